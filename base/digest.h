@@ -1,0 +1,25 @@
+/* Digests. SHA-1 and SHA-256 by nettle; fingerprints are BLAKE2b-128 by libsodium. */
+#ifndef BASE_DIGEST_H
+#define BASE_DIGEST_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum { DIGEST_SHA1_SIZE = 20, DIGEST_SHA256_SIZE = 32, FINGERPRINT_SIZE = 16, PARTITIONS = 4096 };
+
+void digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE]);
+void digest_sha256(struct slice bytes, uint8_t digest[DIGEST_SHA256_SIZE]);
+/* text needs 2 * size + 1 bytes; lower-case hexadecimal. */
+void digest_hex(const uint8_t *digest, int size, char *text);
+/* RFC 4648 base32 as WARC digests use it; text needs 33 bytes for SHA-1. */
+void digest_base32(const uint8_t *digest, int size, char *text);
+
+/* The 128-bit key of a URI: URI-seen, partitions, blank node labels. */
+void fingerprint(struct slice uri, uint8_t print[FINGERPRINT_SIZE]);
+/* The first 64 bits of it. */
+uint64_t fingerprint64(struct slice uri);
+/* 0 .. PARTITIONS-1. */
+uint16_t partition_of(struct slice uri);
+
+#endif

@@ -1,0 +1,93 @@
+/* Requests and replies over ZeroMQ: ROUTER in the daemon, DEALER in clients.
+ *
+ * One message is one frame pair [header, payload]. Request header: "Q1", verb u8, request id
+ * u64, client incarnation u64, client name (varint length + bytes). Reply header: "R1",
+ * enum status u8, request id u64, daemon incarnation u64; payload: the reply's bytes, or on a
+ * status other than OK the reason's text.
+ *
+ * A client sends a request again (same id) when no reply came for resend_ms, also after the
+ * daemon was killed and came back. So every verb must be idempotent, or remember the last
+ * request id of a client. Replies to ids no longer awaited go to the `late` handler.
+ *
+ * Payloads are bounded by RPC_PAYLOAD_MAXIMUM; a longer frame is dropped and logged.
+ * ipc:// endpoints are owned by file permissions; tcp:// endpoints that are not loopback
+ * need CURVE keys (RFC 26/CurveZMQ). One thread per object.
+ */
+#ifndef BASE_RPC_H
+#define BASE_RPC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+#include "base/status.h"
+
+enum { RPC_PAYLOAD_MAXIMUM = 64 << 20 };
+
+/* CURVE: Z85 texts of 40 characters, or all NULL for none. */
+struct rpc_keys {
+    const char *server_public, *own_public, *own_secret;
+};
+
+/* ---- daemon side ---- */
+
+struct rpc_server;
+struct rpc_request {
+    uint8_t verb;
+    uint64_t id, incarnation; /* of the client */
+    struct slice client;      /* name, e.g. "fetch.1@node" */
+    struct slice payload;     /* all slices live until rpc_reply or rpc_request_drop */
+    void *message;            /* private */
+};
+
+/* endpoints: NULL-terminated. */
+enum status rpc_server_open(struct rpc_server **server, const char *const *endpoints,
+                            const struct rpc_keys *keys, struct reason *why);
+void rpc_server_close(struct rpc_server *server);
+/* For poll(2): readable may mean work; always drain with rpc_server_receive until AGAIN. */
+int rpc_server_descriptor(struct rpc_server *server);
+enum status rpc_server_receive(struct rpc_server *server, struct rpc_request *request);
+/* Answers and frees the request. why is sent when status is not OK. */
+void rpc_reply(struct rpc_server *server, struct rpc_request *request, enum status status,
+               struct slice payload, const struct reason *why);
+void rpc_request_drop(struct rpc_request *request);
+uint64_t rpc_server_incarnation(const struct rpc_server *server);
+
+/* ---- client side ---- */
+
+struct rpc_client;
+/* Called once for each request: with the reply, or with TIMEOUT or CANCELLED. */
+typedef void rpc_done(void *context, enum status status, struct slice payload,
+                      const struct reason *why);
+typedef void rpc_late(void *context, uint8_t verb, enum status status, struct slice payload);
+
+struct rpc_client_options {
+    const char *endpoint;
+    const char *name;     /* stable over restarts: "fetch.1" */
+    uint64_t incarnation; /* differs after each restart; 0: chosen here */
+    uint32_t resend_ms;   /* 0: 500 */
+    const struct rpc_keys *keys;
+    rpc_late *late;
+    void *late_context;
+};
+enum status rpc_client_open(struct rpc_client **client, const struct rpc_client_options *options,
+                            struct reason *why);
+void rpc_client_close(struct rpc_client *client); /* outstanding requests end CANCELLED */
+int rpc_client_descriptor(struct rpc_client *client);
+/* Queues a request. timeout_ms 0: waits for ever (resending). payload is copied. */
+void rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
+                     uint32_t timeout_ms, rpc_done *done, void *context);
+/* Receives what is there, resends, times out, calls back. Never blocks. */
+void rpc_client_process(struct rpc_client *client);
+/* Milliseconds until rpc_client_process has something to do by itself; -1: nothing. */
+int rpc_client_wait_ms(const struct rpc_client *client);
+size_t rpc_client_outstanding(const struct rpc_client *client);
+/* Incarnation of the daemon in the latest reply; a change means it was restarted. */
+uint64_t rpc_client_peer_incarnation(const struct rpc_client *client);
+
+/* Waits for the answer; reply (may be NULL) gets the payload. */
+enum status rpc_call(struct rpc_client *client, uint8_t verb, struct slice payload,
+                     uint32_t timeout_ms, struct buf *reply, struct reason *why);
+
+#endif

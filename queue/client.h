@@ -1,0 +1,92 @@
+/* The queue as its users see it: put, reserve, done, release, bury, touch.
+ *
+ * All calls are asynchronous and batched; callbacks run inside queue_client_process(), on the
+ * caller's thread. Repeating any call is harmless (PROTOCOL.md says why for each).
+ * A job obtained by reserve is leased for the daemon's queue.lease; touch renews. When the
+ * daemon was restarted the client renews by itself what it still holds.
+ */
+#ifndef QUEUE_CLIENT_H
+#define QUEUE_CLIENT_H
+
+#include "base/rpc.h"
+#include "queue/job.h"
+
+struct queue_client;
+
+struct queue_client_options {
+    const char *endpoint;
+    const char *name; /* worker name, stable over restarts: "fetch.1"; leases of an older
+                         incarnation of the same name are given back at once */
+    const struct rpc_keys *keys;
+};
+
+enum status queue_client_open(struct queue_client **client,
+                              const struct queue_client_options *options, struct reason *why);
+void queue_client_close(struct queue_client *client);
+int queue_client_descriptor(struct queue_client *client);
+void queue_client_process(struct queue_client *client);
+int queue_client_wait_ms(const struct queue_client *client);
+
+/* Jobs live (bytes included) until the callback returns: copy. n may be 0: nothing due; the
+ * daemon holds the request up to wait_ms until something is. */
+typedef void queue_reserved(void *context, enum status status, const struct job *jobs, size_t n,
+                            const struct reason *why);
+/* lane: only for index (its partition), else 0. */
+void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
+                   uint32_t wait_ms, queue_reserved *done, void *context);
+
+/* How one reserved job ended. */
+enum verdict { VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY };
+struct completion {
+    struct job_key key;
+    enum verdict verdict;
+    struct slice reason;       /* RELEASE, BURY: text for people */
+    struct slice reproducer;   /* BURY: a shell command */
+    uint64_t delay_ms;         /* RELEASE: not before; does not count as an attempt if no_attempt */
+    bool no_attempt;
+    uint64_t lane_delay_ms;    /* fetch: the lane's (host's) rest from now */
+    uint64_t group;            /* fetch: group of the lane (address); 0 none */
+    const struct job *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
+    size_t output_count;
+};
+typedef void queue_completed(void *context, enum status status, const struct reason *why);
+/* One transaction for the whole batch: all jobs end and all outputs are queued, or none. */
+void queue_complete(struct queue_client *client, const struct completion *completions, size_t n,
+                    queue_completed *done, void *context);
+
+/* Seeds and additions. FULL when intake is stopped (disk or configured limit). */
+void queue_put(struct queue_client *client, const struct job *jobs, size_t n,
+               queue_completed *done, void *context);
+
+/* Renewal runs by itself every third of a lease for all jobs reserved and not yet completed. */
+
+/* ---- for people: the command line ---- */
+
+struct queue_stage_stats {
+    uint64_t ready, leased, delayed, scheduled, buried; /* delayed: retry soon; scheduled: recrawl */
+    uint64_t outbox;                                    /* waiting for other nodes */
+    uint64_t put, done, released, dead;                 /* totals since init */
+    uint64_t oldest_ms;                                 /* age of the oldest ready job */
+    bool throttled;                                     /* reserve held back: downstream full */
+};
+struct queue_stats {
+    struct queue_stage_stats stages[STAGE_COUNT];
+    uint64_t seen;              /* URIs ever put */
+    uint64_t lanes, lanes_busy;
+    uint64_t sent, received;    /* jobs moved between nodes */
+    uint64_t incarnation, disk_free;
+    bool intake_stopped;
+};
+/* The following block until answered or timeout_ms. */
+enum status queue_stats_get(struct queue_client *client, struct queue_stats *stats,
+                            uint32_t timeout_ms, struct reason *why);
+typedef bool queue_visit(void *context, const struct job *job, struct slice state,
+                         struct slice reason, struct slice reproducer);
+/* state: "ready", "delayed", "scheduled", "buried", "outbox". visit returns false to stop. */
+enum status queue_peek(struct queue_client *client, enum stage stage, const char *state,
+                       uint32_t most, queue_visit *visit, void *context, struct reason *why);
+/* Buried jobs of a stage back to ready; uri empty: all. *kicked gets how many. */
+enum status queue_kick(struct queue_client *client, enum stage stage, struct slice uri,
+                       uint64_t *kicked, struct reason *why);
+
+#endif

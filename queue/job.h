@@ -1,0 +1,61 @@
+/* A job: one URI waiting for one stage. See PROTOCOL.md for states and bytes. */
+#ifndef QUEUE_JOB_H
+#define QUEUE_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/codec.h"
+#include "base/slice.h"
+
+/* The order is the order of the pipeline. */
+#define STAGE_MAP(X) X(FETCH, "fetch") X(DETECT, "detect") X(TRANSFORM, "transform") \
+    X(INDEX, "index") X(EXTRACT, "extract")
+
+enum stage {
+#define X(name, text) STAGE_##name,
+    STAGE_MAP(X)
+#undef X
+        STAGE_COUNT
+};
+const char *stage_name(enum stage stage);
+bool stage_of_name(struct slice name, enum stage *stage);
+
+/* Where a job stands in its queue: unique in a node, and stable while the job exists. */
+struct job_key {
+    uint8_t stage;
+    uint64_t lane; /* fetch: fingerprint64 of the origin; index: its partition; others 0 */
+    uint64_t rank; /* order inside the lane: smaller first */
+    uint64_t id;
+};
+
+enum job_flags {
+    JOB_RECRAWL = 1,   /* put although the URI was seen; generation must be set by the queue */
+    JOB_REVISIT = 2,   /* extract only: links are read again because depth became smaller */
+    JOB_SEED = 4       /* put by a person: depth 0 */
+};
+
+struct job {
+    struct job_key key;
+    struct slice uri;
+    struct slice lane_name;  /* fetch: origin of the URI; others empty */
+    struct slice via;        /* the document that led here; empty for seeds */
+    uint8_t priority;        /* 0 first .. 255 last; 128 usual */
+    uint8_t flags;           /* enum job_flags */
+    uint8_t hops;            /* redirects followed so far */
+    uint16_t depth;          /* links from a seed; the smallest known */
+    uint16_t attempt;        /* 1 for the first try */
+    uint64_t generation;     /* fetch-id: grows with every recrawl of the URI; 1 first */
+    uint64_t due_ms;         /* wall time before which it must not run; 0: now */
+    struct slice data;       /* what the earlier stage hands on: stages/document.h; <= 64 KiB */
+};
+
+enum { JOB_DATA_MAXIMUM = 64 << 10 };
+
+/* Versioned record; see PROTOCOL.md. */
+void job_encode(struct buf *out, const struct job *job);
+/* Slices of *job point into the reader's bytes. */
+bool job_decode(struct codec_reader *reader, struct job *job);
+
+#endif
