@@ -1,0 +1,167 @@
+# Quadrille. `make help` lists the targets; CONTRIBUTING is in docs/.
+#
+# Each folder names its objects, programs and tests in FOLDER/build.mk:
+#   base_OBJECTS       objects of build/lib/base.a (index/query: index_query_OBJECTS)
+#   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
+#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c
+#   FUZZERS            fuzz_x, from tests/fuzz/fuzz_x.c
+#   CONFORMANCE        run_x, from tests/conformance/run_x.c
+#   SUBCOMMANDS        of quadrille, for the manual pages
+# Outputs appear by rename: a make that is killed, or two at a time, leave no half file.
+
+CC       = gcc
+AR       = ar
+CFLAGS   = -O2 -g
+LDFLAGS  =
+BUILD    = build
+PREFIX   = /usr/local
+DESTDIR  =
+SANITIZE =#          address,undefined: with a BUILD of its own
+export QUADRILLE_SHARED ?= $(abspath ../shared)
+
+# Lowest layer first; each may include only what stands before it.
+FOLDERS  := base rdf warc queue metastore index index_query transforms stages config web cli
+PACKAGES := libzmq libcurl libxml-2.0 libxslt libexslt tidy libmagic serd-0 raptor2 libidn2 \
+	libpsl libseccomp sqlite3 zlib libzstd jansson nettle libsodium libmicrohttpd
+
+PROGRAMS :=
+UNIT_TESTS :=
+FUZZERS :=
+CONFORMANCE :=
+SUBCOMMANDS :=
+HELPERS :=
+all:
+include $(wildcard */build.mk */*/build.mk)
+
+package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
+package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lpthread -lm
+sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all)
+compile        := -std=c17 -D_GNU_SOURCE -I. -Wall -Wextra -Wpedantic -Werror -Wshadow \
+	-Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
+link           := -Wl,--as-needed -Wl,-z,relro,-z,now
+
+archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
+programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
+tests     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
+fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
+suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
+manuals   := $(PROGRAMS:%=$(BUILD)/man/%.1) $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1)
+objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
+	$(UNIT_TESTS:%=%.o) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o)
+archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
+sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
+
+.PHONY: all help run check bench conformance install asan ubsan fuzz clean format lint \
+	tests fuzzers suites man
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(programs)
+tests: $(tests)
+fuzzers: $(fuzzers)
+suites: $(suites)
+man: $(manuals)
+
+help:
+	@echo 'make all          programs in $(BUILD)/bin'
+	@echo 'make run          crawl the example web; SEEDS="https://example.org/" for another'
+	@echo 'make check        every test; ends with the counts'
+	@echo 'make bench        pages per second of each stage, beside stock tools'
+	@echo 'make conformance  the W3C and other suites, one row each'
+	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
+	@echo 'make asan ubsan fuzz clean format lint'
+
+# ---- objects, archives, programs ----
+
+# DRAFT=1 leaves out what is missing or does not compile.
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(DRAFT),-)$(CC) $(compile) $(CFLAGS) $(sanitize) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+
+define archive
+$(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.o,$(wildcard $($(1)_OBJECTS:.o=.c))),$($(1)_OBJECTS)))
+	@mkdir -p $$(@D)
+	$(AR) rcs $$@.$$$$$$$$ $(if $(DRAFT),$$(wildcard $$^),$$^) && mv $$@.$$$$$$$$ $$@
+endef
+$(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(eval $(call archive,$(f)))))
+
+define program
+$(BUILD)/bin/$(1): $($(1)_OBJECTS:%=$(BUILD)/obj/%) $(archives)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
+
+link_command = @mkdir -p $(@D)$(newline)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $(filter %.o,$^) \
+	$(archives_of_group)
+define newline
+
+
+endef
+
+$(programs):
+	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
+	$(link_command) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
+	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(fuzzers): $(BUILD)/tests/%: $(BUILD)/obj/tests/fuzz/%.o $(archives)
+	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(PROGRAMS:%=$(BUILD)/man/%.1): $(BUILD)/man/%.1: $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	$< --man >$@.$$$$ && mv $@.$$$$ $@
+
+$(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1): $(BUILD)/man/quadrille-%.1: $(BUILD)/bin/quadrille
+	@mkdir -p $(@D)
+	$< $* --man >$@.$$$$ && mv $@.$$$$ $@
+
+-include $(patsubst %.o,$(BUILD)/obj/%.d,$(objects))
+
+# ---- what people ask for; these install what is missing first ----
+
+run:
+	@deploy/install-deps
+	@$(MAKE) --no-print-directory all
+	@examples/run $(SEEDS)
+
+check:
+	@deploy/install-deps
+	@$(MAKE) --no-print-directory all tests suites man
+	@tests/run
+
+bench:
+	@deploy/install-deps
+	@$(MAKE) --no-print-directory all
+	@bench/run
+
+conformance:
+	@deploy/install-deps
+	@$(MAKE) --no-print-directory all suites
+	@tests/conformance/run $(BUILD)/tests $(BUILD)/conformance
+
+asan:
+	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-O1 -g' all tests
+
+ubsan:
+	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-O1 -g' all tests
+
+fuzz:
+	$(MAKE) BUILD=build/fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' fuzzers
+
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/quadrille
+	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(manuals) $(DESTDIR)$(PREFIX)/share/man/man1
+	cp -R transforms/data/. $(DESTDIR)$(PREFIX)/share/quadrille
+
+format:
+	clang-format -i $(sources)
+
+lint:
+	tests/lint
+
+clean:
+	rm -rf build
