@@ -1,0 +1,73 @@
+/* The query service of the index as stages, command line and web see it.
+ *
+ * One index process owns one partition and answers on its own socket; documents are in
+ * partition partition_of(uri) * partitions / PARTITIONS. The client knows all partitions:
+ * dump merges them in order, patterns and searches are gathered, SPARQL runs in the service
+ * when there is one partition and in this library over a federated source when there are
+ * several. Calls block (own rpc clients inside) unless said otherwise. One thread per client.
+ */
+#ifndef INDEX_CLIENT_H
+#define INDEX_CLIENT_H
+
+#include "base/buf.h"
+#include "base/rpc.h"
+#include "base/status.h"
+#include "rdf/term.h"
+
+struct index_client;
+struct index_client_options {
+    const char *const *endpoints; /* one per partition, in order */
+    size_t count;
+    const char *name;
+    const struct rpc_keys *keys;
+    uint32_t timeout_ms; /* of one answer, 0: 60 s */
+};
+enum status index_client_open(struct index_client **client,
+                              const struct index_client_options *options, struct reason *why);
+void index_client_close(struct index_client *client);
+
+/* Results come in pieces; a status other than OK stops the call, which returns it. */
+typedef enum status index_piece(void *context, struct slice bytes, struct reason *why);
+
+/* format: a media type or short name: SELECT/ASK json, xml, csv, tsv, table; CONSTRUCT
+ * nt, ttl, nq. *ask (may be NULL) gets the answer of an ASK. */
+enum status index_query(struct index_client *client, struct slice sparql, const char *format,
+                        uint32_t timeout_ms, index_piece *piece, void *context,
+                        struct reason *why);
+/* Quads that match; TERM_NONE places are any. N-Quads lines. limit 0: all. */
+enum status index_pattern(struct index_client *client, const struct quad *pattern,
+                          uint64_t limit, index_piece *piece, void *context, struct reason *why);
+/* Keyword search: score TAB literal TAB subject TAB predicate TAB document, a line each,
+ * terms in N-Triples form. */
+enum status index_search(struct index_client *client, struct slice words, uint32_t limit,
+                         index_piece *piece, void *context, struct reason *why);
+/* All documents' quads as sorted canonical N-Quads. */
+enum status index_dump(struct index_client *client, index_piece *piece, void *context,
+                       struct reason *why);
+/* Checks trees, lexicon, literals, documents against each other. Report lines; OK only when clean. */
+enum status index_verify(struct index_client *client, index_piece *piece, void *context,
+                         struct reason *why);
+
+struct index_stats {
+    uint64_t documents, quads, terms, literals, bytes_on_disk, batches;
+};
+enum status index_stats_get(struct index_client *client, struct index_stats *stats,
+                            struct reason *why);
+
+/* ---- for the extract stage: asynchronous ---- */
+
+/* One link that a configured query found in a document's graph. */
+struct index_link {
+    struct slice target; /* absolute IRI */
+    uint32_t query;      /* which query: index into the configured list */
+};
+typedef void index_linked(void *context, enum status status, const struct index_link *links,
+                          size_t n, const struct reason *why);
+/* Runs the extract queries over the document's graph; callback inside index_client_process. */
+void index_links(struct index_client *client, struct slice document, index_linked *done,
+                 void *context);
+size_t index_client_descriptors(struct index_client *client, int *descriptors, size_t most);
+void index_client_process(struct index_client *client);
+int index_client_wait_ms(const struct index_client *client);
+
+#endif

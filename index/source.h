@@ -1,0 +1,60 @@
+/* What a query needs of quads: lookup, resolve, scan, estimate, search. The evaluator in
+ * index/query/ knows only this table, so that it runs over one partition's OIDs as over
+ * several partitions joined (index/federation) or over a graph in memory (tests).
+ *
+ * Identifiers: 0 means "none" or, in a pattern, "any". Identifiers at and above OID_LOCAL are
+ * the evaluator's own (computed values) and are never passed to a source.
+ * A source is used by one thread; different threads open different sources.
+ */
+#ifndef INDEX_SOURCE_H
+#define INDEX_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "rdf/term.h"
+
+typedef uint64_t oid;
+#define OID_NONE ((oid)0)
+#define OID_LOCAL ((oid)1 << 63)
+
+struct quad_oids {
+    oid subject, predicate, object, graph;
+};
+
+/* The six orders; a scan yields rows sorted by its order. */
+enum quad_order { ORDER_SPOC, ORDER_POCS, ORDER_OCSP, ORDER_CSPO, ORDER_CPOS, ORDER_OSPC,
+                  ORDER_COUNT };
+
+struct quad_scan; /* private to the source */
+struct text_scan;
+
+struct quad_source {
+    void *context;
+    /* The identifier of a term; *id = OID_NONE when no stored quad has it. */
+    enum status (*lookup)(void *context, const struct term *term, oid *id, struct reason *why);
+    /* The term of an identifier; its bytes live in the arena. */
+    enum status (*resolve)(void *context, oid id, struct arena *arena, struct term *term,
+                           struct reason *why);
+    /* Rows that match the bound places of pattern. order: wanted order, or ORDER_COUNT for the
+     * cheapest; UNSUPPORTED when a wanted order cannot serve the bound places. */
+    enum status (*scan)(void *context, const struct quad_oids *pattern, enum quad_order order,
+                        struct quad_scan **scan, struct reason *why);
+    /* Up to `most` rows; *n = 0 at the end. */
+    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most,
+                             size_t *n, struct reason *why);
+    void (*scan_close)(struct quad_scan *scan);
+    /* About how many rows match; exact when cheap. */
+    enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
+                            struct reason *why);
+    /* Literals that match a keyword query (words, "phrases", prefix*), best first. */
+    enum status (*search)(void *context, struct slice words, uint32_t most,
+                          struct text_scan **scan, struct reason *why);
+    enum status (*search_next)(struct text_scan *scan, oid *literal, double *score, bool *end,
+                               struct reason *why);
+    void (*search_close)(struct text_scan *scan);
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* What one stage hands to the next beside the URI: the `data` of a job.
+ *
+ * It travels inside the queue and not only in the metadata store, because a stage's output
+ * must be committed together with the end of its input: whoever takes the job then sees
+ * exactly the bytes that its predecessor meant, also when the same URI was fetched twice.
+ * Versioned record: u8 version 1, then fields as varint tag, varint length, bytes.
+ */
+#ifndef STAGES_DOCUMENT_H
+#define STAGES_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+
+/* A WARC record somewhere in the cluster. file empty: none. */
+struct document_record {
+    struct slice node; /* name in cluster.conf */
+    struct slice file; /* name in that node's DIR/warc */
+    uint64_t offset;
+    uint64_t length;   /* bytes in the file (compressed) */
+    struct slice id;   /* WARC-Record-ID without <> */
+};
+
+struct document {
+    uint16_t http_status;
+    struct slice content_type;        /* header's value as received */
+    struct slice link_header;         /* Link header values joined by ", " */
+    struct slice type;                /* detected media type, "application/rdf+xml" */
+    struct slice charset;             /* of the Content-Type; empty: none given */
+    struct document_record response;  /* what fetch archived */
+    struct document_record conversion; /* what transform archived */
+    uint64_t fetched_ms;              /* wall time */
+    uint64_t quads;                   /* in the conversion */
+    bool removed;                     /* the document is gone: its graph is to be emptied */
+};
+
+void document_encode(struct buf *out, const struct document *document);
+/* Slices point into bytes. */
+bool document_decode(struct slice bytes, struct document *document);
+
+#endif
