@@ -26,7 +26,8 @@ struct iri_parts {
 void iri_split(struct slice iri, struct iri_parts *parts);
 /* Absolute: a scheme, and no character that an IRI must not have (RFC 3987; N-Triples IRIREF). */
 bool iri_is_absolute(struct slice iri);
-/* Section 5.2, strict. Appends the target to out. BAD_INPUT when base is not absolute. */
+/* Section 5.2, strict. Appends the target to out. BAD_INPUT when the reference is relative and
+ * the base has no scheme. A path that would read as an authority is kept apart by "/.". */
 enum status iri_resolve(struct slice base, struct slice reference, struct buf *out,
                         struct reason *why);
 
