@@ -1,0 +1,393 @@
+#include "stages/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/url.h"
+
+const struct opt scope_options[] = {
+    {"scope.hosts", OPT_LIST, "", 0, 0, NULL,
+     "Host names that are in scope, for example example.org; * stands for every host."},
+    {"scope.domains", OPT_LIST, "", 0, 0, NULL,
+     "Domains that are in scope with all hosts below them, for example example.org."},
+    {"scope.prefixes", OPT_LIST, "", 0, 0, NULL,
+     "URI prefixes that are in scope, for example https://example.org/data/."},
+    {"scope.include", OPT_LIST, "", 0, 0, NULL,
+     "POSIX extended regular expressions; a URI that one of them matches is in scope."},
+    {"scope.exclude", OPT_LIST, "", 0, 0, NULL,
+     "POSIX extended regular expressions; a URI that one of them matches is never in scope."},
+    {"scope.depth", OPT_INTEGER, "32", 0, 65534, NULL,
+     "Largest number of links between a seed and a document. A redirect is not a link."},
+    {"scope.repeats", OPT_INTEGER, "3", 1, 1000, NULL,
+     "A path in which one segment stands more often than this is taken for a trap."},
+    {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
+};
+
+enum { PATTERN_COUNT = 2, SEGMENT_MAXIMUM = 256 };
+
+struct pattern_list {
+    regex_t *compiled;
+    size_t count;
+};
+
+/* The rules as loaded at one moment. */
+struct rules {
+    struct opt_set *options; /* holds the lists' strings */
+    const char *const *hosts, *const *domains, *const *prefixes;
+    size_t host_count, domain_count, prefix_count;
+    struct pattern_list include, exclude;
+    uint32_t depth, repeats;
+    bool everywhere;
+};
+
+struct scope {
+    const struct opt_set *configured;
+    char *path; /* DIR/scope.conf */
+    struct timespec modified;
+    off_t size;
+    struct rules *rules;
+};
+
+static void
+patterns_release(struct pattern_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        regfree(&list->compiled[i]);
+    }
+    free(list->compiled);
+}
+
+static enum status
+patterns_compile(struct pattern_list *list, const struct opt_set *options, const char *name,
+                 struct reason *why)
+{
+    const char *const *texts;
+    const size_t n = opt_list(options, name, &texts);
+    list->compiled = memory_zero(n + 1, sizeof *list->compiled);
+    for (size_t i = 0; i < n; i++) {
+        const int error = regcomp(&list->compiled[i], texts[i], REG_EXTENDED | REG_NOSUB);
+        if (error != 0) {
+            char text[128];
+            regerror(error, &list->compiled[i], text, sizeof text);
+            return status_fail(why, STATUS_MISUSE, "%s: regular expression \"%s\": %s", name,
+                               texts[i], text);
+        }
+        list->count++;
+    }
+    return STATUS_OK;
+}
+
+static void
+rules_free(struct rules *rules)
+{
+    if (rules == NULL) {
+        return;
+    }
+    patterns_release(&rules->include);
+    patterns_release(&rules->exclude);
+    opt_set_free(rules->options);
+    free(rules);
+}
+
+/* Configured values first, then those of the file on top. */
+static struct opt_set *
+rules_options(const struct opt_set *configured, struct reason *why)
+{
+    static const struct opt *const tables[] = {scope_options, NULL};
+    struct opt_set *options = opt_set_new(tables);
+    struct buf assignment;
+    buf_init(&assignment, 1 << 20);
+    for (const struct opt *o = scope_options; o->name != NULL; o++) {
+        bool changed;
+        const char *text = opt_text(configured, o->name, &changed);
+        if (!changed) {
+            continue;
+        }
+        buf_reset(&assignment);
+        if (buf_printf(&assignment, "%s=%s", o->name, text) != STATUS_OK ||
+            opt_set_assign(options, assignment.data, why) != STATUS_OK) {
+            opt_set_free(options);
+            options = NULL;
+            break;
+        }
+    }
+    buf_release(&assignment);
+    return options;
+}
+
+static enum status
+rules_load(struct scope *scope, struct rules **out, struct reason *why)
+{
+    struct rules *rules = memory_zero(1, sizeof *rules);
+    enum status status = STATUS_MISUSE;
+    struct stat file;
+    rules->options = rules_options(scope->configured, why);
+    if (rules->options == NULL) {
+        goto fail;
+    }
+    if (stat(scope->path, &file) == 0) {
+        status = opt_set_load_file(rules->options, scope->path, why);
+        if (status != STATUS_OK) {
+            goto fail;
+        }
+        scope->modified = file.st_mtim;
+        scope->size = file.st_size;
+    }
+    status = patterns_compile(&rules->include, rules->options, "scope.include", why);
+    if (status == STATUS_OK) {
+        status = patterns_compile(&rules->exclude, rules->options, "scope.exclude", why);
+    }
+    if (status != STATUS_OK) {
+        goto fail;
+    }
+    rules->host_count = opt_list(rules->options, "scope.hosts", &rules->hosts);
+    rules->domain_count = opt_list(rules->options, "scope.domains", &rules->domains);
+    rules->prefix_count = opt_list(rules->options, "scope.prefixes", &rules->prefixes);
+    rules->depth = (uint32_t)opt_integer(rules->options, "scope.depth");
+    rules->repeats = (uint32_t)opt_integer(rules->options, "scope.repeats");
+    rules->everywhere = rules->host_count + rules->domain_count + rules->prefix_count +
+                            rules->include.count ==
+                        0;
+    *out = rules;
+    return STATUS_OK;
+fail:
+    rules_free(rules);
+    return status;
+}
+
+enum status
+scope_open(struct scope **out, const struct opt_set *options, const char *directory,
+           struct reason *why)
+{
+    struct scope *scope = memory_zero(1, sizeof *scope);
+    struct buf path;
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/scope.conf", directory);
+    scope->path = memory_string(path.data);
+    buf_release(&path);
+    scope->configured = options;
+    const enum status status = rules_load(scope, &scope->rules, why);
+    if (status != STATUS_OK) {
+        scope_close(scope);
+        return status;
+    }
+    *out = scope;
+    return STATUS_OK;
+}
+
+void
+scope_close(struct scope *scope)
+{
+    if (scope == NULL) {
+        return;
+    }
+    rules_free(scope->rules);
+    free(scope->path);
+    free(scope);
+}
+
+void
+scope_refresh(struct scope *scope)
+{
+    struct stat file;
+    if (stat(scope->path, &file) != 0 ||
+        (file.st_mtim.tv_sec == scope->modified.tv_sec &&
+         file.st_mtim.tv_nsec == scope->modified.tv_nsec && file.st_size == scope->size)) {
+        return;
+    }
+    struct rules *rules;
+    struct reason why;
+    if (rules_load(scope, &rules, &why) != STATUS_OK) {
+        scope->modified = file.st_mtim;
+        scope->size = file.st_size;
+        log_warning("scope_kept", "file=%s reason=%s", scope->path, why.text);
+        return;
+    }
+    rules_free(scope->rules);
+    scope->rules = rules;
+    log_info("scope_changed", "file=%s", scope->path);
+}
+
+static bool
+host_matches(const struct rules *rules, struct slice host)
+{
+    for (size_t i = 0; i < rules->host_count; i++) {
+        if (strcmp(rules->hosts[i], "*") == 0 ||
+            slice_equal_nocase(host, slice_string(rules->hosts[i]))) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < rules->domain_count; i++) {
+        const struct slice domain = slice_string(rules->domains[i]);
+        if (host.length < domain.length) {
+            continue;
+        }
+        const size_t above = host.length - domain.length;
+        if (slice_equal_nocase(slice_of(host.at + above, domain.length), domain) &&
+            (above == 0 || host.at[above - 1] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+patterns_match(const struct pattern_list *list, const char *uri)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (regexec(&list->compiled[i], uri, 0, NULL, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+path_repeats(struct slice path, uint32_t most)
+{
+    struct slice segments[SEGMENT_MAXIMUM];
+    size_t n = 0;
+    path.length = slice_find(path, '?');
+    while (path.length > 0) {
+        const size_t end = slice_find(path, '/');
+        const struct slice segment = slice_of(path.at, end);
+        if (segment.length > 0) {
+            uint32_t same = 1;
+            for (size_t i = 0; i < n; i++) {
+                same += slice_equal(segments[i], segment);
+            }
+            if (same > most || n == SEGMENT_MAXIMUM) {
+                return true;
+            }
+            segments[n++] = segment;
+        }
+        const size_t step = end < path.length ? end + 1 : end;
+        path = slice_of(path.at + step, path.length - step);
+    }
+    return false;
+}
+
+static const char *
+refusal(const struct rules *rules, struct slice key, uint32_t depth)
+{
+    if (depth > rules->depth) {
+        return "scope.depth";
+    }
+    if (path_repeats(url_path_query(key), rules->repeats)) {
+        return "scope.repeats";
+    }
+    char uri[URL_MAXIMUM + 1] = "";
+    if (rules->include.count + rules->exclude.count > 0) {
+        if (key.length > URL_MAXIMUM) {
+            return "length";
+        }
+        memcpy(uri, key.at, key.length);
+        uri[key.length] = '\0';
+        if (patterns_match(&rules->exclude, uri)) {
+            return "scope.exclude";
+        }
+    }
+    if (rules->everywhere || host_matches(rules, url_host(key)) ||
+        patterns_match(&rules->include, uri)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < rules->prefix_count; i++) {
+        if (slice_starts(key, slice_string(rules->prefixes[i]))) {
+            return NULL;
+        }
+    }
+    return "outside of scope.hosts, scope.domains, scope.prefixes and scope.include";
+}
+
+bool
+scope_allows(struct scope *scope, struct slice key, uint32_t depth, const char **because)
+{
+    const char *refused = refusal(scope->rules, key, depth);
+    if (because != NULL) {
+        *because = refused;
+    }
+    return refused == NULL;
+}
+
+/* ---- writing DIR/scope.conf ---- */
+
+static bool
+same_name(const char *line, const char *assignment)
+{
+    const size_t n = strcspn(assignment, "= \t");
+    line += strspn(line, " \t");
+    return strncmp(line, assignment, n) == 0 && strchr("= \t", line[n]) != NULL;
+}
+
+static void
+keep_other_lines(const char *path, const char *const *assignments, size_t n, FILE *out)
+{
+    FILE *in = fopen(path, "re");
+    if (in == NULL) {
+        fputs("# Written by quadrille scope and quadrille crawl; overrides quadrille.conf.\n", out);
+        return;
+    }
+    char *line = NULL;
+    size_t capacity = 0;
+    while (getline(&line, &capacity, in) > 0) {
+        bool replaced = false;
+        for (size_t i = 0; i < n; i++) {
+            replaced = replaced || same_name(line, assignments[i]);
+        }
+        if (!replaced) {
+            fputs(line, out);
+        }
+    }
+    free(line);
+    fclose(in);
+}
+
+enum status
+scope_save(const char *directory, const char *const *assignments, size_t n, struct reason *why)
+{
+    static const struct opt *const tables[] = {scope_options, NULL};
+    struct opt_set *check = opt_set_new(tables);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        status = opt_set_assign(check, assignments[i], why);
+    }
+    for (int i = 0; i < PATTERN_COUNT && status == STATUS_OK; i++) {
+        struct pattern_list list = {NULL, 0};
+        status = patterns_compile(&list, check, i == 0 ? "scope.include" : "scope.exclude", why);
+        patterns_release(&list);
+    }
+    opt_set_free(check);
+    TRY(status);
+
+    struct buf path, fresh;
+    buf_init(&path, 1 << 16);
+    buf_init(&fresh, 1 << 16);
+    buf_printf(&path, "%s/scope.conf", directory);
+    buf_printf(&fresh, "%s/scope.conf.new", directory);
+    FILE *out = fopen(fresh.data, "we");
+    if (out == NULL) {
+        status = status_fail_errno(why, "cannot write %s", fresh.data);
+        goto done;
+    }
+    keep_other_lines(path.data, assignments, n, out);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "%s\n", assignments[i]);
+    }
+    const bool written = fflush(out) == 0 && fsync(fileno(out)) == 0;
+    if (fclose(out) != 0 || !written || rename(fresh.data, path.data) != 0) {
+        status = status_fail_errno(why, "cannot write %s", path.data);
+        unlink(fresh.data);
+    }
+done:
+    buf_release(&path);
+    buf_release(&fresh);
+    return status;
+}
