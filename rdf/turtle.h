@@ -1,0 +1,16 @@
+/* Turtle and TriG. See rdf/parse.h for what all parsers promise.
+ * Source: https://www.w3.org/TR/turtle/, https://www.w3.org/TR/trig/ (2014).
+ * docs/rdf.md says why these are read here and not by libserd.
+ *
+ * IRIs are resolved by RFC 3986 strictly. Lenient parsing goes on after the next line that
+ * ends in a full stop.
+ */
+#ifndef RDF_TURTLE_H
+#define RDF_TURTLE_H
+
+#include "rdf/parse.h"
+
+parse_function turtle_parse;
+parse_function trig_parse;
+
+#endif
