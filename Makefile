@@ -57,7 +57,7 @@ sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(programs)
+all: $(archives) $(programs)
 tests: $(tests)
 fuzzers: $(fuzzers)
 suites: $(suites)

@@ -1,0 +1,203 @@
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { BUF_FIRST_CAPACITY = 64 };
+
+void
+buf_init(struct buf *buf, size_t maximum)
+{
+    *buf = (struct buf){.maximum = maximum};
+}
+
+void
+buf_release(struct buf *buf)
+{
+    free(buf->data);
+    *buf = (struct buf){.maximum = buf->maximum};
+}
+
+void
+buf_reset(struct buf *buf)
+{
+    buf->length = 0;
+    buf->overflowed = false;
+    if (buf->data) {
+        buf->data[0] = '\0';
+    }
+}
+
+char *
+buf_reserve(struct buf *buf, size_t n)
+{
+    if (n > buf->maximum - buf->length) {
+        buf->overflowed = true;
+        return NULL;
+    }
+    const size_t needed = buf->length + n + 1; /* the final NUL */
+    if (needed == 0) {
+        buf->overflowed = true; /* only with maximum SIZE_MAX */
+        return NULL;
+    }
+    if (needed > buf->capacity) {
+        size_t capacity = buf->capacity < BUF_FIRST_CAPACITY ? BUF_FIRST_CAPACITY : buf->capacity;
+        while (capacity < needed) {
+            capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+        }
+        if (capacity - 1 > buf->maximum) {
+            capacity = buf->maximum + 1;
+        }
+        buf->data = memory_resize(buf->data, capacity, 1);
+        buf->capacity = capacity;
+        buf->data[buf->length] = '\0';
+    }
+    return buf->data + buf->length;
+}
+
+void
+buf_commit(struct buf *buf, size_t n)
+{
+    buf->length += n;
+    buf->data[buf->length] = '\0';
+}
+
+enum status
+buf_append(struct buf *buf, const void *bytes, size_t n)
+{
+    char *room = buf_reserve(buf, n);
+    if (!room) {
+        return STATUS_LIMIT;
+    }
+    if (n > 0) {
+        memcpy(room, bytes, n);
+    }
+    buf_commit(buf, n);
+    return STATUS_OK;
+}
+
+enum status
+buf_append_slice(struct buf *buf, struct slice slice)
+{
+    return buf_append(buf, slice.at, slice.length);
+}
+
+enum status
+buf_append_string(struct buf *buf, const char *text)
+{
+    return buf_append(buf, text, strlen(text));
+}
+
+enum status
+buf_append_char(struct buf *buf, char c)
+{
+    return buf_append(buf, &c, 1);
+}
+
+enum status
+buf_vprintf(struct buf *buf, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *room = length < 0 ? NULL : buf_reserve(buf, (size_t)length);
+    if (!room) {
+        buf->overflowed = true;
+        return STATUS_LIMIT;
+    }
+    (void)vsnprintf(room, (size_t)length + 1, format, arguments);
+    buf->length += (size_t)length;
+    return STATUS_OK;
+}
+
+enum status
+buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const enum status status = buf_vprintf(buf, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* Bytes of the well-formed UTF-8 sequence at the front (RFC 3629 section 4), 0 if ill-formed. */
+static size_t
+utf8_length(const unsigned char *at, size_t left)
+{
+    const unsigned char first = at[0];
+    size_t length;
+    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+    if (first < 0x80) {
+        return 1;
+    }
+    if (first >= 0xc2 && first <= 0xdf) {
+        length = 2;
+    } else if (first >= 0xe0 && first <= 0xef) {
+        length = 3;
+        low = first == 0xe0 ? 0xa0 : low;
+        high = first == 0xed ? 0x9f : high; /* surrogates */
+    } else if (first >= 0xf0 && first <= 0xf4) {
+        length = 4;
+        low = first == 0xf0 ? 0x90 : low;
+        high = first == 0xf4 ? 0x8f : high;
+    } else {
+        return 0;
+    }
+    if (left < length || at[1] < low || at[1] > high) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; i++) {
+        if (at[i] < 0x80 || at[i] > 0xbf) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+static enum status
+append_json_escape(struct buf *buf, unsigned char c)
+{
+    static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                   ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
+    if (c < sizeof letters && letters[c]) {
+        const char escape[2] = {'\\', letters[c]};
+        return buf_append(buf, escape, sizeof escape);
+    }
+    return buf_printf(buf, "\\u%04x", (unsigned)c);
+}
+
+enum status
+buf_append_json(struct buf *buf, struct slice text)
+{
+    const unsigned char *at = (const unsigned char *)text.at;
+    const size_t before = buf->length;
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < text.length && status == STATUS_OK;) {
+        const size_t length = utf8_length(at + i, text.length - i);
+        if (length == 0) {
+            status = buf_append_string(buf, "\xef\xbf\xbd");
+            i++;
+        } else if (length == 1 &&
+                   (at[i] < 0x20 || at[i] == '"' || at[i] == '\\' || at[i] == 0x7f)) {
+            status = append_json_escape(buf, at[i]);
+            i++;
+        } else {
+            status = buf_append(buf, at + i, length);
+            i += length;
+        }
+    }
+    if (status != STATUS_OK && buf->data) {
+        buf->length = before; /* all or nothing */
+        buf->data[before] = '\0';
+    }
+    return status;
+}
+
+struct slice
+buf_slice(const struct buf *buf)
+{
+    return (struct slice){buf->data, buf->length};
+}

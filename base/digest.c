@@ -1,0 +1,93 @@
+#include "base/digest.h"
+
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/status.h"
+
+void
+digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE])
+{
+    struct sha1_ctx context;
+    sha1_init(&context);
+    sha1_update(&context, bytes.length, (const uint8_t *)bytes.at);
+    sha1_digest(&context, DIGEST_SHA1_SIZE, digest);
+}
+
+void
+digest_sha256(struct slice bytes, uint8_t digest[DIGEST_SHA256_SIZE])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, bytes.length, (const uint8_t *)bytes.at);
+    sha256_digest(&context, DIGEST_SHA256_SIZE, digest);
+}
+
+void
+digest_hex(const uint8_t *digest, int size, char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < size; i++) {
+        *text++ = digits[digest[i] >> 4];
+        *text++ = digits[digest[i] & 15];
+    }
+    *text = '\0';
+}
+
+void
+digest_base32(const uint8_t *digest, int size, char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    uint32_t bits = 0;
+    int held = 0;
+    for (int i = 0; i < size; i++) {
+        bits = bits << 8 | digest[i];
+        held += 8;
+        while (held >= 5) {
+            held -= 5;
+            *text++ = digits[bits >> held & 31];
+        }
+    }
+    if (held > 0) {
+        *text++ = digits[bits << (5 - held) & 31];
+    }
+    *text = '\0';
+}
+
+/* Before main: workers that hash inside a sandbox could not open a source of randomness,
+ * which libsodium asks for although hashing needs none. */
+__attribute__((constructor)) static void
+sodium_start(void)
+{
+    if (sodium_init() < 0) {
+        _exit(EXIT_SYSTEM);
+    }
+}
+
+void
+fingerprint(struct slice uri, uint8_t print[FINGERPRINT_SIZE])
+{
+    /* Cannot fail: the sizes are within BLAKE2b's. */
+    (void)crypto_generichash_blake2b(print, FINGERPRINT_SIZE, (const unsigned char *)uri.at,
+                                     uri.length, NULL, 0);
+}
+
+uint64_t
+fingerprint64(struct slice uri)
+{
+    uint8_t print[FINGERPRINT_SIZE];
+    fingerprint(uri, print);
+    return codec_read_u64(print);
+}
+
+/* The last bits: independent of the first ones, by which keys are sorted. */
+uint16_t
+partition_of(struct slice uri)
+{
+    uint8_t print[FINGERPRINT_SIZE];
+    fingerprint(uri, print);
+    return codec_read_u16(print + FINGERPRINT_SIZE - 2) % PARTITIONS;
+}

@@ -1,0 +1,68 @@
+#include "base/slice.h"
+
+static char
+ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static bool
+ascii_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+int
+slice_compare(struct slice a, struct slice b)
+{
+    const size_t shorter = a.length < b.length ? a.length : b.length;
+    const int order = shorter ? memcmp(a.at, b.at, shorter) : 0;
+    if (order != 0) {
+        return order;
+    }
+    return (a.length > b.length) - (a.length < b.length);
+}
+
+bool
+slice_equal_nocase(struct slice a, struct slice b)
+{
+    if (a.length != b.length) {
+        return false;
+    }
+    for (size_t i = 0; i < a.length; i++) {
+        if (ascii_lower(a.at[i]) != ascii_lower(b.at[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct slice
+slice_trim(struct slice a)
+{
+    while (a.length > 0 && ascii_blank(a.at[0])) {
+        a.at++;
+        a.length--;
+    }
+    while (a.length > 0 && ascii_blank(a.at[a.length - 1])) {
+        a.length--;
+    }
+    return a;
+}
+
+size_t
+slice_find(struct slice a, char c)
+{
+    const char *found = a.length ? memchr(a.at, c, a.length) : NULL;
+    return found ? (size_t)(found - a.at) : a.length;
+}
+
+size_t
+slice_find_slice(struct slice a, struct slice needle)
+{
+    if (needle.length == 0) {
+        return 0;
+    }
+    const char *found = a.length ? memmem(a.at, a.length, needle.at, needle.length) : NULL;
+    return found ? (size_t)(found - a.at) : a.length;
+}
