@@ -50,8 +50,8 @@ struct stage_spec {
     enum status (*flush)(void *context, struct stage_job *const *jobs, size_t n,
                          struct reason *why);
     void (*close)(void *context);
-    const char *window_option; /* jobs in flight, "fetch.window"; NULL: stage.batch */
-    uint64_t lane;             /* index: set by open through stage_set_lane */
+    const char *window_option; /* most jobs started and not ended; NULL: stage.batch */
+    const char *batch_option;  /* most jobs that end together; NULL: stage.batch */
 };
 
 int stage_main(const struct stage_spec *spec, int argc, char **argv);

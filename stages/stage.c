@@ -1,0 +1,464 @@
+/* The life of a stage process: start, loop, stop. stage.h says what it promises. */
+#include "stages/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "stages/stage_private.h"
+
+enum { RESERVE_PAUSE_MS = 500, START_SLICE_MS = 20, HELD_PER_WINDOW = 4 };
+
+/* ---- services for stages ---- */
+
+const struct opt_set *
+stage_options(struct stage_run *run)
+{
+    return run->options;
+}
+
+const char *
+stage_directory(struct stage_run *run)
+{
+    return run->directory;
+}
+
+const char *
+stage_worker_name(struct stage_run *run)
+{
+    return run->name;
+}
+
+unsigned
+stage_worker_number(struct stage_run *run)
+{
+    return run->number;
+}
+
+const struct cluster *
+stage_cluster(struct stage_run *run)
+{
+    return run->cluster;
+}
+
+struct metastore_client *
+stage_metastore(struct stage_run *run)
+{
+    return run->metastore;
+}
+
+void
+stage_set_lane(struct stage_run *run, uint64_t lane)
+{
+    run->lane = lane;
+}
+
+bool
+stage_stopping(struct stage_run *run)
+{
+    return run->stopping;
+}
+
+void
+stage_watch(struct stage_run *run, int descriptor, uint32_t epoll_events, stage_ready *ready,
+            void *context)
+{
+    events_watch(&run->events, descriptor, epoll_events, ready, context);
+}
+
+void
+stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *context)
+{
+    events_timer(&run->events, delay_ms, tick, context);
+}
+
+/* ---- reserving ---- */
+
+static void
+jobs_reserved(void *context, enum status status, const struct job *jobs, size_t n,
+              const struct reason *why)
+{
+    struct stage_run *run = context;
+    run->reserving = false;
+    if (status != STATUS_OK) {
+        log_warning("reserve_refused", "reason=%s", why->text);
+        run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PAUSE_MS;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct held_job *held = held_job_new(run, &jobs[i]);
+        *run->waiting_last = held;
+        run->waiting_last = &held->next;
+        run->waiting_count++;
+    }
+    run->jobs_taken += n;
+}
+
+static void
+retire_when_due(struct stage_run *run)
+{
+    if (run->job_limit > 0 && run->jobs_taken >= run->job_limit && !run->stopping) {
+        log_info("retiring", "jobs=%lu", (unsigned long)run->jobs_taken);
+        run->stopping = true;
+        run->stop_deadline_ms = UINT64_MAX; /* not urgent: let every job end */
+    }
+}
+
+static void
+reserve_more(struct stage_run *run)
+{
+    const size_t in_hand = run->waiting_count + run->running_count;
+    if (run->stopping || run->reserving || in_hand >= run->window ||
+        run->ended_count >= HELD_PER_WINDOW * run->window ||
+        clock_monotonic_ms() < run->reserve_again_ms) {
+        return;
+    }
+    /* Few at a time only when few are left to ask for: small requests cost as much as large. */
+    const size_t room = run->window - in_hand;
+    if (room < run->window / 4 && in_hand > 0) {
+        return;
+    }
+    run->reserving = true;
+    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room,
+                  in_hand > 0 ? 0 : run->poll_ms, jobs_reserved, run);
+    if (in_hand > 0) {
+        run->reserve_again_ms = clock_monotonic_ms() + 2;
+    }
+}
+
+static struct held_job *
+take_waiting(struct stage_run *run)
+{
+    struct held_job *held = run->waiting;
+    run->waiting = held->next;
+    if (run->waiting == NULL) {
+        run->waiting_last = &run->waiting;
+    }
+    held->next = NULL;
+    run->waiting_count--;
+    run->running_count++;
+    return held;
+}
+
+/* Starts what is reserved, for a slice of time only, so that leases and answers are served. */
+static void
+start_waiting(struct stage_run *run)
+{
+    const uint64_t until = clock_monotonic_ms() + START_SLICE_MS;
+    while (run->waiting != NULL && clock_monotonic_ms() <= until) {
+        struct stage_job *job = &take_waiting(run)->public;
+        if (run->stopping && run->stop_deadline_ms != UINT64_MAX) {
+            stage_release(job, 0, false, "the process is stopping");
+        } else if (!document_decode(job->job.data, &job->document)) {
+            stage_bury(job, "the job's data is not a document record of a known version");
+        } else {
+            run->spec->start(run->context, job);
+        }
+    }
+}
+
+/* ---- signals ---- */
+
+static void
+on_signal(void *context, uint32_t epoll_events)
+{
+    struct stage_run *run = context;
+    struct signalfd_siginfo info;
+    (void)epoll_events;
+    while (read(run->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD) {
+            continue; /* only wakes the loop; whoever has children reaps them */
+        }
+        if (!run->stopping || run->stop_deadline_ms == UINT64_MAX) {
+            log_info("stopping", "signal=%u running=%zu", info.ssi_signo, run->running_count);
+            run->stop_deadline_ms = clock_monotonic_ms() + run->stop_timeout_ms;
+        }
+        run->stopping = true;
+    }
+}
+
+static enum status
+take_signals(struct stage_run *run, struct reason *why)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (run->signals < 0) {
+        return status_fail_errno(why, "cannot make a signal descriptor");
+    }
+    stage_watch(run, run->signals, EPOLLIN, on_signal, run);
+    return STATUS_OK;
+}
+
+static void
+on_standstill(int number)
+{
+    static const char text[] = "event=standstill reason=\"the loop stood still for stage.watchdog\"\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(EXIT_SYSTEM);
+}
+
+static void
+feed_watchdog(struct stage_run *run)
+{
+    const uint64_t limit_ms = opt_duration_ms(run->options, "stage.watchdog");
+    if (limit_ms > 0) {
+        const struct itimerval limit = {.it_value = {(time_t)(limit_ms / 1000) + 1, 0}};
+        setitimer(ITIMER_REAL, &limit, NULL);
+    }
+}
+
+/* ---- loop ---- */
+
+static void
+nothing_to_do(void *context, uint32_t epoll_events)
+{
+    (void)context;
+    (void)epoll_events;
+}
+
+static void
+watch_clients(struct stage_run *run)
+{
+    int descriptors[64];
+    stage_watch(run, queue_client_descriptor(run->queue), EPOLLIN | EPOLLET, nothing_to_do, run);
+    const size_t n = metastore_descriptors(run->metastore, descriptors, 64);
+    for (size_t i = 0; i < n; i++) {
+        stage_watch(run, descriptors[i], EPOLLIN | EPOLLET, nothing_to_do, run);
+    }
+}
+
+static int
+shorter(int a, int b)
+{
+    return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
+static int
+loop_wait_ms(const struct stage_run *run)
+{
+    if (run->waiting != NULL) {
+        return 0;
+    }
+    int wait = shorter(queue_client_wait_ms(run->queue), metastore_wait_ms(run->metastore));
+    wait = shorter(wait, batch_wait_ms(run));
+    if (run->stopping) {
+        wait = shorter(wait, 50);
+    } else if (!run->reserving && run->running_count < run->window) {
+        wait = shorter(wait, 2); /* a reserve is being paced */
+    }
+    return wait;
+}
+
+static bool
+finished(const struct stage_run *run)
+{
+    if (!run->stopping) {
+        return false;
+    }
+    const bool idle = run->waiting_count + run->running_count + run->ended_count +
+                          run->batches_under_way ==
+                      0;
+    return (idle && !run->reserving) || clock_monotonic_ms() >= run->stop_deadline_ms;
+}
+
+static void
+loop(struct stage_run *run)
+{
+    while (!finished(run)) {
+        events_round(&run->events, loop_wait_ms(run));
+        /* ZeroMQ's descriptors are edge-triggered: always ask, whatever woke us. */
+        queue_client_process(run->queue);
+        metastore_process(run->metastore);
+        start_waiting(run);
+        batch_advance(run);
+        retire_when_due(run);
+        reserve_more(run);
+        queue_client_process(run->queue);
+        feed_watchdog(run);
+    }
+}
+
+/* ---- start and stop ---- */
+
+struct arguments {
+    const char *directory;
+    struct flag_list assignments;
+    int64_t number, ready_descriptor;
+};
+
+static void
+read_options(struct stage_run *run)
+{
+    const struct stage_spec *spec = run->spec;
+    const struct opt_set *options = run->options;
+    run->batch_most = (size_t)opt_integer(
+        options, spec->batch_option != NULL ? spec->batch_option : "stage.batch");
+    run->window = (size_t)opt_integer(
+        options, spec->window_option != NULL ? spec->window_option : "stage.batch");
+    run->batch_delay_ms = opt_duration_ms(options, "stage.batch_delay");
+    run->stop_timeout_ms = opt_duration_ms(options, "stage.stop_timeout");
+    run->job_limit = (uint64_t)opt_integer(options, "stage.jobs_per_process");
+    run->job_memory = (size_t)opt_integer(options, "stage.job_memory");
+    run->poll_ms = (uint32_t)opt_duration_ms(options, "stage.poll");
+}
+
+static enum status
+open_metastore(struct stage_run *run, struct reason *why)
+{
+    struct cluster_services services;
+    TRY(cluster_metastores(run->cluster, run->directory, &services, why));
+    const struct metastore_client_options options = {
+        .endpoints = services.endpoints,
+        .endpoint_count = services.count,
+        .owner_of_partition = services.owner_of_partition,
+        .name = run->name,
+        .keys = services.keys,
+    };
+    const enum status status = metastore_client_open(&run->metastore, &options, why);
+    cluster_services_release(&services);
+    return status;
+}
+
+static enum status
+open_run(struct stage_run *run, const struct arguments *arguments, struct reason *why)
+{
+    struct buf text;
+    run->directory = memory_string(arguments->directory);
+    run->number = (unsigned)arguments->number;
+    run->waiting_last = &run->waiting;
+    run->ended_last = &run->ended;
+    TRY(config_load(run->directory, &arguments->assignments, &run->options, why));
+    config_open_log(run->options, run->spec->program->name);
+    read_options(run);
+    TRY(cluster_open(&run->cluster, run->directory, run->options, why));
+
+    buf_init(&text, 4096);
+    buf_printf(&text, "%s.%u", stage_name(run->spec->stage), run->number);
+    run->name = memory_string(text.data);
+    buf_reset(&text);
+    config_endpoint(run->directory, "queue", &text);
+    const struct queue_client_options queue = {.endpoint = text.data, .name = run->name};
+    enum status status = events_open(&run->events, why);
+    if (status == STATUS_OK) {
+        status = take_signals(run, why);
+    }
+    if (status == STATUS_OK) {
+        status = queue_client_open(&run->queue, &queue, why);
+    }
+    buf_release(&text);
+    TRY(status);
+    TRY(open_metastore(run, why));
+    watch_clients(run);
+    return run->spec->open(run, &run->context, why);
+}
+
+static void
+free_jobs(struct held_job *held)
+{
+    while (held != NULL) {
+        struct held_job *next = held->next;
+        held_job_free(held);
+        held = next;
+    }
+}
+
+static void
+close_run(struct stage_run *run)
+{
+    if (run->context != NULL && run->spec->close != NULL) {
+        run->spec->close(run->context);
+    }
+    if (run->queue != NULL) {
+        queue_client_close(run->queue);
+    }
+    if (run->metastore != NULL) {
+        metastore_client_close(run->metastore);
+    }
+    free_jobs(run->waiting);
+    free_jobs(run->ended);
+    cluster_close(run->cluster);
+    events_close(&run->events);
+    if (run->signals > 0) {
+        close(run->signals);
+    }
+    opt_set_free(run->options);
+    free(run->directory);
+    free(run->name);
+}
+
+static struct program
+program_of(const struct stage_spec *spec, const struct flag *flags)
+{
+    struct program program = *spec->program;
+    program.flags = flags;
+    return program;
+}
+
+int
+stage_main(const struct stage_spec *spec, int argc, char **argv)
+{
+    struct arguments arguments = {.number = 1, .ready_descriptor = -1};
+    const struct flag flags[] = {
+        {"dir", 'd', FLAG_STRING, "DIR", &arguments.directory, "The data directory."},
+        {"set", 's', FLAG_REPEATED, "NAME=VALUE", &arguments.assignments,
+         "Sets an option of quadrille.conf for this run."},
+        {"number", 'n', FLAG_INTEGER, "N", &arguments.number,
+         "Number of this process among those of its stage, from 1; it names the worker."},
+        {"ready-fd", 0, FLAG_INTEGER, "FD", &arguments.ready_descriptor,
+         "Writes a newline to this descriptor when the first job can be taken."},
+        {0},
+    };
+    const struct program program = program_of(spec, flags);
+    struct stage_run run = {.spec = spec, .events.epoll = -1, .signals = -1};
+    struct reason why = {""};
+    char **operands;
+    int operand_count;
+
+    enum status status =
+        program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_END) {
+        return EXIT_DONE;
+    }
+    if (status == STATUS_OK && (arguments.directory == NULL || operand_count > 0 ||
+                                arguments.number < 1 || arguments.number > 4096)) {
+        status = status_fail(&why, STATUS_MISUSE,
+                             "--dir is needed, --number is 1 to 4096, and no operands are taken");
+    }
+    if (status == STATUS_OK) {
+        status = open_run(&run, &arguments, &why);
+    }
+    if (status != STATUS_OK) {
+        fprintf(stderr, "%s: %s\n", spec->program->name, why.text);
+        close_run(&run);
+        return status_exit_code(status);
+    }
+    signal(SIGALRM, on_standstill);
+    log_info("ready", "worker=%s window=%zu batch=%zu", run.name, run.window, run.batch_most);
+    if (arguments.ready_descriptor >= 0) {
+        (void)!write((int)arguments.ready_descriptor, "\n", 1);
+        close((int)arguments.ready_descriptor);
+    }
+    loop(&run);
+    log_info("stopped", "worker=%s done=%lu released=%lu buried=%lu left=%zu", run.name,
+             (unsigned long)run.totals[VERDICT_DONE], (unsigned long)run.totals[VERDICT_RELEASE],
+             (unsigned long)run.totals[VERDICT_BURY], run.running_count);
+    close_run(&run);
+    return EXIT_DONE;
+}

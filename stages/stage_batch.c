@@ -1,0 +1,376 @@
+/* How jobs end: gathered, made durable, told to the metadata store, told to the queue.
+ *
+ * Group commit clocks itself: a batch leaves at once when none is under way, so a lone job
+ * does not wait; while one is under way the next gathers, until it is full or old enough. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "stages/stage_private.h"
+
+enum { BATCHES_UNDER_WAY = 4, RETRY_MS = 1000, REASON_TEXT = 1024 };
+
+static struct held_job *
+held_of(struct stage_job *job)
+{
+    return (struct held_job *)job;
+}
+
+/* ---- one job ---- */
+
+static struct slice
+keep(struct held_job *held, struct slice bytes)
+{
+    const struct slice copy = arena_copy(&held->public.arena, bytes);
+    if (bytes.length > 0 && copy.at == NULL) {
+        log_error("job_memory", "uri=%.*s reason=%s", SLICE_PRINT(held->public.job.uri),
+                  "stage.job_memory is too small for this job's records");
+        _exit(EXIT_SYSTEM); /* the lease brings the job back, and in the end buries it */
+    }
+    return copy;
+}
+
+static void
+copy_job(struct held_job *held, const struct job *from, struct job *to)
+{
+    *to = *from;
+    to->uri = keep(held, from->uri);
+    to->lane_name = keep(held, from->lane_name);
+    to->via = keep(held, from->via);
+    to->data = keep(held, from->data);
+}
+
+struct held_job *
+held_job_new(struct stage_run *run, const struct job *job)
+{
+    struct held_job *held = memory_zero(1, sizeof *held);
+    arena_init(&held->public.arena, run->job_memory);
+    meta_update_init(&held->public.meta);
+    held->public.run = run;
+    copy_job(held, job, &held->public.job);
+    return held;
+}
+
+void
+held_job_free(struct held_job *held)
+{
+    arena_release(&held->public.arena);
+    meta_update_release(&held->public.meta);
+    free(held->outputs);
+    free(held->puts);
+    free(held);
+}
+
+void
+stage_output(struct stage_job *job, const struct job *output)
+{
+    struct held_job *held = held_of(job);
+    if (held->output_count == held->output_capacity) {
+        held->output_capacity = held->output_capacity * 2 + 4;
+        held->outputs =
+            memory_resize(held->outputs, held->output_capacity, sizeof *held->outputs);
+    }
+    copy_job(held, output, &held->outputs[held->output_count++]);
+}
+
+void
+stage_output_next(struct stage_job *job, enum stage next, const struct document *document)
+{
+    struct buf data;
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, document);
+    if (data.overflowed) { /* only the headers can be so long; the archive has them */
+        struct document shorter = *document;
+        shorter.link_header = shorter.content_type = (struct slice){NULL, 0};
+        buf_reset(&data);
+        document_encode(&data, &shorter);
+    }
+    struct job output = {
+        .key.stage = (uint8_t)next,
+        .uri = job->job.uri,
+        .via = job->job.via,
+        .priority = job->job.priority,
+        .flags = job->job.flags & JOB_SEED,
+        .depth = job->job.depth,
+        .generation = job->job.generation,
+        .data = buf_slice(&data),
+    };
+    stage_output(job, &output);
+    buf_release(&data);
+}
+
+void
+stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
+{
+    held_of(job)->lane_delay_ms = delay_ms;
+    held_of(job)->group = group;
+}
+
+void
+stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
+{
+    struct held_job *held = held_of(job);
+    if (held->put_count == held->put_capacity) {
+        held->put_capacity = held->put_capacity * 2 + 2;
+        held->puts = memory_resize(held->puts, held->put_capacity, sizeof *held->puts);
+    }
+    held->puts[held->put_count++] = (struct meta_put){keep(held, key), keep(held, fields)};
+}
+
+static void
+end_job(struct stage_job *job, enum verdict verdict)
+{
+    struct held_job *held = held_of(job);
+    struct stage_run *run = job->run;
+    if (held->ended) {
+        log_error("job_ended_twice", "uri=%.*s", SLICE_PRINT(job->job.uri));
+        _exit(EXIT_SYSTEM);
+    }
+    held->ended = true;
+    held->ended_ms = clock_monotonic_ms();
+    held->verdict = verdict;
+    if (verdict != VERDICT_DONE) {
+        held->output_count = 0;
+    }
+    *run->ended_last = held;
+    run->ended_last = &held->next;
+    held->next = NULL;
+    run->ended_count++;
+    run->running_count--;
+    run->totals[verdict]++;
+}
+
+void
+stage_done(struct stage_job *job)
+{
+    end_job(job, VERDICT_DONE);
+}
+
+static struct slice
+reason_text(struct stage_job *job, const char *format, va_list arguments)
+{
+    char text[REASON_TEXT];
+    vsnprintf(text, sizeof text, format, arguments);
+    return keep(held_of(job), slice_string(text));
+}
+
+void
+stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt,
+              const char *format, ...)
+{
+    struct held_job *held = held_of(job);
+    va_list arguments;
+    va_start(arguments, format);
+    held->reason = reason_text(job, format, arguments);
+    va_end(arguments);
+    held->delay_ms = delay_ms;
+    held->no_attempt = !counts_as_attempt;
+    log_debug("released", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
+              SLICE_PRINT(held->reason));
+    end_job(job, VERDICT_RELEASE);
+}
+
+void
+stage_bury(struct stage_job *job, const char *format, ...)
+{
+    struct held_job *held = held_of(job);
+    va_list arguments;
+    va_start(arguments, format);
+    held->reason = reason_text(job, format, arguments);
+    va_end(arguments);
+    log_warning("buried", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
+                SLICE_PRINT(held->reason));
+    end_job(job, VERDICT_BURY);
+}
+
+/* ---- a batch ---- */
+
+static void send_metadata(void *context);
+static void send_completions(void *context);
+
+static void
+batch_free(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        held_job_free(batch->jobs[i]);
+    }
+    free(batch->jobs);
+    free(batch);
+}
+
+static void
+batch_answered(void *context, enum status status, const struct reason *why)
+{
+    struct batch *batch = context;
+    struct stage_run *run = batch->run;
+    if (status != STATUS_OK) {
+        log_warning("completion_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        events_timer(&run->events, RETRY_MS, send_completions, batch);
+        return;
+    }
+    run->batches_under_way--;
+    batch_free(batch);
+}
+
+static void
+reproducer(const struct held_job *held, const char *directory, struct buf *out)
+{
+    buf_printf(out, "quadrille %s --dir '%s' --uri '%.*s'",
+               held->public.job.key.stage == STAGE_FETCH ? "fetch"
+               : held->public.job.key.stage == STAGE_DETECT ? "detect" : "transform",
+               directory, SLICE_PRINT(held->public.job.uri));
+}
+
+static void
+send_completions(void *context)
+{
+    struct batch *batch = context;
+    struct stage_run *run = batch->run;
+    struct completion *completions = memory_zero(batch->count, sizeof *completions);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct held_job *held = batch->jobs[i];
+        struct completion *completion = &completions[i];
+        *completion = (struct completion){
+            .key = held->public.job.key,
+            .verdict = held->verdict,
+            .reason = held->reason,
+            .delay_ms = held->delay_ms,
+            .no_attempt = held->no_attempt,
+            .lane_delay_ms = held->lane_delay_ms,
+            .group = held->group,
+            .outputs = held->outputs,
+            .output_count = held->output_count,
+        };
+        if (held->verdict == VERDICT_BURY) {
+            struct buf text;
+            buf_init(&text, 2 * JOB_DATA_MAXIMUM);
+            reproducer(held, run->directory, &text);
+            completion->reproducer = keep(held, buf_slice(&text));
+            buf_release(&text);
+        }
+    }
+    queue_complete(run->queue, completions, batch->count, batch_answered, batch);
+    free(completions);
+}
+
+static void
+metadata_answered(void *context, enum status status, const struct reason *why)
+{
+    struct batch *batch = context;
+    if (status != STATUS_OK) {
+        log_warning("metadata_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        events_timer(&batch->run->events, RETRY_MS, send_metadata, batch);
+        return;
+    }
+    send_completions(batch);
+}
+
+static void
+send_metadata(void *context)
+{
+    struct batch *batch = context;
+    struct buf keys; /* reserved at once, so that slices into it stay */
+    size_t puts_most = 0, bytes = 0, n = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        puts_most += 1 + batch->jobs[i]->put_count;
+        bytes += 1 + batch->jobs[i]->public.job.uri.length;
+    }
+    struct meta_put *puts = memory_zero(puts_most, sizeof *puts);
+    buf_init(&keys, bytes + 1);
+    buf_reserve(&keys, bytes);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct held_job *held = batch->jobs[i];
+        const struct slice fields = buf_slice(&held->public.meta.fields);
+        if (fields.length > 0) {
+            const size_t start = keys.length;
+            buf_append_char(&keys, 'u');
+            buf_append_slice(&keys, held->public.job.uri);
+            puts[n++] =
+                (struct meta_put){slice_of(keys.data + start, keys.length - start), fields};
+        }
+        for (size_t k = 0; k < held->put_count; k++) {
+            puts[n++] = held->puts[k];
+        }
+    }
+    if (n > 0) {
+        metastore_put(batch->run->metastore, puts, n, metadata_answered, batch);
+    } else {
+        send_completions(batch);
+    }
+    buf_release(&keys);
+    free(puts);
+}
+
+static void
+stamp_generation(struct held_job *held)
+{
+    struct stage_job *job = &held->public;
+    if (job->meta.fields.length > 0 && !(job->job.flags & JOB_REVISIT)) {
+        meta_set_number(&job->meta, META_GENERATION, job->job.generation);
+        meta_set_number(&job->meta, META_DEPTH, job->job.depth);
+    }
+}
+
+static void
+batch_send(struct stage_run *run)
+{
+    const size_t count = run->ended_count < run->batch_most ? run->ended_count : run->batch_most;
+    struct batch *batch = memory_zero(1, sizeof *batch);
+    struct stage_job **jobs = memory_zero(count, sizeof *jobs);
+    struct reason why = {""};
+    batch->run = run;
+    batch->count = count;
+    batch->jobs = memory_zero(count, sizeof *batch->jobs);
+    for (size_t i = 0; i < count; i++) {
+        struct held_job *held = run->ended;
+        run->ended = held->next;
+        stamp_generation(held);
+        batch->jobs[i] = held;
+        jobs[i] = &held->public;
+    }
+    run->ended_count -= count;
+    if (run->ended == NULL) {
+        run->ended_last = &run->ended;
+    }
+    run->batches_under_way++;
+    if (run->spec->flush != NULL &&
+        run->spec->flush(run->context, jobs, count, &why) != STATUS_OK) {
+        log_error("flush_failed", "jobs=%zu reason=%s", count, why.text);
+        _exit(EXIT_SYSTEM);
+    }
+    free(jobs);
+    send_metadata(batch);
+}
+
+static bool
+batch_is_due(const struct stage_run *run)
+{
+    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+        return false;
+    }
+    return run->batches_under_way == 0 || run->ended_count >= run->batch_most ||
+           clock_monotonic_ms() - run->ended->ended_ms >= run->batch_delay_ms;
+}
+
+void
+batch_advance(struct stage_run *run)
+{
+    while (batch_is_due(run)) {
+        batch_send(run);
+    }
+}
+
+int
+batch_wait_ms(const struct stage_run *run)
+{
+    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+        return -1;
+    }
+    const uint64_t age = clock_monotonic_ms() - run->ended->ended_ms;
+    return age >= run->batch_delay_ms ? 0 : (int)(run->batch_delay_ms - age);
+}

@@ -1,0 +1,91 @@
+/* Inside of the skeleton: shared by stage.c (life), stage_batch.c (ends), stage_events.c. */
+#ifndef STAGES_STAGE_PRIVATE_H
+#define STAGES_STAGE_PRIVATE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stages/stage.h"
+
+extern const struct opt stage_option_table[];
+
+/* ---- events ---- */
+
+struct watch;
+struct timer;
+struct events {
+    int epoll;
+    struct watch **watches; /* by descriptor */
+    size_t watch_count;
+    struct timer *timers;
+    size_t timer_count, timer_capacity;
+    struct watch *removed; /* freed after the round, since events for them may still be listed */
+};
+enum status events_open(struct events *events, struct reason *why);
+void events_close(struct events *events);
+void events_watch(struct events *events, int descriptor, uint32_t epoll_events,
+                  stage_ready *ready, void *context);
+void events_timer(struct events *events, uint64_t delay_ms, stage_tick *tick, void *context);
+/* Waits at most wait_ms (-1: for ever), calls what is ready and due. */
+void events_round(struct events *events, int wait_ms);
+
+/* ---- jobs and batches ---- */
+
+/* A stage_job with the skeleton's own part; the public part comes first. */
+struct held_job {
+    struct stage_job public;
+    struct held_job *next;
+    enum verdict verdict;
+    bool ended;
+    bool no_attempt;
+    uint64_t delay_ms, lane_delay_ms, group, ended_ms;
+    struct slice reason;
+    struct job *outputs;
+    size_t output_count, output_capacity;
+    struct meta_put *puts;
+    size_t put_count, put_capacity;
+};
+
+struct batch {
+    struct stage_run *run;
+    struct held_job **jobs;
+    size_t count;
+    struct batch *next;
+};
+
+struct stage_run {
+    const struct stage_spec *spec;
+    void *context;
+    struct opt_set *options;
+    char *directory;
+    char *name;
+    unsigned number;
+    uint64_t lane;
+    struct cluster *cluster;
+    struct queue_client *queue;
+    struct metastore_client *metastore;
+    struct events events;
+    int signals;
+
+    size_t window, batch_most;
+    uint64_t batch_delay_ms, stop_timeout_ms, job_limit;
+    size_t job_memory;
+    uint32_t poll_ms;
+
+    struct held_job *waiting, **waiting_last; /* reserved, start() not yet called */
+    struct held_job *ended, **ended_last;     /* ended, not yet in a batch */
+    size_t waiting_count, running_count, ended_count, batches_under_way;
+    bool reserving, stopping, reserve_failed;
+    uint64_t stop_deadline_ms, jobs_taken, reserve_again_ms;
+    uint64_t totals[3]; /* by verdict */
+};
+
+/* Sends what has ended when it is time to. */
+void batch_advance(struct stage_run *run);
+/* When batch_advance wants to be called next: ms, or -1. */
+int batch_wait_ms(const struct stage_run *run);
+struct held_job *held_job_new(struct stage_run *run, const struct job *job);
+void held_job_free(struct held_job *held);
+
+#endif
