@@ -1,0 +1,290 @@
+/* quadrille-extract: asks the index for the links in a document's graph and feeds fetch.
+ *
+ * The queries run in the index process that holds the document (index_links). What comes back
+ * is made a crawl key, filtered by scope and depth, freed of doubles, and queued for fetch;
+ * whether a URI is new is decided by the queue, in the transaction that ends this job.
+ *
+ * A revisit (JOB_REVISIT) is a document that was found again by a shorter way, so its links
+ * are less deep than was thought. It waits until the document's own pass through the pipeline
+ * is over, which the metadata tells, and then does the same with the smaller depth.
+ *
+ * Hostile input: link targets. They are parsed by base/url.h and bounded in length and number.
+ */
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "config/config.h"
+#include "index/client.h"
+#include "stages/extract.h"
+#include "stages/scope.h"
+#include "stages/stage.h"
+
+enum { REVISIT_WAIT_MS = 500, SCOPE_CHECK_MS = 1000, RETRY_MS = 1000 };
+
+struct extract {
+    struct stage_run *run;
+    struct index_client *index;
+    struct scope *scope;
+    size_t links_most;
+};
+
+/* Keys already taken from this document: open addressing over fingerprints. */
+struct key_set {
+    uint64_t *slots;
+    size_t mask, used;
+};
+
+static bool
+key_set_add(struct key_set *set, uint64_t print)
+{
+    print |= print == 0; /* 0 marks an empty slot */
+    if (set->slots == NULL || set->used * 2 > set->mask) {
+        struct key_set larger = {.mask = set->slots == NULL ? 63 : set->mask * 2 + 1};
+        larger.slots = memory_zero(larger.mask + 1, sizeof *larger.slots);
+        for (size_t i = 0; set->slots != NULL && i <= set->mask; i++) {
+            if (set->slots[i] != 0) {
+                key_set_add(&larger, set->slots[i]);
+            }
+        }
+        free(set->slots);
+        *set = larger;
+    }
+    size_t at = print & set->mask;
+    while (set->slots[at] != 0) {
+        if (set->slots[at] == print) {
+            return false;
+        }
+        at = (at + 1) & set->mask;
+    }
+    set->slots[at] = print;
+    set->used++;
+    return true;
+}
+
+static void
+put_fetch_job(struct stage_job *job, struct slice key, unsigned depth, uint8_t hops)
+{
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = key,
+        .lane_name = url_origin(key),
+        .via = job->job.uri,
+        .priority = job->job.priority,
+        .depth = (uint16_t)depth,
+        .hops = hops,
+    };
+    stage_output(job, &output);
+}
+
+static void
+take_links(struct extract *extract, struct stage_job *job, const struct index_link *links, size_t n)
+{
+    const unsigned depth = job->job.depth + 1u;
+    struct key_set keys = {NULL, 0, 0};
+    struct buf key;
+    size_t accepted = 0;
+    buf_init(&key, 2 * URL_MAXIMUM);
+    key_set_add(&keys, fingerprint64(job->job.uri));
+    for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
+        buf_reset(&key);
+        if (url_crawl_key(links[i].target, job->job.uri, &key, NULL) == STATUS_OK &&
+            key_set_add(&keys, fingerprint64(buf_slice(&key))) &&
+            scope_allows(extract->scope, buf_slice(&key), depth, NULL)) {
+            put_fetch_job(job, buf_slice(&key), depth, 0);
+            accepted++;
+        }
+    }
+    buf_release(&key);
+    free(keys.slots);
+    meta_set_number(&job->meta, META_EXTRACTED, clock_wall_ms());
+    meta_set_number(&job->meta, META_LINKS_FOUND, n);
+    meta_set_number(&job->meta, META_LINKS_ACCEPTED, accepted);
+}
+
+static void
+linked(void *context, enum status status, const struct index_link *links, size_t n,
+       const struct reason *why)
+{
+    struct stage_job *job = context;
+    if (status != STATUS_OK) {
+        stage_release(job, RETRY_MS, status != STATUS_CANCELLED && status != STATUS_TIMEOUT,
+                      "the index did not tell the links: %s", why->text);
+        return;
+    }
+    take_links(job->state, job, links, n);
+    stage_done(job);
+}
+
+static void
+ask_index(struct extract *extract, struct stage_job *job)
+{
+    job->state = extract;
+    index_links(extract->index, job->job.uri, linked, job);
+}
+
+/* Where a document that is to be revisited stands, by its metadata. */
+static void
+revisit(void *context, enum status status, const struct slice *records, size_t n,
+        const struct reason *why)
+{
+    struct stage_job *job = context;
+    struct extract *extract = job->state;
+    struct slice state, target;
+    uint64_t generation = 0;
+    if (status != STATUS_OK) {
+        stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);
+        return;
+    }
+    const struct slice record = n > 0 ? records[0] : (struct slice){NULL, 0};
+    if (!meta_record_text(record, META_STATE, &state) ||
+        (meta_record_number(record, META_GENERATION, &generation) &&
+         generation < job->job.generation) ||
+        slice_is(state, "fetched") || slice_is(state, "detected") ||
+        slice_is(state, "transformed")) {
+        stage_release(job, REVISIT_WAIT_MS, false, "the document is still in the pipeline");
+    } else if (meta_record_text(record, META_REDIRECT_TO, &target) &&
+               slice_is(state, "redirected")) {
+        if (scope_allows(extract->scope, target, job->job.depth, NULL)) {
+            put_fetch_job(job, target, job->job.depth, (uint8_t)(job->job.hops + 1));
+        }
+        stage_done(job);
+    } else if (slice_is(state, "indexed")) {
+        ask_index(extract, job);
+    } else { /* failed, denied, unknown, gone: it has no links */
+        stage_done(job);
+    }
+}
+
+static void
+extract_start(void *context, struct stage_job *job)
+{
+    struct extract *extract = context;
+    if (!(job->job.flags & JOB_REVISIT)) {
+        ask_index(extract, job);
+        return;
+    }
+    struct buf key;
+    buf_init(&key, 2 * URL_MAXIMUM);
+    buf_append_char(&key, 'u');
+    buf_append_slice(&key, job->job.uri);
+    job->state = extract;
+    const struct slice keys[1] = {buf_slice(&key)};
+    metastore_get(stage_metastore(extract->run), keys, 1, revisit, job);
+    buf_release(&key);
+}
+
+static void
+refresh_scope(void *context)
+{
+    struct extract *extract = context;
+    scope_refresh(extract->scope);
+    stage_timer(extract->run, SCOPE_CHECK_MS, refresh_scope, extract);
+}
+
+/* The index client works when its descriptors are ready and when its clock says so. */
+static void
+index_tick(void *context)
+{
+    struct extract *extract = context;
+    index_client_process(extract->index);
+    const int wait = index_client_wait_ms(extract->index);
+    stage_timer(extract->run, wait >= 0 ? (uint64_t)wait : SCOPE_CHECK_MS, index_tick, extract);
+}
+
+static void
+index_ready(void *context, uint32_t epoll_events)
+{
+    (void)epoll_events;
+    index_tick(context);
+}
+
+static enum status
+open_index(struct extract *extract, struct reason *why)
+{
+    const struct opt_set *options = stage_options(extract->run);
+    const size_t partitions = (size_t)opt_integer(options, "index.partitions");
+    char **endpoints = memory_zero(partitions + 1, sizeof *endpoints);
+    for (size_t i = 0; i < partitions; i++) {
+        struct buf endpoint, service;
+        buf_init(&endpoint, 4096);
+        buf_init(&service, 64);
+        buf_printf(&service, "index-%zu", i);
+        config_endpoint(stage_directory(extract->run), service.data, &endpoint);
+        endpoints[i] = memory_string(endpoint.data);
+        buf_release(&endpoint);
+        buf_release(&service);
+    }
+    const struct index_client_options settings = {
+        .endpoints = (const char *const *)endpoints,
+        .count = partitions,
+        .name = stage_worker_name(extract->run),
+    };
+    const enum status status = index_client_open(&extract->index, &settings, why);
+    for (size_t i = 0; i < partitions; i++) {
+        free(endpoints[i]);
+    }
+    free(endpoints);
+    return status;
+}
+
+static enum status
+extract_open(struct stage_run *run, void **context, struct reason *why)
+{
+    struct extract *extract = memory_zero(1, sizeof *extract);
+    int descriptors[256];
+    *context = extract;
+    extract->run = run;
+    extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
+    TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
+    TRY(open_index(extract, why));
+    const size_t n = index_client_descriptors(extract->index, descriptors, 256);
+    for (size_t i = 0; i < n; i++) {
+        stage_watch(run, descriptors[i], EPOLLIN, index_ready, extract);
+    }
+    refresh_scope(extract);
+    index_tick(extract);
+    return STATUS_OK;
+}
+
+static void
+extract_close(void *context)
+{
+    struct extract *extract = context;
+    if (extract->index != NULL) {
+        index_client_close(extract->index);
+    }
+    scope_close(extract->scope);
+    free(extract);
+}
+
+static const struct program extract_program = {
+    .name = "quadrille-extract",
+    .synopsis = "--dir DIR [OPTION]...",
+    .summary = "find new URIs in indexed documents",
+    .description =
+        "Takes documents that were indexed, runs the configured queries (extract.queries) over "
+        "each one's graph, and puts what is new and in scope into the queue of the fetch stage.\n\n"
+        "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
+    .examples = "quadrille-extract --dir DIR --number 2 --set scope.depth=5",
+};
+
+static const struct stage_spec extract_spec = {
+    .stage = STAGE_EXTRACT,
+    .program = &extract_program,
+    .open = extract_open,
+    .start = extract_start,
+    .close = extract_close,
+    .window_option = "extract.window",
+    .batch_option = "extract.window",
+};
+
+int
+main(int argc, char **argv)
+{
+    return stage_main(&extract_spec, argc, argv);
+}

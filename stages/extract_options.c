@@ -1,0 +1,10 @@
+#include "base/opt.h"
+#include "stages/extract.h"
+
+const struct opt extract_options[] = {
+    {"extract.window", OPT_INTEGER, "64", 1, 10000, NULL,
+     "Documents whose links one extract process asks the index for at a time."},
+    {"extract.links", OPT_INTEGER, "20000", 1, 10000000, NULL,
+     "Most new URIs taken from one document; the rest are counted in its metadata."},
+    {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
+};
