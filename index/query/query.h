@@ -1,0 +1,98 @@
+/* SPARQL 1.1 Query over any quad_source.
+ * Source: https://www.w3.org/TR/sparql11-query/ (grammar of section 19, algebra of section 18).
+ *
+ *   query_prepare(&query, text, base, why)    text -> algebra, errors with line and column
+ *   query_run(query, source, &options, &sink, &report, why)
+ *   query_free(query)
+ *
+ * A prepared query is immutable: it may be run many times, over any source, by any thread.
+ * A run plans (estimates come from the source), evaluates with pulled batches of identifiers,
+ * and hands terms to the sink only for what is answered. One run belongs to one thread.
+ *
+ * Text search: the magic properties QUERY_MATCHES and QUERY_SCORE (prefix q: needs no
+ * declaration). `?literal q:matches "words"` binds ?literal to the literals that the source's
+ * keyword search finds; `?literal q:score ?score` in the same group binds its score.
+ */
+#ifndef INDEX_QUERY_QUERY_H
+#define INDEX_QUERY_QUERY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "index/source.h"
+#include "rdf/term.h"
+
+#define QUERY_NAMESPACE "urn:x-quadrille:query#"
+#define QUERY_MATCHES QUERY_NAMESPACE "matches"
+#define QUERY_SCORE QUERY_NAMESPACE "score"
+
+enum { QUERY_TEXT_MAXIMUM = 1 << 20 }; /* bytes of a query */
+
+struct query;
+enum query_form { QUERY_SELECT, QUERY_CONSTRUCT, QUERY_DESCRIBE, QUERY_ASK };
+
+/* base: resolves relative IRIs until the query's own BASE; may be empty, then relative IRIs stay
+ * as they are. Syntax errors are STATUS_BAD_INPUT, "line 3, column 7: expected ..."; a query
+ * past a bound (length, nesting, variables) is STATUS_LIMIT. Copies text. */
+enum status query_prepare(struct query **query, struct slice text, struct slice base,
+                          struct reason *why);
+void query_free(struct query *query);
+enum query_form query_form_of(const struct query *query);
+/* The columns of SELECT, in order, without "?". They live as long as the query. */
+size_t query_columns(const struct query *query, const struct slice **names);
+/* True when the rows are ordered (ORDER BY). */
+bool query_ordered(const struct query *query);
+
+struct query_options {
+    /* The default graph where the query has no FROM. Empty: the union of all graphs, each triple
+     * once. Else the IRI of the one graph that is the default; GRAPH then does not see it. */
+    struct slice default_graph;
+    /* Only this graph exists: default graph and the only named graph. Empty: all. */
+    struct slice only_graph;
+    uint64_t timeout_ms;       /* 0: none; STATUS_TIMEOUT */
+    const atomic_bool *cancel; /* NULL: none; STATUS_CANCELLED soon after it turns true */
+    size_t memory;             /* bytes for joins, sorting, groups; 0: 1 GiB; STATUS_LIMIT */
+    uint64_t rows;             /* at most so many rows or quads; 0: all. Reported as truncated */
+    uint32_t search_most;      /* literals per keyword search; 0: 100000 */
+    uint64_t now_ms;           /* of NOW(), wall time; 0: the clock's */
+};
+
+/* Where answers go; a form calls only its own functions, others may be NULL. Terms live until the
+ * function returns. A status other than OK ends the run, which returns it; STATUS_END ends it with
+ * STATUS_OK. */
+struct query_sink {
+    void *context;
+    /* SELECT: once, before rows. */
+    enum status (*columns)(void *context, const struct slice *names, size_t n,
+                           struct reason *why);
+    /* SELECT: n terms; TERM_NONE where unbound. */
+    enum status (*row)(void *context, const struct term *terms, size_t n, struct reason *why);
+    /* ASK: once. */
+    enum status (*boolean)(void *context, bool answer, struct reason *why);
+    /* CONSTRUCT and DESCRIBE: triples (graph TERM_NONE), each once. */
+    enum status (*quad)(void *context, const struct quad *quad, struct reason *why);
+};
+
+struct query_report {
+    uint64_t rows;     /* rows or quads handed to the sink */
+    uint64_t scanned;  /* quads read from the source */
+    uint64_t scans;    /* scans opened */
+    size_t memory;     /* highest counted use in bytes */
+    bool truncated;    /* ended by options.rows */
+};
+
+/* report may be NULL; it is filled on failure, too. */
+enum status query_run(const struct query *query, const struct quad_source *source,
+                      const struct query_options *options, const struct query_sink *sink,
+                      struct query_report *report, struct reason *why);
+
+/* Appends the plan as indented text, one operator a line with its estimate. */
+enum status query_explain(const struct query *query, const struct quad_source *source,
+                          const struct query_options *options, struct buf *out,
+                          struct reason *why);
+
+#endif
