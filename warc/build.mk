@@ -1,0 +1,1 @@
+warc_OBJECTS := warc/options.o warc/writer.o warc/reader.o warc/scan.o warc/decode.o
