@@ -1,0 +1,72 @@
+/* quadrille: the command line. Dispatches to subcommands; each is a file of its own. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+#define X(name, summary) {#name, summary, command_##name},
+    CLI_COMMAND_MAP(X)
+#undef X
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static char description[4096];
+
+static const char examples[] = "# From nothing to an answer:\n"
+                               "quadrille crawl --dir DIR https://example.org/\n"
+                               "quadrille search --dir DIR example\n"
+                               "quadrille query --dir DIR 'SELECT * { ?s ?p ?o } LIMIT 10'";
+
+static const struct program program = {
+    .name = "quadrille",
+    .synopsis = "COMMAND [OPTION]... [ARGUMENT]...",
+    .summary = "crawl the web for structured data into one index of RDF quads",
+    .description = description,
+    .examples = examples,
+};
+
+static void
+describe(void)
+{
+    size_t n = (size_t)snprintf(description, sizeof description,
+                                "Commands (each answers --help):\n\n");
+    for (int i = 0; i < COMMAND_COUNT && n < sizeof description; i++) {
+        n += (size_t)snprintf(description + n, sizeof description - n, "  %-10s %s\n",
+                              commands[i].name, commands[i].summary);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    struct reason why = {""};
+    char **operands;
+    int operand_count;
+    describe();
+    if (argc > 1 && argv[1][0] != '-') {
+        for (int i = 0; i < COMMAND_COUNT; i++) {
+            if (strcmp(argv[1], commands[i].name) == 0) {
+                return commands[i].run(argc - 1, argv + 1);
+            }
+        }
+        fprintf(stderr, "quadrille: there is no command %s; quadrille --help lists them\n",
+                argv[1]);
+        return EXIT_MISUSE;
+    }
+    const enum status status =
+        program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_END) {
+        return EXIT_DONE;
+    }
+    if (status == STATUS_OK) {
+        program_print_help(&program, stderr);
+        return EXIT_MISUSE;
+    }
+    return cli_end(&program, status, &why);
+}
