@@ -1,16 +1,19 @@
 /* Requests and replies over ZeroMQ: ROUTER in the daemon, DEALER in clients.
  *
  * One message is one frame pair [header, payload]. Request header: "Q1", verb u8, request id
- * u64, client incarnation u64, client name (varint length + bytes). Reply header: "R1",
- * enum status u8, request id u64, daemon incarnation u64; payload: the reply's bytes, or on a
- * status other than OK the reason's text.
+ * u64, client incarnation u64, client name (varint length + bytes, at most 255). Reply header:
+ * "R1", enum status u8, verb u8, request id u64, daemon incarnation u64; payload: the reply's
+ * bytes, or on a status other than OK the reason's text.
  *
- * A client sends a request again (same id) when no reply came for resend_ms, also after the
- * daemon was killed and came back. So every verb must be idempotent, or remember the last
- * request id of a client. Replies to ids no longer awaited go to the `late` handler.
+ * A client sends a request again (same id) at once when its connection comes back, e.g. after
+ * the daemon was killed, and when no reply came for resend_ms, then for twice that, and so on up
+ * to 16 times resend_ms. So every verb must be idempotent, or remember the last request id of a
+ * client. Replies to ids no longer awaited go to the `late` handler: replies to requests that
+ * ended TIMEOUT, and second replies to requests that were sent twice.
  *
- * Payloads are bounded by RPC_PAYLOAD_MAXIMUM; a longer frame is dropped and logged.
- * ipc:// endpoints are owned by file permissions; tcp:// endpoints that are not loopback
+ * Payloads are bounded by RPC_PAYLOAD_MAXIMUM; a malformed message is dropped and logged, and
+ * the connection of a peer that sends a longer frame is closed.
+ * ipc:// endpoints are owned by file permissions (0600); tcp:// endpoints that are not loopback
  * need CURVE keys (RFC 26/CurveZMQ). One thread per object.
  */
 #ifndef BASE_RPC_H
@@ -25,9 +28,11 @@
 
 enum { RPC_PAYLOAD_MAXIMUM = 64 << 20 };
 
-/* CURVE: Z85 texts of 40 characters, or all NULL for none. */
+/* CURVE: Z85 texts of 40 characters. A daemon admits only clients with its own public key (the
+ * usual cluster shares one key pair) or one in `admitted`; it ignores server_public. */
 struct rpc_keys {
     const char *server_public, *own_public, *own_secret;
+    const char *const *admitted; /* NULL-terminated list, or NULL */
 };
 
 /* ---- daemon side ---- */
@@ -41,11 +46,13 @@ struct rpc_request {
     void *message;            /* private */
 };
 
-/* endpoints: NULL-terminated. */
+/* endpoints: NULL-terminated. keys: NULL for none. DENIED when another living process serves
+ * an ipc endpoint; the socket file of a dead one is replaced. */
 enum status rpc_server_open(struct rpc_server **server, const char *const *endpoints,
                             const struct rpc_keys *keys, struct reason *why);
 void rpc_server_close(struct rpc_server *server);
-/* For poll(2): readable may mean work; always drain with rpc_server_receive until AGAIN. */
+/* For poll(2): readable may mean work; always drain with rpc_server_receive until AGAIN. It
+ * becomes readable again if a message comes in during a later rpc_reply. */
 int rpc_server_descriptor(struct rpc_server *server);
 enum status rpc_server_receive(struct rpc_server *server, struct rpc_request *request);
 /* Answers and frees the request. why is sent when status is not OK. */
@@ -73,9 +80,13 @@ struct rpc_client_options {
 };
 enum status rpc_client_open(struct rpc_client **client, const struct rpc_client_options *options,
                             struct reason *why);
-void rpc_client_close(struct rpc_client *client); /* outstanding requests end CANCELLED */
+void rpc_client_close(struct rpc_client *client); /* outstanding requests end CANCELLED,
+                                                     posts from there are dropped */
+/* For poll(2), together with rpc_client_wait_ms: call rpc_client_process when readable. */
 int rpc_client_descriptor(struct rpc_client *client);
-/* Queues a request. timeout_ms 0: waits for ever (resending). payload is copied. */
+/* Queues a request. timeout_ms 0: waits for ever (resending). payload is copied. done is called
+ * by rpc_client_process, never here; it may post, but not close. A payload past the maximum
+ * ends with LIMIT. */
 void rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
                      uint32_t timeout_ms, rpc_done *done, void *context);
 /* Receives what is there, resends, times out, calls back. Never blocks. */
