@@ -34,6 +34,9 @@ struct cli {
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
 void cli_close(struct cli *cli);
 
+/* Makes DIR and DIR/quadrille.conf where they are missing. */
+enum status cli_make_directory(const char *directory, struct reason *why);
+
 enum { CLI_ANSWER_MS = 30000 };
 enum status cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why);
 enum status cli_metastore(struct cli *cli, struct metastore_client **metastore,

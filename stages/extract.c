@@ -4,9 +4,10 @@
  * is made a crawl key, filtered by scope and depth, freed of doubles, and queued for fetch;
  * whether a URI is new is decided by the queue, in the transaction that ends this job.
  *
- * A revisit (JOB_REVISIT) is a document that was found again by a shorter way, so its links
- * are less deep than was thought. It waits until the document's own pass through the pipeline
- * is over, which the metadata tells, and then does the same with the smaller depth.
+ * A revisit (JOB_REVISIT) is a document that was found again by a shorter way, so its links, or
+ * the target of its redirect, are less deep than was thought. Those known by now are put again
+ * with the smaller depth; for a document still in the pipeline the queue lowers the depth of
+ * its coming extract job (queue/PROTOCOL.md), so nothing has to wait here.
  *
  * Hostile input: link targets. They are parsed by base/url.h and bounded in length and number.
  */
@@ -18,13 +19,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
-#include "config/config.h"
 #include "index/client.h"
 #include "stages/extract.h"
 #include "stages/scope.h"
+#include "stages/services.h"
 #include "stages/stage.h"
 
-enum { REVISIT_WAIT_MS = 500, SCOPE_CHECK_MS = 1000, RETRY_MS = 1000 };
+enum { SCOPE_CHECK_MS = 1000, RETRY_MS = 1000 };
 
 struct extract {
     struct stage_run *run;
@@ -127,7 +128,6 @@ ask_index(struct extract *extract, struct stage_job *job)
     index_links(extract->index, job->job.uri, linked, job);
 }
 
-/* Where a document that is to be revisited stands, by its metadata. */
 static void
 revisit(void *context, enum status status, const struct slice *records, size_t n,
         const struct reason *why)
@@ -135,28 +135,17 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
     struct stage_job *job = context;
     struct extract *extract = job->state;
     struct slice state, target;
-    uint64_t generation = 0;
     if (status != STATUS_OK) {
         stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);
-        return;
-    }
-    const struct slice record = n > 0 ? records[0] : (struct slice){NULL, 0};
-    if (!meta_record_text(record, META_STATE, &state) ||
-        (meta_record_number(record, META_GENERATION, &generation) &&
-         generation < job->job.generation) ||
-        slice_is(state, "fetched") || slice_is(state, "detected") ||
-        slice_is(state, "transformed")) {
-        stage_release(job, REVISIT_WAIT_MS, false, "the document is still in the pipeline");
-    } else if (meta_record_text(record, META_REDIRECT_TO, &target) &&
-               slice_is(state, "redirected")) {
+    } else if (n > 0 && meta_record_text(records[0], META_STATE, &state) &&
+               slice_is(state, "redirected") &&
+               meta_record_text(records[0], META_REDIRECT_TO, &target)) {
         if (scope_allows(extract->scope, target, job->job.depth, NULL)) {
             put_fetch_job(job, target, job->job.depth, (uint8_t)(job->job.hops + 1));
         }
         stage_done(job);
-    } else if (slice_is(state, "indexed")) {
+    } else {
         ask_index(extract, job);
-    } else { /* failed, denied, unknown, gone: it has no links */
-        stage_done(job);
     }
 }
 
@@ -206,29 +195,16 @@ index_ready(void *context, uint32_t epoll_events)
 static enum status
 open_index(struct extract *extract, struct reason *why)
 {
-    const struct opt_set *options = stage_options(extract->run);
-    const size_t partitions = (size_t)opt_integer(options, "index.partitions");
-    char **endpoints = memory_zero(partitions + 1, sizeof *endpoints);
-    for (size_t i = 0; i < partitions; i++) {
-        struct buf endpoint, service;
-        buf_init(&endpoint, 4096);
-        buf_init(&service, 64);
-        buf_printf(&service, "index-%zu", i);
-        config_endpoint(stage_directory(extract->run), service.data, &endpoint);
-        endpoints[i] = memory_string(endpoint.data);
-        buf_release(&endpoint);
-        buf_release(&service);
-    }
+    struct cluster_services services;
+    TRY(services_own_indexes(stage_directory(extract->run), stage_options(extract->run),
+                             &services, why));
     const struct index_client_options settings = {
-        .endpoints = (const char *const *)endpoints,
-        .count = partitions,
+        .endpoints = services.endpoints,
+        .count = services.count,
         .name = stage_worker_name(extract->run),
     };
     const enum status status = index_client_open(&extract->index, &settings, why);
-    for (size_t i = 0; i < partitions; i++) {
-        free(endpoints[i]);
-    }
-    free(endpoints);
+    cluster_services_release(&services);
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "stages/services.h"
 #include "stages/stage_private.h"
 
 enum { RESERVE_PAUSE_MS = 500, START_SLICE_MS = 20, HELD_PER_WINDOW = 4 };
@@ -323,7 +324,7 @@ static enum status
 open_metastore(struct stage_run *run, struct reason *why)
 {
     struct cluster_services services;
-    TRY(cluster_metastores(run->cluster, run->directory, &services, why));
+    TRY(services_metastores(run->cluster, run->directory, &services, why));
     const struct metastore_client_options options = {
         .endpoints = services.endpoints,
         .endpoint_count = services.count,

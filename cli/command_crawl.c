@@ -1,0 +1,370 @@
+/* quadrille crawl: seeds in, progress, summary out.
+ *
+ * It starts `quadrille up` as a child (unless one runs in DIR already) and is from then on a
+ * client like any other; if the child dies it is started again. Ctrl-C stops the child; the
+ * same command line goes on later, because seeds that were seen are put in vain. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/seeds.h"
+#include "cli/supervisor.h"
+#include "stages/scope.h"
+
+enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000 };
+
+struct crawl {
+    struct cli cli;
+    const struct cli_common *common;
+    struct queue_client *queue;
+    struct progress progress;
+    pid_t child; /* `quadrille up`; 0: somebody else's supervisor is used */
+    int signals;
+    bool quiet, terminal, interrupted;
+    uint64_t started_ms, line_ms;
+    int lines_shown;
+};
+
+/* ---- the child ---- */
+
+static void
+become_supervisor(const struct crawl *crawl, pid_t parent)
+{
+    const char *argv[2 * FLAG_LIST_MAXIMUM + 8];
+    size_t n = 0;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0); /* Ctrl-C is for the crawl, which stops it in order */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(EXIT_SYSTEM);
+    }
+    argv[n++] = "quadrille";
+    argv[n++] = "up";
+    argv[n++] = "--dir";
+    argv[n++] = crawl->cli.directory;
+    for (size_t i = 0; i < crawl->common->assignments.count; i++) {
+        argv[n++] = "--set";
+        argv[n++] = crawl->common->assignments.items[i];
+    }
+    argv[n] = NULL;
+    struct buf path;
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/log/supervisor.log", crawl->cli.directory);
+    FILE *log = freopen(path.data, "ae", stderr);
+    execv("/proc/self/exe", (char *const *)argv);
+    if (log != NULL) {
+        fprintf(stderr, "cannot run quadrille up: %s\n", strerror(errno));
+    }
+    _exit(EXIT_SYSTEM);
+}
+
+static enum status
+start_supervisor(struct crawl *crawl, struct reason *why)
+{
+    const pid_t self = getpid();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        become_supervisor(crawl, self);
+    }
+    if (pid < 0) {
+        return status_fail_errno(why, "cannot start quadrille up");
+    }
+    crawl->child = pid;
+    return STATUS_OK;
+}
+
+static enum status
+child_ended(struct crawl *crawl, struct reason *why)
+{
+    int how;
+    if (crawl->child <= 0 || waitpid(crawl->child, &how, WNOHANG) != crawl->child) {
+        return STATUS_OK;
+    }
+    crawl->child = 0;
+    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
+        return status_fail(why, STATUS_MISUSE, "a process refused its configuration; see %s/log",
+                           crawl->cli.directory);
+    }
+    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_DONE) {
+        crawl->interrupted = true; /* quadrille down */
+        return STATUS_OK;
+    }
+    log_warning("supervisor_died", "how=%d", how);
+    return start_supervisor(crawl, why);
+}
+
+static void
+stop_child(struct crawl *crawl)
+{
+    if (crawl->child > 0) {
+        kill(crawl->child, SIGTERM);
+        while (waitpid(crawl->child, NULL, 0) < 0 && errno == EINTR) {
+        }
+        crawl->child = 0;
+    }
+}
+
+/* ---- showing ---- */
+
+static void
+show(struct crawl *crawl, bool last)
+{
+    const uint64_t now = clock_monotonic_ms();
+    const struct progress *progress = &crawl->progress;
+    if (crawl->quiet || progress->now_ms == 0) {
+        return;
+    }
+    if (crawl->terminal) {
+        if (crawl->lines_shown > 0) {
+            printf("\033[%dA\033[J", crawl->lines_shown);
+        }
+        progress_print_table(progress, stdout);
+        const double left = progress_left(progress);
+        printf("running %" PRIu64 " s", (now - crawl->started_ms) / 1000);
+        if (left > 0) {
+            printf(", known work done in about %.0f s", left);
+        }
+        putchar('\n');
+        crawl->lines_shown = STAGE_COUNT + 3 + progress->now.intake_stopped;
+    } else if (last || now - crawl->line_ms >= LINE_MS) {
+        crawl->line_ms = now;
+        printf("%" PRIu64 "s", (now - crawl->started_ms) / 1000);
+        for (int i = 0; i < STAGE_COUNT; i++) {
+            printf("  %s %" PRIu64 " (%.0f/s, %" PRIu64 " waiting)", stage_name((enum stage)i),
+                   progress->now.stages[i].done, progress_rate(progress, (enum stage)i),
+                   progress_waiting(progress, (enum stage)i));
+        }
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+static void
+summarise(struct crawl *crawl)
+{
+    struct index_client *index = NULL;
+    struct index_stats stats = {0};
+    struct reason why = {""};
+    const struct queue_stats *now = &crawl->progress.now;
+    uint64_t buried = 0;
+    if (cli_index(&crawl->cli, &index, &why) == STATUS_OK &&
+        index_stats_get(index, &stats, &why) == STATUS_OK) {
+        printf("documents=%" PRIu64 " quads=%" PRIu64 " terms=%" PRIu64 " literals=%" PRIu64 "\n",
+               stats.documents, stats.quads, stats.terms, stats.literals);
+    } else {
+        printf("the index did not answer: %s\n", why.text);
+    }
+    if (index != NULL) {
+        index_client_close(index);
+    }
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        printf("%s=%" PRIu64 " ", stage_name((enum stage)i), now->stages[i].done);
+        buried += now->stages[i].buried;
+    }
+    const double seconds = (double)(clock_monotonic_ms() - crawl->started_ms) / 1000.0;
+    printf("seen=%" PRIu64 " buried=%" PRIu64 " seconds=%.1f\n", now->seen, buried, seconds);
+    if (buried > 0) {
+        printf("quadrille queue buried --dir %s   shows what was set aside and why\n",
+               crawl->cli.directory);
+    }
+}
+
+/* ---- loop ---- */
+
+static void
+pause_for(struct crawl *crawl, int ms)
+{
+    struct pollfd descriptor = {.fd = crawl->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    if (poll(&descriptor, 1, ms) > 0) {
+        while (read(crawl->signals, &info, sizeof info) == sizeof info) {
+            crawl->interrupted |= info.ssi_signo != SIGCHLD;
+        }
+    }
+}
+
+static enum status
+follow(struct crawl *crawl, struct reason *why)
+{
+    int wait_ms = POLL_FIRST_MS;
+    while (!crawl->interrupted) {
+        TRY(child_ended(crawl, why));
+        const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
+        if (status == STATUS_OK) {
+            if (progress_exhausted(&crawl->progress)) {
+                show(crawl, true);
+                return STATUS_OK;
+            }
+            show(crawl, false);
+        } else if (status != STATUS_TIMEOUT) {
+            return status;
+        }
+        pause_for(crawl, wait_ms);
+        wait_ms = wait_ms * 2 < POLL_MS ? wait_ms * 2 : POLL_MS;
+    }
+    return STATUS_CANCELLED;
+}
+
+/* Putting can only be answered once the daemon runs, and it may be killed meanwhile. */
+static enum status
+put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+{
+    struct queue_stats stats;
+    enum status status;
+    while ((status = queue_stats_get(crawl->queue, &stats, POLL_MS, why)) == STATUS_TIMEOUT) {
+        TRY(child_ended(crawl, why));
+        pause_for(crawl, 0);
+        if (crawl->interrupted) {
+            return STATUS_CANCELLED;
+        }
+    }
+    TRY(status);
+    return seeds_put(seeds, crawl->queue, JOB_SEED, why);
+}
+
+static enum status
+set_scope(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+{
+    static const char *const names[] = {"scope.hosts", "scope.domains", "scope.prefixes",
+                                        "scope.include"};
+    struct buf path, assignment;
+    struct stat info;
+    bool changed = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !changed; i++) {
+        opt_text(crawl->cli.options, names[i], &changed);
+    }
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/scope.conf", crawl->cli.directory);
+    const bool exists = stat(path.data, &info) == 0;
+    buf_release(&path);
+    if (changed || exists || seeds->count == 0) {
+        return STATUS_OK;
+    }
+    buf_init(&assignment, 1 << 20);
+    enum status status = seeds_scope(seeds, &assignment, why);
+    if (status == STATUS_OK) {
+        const char *lines[] = {assignment.data};
+        status = scope_save(crawl->cli.directory, lines, 1, why);
+    }
+    buf_release(&assignment);
+    return status;
+}
+
+static enum status
+run(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    crawl->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    crawl->started_ms = clock_monotonic_ms();
+    crawl->terminal = isatty(STDOUT_FILENO);
+    TRY(set_scope(crawl, seeds, why));
+    if (supervisor_pid(crawl->cli.directory) == 0) {
+        TRY(start_supervisor(crawl, why));
+    }
+    TRY(cli_queue(&crawl->cli, &crawl->queue, why));
+    TRY(progress_open(&crawl->progress, &crawl->cli, why));
+    TRY(put_seeds(crawl, seeds, why));
+    return follow(crawl, why);
+}
+
+static enum status
+read_seeds(struct seeds *seeds, const struct flag_list *files, char **operands, int operand_count,
+           struct reason *why)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        TRY(seeds_add_file(seeds, files->items[i], why));
+    }
+    for (int i = 0; i < operand_count; i++) {
+        TRY(seeds_add(seeds, operands[i], why));
+    }
+    return STATUS_OK;
+}
+
+static int
+crawl_all(const struct program *program, struct crawl *crawl, const struct seeds *seeds)
+{
+    struct reason why = {""};
+    enum status status = cli_make_directory(crawl->common->directory, &why);
+    if (status == STATUS_OK) {
+        status = cli_open(&crawl->cli, crawl->common, &why);
+    }
+    if (status == STATUS_OK) {
+        status = run(crawl, seeds, &why);
+    }
+    if (status == STATUS_OK) {
+        summarise(crawl);
+    } else if (status == STATUS_CANCELLED) {
+        printf("stopped; the same command goes on from here\n");
+        status = STATUS_OK;
+    }
+    fflush(stdout);
+    stop_child(crawl);
+    if (crawl->queue != NULL) {
+        queue_client_close(crawl->queue);
+    }
+    progress_close(&crawl->progress);
+    cli_close(&crawl->cli);
+    return cli_end(program, status, &why);
+}
+
+int
+command_crawl(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct flag_list files = {0};
+    struct crawl crawl = {.common = &common, .signals = -1};
+    struct seeds seeds = {0};
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"seeds", 0, FLAG_REPEATED, "FILE", &files,
+         "Reads seeds from FILE, one URI a line, # for comments; - for standard input."},
+        {"quiet", 'q', FLAG_SWITCH, NULL, &crawl.quiet, "Shows no progress, only the summary."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille crawl",
+        .synopsis = "--dir DIR [OPTION]... [URI]...",
+        .summary = "crawl seeds to the end, with progress",
+        .description =
+            "Makes DIR if needed, starts all processes, puts the seeds, and follows the crawl "
+            "until nothing is left to do; then it stops the processes and prints a summary. "
+            "Ctrl-C stops cleanly, and the same command goes on from there; so it does after a "
+            "crash of any kind.\n\n"
+            "Without any scope.* option the crawl stays on the hosts of its seeds; that scope is "
+            "kept in DIR/scope.conf and can be changed while running by `quadrille scope`.",
+        .examples = "quadrille crawl --dir DIR https://example.org/\n"
+                    "quadrille crawl --dir DIR --seeds seeds.txt --set scope.depth=3\n"
+                    "quadrille crawl --dir DIR --seeds seeds.txt --set 'scope.hosts=*'",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int operand_count, code;
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK) {
+        status = read_seeds(&seeds, &files, operands, operand_count, &why);
+    }
+    code = status == STATUS_OK ? crawl_all(&program, &crawl, &seeds)
+                               : cli_end(&program, status, &why);
+    seeds_release(&seeds);
+    return code;
+}

@@ -1,0 +1,219 @@
+/* quadrille init, up, down. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/supervisor.h"
+#include "config/config.h"
+
+enum { DOWN_WAIT_MS = 60000 };
+
+/* ---- init ---- */
+
+static enum status
+make_directory(const char *directory, struct reason *why)
+{
+    struct buf path;
+    enum status status = STATUS_OK;
+    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
+        return status_fail_errno(why, "cannot make %s", directory);
+    }
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/quadrille.conf", directory);
+    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) {
+        struct opt_set *options = opt_set_new(config_tables);
+        FILE *out = fdopen(file, "w");
+        opt_set_print_sample(options, out);
+        const bool written = fflush(out) == 0 && fsync(file) == 0;
+        if (fclose(out) != 0 || !written) {
+            status = status_fail_errno(why, "cannot write %s", path.data);
+        }
+        opt_set_free(options);
+    } else if (errno != EEXIST) {
+        status = status_fail_errno(why, "cannot write %s", path.data);
+    }
+    buf_release(&path);
+    return status;
+}
+
+enum status
+cli_make_directory(const char *directory, struct reason *why)
+{
+    if (directory == NULL) {
+        return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
+    }
+    return make_directory(directory, why);
+}
+
+int
+command_init(int argc, char **argv)
+{
+    const char *directory = NULL;
+    const struct flag flags[] = {
+        {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory to make."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille init",
+        .synopsis = "--dir DIR",
+        .summary = "make a data directory with a commented configuration",
+        .description = "Makes DIR and DIR/quadrille.conf, in which every option stands with its "
+                       "meaning and its default. What is there already is kept.",
+        .examples = "quadrille init --dir DIR",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int operand_count;
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK) {
+        status = cli_make_directory(directory, &why);
+        if (status == STATUS_OK) {
+            printf("%s is ready; its manual is %s/quadrille.conf\n", directory, directory);
+        }
+    }
+    return cli_end(&program, status, &why);
+}
+
+/* ---- up ---- */
+
+/* The parent leaves; the child has no terminal and logs to DIR/log/supervisor.log. */
+static enum status
+to_background(const char *directory, struct reason *why)
+{
+    struct buf path;
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/log", directory);
+    (void)mkdir(path.data, 0755); /* the open below tells when it is not there */
+    buf_append_string(&path, "/supervisor.log");
+    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    enum status status = STATUS_OK;
+    if (log < 0 || null < 0) {
+        status = status_fail_errno(why, "cannot write %s", path.data);
+    } else {
+        const pid_t pid = fork();
+        if (pid > 0) {
+            _exit(EXIT_DONE);
+        }
+        if (pid < 0 || setsid() < 0 || dup2(null, STDIN_FILENO) < 0 ||
+            dup2(null, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) {
+            status = status_fail_errno(why, "cannot go to the background");
+        }
+    }
+    buf_release(&path);
+    return status;
+}
+
+int
+command_up(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    bool background = false;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"background", 'b', FLAG_SWITCH, NULL, &background,
+         "Returns at once and goes on without a terminal; its log is DIR/log/supervisor.log."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille up",
+        .synopsis = "--dir DIR [OPTION]...",
+        .summary = "start all processes of this machine and keep them running",
+        .description =
+            "Starts the queue daemon, the metadata store and the stage processes that "
+            "DIR/quadrille.conf (processes.*) and DIR/cluster.conf ask for, restarts those that "
+            "die, and stops all of them on SIGTERM or Ctrl-C. One such supervisor runs in a data "
+            "directory. Logs go to DIR/log.",
+        .examples = "quadrille up --dir DIR\n"
+                    "quadrille up --dir DIR --background --set processes.transform=2\n"
+                    "quadrille down --dir DIR",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    struct cli cli = {0};
+    struct supervisor *supervisor = NULL;
+    char **operands;
+    int operand_count;
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK) {
+        status = cli_make_directory(common.directory, &why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_open(&cli, &common, &why);
+    }
+    if (status == STATUS_OK && background && supervisor_pid(cli.directory) == 0) {
+        status = to_background(cli.directory, &why);
+    }
+    if (status == STATUS_OK) {
+        status = supervisor_open(&supervisor, cli.directory, cli.options, cli.cluster,
+                                 &common.assignments, &why);
+    }
+    if (status == STATUS_OK) {
+        status = supervisor_run(supervisor, &why);
+    }
+    supervisor_close(supervisor);
+    cli_close(&cli);
+    return cli_end(&program, status, &why);
+}
+
+/* ---- down ---- */
+
+static enum status
+stop_supervisor(const char *directory, struct reason *why)
+{
+    const uint64_t until = clock_monotonic_ms() + DOWN_WAIT_MS;
+    const int pid = supervisor_pid(directory);
+    if (pid <= 0) {
+        puts("nothing runs there");
+        return STATUS_OK;
+    }
+    if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {
+        return status_fail_errno(why, "cannot stop process %d", pid);
+    }
+    while (supervisor_pid(directory) == pid) {
+        if (clock_monotonic_ms() > until) {
+            return status_fail(why, STATUS_TIMEOUT, "process %d has not stopped in %d s", pid,
+                               DOWN_WAIT_MS / 1000);
+        }
+        usleep(50000);
+    }
+    return STATUS_OK;
+}
+
+int
+command_down(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    const struct program program = {
+        .name = "quadrille down",
+        .synopsis = "--dir DIR",
+        .summary = "stop what `quadrille up` or `quadrille crawl` started",
+        .description = "Sends SIGTERM to the supervisor of DIR and waits until all its processes "
+                       "have ended. Nothing is lost: the next up or crawl goes on from here.",
+        .examples = "quadrille down --dir DIR",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    struct cli cli = {0};
+    char **operands;
+    int operand_count;
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK) {
+        status = cli_open(&cli, &common, &why);
+    }
+    if (status == STATUS_OK) {
+        status = stop_supervisor(cli.directory, &why);
+    }
+    cli_close(&cli);
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,167 @@
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/url.h"
+#include "cli/cli.h"
+#include "config/config.h"
+#include "stages/services.h"
+
+enum status
+cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
+{
+    struct stat info;
+    *cli = (struct cli){0};
+    if (common->directory == NULL) {
+        return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
+    }
+    if (stat(common->directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return status_fail(why, STATUS_MISUSE, "%s is not a folder; quadrille init --dir %s",
+                           common->directory, common->directory);
+    }
+    cli->directory = memory_string(common->directory);
+    TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
+    config_open_log(cli->options, "quadrille");
+    return cluster_open(&cli->cluster, cli->directory, cli->options, why);
+}
+
+void
+cli_close(struct cli *cli)
+{
+    cluster_close(cli->cluster);
+    opt_set_free(cli->options);
+    free(cli->directory);
+    *cli = (struct cli){0};
+}
+
+enum status
+cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why)
+{
+    struct buf endpoint;
+    buf_init(&endpoint, 4096);
+    config_endpoint(cli->directory, "queue", &endpoint);
+    const struct queue_client_options options = {.endpoint = endpoint.data, .name = "cli"};
+    const enum status status = queue_client_open(queue, &options, why);
+    buf_release(&endpoint);
+    return status;
+}
+
+enum status
+cli_metastore(struct cli *cli, struct metastore_client **metastore, struct reason *why)
+{
+    struct cluster_services services;
+    TRY(services_metastores(cli->cluster, cli->directory, &services, why));
+    const struct metastore_client_options options = {
+        .endpoints = services.endpoints,
+        .endpoint_count = services.count,
+        .owner_of_partition = services.owner_of_partition,
+        .name = "cli",
+        .keys = services.keys,
+    };
+    const enum status status = metastore_client_open(metastore, &options, why);
+    cluster_services_release(&services);
+    return status;
+}
+
+enum status
+cli_index(struct cli *cli, struct index_client **index, struct reason *why)
+{
+    struct cluster_services services;
+    TRY(services_all_indexes(cli->cluster, cli->directory, cli->options, &services, why));
+    const struct index_client_options options = {
+        .endpoints = services.endpoints,
+        .count = services.count,
+        .name = "cli",
+        .keys = services.keys,
+    };
+    const enum status status = index_client_open(index, &options, why);
+    cluster_services_release(&services);
+    return status;
+}
+
+enum status
+cli_document_key(const char *text, struct buf *key, struct reason *why)
+{
+    struct buf whole;
+    buf_init(&whole, 2 * URL_MAXIMUM);
+    if (strstr(text, "://") == NULL) {
+        buf_append_string(&whole, "http://");
+    }
+    buf_append_string(&whole, text);
+    enum status status = STATUS_OK;
+    if (whole.overflowed) {
+        status = status_fail(why, STATUS_LIMIT, "URI of more than %d bytes", URL_MAXIMUM);
+    } else {
+        status = url_crawl_key(buf_slice(&whole), (struct slice){NULL, 0}, key, why);
+    }
+    buf_release(&whole);
+    return status_prefix(why, status, "%.200s", text);
+}
+
+enum status
+cli_print_piece(void *file, struct slice bytes, struct reason *why)
+{
+    if (fwrite(bytes.at, 1, bytes.length, file) != bytes.length) {
+        return status_fail_errno(why, "cannot write the output");
+    }
+    return STATUS_OK;
+}
+
+int
+cli_end(const struct program *program, enum status status, const struct reason *why)
+{
+    if (status != STATUS_OK && status != STATUS_END) {
+        fprintf(stderr, "%s: %s\n", program->name, why->text);
+        if (status == STATUS_BAD_INPUT) {
+            return EXIT_MISUSE;
+        }
+        return status_exit_code(status);
+    }
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "%s: cannot write the output\n", program->name);
+        return EXIT_SYSTEM;
+    }
+    return EXIT_DONE;
+}
+
+struct put_answer {
+    bool answered;
+    enum status status;
+    struct reason why;
+};
+
+static void
+put_answered(void *context, enum status status, const struct reason *why)
+{
+    struct put_answer *answer = context;
+    answer->answered = true;
+    answer->status = status;
+    if (status != STATUS_OK) {
+        answer->why = *why;
+    }
+}
+
+static void
+wait_for_queue(struct queue_client *queue)
+{
+    struct pollfd descriptor = {.fd = queue_client_descriptor(queue), .events = POLLIN};
+    const int wait = queue_client_wait_ms(queue);
+    (void)poll(&descriptor, 1, wait < 0 || wait > 100 ? 100 : wait);
+    queue_client_process(queue);
+}
+
+enum status
+cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct reason *why)
+{
+    struct put_answer answer = {0};
+    queue_put(queue, jobs, n, put_answered, &answer);
+    while (!answer.answered) {
+        wait_for_queue(queue);
+    }
+    if (answer.status != STATUS_OK && why != NULL) {
+        *why = answer.why;
+    }
+    return answer.status;
+}

@@ -1,0 +1,39 @@
+/* Queue statistics of all nodes, two moments of which give rates; for crawl, status, top. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+struct progress_node;
+struct progress {
+    struct progress_node *nodes;
+    size_t node_count;
+    struct queue_stats now, before; /* sums over nodes */
+    uint64_t now_ms, before_ms;     /* monotonic; 0: not yet taken */
+    uint64_t moved, moved_before;   /* jobs that travelled between nodes */
+    bool quiet, quiet_before;       /* no node has work */
+};
+
+/* Opens a client for each node's queue. */
+enum status progress_open(struct progress *progress, struct cli *cli, struct reason *why);
+void progress_close(struct progress *progress);
+enum status progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why);
+/* True when there is nothing left to do now. With several nodes a job may travel from one not
+ * yet asked to one already asked, so two quiet moments without any travel between are needed. */
+bool progress_exhausted(const struct progress *progress);
+double progress_rate(const struct progress *progress, enum stage stage); /* done per second */
+/* The stage that would need longest to empty its queue at its present rate; -1: none waits. */
+int progress_bottleneck(const struct progress *progress);
+uint64_t progress_waiting(const struct progress *progress, enum stage stage);
+/* Seconds until the known work is done at the present rate; -1: cannot be known. */
+double progress_left(const struct progress *progress);
+
+void progress_print_table(const struct progress *progress, FILE *out);
+void progress_print_json(const struct progress *progress, const struct index_stats *index,
+                         FILE *out);
+
+#endif

@@ -1,0 +1,110 @@
+#include "cli/seeds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/url.h"
+#include "cli/cli.h"
+
+enum { PUT_BATCH = 1000, SCOPE_TEXT_MAXIMUM = 1 << 20 };
+
+void
+seeds_release(struct seeds *seeds)
+{
+    for (size_t i = 0; i < seeds->count; i++) {
+        free(seeds->keys[i]);
+    }
+    free(seeds->keys);
+    *seeds = (struct seeds){0};
+}
+
+enum status
+seeds_add(struct seeds *seeds, const char *text, struct reason *why)
+{
+    struct buf key;
+    buf_init(&key, 2 * URL_MAXIMUM);
+    const enum status status = cli_document_key(text, &key, why);
+    if (status == STATUS_OK) {
+        if (seeds->count == seeds->capacity) {
+            seeds->capacity = seeds->capacity * 2 + 16;
+            seeds->keys = memory_resize(seeds->keys, seeds->capacity, sizeof *seeds->keys);
+        }
+        seeds->keys[seeds->count++] = memory_string(key.data);
+    }
+    buf_release(&key);
+    return status;
+}
+
+enum status
+seeds_add_file(struct seeds *seeds, const char *path, struct reason *why)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    enum status status = STATUS_OK;
+    char *line = NULL;
+    size_t capacity = 0, number = 0;
+    ssize_t length;
+    if (in == NULL) {
+        status = status_fail_errno(why, "cannot read %s", path);
+        return status;
+    }
+    while (status == STATUS_OK && (length = getline(&line, &capacity, in)) >= 0) {
+        const struct slice text = slice_trim(slice_of(line, (size_t)length));
+        number++;
+        if (text.length > 0 && text.at[0] != '#') {
+            char *copy = memory_string_n(text.at, text.length);
+            status = seeds_add(seeds, copy, why);
+            free(copy);
+            status_prefix(why, status, "%s:%zu", path, number);
+        }
+    }
+    free(line);
+    if (in != stdin) {
+        fclose(in);
+    }
+    return status;
+}
+
+enum status
+seeds_scope(const struct seeds *seeds, struct buf *assignment, struct reason *why)
+{
+    buf_append_string(assignment, "scope.hosts=");
+    for (size_t i = 0; i < seeds->count; i++) {
+        const struct slice host = url_host(slice_string(seeds->keys[i]));
+        bool known = false;
+        for (size_t k = 0; k < i && !known; k++) {
+            known = slice_equal(url_host(slice_string(seeds->keys[k])), host);
+        }
+        if (!known) {
+            buf_printf(assignment, "%s%.*s", i > 0 ? "," : "", SLICE_PRINT(host));
+        }
+    }
+    if (assignment->overflowed) {
+        return status_fail(why, STATUS_LIMIT,
+                           "too many hosts to be a scope; set scope.hosts=* or another scope");
+    }
+    return STATUS_OK;
+}
+
+enum status
+seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags,
+          struct reason *why)
+{
+    struct job *jobs = memory_zero(PUT_BATCH, sizeof *jobs);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < seeds->count && status == STATUS_OK;) {
+        size_t n = 0;
+        for (; n < PUT_BATCH && i < seeds->count; n++, i++) {
+            const struct slice key = slice_string(seeds->keys[i]);
+            jobs[n] = (struct job){.key.stage = STAGE_FETCH,
+                                   .uri = key,
+                                   .lane_name = url_origin(key),
+                                   .priority = 128,
+                                   .flags = flags};
+        }
+        status = cli_put_and_wait(queue, jobs, n, why);
+    }
+    free(jobs);
+    return status;
+}
