@@ -27,15 +27,15 @@ enum opt_type {
     OPT_SIZE,     /* bytes; suffix K, M, G, T (powers of 1024) */
     OPT_DURATION, /* seconds, fraction allowed; suffix ms, s, m, h, d */
     OPT_STRING,
-    OPT_LIST, /* parted by commas and blanks */
+    OPT_LIST,  /* parted by commas and blanks */
     OPT_CHOICE /* one of the words in `choices` */
 };
 
 struct opt {
-    const char *name;          /* "fetch.delay" */
+    const char *name; /* "fetch.delay" */
     enum opt_type type;
     const char *default_value; /* in file syntax; never NULL, "" for none */
-    double minimum, maximum;   /* of numbers; both 0: no bounds */
+    double minimum, maximum;   /* of numbers, of durations in seconds; maximum 0: none */
     const char *choices;       /* OPT_CHOICE: "a|b|c", else NULL */
     const char *help;          /* sentences; becomes the sample's comment and the manual */
 };
@@ -47,7 +47,11 @@ struct opt_set;
 struct opt_set *opt_set_new(const struct opt *const *tables);
 void opt_set_free(struct opt_set *set);
 
+/* NOT_FOUND when the file does not exist. */
 enum status opt_set_load_file(struct opt_set *set, const char *path, struct reason *why);
+/* The text of such a file; name is for messages. */
+enum status opt_set_load_text(struct opt_set *set, struct slice text, const char *name,
+                              struct reason *why);
 /* "name=value" */
 enum status opt_set_assign(struct opt_set *set, const char *assignment, struct reason *why);
 
@@ -72,11 +76,11 @@ void opt_set_print_mdoc(const struct opt_set *set, FILE *out);
 enum flag_type { FLAG_SWITCH, FLAG_STRING, FLAG_INTEGER, FLAG_REPEATED };
 
 struct flag {
-    const char *name;     /* "seeds" for --seeds */
-    char letter;          /* 0 for none */
+    const char *name; /* "seeds" for --seeds */
+    char letter;      /* 0 for none */
     enum flag_type type;
     const char *argument; /* "FILE"; NULL for a switch */
-    void *value; /* bool *, const char **, int64_t *, struct flag_list *; set by parsing */
+    void *value;          /* bool *, const char **, int64_t *, struct flag_list *; set by parsing */
     const char *help;
 };
 
@@ -88,19 +92,21 @@ struct flag_list {
 
 /* What --help, --version and the manual page of a program or subcommand say. */
 struct program {
-    const char *name;        /* "quadrille crawl" */
-    const char *synopsis;    /* "[OPTION]... FILE", operands after the flags */
-    const char *summary;     /* one line */
-    const char *description; /* paragraphs parted by blank lines */
-    const char *examples;    /* shell lines, comments with # */
+    const char *name;         /* "quadrille crawl" */
+    const char *synopsis;     /* "[OPTION]... FILE", operands after the flags */
+    const char *summary;      /* one line */
+    const char *description;  /* paragraphs parted by blank lines */
+    const char *examples;     /* shell lines, comments with # */
     const struct flag *flags; /* ended by name NULL; may be NULL */
 };
 
-/* Parses argv[1..]; operands are left in *operands (pointing into argv). --help and
- * --version print and return STATUS_END; --man prints the mdoc page and returns END. */
+/* Parses argv[1..]; operands are left in *operands (in the place of argv[1..]). --help and
+ * --version print and return STATUS_END; --man prints the mdoc page and returns END. "--" ends
+ * the flags, "-" alone is an operand. Every program has those three flags by itself. */
 enum status program_parse(const struct program *program, int argc, char **argv, char ***operands,
                           int *operand_count, struct reason *why);
 void program_print_help(const struct program *program, FILE *out);
+/* options: the configuration the program reads, or NULL. */
 void program_print_mdoc(const struct program *program, const struct opt_set *options, FILE *out);
 
 extern const char QUADRILLE_VERSION[];

@@ -1,0 +1,1 @@
+config_OBJECTS := config/config.o

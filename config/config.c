@@ -1,0 +1,162 @@
+#include "config/config.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
+                                   "error|warning|info|debug",
+                                   "The least important events that are logged."},
+                                  {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
+                                   "text: key=value pairs; json: one object a line."},
+                                  {.name = NULL}};
+
+/* Tables live beside the code that reads them, above this folder. */
+extern const struct opt queue_options[], metastore_options[], scope_options[], extract_options[];
+
+const struct opt *const config_tables[] = {queue_options,   metastore_options, scope_options,
+                                           extract_options, log_options,       NULL};
+
+enum { PATH_BYTES = 4096, OPEN_FOLDERS_MAXIMUM = 16 };
+
+void
+config_path(const char *directory, const char *name, struct buf *out)
+{
+    (void)buf_printf(out, "%s/%s", directory, name);
+}
+
+enum status
+config_load(const char *directory, const struct flag_list *assignments, struct opt_set **options,
+            struct reason *why)
+{
+    enum status status = STATUS_OK;
+    *options = opt_set_new(config_tables);
+    if (directory) {
+        struct buf path;
+        buf_init(&path, PATH_BYTES);
+        config_path(directory, "quadrille.conf", &path);
+        status = opt_set_load_file(*options, path.data ? path.data : "", why);
+        status = status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nothing to change */
+        buf_release(&path);
+    }
+    for (size_t i = 0; assignments && i < assignments->count && status == STATUS_OK; i++) {
+        status = opt_set_assign(*options, assignments->items[i], why);
+    }
+    if (status != STATUS_OK) {
+        opt_set_free(*options);
+        *options = NULL;
+    }
+    return status;
+}
+
+void
+config_open_log(const struct opt_set *options, const char *program)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    const char *wanted = opt_string(options, "log.level");
+    enum log_level level = LOG_LEVEL_ERROR;
+    while (strcmp(names[level], wanted) != 0) {
+        level++;
+    }
+    log_open(program, level, strcmp(opt_string(options, "log.format"), "json") == 0);
+}
+
+/* A descriptor of the folder that stays open; -1 when there is none. One per folder. */
+static int
+folder_descriptor(const char *path)
+{
+    static struct {
+        dev_t device;
+        ino_t inode;
+        int descriptor;
+    } open_folders[OPEN_FOLDERS_MAXIMUM];
+    static size_t count;
+    struct stat info;
+    const int descriptor = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &info) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (open_folders[i].device == info.st_dev && open_folders[i].inode == info.st_ino) {
+            (void)close(descriptor);
+            return open_folders[i].descriptor;
+        }
+    }
+    if (count == OPEN_FOLDERS_MAXIMUM) {
+        (void)close(descriptor);
+        return -1;
+    }
+    open_folders[count].device = info.st_dev;
+    open_folders[count].inode = info.st_ino;
+    open_folders[count++].descriptor = descriptor;
+    return descriptor;
+}
+
+void
+config_endpoint(const char *directory, const char *service, struct buf *out)
+{
+    char real[PATH_MAX];
+    struct buf run;
+    buf_init(&run, PATH_BYTES);
+    config_path(realpath(directory, real) ? real : directory, "run", &run);
+    if (run.data) {
+        (void)mkdir(run.data, 0700); /* where it fails, binding tells why */
+        const size_t longest = sizeof((struct sockaddr_un *)NULL)->sun_path - 1;
+        const size_t length = run.length + 1 + strlen(service) + strlen(".sock");
+        const int descriptor = length > longest ? folder_descriptor(run.data) : -1;
+        if (descriptor >= 0) {
+            buf_reset(&run);
+            (void)buf_printf(&run, "/proc/self/fd/%d", descriptor);
+        }
+        (void)buf_printf(out, "ipc://%s/%s.sock", run.data, service);
+    }
+    buf_release(&run);
+}
+
+/* True when base/name is there, which is then appended to out. */
+static bool
+data_try(const char *base, const char *below, const char *name, struct buf *out)
+{
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    const bool found = buf_printf(&path, "%s%s/%s", base, below, name) == STATUS_OK &&
+                       access(path.data, R_OK) == 0;
+    if (found) {
+        (void)buf_append_slice(out, buf_slice(&path));
+    }
+    buf_release(&path);
+    return found;
+}
+
+enum status
+config_data_path(const char *name, struct buf *out, struct reason *why)
+{
+    static const char *const places[] = {"/../share/quadrille", "/../..", "/../../.."};
+    char folder[PATH_MAX] = "";
+    const char *chosen = getenv("QUADRILLE_DATA");
+    if (chosen && *chosen) {
+        if (data_try(chosen, "", name, out)) {
+            return STATUS_OK;
+        }
+        return status_fail(why, STATUS_NOT_FOUND, "QUADRILLE_DATA: no %s in %s", name, chosen);
+    }
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    char *slash = length > 0 ? strrchr(folder, '/') : NULL;
+    if (slash) {
+        *slash = '\0';
+    }
+    for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
+        if (data_try(folder, places[i], name, out)) {
+            return STATUS_OK;
+        }
+    }
+    return status_fail(why, STATUS_NOT_FOUND,
+                       "cannot find the data folder %s beside %s; set QUADRILLE_DATA", name,
+                       slash ? folder : "the program");
+}

@@ -1,0 +1,46 @@
+/* Configuration common to all programs, and where things lie in a data directory.
+ *
+ *   DIR/quadrille.conf   options; DIR/cluster.conf   nodes, when there are several
+ *   DIR/queue  DIR/metastore  DIR/index-N            database environments
+ *   DIR/warc   DIR/log   DIR/run                     archive files, logs, sockets
+ *
+ * This header stands on base alone, so that every program may include it; config.c knows the
+ * option tables of all folders by name.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "base/status.h"
+
+/* All tables, NULL-terminated: for opt_set_new. */
+extern const struct opt *const config_tables[];
+extern const struct opt log_options[];
+
+/* A new set: defaults, then DIR/quadrille.conf if there is one, then the assignments
+ * ("name=value" of --set). directory and assignments may be NULL. Free with opt_set_free. */
+enum status config_load(const char *directory, const struct flag_list *assignments,
+                        struct opt_set **options, struct reason *why);
+
+/* log_open by log.level and log.format. program must outlive logging. */
+void config_open_log(const struct opt_set *options, const char *program);
+
+/* The address of a local daemon, appended: "ipc://DIR/run/SERVICE.sock". service: "queue",
+ * "metastore", "index-0". DIR/run is made when it is missing.
+ *
+ * A socket's path may have 107 bytes only. Where it would be longer, the address goes through an
+ * open descriptor of DIR/run: "ipc:///proc/self/fd/7/queue.sock". The socket lies at the same
+ * place, so that both sides may spell DIR as they like; the address is good in this process
+ * alone, for as long as it lives. Not thread-safe. */
+void config_endpoint(const char *directory, const char *service, struct buf *out);
+
+/* Path of something inside the directory, appended: "DIR/name". */
+void config_path(const char *directory, const char *name, struct buf *out);
+
+/* The folder of stylesheets and other data files that are installed with the programs, appended:
+ * $QUADRILLE_DATA; else beside the running program, in its source tree (build/bin/x: ../../) or
+ * where it is installed (bin/x: ../share/quadrille). name: "transforms". */
+enum status config_data_path(const char *name, struct buf *out, struct reason *why);
+
+#endif
