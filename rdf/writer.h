@@ -7,6 +7,11 @@
 #include "base/buf.h"
 #include "rdf/term.h"
 
+/* Writes the canonical form of the character that text (not empty) starts with, as a C string,
+ * and returns the number of bytes it takes of text. */
+enum { NQUADS_ESCAPE_SIZE = 8 };
+size_t nquads_escape(struct slice text, char form[NQUADS_ESCAPE_SIZE]);
+
 /* Append; LIMIT past the buffer's maximum (nothing of the term is left then, a quad may be
  * cut: check buf->overflowed). TERM_NONE appends nothing. */
 enum status nquads_write_term(struct buf *buf, const struct term *term);

@@ -1,0 +1,84 @@
+#include "rdf/format.h"
+
+#include "rdf/nquads.h"
+#include "rdf/rdfxml.h"
+#include "rdf/turtle.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const struct rdf_syntax syntaxes[RDF_FORMAT_COUNT] = {
+    [RDF_FORMAT_NTRIPLES] = {RDF_FORMAT_NTRIPLES, "ntriples",
+                             WORDS("application/n-triples", "text/ntriples"), WORDS("nt"),
+                             ntriples_parse},
+    [RDF_FORMAT_NQUADS] = {RDF_FORMAT_NQUADS, "nquads",
+                           WORDS("application/n-quads", "text/x-nquads", "text/nquads"),
+                           WORDS("nq"), nquads_parse},
+    [RDF_FORMAT_TURTLE] = {RDF_FORMAT_TURTLE, "turtle",
+                           WORDS("text/turtle", "application/x-turtle", "application/turtle",
+                                 "text/n3", "text/rdf+n3"),
+                           WORDS("ttl", "n3"), turtle_parse},
+    [RDF_FORMAT_TRIG] = {RDF_FORMAT_TRIG, "trig",
+                         WORDS("application/trig", "application/x-trig"), WORDS("trig"),
+                         trig_parse},
+    [RDF_FORMAT_XML] = {RDF_FORMAT_XML, "rdfxml", WORDS("application/rdf+xml"),
+                        WORDS("rdf", "owl", "rdfs"), rdfxml_parse},
+};
+
+const struct rdf_syntax *
+rdf_syntax(enum rdf_format format)
+{
+    return format > RDF_FORMAT_NONE && format < RDF_FORMAT_COUNT ? &syntaxes[format] : NULL;
+}
+
+enum rdf_format
+rdf_format_of_name(struct slice name)
+{
+    for (int i = RDF_FORMAT_NONE + 1; i < RDF_FORMAT_COUNT; i++) {
+        if (slice_equal_nocase(name, slice_string(syntaxes[i].name))) {
+            return syntaxes[i].format;
+        }
+    }
+    return RDF_FORMAT_NONE;
+}
+
+static bool
+listed(const char *const *words, struct slice word)
+{
+    while (*words != NULL && !slice_equal_nocase(slice_string(*words), word)) {
+        words++;
+    }
+    return *words != NULL;
+}
+
+enum rdf_format
+rdf_format_of_media_type(struct slice media_type)
+{
+    for (int i = RDF_FORMAT_NONE + 1; i < RDF_FORMAT_COUNT; i++) {
+        if (listed(syntaxes[i].media_types, media_type)) {
+            return syntaxes[i].format;
+        }
+    }
+    return RDF_FORMAT_NONE;
+}
+
+enum rdf_format
+rdf_format_of_extension(struct slice extension)
+{
+    for (int i = RDF_FORMAT_NONE + 1; i < RDF_FORMAT_COUNT; i++) {
+        if (listed(syntaxes[i].extensions, extension)) {
+            return syntaxes[i].format;
+        }
+    }
+    return RDF_FORMAT_NONE;
+}
+
+enum status
+rdf_parse(enum rdf_format format, struct slice bytes, const struct parse_options *options,
+          const struct quad_sink *sink, struct reason *why)
+{
+    const struct rdf_syntax *syntax = rdf_syntax(format);
+    if (syntax == NULL) {
+        return status_fail(why, STATUS_UNSUPPORTED, "not a syntax of RDF");
+    }
+    return syntax->parse(bytes, options, sink, why);
+}

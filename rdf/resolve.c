@@ -1,0 +1,27 @@
+#include "rdf/resolve.h"
+
+#include "base/url.h"
+#include "rdf/lexical.h"
+
+bool
+iri_base_resolve(const struct iri_base *base, struct slice *iri, struct scratch *scratch,
+                 struct buf *work)
+{
+    const bool absolute = lexical_has_scheme(*iri);
+    if (absolute && memmem(iri->at, iri->length, "/.", 2) == NULL) {
+        return true;
+    }
+    if (!absolute && base->iri.length == 0) {
+        return false;
+    }
+    if (iri->length == 0 || iri->at[0] == '#') {
+        *iri = scratch_join(scratch, base->document, *iri);
+        return true;
+    }
+    buf_reset(work);
+    if (iri_resolve(base->iri, *iri, work, NULL) != STATUS_OK) {
+        return false;
+    }
+    *iri = scratch_copy(scratch, buf_slice(work));
+    return true;
+}

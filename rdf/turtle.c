@@ -1,0 +1,531 @@
+/* Turtle and TriG by recursive descent, a function for each production of the grammars.
+ *
+ * Only [ ] and ( ) recurse; their depth is bounded. Terms are slices of the document where
+ * nothing has to be decoded, expanded or resolved; else they lie in a scratch stack, which
+ * each loop rewinds after the statements that used them.
+ */
+#include "rdf/turtle.h"
+
+#include <stdlib.h>
+
+#include "rdf/blank_label.h"
+#include "rdf/lexical.h"
+#include "rdf/turtle_reader.h"
+#include "rdf/vocabulary.h"
+
+enum { NAMES_SIZE = 64 << 20 };
+
+static enum status read_object(struct turtle_reader *reader, struct term *object);
+static enum status read_predicate_object_list(struct turtle_reader *reader,
+                                              const struct term *subject);
+
+static enum status
+emit(struct turtle_reader *reader, const struct term *subject, const struct term *predicate,
+     const struct term *object)
+{
+    const struct quad quad = {*subject, *predicate, *object, reader->graph};
+    return reader->sink.quad(reader->sink.context, &quad, reader->why);
+}
+
+static enum status
+expect(struct turtle_reader *reader, char c, const char *message)
+{
+    turtle_skip(reader);
+    if (turtle_peek(reader) != c) {
+        return turtle_fail(reader, reader->at, message);
+    }
+    reader->at++;
+    return STATUS_OK;
+}
+
+static enum status
+descend(struct turtle_reader *reader)
+{
+    if (reader->depth == reader->depth_maximum) {
+        return status_fail(reader->why, STATUS_LIMIT, "nesting is deeper than %u levels",
+                           reader->depth_maximum);
+    }
+    reader->depth++;
+    return STATUS_OK;
+}
+
+static struct term
+made_blank(struct turtle_reader *reader)
+{
+    char *text = scratch_take(&reader->scratch, BLANK_LABEL_SIZE);
+    return term_blank(blank_label_made(reader->generated++, text));
+}
+
+/* '[' predicateObjectList ']', or ANON; then *empty. */
+static enum status
+read_blank_property_list(struct turtle_reader *reader, struct term *node, bool *empty)
+{
+    *node = made_blank(reader);
+    reader->at++;
+    turtle_skip(reader);
+    *empty = turtle_peek(reader) == ']';
+    if (*empty) {
+        reader->at++;
+        return STATUS_OK;
+    }
+    TRY(descend(reader));
+    TRY(read_predicate_object_list(reader, node));
+    reader->depth--;
+    return expect(reader, ']', "expected ']'");
+}
+
+/* '(' object* ')' */
+static enum status
+read_collection(struct turtle_reader *reader, struct term *head)
+{
+    const struct term first = term_iri(SLICE(RDF_FIRST)), rest = term_iri(SLICE(RDF_REST));
+    const struct term nil = term_iri(SLICE(RDF_NIL));
+    char labels[2][BLANK_LABEL_SIZE]; /* of this cell and the next */
+    struct term cell = nil;
+    *head = nil;
+    reader->at++;
+    TRY(descend(reader));
+    for (unsigned i = 0;; i++) {
+        turtle_skip(reader);
+        if (turtle_peek(reader) == ')') {
+            reader->at++;
+            break;
+        }
+        struct term next;
+        if (i == 0) {
+            next = *head = made_blank(reader);
+        } else {
+            next = term_blank(blank_label_made(reader->generated++, labels[i % 2]));
+            TRY(emit(reader, &cell, &rest, &next));
+        }
+        cell = next;
+        const struct scratch_mark mark = scratch_mark(&reader->scratch);
+        struct term object;
+        TRY(read_object(reader, &object));
+        TRY(emit(reader, &cell, &first, &object));
+        scratch_rewind(&reader->scratch, mark);
+    }
+    reader->depth--;
+    return cell.kind == TERM_IRI ? STATUS_OK : emit(reader, &cell, &rest, &nil);
+}
+
+static enum status
+read_boolean_or_name(struct turtle_reader *reader, struct term *object)
+{
+    const char *words[] = {"true", "false"};
+    for (size_t i = 0; i < 2; i++) {
+        if (*reader->at == words[i][0] && turtle_at_word(reader, words[i], false)) {
+            *object = (struct term){.kind = TERM_LITERAL,
+                                    .value = slice_string(words[i]),
+                                    .datatype = SLICE(XSD_BOOLEAN)};
+            reader->at += strlen(words[i]);
+            return STATUS_OK;
+        }
+    }
+    *object = term_iri(SLICE(""));
+    return turtle_read_prefixed(reader, &object->value);
+}
+
+static enum status
+read_object(struct turtle_reader *reader, struct term *object)
+{
+    bool empty = false;
+    const char c = turtle_peek(reader);
+    switch (c) {
+    case '<':
+        *object = term_iri(SLICE(""));
+        return turtle_read_iriref(reader, &object->value);
+    case '_':
+        *object = term_blank(SLICE(""));
+        return turtle_read_blank(reader, &object->value);
+    case '[':
+        return read_blank_property_list(reader, object, &empty);
+    case '(':
+        return read_collection(reader, object);
+    case '"':
+    case '\'':
+        return turtle_read_literal(reader, object);
+    case '+':
+    case '-':
+    case '.':
+        return turtle_read_number(reader, object);
+    case 0:
+        return turtle_fail(reader, reader->at, "expected an object");
+    default:
+        return lexical_is(c, LEXICAL_DIGIT) ? turtle_read_number(reader, object)
+                                            : read_boolean_or_name(reader, object);
+    }
+}
+
+/* object (',' object)* */
+static enum status
+read_object_list(struct turtle_reader *reader, const struct term *subject,
+                 const struct term *predicate)
+{
+    for (;;) {
+        const struct scratch_mark mark = scratch_mark(&reader->scratch);
+        struct term object;
+        turtle_skip(reader);
+        TRY(read_object(reader, &object));
+        TRY(emit(reader, subject, predicate, &object));
+        scratch_rewind(&reader->scratch, mark);
+        turtle_skip(reader);
+        if (turtle_peek(reader) != ',') {
+            return STATUS_OK;
+        }
+        reader->at++;
+    }
+}
+
+static enum status
+read_verb(struct turtle_reader *reader, struct term *verb)
+{
+    *verb = term_iri(SLICE(RDF_TYPE));
+    if (turtle_peek(reader) == 'a' && turtle_at_word(reader, "a", false)) {
+        reader->at++;
+        return STATUS_OK;
+    }
+    return turtle_read_iri(reader, &verb->value);
+}
+
+/* verb objectList (';' (verb objectList)?)* */
+static enum status
+read_predicate_object_list(struct turtle_reader *reader, const struct term *subject)
+{
+    turtle_skip(reader);
+    for (;;) {
+        const struct scratch_mark mark = scratch_mark(&reader->scratch);
+        struct term verb;
+        TRY(read_verb(reader, &verb));
+        TRY(read_object_list(reader, subject, &verb));
+        scratch_rewind(&reader->scratch, mark);
+        if (turtle_peek(reader) != ';') {
+            return STATUS_OK;
+        }
+        while (turtle_peek(reader) == ';') {
+            reader->at++;
+            turtle_skip(reader);
+        }
+        const char c = turtle_peek(reader);
+        if (c == '.' || c == ']' || c == '}' || c == 0) {
+            return STATUS_OK;
+        }
+    }
+}
+
+/* The subject of triples. *complete: it is a [ ] with content, so nothing need follow;
+ * *label: it may name a graph. */
+static enum status
+read_subject(struct turtle_reader *reader, struct term *subject, bool *complete, bool *label)
+{
+    bool empty = true;
+    enum status status;
+    switch (turtle_peek(reader)) {
+    case '[':
+        status = read_blank_property_list(reader, subject, &empty);
+        break;
+    case '(':
+        *label = false;
+        *complete = false;
+        return read_collection(reader, subject);
+    case '_':
+        *subject = term_blank(SLICE(""));
+        status = turtle_read_blank(reader, &subject->value);
+        break;
+    default:
+        *subject = term_iri(SLICE(""));
+        status = turtle_read_iri(reader, &subject->value);
+        break;
+    }
+    *complete = !empty;
+    *label = empty;
+    return status;
+}
+
+static enum status
+read_predicates(struct turtle_reader *reader, const struct term *subject, bool complete)
+{
+    turtle_skip(reader);
+    const char c = turtle_peek(reader);
+    if (complete && (c == '.' || c == '}')) {
+        return STATUS_OK;
+    }
+    return read_predicate_object_list(reader, subject);
+}
+
+static enum status
+open_graph(struct turtle_reader *reader, const struct term *label)
+{
+    reader->at++;
+    buf_reset(&reader->graph_label);
+    if (buf_append_slice(&reader->graph_label, label->value) != STATUS_OK) {
+        return turtle_fail(reader, reader->at, "graph name is too long");
+    }
+    reader->graph = (struct term){.kind = label->kind, .value = buf_slice(&reader->graph_label)};
+    reader->in_graph = true;
+    return STATUS_OK;
+}
+
+/* Outside { }: triples '.', or what names a graph and its '{'. */
+static enum status
+read_triples_or_graph(struct turtle_reader *reader)
+{
+    struct term subject;
+    bool complete, label;
+    TRY(read_subject(reader, &subject, &complete, &label));
+    turtle_skip(reader);
+    if (reader->trig && label && turtle_peek(reader) == '{') {
+        return open_graph(reader, &subject);
+    }
+    TRY(read_predicates(reader, &subject, complete));
+    return expect(reader, '.', "expected '.', ';' or ','");
+}
+
+/* Inside { }: '}', or triples and the '.' that may lack before '}'. */
+static enum status
+read_in_graph(struct turtle_reader *reader)
+{
+    if (turtle_peek(reader) == '}') {
+        reader->at++;
+        reader->in_graph = false;
+        reader->graph = (struct term){0};
+        return STATUS_OK;
+    }
+    struct term subject;
+    bool complete, label;
+    TRY(read_subject(reader, &subject, &complete, &label));
+    TRY(read_predicates(reader, &subject, complete));
+    turtle_skip(reader);
+    return turtle_peek(reader) == '}' ? STATUS_OK
+                                      : expect(reader, '.', "expected '.', ';', ',' or '}'");
+}
+
+static enum status
+read_prefix_directive(struct turtle_reader *reader)
+{
+    struct slice prefix, iri;
+    turtle_skip(reader);
+    TRY(turtle_read_prefix(reader, &prefix));
+    turtle_skip(reader);
+    TRY(turtle_read_iriref(reader, &iri));
+    return turtle_set_namespace(reader, prefix, iri);
+}
+
+static enum status
+read_base_directive(struct turtle_reader *reader)
+{
+    struct slice iri;
+    turtle_skip(reader);
+    TRY(turtle_read_iriref(reader, &iri));
+    return turtle_set_base(reader, iri);
+}
+
+static enum status
+read_graph_keyword(struct turtle_reader *reader)
+{
+    struct term graph;
+    bool complete, label;
+    turtle_skip(reader);
+    const char *start = reader->at;
+    TRY(read_subject(reader, &graph, &complete, &label));
+    if (!label) {
+        return turtle_fail(reader, start, "expected the name of a graph");
+    }
+    turtle_skip(reader);
+    return turtle_peek(reader) == '{' ? open_graph(reader, &graph)
+                                      : turtle_fail(reader, reader->at, "expected '{'");
+}
+
+/* A word that starts a statement. `dot`: of Turtle, ended by '.'; else of SPARQL. */
+static const struct directive {
+    const char *word;
+    bool dot, trig;
+    enum status (*read)(struct turtle_reader *reader);
+} directives[] = {
+    {"@prefix", true, false, read_prefix_directive}, {"@base", true, false, read_base_directive},
+    {"PREFIX", false, false, read_prefix_directive}, {"BASE", false, false, read_base_directive},
+    {"GRAPH", false, true, read_graph_keyword},
+};
+
+static const struct directive *
+find_directive(const struct turtle_reader *reader)
+{
+    const char c = *reader->at;
+    if (c != '@' && strchr("pPbBgG", c) == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+        const struct directive *directive = &directives[i];
+        if ((reader->trig || !directive->trig) &&
+            turtle_at_word(reader, directive->word, !directive->dot)) {
+            return directive;
+        }
+    }
+    return NULL;
+}
+
+static enum status
+read_statement(struct turtle_reader *reader)
+{
+    if (reader->in_graph) {
+        return read_in_graph(reader);
+    }
+    if (reader->trig && *reader->at == '{') {
+        return open_graph(reader, &(struct term){0});
+    }
+    const struct directive *directive = find_directive(reader);
+    if (directive == NULL) {
+        return read_triples_or_graph(reader);
+    }
+    reader->at += strlen(directive->word);
+    TRY(directive->read(reader));
+    return directive->dot ? expect(reader, '.', "expected '.'") : STATUS_OK;
+}
+
+/* ---- errors ---- */
+
+static enum status
+report(struct turtle_reader *reader)
+{
+    if (reader->fault < reader->counted) {
+        reader->counted = reader->line_start = reader->start;
+        reader->line = 1;
+    }
+    const char *newline;
+    while (reader->counted < reader->fault &&
+           (newline = memchr(reader->counted, '\n',
+                             (size_t)(reader->fault - reader->counted))) != NULL) {
+        reader->line++;
+        reader->counted = reader->line_start = newline + 1;
+    }
+    return problem_report(&reader->problems, reader->line,
+                          (uint64_t)(reader->fault - reader->line_start) + 1, reader->message,
+                          reader->why);
+}
+
+/* Behind the next line that ends in '.' or, in a graph, '}'. */
+static void
+recover(struct turtle_reader *reader)
+{
+    const char *from = reader->fault > reader->at ? reader->fault : reader->at;
+    reader->depth = 0;
+    reader->at = reader->end;
+    for (const char *at = from; at < reader->end; at++) {
+        const char *newline = memchr(at, '\n', (size_t)(reader->end - at));
+        if (newline == NULL) {
+            return;
+        }
+        const char *last = newline;
+        while (last > from && lexical_is(last[-1], LEXICAL_SPACE)) {
+            last--;
+        }
+        if (last > from && (last[-1] == '.' || (reader->in_graph && last[-1] == '}'))) {
+            if (last[-1] == '}') {
+                reader->in_graph = false;
+                reader->graph = (struct term){0};
+            }
+            reader->at = newline + 1;
+            return;
+        }
+        at = newline;
+    }
+}
+
+static enum status
+read_document(struct turtle_reader *reader)
+{
+    const struct scratch_mark mark = scratch_mark(&reader->scratch);
+    for (;;) {
+        enum status status;
+        turtle_skip(reader);
+        if (reader->at < reader->end) {
+            status = read_statement(reader);
+        } else if (reader->in_graph) {
+            reader->in_graph = false;
+            status = turtle_fail(reader, reader->at, "expected '}'");
+        } else {
+            return STATUS_OK;
+        }
+        scratch_rewind(&reader->scratch, mark);
+        if (status == STATUS_BAD_INPUT && reader->message != NULL) {
+            TRY(report(reader));
+            recover(reader);
+            reader->message = NULL;
+        } else if (status != STATUS_OK) {
+            return status;
+        }
+    }
+}
+
+static enum status
+parse(struct slice bytes, const struct parse_options *options, bool trig,
+      const struct quad_sink *sink, struct reason *why)
+{
+    static const struct parse_options defaults;
+    options = options != NULL ? options : &defaults;
+    if (slice_starts(bytes, SLICE("\xEF\xBB\xBF"))) {
+        bytes = slice_of(bytes.at + 3, bytes.length - 3);
+    }
+    if (bytes.length == 0) {
+        return STATUS_OK;
+    }
+    struct turtle_reader reader = {
+        .start = bytes.at,
+        .at = bytes.at,
+        .end = bytes.at + bytes.length,
+        .counted = bytes.at,
+        .line_start = bytes.at,
+        .line = 1,
+        .trig = trig,
+        .depth_maximum = options->depth > 0 ? options->depth : PARSE_DEPTH,
+        .term_size = options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE,
+        .sink = *sink,
+        .why = why,
+    };
+    if (reader.depth_maximum > PARSE_DEPTH_MAXIMUM) {
+        reader.depth_maximum = PARSE_DEPTH_MAXIMUM;
+    }
+    problems_init(&reader.problems, options);
+    arena_init(&reader.names, NAMES_SIZE);
+    scratch_init(&reader.scratch);
+    buf_init(&reader.resolved, reader.term_size);
+    buf_init(&reader.graph_label, reader.term_size);
+
+    enum status status = STATUS_OK;
+    const size_t valid = lexical_utf8_prefix(bytes.at, bytes.length);
+    reader.utf8 = valid == bytes.length;
+    if (!reader.utf8) {
+        turtle_fail(&reader, bytes.at + valid, "not UTF-8");
+        status = report(&reader);
+        reader.message = NULL;
+    }
+    if (status == STATUS_OK && options->base.length > 0) {
+        status = turtle_set_base(&reader, options->base);
+        if (status == STATUS_BAD_INPUT) {
+            status_fail(why, status, "%s", reader.message);
+        }
+    }
+    if (status == STATUS_OK) {
+        status = read_document(&reader);
+    }
+    buf_release(&reader.graph_label);
+    buf_release(&reader.resolved);
+    scratch_release(&reader.scratch);
+    arena_release(&reader.names);
+    free(reader.namespaces);
+    return status;
+}
+
+enum status
+turtle_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
+             struct reason *why)
+{
+    return parse(bytes, options, false, sink, why);
+}
+
+enum status
+trig_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
+           struct reason *why)
+{
+    return parse(bytes, options, true, sink, why);
+}

@@ -1,0 +1,85 @@
+/* Between turtle.c (the grammar's productions) and turtle_terms.c (its terminals): private.
+ *
+ * Reading functions start at reader->at, leave it behind what they read, and return
+ * BAD_INPUT through turtle_fail. The slices they give point into the document or into
+ * `scratch`, where they live until the caller rewinds.
+ */
+#ifndef RDF_TURTLE_READER_H
+#define RDF_TURTLE_READER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "rdf/problem.h"
+#include "rdf/resolve.h"
+#include "rdf/scratch.h"
+
+struct turtle_namespace {
+    struct slice prefix, iri;
+};
+
+struct turtle_reader {
+    const char *start, *at, *end;
+    bool trig;
+    bool utf8; /* the whole document is UTF-8, so terms need no check */
+    uint32_t depth, depth_maximum;
+    size_t term_size;
+    struct quad_sink sink;
+    struct reason *why;
+    struct problems problems;
+
+    struct iri_base base;
+    struct turtle_namespace *namespaces; /* hash table; iri.at NULL: free */
+    size_t namespace_count, namespace_slots; /* slots: a power of two */
+    const struct turtle_namespace *recent;
+    struct arena names; /* of base and namespaces */
+
+    struct scratch scratch;
+    struct buf resolved;
+    uint64_t generated; /* blank nodes made up so far */
+
+    bool in_graph; /* between { and } */
+    struct term graph;
+    struct buf graph_label; /* its bytes */
+
+    const char *fault; /* of the latest BAD_INPUT */
+    const char *message;
+    const char *counted; /* lines up to here are counted */
+    const char *line_start;
+    uint64_t line;
+};
+
+enum status turtle_fail(struct turtle_reader *reader, const char *at, const char *message);
+
+/* White space and comments. */
+void turtle_skip(struct turtle_reader *reader);
+
+/* The byte at `at`, 0 at the end. */
+static inline char
+turtle_peek(const struct turtle_reader *reader)
+{
+    return reader->at < reader->end ? *reader->at : 0;
+}
+
+/* IRIREF, resolved. */
+enum status turtle_read_iriref(struct turtle_reader *reader, struct slice *iri);
+/* prefix:local, expanded. */
+enum status turtle_read_prefixed(struct turtle_reader *reader, struct slice *iri);
+/* IRIREF or prefixed name. */
+enum status turtle_read_iri(struct turtle_reader *reader, struct slice *iri);
+/* PNAME_NS: prefix and colon. */
+enum status turtle_read_prefix(struct turtle_reader *reader, struct slice *prefix);
+/* A label that the document gave; what starts with 'g' is renamed (rdf/parse.h). */
+enum status turtle_read_blank(struct turtle_reader *reader, struct slice *label);
+/* Strings with language or datatype. */
+enum status turtle_read_literal(struct turtle_reader *reader, struct term *term);
+enum status turtle_read_number(struct turtle_reader *reader, struct term *term);
+
+/* Whether the bare word stands here: not followed by more of a name or by a colon. */
+bool turtle_at_word(const struct turtle_reader *reader, const char *word, bool any_case);
+
+/* Declares; the slices are copied. */
+enum status turtle_set_namespace(struct turtle_reader *reader, struct slice prefix,
+                                 struct slice iri);
+enum status turtle_set_base(struct turtle_reader *reader, struct slice iri);
+
+#endif
