@@ -28,11 +28,17 @@ struct cli {
     char *directory;
     struct opt_set *options;
     struct cluster *cluster;
+    const struct flag_list *assignments;
+    int helper; /* process id of a supervisor of our own, 0: none */
 };
 
 /* Checks that DIR exists, loads its configuration. */
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
+/* Also stops what cli_serve started. */
 void cli_close(struct cli *cli);
+/* For commands that only read: when nothing runs in DIR, starts the named processes ("index")
+ * until cli_close, so that a finished crawl can be queried without `quadrille up`. */
+enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);

@@ -118,8 +118,12 @@ command_up(int argc, char **argv)
 {
     struct cli_common common = {0};
     bool background = false;
+    const char *only = NULL;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
+        {"only", 0, FLAG_STRING, "NAMES", &only,
+         "Starts only these, parted by commas: queue, metastore, fetch, detect, transform, index, "
+         "extract, web."},
         {"background", 'b', FLAG_SWITCH, NULL, &background,
          "Returns at once and goes on without a terminal; its log is DIR/log/supervisor.log."},
         {0},
@@ -155,7 +159,7 @@ command_up(int argc, char **argv)
     }
     if (status == STATUS_OK) {
         status = supervisor_open(&supervisor, cli.directory, cli.options, cli.cluster,
-                                 &common.assignments, &why);
+                                 &common.assignments, only, &why);
     }
     if (status == STATUS_OK) {
         status = supervisor_run(supervisor, &why);

@@ -1,11 +1,18 @@
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
 #include "cli/cli.h"
+#include "cli/supervisor.h"
 #include "config/config.h"
 #include "stages/services.h"
 
@@ -22,14 +29,67 @@ cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
                            common->directory, common->directory);
     }
     cli->directory = memory_string(common->directory);
+    cli->assignments = &common->assignments;
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
     config_open_log(cli->options, "quadrille");
     return cluster_open(&cli->cluster, cli->directory, cli->options, why);
 }
 
+/* In the child: supervises until the parent says stop or is gone. */
+static void
+serve(const struct cli *cli, const char *only, pid_t parent)
+{
+    struct supervisor *supervisor;
+    struct reason why = {""};
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    setpgid(0, 0); /* Ctrl-C is for the command, which then stops us in order */
+    enum status status = getppid() == parent ? STATUS_OK : STATUS_CANCELLED;
+    log_open("quadrille", LOG_LEVEL_ERROR, false);
+    if (status == STATUS_OK) {
+        status = supervisor_open(&supervisor, cli->directory, cli->options, cli->cluster,
+                                 cli->assignments, only, &why);
+    }
+    if (status == STATUS_OK) {
+        status = supervisor_run(supervisor, &why);
+    }
+    if (status != STATUS_OK && status != STATUS_CANCELLED) {
+        fprintf(stderr, "quadrille: %s\n", why.text);
+    }
+    _exit(status_exit_code(status));
+}
+
+enum status
+cli_serve(struct cli *cli, const char *only, struct reason *why)
+{
+    if (supervisor_pid(cli->directory) != 0) {
+        return STATUS_OK;
+    }
+    const pid_t self = getpid();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        serve(cli, only, self);
+    }
+    if (pid < 0) {
+        return status_fail_errno(why, "cannot start the processes of %s", cli->directory);
+    }
+    cli->helper = pid;
+    return STATUS_OK;
+}
+
+static void
+stop_helper(struct cli *cli)
+{
+    if (cli->helper > 0) {
+        kill(cli->helper, SIGTERM);
+        while (waitpid(cli->helper, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+}
+
 void
 cli_close(struct cli *cli)
 {
+    stop_helper(cli);
     cluster_close(cli->cluster);
     opt_set_free(cli->options);
     free(cli->directory);

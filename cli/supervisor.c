@@ -102,13 +102,28 @@ static const struct part parts[] = {
     {"web", "quadrille-web", "processes.web", RANK_STAGE, -1},
 };
 
+static bool
+is_listed(const char *only, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = only; at != NULL && *at != '\0';) {
+        const size_t word = strcspn(at, ",");
+        if (word == length && strncmp(at, name, length) == 0) {
+            return true;
+        }
+        at += word + (at[word] == ',');
+    }
+    return only == NULL;
+}
+
 static void
 add_children(struct supervisor *supervisor, const struct opt_set *options,
-             const struct cluster *cluster)
+             const struct cluster *cluster, const char *only)
 {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct part *part = &parts[i];
-        if (part->stage >= 0 && !cluster_serves(cluster, (enum stage)part->stage)) {
+        if (!is_listed(only, part->name) ||
+            (part->stage >= 0 && !cluster_serves(cluster, (enum stage)part->stage))) {
             continue;
         }
         if (part->count_option == NULL) {
@@ -445,7 +460,7 @@ own_folder(void)
 enum status
 supervisor_open(struct supervisor **out, const char *directory, const struct opt_set *options,
                 const struct cluster *cluster, const struct flag_list *assignments,
-                struct reason *why)
+                const char *only, struct reason *why)
 {
     sigset_t set;
     TRY(make_folders(directory, why));
@@ -467,7 +482,7 @@ supervisor_open(struct supervisor **out, const char *directory, const struct opt
         dprintf(supervisor->lock, "%d\n", (int)getpid()) < 0) {
         log_warning("lock_unwritten", "reason=%s", strerror(errno));
     }
-    add_children(supervisor, options, cluster);
+    add_children(supervisor, options, cluster, only);
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);

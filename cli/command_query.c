@@ -1,0 +1,334 @@
+/* quadrille query, search, dump, verify: clients of the query service. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "rdf/nquads.h"
+
+enum { QUERY_MAXIMUM = 1 << 20, TERM_MAXIMUM = 1 << 20 };
+
+static enum status
+open_index(struct cli *cli, const struct cli_common *common, struct index_client **index,
+           struct reason *why)
+{
+    TRY(cli_open(cli, common, why));
+    TRY(cli_serve(cli, "index", why));
+    return cli_index(cli, index, why);
+}
+
+static void
+close_index(struct cli *cli, struct index_client *index)
+{
+    if (index != NULL) {
+        index_client_close(index);
+    }
+    cli_close(cli);
+}
+
+/* ---- patterns ---- */
+
+struct term_taker {
+    struct arena *arena;
+    struct term *term;
+};
+
+static enum status
+take_object(void *context, const struct quad *quad, struct reason *why)
+{
+    struct term_taker *taker = context;
+    (void)why;
+    return term_copy(taker->arena, &quad->object, taker->term) ? STATUS_OK : STATUS_LIMIT;
+}
+
+/* A term in N-Triples form, or an IRI without <>. */
+static enum status
+parse_term(const char *text, struct arena *arena, struct term *term, struct reason *why)
+{
+    struct term_taker taker = {arena, term};
+    const struct quad_sink sink = {take_object, &taker};
+    struct buf line;
+    if (text == NULL) {
+        return STATUS_OK;
+    }
+    buf_init(&line, TERM_MAXIMUM);
+    const bool bare = strchr("<\"_", text[0]) == NULL;
+    buf_printf(&line, "<urn:s> <urn:p> %s%s%s .\n", bare ? "<" : "", text, bare ? ">" : "");
+    enum status status = line.overflowed ? status_fail(why, STATUS_LIMIT, "term too long")
+                                         : nquads_parse(buf_slice(&line), NULL, &sink, NULL);
+    buf_release(&line);
+    if (status == STATUS_BAD_INPUT || (status == STATUS_OK && term->kind == TERM_NONE)) {
+        status = status_fail(why, STATUS_MISUSE,
+                             "%.200s is no term: write <IRI>, \"text\", \"text\"@en, "
+                             "\"5\"^^<IRI>, or an IRI",
+                             text);
+    }
+    return status;
+}
+
+struct pattern_texts {
+    const char *subject, *predicate, *object, *graph;
+    int64_t limit;
+};
+
+static bool
+is_pattern(const struct pattern_texts *texts)
+{
+    return texts->subject || texts->predicate || texts->object || texts->graph;
+}
+
+static enum status
+print_pattern(struct index_client *index, const struct pattern_texts *texts, struct reason *why)
+{
+    struct quad pattern = {0};
+    struct arena arena;
+    arena_init(&arena, 8 * TERM_MAXIMUM);
+    enum status status = parse_term(texts->subject, &arena, &pattern.subject, why);
+    if (status == STATUS_OK) {
+        status = parse_term(texts->predicate, &arena, &pattern.predicate, why);
+    }
+    if (status == STATUS_OK) {
+        status = parse_term(texts->object, &arena, &pattern.object, why);
+    }
+    if (status == STATUS_OK) {
+        status = parse_term(texts->graph, &arena, &pattern.graph, why);
+    }
+    if (status == STATUS_OK) {
+        status = index_pattern(index, &pattern, (uint64_t)texts->limit, cli_print_piece, stdout,
+                               why);
+    }
+    arena_release(&arena);
+    return status;
+}
+
+/* ---- SPARQL ---- */
+
+static enum status
+read_query(const char *path, struct buf *text, struct reason *why)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    char piece[4096];
+    size_t n;
+    if (in == NULL) {
+        return status_fail_errno(why, "cannot read %s", path);
+    }
+    while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
+        buf_append(text, piece, n);
+    }
+    const bool failed = ferror(in);
+    if (in != stdin) {
+        fclose(in);
+    }
+    if (failed || text->overflowed) {
+        return status_fail(why, failed ? STATUS_SYSTEM : STATUS_LIMIT, "cannot read all of %s",
+                           path);
+    }
+    return STATUS_OK;
+}
+
+int
+command_query(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    struct pattern_texts texts = {0};
+    const char *file = NULL, *format = "table";
+    int64_t timeout = 60;
+    struct buf text;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"file", 'f', FLAG_STRING, "FILE", &file, "Reads the query from FILE; - for standard input."},
+        {"format", 'o', FLAG_STRING, "FORMAT", &format,
+         "table, json, xml, csv or tsv; for CONSTRUCT and DESCRIBE nt, ttl or nq."},
+        {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout, "Gives up after so long (60)."},
+        {"subject", 0, FLAG_STRING, "TERM", &texts.subject, "Pattern: quads with this subject."},
+        {"predicate", 0, FLAG_STRING, "TERM", &texts.predicate, "Pattern: with this predicate."},
+        {"object", 0, FLAG_STRING, "TERM", &texts.object, "Pattern: with this object."},
+        {"graph", 0, FLAG_STRING, "TERM", &texts.graph, "Pattern: of this document."},
+        {"limit", 0, FLAG_INTEGER, "N", &texts.limit, "Pattern: at most N quads (all)."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille query",
+        .synopsis = "--dir DIR [--format FORMAT] SPARQL",
+        .summary = "answer a SPARQL query or a quad pattern",
+        .description =
+            "Answers a SPARQL 1.1 query. The default graph is the union of all documents; GRAPH "
+            "?d binds the document a statement is from. ?literal <urn:x-quadrille:query#matches> "
+            "\"words\" finds literals by keywords.\n\n"
+            "With --subject, --predicate, --object or --graph it prints the quads that match, as "
+            "N-Quads. Works while a crawl runs and after.",
+        .examples =
+            "quadrille query --dir DIR 'SELECT ?type (COUNT(*) AS ?n) { ?s a ?type } GROUP BY "
+            "?type ORDER BY DESC(?n)'\n"
+            "quadrille query --dir DIR --format json 'SELECT * { ?s ?p ?o } LIMIT 3'\n"
+            "quadrille query --dir DIR --predicate http://xmlns.com/foaf/0.1/name",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    buf_init(&text, QUERY_MAXIMUM);
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK && timeout < 1) {
+        status = status_fail(&why, STATUS_MISUSE, "--timeout is at least 1");
+    }
+    if (status == STATUS_OK && file != NULL) {
+        status = read_query(file, &text, &why);
+    } else if (status == STATUS_OK && n == 1) {
+        buf_append_string(&text, operands[0]);
+    } else if (status == STATUS_OK && !(n == 0 && is_pattern(&texts))) {
+        status = status_fail(&why, STATUS_MISUSE, "one query is needed; see --help");
+    }
+    if (status == STATUS_OK) {
+        status = open_index(&cli, &common, &index, &why);
+    }
+    if (status == STATUS_OK && is_pattern(&texts)) {
+        status = print_pattern(index, &texts, &why);
+    } else if (status == STATUS_OK) {
+        status = index_query(index, buf_slice(&text), format, (uint32_t)timeout * 1000,
+                             cli_print_piece, stdout, &why);
+    }
+    buf_release(&text);
+    close_index(&cli, index);
+    return cli_end(&program, status, &why);
+}
+
+/* ---- search ---- */
+
+int
+command_search(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    int64_t limit = 10;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N hits (10)."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille search",
+        .synopsis = "--dir DIR [--limit N] WORD...",
+        .summary = "find literals by keywords",
+        .description =
+            "Finds literals with all the words, best first, and prints for each quad: score, "
+            "literal, subject, predicate, document, parted by tabs. \"two words\" in quotes are a "
+            "phrase, word* is a prefix.",
+        .examples = "quadrille search --dir DIR apple\n"
+                    "quadrille search --dir DIR --limit 3 '\"apple pie\" bak*'",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    struct buf words;
+    char **operands;
+    int n;
+    buf_init(&words, QUERY_MAXIMUM);
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    for (int i = 0; status == STATUS_OK && i < n; i++) {
+        buf_printf(&words, "%s%s", i > 0 ? " " : "", operands[i]);
+    }
+    if (status == STATUS_OK && (n == 0 || limit < 1 || limit > 1000000)) {
+        status = status_fail(&why, STATUS_MISUSE, "words are needed, --limit is 1 to 1000000");
+    }
+    if (status == STATUS_OK) {
+        status = open_index(&cli, &common, &index, &why);
+    }
+    if (status == STATUS_OK) {
+        status = index_search(index, buf_slice(&words), (uint32_t)limit, cli_print_piece, stdout,
+                              &why);
+    }
+    buf_release(&words);
+    close_index(&cli, index);
+    return cli_end(&program, status, &why);
+}
+
+/* ---- dump, verify ---- */
+
+static enum status
+dump_to(struct index_client *index, const char *path, struct reason *why)
+{
+    if (path == NULL) {
+        return index_dump(index, cli_print_piece, stdout, why);
+    }
+    FILE *out = fopen(path, "we");
+    if (out == NULL) {
+        return status_fail_errno(why, "cannot write %s", path);
+    }
+    enum status status = index_dump(index, cli_print_piece, out, why);
+    const bool written = fflush(out) == 0 && fsync(fileno(out)) == 0;
+    if ((fclose(out) != 0 || !written) && status == STATUS_OK) {
+        status = status_fail_errno(why, "cannot write %s", path);
+    }
+    return status;
+}
+
+int
+command_dump(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    const char *path = NULL;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"output", 'o', FLAG_STRING, "FILE", &path, "Writes to FILE instead of standard output."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille dump",
+        .synopsis = "--dir DIR [--output FILE]",
+        .summary = "write all documents as sorted canonical N-Quads",
+        .description = "Writes all quads of all documents, of all nodes, in byte order of their "
+                       "canonical N-Quads lines. The same web gives the same bytes, however it "
+                       "was crawled.",
+        .examples = "quadrille dump --dir DIR --output all.nq",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        status = open_index(&cli, &common, &index, &why);
+    }
+    if (status == STATUS_OK) {
+        status = dump_to(index, path, &why);
+    }
+    close_index(&cli, index);
+    return cli_end(&program, status, &why);
+}
+
+int
+command_verify(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    const struct program program = {
+        .name = "quadrille verify",
+        .synopsis = "--dir DIR",
+        .summary = "check the index against itself",
+        .description = "Checks that the six trees, the lexicon, the literals and the documents "
+                       "agree with each other. Exit code 0: clean; 111: damage, which is named.",
+        .examples = "quadrille verify --dir DIR",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        status = open_index(&cli, &common, &index, &why);
+    }
+    if (status == STATUS_OK) {
+        status = index_verify(index, cli_print_piece, stdout, &why);
+    }
+    close_index(&cli, index);
+    return cli_end(&program, status, &why);
+}

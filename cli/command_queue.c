@@ -1,0 +1,169 @@
+/* quadrille queue: waiting and buried jobs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+enum { PEEK_USUAL = 20 };
+
+struct listing {
+    uint64_t shown;
+};
+
+static bool
+print_job(void *context, const struct job *job, struct slice state, struct slice reason,
+          struct slice reproducer)
+{
+    struct listing *listing = context;
+    char due[CLOCK_TEXT_SIZE] = "now";
+    if (job->due_ms > 0) {
+        clock_text(job->due_ms, 0, due);
+    }
+    printf("%s\t%.*s\t%.*s\tdepth=%u attempt=%u due=%s\n",
+           stage_name((enum stage)job->key.stage), SLICE_PRINT(state), SLICE_PRINT(job->uri),
+           job->depth, job->attempt, due);
+    if (reason.length > 0) {
+        printf("\treason: %.*s\n", SLICE_PRINT(reason));
+    }
+    if (reproducer.length > 0) {
+        printf("\tagain:  %.*s\n", SLICE_PRINT(reproducer));
+    }
+    listing->shown++;
+    return true;
+}
+
+struct selection {
+    const char *stage, *state;
+    int64_t most;
+};
+
+static enum status
+each_stage(struct queue_client *queue, const struct selection *selection, const char *state,
+           struct reason *why)
+{
+    struct listing listing = {0};
+    enum stage only = STAGE_FETCH;
+    if (selection->stage != NULL && !stage_of_name(slice_string(selection->stage), &only)) {
+        return status_fail(why, STATUS_MISUSE, "%s is no stage", selection->stage);
+    }
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        if (selection->stage == NULL || i == (int)only) {
+            TRY(queue_peek(queue, (enum stage)i, state, (uint32_t)selection->most, print_job,
+                           &listing, why));
+        }
+    }
+    if (listing.shown == 0) {
+        puts("none");
+    }
+    return STATUS_OK;
+}
+
+static enum status
+kick(struct queue_client *queue, const struct selection *selection, const char *uri,
+     struct reason *why)
+{
+    uint64_t kicked = 0, sum = 0;
+    enum stage only = STAGE_FETCH;
+    if (selection->stage != NULL && !stage_of_name(slice_string(selection->stage), &only)) {
+        return status_fail(why, STATUS_MISUSE, "%s is no stage", selection->stage);
+    }
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        if (selection->stage == NULL || i == (int)only) {
+            TRY(queue_kick(queue, (enum stage)i, slice_string(uri), &kicked, why));
+            sum += kicked;
+        }
+    }
+    printf("%" PRIu64 " jobs get another try\n", sum);
+    return STATUS_OK;
+}
+
+static enum status
+show_stats(struct cli *cli, struct reason *why)
+{
+    struct progress progress;
+    enum status status = progress_open(&progress, cli, why);
+    if (status == STATUS_OK) {
+        status = progress_take(&progress, CLI_ANSWER_MS, why);
+    }
+    if (status == STATUS_OK) {
+        progress_print_table(&progress, stdout);
+    }
+    progress_close(&progress);
+    return status;
+}
+
+static enum status
+run(struct cli *cli, const struct selection *selection, char **operands, int n,
+    struct reason *why)
+{
+    struct queue_client *queue;
+    enum status status;
+    const char *verb = n > 0 ? operands[0] : "stats";
+    if (strcmp(verb, "stats") == 0) {
+        return show_stats(cli, why);
+    }
+    TRY(cli_queue(cli, &queue, why));
+    if (strcmp(verb, "peek") == 0) {
+        status = each_stage(queue, selection, selection->state, why);
+    } else if (strcmp(verb, "buried") == 0) {
+        status = each_stage(queue, selection, "buried", why);
+    } else if (strcmp(verb, "kick") == 0) {
+        status = kick(queue, selection, n > 1 ? operands[1] : "", why);
+    } else {
+        status = status_fail(why, STATUS_MISUSE, "say stats, peek, buried, or kick [URI]");
+    }
+    queue_client_close(queue);
+    return status;
+}
+
+int
+command_queue(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct selection selection = {.state = "ready", .most = PEEK_USUAL};
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"stage", 0, FLAG_STRING, "STAGE", &selection.stage,
+         "Only this stage: fetch, detect, transform, index, extract."},
+        {"state", 0, FLAG_STRING, "STATE", &selection.state,
+         "peek: ready, delayed, scheduled, buried or outbox (ready)."},
+        {"most", 'n', FLAG_INTEGER, "N", &selection.most, "Most jobs listed per stage (20)."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille queue",
+        .synopsis = "--dir DIR [stats | peek | buried | kick [URI]]",
+        .summary = "look at waiting and buried jobs, give buried ones another try",
+        .description =
+            "stats shows the queue of every stage. peek lists jobs in a state. buried lists jobs "
+            "that were set aside, each with its reason and a command that repeats the failure; "
+            "kick gives all of them, or those of one URI, another try. The queue of this node is "
+            "meant; stats adds up all nodes.",
+        .examples = "quadrille queue --dir DIR stats\n"
+                    "quadrille queue --dir DIR peek --stage fetch --state delayed\n"
+                    "quadrille queue --dir DIR buried\n"
+                    "quadrille queue --dir DIR kick --stage transform",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK && (selection.most < 1 || selection.most > 1000000)) {
+        status = status_fail(&why, STATUS_MISUSE, "--most is 1 to 1000000");
+    }
+    if (status == STATUS_OK) {
+        status = cli_open(&cli, &common, &why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_serve(&cli, "queue", &why);
+    }
+    if (status == STATUS_OK) {
+        status = run(&cli, &selection, operands, n, &why);
+    }
+    cli_close(&cli);
+    return cli_end(&program, status, &why);
+}
