@@ -23,6 +23,7 @@ const char *stage_name(enum stage stage);
 bool stage_of_name(struct slice name, enum stage *stage);
 
 /* Where a job stands in its queue: unique in a node, and stable while the job exists. */
+enum { JOB_KEY_SIZE = 25 };
 struct job_key {
     uint8_t stage;
     uint64_t lane; /* fetch: fingerprint64 of the origin; index: its partition; others 0 */
@@ -39,23 +40,33 @@ enum job_flags {
 struct job {
     struct job_key key;
     struct slice uri;
-    struct slice lane_name;  /* fetch: origin of the URI; others empty */
+    struct slice lane_name;  /* fetch: origin of the URI, derived from it; others empty */
     struct slice via;        /* the document that led here; empty for seeds */
     uint8_t priority;        /* 0 first .. 255 last; 128 usual */
     uint8_t flags;           /* enum job_flags */
     uint8_t hops;            /* redirects followed so far */
     uint16_t depth;          /* links from a seed; the smallest known */
     uint16_t attempt;        /* 1 for the first try */
+    uint16_t deaths;         /* workers that died while they held it; set by the queue */
     uint64_t generation;     /* fetch-id: grows with every recrawl of the URI; 1 first */
     uint64_t due_ms;         /* wall time before which it must not run; 0: now */
+    uint64_t queued_ms;      /* wall time at which it came into this queue; set by the queue */
     struct slice data;       /* what the earlier stage hands on: stages/document.h; <= 64 KiB */
 };
 
 enum { JOB_DATA_MAXIMUM = 64 << 10 };
 
-/* Versioned record; see PROTOCOL.md. */
+/* Bytes in the order of the queue. */
+void job_key_write(const struct job_key *key, uint8_t bytes[JOB_KEY_SIZE]);
+void job_key_read(const uint8_t bytes[JOB_KEY_SIZE], struct job_key *key);
+void job_key_encode(struct buf *out, const struct job_key *key);
+/* A stage that does not exist is bad. */
+bool job_key_decode(struct codec_reader *reader, struct job_key *key);
+
+/* Versioned record, without the key; see PROTOCOL.md. */
 void job_encode(struct buf *out, const struct job *job);
-/* Slices of *job point into the reader's bytes. */
+/* job->key must be set before (its stage decides lane_name) and stays. Slices of *job point
+ * into the reader's bytes. An empty or overlong URI, or overlong data, is bad. */
 bool job_decode(struct codec_reader *reader, struct job *job);
 
 #endif

@@ -1,0 +1,112 @@
+#include "queue/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { FIRST_SLOTS = 64, KEEP_SLOTS = 1 << 16 };
+
+static size_t
+home_of(const struct map *map, uint64_t key)
+{
+    return (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & map->mask;
+}
+
+static size_t
+slot_of(const struct map *map, uint64_t key)
+{
+    size_t at = home_of(map, key);
+    while (map->values[at] != (uint32_t)MAP_NONE && map->keys[at] != key) {
+        at = (at + 1) & map->mask;
+    }
+    return at;
+}
+
+void
+map_init(struct map *map)
+{
+    *map = (struct map){NULL, NULL, 0, 0};
+}
+
+void
+map_release(struct map *map)
+{
+    free(map->keys);
+    free(map->values);
+    map_init(map);
+}
+
+void
+map_clear(struct map *map)
+{
+    if (map->mask >= KEEP_SLOTS) {
+        map_release(map);
+    } else if (map->count > 0) {
+        memset(map->values, 0xff, (map->mask + 1) * sizeof *map->values);
+        map->count = 0;
+    }
+}
+
+uint32_t
+map_get(const struct map *map, uint64_t key)
+{
+    return map->mask == 0 ? (uint32_t)MAP_NONE : map->values[slot_of(map, key)];
+}
+
+static void
+grow(struct map *map)
+{
+    const struct map old = *map;
+    const size_t slots = old.mask == 0 ? FIRST_SLOTS : 2 * (old.mask + 1);
+    map->keys = memory_resize(NULL, slots, sizeof *map->keys);
+    map->values = memory_resize(NULL, slots, sizeof *map->values);
+    memset(map->values, 0xff, slots * sizeof *map->values);
+    map->mask = slots - 1;
+    for (size_t i = 0; old.mask != 0 && i <= old.mask; i++) {
+        if (old.values[i] != (uint32_t)MAP_NONE) {
+            const size_t at = slot_of(map, old.keys[i]);
+            map->keys[at] = old.keys[i];
+            map->values[at] = old.values[i];
+        }
+    }
+    free(old.keys);
+    free(old.values);
+}
+
+void
+map_set(struct map *map, uint64_t key, uint32_t value)
+{
+    if (map->mask == 0 || 4 * (map->count + 1) > 3 * (map->mask + 1)) {
+        grow(map);
+    }
+    const size_t at = slot_of(map, key);
+    map->count += map->values[at] == (uint32_t)MAP_NONE;
+    map->keys[at] = key;
+    map->values[at] = value;
+}
+
+/* Invariant: between an entry's home and its place no slot is free. So whatever follows the
+ * freed slot and has its home at or before it moves into it. */
+void
+map_remove(struct map *map, uint64_t key)
+{
+    if (map->mask == 0) {
+        return;
+    }
+    size_t hole = slot_of(map, key);
+    if (map->values[hole] == (uint32_t)MAP_NONE) {
+        return;
+    }
+    map->count--;
+    for (size_t at = (hole + 1) & map->mask; map->values[at] != (uint32_t)MAP_NONE;
+         at = (at + 1) & map->mask) {
+        const size_t home = home_of(map, map->keys[at]);
+        if (((at - home) & map->mask) >= ((at - hole) & map->mask)) {
+            map->keys[hole] = map->keys[at];
+            map->values[hole] = map->values[at];
+            hole = at;
+        }
+    }
+    map->values[hole] = (uint32_t)MAP_NONE;
+}
