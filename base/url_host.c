@@ -1,6 +1,7 @@
 /* Hosts of URLs: the URL standard's section 3. Names become A-labels by UTS #46, non-transitional,
  * without checks of hyphens and lengths, which libidn2 cannot leave out; hence ICU (docs/URLS.md). */
 #include <unicode/uidna.h>
+#include <unicode/utf8.h>
 
 #include "base/url_internal.h"
 
@@ -274,18 +275,14 @@ ipv6_parse(struct slice text, struct buf *out, struct reason *why)
 /* ---- names ---- */
 
 static bool
-needs_idna(struct slice domain)
+is_ascii(struct slice domain)
 {
     for (size_t i = 0; i < domain.length; i++) {
         if ((unsigned char)domain.at[i] >= 0x80) {
-            return true;
-        }
-        if ((i == 0 || domain.at[i - 1] == '.') && domain.length - i >= 4 &&
-            slice_equal_nocase(slice_of(domain.at + i, 4), SLICE("xn--"))) {
-            return true;
+            return false;
         }
     }
-    return false;
+    return true;
 }
 
 static void
@@ -302,21 +299,58 @@ percent_decode(struct slice text, struct buf *out)
     }
 }
 
+/* What UTS #46 of Unicode 16 maps or ignores and that of Unicode 15.0 (ICU 72) does not: applied
+ * first, it is no change to a newer ICU. to: code point of `first`, the others follow; 0: ignored. */
+static const struct {
+    uint32_t first, last, to;
+} newer_mappings[] = {
+    {0x04c0, 0x04c0, 0x04cf},   {0x10a0, 0x10c5, 0x2d00},   {0x115f, 0x1160, 0},
+    {0x17b4, 0x17b5, 0},        {0x180e, 0x180e, 0},        {0x1e9e, 0x1e9e, 0x00df},
+    {0x2061, 0x2063, 0},        {0x206a, 0x206f, 0},        {0x2132, 0x2132, 0x214e},
+    {0x2183, 0x2183, 0x2184},   {0x3164, 0x3164, 0},        {0xffa0, 0xffa0, 0},
+    {0x1d173, 0x1d17a, 0},      {0x2f868, 0x2f868, 0x36fc}, {0x2f874, 0x2f874, 0x5f33},
+    {0x2f91f, 0x2f91f, 0x43ab}, {0x2f95f, 0x2f95f, 0x7aee}, {0x2f9bf, 0x2f9bf, 0x4d57},
+};
+
+static void
+append_newer_mapping(struct buf *out, uint32_t c, struct slice bytes)
+{
+    for (size_t i = 0; i < sizeof newer_mappings / sizeof newer_mappings[0]; i++) {
+        if (c >= newer_mappings[i].first && c <= newer_mappings[i].last) {
+            uint8_t text[4];
+            int32_t n = 0;
+            if (newer_mappings[i].to != 0) {
+                const uint32_t to = newer_mappings[i].to + (c - newer_mappings[i].first);
+                U8_APPEND_UNSAFE(text, n, to);
+            }
+            buf_append(out, text, (size_t)n);
+            return;
+        }
+    }
+    buf_append_slice(out, bytes);
+}
+
+static void
+append_newer_mappings(struct buf *out, struct slice domain)
+{
+    int32_t i = 0;
+    while ((size_t)i < domain.length) {
+        const int32_t start = i;
+        UChar32 c = 0;
+        U8_NEXT(domain.at, i, (int32_t)domain.length, c);
+        append_newer_mapping(out, c < 0 ? 0 : (uint32_t)c,
+                             slice_of(domain.at + start, (size_t)(i - start)));
+    }
+}
+
 static enum status
-domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
+unicode_to_ascii(struct slice domain, struct buf *out, struct reason *why)
 {
     enum {
         TOLERATED = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |
                     UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN |
                     UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4
     };
-    if (!needs_idna(domain)) {
-        for (size_t i = 0; i < domain.length; i++) {
-            const char c = domain.at[i];
-            buf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
-        }
-        return STATUS_OK;
-    }
     UIDNAInfo info = UIDNA_INFO_INITIALIZER;
     UErrorCode error = U_ZERO_ERROR;
     const int32_t room = DOMAIN_MAXIMUM * 4;
@@ -333,6 +367,26 @@ domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
     }
     buf_commit(out, (size_t)length);
     return STATUS_OK;
+}
+
+/* Names in ASCII are never refused for their labels, as browsers do. */
+static enum status
+domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
+{
+    if (is_ascii(domain)) {
+        for (size_t i = 0; i < domain.length; i++) {
+            const char c = domain.at[i];
+            buf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        }
+        return STATUS_OK;
+    }
+    struct buf mapped;
+    buf_init(&mapped, (size_t)DOMAIN_MAXIMUM * 2);
+    append_newer_mappings(&mapped, domain);
+    const struct slice name = mapped.length > 0 ? buf_slice(&mapped) : SLICE("");
+    const enum status status = unicode_to_ascii(name, out, why);
+    buf_release(&mapped);
+    return status;
 }
 
 static enum status

@@ -51,6 +51,10 @@ write_key(const struct url *url, struct buf *out, struct reason *why)
     if (host.length > 1 && host.at[host.length - 1] == '.') {
         host.length--;
     }
+    if (host.at[0] == '.' || host.at[host.length - 1] == '.' ||
+        slice_find_slice(host, SLICE("..")) < host.length) {
+        return status_fail(why, STATUS_BAD_INPUT, "an empty label in a host name");
+    }
     buf_append_slice(out, url->scheme);
     buf_append_string(out, "://");
     buf_append_slice(out, host);
