@@ -34,18 +34,21 @@ void metastore_put(struct metastore_client *client, const struct meta_put *puts,
                    metastore_put_done *done, void *context);
 
 /* records[i] empty: nothing known of keys[i]. Live until the callback returns. */
-typedef void metastore_got(void *context, enum status status, const struct slice *records,
-                           size_t n, const struct reason *why);
+typedef void metastore_got(void *context, enum status status, const struct slice *records, size_t n,
+                           const struct reason *why);
 void metastore_get(struct metastore_client *client, const struct slice *keys, size_t n,
                    metastore_got *done, void *context);
 
-/* Blocking, for command lines. */
+/* Blocking, for command lines. NOT_FOUND when nothing is known; *record is initialised. */
 enum status metastore_get_wait(struct metastore_client *client, struct slice key,
                                struct buf *record, uint32_t timeout_ms, struct reason *why);
 /* Keys after `after` with the prefix, ascending, at most `most`; visit false stops. */
 typedef bool metastore_visit(void *context, struct slice key, struct slice record);
-enum status metastore_scan(struct metastore_client *client, struct slice prefix,
-                           struct slice after, uint32_t most, metastore_visit *visit,
-                           void *context, uint32_t timeout_ms, struct reason *why);
+enum status metastore_scan(struct metastore_client *client, struct slice prefix, struct slice after,
+                           uint32_t most, metastore_visit *visit, void *context,
+                           uint32_t timeout_ms, struct reason *why);
+/* The counters of one node's daemon as lines "name value"; END past the last endpoint. */
+enum status metastore_stats(struct metastore_client *client, size_t endpoint, struct buf *lines,
+                            uint32_t timeout_ms, struct reason *why);
 
 #endif

@@ -1,10 +1,9 @@
 /* What is known of a URI or a host: typed fields with small numbers. See FORMAT.md.
  *
- * A put merges: fields given replace the stored ones, others stay. Fields marked MINIMUM keep
- * the smaller value, COUNT add, LIST append (bounded). A put with a generation older than the
- * stored record's is dropped (STALE is not an error); an equal one merges again, so repeating
- * a put is harmless except for COUNT and LIST fields, which therefore carry (generation, stage)
- * as their key and replace on repeat.
+ * A put merges an update into the stored record: fields given replace the stored ones, cleared
+ * ones go, others stay. An update with an older GENERATION than the record's is dropped. DEPTH
+ * keeps the smaller value, with its VIA; ATTEMPTS appends lines that are not there yet.
+ * Applying an update twice is the same as once.
  */
 #ifndef METASTORE_RECORD_H
 #define METASTORE_RECORD_H
@@ -20,63 +19,63 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
 
 /* tag number (never reused), NAME, kind. Documents 1..99, hosts 100..199. Numbers are part
  * of the format. */
-#define META_FIELD_MAP(X)                                                                          \
-    X(1, GENERATION, NUMBER)                                                                       \
-    X(2, STATE, TEXT)              /* fetched, failed, denied, redirected, unknown, broken, indexed, gone */ \
-    X(3, REASON, TEXT)             /* of the state, for people */                                  \
-    X(4, DEPTH, NUMBER)                                                                            \
-    X(5, VIA, URI)                                                                                 \
-    X(6, FETCHED, TIME)                                                                            \
-    X(7, FETCH_MS, NUMBER)                                                                         \
-    X(8, HTTP_STATUS, NUMBER)                                                                      \
-    X(9, HTTP_VERSION, TEXT)                                                                       \
-    X(10, REQUEST_HEADERS, TEXT)   /* as sent, lines parted by CR LF */                            \
-    X(11, RESPONSE_HEADERS, TEXT)  /* as received */                                               \
-    X(12, CONTENT_TYPE, TEXT)      /* the header's value */                                        \
-    X(13, ETAG, TEXT)                                                                              \
-    X(14, LAST_MODIFIED, TEXT)                                                                     \
-    X(15, REDIRECT_TO, URI)                                                                        \
-    X(16, REDIRECT_FROM, URI)                                                                      \
-    X(17, IP, TEXT)                                                                                \
-    X(18, PAYLOAD_BYTES, NUMBER)                                                                   \
-    X(19, PAYLOAD_DIGEST, TEXT)    /* sha256:hex */                                                \
-    X(20, TRUNCATED, TEXT)         /* which limit cut the body: length, time, ... */               \
-    X(21, WARC_NODE, TEXT)                                                                         \
-    X(22, WARC_FILE, TEXT)                                                                         \
-    X(23, WARC_OFFSET, NUMBER)                                                                     \
-    X(24, WARC_LENGTH, NUMBER)                                                                     \
-    X(25, WARC_RECORD_ID, TEXT)                                                                    \
-    X(30, DETECTED_TYPE, TEXT)                                                                     \
-    X(31, DETECTED_BY, TEXT)       /* the evidence that decided */                                 \
-    X(32, DETECTED, TIME)                                                                          \
-    X(40, TRANSFORM, TEXT)         /* names and versions, parted by blanks */                      \
-    X(41, TRANSFORMED, TIME)                                                                       \
-    X(42, TRANSFORM_MS, NUMBER)                                                                    \
-    X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                         \
-    X(44, CONVERSION_NODE, TEXT)                                                                   \
-    X(45, CONVERSION_FILE, TEXT)                                                                   \
-    X(46, CONVERSION_OFFSET, NUMBER)                                                               \
-    X(47, CONVERSION_LENGTH, NUMBER)                                                               \
-    X(48, CONVERSION_RECORD_ID, TEXT)                                                              \
-    X(49, QUADS, NUMBER)                                                                           \
-    X(50, INDEXED, TIME)                                                                           \
-    X(51, QUADS_ADDED, NUMBER)                                                                     \
-    X(52, QUADS_REMOVED, NUMBER)                                                                   \
-    X(53, GRAPH_DIGEST, TEXT)      /* sha256 of the canonical graph */                             \
-    X(60, EXTRACTED, TIME)                                                                         \
-    X(61, LINKS_FOUND, NUMBER)                                                                     \
-    X(62, LINKS_ACCEPTED, NUMBER)                                                                  \
-    X(70, ATTEMPTS, TEXT)          /* history: one line per attempt, time stage outcome */         \
-    X(100, ROBOTS_FETCHED, TIME)                                                                   \
-    X(101, ROBOTS_STATUS, NUMBER)  /* HTTP status; 0: unreachable */                               \
-    X(102, ROBOTS_BODY, TEXT)      /* first 500 KiB */                                             \
-    X(103, ROBOTS_EXPIRES, TIME)                                                                   \
-    X(104, SITEMAPS, TEXT)         /* URIs, a line each */                                         \
-    X(105, CRAWL_DELAY_MS, NUMBER)                                                                 \
-    X(106, HOST_IP, TEXT)                                                                          \
-    X(107, HOST_ERRORS, NUMBER)    /* failures in a row */                                         \
-    X(108, HOST_ERROR, TEXT)                                                                       \
-    X(109, HOST_LAST_FETCH, TIME)                                                                  \
+#define META_FIELD_MAP(X)                                                                        \
+    X(1, GENERATION, NUMBER)                                                                     \
+    X(2, STATE, TEXT)  /* fetched, failed, denied, redirected, unknown, broken, indexed, gone */ \
+    X(3, REASON, TEXT) /* of the state, for people */                                            \
+    X(4, DEPTH, NUMBER)                                                                          \
+    X(5, VIA, URI)                                                                               \
+    X(6, FETCHED, TIME)                                                                          \
+    X(7, FETCH_MS, NUMBER)                                                                       \
+    X(8, HTTP_STATUS, NUMBER)                                                                    \
+    X(9, HTTP_VERSION, TEXT)                                                                     \
+    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines parted by CR LF */                           \
+    X(11, RESPONSE_HEADERS, TEXT) /* as received */                                              \
+    X(12, CONTENT_TYPE, TEXT)     /* the header's value */                                       \
+    X(13, ETAG, TEXT)                                                                            \
+    X(14, LAST_MODIFIED, TEXT)                                                                   \
+    X(15, REDIRECT_TO, URI)                                                                      \
+    X(16, REDIRECT_FROM, URI)                                                                    \
+    X(17, IP, TEXT)                                                                              \
+    X(18, PAYLOAD_BYTES, NUMBER)                                                                 \
+    X(19, PAYLOAD_DIGEST, TEXT) /* sha256:hex */                                                 \
+    X(20, TRUNCATED, TEXT)      /* which limit cut the body: length, time, ... */                \
+    X(21, WARC_NODE, TEXT)                                                                       \
+    X(22, WARC_FILE, TEXT)                                                                       \
+    X(23, WARC_OFFSET, NUMBER)                                                                   \
+    X(24, WARC_LENGTH, NUMBER)                                                                   \
+    X(25, WARC_RECORD_ID, TEXT)                                                                  \
+    X(30, DETECTED_TYPE, TEXT)                                                                   \
+    X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                     \
+    X(32, DETECTED, TIME)                                                                        \
+    X(40, TRANSFORM, TEXT) /* names and versions, parted by blanks */                            \
+    X(41, TRANSFORMED, TIME)                                                                     \
+    X(42, TRANSFORM_MS, NUMBER)                                                                  \
+    X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                       \
+    X(44, CONVERSION_NODE, TEXT)                                                                 \
+    X(45, CONVERSION_FILE, TEXT)                                                                 \
+    X(46, CONVERSION_OFFSET, NUMBER)                                                             \
+    X(47, CONVERSION_LENGTH, NUMBER)                                                             \
+    X(48, CONVERSION_RECORD_ID, TEXT)                                                            \
+    X(49, QUADS, NUMBER)                                                                         \
+    X(50, INDEXED, TIME)                                                                         \
+    X(51, QUADS_ADDED, NUMBER)                                                                   \
+    X(52, QUADS_REMOVED, NUMBER)                                                                 \
+    X(53, GRAPH_DIGEST, TEXT) /* sha256 of the canonical graph */                                \
+    X(60, EXTRACTED, TIME)                                                                       \
+    X(61, LINKS_FOUND, NUMBER)                                                                   \
+    X(62, LINKS_ACCEPTED, NUMBER)                                                                \
+    X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                \
+    X(100, ROBOTS_FETCHED, TIME)                                                                 \
+    X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                              \
+    X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                            \
+    X(103, ROBOTS_EXPIRES, TIME)                                                                 \
+    X(104, SITEMAPS, TEXT) /* URIs, a line each */                                               \
+    X(105, CRAWL_DELAY_MS, NUMBER)                                                               \
+    X(106, HOST_IP, TEXT)                                                                        \
+    X(107, HOST_ERRORS, NUMBER) /* failures in a row */                                          \
+    X(108, HOST_ERROR, TEXT)                                                                     \
+    X(109, HOST_LAST_FETCH, TIME)                                                                \
     X(110, ROBOTS_FAILURE, TEXT)
 
 enum meta_field {
@@ -85,12 +84,20 @@ enum meta_field {
 #undef X
 };
 
-const char *meta_field_name(enum meta_field field); /* "http_status"; NULL if unknown */
-enum meta_kind meta_field_kind(enum meta_field field);
+const char *meta_field_name(enum meta_field field);    /* "http_status"; NULL if unknown */
+enum meta_kind meta_field_kind(enum meta_field field); /* unknown: TEXT */
 
-/* A record is encoded fields in ascending tag order; it can be built and read in place.
- * Times are wall ms. Values are bounded by META_VALUE_MAXIMUM (cut, never refused). */
-enum { META_VALUE_MAXIMUM = 512 << 10 };
+/* A record is encoded fields in ascending tag order; it can be read in place.
+ * Times are wall ms. Values are bounded by meta_value_maximum (cut, never refused). */
+enum {
+    META_VALUE_MAXIMUM = 512 << 10,
+    META_FIELDS_MAXIMUM = 256, /* in one record or update */
+    META_TAG_MAXIMUM = 65535,
+    META_KEY_MAXIMUM = 8193,
+    META_ATTEMPTS_LINES = 64,
+    META_ATTEMPTS_BYTES = 16 << 10
+};
+size_t meta_value_maximum(enum meta_field field);
 
 /* An update being built. key: "u" + crawl URI, or "h" + origin. */
 struct meta_update {
@@ -100,17 +107,37 @@ void meta_update_init(struct meta_update *update);
 void meta_update_release(struct meta_update *update);
 void meta_update_reset(struct meta_update *update);
 void meta_set_number(struct meta_update *update, enum meta_field field, uint64_t value);
+/* An empty value clears the field. */
 void meta_set_text(struct meta_update *update, enum meta_field field, struct slice value);
+/* Removes a stored field. A later set in the same update wins. */
+void meta_clear(struct meta_update *update, enum meta_field field);
+struct slice meta_update_fields(const struct meta_update *update);
 
 /* Reading a stored record: */
 struct meta_value {
-    enum meta_field field;
-    uint64_t number;   /* NUMBER, TIME */
-    struct slice text; /* TEXT, URI */
+    enum meta_field field; /* a tag of a newer version has no meta_field_name */
+    bool is_text;          /* which of the two follows */
+    uint64_t number;       /* NUMBER, TIME */
+    struct slice text;     /* TEXT, URI */
 };
 /* *at starts at 0. False at the end or at damage. */
 bool meta_record_next(struct slice record, size_t *at, struct meta_value *value);
 bool meta_record_number(struct slice record, enum meta_field field, uint64_t *number);
 bool meta_record_text(struct slice record, enum meta_field field, struct slice *text);
+
+/* Two to META_KEY_MAXIMUM bytes that start with 'u' or 'h'. */
+bool meta_key_valid(struct slice key);
+bool meta_record_valid(struct slice record);
+bool meta_update_valid(struct slice fields);
+
+/* record + update -> *merged (reset first). */
+enum meta_merged {
+    META_MERGED,    /* *merged is the new record */
+    META_UNCHANGED, /* nothing to write: equal, or the update is older (counted as stale) */
+    META_STALE,
+    META_DAMAGED_RECORD,
+    META_DAMAGED_UPDATE
+};
+enum meta_merged meta_merge(struct slice record, struct slice fields, struct buf *merged);
 
 #endif

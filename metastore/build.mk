@@ -1,0 +1,7 @@
+metastore_OBJECTS := metastore/options.o metastore/record.o metastore/store.o metastore/service.o \
+	metastore/daemon.o metastore/client.o metastore/rdf.o
+PROGRAMS += quadrille-metastore
+quadrille-metastore_OBJECTS := metastore/main.o
+UNIT_TESTS += tests/unit/test_metastore_record tests/unit/test_metastore_rdf \
+	tests/unit/test_metastore
+FUZZERS += fuzz_metastore

@@ -1,0 +1,18 @@
+/* Verbs and limits that daemon and client share: FORMAT.md, "Messages". */
+#ifndef METASTORE_PROTOCOL_H
+#define METASTORE_PROTOCOL_H
+
+enum metastore_verb {
+    METASTORE_PUT = 1,
+    METASTORE_GET = 2,
+    METASTORE_SCAN = 3,
+    METASTORE_STATS = 4
+};
+
+enum {
+    METASTORE_ENTRIES_MAXIMUM = 65536, /* in one request */
+    METASTORE_REPLY_ENOUGH = 8 << 20,  /* a reply ends after the entry that passes this */
+    METASTORE_REPLY_MAXIMUM = 48 << 20 /* and is never longer */
+};
+
+#endif

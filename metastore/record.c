@@ -1,0 +1,550 @@
+/* Encoding of records and updates, and the merge rules of FORMAT.md. */
+#include "metastore/record.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum form { FORM_NUMBER = 0, FORM_TEXT = 1, FORM_CLEAR = 2 };
+
+enum {
+    UPDATE_MAXIMUM = 4 << 20,
+    URI_VALUE_MAXIMUM = 8 << 10,
+    TEXT_VALUE_MAXIMUM = 64 << 10,
+    RECORD_MAXIMUM = 32 << 20
+};
+
+struct field_entry {
+    enum meta_field field;
+    const char *name;
+    enum meta_kind kind;
+};
+
+/* Ascending by number, as the map is. */
+static const struct field_entry field_entries[] = {
+#define X(number, name, kind) {META_##name, #name, META_KIND_##kind},
+    META_FIELD_MAP(X)
+#undef X
+};
+enum { FIELD_ENTRIES = sizeof field_entries / sizeof field_entries[0], NAME_SIZE = 32 };
+
+static const struct field_entry *
+entry_of(uint32_t tag)
+{
+    size_t low = 0;
+    size_t high = FIELD_ENTRIES;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if ((uint32_t)field_entries[middle].field < tag) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < FIELD_ENTRIES && (uint32_t)field_entries[low].field == tag ? &field_entries[low]
+                                                                            : NULL;
+}
+
+const char *
+meta_field_name(enum meta_field field)
+{
+    static _Thread_local char names[FIELD_ENTRIES][NAME_SIZE];
+    const struct field_entry *entry = entry_of((uint32_t)field);
+    if (entry == NULL) {
+        return NULL;
+    }
+    char *name = names[entry - field_entries];
+    if (name[0] == 0) {
+        for (size_t i = 0; entry->name[i] != 0 && i + 1 < NAME_SIZE; i++) {
+            const char c = entry->name[i];
+            name[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        }
+    }
+    return name;
+}
+
+enum meta_kind
+meta_field_kind(enum meta_field field)
+{
+    const struct field_entry *entry = entry_of((uint32_t)field);
+    return entry == NULL ? META_KIND_TEXT : entry->kind;
+}
+
+size_t
+meta_value_maximum(enum meta_field field)
+{
+    if (field == META_ROBOTS_BODY || field == META_SITEMAPS) {
+        return META_VALUE_MAXIMUM;
+    }
+    return meta_field_kind(field) == META_KIND_URI ? URI_VALUE_MAXIMUM : TEXT_VALUE_MAXIMUM;
+}
+
+static bool
+kind_is_text(enum meta_kind kind)
+{
+    return kind == META_KIND_TEXT || kind == META_KIND_URI;
+}
+
+/* Not more than the maximum, and no UTF-8 character cut in two. */
+static struct slice
+cut(struct slice text, size_t maximum)
+{
+    if (text.length <= maximum) {
+        return text;
+    }
+    size_t length = maximum;
+    for (int back = 0; back < 3 && length > 0; back++) {
+        if (((unsigned char)text.at[length] & 0xC0) != 0x80) {
+            break;
+        }
+        length--;
+    }
+    return slice_of(text.at, length);
+}
+
+/* ---- updates ---- */
+
+void
+meta_update_init(struct meta_update *update)
+{
+    buf_init(&update->fields, UPDATE_MAXIMUM);
+}
+
+void
+meta_update_release(struct meta_update *update)
+{
+    buf_release(&update->fields);
+}
+
+void
+meta_update_reset(struct meta_update *update)
+{
+    buf_reset(&update->fields);
+}
+
+struct slice
+meta_update_fields(const struct meta_update *update)
+{
+    return buf_slice(&update->fields);
+}
+
+static void
+put_field(struct buf *out, uint32_t tag, enum form form, uint64_t number, struct slice text)
+{
+    codec_put_varint(out, (uint64_t)tag * 4 + form);
+    if (form == FORM_NUMBER) {
+        codec_put_varint(out, number);
+    } else if (form == FORM_TEXT) {
+        codec_put_slice(out, text);
+    }
+}
+
+void
+meta_set_number(struct meta_update *update, enum meta_field field, uint64_t value)
+{
+    put_field(&update->fields, field, FORM_NUMBER, value, slice_of(NULL, 0));
+}
+
+void
+meta_set_text(struct meta_update *update, enum meta_field field, struct slice value)
+{
+    const struct slice text = cut(value, meta_value_maximum(field));
+    put_field(&update->fields, field, text.length == 0 ? FORM_CLEAR : FORM_TEXT, 0, text);
+}
+
+void
+meta_clear(struct meta_update *update, enum meta_field field)
+{
+    put_field(&update->fields, field, FORM_CLEAR, 0, slice_of(NULL, 0));
+}
+
+/* ---- reading ---- */
+
+struct item {
+    uint32_t tag;
+    enum form form;
+    uint64_t number;
+    struct slice text;
+};
+
+/* One field. False at the end and at damage (reader->bad). */
+static bool
+next_item(struct codec_reader *reader, struct item *item)
+{
+    if (reader->bad || reader->at == reader->end) {
+        return false;
+    }
+    const uint64_t head = codec_get_varint(reader);
+    const uint64_t tag = head / 4;
+    const unsigned form = (unsigned)(head % 4);
+    if (reader->bad || tag == 0 || tag > META_TAG_MAXIMUM || form > FORM_CLEAR) {
+        reader->bad = true;
+        return false;
+    }
+    *item = (struct item){.tag = (uint32_t)tag, .form = (enum form)form};
+    if (form == FORM_NUMBER) {
+        item->number = codec_get_varint(reader);
+    } else if (form == FORM_TEXT) {
+        item->text = codec_get_slice(reader);
+    }
+    const struct field_entry *entry = entry_of(item->tag);
+    if (entry != NULL && form != FORM_CLEAR && kind_is_text(entry->kind) != (form == FORM_TEXT)) {
+        reader->bad = true;
+    }
+    return !reader->bad;
+}
+
+bool
+meta_record_next(struct slice record, size_t *at, struct meta_value *value)
+{
+    if (*at >= record.length) {
+        return false;
+    }
+    struct codec_reader reader = codec_reader_of(slice_of(record.at + *at, record.length - *at));
+    struct item item;
+    if (!next_item(&reader, &item) || item.form == FORM_CLEAR) {
+        return false;
+    }
+    *at = (size_t)((const char *)reader.at - record.at);
+    *value = (struct meta_value){.field = (enum meta_field)item.tag,
+                                 .is_text = item.form == FORM_TEXT,
+                                 .number = item.number,
+                                 .text = item.text};
+    return true;
+}
+
+static bool
+find(struct slice record, enum meta_field field, struct meta_value *value)
+{
+    size_t at = 0;
+    while (meta_record_next(record, &at, value)) {
+        if (value->field >= field) {
+            return value->field == field;
+        }
+    }
+    return false;
+}
+
+bool
+meta_record_number(struct slice record, enum meta_field field, uint64_t *number)
+{
+    struct meta_value value;
+    if (!find(record, field, &value) || value.is_text) {
+        return false;
+    }
+    *number = value.number;
+    return true;
+}
+
+bool
+meta_record_text(struct slice record, enum meta_field field, struct slice *text)
+{
+    struct meta_value value;
+    if (!find(record, field, &value) || !value.is_text) {
+        return false;
+    }
+    *text = value.text;
+    return true;
+}
+
+bool
+meta_key_valid(struct slice key)
+{
+    return key.length >= 2 && key.length <= META_KEY_MAXIMUM &&
+           (key.at[0] == 'u' || key.at[0] == 'h');
+}
+
+static bool
+fields_valid(struct slice fields, bool stored)
+{
+    struct codec_reader reader = codec_reader_of(fields);
+    struct item item;
+    uint32_t last = 0;
+    size_t count = 0;
+    while (next_item(&reader, &item)) {
+        if (stored && (item.tag <= last || item.form == FORM_CLEAR)) {
+            return false;
+        }
+        last = item.tag;
+        if (++count > META_FIELDS_MAXIMUM) {
+            return false;
+        }
+    }
+    return !reader.bad;
+}
+
+bool
+meta_record_valid(struct slice record)
+{
+    return fields_valid(record, true);
+}
+
+bool
+meta_update_valid(struct slice fields)
+{
+    return fields_valid(fields, false);
+}
+
+/* ---- merge ---- */
+
+/* Fields in ascending order of tag while they are merged. Texts point into the inputs, but
+ * for ATTEMPTS, which is built in `lines`. */
+struct merge {
+    struct item items[META_FIELDS_MAXIMUM * 2];
+    size_t count;
+    char lines[META_ATTEMPTS_BYTES * 2 + 2];
+};
+
+static size_t
+place_of(const struct merge *merge, uint32_t tag)
+{
+    /* Updates mostly come in ascending order behind or among few fields: search from the end. */
+    size_t at = merge->count;
+    while (at > 0 && merge->items[at - 1].tag >= tag) {
+        at--;
+    }
+    return at;
+}
+
+static const struct item *
+item_of(const struct merge *merge, uint32_t tag)
+{
+    const size_t at = place_of(merge, tag);
+    return at < merge->count && merge->items[at].tag == tag ? &merge->items[at] : NULL;
+}
+
+static void
+store_item(struct merge *merge, const struct item *item)
+{
+    const size_t at = place_of(merge, item->tag);
+    const bool present = at < merge->count && merge->items[at].tag == item->tag;
+    const bool clear = item->form == FORM_CLEAR;
+    const size_t behind = merge->count - at;
+    if (clear && present) {
+        memmove(&merge->items[at], &merge->items[at + 1], (behind - 1) * sizeof *item);
+        merge->count--;
+    } else if (!clear && !present) {
+        memmove(&merge->items[at + 1], &merge->items[at], behind * sizeof *item);
+        merge->count++;
+    }
+    if (!clear) {
+        merge->items[at] = *item;
+    }
+}
+
+/* The next line without its end; false when there is none. */
+static bool
+next_line(struct slice *rest, struct slice *line)
+{
+    while (rest->length > 0) {
+        const size_t end = slice_find(*rest, '\n');
+        const size_t step = end < rest->length ? end + 1 : end;
+        *line = slice_of(rest->at, end);
+        *rest = slice_of(rest->at + step, rest->length - step);
+        if (line->length > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+has_line(struct slice lines, struct slice wanted)
+{
+    struct slice line;
+    while (next_line(&lines, &line)) {
+        if (slice_equal(line, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The newest META_ATTEMPTS_LINES whole lines within META_ATTEMPTS_BYTES. */
+static struct slice
+newest_lines(struct slice lines)
+{
+    size_t start = lines.length;
+    size_t count = 0;
+    while (start > 0 && count < META_ATTEMPTS_LINES) {
+        size_t at = start - 1; /* the line end before `start` */
+        while (at > 0 && lines.at[at - 1] != '\n') {
+            at--;
+        }
+        if (lines.length - at > META_ATTEMPTS_BYTES) {
+            break;
+        }
+        start = at;
+        count++;
+    }
+    return slice_of(lines.at + start, lines.length - start);
+}
+
+static void
+append_attempts(struct merge *merge, struct slice added)
+{
+    const struct item *stored = item_of(merge, META_ATTEMPTS);
+    size_t length = 0;
+    if (stored != NULL) {
+        const struct slice old = newest_lines(stored->text);
+        memmove(merge->lines, old.at, old.length);
+        length = old.length;
+        if (length > 0 && merge->lines[length - 1] != '\n') {
+            merge->lines[length++] = '\n';
+        }
+    }
+    struct slice line;
+    while (next_line(&added, &line)) {
+        if (line.length >= META_ATTEMPTS_BYTES) {
+            line = cut(line, META_ATTEMPTS_BYTES - 1);
+        }
+        if (has_line(slice_of(merge->lines, length), line)) {
+            continue;
+        }
+        memcpy(merge->lines + length, line.at, line.length);
+        length += line.length;
+        merge->lines[length++] = '\n';
+        const struct slice kept = newest_lines(slice_of(merge->lines, length));
+        memmove(merge->lines, kept.at, kept.length);
+        length = kept.length;
+    }
+    if (length > 0) {
+        store_item(merge, &(struct item){.tag = META_ATTEMPTS,
+                                         .form = FORM_TEXT,
+                                         .text = slice_of(merge->lines, length)});
+    }
+}
+
+/* What the record and the update say of DEPTH and VIA; absent ones have tag 0. */
+struct origin {
+    struct item depth, via;
+};
+
+static struct origin
+origin_in(const struct item *items, size_t count)
+{
+    struct origin origin = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].tag == META_DEPTH && items[i].form == FORM_NUMBER) {
+            origin.depth = items[i];
+        } else if (items[i].tag == META_VIA && items[i].form == FORM_TEXT) {
+            origin.via = items[i];
+        }
+    }
+    return origin;
+}
+
+/* The DEPTH and VIA that result: rule 3 of FORMAT.md. */
+static struct origin
+origin_merge(struct origin old, struct origin new)
+{
+    if (new.depth.tag == 0) {
+        return (struct origin){old.depth, new.via.tag != 0 ? new.via : old.via};
+    }
+    if (old.depth.tag == 0) {
+        return (struct origin){new.depth, new.via.tag != 0 ? new.via : old.via};
+    }
+    if (new.depth.number != old.depth.number) {
+        return new.depth.number < old.depth.number ? new : old;
+    }
+    const bool replace =
+        new.via.tag != 0 && (old.via.tag == 0 || slice_compare(new.via.text, old.via.text) < 0);
+    return replace ? new : old;
+}
+
+static void
+store_origin_item(struct merge *merge, uint32_t tag, const struct item *item)
+{
+    static const struct item none;
+    struct item stored = item->tag == 0 ? none : *item;
+    stored.tag = tag;
+    stored.form = item->tag == 0 ? FORM_CLEAR : item->form;
+    store_item(merge, &stored);
+}
+
+static void
+apply(struct merge *merge, struct item *update, size_t count)
+{
+    const struct origin old = origin_in(merge->items, merge->count);
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = &update[i];
+        if (item->form == FORM_TEXT) {
+            item->text = cut(item->text, meta_value_maximum((enum meta_field)item->tag));
+            item->form = item->text.length == 0 ? FORM_CLEAR : FORM_TEXT;
+        }
+        if (item->tag == META_ATTEMPTS && item->form == FORM_TEXT) {
+            append_attempts(merge, item->text);
+        } else if (item->tag != META_DEPTH && item->tag != META_VIA) {
+            store_item(merge, item);
+        }
+    }
+    const struct origin origin = origin_merge(old, origin_in(update, count));
+    store_origin_item(merge, META_DEPTH, &origin.depth);
+    store_origin_item(merge, META_VIA, &origin.via);
+}
+
+/* Decodes into items[]; -1 at damage. */
+static long
+decode(struct slice fields, struct item *items, bool stored)
+{
+    struct codec_reader reader = codec_reader_of(fields);
+    size_t count = 0;
+    struct item item;
+    while (next_item(&reader, &item)) {
+        if (count == META_FIELDS_MAXIMUM ||
+            (stored &&
+             (item.form == FORM_CLEAR || (count > 0 && item.tag <= items[count - 1].tag)))) {
+            return -1;
+        }
+        items[count++] = item;
+    }
+    return reader.bad ? -1 : (long)count;
+}
+
+static uint64_t
+generation_in(const struct item *items, size_t count, bool *present)
+{
+    uint64_t generation = 0;
+    *present = false;
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].tag == META_GENERATION && items[i].form == FORM_NUMBER) {
+            generation = items[i].number;
+            *present = true;
+        }
+    }
+    return generation;
+}
+
+enum meta_merged
+meta_merge(struct slice record, struct slice fields, struct buf *merged)
+{
+    struct merge merge;
+    struct item update[META_FIELDS_MAXIMUM];
+    merged->maximum = RECORD_MAXIMUM;
+    buf_reset(merged);
+    const long stored = decode(record, merge.items, true);
+    if (stored < 0) {
+        return META_DAMAGED_RECORD;
+    }
+    merge.count = (size_t)stored;
+    const long count = decode(fields, update, false);
+    if (count < 0) {
+        return META_DAMAGED_UPDATE;
+    }
+    bool has_old;
+    bool has_new;
+    const uint64_t old = generation_in(merge.items, merge.count, &has_old);
+    const uint64_t new = generation_in(update, (size_t)count, &has_new);
+    if (has_old && has_new && new < old) {
+        return META_STALE;
+    }
+    apply(&merge, update, (size_t)count);
+    if (merge.count > META_FIELDS_MAXIMUM) {
+        return META_DAMAGED_UPDATE;
+    }
+    for (size_t i = 0; i < merge.count; i++) {
+        const struct item *item = &merge.items[i];
+        put_field(merged, item->tag, item->form, item->number, item->text);
+    }
+    return slice_equal(buf_slice(merged), record) ? META_UNCHANGED : META_MERGED;
+}

@@ -1,0 +1,500 @@
+/* Batches of requests. A turn: receive all that is there; answer reads as they come; decode the
+ * puts, sort their updates by key, read each record once, merge, write, sync once, answer.
+ *
+ * Reads are answered before the puts that arrived with them: nothing was promised about those.
+ * Memory: one batch of requests (BATCH_BYTES) and merged records up to CHUNK_BYTES, after
+ * which the batch is written in a further transaction.
+ */
+#include "metastore/service.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/codec.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "metastore/protocol.h"
+#include "metastore/record.h"
+
+enum { BATCH_REQUESTS = 4096, BATCH_BYTES = 32 << 20, CHUNK_BYTES = 64 << 20, RECORD_VERSION = 1 };
+
+struct update {
+    struct slice key, fields;
+    uint32_t request; /* index in the batch */
+    uint32_t order;   /* of arrival */
+};
+
+struct meta_service {
+    const struct meta_engine *engine;
+    struct meta_store *store;
+    struct rpc_server *server;
+    struct rpc_request *requests; /* of the batch: puts */
+    size_t request_count;
+    struct update *updates;
+    size_t update_count, update_capacity;
+    struct slice *keys;      /* distinct keys of the updates, ascending */
+    uint32_t *first;         /* of keys[i]: index of its first update; one more at the end */
+    struct meta_pair *pairs; /* merged records that wait to be written */
+    size_t key_capacity;
+    struct arena merged;
+    struct buf work[2];
+    struct buf reply;
+    uint64_t requests_put, requests_get, requests_scan, stale, unchanged;
+};
+
+struct meta_service *
+meta_service_new(const struct meta_engine *engine, struct meta_store *store,
+                 struct rpc_server *server)
+{
+    struct meta_service *service = memory_zero(1, sizeof *service);
+    service->engine = engine;
+    service->store = store;
+    service->server = server;
+    service->requests = memory_zero(BATCH_REQUESTS, sizeof *service->requests);
+    arena_init(&service->merged, 0);
+    buf_init(&service->work[0], METASTORE_REPLY_MAXIMUM);
+    buf_init(&service->work[1], METASTORE_REPLY_MAXIMUM);
+    buf_init(&service->reply, METASTORE_REPLY_MAXIMUM);
+    return service;
+}
+
+void
+meta_service_free(struct meta_service *service)
+{
+    if (service == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < service->request_count; i++) {
+        rpc_request_drop(&service->requests[i]);
+    }
+    arena_release(&service->merged);
+    buf_release(&service->work[0]);
+    buf_release(&service->work[1]);
+    buf_release(&service->reply);
+    free(service->requests);
+    free(service->updates);
+    free(service->keys);
+    free(service->first);
+    free(service->pairs);
+    free(service);
+}
+
+/* The record inside a stored value; false when its version is unknown or bytes are wrong. */
+static bool
+unwrap(struct slice value, struct slice *record)
+{
+    if (value.length < 1 || value.at[0] != RECORD_VERSION) {
+        return false;
+    }
+    *record = slice_of(value.at + 1, value.length - 1);
+    return true;
+}
+
+/* ---- reads ---- */
+
+struct answer {
+    struct buf *reply;
+    size_t start; /* where the count stands */
+    uint32_t count;
+    uint32_t most;
+    bool keys, full; /* keys: are sent too; full: ended early */
+    struct slice damaged;
+};
+
+static void
+answer_begin(struct answer *answer)
+{
+    answer->start = answer->reply->length;
+    codec_put_u32(answer->reply, 0);
+}
+
+static void
+answer_end(struct answer *answer)
+{
+    codec_write_u32((uint8_t *)answer->reply->data + answer->start, answer->count);
+}
+
+static bool
+answer_visit(void *context, size_t index, struct slice key, struct slice value)
+{
+    struct answer *answer = context;
+    struct slice record;
+    if (!unwrap(value, &record)) {
+        answer->damaged = key;
+        return false;
+    }
+    const bool enough = answer->reply->length > METASTORE_REPLY_ENOUGH;
+    if (answer->keys && (enough || answer->count == answer->most)) {
+        answer->full = true;
+        return false;
+    }
+    while (!answer->keys && answer->count < index) {
+        codec_put_varint(answer->reply, 0);
+        answer->count++;
+    }
+    if (enough && answer->count > 0) {
+        answer->full = true;
+        return false;
+    }
+    if (answer->keys) {
+        codec_put_slice(answer->reply, key);
+    }
+    codec_put_slice(answer->reply, record);
+    answer->count++;
+    return true;
+}
+
+static enum status
+answer_status(const struct answer *answer, struct reason *why)
+{
+    if (answer->damaged.length > 0) {
+        return status_fail(why, STATUS_CORRUPT, "the record of %.*s is damaged",
+                           SLICE_PRINT(answer->damaged));
+    }
+    return answer->reply->overflowed
+               ? status_fail(why, STATUS_LIMIT, "the answer is longer than a message")
+               : STATUS_OK;
+}
+
+static enum status
+malformed(struct reason *why, const char *what)
+{
+    return status_fail(why, STATUS_PROTOCOL, "metastore: a malformed %s request", what);
+}
+
+static void
+room_for_keys(struct meta_service *service, size_t n)
+{
+    if (n + 1 > service->key_capacity) {
+        service->key_capacity = n + 1;
+        service->keys = memory_resize(service->keys, n + 1, sizeof *service->keys);
+        service->first = memory_resize(service->first, n + 1, sizeof *service->first);
+        service->pairs = memory_resize(service->pairs, n + 1, sizeof *service->pairs);
+    }
+}
+
+static enum status
+read_get(struct meta_service *service, struct codec_reader *reader, struct buf *reply,
+         struct reason *why)
+{
+    const uint64_t count = codec_get_varint(reader);
+    if (reader->bad || count > METASTORE_ENTRIES_MAXIMUM) {
+        return malformed(why, "get");
+    }
+    room_for_keys(service, (size_t)count);
+    for (uint64_t i = 0; i < count; i++) {
+        service->keys[i] = codec_get_slice(reader);
+        if (!meta_key_valid(service->keys[i])) {
+            return malformed(why, "get");
+        }
+    }
+    if (!codec_at_end(reader)) {
+        return malformed(why, "get");
+    }
+    struct answer answer = {.reply = reply};
+    answer_begin(&answer);
+    TRY(service->engine->get(service->store, service->keys, (size_t)count, answer_visit, &answer,
+                             why));
+    while (!answer.full && answer.count < count) {
+        codec_put_varint(reply, 0);
+        answer.count++;
+    }
+    answer_end(&answer);
+    service->requests_get++;
+    return answer_status(&answer, why);
+}
+
+static enum status
+read_scan(struct meta_service *service, struct codec_reader *reader, struct buf *reply,
+          struct reason *why)
+{
+    const struct slice prefix = codec_get_slice(reader);
+    const struct slice after = codec_get_slice(reader);
+    const uint64_t most = codec_get_varint(reader);
+    if (!codec_at_end(reader) || prefix.length == 0 ||
+        (prefix.at[0] != 'u' && prefix.at[0] != 'h') || prefix.length > META_KEY_MAXIMUM ||
+        after.length > META_KEY_MAXIMUM) {
+        return malformed(why, "scan");
+    }
+    struct answer answer = {.reply = reply,
+                            .most = most < METASTORE_ENTRIES_MAXIMUM ? (uint32_t)most
+                                                                     : METASTORE_ENTRIES_MAXIMUM,
+                            .keys = true};
+    answer_begin(&answer);
+    TRY(service->engine->scan(service->store, prefix, after, answer_visit, &answer, why));
+    answer_end(&answer);
+    codec_put_u8(reply, answer.full);
+    service->requests_scan++;
+    return answer_status(&answer, why);
+}
+
+static void
+write_stats(struct meta_service *service, struct buf *reply)
+{
+    struct meta_store_stats stats;
+    service->engine->stats(service->store, &stats);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } lines[] = {{"epoch", stats.epoch},
+                 {"put_requests", service->requests_put},
+                 {"get_requests", service->requests_get},
+                 {"scan_requests", service->requests_scan},
+                 {"records_written", stats.puts},
+                 {"keys_read", stats.gets},
+                 {"transactions", stats.transactions},
+                 {"updates_stale", service->stale},
+                 {"updates_unchanged", service->unchanged},
+                 {"disk_free", stats.disk_free}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        (void)buf_printf(reply, "%s %lu\n", lines[i].name, (unsigned long)lines[i].value);
+    }
+}
+
+enum status
+meta_service_read(struct meta_service *service, uint8_t verb, struct slice payload,
+                  struct buf *reply, struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(payload);
+    buf_reset(reply);
+    if (verb == METASTORE_GET) {
+        return read_get(service, &reader, reply, why);
+    }
+    if (verb == METASTORE_SCAN) {
+        return read_scan(service, &reader, reply, why);
+    }
+    if (verb == METASTORE_STATS && payload.length == 0) {
+        write_stats(service, reply);
+        return STATUS_OK;
+    }
+    return status_fail(why, STATUS_PROTOCOL, "metastore: verb %u is not known", verb);
+}
+
+/* ---- writes ---- */
+
+/* Decodes one PUT to updates; on errors none of it stays. */
+static enum status
+decode_put(struct meta_service *service, struct slice payload, uint32_t request, struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(payload);
+    const uint64_t count = codec_get_varint(&reader);
+    if (reader.bad || count > METASTORE_ENTRIES_MAXIMUM) {
+        return malformed(why, "put");
+    }
+    const size_t before = service->update_count;
+    if (before + count > service->update_capacity) {
+        service->update_capacity = (before + (size_t)count) * 2;
+        service->updates =
+            memory_resize(service->updates, service->update_capacity, sizeof *service->updates);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        struct update *update = &service->updates[service->update_count];
+        *update = (struct update){.request = request, .order = (uint32_t)service->update_count};
+        update->key = codec_get_slice(&reader);
+        update->fields = codec_get_slice(&reader);
+        if (reader.bad || !meta_key_valid(update->key) || !meta_update_valid(update->fields)) {
+            service->update_count = before;
+            return malformed(why, "put");
+        }
+        service->update_count++;
+    }
+    if (!codec_at_end(&reader)) {
+        service->update_count = before;
+        return malformed(why, "put");
+    }
+    service->requests_put++;
+    return STATUS_OK;
+}
+
+static int
+compare_updates(const void *left, const void *right)
+{
+    const struct update *a = left;
+    const struct update *b = right;
+    const int order = slice_compare(a->key, b->key);
+    if (order != 0) {
+        return order;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sorts the updates, finds the distinct keys; returns how many. */
+static size_t
+group_by_key(struct meta_service *service)
+{
+    if (service->update_count > 1) {
+        qsort(service->updates, service->update_count, sizeof *service->updates, compare_updates);
+    }
+    room_for_keys(service, service->update_count);
+    size_t count = 0;
+    for (size_t i = 0; i < service->update_count; i++) {
+        if (count == 0 || !slice_equal(service->keys[count - 1], service->updates[i].key)) {
+            service->first[count] = (uint32_t)i;
+            service->keys[count++] = service->updates[i].key;
+        }
+    }
+    service->first[count] = (uint32_t)service->update_count;
+    return count;
+}
+
+/* One pass over keys[from ..]: merges until CHUNK_BYTES are gathered. */
+struct pass {
+    struct meta_service *service;
+    size_t from;       /* index of the first key of the pass */
+    size_t next;       /* key to be merged next */
+    size_t pair_count; /* in service->pairs */
+    enum status *statuses;
+    struct reason *reasons;
+};
+
+/* Merges all updates of key i into value (empty: none stored); a changed record joins pairs. */
+static void
+merge_key(struct pass *pass, size_t i, struct slice value)
+{
+    struct meta_service *service = pass->service;
+    struct slice record = slice_of(NULL, 0);
+    bool changed = false;
+    bool damaged = value.length > 0 && !unwrap(value, &record);
+    size_t spare = 0; /* the work buffer that `record` is not in */
+    for (uint32_t u = service->first[i]; u < service->first[i + 1]; u++) {
+        const struct update *update = &service->updates[u];
+        struct buf *work = &service->work[spare];
+        const enum meta_merged merged =
+            damaged ? META_DAMAGED_RECORD : meta_merge(record, update->fields, work);
+        if (merged == META_MERGED) {
+            record = buf_slice(work);
+            spare = 1 - spare;
+            changed = true;
+        } else if (merged == META_STALE) {
+            service->stale++;
+        } else if (merged == META_UNCHANGED) {
+            service->unchanged++;
+        } else {
+            damaged = damaged || merged == META_DAMAGED_RECORD;
+            pass->statuses[update->request] = status_fail(
+                &pass->reasons[update->request], STATUS_CORRUPT,
+                "the record of %.*s is damaged or has too many fields", SLICE_PRINT(update->key));
+        }
+    }
+    if (changed) {
+        char *bytes = arena_alloc(&service->merged, record.length + 1);
+        bytes[0] = RECORD_VERSION;
+        memcpy(bytes + 1, record.at, record.length);
+        service->pairs[pass->pair_count++] =
+            (struct meta_pair){service->keys[i], slice_of(bytes, record.length + 1)};
+    }
+}
+
+static bool
+merge_visit(void *context, size_t index, struct slice key, struct slice value)
+{
+    (void)key;
+    struct pass *pass = context;
+    while (pass->next < pass->from + index) {
+        merge_key(pass, pass->next++, slice_of(NULL, 0));
+    }
+    merge_key(pass, pass->next++, value);
+    return pass->service->merged.used < CHUNK_BYTES;
+}
+
+static enum status
+write_pass(struct pass *pass, size_t count, struct reason *why)
+{
+    struct meta_service *service = pass->service;
+    arena_reset(&service->merged);
+    pass->from = pass->next;
+    pass->pair_count = 0;
+    TRY(service->engine->get(service->store, service->keys + pass->from, count - pass->from,
+                             merge_visit, pass, why));
+    while (pass->next < count && service->merged.used < CHUNK_BYTES) {
+        merge_key(pass, pass->next++, slice_of(NULL, 0));
+    }
+    if (pass->pair_count == 0) {
+        return STATUS_OK;
+    }
+    return service->engine->put(service->store, service->engine->epoch(service->store),
+                                service->pairs, pass->pair_count, why);
+}
+
+enum status
+meta_service_write(struct meta_service *service, const struct slice *payloads, size_t n,
+                   enum status *statuses, struct reason *reasons, struct reason *why)
+{
+    service->update_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        statuses[i] = decode_put(service, payloads[i], (uint32_t)i, &reasons[i]);
+    }
+    const size_t count = group_by_key(service);
+    struct pass pass = {.service = service, .statuses = statuses, .reasons = reasons};
+    enum status status = STATUS_OK;
+    while (pass.next < count && status == STATUS_OK) {
+        status = write_pass(&pass, count, why);
+    }
+    arena_reset(&service->merged);
+    for (size_t i = 0; i < n && status != STATUS_OK; i++) {
+        if (statuses[i] == STATUS_OK) {
+            statuses[i] = status;
+            reasons[i] = *why;
+        }
+    }
+    return status;
+}
+
+/* ---- turns ---- */
+
+/* Answers reads at once, keeps puts. True when the batch is full. */
+static bool
+receive(struct meta_service *service)
+{
+    size_t bytes = 0;
+    while (service->request_count < BATCH_REQUESTS && bytes < BATCH_BYTES) {
+        struct rpc_request *request = &service->requests[service->request_count];
+        if (rpc_server_receive(service->server, request) != STATUS_OK) {
+            return false;
+        }
+        if (request->verb == METASTORE_PUT) {
+            bytes += request->payload.length;
+            service->request_count++;
+            continue;
+        }
+        struct reason why = {""};
+        const enum status status =
+            meta_service_read(service, request->verb, request->payload, &service->reply, &why);
+        rpc_reply(service->server, request, status, buf_slice(&service->reply), &why);
+    }
+    return true;
+}
+
+enum status
+meta_service_turn(struct meta_service *service, bool *more, struct reason *why)
+{
+    *more = receive(service);
+    const size_t n = service->request_count;
+    if (n == 0) {
+        return STATUS_OK;
+    }
+    struct slice *payloads = memory_zero(n, sizeof *payloads);
+    enum status *statuses = memory_zero(n, sizeof *statuses);
+    struct reason *reasons = memory_zero(n, sizeof *reasons);
+    for (size_t i = 0; i < n; i++) {
+        payloads[i] = service->requests[i].payload;
+    }
+    enum status status = meta_service_write(service, payloads, n, statuses, reasons, why);
+    const bool broken = service->engine->broken(service->store);
+    if (status != STATUS_OK && !broken) {
+        log_warning("put_refused", "reason=%s", why->text);
+        status = STATUS_OK;
+    }
+    for (size_t i = 0; i < n && !broken; i++) {
+        rpc_reply(service->server, &service->requests[i], statuses[i], slice_of(NULL, 0),
+                  &reasons[i]);
+    }
+    for (size_t i = 0; i < n && broken; i++) {
+        rpc_request_drop(&service->requests[i]);
+    }
+    service->request_count = 0;
+    free(payloads);
+    free(statuses);
+    free(reasons);
+    return status;
+}

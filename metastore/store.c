@@ -1,0 +1,497 @@
+/* The Berkeley DB engine: one private environment, one B+tree, one thread.
+ *
+ * DB_PRIVATE keeps all regions in this process, so kill -9 leaves nothing but the log and the
+ * tree, and DB_RECOVER at each start makes them agree. There is one thread and one cursor at
+ * a time, hence no lock subsystem. A put is one transaction, written in bulk.
+ */
+#include "metastore/store.h"
+
+#include <db.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/codec.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    LOG_FILE_BYTES = 32 << 20,
+    LOG_BUFFER_BYTES = 4 << 20,
+    BULK_BYTES = 1 << 20,
+    FORMAT_VERSION = 1,
+    LOCK_POLL_MS = 20,
+    DISK_POLL_MS = 1000
+};
+
+static const char format_key[] = "mformat";
+static const char epoch_key[] = "mepoch";
+
+struct meta_store {
+    int lock;
+    DB_ENV *environment;
+    DB *records;
+    uint64_t epoch;
+    struct meta_store_options options;
+    char *folder;
+    uint64_t checkpoint_due; /* monotonic ms */
+    uint64_t disk_free, disk_seen;
+    uint64_t puts, gets, transactions;
+    uint8_t *bulk; /* for DB_MULTIPLE_KEY */
+    size_t bulk_bytes;
+    bool broken;
+    bool dirty; /* written since the last checkpoint */
+};
+
+/* ---- errors ---- */
+
+static void
+log_message(const DB_ENV *environment, const char *prefix, const char *message)
+{
+    (void)environment;
+    (void)prefix;
+    log_error("berkeley_db", "message=%s", message);
+}
+
+static enum status
+fail(struct meta_store *store, int error, struct reason *why, const char *what)
+{
+    if (error == DB_RUNRECOVERY) {
+        store->broken = true;
+    }
+    if (error == ENOSPC || error == EDQUOT) {
+        store->broken = true; /* the log may have stopped in the middle of a record */
+        return status_fail(why, STATUS_FULL, "%s: %s: the disk is full", store->folder, what);
+    }
+    return status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what, db_strerror(error));
+}
+
+/* ---- open and close ---- */
+
+static enum status
+take_lock(struct meta_store *store, struct reason *why)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/lock", store->folder) >= (int)sizeof path) {
+        return status_fail(why, STATUS_MISUSE, "%s: the name is too long", store->folder);
+    }
+    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (store->lock < 0) {
+        return status_fail_errno(why, "cannot open %s", path);
+    }
+    const uint64_t until = clock_monotonic_ms() + store->options.lock_wait_ms;
+    while (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return status_fail_errno(why, "cannot lock %s", path);
+        }
+        if (clock_monotonic_ms() >= until) {
+            return status_fail(why, STATUS_SYSTEM, "%s is held by another quadrille-metastore",
+                               path);
+        }
+        usleep(LOCK_POLL_MS * 1000);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_environment(struct meta_store *store, struct reason *why)
+{
+    int error = db_env_create(&store->environment, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot create the environment");
+    }
+    DB_ENV *const environment = store->environment;
+    environment->set_errcall(environment, log_message);
+    const uint64_t cache = store->options.cache_bytes;
+    (void)environment->set_cachesize(environment, (uint32_t)(cache >> 30),
+                                     (uint32_t)(cache & ((1U << 30) - 1)), 1);
+    (void)environment->set_lg_bsize(environment, LOG_BUFFER_BYTES);
+    (void)environment->set_lg_max(environment, LOG_FILE_BYTES);
+    (void)environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
+    if (!store->options.sync) {
+        (void)environment->set_flags(environment, DB_TXN_WRITE_NOSYNC, 1);
+    }
+    error = environment->open(
+        environment, store->folder,
+        DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_MPOOL, 0644);
+    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open the environment");
+}
+
+static enum status
+open_tree(struct meta_store *store, struct reason *why)
+{
+    int error = db_create(&store->records, store->environment, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot create the tree");
+    }
+    (void)store->records->set_pagesize(store->records, PAGE_BYTES);
+    error = store->records->open(store->records, NULL, "records.db", NULL, DB_BTREE,
+                                 DB_CREATE | DB_AUTO_COMMIT, 0644);
+    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open records.db");
+}
+
+/* A number of the store's own; 0 when it is not there yet. */
+static enum status
+read_own(struct meta_store *store, const char *name, uint64_t *number, struct reason *why)
+{
+    DBT key = {.data = (void *)name, .size = (uint32_t)strlen(name)};
+    DBT value = {0};
+    *number = 0;
+    const int error = store->records->get(store->records, NULL, &key, &value, 0);
+    if (error == DB_NOTFOUND) {
+        return STATUS_OK;
+    }
+    if (error != 0) {
+        return fail(store, error, why, "cannot read its own numbers");
+    }
+    if (value.size != sizeof *number) {
+        return status_fail(why, STATUS_CORRUPT, "%s: the number %s is damaged", store->folder,
+                           name);
+    }
+    *number = codec_read_u64(value.data);
+    return STATUS_OK;
+}
+
+static int
+write_own(struct meta_store *store, DB_TXN *transaction, const char *name, uint64_t number)
+{
+    uint8_t bytes[sizeof number];
+    codec_write_u64(bytes, number);
+    DBT key = {.data = (void *)name, .size = (uint32_t)strlen(name)};
+    DBT value = {.data = bytes, .size = sizeof bytes};
+    return store->records->put(store->records, transaction, &key, &value, 0);
+}
+
+/* Checks the format, takes the next epoch. */
+static enum status
+begin_epoch(struct meta_store *store, struct reason *why)
+{
+    uint64_t format;
+    TRY(read_own(store, format_key, &format, why));
+    TRY(read_own(store, epoch_key, &store->epoch, why));
+    if (format > FORMAT_VERSION) {
+        return status_fail(why, STATUS_UNSUPPORTED,
+                           "%s has format %lu; this program knows up to %d", store->folder,
+                           (unsigned long)format, FORMAT_VERSION);
+    }
+    store->epoch++;
+    DB_TXN *transaction;
+    int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot begin");
+    }
+    error = write_own(store, transaction, format_key, FORMAT_VERSION);
+    if (error == 0) {
+        error = write_own(store, transaction, epoch_key, store->epoch);
+    }
+    if (error != 0) {
+        (void)transaction->abort(transaction);
+        return fail(store, error, why, "cannot write the epoch");
+    }
+    error = transaction->commit(transaction, 0);
+    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot commit the epoch");
+}
+
+static void
+berkeley_close(struct meta_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    if (store->records != NULL && !store->broken) {
+        (void)store->environment->txn_checkpoint(store->environment, 0, 0, 0);
+    }
+    if (store->records != NULL) {
+        (void)store->records->close(store->records, store->broken ? DB_NOSYNC : 0);
+    }
+    if (store->environment != NULL) {
+        (void)store->environment->close(store->environment, 0);
+    }
+    if (store->lock >= 0) {
+        (void)close(store->lock);
+    }
+    free(store->folder);
+    free(store->bulk);
+    free(store);
+}
+
+static enum status
+berkeley_open(struct meta_store **opened, const struct meta_store_options *options,
+              struct reason *why)
+{
+    *opened = NULL;
+    if (mkdir(options->folder, 0755) != 0 && errno != EEXIST) {
+        return status_fail_errno(why, "cannot make %s", options->folder);
+    }
+    struct meta_store *store = memory_zero(1, sizeof *store);
+    store->lock = -1;
+    store->options = *options;
+    store->folder = memory_string(options->folder);
+    store->bulk_bytes = BULK_BYTES;
+    store->bulk = memory_alloc(store->bulk_bytes);
+    enum status status = take_lock(store, why);
+    if (status == STATUS_OK) {
+        status = open_environment(store, why);
+    }
+    if (status == STATUS_OK) {
+        status = open_tree(store, why);
+    }
+    if (status == STATUS_OK) {
+        status = begin_epoch(store, why);
+    }
+    if (status != STATUS_OK) {
+        store->broken = true;
+        berkeley_close(store);
+        return status;
+    }
+    store->checkpoint_due = clock_monotonic_ms() + options->checkpoint_ms;
+    store->dirty = true;
+    *opened = store;
+    return STATUS_OK;
+}
+
+static uint64_t
+berkeley_epoch(const struct meta_store *store)
+{
+    return store->epoch;
+}
+
+static bool
+berkeley_broken(const struct meta_store *store)
+{
+    return store->broken;
+}
+
+/* ---- reading ---- */
+
+static enum status
+berkeley_get(struct meta_store *store, const struct slice *keys, size_t n, meta_store_visit *visit,
+             void *context, struct reason *why)
+{
+    DBC *cursor;
+    int error = store->records->cursor(store->records, NULL, &cursor, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot read");
+    }
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+        DBT key = {.data = (void *)keys[i].at, .size = (uint32_t)keys[i].length};
+        DBT value = {0};
+        error = cursor->get(cursor, &key, &value, DB_SET);
+        if (error == DB_NOTFOUND) {
+            continue;
+        }
+        if (error != 0) {
+            status = fail(store, error, why, "cannot read");
+        } else if (!visit(context, i, keys[i], slice_of(value.data, value.size))) {
+            break;
+        }
+    }
+    (void)cursor->close(cursor);
+    store->gets += n;
+    return status;
+}
+
+static enum status
+berkeley_scan(struct meta_store *store, struct slice prefix, struct slice after,
+              meta_store_visit *visit, void *context, struct reason *why)
+{
+    DBC *cursor;
+    int error = store->records->cursor(store->records, NULL, &cursor, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot scan");
+    }
+    const struct slice from = slice_compare(after, prefix) > 0 ? after : prefix;
+    DBT key = {.data = (void *)from.at, .size = (uint32_t)from.length};
+    DBT value = {0};
+    enum status status = STATUS_OK;
+    size_t count = 0;
+    for (error = cursor->get(cursor, &key, &value, DB_SET_RANGE); error == 0;
+         error = cursor->get(cursor, &key, &value, DB_NEXT)) {
+        const struct slice found = slice_of(key.data, key.size);
+        if (!slice_starts(found, prefix)) {
+            break;
+        }
+        if (after.length > 0 && slice_equal(found, after)) {
+            continue;
+        }
+        if (!visit(context, count++, found, slice_of(value.data, value.size))) {
+            break;
+        }
+    }
+    if (error != 0 && error != DB_NOTFOUND) {
+        status = fail(store, error, why, "cannot scan");
+    }
+    (void)cursor->close(cursor);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static uint64_t
+disk_free(struct meta_store *store)
+{
+    const uint64_t now = clock_monotonic_ms();
+    struct statvfs space;
+    if (store->disk_seen == 0 || now - store->disk_seen >= DISK_POLL_MS ||
+        store->disk_free < store->options.disk_reserve * 2) {
+        if (statvfs(store->folder, &space) == 0) {
+            store->disk_free = (uint64_t)space.f_bavail * space.f_frsize;
+        }
+        store->disk_seen = now;
+    }
+    return store->disk_free;
+}
+
+/* A batch is written to the log and to the tree, and a page that splits is logged whole. */
+static enum status
+check_room(struct meta_store *store, const struct meta_pair *pairs, size_t n, struct reason *why)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        bytes += pairs[i].key.length + pairs[i].value.length + 64;
+    }
+    const uint64_t free_bytes = disk_free(store);
+    if (free_bytes < store->options.disk_reserve + 4 * bytes) {
+        return status_fail(why, STATUS_FULL,
+                           "%s: %lu MB are free; metastore.disk_reserve keeps %lu MB",
+                           store->folder, (unsigned long)(free_bytes >> 20),
+                           (unsigned long)(store->options.disk_reserve >> 20));
+    }
+    store->disk_free -= 2 * bytes < free_bytes ? 2 * bytes : free_bytes;
+    return STATUS_OK;
+}
+
+static void
+bulk_room(struct meta_store *store, size_t bytes)
+{
+    if (bytes > store->bulk_bytes) {
+        store->bulk_bytes = (bytes + 4095) / 4096 * 4096;
+        store->bulk = memory_resize(store->bulk, store->bulk_bytes, 1);
+    }
+}
+
+/* Per pair Berkeley DB stores four u32 at the end of the buffer. */
+static size_t
+bulk_size(const struct meta_pair *pair)
+{
+    return pair->key.length + pair->value.length + 4 * sizeof(uint32_t);
+}
+
+/* As many pairs as fit the bulk buffer in one call; *done grows. */
+static int
+put_bulk(struct meta_store *store, DB_TXN *transaction, const struct meta_pair *pairs, size_t n,
+         size_t *done)
+{
+    bulk_room(store, bulk_size(&pairs[*done]) + 64);
+    DBT bulk = {.data = store->bulk,
+                .ulen = (uint32_t)store->bulk_bytes,
+                .flags = DB_DBT_USERMEM | DB_DBT_BULK};
+    void *at;
+    DB_MULTIPLE_WRITE_INIT(at, &bulk);
+    size_t used = 2 * sizeof(uint32_t);
+    while (*done < n && used + bulk_size(&pairs[*done]) + 16 <= store->bulk_bytes) {
+        const struct meta_pair *pair = &pairs[*done];
+        uint8_t *key;
+        uint8_t *value;
+        DB_MULTIPLE_KEY_RESERVE_NEXT(at, &bulk, key, pair->key.length, value, pair->value.length);
+        if (key == NULL || value == NULL) {
+            return ENOMEM;
+        }
+        memcpy(key, pair->key.at, pair->key.length);
+        if (pair->value.length > 0) {
+            memcpy(value, pair->value.at, pair->value.length);
+        }
+        used += bulk_size(pair);
+        ++*done;
+    }
+    return store->records->put(store->records, transaction, &bulk, NULL, DB_MULTIPLE_KEY);
+}
+
+static enum status
+berkeley_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
+             struct reason *why)
+{
+    if (epoch != store->epoch) {
+        return status_fail(why, STATUS_STALE, "%s: epoch %lu is not the present %lu", store->folder,
+                           (unsigned long)epoch, (unsigned long)store->epoch);
+    }
+    TRY(check_room(store, pairs, n, why));
+    DB_TXN *transaction;
+    int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot begin");
+    }
+    for (size_t done = 0; done < n && error == 0;) {
+        error = put_bulk(store, transaction, pairs, n, &done);
+    }
+    if (error != 0) {
+        if (transaction->abort(transaction) != 0) {
+            store->broken = true;
+        }
+        return fail(store, error, why, "cannot write");
+    }
+    error = transaction->commit(transaction, 0);
+    if (error != 0) {
+        store->broken = true; /* whether it is durable is known only after recovery */
+        return fail(store, error, why, "cannot commit");
+    }
+    store->puts += n;
+    store->transactions++;
+    store->dirty = true;
+    return STATUS_OK;
+}
+
+static enum status
+berkeley_tick(struct meta_store *store, int *wait_ms, struct reason *why)
+{
+    const uint64_t now = clock_monotonic_ms();
+    const bool due = now >= store->checkpoint_due;
+    *wait_ms = -1;
+    if (!store->dirty) {
+        return STATUS_OK;
+    }
+    const uint32_t kilobytes = due ? 0 : (uint32_t)(store->options.checkpoint_bytes >> 10);
+    const int error = store->environment->txn_checkpoint(store->environment, kilobytes, 0, 0);
+    if (error != 0) {
+        return fail(store, error, why, "cannot write a checkpoint");
+    }
+    if (due) {
+        store->checkpoint_due = now + store->options.checkpoint_ms;
+        store->dirty = false;
+    } else {
+        *wait_ms = (int)(store->checkpoint_due - now);
+    }
+    return STATUS_OK;
+}
+
+static void
+berkeley_stats(struct meta_store *store, struct meta_store_stats *stats)
+{
+    *stats = (struct meta_store_stats){.puts = store->puts,
+                                       .gets = store->gets,
+                                       .transactions = store->transactions,
+                                       .disk_free = disk_free(store),
+                                       .epoch = store->epoch};
+}
+
+const struct meta_engine meta_engine_berkeley = {
+    .name = "berkeley",
+    .open = berkeley_open,
+    .close = berkeley_close,
+    .epoch = berkeley_epoch,
+    .get = berkeley_get,
+    .put = berkeley_put,
+    .scan = berkeley_scan,
+    .tick = berkeley_tick,
+    .stats = berkeley_stats,
+    .broken = berkeley_broken,
+};

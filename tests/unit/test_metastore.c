@@ -1,0 +1,538 @@
+/* The daemon in a child process, spoken to through the client: transcript, several owners,
+ * restarts by kill -9 at random moments, refusals, a full disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "metastore/client.h"
+#include "metastore/daemon.h"
+#include "metastore/protocol.h"
+
+enum { KEYS = 200, KILLS = 12, WAIT_MS = 20000 };
+
+static char folder[64];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_metastore.XXXXXX");
+    return mkdtemp(folder) == NULL;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* Names of the endpoints; each daemon has a folder of its own. */
+static const char *
+endpoint(int which)
+{
+    static char names[2][128];
+    snprintf(names[which], sizeof names[which], "ipc://%s/socket%d", folder, which);
+    return names[which];
+}
+
+static pid_t
+daemon_start(int which, uint64_t disk_reserve)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)close(ready[0]);
+        log_open("test_metastore", LOG_LEVEL_ERROR, false);
+        char store[128];
+        snprintf(store, sizeof store, "%s/store%d", folder, which);
+        const char *const endpoints[] = {endpoint(which), NULL};
+        const struct meta_daemon_options options = {.store = {.folder = store,
+                                                              .cache_bytes = 4 << 20,
+                                                              .checkpoint_bytes = 1 << 20,
+                                                              .checkpoint_ms = 50,
+                                                              .disk_reserve = disk_reserve,
+                                                              .sync = true,
+                                                              .lock_wait_ms = 10000},
+                                                    .endpoints = endpoints,
+                                                    .ready_descriptor = ready[1]};
+        struct reason why = {""};
+        const enum status status = meta_daemon_run(&options, &why);
+        if (status != STATUS_OK) {
+            log_error("ended", "reason=%s", why.text);
+        }
+        _exit(status_exit_code(status));
+    }
+    (void)close(ready[1]);
+    char byte;
+    (void)!read(ready[0], &byte, 1);
+    (void)close(ready[0]);
+    return pid;
+}
+
+static int
+daemon_stop(pid_t pid, int signal_number)
+{
+    int code = 0;
+    assert_int_equal(kill(pid, signal_number), 0);
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+}
+
+static struct metastore_client *
+client_open(size_t count, const uint16_t *owners)
+{
+    const char *endpoints[2] = {endpoint(0), endpoint(1)};
+    const struct metastore_client_options options = {.endpoints = endpoints,
+                                                     .endpoint_count = count,
+                                                     .owner_of_partition = owners,
+                                                     .name = "test"};
+    struct metastore_client *client;
+    struct reason why;
+    assert_int_equal(metastore_client_open(&client, &options, &why), STATUS_OK);
+    return client;
+}
+
+static void
+turn(struct metastore_client *client, int most_ms)
+{
+    int descriptors[2];
+    struct pollfd polls[2];
+    const size_t n = metastore_descriptors(client, descriptors, 2);
+    for (size_t i = 0; i < n; i++) {
+        polls[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+    }
+    metastore_process(client);
+    const int wait = metastore_wait_ms(client);
+    (void)poll(polls, n, wait < 0 || wait > most_ms ? most_ms : wait);
+    metastore_process(client);
+}
+
+struct waited {
+    bool done;
+    enum status status;
+    char why[REASON_SIZE];
+};
+
+static void
+put_done(void *context, enum status status, const struct reason *why)
+{
+    struct waited *waited = context;
+    waited->done = true;
+    waited->status = status;
+    snprintf(waited->why, sizeof waited->why, "%s", status == STATUS_OK ? "" : why->text);
+}
+
+static void
+wait_for(struct metastore_client *client, const bool *done)
+{
+    const uint64_t until = clock_monotonic_ms() + WAIT_MS;
+    while (!*done && clock_monotonic_ms() < until) {
+        turn(client, 100);
+    }
+    assert_true(*done);
+}
+
+/* One field of one key. */
+static enum status
+put_number(struct metastore_client *client, const char *key, enum meta_field field, uint64_t value)
+{
+    struct meta_update update;
+    meta_update_init(&update);
+    meta_set_number(&update, field, value);
+    const struct meta_put put = {slice_string(key), meta_update_fields(&update)};
+    struct waited waited = {0};
+    metastore_put(client, &put, 1, put_done, &waited);
+    wait_for(client, &waited.done);
+    meta_update_release(&update);
+    return waited.status;
+}
+
+static uint64_t
+get_number(struct metastore_client *client, const char *key, enum meta_field field)
+{
+    struct buf record;
+    struct reason why = {""};
+    uint64_t value = UINT64_MAX;
+    buf_init(&record, 1 << 20);
+    const enum status status =
+        metastore_get_wait(client, slice_string(key), &record, WAIT_MS, &why);
+    if (status == STATUS_OK) {
+        (void)meta_record_number(buf_slice(&record), field, &value);
+    } else {
+        assert_int_equal(status, STATUS_NOT_FOUND);
+    }
+    buf_release(&record);
+    return value;
+}
+
+static void
+test_put_get_restart(void **state)
+{
+    (void)state;
+    pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_HTTP_STATUS), UINT64_MAX);
+    assert_int_equal(put_number(client, "uhttp://a.example/", META_HTTP_STATUS, 200), STATUS_OK);
+    assert_int_equal(put_number(client, "uhttp://a.example/", META_GENERATION, 2), STATUS_OK);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_HTTP_STATUS), 200);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    pid = daemon_start(0, 0);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_HTTP_STATUS), 200);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_GENERATION), 2);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+struct got {
+    bool done;
+    enum status status;
+    size_t found, n;
+    uint64_t sum;
+};
+
+static void
+got_records(void *context, enum status status, const struct slice *records, size_t n,
+            const struct reason *why)
+{
+    (void)why;
+    struct got *got = context;
+    got->done = true;
+    got->status = status;
+    got->n = n;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = 0;
+        got->found += records[i].length > 0;
+        if (meta_record_number(records[i], META_DEPTH, &value)) {
+            assert_int_equal(value, i);
+            got->sum += value;
+        }
+    }
+}
+
+static bool
+count_ascending(void *context, struct slice key, struct slice record)
+{
+    struct {
+        struct buf last;
+        size_t count;
+    } *seen = context;
+    assert_true(meta_record_valid(record));
+    assert_true(slice_compare(buf_slice(&seen->last), key) < 0);
+    buf_reset(&seen->last);
+    (void)buf_append_slice(&seen->last, key);
+    seen->count++;
+    return true;
+}
+
+/* Puts KEYS keys in one call, every second one is asked for with one that is not there. */
+static void
+batches(struct metastore_client *client)
+{
+    static char names[KEYS][48];
+    static struct meta_update updates[KEYS];
+    static struct meta_put puts[KEYS];
+    struct slice keys[KEYS * 2];
+    for (size_t i = 0; i < KEYS; i++) {
+        snprintf(names[i], sizeof names[i], "uhttp://host%zu.example/", i);
+        meta_update_init(&updates[i]);
+        meta_set_number(&updates[i], META_DEPTH, i * 2);
+        puts[i] = (struct meta_put){slice_string(names[i]), meta_update_fields(&updates[i])};
+        keys[i * 2] = slice_string(names[i]);
+        keys[i * 2 + 1] = SLICE("uhttp://nothing.example/");
+    }
+    struct waited waited = {0};
+    metastore_put(client, puts, KEYS, put_done, &waited);
+    wait_for(client, &waited.done);
+    assert_int_equal(waited.status, STATUS_OK);
+    struct got got = {0};
+    metastore_get(client, keys, KEYS * 2, got_records, &got);
+    wait_for(client, &got.done);
+    assert_int_equal(got.status, STATUS_OK);
+    assert_int_equal(got.n, KEYS * 2);
+    assert_int_equal(got.found, KEYS);
+    assert_int_equal(got.sum, KEYS * (KEYS - 1));
+    struct {
+        struct buf last;
+        size_t count;
+    } seen = {.count = 0};
+    buf_init(&seen.last, 10000);
+    struct reason why = {""};
+    assert_int_equal(metastore_scan(client, SLICE("uhttp://host"), slice_of(NULL, 0), 100000,
+                                    count_ascending, &seen, WAIT_MS, &why),
+                     STATUS_OK);
+    assert_int_equal(seen.count, KEYS);
+    seen.count = 0;
+    buf_reset(&seen.last);
+    assert_int_equal(metastore_scan(client, SLICE("u"), SLICE("uhttp://host198.example/"), 3,
+                                    count_ascending, &seen, WAIT_MS, &why),
+                     STATUS_OK);
+    assert_int_equal(seen.count, 3);
+    buf_release(&seen.last);
+    for (size_t i = 0; i < KEYS; i++) {
+        meta_update_release(&updates[i]);
+    }
+}
+
+static void
+test_batches(void **state)
+{
+    (void)state;
+    const pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    batches(client);
+    struct waited empty = {0};
+    metastore_put(client, NULL, 0, put_done, &empty);
+    assert_false(empty.done);
+    wait_for(client, &empty.done);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+static void
+test_two_owners(void **state)
+{
+    (void)state;
+    static uint16_t owners[PARTITIONS];
+    for (size_t i = 0; i < PARTITIONS; i++) {
+        owners[i] = i % 2;
+    }
+    const pid_t first = daemon_start(0, 0);
+    const pid_t second = daemon_start(1, 0);
+    struct metastore_client *client = client_open(2, owners);
+    batches(client);
+    struct reason why = {""};
+    uint64_t written[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct buf lines;
+        buf_init(&lines, 10000);
+        assert_int_equal(metastore_stats(client, i, &lines, WAIT_MS, &why), STATUS_OK);
+        const char *line = strstr(lines.data, "records_written ");
+        assert_non_null(line);
+        written[i] = strtoull(line + strlen("records_written "), NULL, 10);
+        assert_true(written[i] > KEYS / 4);
+        buf_release(&lines);
+    }
+    assert_int_equal(written[0] + written[1], KEYS);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(first, SIGTERM), 0);
+    assert_int_equal(daemon_stop(second, SIGTERM), 0);
+}
+
+/* Large records: the reply to a get is cut and asked for again. */
+static void
+test_large_records(void **state)
+{
+    (void)state;
+    enum { LARGE = 40, BODY = 500 << 10 };
+    const pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    static char body[BODY];
+    memset(body, 'x', sizeof body);
+    char names[LARGE][48];
+    struct slice keys[LARGE];
+    for (uint64_t i = 0; i < LARGE; i++) {
+        struct meta_update update;
+        meta_update_init(&update);
+        meta_set_text(&update, META_ROBOTS_BODY, slice_of(body, sizeof body));
+        meta_set_number(&update, META_DEPTH, i);
+        snprintf(names[i], sizeof names[i], "hhttp://host%lu.example", (unsigned long)i);
+        keys[i] = slice_string(names[i]);
+        const struct meta_put put = {keys[i], meta_update_fields(&update)};
+        struct waited waited = {0};
+        metastore_put(client, &put, 1, put_done, &waited);
+        wait_for(client, &waited.done);
+        assert_int_equal(waited.status, STATUS_OK);
+        meta_update_release(&update);
+    }
+    struct got got = {0};
+    metastore_get(client, keys, LARGE, got_records, &got);
+    wait_for(client, &got.done);
+    assert_int_equal(got.status, STATUS_OK);
+    assert_int_equal(got.found, LARGE);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+/* Every answered put is there, whatever was killed; unanswered ones are sent again. */
+static void
+test_kill_loses_nothing(void **state)
+{
+    (void)state;
+    static uint64_t confirmed[KEYS];
+    memset(confirmed, 0, sizeof confirmed);
+    srand(4);
+    pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    char names[KEYS][48];
+    for (size_t i = 0; i < KEYS; i++) {
+        snprintf(names[i], sizeof names[i], "uhttp://host%zu.example/", i);
+    }
+    uint64_t generation = 0;
+    for (int kills = 0; kills < KILLS; kills++) {
+        const uint64_t until = clock_monotonic_ms() + (uint64_t)(rand() % 120);
+        while (clock_monotonic_ms() < until) {
+            const size_t i = (size_t)rand() % KEYS;
+            assert_int_equal(put_number(client, names[i], META_GENERATION, ++generation),
+                             STATUS_OK);
+            confirmed[i] = generation;
+        }
+        /* Killed with a put under way, which then must be answered by the next daemon. */
+        const size_t i = (size_t)rand() % KEYS;
+        struct meta_update update;
+        meta_update_init(&update);
+        meta_set_number(&update, META_GENERATION, ++generation);
+        const struct meta_put put = {slice_string(names[i]), meta_update_fields(&update)};
+        struct waited waited = {0};
+        metastore_put(client, &put, 1, put_done, &waited);
+        metastore_process(client);
+        usleep((unsigned)(rand() % 3000));
+        (void)daemon_stop(pid, SIGKILL);
+        pid = daemon_start(0, 0);
+        wait_for(client, &waited.done);
+        assert_int_equal(waited.status, STATUS_OK);
+        meta_update_release(&update);
+        confirmed[i] = generation;
+        for (size_t k = 0; k < KEYS; k++) {
+            if (confirmed[k] != 0) {
+                assert_int_equal(get_number(client, names[k], META_GENERATION), confirmed[k]);
+            }
+        }
+    }
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+/* Killed while it starts, again and again, from the empty folder on. */
+static void
+test_kill_while_starting(void **state)
+{
+    (void)state;
+    for (unsigned delay = 0; delay < 20; delay++) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            log_open("test_metastore", LOG_LEVEL_ERROR, false);
+            (void)daemon_start(0, 0);
+            pause();
+            _exit(0);
+        }
+        usleep(delay * 700);
+        (void)daemon_stop(pid, SIGKILL); /* its child, the daemon, dies with it */
+    }
+    const pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 1), STATUS_OK);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+static void
+test_full_disk_refuses_puts_only(void **state)
+{
+    (void)state;
+    pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 7), STATUS_OK);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    pid = daemon_start(0, 1ULL << 60);
+    assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 1), STATUS_FULL);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_DEPTH), 7);
+    metastore_client_close(client);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+static void
+test_malformed_requests_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        uint8_t verb;
+        struct slice payload;
+    } cases[] = {{METASTORE_PUT, SLICE("")},
+                 {METASTORE_PUT, SLICE("\x01")},
+                 {METASTORE_PUT, SLICE("\x01\x02ua\x01\x07")},
+                 {METASTORE_PUT, SLICE("\x01\x06mepoch\x00")},
+                 {METASTORE_PUT, SLICE("\x01\x02ua\x02\x10\x01+")},
+                 {METASTORE_PUT, SLICE("\xff\xff\xff\xff\xff\x01")},
+                 {METASTORE_GET, SLICE("\x02\x02ua")},
+                 {METASTORE_GET, SLICE("\x01\x06mepoch")},
+                 {METASTORE_SCAN, SLICE("")},
+                 {METASTORE_SCAN, SLICE("\x01m\x00\x01")},
+                 {METASTORE_STATS, SLICE("x")},
+                 {99, SLICE("")}};
+    const pid_t pid = daemon_start(0, 0);
+    struct rpc_client *rpc;
+    struct reason why;
+    const struct rpc_client_options options = {.endpoint = endpoint(0), .name = "test"};
+    assert_int_equal(rpc_client_open(&rpc, &options, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        why.text[0] = 0;
+        assert_int_equal(rpc_call(rpc, cases[i].verb, cases[i].payload, WAIT_MS, NULL, &why),
+                         STATUS_PROTOCOL);
+        assert_true(strlen(why.text) > 0);
+    }
+    assert_int_equal(
+        rpc_call(rpc, METASTORE_PUT, SLICE("\x01\x02ua\x02\x10\x01"), WAIT_MS, NULL, &why),
+        STATUS_OK);
+    rpc_client_close(rpc);
+    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+}
+
+static void
+test_stale_epoch_is_refused(void **state)
+{
+    (void)state;
+    const struct meta_engine *engine = &meta_engine_berkeley;
+    const struct meta_store_options options = {
+        .folder = folder, .cache_bytes = 4 << 20, .checkpoint_bytes = 1 << 20, .checkpoint_ms = 50};
+    struct meta_store *store;
+    struct reason why;
+    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    const uint64_t epoch = engine->epoch(store);
+    const struct meta_pair pair = {SLICE("ua"), SLICE("\x01")};
+    assert_int_equal(engine->put(store, epoch, &pair, 1, &why), STATUS_OK);
+    engine->close(store);
+    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(engine->epoch(store), epoch + 1);
+    assert_int_equal(engine->put(store, epoch, &pair, 1, &why), STATUS_STALE);
+    struct meta_store *second;
+    assert_int_equal(engine->open(&second, &options, &why), STATUS_SYSTEM); /* held */
+    engine->close(store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_put_get_restart),
+        TEST(test_batches),
+        TEST(test_two_owners),
+        TEST(test_large_records),
+        TEST(test_kill_loses_nothing),
+        TEST(test_kill_while_starting),
+        TEST(test_full_disk_refuses_puts_only),
+        TEST(test_malformed_requests_are_refused),
+        TEST(test_stale_epoch_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
