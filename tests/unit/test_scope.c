@@ -1,0 +1,170 @@
+/* stages/scope.h: which URIs may be crawled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stages/scope.h"
+
+struct fixture {
+    char directory[64];
+    struct opt_set *options;
+};
+
+static int
+set_up(void **state)
+{
+    static const struct opt *const tables[] = {scope_options, NULL};
+    struct fixture *fixture = test_calloc(1, sizeof *fixture);
+    snprintf(fixture->directory, sizeof fixture->directory, "/tmp/test_scope.XXXXXX");
+    assert_non_null(mkdtemp(fixture->directory));
+    fixture->options = opt_set_new(tables);
+    *state = fixture;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/scope.conf", fixture->directory);
+    unlink(path);
+    rmdir(fixture->directory);
+    opt_set_free(fixture->options);
+    test_free(fixture);
+    return 0;
+}
+
+static struct scope *
+scope_with(struct fixture *fixture, const char *assignment)
+{
+    struct scope *scope = NULL;
+    struct reason why = {""};
+    if (assignment != NULL) {
+        assert_int_equal(opt_set_assign(fixture->options, assignment, &why), STATUS_OK);
+    }
+    assert_int_equal(scope_open(&scope, fixture->options, fixture->directory, &why), STATUS_OK);
+    return scope;
+}
+
+static bool
+allows(struct scope *scope, const char *key, unsigned depth)
+{
+    return scope_allows(scope, slice_string(key), depth, NULL);
+}
+
+static void
+without_rules_everything_is_in(void **state)
+{
+    struct scope *scope = scope_with(*state, NULL);
+    assert_true(allows(scope, "http://anywhere.example/", 0));
+    scope_close(scope);
+}
+
+static void
+hosts_match_whole_and_without_case(void **state)
+{
+    struct scope *scope = scope_with(*state, "scope.hosts=Example.org, b.example");
+    assert_true(allows(scope, "http://example.org/x", 1));
+    assert_true(allows(scope, "https://b.example:8443/x", 1));
+    assert_false(allows(scope, "http://www.example.org/", 1));
+    assert_false(allows(scope, "http://notexample.org/", 1));
+    scope_close(scope);
+}
+
+static void
+domains_match_themselves_and_what_is_below(void **state)
+{
+    struct scope *scope = scope_with(*state, "scope.domains=example.org");
+    assert_true(allows(scope, "http://example.org/", 1));
+    assert_true(allows(scope, "http://a.b.example.org/", 1));
+    assert_false(allows(scope, "http://badexample.org/", 1));
+    scope_close(scope);
+}
+
+static void
+prefixes_and_expressions_add_and_exclude_takes_away(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    assert_int_equal(
+        opt_set_assign(fixture->options, "scope.prefixes=http://a.example/data/", &why),
+        STATUS_OK);
+    assert_int_equal(opt_set_assign(fixture->options, "scope.exclude=[?&]page=", &why), STATUS_OK);
+    struct scope *scope = scope_with(fixture, "scope.include=^https?://[a-z]+[.]net/");
+    assert_true(allows(scope, "http://a.example/data/1", 1));
+    assert_false(allows(scope, "http://a.example/other", 1));
+    assert_true(allows(scope, "https://some.net/x", 1));
+    assert_false(allows(scope, "https://some.net/x?page=2", 1));
+    scope_close(scope);
+}
+
+static void
+depth_and_repeating_paths_are_cut_and_named(void **state)
+{
+    const char *because = NULL;
+    struct scope *scope = scope_with(*state, "scope.depth=3");
+    assert_true(allows(scope, "http://a.example/", 3));
+    assert_false(scope_allows(scope, SLICE("http://a.example/"), 4, &because));
+    assert_string_equal(because, "scope.depth");
+    assert_true(allows(scope, "http://a.example/x/y/x/y/x/y", 1));
+    assert_false(scope_allows(scope, SLICE("http://a.example/x/y/x/y/x/y/x"), 1, &because));
+    assert_string_equal(because, "scope.repeats");
+    scope_close(scope);
+}
+
+static void
+a_saved_scope_overrides_and_is_read_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    struct scope *scope = scope_with(fixture, "scope.hosts=a.example");
+    const char *first[] = {"scope.hosts=b.example"};
+    const char *second[] = {"scope.hosts=c.example,d.example", "scope.depth=1"};
+    assert_int_equal(scope_save(fixture->directory, first, 1, &why), STATUS_OK);
+    scope_refresh(scope);
+    assert_false(allows(scope, "http://a.example/", 1));
+    assert_true(allows(scope, "http://b.example/", 1));
+    assert_int_equal(scope_save(fixture->directory, second, 2, &why), STATUS_OK);
+    scope_refresh(scope);
+    assert_false(allows(scope, "http://b.example/", 1));
+    assert_true(allows(scope, "http://d.example/", 1));
+    assert_false(allows(scope, "http://d.example/", 2));
+    scope_close(scope);
+}
+
+static void
+a_wrong_rule_is_refused_and_named(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    const char *wrong[] = {"scope.exclude=([a-z"};
+    const char *unknown[] = {"scope.colour=red"};
+    assert_int_equal(scope_save(fixture->directory, wrong, 1, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "scope.exclude"));
+    assert_int_equal(scope_save(fixture->directory, unknown, 1, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "scope.colour"));
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(without_rules_everything_is_in),
+        CASE(hosts_match_whole_and_without_case),
+        CASE(domains_match_themselves_and_what_is_below),
+        CASE(prefixes_and_expressions_add_and_exclude_takes_away),
+        CASE(depth_and_repeating_paths_are_cut_and_named),
+        CASE(a_saved_scope_overrides_and_is_read_again),
+        CASE(a_wrong_rule_is_refused_and_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
