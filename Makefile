@@ -72,17 +72,23 @@ help:
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make asan ubsan fuzz clean format lint'
 
+# V=1 prints whole commands.
+quiet := $(if $(V),,@)
+say = $(if $(V),@:,@echo ' $(1)')
+
 # ---- objects, archives, programs ----
 
 # DRAFT=1 leaves out what is missing or does not compile.
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(if $(DRAFT),-)$(CC) $(compile) $(CFLAGS) $(sanitize) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(call say,compile $<)
+	$(if $(DRAFT),-)$(quiet)$(CC) $(compile) $(CFLAGS) $(sanitize) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 
 define archive
 $(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.o,$(wildcard $($(1)_OBJECTS:.o=.c))),$($(1)_OBJECTS)))
 	@mkdir -p $$(@D)
-	$(AR) rcs $$@.$$$$$$$$ $(if $(DRAFT),$$(wildcard $$^),$$^) && mv $$@.$$$$$$$$ $$@
+	$$(call say,archive $$@)
+	$$(quiet)$(AR) rcs $$@.$$$$$$$$ $(if $(DRAFT),$$(wildcard $$^),$$^) && mv $$@.$$$$$$$$ $$@
 endef
 $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(eval $(call archive,$(f)))))
 
@@ -91,7 +97,7 @@ $(BUILD)/bin/$(1): $($(1)_OBJECTS:%=$(BUILD)/obj/%) $(archives)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
-link_command = @mkdir -p $(@D)$(newline)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $(filter %.o,$^) \
+link_command = @mkdir -p $(@D)$(newline)$(call say,link $@)$(newline)$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $(filter %.o,$^) \
 	$(archives_of_group)
 define newline
 
@@ -112,11 +118,11 @@ $(fuzzers): $(BUILD)/tests/%: $(BUILD)/obj/tests/fuzz/%.o $(archives)
 
 $(PROGRAMS:%=$(BUILD)/man/%.1): $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)
-	$< --man >$@.$$$$ && mv $@.$$$$ $@
+	@$< --man >$@.$$$$ && mv $@.$$$$ $@
 
 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1): $(BUILD)/man/quadrille-%.1: $(BUILD)/bin/quadrille
 	@mkdir -p $(@D)
-	$< $* --man >$@.$$$$ && mv $@.$$$$ $@
+	@$< $* --man >$@.$$$$ && mv $@.$$$$ $@
 
 -include $(patsubst %.o,$(BUILD)/obj/%.d,$(objects))
 

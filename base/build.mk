@@ -4,3 +4,5 @@ base_OBJECTS := base/status.o base/memory.o base/slice.o base/buf.o base/arena.o
 base_OBJECTS += base/iri.o base/url.o base/url_host.o base/url_key.o base/url_percent.o
 CONFORMANCE += run_urls
 FUZZERS += fuzz_url
+
+UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log tests/unit/test_opt
