@@ -1,0 +1,3 @@
+index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_fault.o \
+	index/fences.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o
+UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads

@@ -1,0 +1,153 @@
+/* Sorting six ways with five single-key sorts. A stable sort by one place turns one order into
+ * another: CSPO by object gives OCSP, that by predicate POCS, that by subject SPOC and by graph
+ * CPOS, and SPOC by object gives OSPC. Each is a radix sort over the digits that differ. */
+#include "index/changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS = 6 };
+
+struct sort_item {
+    uint64_t key;
+    uint32_t index;
+};
+
+static inline uint64_t
+place_of(const struct quad_change *change, int place)
+{
+    const oid places[4] = {change->quad.subject, change->quad.predicate, change->quad.object,
+                           change->quad.graph};
+    return places[place];
+}
+
+/* Moves items into target, stable, by the digit at shift. */
+static void
+scatter(const struct sort_item *items, struct sort_item *target, size_t count, unsigned shift)
+{
+    size_t at[DIGIT_VALUES] = {0};
+    for (size_t i = 0; i < count; i++) {
+        at[items[i].key >> shift & (DIGIT_VALUES - 1)]++;
+    }
+    size_t sum = 0;
+    for (size_t i = 0; i < DIGIT_VALUES; i++) {
+        const size_t n = at[i];
+        at[i] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++) {
+        target[at[items[i].key >> shift & (DIGIT_VALUES - 1)]++] = items[i];
+    }
+}
+
+enum { SMALL = 64 };
+
+static void
+insertion_sort(struct sort_item *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct sort_item item = items[i];
+        size_t at = i;
+        for (; at > 0 && items[at - 1].key > item.key; at--) {
+            items[at] = items[at - 1];
+        }
+        items[at] = item;
+    }
+}
+
+static uint32_t *
+sorted_by(const struct quad_change *changes, size_t count, const uint32_t *from, int place,
+          struct sort_item *items, struct sort_item *spare)
+{
+    uint64_t differing = 0;
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (struct sort_item){place_of(&changes[from[i]], place), from[i]};
+        differing |= items[i].key ^ items[0].key;
+    }
+    if (count <= SMALL) {
+        insertion_sort(items, count);
+        differing = 0;
+    }
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        const unsigned shift = digit * DIGIT_BITS;
+        if ((differing >> shift & (DIGIT_VALUES - 1)) == 0) {
+            continue;
+        }
+        scatter(items, spare, count, shift);
+        struct sort_item *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    uint32_t *order = memory_alloc((count + 1) * sizeof(*order));
+    for (size_t i = 0; i < count; i++) {
+        order[i] = items[i].index;
+    }
+    return order;
+}
+
+struct change_set *
+change_set_new(struct quad_change *changes, size_t count)
+{
+    struct change_set *set = memory_zero(1, sizeof(*set));
+    set->changes = changes;
+    set->count = count;
+    struct sort_item *items = memory_alloc((count + 1) * sizeof(*items));
+    struct sort_item *spare = memory_alloc((count + 1) * sizeof(*spare));
+    uint32_t *base = memory_alloc((count + 1) * sizeof(*base));
+    for (size_t i = 0; i < count; i++) {
+        base[i] = (uint32_t)i;
+    }
+    static const struct {
+        enum quad_order order, from;
+        int place;
+    } steps[] = {{ORDER_OCSP, ORDER_CSPO, 2},
+                 {ORDER_POCS, ORDER_OCSP, 1},
+                 {ORDER_SPOC, ORDER_POCS, 0},
+                 {ORDER_CPOS, ORDER_POCS, 3},
+                 {ORDER_OSPC, ORDER_SPOC, 2}};
+    set->orders[ORDER_CSPO] = base;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        set->orders[steps[i].order] =
+            sorted_by(changes, count, set->orders[steps[i].from], steps[i].place, items, spare);
+    }
+    free(items);
+    free(spare);
+    return set;
+}
+
+void
+change_set_free(struct change_set *set)
+{
+    if (set != NULL) {
+        for (int i = 0; i < ORDER_COUNT; i++) {
+            free(set->orders[i]);
+        }
+        free(set->changes);
+        free(set);
+    }
+}
+
+size_t
+change_set_bytes(const struct change_set *set)
+{
+    return sizeof(*set) + set->count * (sizeof(*set->changes) + ORDER_COUNT * sizeof(uint32_t));
+}
+
+size_t
+change_set_find(const struct change_set *set, enum quad_order order, const struct row *row)
+{
+    size_t low = 0;
+    size_t high = set->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct row other = change_row(set, order, middle);
+        if (row_compare(&other, row) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

@@ -1,0 +1,44 @@
+/* What one batch does to the quads: additions and removals, in all six orders. */
+#ifndef INDEX_CHANGES_H
+#define INDEX_CHANGES_H
+
+#include <stddef.h>
+
+#include "index/rows.h"
+
+struct quad_change {
+    struct quad_oids quad;
+    bool removed;
+};
+
+struct change_set {
+    struct quad_change *changes; /* in the order CSPO, each quad at most once */
+    size_t count;
+    uint32_t *orders[ORDER_COUNT]; /* indexes into changes, sorted */
+    uint64_t version;              /* set when published: snapshot.h */
+    struct change_set *next;
+};
+
+/* Takes the array, which must be sorted by graph, subject, predicate, object and hold each quad
+ * once. Fewer than 2^32 changes. */
+struct change_set *change_set_new(struct quad_change *changes, size_t count);
+void change_set_free(struct change_set *set);
+size_t change_set_bytes(const struct change_set *set);
+
+static inline struct row
+change_row(const struct change_set *set, enum quad_order order, size_t i)
+{
+    return row_of(&set->changes[set->orders[order][i]].quad, order);
+}
+
+static inline bool
+change_removed(const struct change_set *set, enum quad_order order, size_t i)
+{
+    return set->changes[set->orders[order][i]].removed;
+}
+
+/* Index of the first change not before row. */
+size_t change_set_find(const struct change_set *set, enum quad_order order,
+                       const struct row *row);
+
+#endif

@@ -1,0 +1,466 @@
+#include "index/environment.h"
+
+#include <db.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum {
+    PAGE_SIZE = 4096,
+    LOG_BUFFER = 8 << 20,
+    LOG_FILE = 64 << 20,
+    PATH_SIZE = 4096,
+    GIGABYTE = 1 << 30,
+    LOCK_POLL_US = 20000
+};
+
+struct environment {
+    DB_ENV *env;
+    char *folder;
+    int lock;
+    struct environment_options options;
+    bool broken;
+};
+
+struct tree {
+    DB *db;
+    struct environment *environment;
+    char *name;
+};
+
+struct transaction {
+    DB_TXN *txn;
+    struct environment *environment;
+};
+
+struct tree_cursor {
+    DBC *dbc;
+    struct tree *tree;
+    bool writes;
+};
+
+static enum status
+engine_failed(struct environment *environment, bool writing, int code, struct reason *why,
+              const char *what)
+{
+    if (writing || code == DB_RUNRECOVERY) {
+        environment->broken = true;
+    }
+    const enum status status = code == ENOSPC || code == EDQUOT ? STATUS_FULL
+                               : code == DB_RUNRECOVERY || code == DB_PAGE_NOTFOUND ||
+                                       code == DB_VERIFY_BAD
+                                   ? STATUS_CORRUPT
+                                   : STATUS_SYSTEM;
+    return status_fail(why, status, "%s: %s: %s", environment->folder, what, db_strerror(code));
+}
+
+static void
+engine_message(const DB_ENV *env, const char *prefix, const char *message)
+{
+    (void)env;
+    (void)prefix;
+    log_error("berkeley db", "message=%s", message);
+}
+
+/* ---- opening ---- */
+
+static enum status
+lock_folder(struct environment *environment, struct reason *why)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/lock", environment->folder);
+    environment->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (environment->lock < 0) {
+        return status_fail_errno(why, "cannot open %s", path);
+    }
+    const uint64_t deadline = clock_monotonic_ms() + environment->options.lock_wait_ms;
+    while (flock(environment->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return status_fail_errno(why, "cannot lock %s", path);
+        }
+        if (clock_monotonic_ms() >= deadline) {
+            return status_fail(why, STATUS_DENIED, "%s is in use by another process",
+                               environment->folder);
+        }
+        usleep(LOCK_POLL_US);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_engine(struct environment *environment, struct reason *why)
+{
+    const struct environment_options *options = &environment->options;
+    int code = db_env_create(&environment->env, 0);
+    if (code != 0) {
+        environment->env = NULL;
+        return engine_failed(environment, true, code, why, "cannot make an environment");
+    }
+    DB_ENV *env = environment->env;
+    env->set_errcall(env, engine_message);
+    const uint32_t gigabytes = (uint32_t)(options->cache_bytes / GIGABYTE);
+    const uint32_t bytes = (uint32_t)(options->cache_bytes % GIGABYTE);
+    if ((code = env->set_cachesize(env, gigabytes, bytes, 1)) != 0 ||
+        (code = env->set_lg_bsize(env, LOG_BUFFER)) != 0 ||
+        (code = env->set_lg_max(env, LOG_FILE)) != 0 ||
+        (code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1)) != 0 ||
+        (options->no_sync && (code = env->set_flags(env, DB_TXN_WRITE_NOSYNC, 1)) != 0)) {
+        return engine_failed(environment, true, code, why, "cannot configure");
+    }
+    code = env->open(env, environment->folder,
+                     DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL |
+                         DB_INIT_LOG | DB_INIT_TXN,
+                     0600);
+    if (code != 0) {
+        return engine_failed(environment, true, code, why, "cannot open or recover");
+    }
+    return STATUS_OK;
+}
+
+enum status
+environment_open(struct environment **result, const struct environment_options *options,
+                 struct reason *why)
+{
+    environment_fault_from_process();
+    struct environment *environment = memory_zero(1, sizeof(*environment));
+    environment->options = *options;
+    environment->folder = memory_string(options->folder);
+    environment->options.folder = environment->folder;
+    environment->lock = -1;
+    enum status status = STATUS_OK;
+    if (mkdir(environment->folder, 0700) != 0 && errno != EEXIST) {
+        status = status_fail_errno(why, "cannot make the folder %s", environment->folder);
+    }
+    if (status == STATUS_OK) {
+        status = lock_folder(environment, why);
+    }
+    if (status == STATUS_OK) {
+        status = open_engine(environment, why);
+    }
+    if (status != STATUS_OK) {
+        environment_close(environment);
+        environment = NULL;
+    }
+    *result = environment;
+    return status;
+}
+
+void
+environment_close(struct environment *environment)
+{
+    if (environment == NULL) {
+        return;
+    }
+    if (environment->env != NULL) {
+        if (!environment->broken) {
+            (void)environment_checkpoint(environment, true, NULL);
+        }
+        environment->env->close(environment->env, 0);
+    }
+    if (environment->lock >= 0) {
+        close(environment->lock);
+    }
+    free(environment->folder);
+    free(environment);
+}
+
+enum status
+environment_checkpoint(struct environment *environment, bool force, struct reason *why)
+{
+    const uint32_t kilobytes = (uint32_t)(environment->options.checkpoint_bytes >> 10);
+    const int code = environment->env->txn_checkpoint(
+        environment->env, force ? 0 : kilobytes, 0, force ? DB_FORCE : 0);
+    return code == 0 ? STATUS_OK
+                     : engine_failed(environment, true, code, why, "cannot write a checkpoint");
+}
+
+bool
+environment_broken(const struct environment *environment)
+{
+    return environment->broken;
+}
+
+uint64_t
+environment_bytes(const struct environment *environment)
+{
+    uint64_t bytes = 0;
+    DIR *folder = opendir(environment->folder);
+    if (folder == NULL) {
+        return 0;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        struct stat status;
+        if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode)) {
+            bytes += (uint64_t)status.st_size;
+        }
+    }
+    closedir(folder);
+    return bytes;
+}
+
+/* ---- trees ---- */
+
+enum status
+tree_open(struct tree **result, struct environment *environment, const char *name,
+          struct reason *why)
+{
+    *result = NULL;
+    DB *db = NULL;
+    int code = db_create(&db, environment->env, 0);
+    if (code != 0) {
+        return engine_failed(environment, true, code, why, "cannot make a tree");
+    }
+    char file[PATH_SIZE];
+    snprintf(file, sizeof(file), "%s.db", name);
+    const uint32_t page = environment->options.page_size;
+    code = db->set_pagesize(db, page ? page : PAGE_SIZE);
+    if (code == 0) {
+        code = db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD,
+                        0600);
+    }
+    if (code != 0) {
+        db->close(db, 0);
+        return engine_failed(environment, true, code, why, file);
+    }
+    struct tree *tree = memory_zero(1, sizeof(*tree));
+    *tree = (struct tree){db, environment, memory_string(name)};
+    *result = tree;
+    return STATUS_OK;
+}
+
+void
+tree_close(struct tree *tree)
+{
+    if (tree != NULL) {
+        tree->db->close(tree->db, 0);
+        free(tree->name);
+        free(tree);
+    }
+}
+
+const char *
+tree_name(const struct tree *tree)
+{
+    return tree->name;
+}
+
+static enum status
+tree_failed(struct tree *tree, bool writing, int code, struct reason *why, const char *what)
+{
+    const enum status status = engine_failed(tree->environment, writing, code, why, what);
+    return status_prefix(why, status, "tree %s", tree->name);
+}
+
+/* ---- transactions ---- */
+
+enum status
+transaction_begin(struct transaction **result, struct environment *environment,
+                  struct reason *why)
+{
+    *result = NULL;
+    if (environment->broken) {
+        return status_fail(why, STATUS_SYSTEM, "%s: an earlier write failed; start again",
+                           environment->folder);
+    }
+    struct statvfs disk;
+    if (environment->options.disk_reserve > 0 && statvfs(environment->folder, &disk) == 0 &&
+        (uint64_t)disk.f_bavail * disk.f_frsize < environment->options.disk_reserve) {
+        return status_fail(why, STATUS_FULL, "%s: less than %llu MiB free on the disk",
+                           environment->folder,
+                           (unsigned long long)(environment->options.disk_reserve >> 20));
+    }
+    DB_TXN *txn = NULL;
+    const int code = environment->env->txn_begin(environment->env, NULL, &txn, 0);
+    if (code != 0) {
+        return engine_failed(environment, true, code, why, "cannot begin a transaction");
+    }
+    struct transaction *transaction = memory_zero(1, sizeof(*transaction));
+    *transaction = (struct transaction){txn, environment};
+    *result = transaction;
+    return STATUS_OK;
+}
+
+enum status
+transaction_commit(struct transaction *transaction, struct reason *why)
+{
+    struct environment *environment = transaction->environment;
+    const int code = transaction->txn->commit(transaction->txn, 0);
+    free(transaction);
+    return code == 0 ? STATUS_OK : engine_failed(environment, true, code, why, "cannot commit");
+}
+
+void
+transaction_abort(struct transaction *transaction)
+{
+    if (transaction != NULL) {
+        if (transaction->txn->abort(transaction->txn) != 0) {
+            transaction->environment->broken = true;
+        }
+        free(transaction);
+    }
+}
+
+/* ---- single keys ---- */
+
+static DB_TXN *
+engine_transaction(struct transaction *transaction)
+{
+    return transaction ? transaction->txn : NULL;
+}
+
+static DBT
+input(struct slice bytes)
+{
+    return (DBT){.data = (void *)(uintptr_t)bytes.at, .size = (uint32_t)bytes.length};
+}
+
+static DBT
+output(void *memory, size_t size)
+{
+    return (DBT){.data = memory, .ulen = (uint32_t)size, .flags = DB_DBT_USERMEM};
+}
+
+enum status
+tree_get(struct tree *tree, struct transaction *transaction, struct slice key, void *value,
+         size_t *length, struct reason *why)
+{
+    DBT key_dbt = input(key);
+    DBT value_dbt = output(value, *length);
+    const int code =
+        tree->db->get(tree->db, engine_transaction(transaction), &key_dbt, &value_dbt, 0);
+    *length = value_dbt.size;
+    switch (code) {
+    case 0:
+        return STATUS_OK;
+    case DB_NOTFOUND:
+        return status_fail(why, STATUS_NOT_FOUND, "tree %s: no such key", tree->name);
+    case DB_BUFFER_SMALL:
+        return status_fail(why, STATUS_LIMIT, "tree %s: a value of %zu bytes", tree->name,
+                           *length);
+    default:
+        return tree_failed(tree, false, code, why, "cannot read");
+    }
+}
+
+enum status
+tree_put(struct tree *tree, struct transaction *transaction, struct slice key,
+         struct slice value, struct reason *why)
+{
+    DBT key_dbt = input(key);
+    DBT value_dbt = input(value);
+    const int code =
+        tree->db->put(tree->db, engine_transaction(transaction), &key_dbt, &value_dbt, 0);
+    return code == 0 ? STATUS_OK : tree_failed(tree, true, code, why, "cannot write");
+}
+
+enum status
+tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
+            struct reason *why)
+{
+    DBT key_dbt = input(key);
+    const int code = tree->db->del(tree->db, engine_transaction(transaction), &key_dbt, 0);
+    return code == 0 || code == DB_NOTFOUND
+               ? STATUS_OK
+               : tree_failed(tree, true, code, why, "cannot delete");
+}
+
+enum status
+tree_position(struct tree *tree, struct slice key, double *position, struct reason *why)
+{
+    DBT key_dbt = input(key);
+    DB_KEY_RANGE range;
+    const int code = tree->db->key_range(tree->db, NULL, &key_dbt, &range, 0);
+    if (code != 0) {
+        return tree_failed(tree, false, code, why, "cannot estimate");
+    }
+    *position = range.less;
+    return STATUS_OK;
+}
+
+/* ---- cursors ---- */
+
+enum status
+tree_cursor_open(struct tree_cursor **result, struct tree *tree, struct transaction *transaction,
+                 struct reason *why)
+{
+    *result = NULL;
+    DBC *dbc = NULL;
+    const int code = tree->db->cursor(tree->db, engine_transaction(transaction), &dbc, 0);
+    if (code != 0) {
+        return tree_failed(tree, false, code, why, "cannot open a cursor");
+    }
+    struct tree_cursor *cursor = memory_alloc(sizeof(*cursor));
+    *cursor = (struct tree_cursor){dbc, tree, transaction != NULL};
+    *result = cursor;
+    return STATUS_OK;
+}
+
+void
+tree_cursor_close(struct tree_cursor *cursor)
+{
+    if (cursor != NULL) {
+        if (cursor->dbc->close(cursor->dbc) != 0 && cursor->writes) {
+            cursor->tree->environment->broken = true;
+        }
+        free(cursor);
+    }
+}
+
+enum status
+tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, void *key, size_t key_size,
+                 size_t *key_length, void *value, size_t value_size, size_t *value_length,
+                 struct reason *why)
+{
+    static const uint32_t flags[] = {[TREE_FIRST] = DB_FIRST,
+                                     [TREE_LAST] = DB_LAST,
+                                     [TREE_NEXT] = DB_NEXT,
+                                     [TREE_PREVIOUS] = DB_PREV,
+                                     [TREE_AT_OR_AFTER] = DB_SET_RANGE};
+    DBT key_dbt = output(key, key_size);
+    DBT value_dbt = output(value, value_size);
+    if (move == TREE_AT_OR_AFTER) {
+        key_dbt.size = (uint32_t)*key_length;
+    }
+    const int code = cursor->dbc->get(cursor->dbc, &key_dbt, &value_dbt, flags[move]);
+    switch (code) {
+    case 0:
+        *key_length = key_dbt.size;
+        *value_length = value_dbt.size;
+        return STATUS_OK;
+    case DB_NOTFOUND:
+        return STATUS_END;
+    case DB_BUFFER_SMALL:
+        *value_length = value_dbt.size;
+        return status_fail(why, STATUS_LIMIT, "tree %s: a value of %u bytes", cursor->tree->name,
+                           value_dbt.size);
+    default:
+        return tree_failed(cursor->tree, cursor->writes, code, why, "cannot read");
+    }
+}
+
+enum status
+tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why)
+{
+    DBT key_dbt = {0};
+    DBT value_dbt = input(value);
+    const int code = cursor->dbc->put(cursor->dbc, &key_dbt, &value_dbt, DB_CURRENT);
+    return code == 0 ? STATUS_OK : tree_failed(cursor->tree, true, code, why, "cannot write");
+}
+
+enum status
+tree_cursor_delete(struct tree_cursor *cursor, struct reason *why)
+{
+    const int code = cursor->dbc->del(cursor->dbc, 0);
+    return code == 0 ? STATUS_OK : tree_failed(cursor->tree, true, code, why, "cannot delete");
+}

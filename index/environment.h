@@ -1,0 +1,94 @@
+/* The Berkeley DB environment of one partition: the only files here that see db.h are
+ * environment.c and environment_fault.c. Trees, transactions and cursors as opaque types, and failures as
+ * status and reason.
+ *
+ * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
+ * lock subsystem: readers and the writer are kept apart by gate.h. After a failed write the
+ * environment is `broken`: nothing more is written until the process starts again.
+ */
+#ifndef INDEX_ENVIRONMENT_H
+#define INDEX_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "base/status.h"
+
+struct environment;
+struct tree;
+struct transaction;
+struct tree_cursor;
+
+struct environment_options {
+    const char *folder;
+    uint64_t cache_bytes;
+    uint64_t checkpoint_bytes; /* of log between checkpoints */
+    uint64_t disk_reserve;     /* writing stops below this much free disk; FULL */
+    uint32_t lock_wait_ms;     /* how long to wait for another owner's lock */
+    uint32_t page_size;        /* 0: 4096; only for new trees and measurements */
+    bool no_sync;              /* a crash of the machine may lose the last commits */
+};
+
+enum status environment_open(struct environment **environment,
+                             const struct environment_options *options, struct reason *why);
+void environment_close(struct environment *environment); /* checkpoints first */
+/* Writes dirty pages out when enough log has come together (always with force). */
+enum status environment_checkpoint(struct environment *environment, bool force,
+                                   struct reason *why);
+bool environment_broken(const struct environment *environment);
+uint64_t environment_bytes(const struct environment *environment); /* of files in the folder */
+
+enum status tree_open(struct tree **tree, struct environment *environment, const char *name,
+                      struct reason *why);
+void tree_close(struct tree *tree);
+const char *tree_name(const struct tree *tree);
+
+/* FULL when disk_reserve is not left. */
+enum status transaction_begin(struct transaction **transaction, struct environment *environment,
+                              struct reason *why);
+/* Durable when OK. Both end the transaction. A failure means broken. */
+enum status transaction_commit(struct transaction *transaction, struct reason *why);
+void transaction_abort(struct transaction *transaction);
+
+/* Values are copied into the caller's memory: *length in is its size, out the value's length.
+ * NOT_FOUND; LIMIT with *length set when it does not fit. */
+enum status tree_get(struct tree *tree, struct transaction *transaction, struct slice key,
+                     void *value, size_t *length, struct reason *why);
+enum status tree_put(struct tree *tree, struct transaction *transaction, struct slice key,
+                     struct slice value, struct reason *why);
+/* No error when absent. */
+enum status tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
+                        struct reason *why);
+/* Where a key lies in the tree, 0 .. 1, by a look at the pages on its path. */
+enum status tree_position(struct tree *tree, struct slice key, double *position,
+                          struct reason *why);
+
+enum tree_move { TREE_FIRST, TREE_LAST, TREE_NEXT, TREE_PREVIOUS, TREE_AT_OR_AFTER };
+enum status tree_cursor_open(struct tree_cursor **cursor, struct tree *tree,
+                             struct transaction *transaction, struct reason *why);
+void tree_cursor_close(struct tree_cursor *cursor);
+/* key: in for TREE_AT_OR_AFTER, out always; lengths as tree_get. END when there is none. */
+enum status tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, void *key,
+                             size_t key_size, size_t *key_length, void *value, size_t value_size,
+                             size_t *value_length, struct reason *why);
+/* Replaces or removes the value under the cursor. */
+enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value,
+                                struct reason *why);
+enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
+
+/* ---- for tests: every write, sync and truncation of the environment's files is counted ---- */
+
+enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL };
+/* From the at-th write on (1-based): KILL ends the process by SIGKILL before it, KILL_TORN
+ * after half of it, FULL makes it and all later ones fail with ENOSPC. Also set from
+ * QUADRILLE_INDEX_FAULT="kill:N", "torn:N" or "full:N" when an environment is opened. */
+void environment_fault(enum fault_action action, uint64_t at);
+uint64_t environment_writes(void); /* so far */
+void environment_fault_from_process(void); /* reads the variable, once */
+/* The counted pwrite(2), for other files of the partition (literals.c hands it to SQLite). */
+bool environment_fault_active(void);
+long environment_fault_pwrite(int descriptor, const void *bytes, size_t length, long offset);
+
+#endif

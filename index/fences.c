@@ -1,0 +1,108 @@
+#include "index/fences.h"
+
+#include <string.h>
+
+void
+fence_open(struct fence_cursor *cursor, struct tree *tree, struct transaction *transaction)
+{
+    cursor->tree = tree;
+    cursor->transaction = transaction;
+    cursor->cursor = NULL;
+    cursor->fence_length = 0;
+    cursor->block_length = 0;
+    cursor->stored = false;
+    cursor->rewriting = false;
+}
+
+void
+fence_close(struct fence_cursor *cursor)
+{
+    tree_cursor_close(cursor->cursor);
+    cursor->cursor = NULL;
+}
+
+static enum status
+move(struct fence_cursor *cursor, enum tree_move where, struct reason *why)
+{
+    if (cursor->cursor == NULL) {
+        TRY(tree_cursor_open(&cursor->cursor, cursor->tree, cursor->transaction, why));
+    }
+    const enum status status = tree_cursor_move(
+        cursor->cursor, where, cursor->fence, sizeof(cursor->fence), &cursor->fence_length,
+        cursor->block, sizeof(cursor->block), &cursor->block_length, why);
+    if (status == STATUS_LIMIT) {
+        return status_prefix(why, STATUS_CORRUPT, "a block is too long");
+    }
+    return status;
+}
+
+enum status
+fence_seek(struct fence_cursor *cursor, struct slice key, struct reason *why)
+{
+    if (key.length > sizeof(cursor->fence)) {
+        return status_fail(why, STATUS_MISUSE, "tree %s: a key of %zu bytes",
+                           tree_name(cursor->tree), key.length);
+    }
+    memcpy(cursor->fence, key.at, key.length);
+    cursor->fence_length = key.length;
+    const enum status status = move(cursor, TREE_AT_OR_AFTER, why);
+    cursor->stored = status == STATUS_OK;
+    if (status == STATUS_END) {
+        memcpy(cursor->fence, FENCE_LAST.at, FENCE_LAST.length);
+        cursor->fence_length = FENCE_LAST.length;
+        cursor->block_length = 0;
+        return STATUS_OK;
+    }
+    return status;
+}
+
+enum status
+fence_next(struct fence_cursor *cursor, struct reason *why)
+{
+    return cursor->stored ? move(cursor, TREE_NEXT, why) : STATUS_END;
+}
+
+bool
+fence_is_last(const struct fence_cursor *cursor)
+{
+    return cursor->fence_length == FENCE_LAST.length && cursor->fence[0] == 0xff;
+}
+
+static struct slice
+fence_key(const struct fence_cursor *cursor)
+{
+    return slice_of((const char *)cursor->fence, cursor->fence_length);
+}
+
+/* The last block is taken out before others are put before it, so that they go in past the end
+ * of the tree: Berkeley DB then fills pages instead of splitting them in the middle. */
+enum status
+fence_emit(struct fence_cursor *cursor, struct slice fence, struct slice block,
+           struct reason *why)
+{
+    if (!cursor->rewriting) {
+        cursor->rewriting = true;
+        fence_close(cursor);
+        if (cursor->stored && fence_is_last(cursor)) {
+            TRY(tree_delete(cursor->tree, cursor->transaction, fence_key(cursor), why));
+        }
+    }
+    return tree_put(cursor->tree, cursor->transaction, fence, block, why);
+}
+
+enum status
+fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why)
+{
+    const bool rewriting = cursor->rewriting;
+    cursor->rewriting = false;
+    if (block.length == 0) {
+        return cursor->stored && !rewriting ? tree_cursor_delete(cursor->cursor, why)
+               : cursor->stored             ? tree_delete(cursor->tree, cursor->transaction,
+                                                          fence_key(cursor), why)
+                                            : STATUS_OK;
+    }
+    if (cursor->stored && !rewriting) {
+        return tree_cursor_replace(cursor->cursor, block, why);
+    }
+    return tree_put(cursor->tree, cursor->transaction, fence_key(cursor), block, why);
+}

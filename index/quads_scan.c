@@ -1,0 +1,339 @@
+#include "index/quads_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+
+enum { BLOCKS_PER_ENTRY = 8, ESTIMATE_BLOCKS = 3 };
+
+bool
+quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound)
+{
+    const struct row row = row_of(pattern, order);
+    unsigned first = 0;
+    while (first < 4 && row.place[first] != OID_NONE) {
+        first++;
+    }
+    for (unsigned i = first; i < 4; i++) {
+        if (row.place[i] != OID_NONE) {
+            return false;
+        }
+    }
+    *bound = first;
+    return true;
+}
+
+enum quad_order
+quads_order_for(const struct quad_oids *pattern, unsigned *bound)
+{
+    /* An order is preferred in which a document's rows lie together. */
+    static const enum quad_order tried[ORDER_COUNT] = {ORDER_CSPO, ORDER_SPOC, ORDER_POCS,
+                                                       ORDER_OCSP, ORDER_CPOS, ORDER_OSPC};
+    int i = 0;
+    while (!quads_order_serves(pattern, tried[i], bound)) {
+        i++;
+    }
+    return tried[i];
+}
+
+/* The least row that can stand in a block after this fence. */
+static struct row
+row_after_fence(const uint8_t *fence, size_t length)
+{
+    uint8_t key[ROW_KEY_SIZE] = {0};
+    memcpy(key, fence, length < ROW_KEY_SIZE ? length : ROW_KEY_SIZE);
+    struct row row;
+    for (int i = 0; i < 4; i++) {
+        uint64_t big;
+        memcpy(&big, key + 8 * i, 8);
+        row.place[i] = __builtin_bswap64(big);
+    }
+    for (int i = 3; length >= ROW_KEY_SIZE && i >= 0 && ++row.place[i] == 0; i--) {
+    }
+    return row;
+}
+
+/* Appends the block's rows in [from, upper) to rows. *done: the block reaches upper. */
+static enum status
+take_block(const struct fence_cursor *cursor, enum quad_order order, const struct row *from,
+           const struct row *upper, struct row_vector *rows, bool *done, struct reason *why)
+{
+    row_vector_reserve(rows, rows->count + ROWS_BLOCK_MOST);
+    struct row *target = rows->rows + rows->count;
+    size_t count;
+    TRY(rows_read(order, cursor->block, cursor->block_length, target, &count, why));
+    size_t first = 0;
+    while (first < count && row_compare(&target[first], from) < 0) {
+        first++;
+    }
+    size_t last = first;
+    while (last < count && row_compare(&target[last], upper) < 0) {
+        last++;
+    }
+    if (first > 0) {
+        memmove(target, target + first, (last - first) * sizeof(*target));
+    }
+    rows->count += last - first;
+    *done = last < count || fence_is_last(cursor) ||
+            row_within(upper, cursor->fence, cursor->fence_length);
+    return STATUS_OK;
+}
+
+enum status
+quads_read(struct quads *quads, enum quad_order order, const struct row *prefix, unsigned bound,
+           struct row_vector *rows, struct reason *why)
+{
+    const struct row lower = row_lower(prefix, bound);
+    const struct row upper = row_upper(prefix, bound);
+    uint8_t key[ROW_KEY_SIZE];
+    row_key(&lower, key);
+    struct fence_cursor cursor;
+    fence_open(&cursor, quads->trees[order], NULL);
+    rows->count = 0;
+    enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+    bool done = false;
+    while (status == STATUS_OK && !done) {
+        status = take_block(&cursor, order, &lower, &upper, rows, &done, why);
+        if (status == STATUS_OK && !done) {
+            status = fence_next(&cursor, why);
+        }
+    }
+    fence_close(&cursor);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+/* ---- scans ---- */
+
+struct quads_scan {
+    struct quads *quads;
+    struct snapshot *snapshot;
+    enum quad_order order;
+    struct row next, upper; /* what is still to be read: [next, upper) */
+    bool ended;
+    struct row_vector rows;
+    size_t at;
+};
+
+enum status
+quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot *snapshot,
+                const struct quad_oids *pattern, enum quad_order order, struct reason *why)
+{
+    *result = NULL;
+    unsigned bound;
+    if (order == ORDER_COUNT) {
+        order = quads_order_for(pattern, &bound);
+    } else if (!quads_order_serves(pattern, order, &bound)) {
+        return status_fail(why, STATUS_UNSUPPORTED, "the order does not serve the bound places");
+    }
+    const struct row row = row_of(pattern, order);
+    struct quads_scan *scan = memory_zero(1, sizeof(*scan));
+    scan->quads = quads;
+    scan->snapshot = snapshot;
+    scan->order = order;
+    scan->next = row_lower(&row, bound);
+    scan->upper = row_upper(&row, bound);
+    *result = scan;
+    return STATUS_OK;
+}
+
+void
+quads_scan_close(struct quads_scan *scan)
+{
+    if (scan != NULL) {
+        row_vector_release(&scan->rows);
+        free(scan);
+    }
+}
+
+/* Inside the gate: rows of up to `blocks` blocks from scan->next on, as of the snapshot. */
+static enum status
+fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
+{
+    uint8_t key[ROW_KEY_SIZE];
+    row_key(&scan->next, key);
+    struct fence_cursor cursor;
+    fence_open(&cursor, scan->quads->trees[scan->order], NULL);
+    scan->rows.count = 0;
+    bool done = false;
+    enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+    while (status == STATUS_OK) {
+        status = take_block(&cursor, scan->order, &scan->next, &scan->upper, &scan->rows, &done,
+                            why);
+        if (status != STATUS_OK || done || --blocks == 0) {
+            break;
+        }
+        status = fence_next(&cursor, why);
+    }
+    if (status == STATUS_END) {
+        done = true;
+        status = STATUS_OK;
+    }
+    const struct row to =
+        done ? scan->upper : row_after_fence(cursor.fence, cursor.fence_length);
+    fence_close(&cursor);
+    if (status == STATUS_OK) {
+        status = snapshot_restore(scan->snapshot, scan->order, &scan->next, &to, &scan->rows,
+                                  why);
+    }
+    scan->next = to;
+    scan->ended = done;
+    return status;
+}
+
+enum status
+quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, size_t *n,
+                struct reason *why)
+{
+    *n = 0;
+    while (*n < most) {
+        if (scan->at < scan->rows.count) {
+            quads[(*n)++] = row_quad(&scan->rows.rows[scan->at++], scan->order);
+            continue;
+        }
+        if (scan->ended || *n > 0) {
+            break;
+        }
+        scan->at = 0;
+        gate_enter_reading(scan->quads->gate);
+        const enum status status = fill(scan, most > ROWS_BLOCK_MOST ? BLOCKS_PER_ENTRY : 1, why);
+        gate_leave(scan->quads->gate);
+        TRY(status);
+    }
+    return STATUS_OK;
+}
+
+/* ---- estimates and checks ---- */
+
+/* Counts rows in the first few blocks of the range; *done when that was all of it. */
+static enum status
+count_few(struct quads *quads, enum quad_order order, const struct row *lower,
+          const struct row *upper, uint64_t *rows, bool *done, struct reason *why)
+{
+    uint8_t key[ROW_KEY_SIZE];
+    row_key(lower, key);
+    struct fence_cursor cursor;
+    struct row_vector vector = {0};
+    fence_open(&cursor, quads->trees[order], NULL);
+    enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+    for (int i = 0; status == STATUS_OK; i++) {
+        status = take_block(&cursor, order, lower, upper, &vector, done, why);
+        if (status != STATUS_OK || *done || i + 1 == ESTIMATE_BLOCKS) {
+            break;
+        }
+        status = fence_next(&cursor, why);
+    }
+    if (status == STATUS_END) {
+        *done = true;
+        status = STATUS_OK;
+    }
+    fence_close(&cursor);
+    *rows = vector.count;
+    row_vector_release(&vector);
+    return status;
+}
+
+enum status
+quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total,
+               uint64_t *rows, struct reason *why)
+{
+    unsigned bound;
+    const enum quad_order order = quads_order_for(pattern, &bound);
+    const struct row row = row_of(pattern, order);
+    const struct row lower = row_lower(&row, bound);
+    const struct row upper = row_upper(&row, bound);
+    bool done = false;
+    *rows = total;
+    if (bound == 0) {
+        return STATUS_OK;
+    }
+    gate_enter_reading(quads->gate);
+    enum status status = count_few(quads, order, &lower, &upper, rows, &done, why);
+    double from = 0;
+    double to = 1;
+    if (status == STATUS_OK && !done) {
+        uint8_t key[ROW_KEY_SIZE];
+        row_key(&lower, key);
+        status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &from,
+                               why);
+        row_key(&upper, key);
+        if (status == STATUS_OK) {
+            status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &to,
+                                   why);
+        }
+    }
+    gate_leave(quads->gate);
+    if (status == STATUS_OK && !done) {
+        const double guess = (to - from) * (double)total;
+        *rows = guess > (double)*rows ? (uint64_t)guess : *rows;
+    }
+    return status;
+}
+
+static void
+add_to_sum(const struct quad_oids *quad, uint64_t sum[2])
+{
+    uint8_t print[FINGERPRINT_SIZE];
+    uint64_t halves[2];
+    fingerprint(slice_of((const char *)quad, sizeof(*quad)), print);
+    memcpy(halves, print, sizeof(halves));
+    sum[0] += halves[0];
+    sum[1] += halves[1];
+}
+
+/* Rows must ascend over the whole tree and lie inside their fences. */
+static enum status
+check_block(const struct fence_cursor *cursor, enum quad_order order, const struct row *rows,
+            size_t n, struct row *last, uint64_t sum[2], struct reason *why)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (row_compare(last, &rows[i]) >= 0) {
+            return status_fail(why, STATUS_CORRUPT, "rows do not ascend");
+        }
+        *last = rows[i];
+        const struct quad_oids quad = row_quad(last, order);
+        add_to_sum(&quad, sum);
+    }
+    if (n == 0 || (!fence_is_last(cursor) &&
+                   !row_within(last, cursor->fence, cursor->fence_length))) {
+        return status_fail(why, STATUS_CORRUPT, "a block does not keep its fence");
+    }
+    return STATUS_OK;
+}
+
+enum status
+quads_check(struct quads *quads, enum quad_order order, uint64_t *count, uint64_t sum[2],
+            struct reason *why)
+{
+    struct fence_cursor cursor;
+    struct row *rows = memory_alloc(ROWS_BLOCK_MOST * sizeof(*rows));
+    struct row last = {{0}};
+    *count = sum[0] = sum[1] = 0;
+    uint8_t fence[FENCE_SIZE_MAXIMUM];
+    size_t fence_length = 0;
+    fence_open(&cursor, quads->trees[order], NULL);
+    enum status status = fence_seek(&cursor, SLICE(""), why);
+    while (status == STATUS_OK && cursor.stored) {
+        size_t n;
+        status = rows_read(order, cursor.block, cursor.block_length, rows, &n, why);
+        if (status == STATUS_OK && n > 0 && fence_length > 0 &&
+            row_within(&rows[0], fence, fence_length)) {
+            status = status_fail(why, STATUS_CORRUPT, "a block reaches before its fence");
+        }
+        if (status == STATUS_OK) {
+            status = check_block(&cursor, order, rows, n, &last, sum, why);
+        }
+        if (status == STATUS_OK) {
+            *count += n;
+            memcpy(fence, cursor.fence, fence_length = cursor.fence_length);
+            status = fence_next(&cursor, why);
+        }
+    }
+    fence_close(&cursor);
+    free(rows);
+    if (status == STATUS_OK || status == STATUS_END) {
+        return STATUS_OK;
+    }
+    return status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));
+}

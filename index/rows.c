@@ -1,0 +1,265 @@
+#include "index/rows.h"
+
+#include <string.h>
+
+#include "base/codec.h"
+#include "index/varint.h"
+
+enum {
+    CODEC_DELTA = 1,
+    FIRST_SHIFT = 6, /* header of a row: index of the first place that differs */
+    SAME_BIT = 0x20, /* place first+1 is the same as before; >> 1 for each further */
+    STEP_MASK = 7,   /* 1..7: the first place's number grows by so much, its kind stays */
+    PLACE_OTHER_KIND = 1,
+    PLACE_NEAR = 2, /* counted from an earlier place of the same row */
+    PLACE_BITS = 2,
+    KIND_BITS = 3,
+    NO_NEAR = 0xff
+};
+
+const uint8_t rows_places[ORDER_COUNT][4] = {[ORDER_SPOC] = {0, 1, 2, 3},
+                                             [ORDER_POCS] = {1, 2, 3, 0},
+                                             [ORDER_OCSP] = {2, 3, 0, 1},
+                                             [ORDER_CSPO] = {3, 0, 1, 2},
+                                             [ORDER_CPOS] = {3, 1, 2, 0},
+                                             [ORDER_OSPC] = {2, 0, 1, 3}};
+
+/* Which earlier place of the row is likely a neighbour in number: terms of one document are,
+ * predicates are not. Part of the format. */
+static const uint8_t near_place[ORDER_COUNT][4] = {[ORDER_SPOC] = {NO_NEAR, NO_NEAR, 0, 0},
+                                                   [ORDER_POCS] = {NO_NEAR, NO_NEAR, 1, 2},
+                                                   [ORDER_OCSP] = {NO_NEAR, 0, 1, NO_NEAR},
+                                                   [ORDER_CSPO] = {NO_NEAR, 0, NO_NEAR, 0},
+                                                   [ORDER_CPOS] = {NO_NEAR, NO_NEAR, 0, 0},
+                                                   [ORDER_OSPC] = {NO_NEAR, 0, NO_NEAR, 1}};
+
+/* ---- keys ---- */
+
+void
+row_key(const struct row *row, uint8_t key[ROW_KEY_SIZE])
+{
+    for (int i = 0; i < 4; i++) {
+        const uint64_t big = __builtin_bswap64(row->place[i]);
+        memcpy(key + 8 * i, &big, 8);
+    }
+}
+
+size_t
+row_fence(const struct row *left, const struct row *right, uint8_t fence[ROW_KEY_SIZE])
+{
+    uint8_t left_key[ROW_KEY_SIZE];
+    row_key(left, left_key);
+    row_key(right, fence);
+    size_t common = 0;
+    while (common < ROW_KEY_SIZE - 1 && left_key[common] == fence[common]) {
+        common++;
+    }
+    if (common == ROW_KEY_SIZE - 1) {
+        memcpy(fence, left_key, ROW_KEY_SIZE);
+        return ROW_KEY_SIZE;
+    }
+    return common + 1;
+}
+
+bool
+row_within(const struct row *row, const uint8_t *fence, size_t length)
+{
+    uint8_t key[ROW_KEY_SIZE];
+    row_key(row, key);
+    const int order = memcmp(key, fence, length < ROW_KEY_SIZE ? length : ROW_KEY_SIZE);
+    return order < 0 || (order == 0 && length >= ROW_KEY_SIZE);
+}
+
+/* ---- writing ---- */
+
+static inline uint64_t
+distance(oid from, uint64_t number)
+{
+    const uint64_t base = oid_is_stored(from) ? oid_number(from) : 0;
+    return zigzag((int64_t)(number - base));
+}
+
+static inline uint8_t *
+put_place(uint8_t *at, oid value, oid previous, const oid *near)
+{
+    if (!oid_is_stored(value)) {
+        *at++ = PLACE_OTHER_KIND;
+        *at++ = (uint8_t)(value >> OID_INLINE_BITS);
+        const int64_t bias = (int64_t)1 << (OID_INLINE_BITS - 1);
+        return varint_put(at, zigzag((int64_t)(value & OID_INLINE_MASK) - bias));
+    }
+    const uint64_t number = oid_number(value);
+    uint64_t code = distance(previous, number);
+    unsigned flags = 0;
+    if (near != NULL) {
+        const uint64_t other = distance(*near, number);
+        if (other < code) {
+            code = other;
+            flags = PLACE_NEAR;
+        }
+    }
+    if (oid_kind(value) == oid_kind(previous)) {
+        return varint_put(at, code << PLACE_BITS | flags);
+    }
+    code = code << KIND_BITS | oid_kind(value);
+    return varint_put(at, code << PLACE_BITS | flags | PLACE_OTHER_KIND);
+}
+
+void
+rows_begin(struct rows_writer *writer, enum quad_order order, uint8_t *bytes, size_t size)
+{
+    writer->order = order;
+    writer->start = bytes;
+    writer->at = bytes + ROWS_HEADER;
+    writer->limit = bytes + size;
+    writer->last = (struct row){{0}};
+    writer->count = 0;
+}
+
+bool
+rows_add(struct rows_writer *writer, const struct row *row)
+{
+    const struct row *last = &writer->last;
+    const uint8_t *near = near_place[writer->order];
+    unsigned first = 0;
+    while (first < 3 && row->place[first] == last->place[first]) {
+        first++;
+    }
+    uint8_t *at = writer->at;
+    uint8_t *header = at++;
+    unsigned code = first << FIRST_SHIFT;
+    const oid value = row->place[first];
+    const oid before = last->place[first];
+    const uint64_t step = oid_number(value) - oid_number(before);
+    if (oid_is_stored(value) && oid_is_stored(before) && oid_kind(value) == oid_kind(before) &&
+        step >= 1 && step <= STEP_MASK) {
+        code |= (unsigned)step;
+    } else {
+        at = put_place(at, value, before,
+                       near[first] == NO_NEAR ? NULL : &row->place[near[first]]);
+    }
+    for (unsigned i = first + 1; i < 4; i++) {
+        if (row->place[i] == last->place[i]) {
+            code |= SAME_BIT >> (i - first - 1);
+        } else {
+            at = put_place(at, row->place[i], last->place[i],
+                           near[i] == NO_NEAR ? NULL : &row->place[near[i]]);
+        }
+    }
+    if (at > writer->limit || writer->count == UINT16_MAX) {
+        return false;
+    }
+    *header = (uint8_t)code;
+    writer->at = at;
+    writer->last = *row;
+    writer->count++;
+    return true;
+}
+
+size_t
+rows_end(struct rows_writer *writer)
+{
+    writer->start[0] = CODEC_DELTA;
+    codec_write_u16(writer->start + 1, writer->count);
+    return (size_t)(writer->at - writer->start);
+}
+
+/* ---- reading ---- */
+
+static inline const uint8_t *
+get_place(const uint8_t *at, const uint8_t *end, oid previous, const oid *near, oid *value)
+{
+    uint64_t code;
+    at = varint_get(at, end, &code);
+    if (at == NULL) {
+        return NULL;
+    }
+    const unsigned flags = code & (PLACE_OTHER_KIND | PLACE_NEAR);
+    code >>= PLACE_BITS;
+    enum oid_kind kind = oid_kind(previous);
+    if (flags & PLACE_OTHER_KIND) {
+        kind = (enum oid_kind)(code & ((1 << KIND_BITS) - 1));
+        code >>= KIND_BITS;
+    }
+    if (kind == OID_KIND_NONE) {
+        if (at == end) {
+            return NULL;
+        }
+        const oid type = *at++;
+        at = varint_get(at, end, &code);
+        const int64_t bias = (int64_t)1 << (OID_INLINE_BITS - 1);
+        *value = type << OID_INLINE_BITS | ((uint64_t)(unzigzag(code) + bias) & OID_INLINE_MASK);
+        return at;
+    }
+    const oid from = flags & PLACE_NEAR ? (near ? *near : 0) : previous;
+    const uint64_t base = oid_is_stored(from) ? oid_number(from) : 0;
+    *value = oid_stored((base + (uint64_t)unzigzag(code)) & OID_NUMBER_MAXIMUM, kind);
+    return at;
+}
+
+static const uint8_t *
+read_row(enum quad_order order, const uint8_t *at, const uint8_t *end, const struct row *last,
+         struct row *row)
+{
+    const uint8_t *near = near_place[order];
+    const unsigned code = *at++;
+    const unsigned first = code >> FIRST_SHIFT;
+    for (unsigned i = 0; i < first; i++) {
+        row->place[i] = last->place[i];
+    }
+    const unsigned step = code & STEP_MASK;
+    if (step > 0) {
+        row->place[first] = last->place[first] + ((oid)step << 3);
+    } else {
+        at = get_place(at, end, last->place[first],
+                       near[first] == NO_NEAR ? NULL : &row->place[near[first]],
+                       &row->place[first]);
+    }
+    for (unsigned i = first + 1; at != NULL && i < 4; i++) {
+        if (code & SAME_BIT >> (i - first - 1)) {
+            row->place[i] = last->place[i];
+        } else {
+            at = get_place(at, end, last->place[i],
+                           near[i] == NO_NEAR ? NULL : &row->place[near[i]], &row->place[i]);
+        }
+    }
+    return at != NULL && row->place[first] > last->place[first] ? at : NULL;
+}
+
+size_t
+rows_count(const uint8_t *bytes, size_t length)
+{
+    return length >= ROWS_HEADER && bytes[0] == CODEC_DELTA ? codec_read_u16(bytes + 1) : 0;
+}
+
+enum status
+rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
+          size_t *count, struct reason *why)
+{
+    *count = 0;
+    if (length == 0) {
+        return STATUS_OK;
+    }
+    const size_t n = rows_count(bytes, length);
+    if (n == 0 || n > ROWS_BLOCK_MOST) {
+        return status_fail(why, STATUS_CORRUPT, "a block of rows has codec %u, %zu rows",
+                           bytes[0], n);
+    }
+    const uint8_t *at = bytes + ROWS_HEADER;
+    const uint8_t *end = bytes + length;
+    struct row zero = {{0}};
+    const struct row *last = &zero;
+    for (size_t i = 0; i < n; i++) {
+        if (at == NULL || at >= end) {
+            return status_fail(why, STATUS_CORRUPT, "a block of rows ends after %zu of %zu", i,
+                               n);
+        }
+        at = read_row(order, at, end, last, &rows[i]);
+        last = &rows[i];
+    }
+    if (at != end) {
+        return status_fail(why, STATUS_CORRUPT, "a block of rows is malformed");
+    }
+    *count = n;
+    return STATUS_OK;
+}

@@ -1,0 +1,85 @@
+/* Blocks of rows: quads in the order of one tree, delta-coded. Bytes in FORMAT.md, "Row blocks".
+ * Pure functions over memory; nothing here knows of a database. */
+#ifndef INDEX_ROWS_H
+#define INDEX_ROWS_H
+
+#include <stddef.h>
+
+#include "index/fences.h"
+#include "index/oid.h"
+
+/* A quad with its places in the order of a tree: ORDER_POCS has the predicate first. */
+struct row {
+    oid place[4];
+};
+
+enum {
+    ROW_KEY_SIZE = 32,
+    ROWS_HEADER = 3,                          /* codec, count */
+    ROWS_BLOCK_MOST = BLOCK_MAXIMUM           /* rows in a block: one byte each at least */
+};
+
+/* place i of order o is place rows_places[o][i] of struct quad_oids (0 subject .. 3 graph). */
+extern const uint8_t rows_places[ORDER_COUNT][4];
+
+static inline struct row
+row_of(const struct quad_oids *quad, enum quad_order order)
+{
+    const oid source[4] = {quad->subject, quad->predicate, quad->object, quad->graph};
+    const uint8_t *places = rows_places[order];
+    return (struct row){
+        {source[places[0]], source[places[1]], source[places[2]], source[places[3]]}};
+}
+
+static inline struct quad_oids
+row_quad(const struct row *row, enum quad_order order)
+{
+    oid target[4];
+    const uint8_t *places = rows_places[order];
+    for (int i = 0; i < 4; i++) {
+        target[places[i]] = row->place[i];
+    }
+    return (struct quad_oids){target[0], target[1], target[2], target[3]};
+}
+
+static inline int
+row_compare(const struct row *a, const struct row *b)
+{
+    for (int i = 0; i < 4; i++) {
+        if (a->place[i] != b->place[i]) {
+            return a->place[i] < b->place[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* The row's 32 bytes, big-endian: byte order is row order. */
+void row_key(const struct row *row, uint8_t key[ROW_KEY_SIZE]);
+/* The shortest key that is not before left and before right. Returns its length. */
+size_t row_fence(const struct row *left, const struct row *right, uint8_t fence[ROW_KEY_SIZE]);
+/* Whether the row lies at or before the fence. */
+bool row_within(const struct row *row, const uint8_t *fence, size_t length);
+
+struct rows_writer {
+    enum quad_order order;
+    uint8_t *at, *limit;
+    struct row last;
+    uint16_t count;
+    uint8_t *start;
+};
+enum { ROW_BYTES_MOST = 1 + 4 * 20 };
+/* bytes: room of `size` + ROW_BYTES_MOST. */
+void rows_begin(struct rows_writer *writer, enum quad_order order, uint8_t *bytes, size_t size);
+/* False, and nothing added, when the block would pass its size. */
+bool rows_add(struct rows_writer *writer, const struct row *row);
+/* Writes the header; the length of the block. */
+size_t rows_end(struct rows_writer *writer);
+
+/* Rows of a block; rows has room for ROWS_BLOCK_MOST. CORRUPT when the bytes are no block or
+ * rows do not ascend. */
+enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length,
+                      struct row *rows, size_t *count, struct reason *why);
+/* The count alone; 0 for no block. */
+size_t rows_count(const uint8_t *bytes, size_t length);
+
+#endif

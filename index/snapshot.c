@@ -1,0 +1,215 @@
+#include "index/snapshot.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct snapshot {
+    struct snapshots *owner;
+    uint64_t version;
+    struct snapshot *next, *previous;
+};
+
+struct snapshots {
+    pthread_mutex_t mutex;        /* guards everything but the sets' contents */
+    struct change_set *newest;    /* linked to older ones */
+    uint64_t last;                /* version of the newest set ever */
+    uint64_t committed;
+    uint64_t oldest_readable;     /* snapshots of smaller versions have ended */
+    size_t bytes, memory;
+    struct snapshot *open;
+};
+
+struct snapshots *
+snapshots_new(size_t memory)
+{
+    struct snapshots *snapshots = memory_zero(1, sizeof(*snapshots));
+    pthread_mutex_init(&snapshots->mutex, NULL);
+    snapshots->memory = memory;
+    return snapshots;
+}
+
+void
+snapshots_free(struct snapshots *snapshots)
+{
+    if (snapshots == NULL) {
+        return;
+    }
+    while (snapshots->newest != NULL) {
+        struct change_set *next = snapshots->newest->next;
+        change_set_free(snapshots->newest);
+        snapshots->newest = next;
+    }
+    pthread_mutex_destroy(&snapshots->mutex);
+    free(snapshots);
+}
+
+/* Frees the sets that no snapshot takes back any more. */
+static void
+drop_sets(struct snapshots *snapshots)
+{
+    uint64_t needed = snapshots->committed;
+    for (const struct snapshot *s = snapshots->open; s != NULL; s = s->next) {
+        if (s->version < needed && s->version >= snapshots->oldest_readable) {
+            needed = s->version;
+        }
+    }
+    struct change_set **link = &snapshots->newest;
+    while (*link != NULL && (*link)->version > needed) {
+        link = &(*link)->next;
+    }
+    while (*link != NULL) {
+        struct change_set *set = *link;
+        *link = set->next;
+        snapshots->bytes -= change_set_bytes(set);
+        change_set_free(set);
+    }
+}
+
+void
+snapshots_publish(struct snapshots *snapshots, struct change_set *set)
+{
+    pthread_mutex_lock(&snapshots->mutex);
+    set->version = ++snapshots->last;
+    set->next = snapshots->newest;
+    snapshots->newest = set;
+    snapshots->bytes += change_set_bytes(set);
+    drop_sets(snapshots);
+    pthread_mutex_unlock(&snapshots->mutex);
+}
+
+void
+snapshots_end(struct snapshots *snapshots, bool applied)
+{
+    pthread_mutex_lock(&snapshots->mutex);
+    if (applied) {
+        snapshots->committed = snapshots->last;
+    } else {
+        struct change_set *set = snapshots->newest;
+        snapshots->newest = set->next;
+        snapshots->last--;
+        snapshots->bytes -= change_set_bytes(set);
+        change_set_free(set);
+    }
+    drop_sets(snapshots);
+    if (snapshots->bytes > snapshots->memory) {
+        /* Readers of before this set are given up from the oldest on, until it fits. */
+        const struct change_set *set = snapshots->newest;
+        size_t kept = 0;
+        while (set != NULL && kept + change_set_bytes(set) <= snapshots->memory) {
+            kept += change_set_bytes(set);
+            set = set->next;
+        }
+        snapshots->oldest_readable = set != NULL ? set->version : 0;
+        drop_sets(snapshots);
+    }
+    pthread_mutex_unlock(&snapshots->mutex);
+}
+
+struct snapshot *
+snapshot_open(struct snapshots *snapshots)
+{
+    struct snapshot *snapshot = memory_zero(1, sizeof(*snapshot));
+    snapshot->owner = snapshots;
+    pthread_mutex_lock(&snapshots->mutex);
+    snapshot->version = snapshots->committed;
+    snapshot->next = snapshots->open;
+    if (snapshots->open != NULL) {
+        snapshots->open->previous = snapshot;
+    }
+    snapshots->open = snapshot;
+    pthread_mutex_unlock(&snapshots->mutex);
+    return snapshot;
+}
+
+void
+snapshot_close(struct snapshot *snapshot)
+{
+    if (snapshot == NULL) {
+        return;
+    }
+    struct snapshots *snapshots = snapshot->owner;
+    pthread_mutex_lock(&snapshots->mutex);
+    if (snapshot->previous != NULL) {
+        snapshot->previous->next = snapshot->next;
+    } else {
+        snapshots->open = snapshot->next;
+    }
+    if (snapshot->next != NULL) {
+        snapshot->next->previous = snapshot->previous;
+    }
+    pthread_mutex_unlock(&snapshots->mutex);
+    free(snapshot);
+}
+
+/* ---- rows ---- */
+
+void
+row_vector_reserve(struct row_vector *vector, size_t count)
+{
+    if (count > vector->capacity) {
+        vector->capacity = count + count / 2;
+        vector->rows = memory_resize(vector->rows, vector->capacity, sizeof(*vector->rows));
+    }
+}
+
+void
+row_vector_release(struct row_vector *vector)
+{
+    free(vector->rows);
+    *vector = (struct row_vector){0};
+}
+
+/* Takes back the changes [first, last) of one set. */
+static void
+take_back(const struct change_set *set, enum quad_order order, size_t first, size_t last,
+          struct row_vector *rows)
+{
+    const size_t most = rows->count + (last - first);
+    struct row_vector result = {0};
+    row_vector_reserve(&result, most);
+    size_t at = 0;
+    for (size_t i = first; i < last; i++) {
+        const struct row row = change_row(set, order, i);
+        int comparison = 1;
+        while (at < rows->count && (comparison = row_compare(&rows->rows[at], &row)) < 0) {
+            result.rows[result.count++] = rows->rows[at++];
+        }
+        if (at < rows->count && comparison == 0) {
+            at++;
+        }
+        if (change_removed(set, order, i)) {
+            result.rows[result.count++] = row;
+        }
+    }
+    while (at < rows->count) {
+        result.rows[result.count++] = rows->rows[at++];
+    }
+    row_vector_release(rows);
+    *rows = result;
+}
+
+enum status
+snapshot_restore(struct snapshot *snapshot, enum quad_order order, const struct row *from,
+                 const struct row *to, struct row_vector *rows, struct reason *why)
+{
+    struct snapshots *snapshots = snapshot->owner;
+    pthread_mutex_lock(&snapshots->mutex);
+    const bool ended = snapshot->version < snapshots->oldest_readable;
+    const struct change_set *set = snapshots->newest;
+    pthread_mutex_unlock(&snapshots->mutex);
+    if (ended) {
+        return status_fail(why, STATUS_STALE,
+                           "the index has changed too much since this query began; ask again");
+    }
+    for (; set != NULL && set->version > snapshot->version; set = set->next) {
+        const size_t first = change_set_find(set, order, from);
+        const size_t last = to ? change_set_find(set, order, to) : set->count;
+        if (first < last) {
+            take_back(set, order, first, last, rows);
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,105 @@
+/* Blocks of rows: whatever goes in comes out, in every order; damage is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "index/rows.h"
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t
+random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static oid
+random_oid(void)
+{
+    const uint64_t number = random_number();
+    switch (random_number() % 8) {
+    case 0:
+        return (oid)(1 + number % 5) << OID_INLINE_BITS | (random_number() & OID_INLINE_MASK);
+    case 1:
+        return oid_stored(number & OID_NUMBER_MAXIMUM, OID_KIND_TYPED);
+    default:
+        return oid_stored(1 + number % 50, (enum oid_kind)(1 + number % 5));
+    }
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    return row_compare(a, b);
+}
+
+static void
+rows_come_back_in_every_order(void **state)
+{
+    (void)state;
+    static struct row rows[400], back[ROWS_BLOCK_MOST];
+    static uint8_t block[BLOCK_MAXIMUM + ROW_BYTES_MOST];
+    for (int round = 0; round < 3000; round++) {
+        const enum quad_order order = (enum quad_order)(round % ORDER_COUNT);
+        for (size_t i = 0; i < 400; i++) {
+            for (int place = 0; place < 4; place++) {
+                rows[i].place[place] = random_oid();
+            }
+        }
+        qsort(rows, 400, sizeof(rows[0]), compare);
+        struct rows_writer writer;
+        rows_begin(&writer, order, block, BLOCK_MAXIMUM);
+        size_t n = 0;
+        while (n < 400 && (n == 0 || row_compare(&rows[n - 1], &rows[n]) < 0) &&
+               rows_add(&writer, &rows[n])) {
+            n++;
+        }
+        const size_t length = rows_end(&writer);
+        assert_true(length <= BLOCK_MAXIMUM);
+        size_t count;
+        struct reason why;
+        assert_int_equal(rows_read(order, block, length, back, &count, &why), STATUS_OK);
+        assert_int_equal(count, n);
+        assert_memory_equal(back, rows, n * sizeof(rows[0]));
+        assert_int_not_equal(rows_read(order, block, length - 1, back, &count, &why), STATUS_OK);
+        block[random_number() % length] ^= 1 << random_number() % 8;
+        (void)rows_read(order, block, length, back, &count, &why);
+    }
+}
+
+static void
+fence_lies_between_its_neighbours(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 100000; round++) {
+        struct row pair[2];
+        for (int place = 0; place < 4; place++) {
+            pair[0].place[place] = random_oid();
+            pair[1].place[place] =
+                random_number() % 4 ? pair[0].place[place] : pair[0].place[place] + 1;
+        }
+        if (row_compare(&pair[0], &pair[1]) >= 0) {
+            continue;
+        }
+        uint8_t fence[ROW_KEY_SIZE];
+        const size_t length = row_fence(&pair[0], &pair[1], fence);
+        assert_true(row_within(&pair[0], fence, length));
+        assert_false(row_within(&pair[1], fence, length));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_back_in_every_order),
+        cmocka_unit_test(fence_lies_between_its_neighbours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
