@@ -292,7 +292,7 @@ meta_update_valid(struct slice fields)
 struct merge {
     struct item items[META_FIELDS_MAXIMUM * 2];
     size_t count;
-    char lines[META_ATTEMPTS_BYTES * 2 + 2];
+    char lines[META_ATTEMPTS_LINES * (META_ATTEMPTS_LINE_BYTES + 1)];
 };
 
 static size_t
@@ -348,71 +348,65 @@ next_line(struct slice *rest, struct slice *line)
     return false;
 }
 
-static bool
-has_line(struct slice lines, struct slice wanted)
+/* The greatest META_ATTEMPTS_LINES lines, ascending: as a set with a bound it does not matter in
+ * which order, or how often, lines come. */
+struct line_set {
+    struct slice lines[META_ATTEMPTS_LINES];
+    size_t count;
+};
+
+static void
+add_line(struct line_set *set, struct slice line)
 {
-    struct slice line;
-    while (next_line(&lines, &line)) {
-        if (slice_equal(line, wanted)) {
-            return true;
-        }
+    size_t at = set->count;
+    while (at > 0 && slice_compare(set->lines[at - 1], line) > 0) {
+        at--;
     }
-    return false;
+    if (at > 0 && slice_equal(set->lines[at - 1], line)) {
+        return;
+    }
+    if (set->count < META_ATTEMPTS_LINES) {
+        memmove(&set->lines[at + 1], &set->lines[at], (set->count - at) * sizeof line);
+        set->lines[at] = line;
+        set->count++;
+    } else if (at > 0) { /* the least one makes room */
+        memmove(&set->lines[0], &set->lines[1], (at - 1) * sizeof line);
+        set->lines[at - 1] = line;
+    }
 }
 
-/* The newest META_ATTEMPTS_LINES whole lines within META_ATTEMPTS_BYTES. */
-static struct slice
-newest_lines(struct slice lines)
+static void
+add_lines(struct line_set *set, struct slice text)
 {
-    size_t start = lines.length;
-    size_t count = 0;
-    while (start > 0 && count < META_ATTEMPTS_LINES) {
-        size_t at = start - 1; /* the line end before `start` */
-        while (at > 0 && lines.at[at - 1] != '\n') {
-            at--;
-        }
-        if (lines.length - at > META_ATTEMPTS_BYTES) {
-            break;
-        }
-        start = at;
-        count++;
+    struct slice line;
+    while (next_line(&text, &line)) {
+        add_line(set, cut(line, META_ATTEMPTS_LINE_BYTES));
     }
-    return slice_of(lines.at + start, lines.length - start);
 }
 
 static void
 append_attempts(struct merge *merge, struct slice added)
 {
+    struct line_set set = {.count = 0};
     const struct item *stored = item_of(merge, META_ATTEMPTS);
-    size_t length = 0;
     if (stored != NULL) {
-        const struct slice old = newest_lines(stored->text);
-        memmove(merge->lines, old.at, old.length);
-        length = old.length;
-        if (length > 0 && merge->lines[length - 1] != '\n') {
-            merge->lines[length++] = '\n';
-        }
+        add_lines(&set, stored->text);
     }
-    struct slice line;
-    while (next_line(&added, &line)) {
-        if (line.length >= META_ATTEMPTS_BYTES) {
-            line = cut(line, META_ATTEMPTS_BYTES - 1);
-        }
-        if (has_line(slice_of(merge->lines, length), line)) {
-            continue;
-        }
-        memcpy(merge->lines + length, line.at, line.length);
-        length += line.length;
-        merge->lines[length++] = '\n';
-        const struct slice kept = newest_lines(slice_of(merge->lines, length));
-        memmove(merge->lines, kept.at, kept.length);
-        length = kept.length;
+    add_lines(&set, added);
+    if (set.count == 0) {
+        return;
     }
-    if (length > 0) {
-        store_item(merge, &(struct item){.tag = META_ATTEMPTS,
-                                         .form = FORM_TEXT,
-                                         .text = slice_of(merge->lines, length)});
+    char bytes[sizeof merge->lines];
+    size_t length = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        memcpy(bytes + length, set.lines[i].at, set.lines[i].length);
+        length += set.lines[i].length;
+        bytes[length++] = '\n';
     }
+    memcpy(merge->lines, bytes, length); /* the set may point into it */
+    store_item(merge, &(struct item){.tag = META_ATTEMPTS,
+                                     .form = FORM_TEXT,
+                                     .text = slice_of(merge->lines, length)});
 }
 
 /* What the record and the update say of DEPTH and VIA; absent ones have tag 0. */

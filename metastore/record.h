@@ -2,7 +2,8 @@
  *
  * A put merges an update into the stored record: fields given replace the stored ones, cleared
  * ones go, others stay. An update with an older GENERATION than the record's is dropped. DEPTH
- * keeps the smaller value, with its VIA; ATTEMPTS appends lines that are not there yet.
+ * keeps the smaller value, with its VIA; ATTEMPTS is a bounded, sorted set of lines,
+ * which therefore begin with their time.
  * Applying an update twice is the same as once.
  */
 #ifndef METASTORE_RECORD_H
@@ -95,7 +96,7 @@ enum {
     META_TAG_MAXIMUM = 65535,
     META_KEY_MAXIMUM = 8193,
     META_ATTEMPTS_LINES = 64,
-    META_ATTEMPTS_BYTES = 16 << 10
+    META_ATTEMPTS_LINE_BYTES = 255
 };
 size_t meta_value_maximum(enum meta_field field);
 

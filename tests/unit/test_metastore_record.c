@@ -233,13 +233,13 @@ test_attempts_keep_the_newest(void **state)
     struct fixture *fixture = *state;
     char line[32];
     for (int i = 0; i < META_ATTEMPTS_LINES + 7; i++) {
-        snprintf(line, sizeof line, "attempt %d\n", i);
+        snprintf(line, sizeof line, "%03d attempt\n", i);
         set_text(fixture, META_ATTEMPTS, line);
         (void)merge_once(fixture);
     }
     struct slice text;
     assert_true(meta_record_text(record_of(fixture), META_ATTEMPTS, &text));
-    assert_memory_equal(text.at, "attempt 7\n", 10);
+    assert_memory_equal(text.at, "007 attempt\n", 12);
     size_t lines = 0;
     for (size_t i = 0; i < text.length; i++) {
         lines += text.at[i] == '\n';
@@ -248,18 +248,41 @@ test_attempts_keep_the_newest(void **state)
 }
 
 static void
-test_attempts_are_bounded_in_bytes(void **state)
+test_attempts_are_cut_and_sorted(void **state)
 {
     struct fixture *fixture = *state;
-    static char line[META_ATTEMPTS_BYTES + 100];
-    for (char c = 'a'; c < 'd'; c++) {
-        memset(line, c, sizeof line - 1);
-        set_text(fixture, META_ATTEMPTS, line);
-        (void)merge_once(fixture);
-        struct slice text;
-        assert_true(meta_record_text(record_of(fixture), META_ATTEMPTS, &text));
-        assert_int_equal(text.length, META_ATTEMPTS_BYTES);
-        assert_int_equal(text.at[0], c);
+    static char line[1000];
+    static char expected[2 * (META_ATTEMPTS_LINE_BYTES + 1) + 1];
+    memset(line, 'b', sizeof line - 1);
+    memset(expected, 'a', sizeof expected - 1);
+    memset(expected + META_ATTEMPTS_LINE_BYTES + 1, 'b', META_ATTEMPTS_LINE_BYTES);
+    expected[META_ATTEMPTS_LINE_BYTES] = '\n';
+    expected[sizeof expected - 2] = '\n';
+    set_text(fixture, META_ATTEMPTS, line);
+    (void)merge_once(fixture);
+    memset(line, 'a', sizeof line - 1);
+    set_text(fixture, META_ATTEMPTS, line);
+    (void)merge_once(fixture);
+    assert_text(fixture, META_ATTEMPTS, expected);
+}
+
+/* More new lines than are kept, some of them old: once more must change nothing. */
+static void
+test_many_attempts_at_once_are_idempotent(void **state)
+{
+    struct fixture *fixture = *state;
+    char line[16];
+    for (int round = 0; round < 2; round++) {
+        struct buf lines;
+        buf_init(&lines, 10000);
+        for (int i = 50 * round; i < 100 + 30 * round; i++) {
+            snprintf(line, sizeof line, "%03d\n", i);
+            (void)buf_append_string(&lines, line);
+        }
+        meta_set_text(&fixture->update, META_ATTEMPTS, buf_slice(&lines));
+        buf_release(&lines);
+        assert_int_equal(merge(fixture), META_MERGED);
+        assert_int_equal(merge_once(fixture), META_UNCHANGED);
     }
 }
 
@@ -382,7 +405,8 @@ main(void)
         TEST(test_seed_has_no_via),
         TEST(test_attempts_append_once),
         TEST(test_attempts_keep_the_newest),
-        TEST(test_attempts_are_bounded_in_bytes),
+        TEST(test_attempts_are_cut_and_sorted),
+        TEST(test_many_attempts_at_once_are_idempotent),
         TEST(test_long_values_are_cut_at_a_character),
         TEST(test_every_update_is_idempotent),
         TEST(test_unknown_fields_are_kept),

@@ -1,0 +1,154 @@
+/* Hostile bytes as records, updates and requests. What must hold: no crash, a merged record is
+ * valid, and merging the same update again changes nothing. First byte: which of them. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "metastore/protocol.h"
+#include "metastore/rdf.h"
+#include "metastore/record.h"
+#include "metastore/service.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* An engine that holds one record in memory, for what the service does with requests. */
+struct meta_store {
+    struct buf value;
+    struct buf key;
+};
+
+static enum status
+memory_get(struct meta_store *store, const struct slice *keys, size_t n, meta_store_visit *visit,
+           void *context, struct reason *why)
+{
+    (void)why;
+    for (size_t i = 0; i < n; i++) {
+        if (slice_equal(keys[i], buf_slice(&store->key)) &&
+            !visit(context, i, keys[i], buf_slice(&store->value))) {
+            break;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+memory_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
+           struct reason *why)
+{
+    (void)epoch;
+    (void)why;
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&store->key);
+        buf_reset(&store->value);
+        (void)buf_append_slice(&store->key, pairs[i].key);
+        (void)buf_append_slice(&store->value, pairs[i].value);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+memory_scan(struct meta_store *store, struct slice prefix, struct slice after,
+            meta_store_visit *visit, void *context, struct reason *why)
+{
+    (void)after;
+    (void)why;
+    if (slice_starts(buf_slice(&store->key), prefix)) {
+        (void)visit(context, 0, buf_slice(&store->key), buf_slice(&store->value));
+    }
+    return STATUS_OK;
+}
+
+static uint64_t
+memory_epoch(const struct meta_store *store)
+{
+    (void)store;
+    return 1;
+}
+
+static void
+memory_stats(struct meta_store *store, struct meta_store_stats *stats)
+{
+    (void)store;
+    memset(stats, 0, sizeof *stats);
+}
+
+static const struct meta_engine memory_engine = {.name = "memory",
+                                                 .get = memory_get,
+                                                 .put = memory_put,
+                                                 .scan = memory_scan,
+                                                 .epoch = memory_epoch,
+                                                 .stats = memory_stats};
+
+static void
+check(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+/* The first bytes of the input are the record, the rest the update. */
+static void
+merge(struct slice input)
+{
+    struct buf once;
+    struct buf twice;
+    buf_init(&once, 1 << 20);
+    buf_init(&twice, 1 << 20);
+    const size_t half = input.length > 0 ? (uint8_t)input.at[0] % input.length : 0;
+    const struct slice record = slice_of(input.at, half);
+    const struct slice update = slice_of(input.at + half, input.length - half);
+    if (meta_merge(record, update, &once) == META_MERGED) {
+        check(meta_record_valid(buf_slice(&once)));
+        check(meta_merge(buf_slice(&once), update, &twice) == META_UNCHANGED);
+        struct reason why;
+        buf_reset(&twice);
+        (void)meta_turtle(SLICE("uhttp://a.example/"), buf_slice(&once), &twice, &why);
+    }
+    buf_release(&once);
+    buf_release(&twice);
+}
+
+static void
+request(uint8_t verb, struct slice payload)
+{
+    struct meta_store store;
+    buf_init(&store.key, 1 << 20);
+    buf_init(&store.value, 32 << 20);
+    struct meta_service *service = meta_service_new(&memory_engine, &store, NULL);
+    struct reason why;
+    struct reason each;
+    enum status status;
+    struct buf reply;
+    buf_init(&reply, METASTORE_REPLY_MAXIMUM);
+    if (verb == METASTORE_PUT) {
+        (void)meta_service_write(service, &payload, 1, &status, &each, &why);
+    } else {
+        (void)meta_service_read(service, verb, payload, &reply, &why);
+    }
+    buf_release(&reply);
+    meta_service_free(service);
+    buf_release(&store.key);
+    buf_release(&store.value);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0) {
+        return 0;
+    }
+    /* A copy of its own, so that reading past its end is seen. */
+    char *copy = memory_alloc(size);
+    memcpy(copy, data + 1, size - 1);
+    const struct slice input = slice_of(copy, size - 1);
+    if (data[0] % 5 == 0) {
+        merge(input);
+    } else {
+        request(data[0] % 5, input);
+    }
+    free(copy);
+    return 0;
+}
