@@ -1,0 +1,95 @@
+# Shared by the pipeline tests: a web on loopback, crawls of it, comparisons. Source it.
+# Every test works in a folder of its own under build/ and removes it; on failure it is kept if
+# KEEP=1. All processes are ended by the trap.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=$root/build/bin
+shared=${QUADRILLE_SHARED:-$root/../shared}
+mkdir -p "$root/build/tests"
+work=$(mktemp -d "$root/build/tests/$(basename "$0" .sh).XXXXXX")
+web_pid=
+
+end_all() {
+    local code=$?
+    trap - EXIT INT TERM
+    local d
+    for d in "$work"/*/run; do
+        [[ -d $d ]] && "$bin/quadrille" down --dir "$(dirname "$d")" >/dev/null 2>&1
+    done
+    pkill -KILL -f -- "--dir $work/" 2>/dev/null || true
+    [[ -n $web_pid ]] && kill "$web_pid" 2>/dev/null && wait "$web_pid" 2>/dev/null
+    if [[ $code -ne 0 && $code -ne 77 && -n ${KEEP:-} ]]; then
+        echo "kept: $work"
+    else
+        rm -rf "$work"
+    fi
+    exit $code
+}
+trap end_all EXIT
+trap 'exit 130' INT TERM
+
+fail() {
+    echo "FAIL: $*" >&2
+    tail -n 5 "$work"/*/log/*.log >&2 2>/dev/null || true
+    exit 1
+}
+skip() {
+    echo "SKIP: $*"
+    exit 77
+}
+
+# Serves a folder of hosts; sets web_port and web_log (time, host, method, uri, status).
+start_web() { # folder of hosts
+    web_log=$work/access.tsv
+    "$bin/quadrille-example-web" --hosts "$1" --port 0 --log "$web_log" >"$work/web.out" 2>&1 &
+    web_pid=$!
+    for _ in $(seq 100); do
+        web_port=$(sed -nE 's/.*127\.0\.0\.1:([0-9]+).*/\1/p' "$work/web.out" | head -n 1)
+        [[ -n $web_port ]] && return
+        sleep 0.05
+    done
+    fail "the web server does not start: $(cat "$work/web.out")"
+}
+
+seeds_of() { # folder of hosts: the root of each
+    local h
+    for h in "$1"/*/; do echo "http://$(basename "$h")/"; done
+}
+
+# The settings of a crawl of the web that start_web serves.
+web_settings() {
+    printf '%s\n' --set "fetch.connect_to=127.0.0.1:$web_port" \
+        --set fetch.allow_address=127.0.0.0/8 --set fetch.delay="${delay:-0}" \
+        --set processes.web=0
+}
+
+crawl() { # directory, further arguments
+    local dir=$1
+    shift
+    mapfile -t settings < <(web_settings)
+    "$bin/quadrille" crawl --dir "$dir" --seeds "$work/seeds" --quiet "${settings[@]}" "$@"
+}
+
+dump_and_verify() { # directory, file; further arguments are settings
+    local dir=$1 file=$2
+    shift 2
+    "$bin/quadrille" dump --dir "$dir" --output "$file" "$@" || fail "dump of $dir"
+    "$bin/quadrille" verify --dir "$dir" "$@" >"$work/verify.out" || {
+        cat "$work/verify.out" >&2
+        fail "verify of $dir"
+    }
+    LC_ALL=C sort -c "$file" || fail "$file is not sorted"
+    [[ -s $file ]] || fail "$file is empty"
+}
+
+same() { # file, file, what
+    cmp -s "$1" "$2" && return
+    diff "$1" "$2" | head -n 20 >&2 || true
+    fail "$3: the dumps differ"
+}
+
+# Documents requested more than once, without robots.txt; as "count host uri".
+repeated() { # log
+    awk -F'\t' '$3 == "GET" && $4 != "/robots.txt" { n[$2 " " $4]++ }
+        END { for (u in n) if (n[u] > 1) print n[u], u }' "$1" | LC_ALL=C sort
+}

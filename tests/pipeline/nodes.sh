@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Two nodes in network namespaces give the same dump as one, and no host is fetched by both.
+. "$(dirname "$0")/lib.sh"
+[[ $(id -u) -eq 0 ]] || skip "network namespaces need root"
+command -v ip >/dev/null || skip "ip is missing; install iproute2"
+hosts=$root/examples/web/hosts
+tag=q$$
+end_nodes() {
+    local code=$?
+    ip netns pids "${tag}a" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
+    ip netns pids "${tag}b" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
+    ip netns del "${tag}a" 2>/dev/null || true
+    ip netns del "${tag}b" 2>/dev/null || true
+    (exit $code)
+    end_all
+}
+trap end_nodes EXIT
+ip netns add "${tag}a" 2>/dev/null || skip "network namespaces cannot be made here"
+ip netns add "${tag}b"
+ip link add "${tag}a" netns "${tag}a" type veth peer name "${tag}b" netns "${tag}b"
+ip -n "${tag}a" addr add 10.73.0.1/24 dev "${tag}a"
+ip -n "${tag}b" addr add 10.73.0.2/24 dev "${tag}b"
+for n in a b; do
+    ip -n "$tag$n" link set lo up
+    ip -n "$tag$n" link set "$tag$n" up
+done
+
+seeds_of "$hosts" >"$work/seeds"
+declare -A log
+serve_in() { # namespace
+    web_log=$work/access.$1.tsv
+    ip netns exec "$tag$1" "$bin/quadrille-example-web" --hosts "$hosts" --port 8480 \
+        --log "$web_log" >"$work/web.$1.out" 2>&1 &
+}
+serve_in a
+serve_in b
+sleep 0.5
+mkdir -p "$work/a" "$work/b"
+"$bin/quadrille" init --dir "$work/a" >/dev/null
+"$bin/quadrille" init --dir "$work/b" >/dev/null
+keys=$("$bin/quadrille-queue" --make-keys "$work/a/curve.secret")
+cp -p "$work/a/curve.secret" "$work/b/curve.secret"
+for n in a b; do
+    cat >"$work/$n/cluster.conf" <<C
+node a host=10.73.0.1 queue=tcp://10.73.0.1:7001 metastore=tcp://10.73.0.1:7002 index=tcp://10.73.0.1:7010 web=http://10.73.0.1:7080
+node b host=10.73.0.2 queue=tcp://10.73.0.2:7001 metastore=tcp://10.73.0.2:7002 index=tcp://10.73.0.2:7010 web=http://10.73.0.2:7080
+curve public=$keys secret_file=curve.secret
+C
+done
+settings=(--set fetch.connect_to=127.0.0.1:8480 --set fetch.allow_address=127.0.0.0/8
+    --set fetch.delay=0)
+node_settings() { printf '%s\n' "${settings[@]}" --set "cluster.node=$1" --set "web.listen=10.73.0.$2:7080"; }
+mapfile -t of_a < <(node_settings a 1)
+mapfile -t of_b < <(node_settings b 2)
+hosts_scope=scope.hosts=$(sed 's,http://,,; s,/$,,' "$work/seeds" | paste -sd,)
+ip netns exec "${tag}b" "$bin/quadrille" up --dir "$work/b" --background "${of_b[@]}" --set "$hosts_scope"
+ip netns exec "${tag}a" "$bin/quadrille" crawl --dir "$work/a" --seeds "$work/seeds" --quiet \
+    "${of_a[@]}" --set "$hosts_scope" >"$work/two.out" || fail "crawl: $(cat "$work/two.out")"
+ip netns exec "${tag}a" "$bin/quadrille" up --dir "$work/a" --background "${of_a[@]}" --set "$hosts_scope"
+ip netns exec "${tag}a" "$bin/quadrille" dump --dir "$work/a" --output "$work/two.nq" "${of_a[@]}" ||
+    fail "dump over two nodes"
+ip netns exec "${tag}a" "$bin/quadrille" verify --dir "$work/a" "${of_a[@]}" >/dev/null ||
+    fail "verify over two nodes"
+ip netns exec "${tag}a" "$bin/quadrille" down --dir "$work/a"
+ip netns exec "${tag}b" "$bin/quadrille" down --dir "$work/b"
+
+start_web "$hosts"
+crawl "$work/one" >/dev/null || fail "crawl with one node"
+dump_and_verify "$work/one" "$work/one.nq"
+same "$work/one.nq" "$work/two.nq" "two nodes"
+both=$(comm -12 <(cut -f2 "$work/access.a.tsv" | LC_ALL=C sort -u) \
+    <(cut -f2 "$work/access.b.tsv" | LC_ALL=C sort -u))
+[[ -z $both ]] || fail "hosts that both nodes fetched from: $both"
+[[ -s $work/access.a.tsv && -s $work/access.b.tsv ]] || fail "one node did all the work"
+echo "nodes: two nodes, $(wc -l <"$work/two.nq") quads, the same bytes as one"
