@@ -1,0 +1,22 @@
+#include "warc/warc.h"
+
+const struct opt warc_options[] = {
+    {"warc.size", OPT_SIZE, "1G", 1 << 16, 1e15, NULL,
+     "A WARC file that has reached this size is closed and followed by a new one."},
+    {"warc.level", OPT_INTEGER, "1", 0, 9, NULL,
+     "Level of gzip compression of WARC records: 0 none, 1 fastest, 9 smallest."},
+    {"warc.prefix", OPT_STRING, "quadrille", 0, 0, NULL,
+     "What the names of WARC files begin with. Letters, digits, dot, underscore."},
+    {"warc.operator", OPT_STRING, "", 0, 0, NULL,
+     "Who runs this crawl and how to reach them; written into each file's warcinfo record."},
+    {NULL, 0, NULL, 0, 0, NULL, NULL},
+};
+
+void
+warc_writer_options_from(struct warc_writer_options *options, const struct opt_set *set)
+{
+    options->size = (uint64_t)opt_integer(set, "warc.size");
+    options->level = (int)opt_integer(set, "warc.level");
+    options->prefix = opt_string(set, "warc.prefix");
+    options->operator_contact = opt_string(set, "warc.operator");
+}

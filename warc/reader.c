@@ -1,0 +1,299 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "warc/internal.h"
+
+enum { GZIP_WINDOW = 15 + 16, DECODE_SLACK = 1 << 20 };
+
+struct warc_limits
+warc_limits_of(const struct warc_limits *limits)
+{
+    struct warc_limits filled = limits != NULL ? *limits : (struct warc_limits){0};
+    filled.record = filled.record > 0 ? filled.record : WARC_DEFAULT_LIMIT;
+    filled.body = filled.body > 0 ? filled.body : filled.record;
+    filled.ratio = filled.ratio > 0 ? filled.ratio : WARC_DEFAULT_RATIO;
+    return filled;
+}
+
+/* ---- header blocks ---- */
+
+size_t
+warc_header_length(struct slice text)
+{
+    size_t at = 0;
+    while (at < text.length) {
+        const size_t line = slice_find(slice_of(text.at + at, text.length - at), '\n');
+        if (at + line == text.length) {
+            return 0;
+        }
+        if (line == 0 || (line == 1 && text.at[at] == '\r')) {
+            return at + line + 1;
+        }
+        at += line + 1;
+    }
+    return 0;
+}
+
+struct slice
+warc_http_header(struct slice header, const char *name)
+{
+    const struct slice wanted = slice_string(name);
+    while (header.length > 0) {
+        const size_t line = slice_find(header, '\n');
+        const size_t colon = slice_find(slice_of(header.at, line), ':');
+        if (colon == wanted.length && slice_equal_nocase(slice_of(header.at, colon), wanted)) {
+            return slice_trim(slice_of(header.at + colon + 1, line - colon - 1));
+        }
+        const size_t next = line < header.length ? line + 1 : line;
+        header = slice_of(header.at + next, header.length - next);
+    }
+    return (struct slice){0};
+}
+
+static struct slice
+without_angles(struct slice id)
+{
+    return id.length >= 2 && id.at[0] == '<' && id.at[id.length - 1] == '>'
+               ? slice_of(id.at + 1, id.length - 2)
+               : id;
+}
+
+static bool
+parse_length(struct slice text, uint64_t *length)
+{
+    *length = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9' || *length > UINT64_MAX / 16) {
+            return false;
+        }
+        *length = *length * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    return text.length > 0;
+}
+
+static uint16_t
+status_of(struct slice http_header)
+{
+    unsigned code = 0;
+    const size_t blank = slice_find(http_header, ' ');
+    for (size_t i = blank + 1; i < http_header.length && i <= blank + 3; i++) {
+        if (http_header.at[i] < '0' || http_header.at[i] > '9') {
+            return 0;
+        }
+        code = code * 10 + (unsigned)(http_header.at[i] - '0');
+    }
+    return (uint16_t)code;
+}
+
+/* ---- the record ---- */
+
+/* Offsets, because decoding may move the buffer. */
+struct layout {
+    size_t header, block, http, length;
+    size_t body, body_length;
+    bool decoded;
+};
+
+static void
+publish(const struct buf *memory, const struct layout *layout, struct warc_record *record)
+{
+    const struct slice header = slice_of(memory->data, layout->header);
+    const char *block = memory->data + layout->block;
+    record->header = header;
+    record->type = warc_http_header(header, "WARC-Type");
+    record->uri = without_angles(warc_http_header(header, "WARC-Target-URI"));
+    record->date = warc_http_header(header, "WARC-Date");
+    record->id = without_angles(warc_http_header(header, "WARC-Record-ID"));
+    record->refers_to = without_angles(warc_http_header(header, "WARC-Refers-To"));
+    record->content_type = warc_http_header(header, "Content-Type");
+    record->payload_digest = warc_http_header(header, "WARC-Payload-Digest");
+    record->truncated = warc_http_header(header, "WARC-Truncated");
+    record->http_header = slice_of(block, layout->http);
+    record->payload = slice_of(block + layout->http, layout->length - layout->http);
+    record->body = layout->decoded ? slice_of(memory->data + layout->body, layout->body_length)
+                                   : record->payload;
+}
+
+/* Undoes the content coding into memory, behind the record. */
+static void
+decode_body(struct buf *memory, const struct warc_limits *limits, struct layout *layout,
+            struct warc_record *record)
+{
+    struct buf body;
+    struct reason why = {""};
+    const char *block = memory->data + layout->block;
+    const struct slice payload = slice_of(block + layout->http, layout->length - layout->http);
+    const struct slice coding =
+        warc_http_header(slice_of(block, layout->http), "Content-Encoding");
+    if (coding.length == 0 || payload.length == 0) {
+        return;
+    }
+    buf_init(&body, limits->body);
+    const enum status status = warc_decode(coding, payload, limits->ratio, &body, &why);
+    record->body_truncated = status != STATUS_OK && status != STATUS_UNSUPPORTED;
+    layout->decoded = status != STATUS_UNSUPPORTED;
+    layout->body = memory->length;
+    layout->body_length = body.length;
+    if (layout->decoded && buf_append_slice(memory, buf_slice(&body)) != STATUS_OK) {
+        layout->body_length = 0;
+        record->body_truncated = true;
+        (void)status_fail(&why, STATUS_LIMIT, "the decoded body does not fit");
+    }
+    buf_release(&body);
+    if (why.text[0] != '\0') {
+        const size_t n = strlen(why.text);
+        record->encoding_problem =
+            buf_append(memory, why.text, n) == STATUS_OK
+                ? slice_of(memory->data + memory->length - n, n)
+                : SLICE("the body could not be decoded");
+    }
+}
+
+enum status
+warc_record_parse(struct buf *memory, const struct warc_limits *limits, struct warc_record *record,
+                  struct reason *why)
+{
+    struct layout layout = {0};
+    uint64_t length;
+    *record = (struct warc_record){0};
+    const struct slice text = buf_slice(memory);
+    if (!slice_starts(text, SLICE("WARC/1."))) {
+        return status_fail(why, STATUS_CORRUPT, "no WARC record begins there");
+    }
+    layout.header = warc_header_length(text);
+    layout.block = layout.header;
+    const struct slice header = slice_of(text.at, layout.header);
+    if (layout.header == 0 || !parse_length(warc_http_header(header, "Content-Length"), &length) ||
+        length > text.length - layout.header) {
+        return status_fail(why, STATUS_CORRUPT, "a WARC record is not whole");
+    }
+    layout.length = (size_t)length;
+    const struct slice type = warc_http_header(header, "Content-Type");
+    if (slice_starts(type, SLICE("application/http"))) {
+        const struct slice block = slice_of(text.at + layout.block, layout.length);
+        layout.http = warc_header_length(block);
+        layout.http = layout.http > 0 ? layout.http : layout.length;
+        record->http_status = slice_starts(block, SLICE("HTTP/"))
+                                  ? status_of(slice_of(block.at, layout.http))
+                                  : 0;
+        if (record->http_status > 0) {
+            decode_body(memory, limits, &layout, record);
+        }
+    }
+    const struct slice problem = record->encoding_problem;
+    publish(memory, &layout, record);
+    record->encoding_problem = problem;
+    return STATUS_OK;
+}
+
+/* ---- one member ---- */
+
+enum status
+warc_read_member(struct slice member, const struct warc_limits *given, struct buf *memory,
+                 struct warc_record *record, struct reason *why)
+{
+    const struct warc_limits limits = warc_limits_of(given);
+    buf_reset(memory);
+    if (!slice_starts(member, SLICE("\x1f\x8b"))) {
+        if (member.length > limits.record || buf_append_slice(memory, member) != STATUS_OK) {
+            return status_fail(why, STATUS_LIMIT, "a WARC record of %zu bytes", member.length);
+        }
+        return warc_record_parse(memory, &limits, record, why);
+    }
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)member.at, .avail_in = (uInt)member.length};
+    if (member.length > UINT32_MAX || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
+        return status_fail(why, STATUS_SYSTEM, "zlib could not start");
+    }
+    int code = Z_OK;
+    while (code == Z_OK) {
+        const size_t room = member.length * 2 > 4096 ? member.length * 2 : 4096;
+        const size_t piece = room < DECODE_SLACK ? room : DECODE_SLACK;
+        char *at = memory->length < limits.record ? buf_reserve(memory, piece) : NULL;
+        if (at == NULL) {
+            inflateEnd(&stream);
+            return status_fail(why, STATUS_LIMIT, "a WARC record larger than %zu bytes",
+                               limits.record < memory->maximum ? limits.record : memory->maximum);
+        }
+        stream.next_out = (Bytef *)at;
+        stream.avail_out = (uInt)piece;
+        code = inflate(&stream, Z_NO_FLUSH);
+        buf_commit(memory, piece - stream.avail_out);
+    }
+    inflateEnd(&stream);
+    if (code != Z_STREAM_END) {
+        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
+    }
+    return warc_record_parse(memory, &limits, record, why);
+}
+
+/* A file's name comes from records that other nodes wrote: it must stay inside the directory. */
+static bool
+is_plain_name(struct slice file)
+{
+    return file.length > 0 && file.length < WARC_FILE_SIZE && file.at[0] != '.' &&
+           slice_find(file, '/') == file.length && slice_find(file, '\0') == file.length;
+}
+
+static enum status
+read_range(int descriptor, const char *name, uint64_t offset, uint64_t length, char *to,
+           struct reason *why)
+{
+    uint64_t done = 0;
+    while (done < length) {
+        const ssize_t n = pread(descriptor, to + done, length - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return status_fail_errno(why, "cannot read %s", name);
+        }
+        if (n == 0) {
+            return status_fail(why, STATUS_CORRUPT, "%s ends before offset %llu", name,
+                               (unsigned long long)(offset + length));
+        }
+        done += (uint64_t)n;
+    }
+    return STATUS_OK;
+}
+
+enum status
+warc_read(const char *directory, struct slice file, uint64_t offset, uint64_t length,
+          const struct warc_limits *given, struct buf *memory, struct warc_record *record,
+          struct reason *why)
+{
+    char path[4096];
+    const struct warc_limits limits = warc_limits_of(given);
+    *record = (struct warc_record){0};
+    if (!is_plain_name(file) || offset > INT64_MAX / 2) {
+        return status_fail(why, STATUS_BAD_INPUT, "\"%.*s\" names no WARC file",
+                           (int)(file.length < 100 ? file.length : 100), file.at ? file.at : "");
+    }
+    snprintf(path, sizeof path, "%s/%.*s", directory, SLICE_PRINT(file));
+    if (length == 0 || length > limits.record) {
+        return status_fail(why, STATUS_LIMIT, "%s: a WARC record of %llu bytes", path,
+                           (unsigned long long)length);
+    }
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        const bool missing = errno == ENOENT;
+        const enum status status = status_fail_errno(why, "cannot open %s", path);
+        return missing ? STATUS_NOT_FOUND : status;
+    }
+    char *member = memory_alloc((size_t)length);
+    enum status status = read_range(descriptor, path, offset, length, member, why);
+    close(descriptor);
+    if (status == STATUS_OK) {
+        status = warc_read_member(slice_of(member, (size_t)length), &limits, memory, record, why);
+        if (status != STATUS_OK) {
+            (void)status_prefix(why, status, "%s at %llu", path, (unsigned long long)offset);
+        }
+    }
+    free(member);
+    return status;
+}

@@ -1,0 +1,488 @@
+/* The writer. A record is formatted in memory, compressed into one gzip member, and appended with
+ * one write(2) to a file opened with O_APPEND, so a killed writer leaves whole members and at
+ * worst the head of one. A write that fails half-way (disk full) is cut off again.
+ *
+ * A large block is not copied: header and block are fed to deflate one after the other, and the
+ * compressed bytes go to the file in pieces of the output buffer; the offset of the member is
+ * known beforehand, since nobody else writes to this file. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nettle/sha1.h>
+#include <sodium.h>
+#include <zlib.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/memory.h"
+#include "warc/warc.h"
+
+enum { OUTPUT_SIZE = 256 << 10, NAME_MAXIMUM = 4096, GZIP_WINDOW = 15 + 16 };
+
+struct warc_writer {
+    char *directory;
+    char *prefix, *node, *process;
+    char *operator_contact, *user_agent;
+    uint64_t size;
+    int descriptor; /* -1: no file open */
+    int directory_descriptor;
+    unsigned serial;
+    char file[WARC_FILE_SIZE];
+    char info_id[WARC_ID_SIZE];
+    uint64_t offset; /* end of the file: where the next record begins */
+    bool unsynced;
+    z_stream deflate;
+    char *output;      /* OUTPUT_SIZE */
+    struct buf header; /* of the record being written */
+    struct buf block;  /* HTTP header as stored */
+};
+
+/* A record about to be written: header fields are in writer->header already. */
+struct record {
+    struct slice parts[2]; /* the block */
+    char id[WARC_ID_SIZE];
+};
+
+/* ---- identifiers and digests ---- */
+
+static void
+new_id(char id[WARC_ID_SIZE])
+{
+    uint8_t bytes[16];
+    char hex[33];
+    randombytes_buf(bytes, sizeof bytes);
+    bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80);
+    digest_hex(bytes, sizeof bytes, hex);
+    snprintf(id, WARC_ID_SIZE, "urn:uuid:%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+             hex + 16, hex + 20);
+}
+
+static void
+put_digest(struct buf *header, const char *name, struct slice first, struct slice second)
+{
+    uint8_t digest[DIGEST_SHA1_SIZE];
+    char text[33];
+    struct sha1_ctx context;
+    sha1_init(&context);
+    sha1_update(&context, first.length, (const uint8_t *)first.at);
+    sha1_update(&context, second.length, (const uint8_t *)second.at);
+    sha1_digest(&context, sizeof digest, digest);
+    digest_base32(digest, sizeof digest, text);
+    buf_printf(header, "%s: sha1:%s\r\n", name, text);
+}
+
+/* Header values must stay on their line, whatever a server or a link put into them. */
+static void
+put_field(struct buf *header, const char *name, struct slice value)
+{
+    buf_printf(header, "%s: ", name);
+    for (size_t i = 0; i < value.length; i++) {
+        const unsigned char c = (unsigned char)value.at[i];
+        buf_append_char(header, c < ' ' || c == 0x7f ? ' ' : (char)c);
+    }
+    buf_append_string(header, "\r\n");
+}
+
+static void
+begin_header(struct warc_writer *writer, const char *type, uint64_t date_ms, struct record *record)
+{
+    char date[CLOCK_TEXT_SIZE];
+    new_id(record->id);
+    clock_text(date_ms, 1, date);
+    buf_reset(&writer->header);
+    buf_printf(&writer->header,
+               "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\n", type,
+               record->id, date);
+}
+
+static void
+put_reference(struct warc_writer *writer, const char *name, struct slice id)
+{
+    buf_printf(&writer->header, "%s: <%.*s>\r\n", name, SLICE_PRINT(id));
+}
+
+static void
+end_header(struct warc_writer *writer, const char *content_type, const struct record *record)
+{
+    put_digest(&writer->header, "WARC-Block-Digest", record->parts[0], record->parts[1]);
+    put_field(&writer->header, "Content-Type", slice_string(content_type));
+    buf_printf(&writer->header, "Content-Length: %zu\r\n\r\n",
+               record->parts[0].length + record->parts[1].length);
+}
+
+/* ---- bytes into the file ---- */
+
+static enum status
+write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *why)
+{
+    while (n > 0) {
+        const ssize_t written = write(writer->descriptor, at, n);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            const bool full = written == 0 || errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+            const enum status status =
+                status_fail_errno(why, "cannot write %s/%s", writer->directory, writer->file);
+            return full ? STATUS_FULL : status;
+        }
+        at += written;
+        n -= (size_t)written;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+deflate_part(struct warc_writer *writer, struct slice part, int flush, struct reason *why)
+{
+    z_stream *stream = &writer->deflate;
+    stream->next_in = (Bytef *)(uintptr_t)part.at;
+    size_t left = part.length;
+    do {
+        const uInt piece = left > (1U << 30) ? 1U << 30 : (uInt)left;
+        const int mode = piece == left ? flush : Z_NO_FLUSH;
+        stream->avail_in = piece;
+        left -= piece;
+        int code;
+        do {
+            code = deflate(stream, mode);
+            if (code == Z_STREAM_ERROR) {
+                return status_fail(why, STATUS_SYSTEM, "zlib could not compress");
+            }
+            const size_t ready = OUTPUT_SIZE - stream->avail_out;
+            if (stream->avail_out == 0 || (code == Z_STREAM_END && ready > 0)) {
+                TRY(write_all(writer, writer->output, ready, why));
+                stream->next_out = (Bytef *)writer->output;
+                stream->avail_out = OUTPUT_SIZE;
+            }
+        } while (stream->avail_in > 0 || (mode == Z_FINISH && code != Z_STREAM_END));
+    } while (left > 0);
+    return STATUS_OK;
+}
+
+static enum status
+write_member(struct warc_writer *writer, const struct record *record, struct reason *why)
+{
+    if (writer->header.overflowed || writer->block.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "header of a WARC record is too large");
+    }
+    deflateReset(&writer->deflate);
+    writer->deflate.next_out = (Bytef *)writer->output;
+    writer->deflate.avail_out = OUTPUT_SIZE;
+    TRY(deflate_part(writer, buf_slice(&writer->header), Z_NO_FLUSH, why));
+    TRY(deflate_part(writer, record->parts[0], Z_NO_FLUSH, why));
+    TRY(deflate_part(writer, record->parts[1], Z_NO_FLUSH, why));
+    return deflate_part(writer, SLICE("\r\n\r\n"), Z_FINISH, why);
+}
+
+/* Appends the record; on failure the file ends where it did before. */
+static enum status
+append(struct warc_writer *writer, const struct record *record, struct warc_location *location,
+       struct reason *why)
+{
+    const uint64_t start = writer->offset;
+    const enum status status = write_member(writer, record, why);
+    if (status != STATUS_OK) {
+        if (ftruncate(writer->descriptor, (off_t)start) != 0) {
+            /* The torn member stays; what follows goes to another file. */
+            close(writer->descriptor);
+            writer->descriptor = -1;
+        }
+        return status;
+    }
+    writer->unsynced = true;
+    writer->offset = start + writer->deflate.total_out;
+    if (location != NULL) {
+        snprintf(location->file, sizeof location->file, "%s", writer->file);
+        memcpy(location->id, record->id, sizeof location->id);
+        location->offset = start;
+        location->length = writer->deflate.total_out;
+    }
+    return STATUS_OK;
+}
+
+/* ---- files ---- */
+
+static enum status
+write_info(struct warc_writer *writer, struct reason *why)
+{
+    struct record record;
+    struct buf *block = &writer->block;
+    buf_reset(block);
+    buf_printf(block, "software: Quadrille/%s\r\n", QUADRILLE_VERSION);
+    buf_append_string(block, "format: WARC File Format 1.1\r\n"
+                             "conformsTo: http://iipc.github.io/warc-specifications/"
+                             "specifications/warc-format/warc-1.1/\r\n");
+    if (writer->user_agent[0] != '\0') {
+        put_field(block, "http-header-user-agent", slice_string(writer->user_agent));
+    }
+    if (writer->operator_contact[0] != '\0') {
+        put_field(block, "operator", slice_string(writer->operator_contact));
+    }
+    begin_header(writer, "warcinfo", clock_wall_ms(), &record);
+    put_field(&writer->header, "WARC-Filename", slice_string(writer->file));
+    record.parts[0] = buf_slice(block);
+    record.parts[1] = SLICE("");
+    end_header(writer, "application/warc-fields", &record);
+    TRY(append(writer, &record, NULL, why));
+    memcpy(writer->info_id, record.id, sizeof record.id);
+    return STATUS_OK;
+}
+
+static enum status
+open_file(struct warc_writer *writer, struct reason *why)
+{
+    char stamp[32];
+    const uint64_t now = clock_wall_ms();
+    const time_t seconds = (time_t)(now / 1000);
+    struct tm calendar;
+    gmtime_r(&seconds, &calendar);
+    strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", &calendar);
+    do {
+        const int n =
+            snprintf(writer->file, sizeof writer->file, "%s-%s%03u-%05u-%s-%s.warc.gz",
+                     writer->prefix, stamp, (unsigned)(now % 1000), writer->serial++, writer->node,
+                     writer->process);
+        if (n < 0 || (size_t)n >= sizeof writer->file) {
+            return status_fail(why, STATUS_MISUSE, "the name of the WARC file is too long");
+        }
+        writer->descriptor =
+            openat(writer->directory_descriptor, writer->file,
+                   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    } while (writer->descriptor < 0 && errno == EEXIST);
+    if (writer->descriptor < 0) {
+        const bool full = errno == ENOSPC || errno == EDQUOT;
+        const enum status status =
+            status_fail_errno(why, "cannot create %s/%s", writer->directory, writer->file);
+        return full ? STATUS_FULL : status;
+    }
+    writer->offset = 0;
+    enum status status = write_info(writer, why);
+    if (status == STATUS_OK && fsync(writer->directory_descriptor) != 0) {
+        status = status_fail_errno(why, "cannot sync %s", writer->directory);
+    }
+    if (status != STATUS_OK && writer->descriptor >= 0) {
+        (void)unlinkat(writer->directory_descriptor, writer->file, 0);
+        close(writer->descriptor);
+        writer->descriptor = -1;
+    }
+    return status;
+}
+
+static enum status
+close_file(struct warc_writer *writer, struct reason *why)
+{
+    TRY(warc_sync(writer, why));
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+        writer->descriptor = -1;
+    }
+    return STATUS_OK;
+}
+
+/* A file to write to: the open one unless it has its size. */
+static enum status
+ready_file(struct warc_writer *writer, struct reason *why)
+{
+    if (writer->descriptor >= 0 && writer->offset >= writer->size) {
+        TRY(close_file(writer, why));
+    }
+    return writer->descriptor >= 0 ? STATUS_OK : open_file(writer, why);
+}
+
+/* What may stand in a file's name. */
+static char *
+name_part(const char *text)
+{
+    char *part = memory_string(text != NULL && text[0] != '\0' ? text : "node");
+    for (char *c = part; *c != '\0'; c++) {
+        const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                           (*c >= '0' && *c <= '9') || *c == '.' || *c == '_';
+        *c = plain ? *c : '_';
+    }
+    return part;
+}
+
+static enum status
+make_directory(const char *directory, struct reason *why)
+{
+    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
+        return status_fail_errno(why, "cannot make %s", directory);
+    }
+    return STATUS_OK;
+}
+
+enum status
+warc_writer_open(struct warc_writer **result, const char *directory,
+                 const struct warc_writer_options *options, struct reason *why)
+{
+    *result = NULL;
+    if (sodium_init() < 0) {
+        return status_fail(why, STATUS_SYSTEM, "libsodium could not start");
+    }
+    TRY(make_directory(directory, why));
+    const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return status_fail_errno(why, "cannot open %s", directory);
+    }
+    struct warc_writer *writer = memory_zero(1, sizeof *writer);
+    if (deflateInit2(&writer->deflate, options->level, Z_DEFLATED, GZIP_WINDOW, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        close(descriptor);
+        free(writer);
+        return status_fail(why, STATUS_SYSTEM, "zlib could not start");
+    }
+    writer->directory = memory_string(directory);
+    writer->prefix = name_part(options->prefix);
+    writer->node = name_part(options->node);
+    writer->process = name_part(options->process);
+    writer->operator_contact = memory_string(options->operator_contact ? options->operator_contact : "");
+    writer->user_agent = memory_string(options->user_agent ? options->user_agent : "");
+    writer->size = options->size;
+    writer->descriptor = -1;
+    writer->directory_descriptor = descriptor;
+    writer->output = memory_alloc(OUTPUT_SIZE);
+    buf_init(&writer->header, WARC_HEADER_MAXIMUM);
+    buf_init(&writer->block, WARC_HTTP_HEADER_MAXIMUM * 2);
+    *result = writer;
+    return STATUS_OK;
+}
+
+enum status
+warc_writer_close(struct warc_writer *writer, struct reason *why)
+{
+    if (writer == NULL) {
+        return STATUS_OK;
+    }
+    const enum status status = close_file(writer, why);
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+    }
+    close(writer->directory_descriptor);
+    deflateEnd(&writer->deflate);
+    buf_release(&writer->header);
+    buf_release(&writer->block);
+    free(writer->directory);
+    free(writer->prefix);
+    free(writer->node);
+    free(writer->process);
+    free(writer->operator_contact);
+    free(writer->user_agent);
+    free(writer->output);
+    free(writer);
+    return status;
+}
+
+enum status
+warc_sync(struct warc_writer *writer, struct reason *why)
+{
+    if (!writer->unsynced || writer->descriptor < 0) {
+        return STATUS_OK;
+    }
+    if (fdatasync(writer->descriptor) != 0) {
+        const bool full = errno == ENOSPC || errno == EDQUOT;
+        const enum status status =
+            status_fail_errno(why, "cannot sync %s/%s", writer->directory, writer->file);
+        return full ? STATUS_FULL : status;
+    }
+    writer->unsynced = false;
+    return STATUS_OK;
+}
+
+/* ---- records ---- */
+
+/* The response's header as it is stored: the body stands behind it without its transfer coding,
+ * so that header is renamed; a status line of HTTP/2 or 3 is written in the form that readers of
+ * application/http know, with WARC-Protocol saying what it was. */
+static void
+store_response_header(struct buf *block, struct slice header)
+{
+    buf_reset(block);
+    if (slice_starts(header, SLICE("HTTP/2")) || slice_starts(header, SLICE("HTTP/3"))) {
+        const size_t blank = slice_find(header, ' ');
+        buf_append_string(block, "HTTP/1.1");
+        header = slice_of(header.at + blank, header.length - blank);
+    }
+    while (header.length > 0) {
+        size_t line = slice_find(header, '\n');
+        line += line < header.length ? 1 : 0;
+        if (line > 18 &&
+            slice_equal_nocase(slice_of(header.at, 18), SLICE("Transfer-Encoding:"))) {
+            buf_append_string(block, "X-Archive-Orig-");
+        }
+        buf_append(block, header.at, line);
+        header = slice_of(header.at + line, header.length - line);
+    }
+}
+
+static void
+put_exchange_fields(struct warc_writer *writer, const struct warc_exchange *exchange)
+{
+    struct buf *header = &writer->header;
+    put_field(header, "WARC-Target-URI", exchange->uri);
+    put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
+    if (exchange->ip.length > 0) {
+        put_field(header, "WARC-IP-Address", exchange->ip);
+    }
+    if (exchange->protocol.length > 0) {
+        put_field(header, "WARC-Protocol", exchange->protocol);
+    }
+}
+
+static enum status
+write_request(struct warc_writer *writer, const struct warc_exchange *exchange,
+              struct slice response_id, struct reason *why)
+{
+    struct record record = {.parts = {exchange->request, SLICE("")}};
+    begin_header(writer, "request", exchange->date_ms, &record);
+    put_exchange_fields(writer, exchange);
+    put_reference(writer, "WARC-Concurrent-To", response_id);
+    end_header(writer, "application/http;msgtype=request", &record);
+    return append(writer, &record, NULL, why);
+}
+
+enum status
+warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exchange,
+                    struct warc_location *location, struct reason *why)
+{
+    struct record record;
+    TRY(ready_file(writer, why));
+    store_response_header(&writer->block, exchange->response_header);
+    record.parts[0] = buf_slice(&writer->block);
+    record.parts[1] = exchange->body;
+    begin_header(writer, "response", exchange->date_ms, &record);
+    put_exchange_fields(writer, exchange);
+    if (exchange->truncated.length > 0) {
+        put_field(&writer->header, "WARC-Truncated", exchange->truncated);
+    }
+    put_digest(&writer->header, "WARC-Payload-Digest", exchange->body, SLICE(""));
+    end_header(writer, "application/http;msgtype=response", &record);
+    TRY(append(writer, &record, location, why));
+    return write_request(writer, exchange, slice_string(location->id), why);
+}
+
+enum status
+warc_write_conversion(struct warc_writer *writer, const struct warc_conversion *conversion,
+                      struct warc_location *location, struct reason *why)
+{
+    char type[256];
+    struct record record = {.parts = {conversion->body, SLICE("")}};
+    TRY(ready_file(writer, why));
+    buf_reset(&writer->block);
+    begin_header(writer, "conversion", conversion->date_ms, &record);
+    put_field(&writer->header, "WARC-Target-URI", conversion->uri);
+    put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
+    if (conversion->refers_to.length > 0) {
+        put_reference(writer, "WARC-Refers-To", conversion->refers_to);
+    }
+    snprintf(type, sizeof type, "%.*s", SLICE_PRINT(conversion->content_type));
+    end_header(writer, type, &record);
+    return append(writer, &record, location, why);
+}
