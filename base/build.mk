@@ -5,4 +5,5 @@ base_OBJECTS += base/iri.o base/url.o base/url_host.o base/url_key.o base/url_pe
 CONFORMANCE += run_urls
 FUZZERS += fuzz_url
 
-UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log tests/unit/test_opt
+UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log tests/unit/test_opt \
+	tests/unit/test_rpc

@@ -9,12 +9,19 @@
 #include "base/status.h"
 
 void
-digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE])
+digest_sha1_parts(struct slice first, struct slice second, uint8_t digest[DIGEST_SHA1_SIZE])
 {
     struct sha1_ctx context;
     sha1_init(&context);
-    sha1_update(&context, bytes.length, (const uint8_t *)bytes.at);
+    sha1_update(&context, first.length, (const uint8_t *)first.at);
+    sha1_update(&context, second.length, (const uint8_t *)second.at);
     sha1_digest(&context, DIGEST_SHA1_SIZE, digest);
+}
+
+void
+digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE])
+{
+    digest_sha1_parts(bytes, (struct slice){NULL, 0}, digest);
 }
 
 void

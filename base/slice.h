@@ -13,7 +13,10 @@ struct slice {
 
 #define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
 /* The same where C wants a constant: the initialiser of a static table. */
-#define SLICE_INIT(literal) {(literal), sizeof(literal) - 1}
+#define SLICE_INIT(literal)            \
+    {                                  \
+        (literal), sizeof(literal) - 1 \
+    }
 /* For printf: "%.*s" with SLICE_PRINT(slice). */
 #define SLICE_PRINT(slice) (int)(slice).length, (slice).at ? (slice).at : ""
 

@@ -110,6 +110,7 @@ digests(void **state)
     digest_sha1(SLICE("abc"), digest); /* FIPS 180 */
     digest_hex(digest, DIGEST_SHA1_SIZE, text);
     assert_string_equal(text, "a9993e364706816aba3e25717850c26c9cd0d89d");
+    digest_sha1_parts(SLICE("a"), SLICE("bc"), digest);
     digest_base32(digest, DIGEST_SHA1_SIZE, text);
     assert_string_equal(text, "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5");
     digest_sha256(SLICE(""), digest);
