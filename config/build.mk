@@ -1,1 +1,2 @@
 config_OBJECTS := config/config.o
+UNIT_TESTS += tests/unit/test_config

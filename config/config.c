@@ -18,10 +18,12 @@ const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
                                   {.name = NULL}};
 
 /* Tables live beside the code that reads them, above this folder. */
-extern const struct opt queue_options[], metastore_options[], scope_options[], extract_options[];
+extern const struct opt queue_options[], metastore_options[], warc_options[], scope_options[],
+    extract_options[], stage_option_table[];
 
-const struct opt *const config_tables[] = {queue_options,   metastore_options, scope_options,
-                                           extract_options, log_options,       NULL};
+const struct opt *const config_tables[] = {
+    scope_options,     extract_options,    warc_options, queue_options,
+    metastore_options, stage_option_table, log_options,  NULL};
 
 enum { PATH_BYTES = 4096, OPEN_FOLDERS_MAXIMUM = 16 };
 

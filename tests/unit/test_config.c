@@ -1,0 +1,160 @@
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rpc.h"
+#include "config/config.h"
+
+static char folder[] = "/tmp/test_config.XXXXXX";
+static char path[PATH_MAX];
+
+static int
+folder_make(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int
+folder_remove(void **state)
+{
+    (void)state;
+    char command[64];
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void
+file_write(const char *name, const char *text)
+{
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs(text, file);
+    (void)fclose(file);
+}
+
+static void
+later_sources_win(void **state)
+{
+    (void)state;
+    struct opt_set *options;
+    struct reason why;
+    struct flag_list assignments = {.items = {"log.level=error"}, .count = 1};
+    assert_int_equal(config_load(folder, NULL, &options, &why), STATUS_OK); /* no file */
+    assert_string_equal(opt_string(options, "log.level"), "info");
+    opt_set_free(options);
+    file_write("quadrille.conf", "log.level = debug\nlog.format = json\n");
+    assert_int_equal(config_load(folder, NULL, &options, &why), STATUS_OK);
+    assert_string_equal(opt_string(options, "log.level"), "debug");
+    opt_set_free(options);
+    assert_int_equal(config_load(folder, &assignments, &options, &why), STATUS_OK);
+    assert_string_equal(opt_string(options, "log.level"), "error");
+    assert_string_equal(opt_string(options, "log.format"), "json");
+    opt_set_free(options);
+    assert_int_equal(config_load(NULL, &assignments, &options, &why), STATUS_OK);
+    opt_set_free(options);
+}
+
+static void
+errors_name_file_and_line(void **state)
+{
+    (void)state;
+    struct opt_set *options;
+    struct reason why;
+    char expected[128];
+    file_write("quadrille.conf", "# a comment\nlog.level = loud\n");
+    assert_int_equal(config_load(folder, NULL, &options, &why), STATUS_MISUSE);
+    assert_null(options);
+    (void)snprintf(expected, sizeof expected,
+                   "%s/quadrille.conf:2: log.level: \"loud\" is not one of "
+                   "error|warning|info|debug",
+                   folder);
+    assert_string_equal(why.text, expected);
+}
+
+static void
+endpoints_lie_in_the_run_folder(void **state)
+{
+    (void)state;
+    struct buf endpoint;
+    struct stat info;
+    buf_init(&endpoint, 1000);
+    (void)snprintf(path, sizeof path, "%s/.//", folder);
+    config_endpoint(path, "queue", &endpoint);
+    (void)snprintf(path, sizeof path, "ipc://%s/run/queue.sock", folder);
+    assert_string_equal(endpoint.data, path);
+    (void)snprintf(path, sizeof path, "%s/run", folder);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    buf_release(&endpoint);
+}
+
+/* A socket's path may have 107 bytes; the folder's here has more. */
+static void
+long_paths_serve_at_the_same_place(void **state)
+{
+    (void)state;
+    char name[120];
+    struct buf first, second;
+    struct stat info;
+    struct rpc_server *server;
+    struct reason why;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    buf_init(&first, 1000);
+    buf_init(&second, 1000);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    config_endpoint(path, "queue", &first);
+    config_endpoint(path, "queue", &second);
+    assert_true(first.length < 108);
+    assert_string_equal(first.data, second.data); /* one descriptor, however often */
+    const char *const endpoints[] = {first.data, NULL};
+    assert_int_equal(rpc_server_open(&server, endpoints, NULL, &why), STATUS_OK);
+    (void)snprintf(path, sizeof path, "%s/%s/run/queue.sock", folder, name);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISSOCK(info.st_mode));
+    rpc_server_close(server);
+    buf_release(&first);
+    buf_release(&second);
+}
+
+static void
+data_path_by_environment_or_beside_the_program(void **state)
+{
+    (void)state;
+    struct buf found;
+    struct reason why;
+    buf_init(&found, 1000);
+    assert_int_equal(setenv("QUADRILLE_DATA", folder, 1), 0);
+    assert_int_equal(config_data_path("nothing", &found, &why), STATUS_NOT_FOUND);
+    file_write("thing", "");
+    assert_int_equal(config_data_path("thing", &found, &why), STATUS_OK);
+    (void)snprintf(path, sizeof path, "%s/thing", folder);
+    assert_string_equal(found.data, path);
+    buf_reset(&found);
+    assert_int_equal(unsetenv("QUADRILLE_DATA"), 0);
+    assert_int_equal(config_data_path("transforms", &found, &why), STATUS_OK);
+    buf_release(&found);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_sources_win),
+        cmocka_unit_test(errors_name_file_and_line),
+        cmocka_unit_test(endpoints_lie_in_the_run_folder),
+        cmocka_unit_test(long_paths_serve_at_the_same_place),
+        cmocka_unit_test(data_path_by_environment_or_beside_the_program),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
