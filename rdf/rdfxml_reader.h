@@ -1,0 +1,79 @@
+/* Between rdfxml.c (libxml2's events and limits) and rdfxml_grammar.c (what they mean): private. */
+#ifndef RDF_RDFXML_READER_H
+#define RDF_RDFXML_READER_H
+
+#include <libxml/parser.h>
+
+#include "base/digest.h"
+#include "rdf/blank_label.h"
+#include "rdf/problem.h"
+#include "rdf/resolve.h"
+#include "rdf/xml_literal.h"
+#include "rdf/xml_names.h"
+
+/* What an open element is. */
+enum rdfxml_kind {
+    RDFXML_DOCUMENT,   /* no element: below the root */
+    RDFXML_SKIPPED,    /* an error was reported of it, or of one around it */
+    RDFXML_RDF,        /* rdf:RDF */
+    RDFXML_NODE,       /* a node element: it holds property elements */
+    RDFXML_PROPERTY,   /* holds one node element or text: not known yet, or node_seen */
+    RDFXML_EMPTY,      /* a property element whose attributes said all */
+    RDFXML_RESOURCE,   /* parseType="Resource": property and node in one */
+    RDFXML_COLLECTION, /* parseType="Collection": holds node elements */
+    RDFXML_LITERAL     /* parseType="Literal" */
+};
+
+struct rdfxml_frame {
+    enum rdfxml_kind kind;
+    bool node_seen;
+    uint32_t members;         /* rdf:li so far */
+    struct term node;         /* NODE, RESOURCE: the subject of what it holds */
+    struct slice predicate;   /* of properties; their subject is the frame below */
+    struct slice datatype;    /* empty: none */
+    struct slice reification; /* IRI from rdf:ID; empty: none */
+    struct term cell;         /* COLLECTION: the latest cell; NONE: no item yet */
+    char cell_label[BLANK_LABEL_SIZE];
+    struct iri_base base;
+    struct slice language;
+    struct scratch_mark mark; /* before all that the frame took */
+};
+
+struct rdfxml_ids {
+    uint8_t (*prints)[FINGERPRINT_SIZE]; /* hash table; all zero: free */
+    size_t size, count;
+};
+
+struct rdfxml_reader {
+    struct quad_sink sink;
+    struct reason *why;
+    struct problems problems;
+    const char *message; /* of the latest BAD_INPUT */
+    size_t term_size;
+
+    struct rdfxml_frame *frames; /* frames[0]: RDFXML_DOCUMENT */
+    uint32_t count, maximum;
+    struct scratch scratch;
+    struct buf work;
+    struct buf text; /* of the innermost property element */
+    struct xml_names names;
+    struct xml_literal literal;
+    struct rdfxml_ids ids;
+    uint64_t generated;
+
+    /* rdfxml.c */
+    xmlParserCtxtPtr context; /* of the document; entities get their own */
+    enum status status;       /* other than OK: over */
+    struct slice input;       /* not yet given to libxml2 */
+    uint64_t given, delivered; /* bytes to libxml2, and from it */
+};
+
+/* Events; BAD_INPUT with reader->message set can be survived: the element is skipped. */
+enum status rdfxml_start(struct rdfxml_reader *reader, const xmlChar *local, const xmlChar *prefix,
+                         const xmlChar *space, int attribute_count, const xmlChar **attributes);
+enum status rdfxml_end(struct rdfxml_reader *reader, const xmlChar *local, const xmlChar *prefix);
+enum status rdfxml_text(struct rdfxml_reader *reader, struct slice text);
+/* Where comments and instructions count; NULL elsewhere. */
+struct xml_literal *rdfxml_open_literal(struct rdfxml_reader *reader);
+
+#endif
