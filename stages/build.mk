@@ -3,3 +3,6 @@ stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/stag
 PROGRAMS += quadrille-extract
 quadrille-extract_OBJECTS := stages/extract.o
 UNIT_TESTS += tests/unit/test_document tests/unit/test_scope
+stages_OBJECTS += stages/robots.o
+CONFORMANCE += run_robots
+FUZZERS += fuzz_robots
