@@ -3,6 +3,7 @@
  * node starts, that it is a literal when the property ends.
  */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "rdf/lexical.h"
@@ -193,6 +194,14 @@ is_xml(const xmlChar *prefix)
     return prefix != NULL && strcmp((const char *)prefix, "xml") == 0;
 }
 
+/* Names that start with "xml" in any case are reserved, and ignored. */
+static bool
+is_reserved(const xmlChar **attribute)
+{
+    return is_xml(attribute[1]) ||
+           (attribute[2] == NULL && strncasecmp((const char *)attribute[0], "xml", 3) == 0);
+}
+
 /* Attributes without namespace that stand for those of RDF's (section 6.1.4). */
 static enum xml_term
 bare_term(const xmlChar *local)
@@ -280,7 +289,7 @@ read_attributes(struct rdfxml_reader *reader, struct rdfxml_frame *frame,
     TRY(read_inherited(reader, frame, attributes->count, attributes->all));
     for (int i = 0; i < attributes->count; i++) {
         const xmlChar **attribute = attributes->all + 5 * i;
-        if (!is_xml(attribute[1])) {
+        if (!is_reserved(attribute)) {
             TRY(read_attribute(reader, attribute, attributes));
         }
     }
@@ -294,7 +303,7 @@ emit_property_attributes(struct rdfxml_reader *reader, const struct rdfxml_frame
 {
     for (int i = 0; attributes->properties > 0 && i < attributes->count; i++) {
         const xmlChar **attribute = attributes->all + 5 * i;
-        if (is_xml(attribute[1])) {
+        if (is_reserved(attribute)) {
             continue;
         }
         const bool bare = attribute[2] == NULL;

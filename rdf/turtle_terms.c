@@ -322,6 +322,9 @@ turtle_at_word(const struct turtle_reader *reader, const char *word, bool any_ca
         return false;
     }
     const char *behind = reader->at + length;
+    if (*word == '@') {
+        return behind == reader->end || lexical_name_length(behind, reader->end) == 0;
+    }
     const char *name = reader->at + prefix_length(reader->at, reader->end);
     return behind == reader->end ||
            (*behind != ':' && lexical_name_length(behind, reader->end) == 0 &&
