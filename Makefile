@@ -16,6 +16,7 @@ LDFLAGS  =
 BUILD    = build
 PREFIX   = /usr/local
 DESTDIR  =
+SECONDS  = 60
 SANITIZE =#          address,undefined: with a BUILD of its own
 export QUADRILLE_SHARED ?= $(abspath ../shared)
 
@@ -29,7 +30,6 @@ UNIT_TESTS :=
 FUZZERS :=
 CONFORMANCE :=
 SUBCOMMANDS :=
-HELPERS :=
 all:
 include $(wildcard */build.mk */*/build.mk)
 
@@ -52,8 +52,8 @@ objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
 
-.PHONY: all help run check bench conformance install asan ubsan fuzz clean format lint \
-	tests fuzzers suites man
+.PHONY: all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint \
+	tests fuzzers suites man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -62,6 +62,12 @@ tests: $(tests)
 fuzzers: $(fuzzers)
 suites: $(suites)
 man: $(manuals)
+print-tests:
+	@echo $(notdir $(tests))
+print-fuzzers:
+	@echo $(FUZZERS)
+print-suites:
+	@echo $(suites)
 
 help:
 	@echo 'make all          programs in $(BUILD)/bin'
@@ -146,7 +152,7 @@ bench:
 conformance:
 	@deploy/install-deps
 	@$(MAKE) --no-print-directory all suites
-	@tests/conformance/run $(BUILD)/tests $(BUILD)/conformance
+	@tests/conformance/run $(BUILD)/conformance $(suites)
 
 asan:
 	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-O1 -g' all tests
@@ -154,14 +160,22 @@ asan:
 ubsan:
 	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-O1 -g' all tests
 
-fuzz:
-	$(MAKE) BUILD=build/fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' fuzzers
+# Everything by clang under its sanitizers, and the fuzzers.
+fuzz-build:
+	@$(MAKE) --no-print-directory BUILD=build/sanitize CC=clang \
+		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' all tests fuzzers
+
+# Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
+fuzz: fuzz-build
+	@mkdir -p $(FUZZERS:%=build/fuzz/%)
+	@$(foreach f,$(FUZZERS),build/sanitize/tests/$(f) -max_total_time=$(SECONDS) \
+		-artifact_prefix=build/fuzz/$(f)- build/fuzz/$(f) tests/fuzz/corpus/$(f) &&) true
 
 install: all man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/quadrille
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(manuals) $(DESTDIR)$(PREFIX)/share/man/man1
-	cp -R transforms/data/. $(DESTDIR)$(PREFIX)/share/quadrille
+	cp -R transforms $(DESTDIR)$(PREFIX)/share/quadrille/
 
 format:
 	clang-format -i $(sources)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t clock_wall_ms(void);      /* milliseconds since 1970-01-01T00:00:00Z */
+uint64_t clock_wall_ms(void); /* milliseconds since 1970-01-01T00:00:00Z */
 uint64_t clock_monotonic_ms(void);
 uint64_t clock_monotonic_us(void);
 

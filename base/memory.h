@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-void *memory_alloc(size_t size);                             /* not zeroed; never NULL */
-void *memory_zero(size_t count, size_t size);                /* zeroed, overflow-checked */
-void *memory_resize(void *old, size_t count, size_t size);   /* overflow-checked realloc */
-char *memory_string(const char *text);                       /* copy of a C string */
-char *memory_string_n(const char *text, size_t length);      /* copy, NUL added */
+void *memory_alloc(size_t size);                           /* not zeroed; never NULL */
+void *memory_zero(size_t count, size_t size);              /* zeroed, overflow-checked */
+void *memory_resize(void *old, size_t count, size_t size); /* overflow-checked realloc */
+char *memory_string(const char *text);                     /* copy of a C string */
+char *memory_string_n(const char *text, size_t length);    /* copy, NUL added */
 
 #endif

@@ -30,14 +30,13 @@ flags_of(const struct program *program, int table)
 
 /* ---- parsing ---- */
 
-/* name of length bytes, or letter when not 0 */
+/* By its name, or by its letter when that is not 0. */
 static const struct flag *
-flag_find(const struct program *program, const char *name, size_t length, char letter)
+flag_find(const struct program *program, struct slice name, char letter)
 {
     for (int table = 0; table < 2; table++) {
         for (const struct flag *flag = flags_of(program, table); flag->name; flag++) {
-            if (letter ? flag->letter == letter
-                       : strlen(flag->name) == length && memcmp(flag->name, name, length) == 0) {
+            if (letter ? flag->letter == letter : slice_is(name, flag->name)) {
                 return flag;
             }
         }
@@ -120,7 +119,7 @@ argument_parse(const struct program *program, const char *argument, const char *
     if (argument[1] == '-') {
         const char *name = argument + 2;
         const size_t length = strcspn(name, "=");
-        const struct flag *flag = flag_find(program, name, length, 0);
+        const struct flag *flag = flag_find(program, slice_of(name, length), 0);
         if (!flag) {
             return status_fail(why, STATUS_MISUSE, "unknown flag --%.*s; see %s --help",
                                (int)length, name, program->name);
@@ -128,7 +127,7 @@ argument_parse(const struct program *program, const char *argument, const char *
         return flag_apply(program, flag, name[length] ? name + length + 1 : NULL, next, taken, why);
     }
     for (const char *letter = argument + 1; *letter; letter++) {
-        const struct flag *flag = flag_find(program, NULL, 0, *letter);
+        const struct flag *flag = flag_find(program, SLICE(""), *letter);
         if (!flag) {
             return status_fail(why, STATUS_MISUSE, "unknown flag -%c; see %s --help", *letter,
                                program->name);

@@ -146,16 +146,17 @@ rpc_receive(void *zmq, zmq_msg_t *frames, int most, int *count)
     bool more = true;
     *count = 0;
     while (more) {
-        zmq_msg_t extra;
-        zmq_msg_t *frame = *count < most ? &frames[*count] : &extra;
-        if (!frame_receive(zmq, frame)) {
-            (void)zmq_msg_close(frame);
+        zmq_msg_t frame;
+        if (!frame_receive(zmq, &frame)) {
+            (void)zmq_msg_close(&frame);
             break; /* messages arrive whole: only ever at the first frame */
         }
-        more = zmq_msg_more(frame);
-        if (frame == &extra) {
-            (void)zmq_msg_close(&extra);
+        more = zmq_msg_more(&frame);
+        if (*count < most) {
+            (void)zmq_msg_init(&frames[*count]);
+            (void)zmq_msg_move(&frames[*count], &frame);
         }
+        (void)zmq_msg_close(&frame);
         *count += *count < INT32_MAX;
     }
     for (int i = *count; *count > 0 && i < most; i++) {

@@ -12,22 +12,22 @@
 #define BASE_STATUS_H
 
 /* name, text */
-#define STATUS_MAP(X)                                                                              \
-    X(OK, "done")                                                                                  \
-    X(END, "no more")                                                                              \
-    X(AGAIN, "not now, try again")                                                                 \
-    X(BAD_INPUT, "input is malformed")                                                             \
-    X(LIMIT, "a configured limit was reached")                                                     \
-    X(NOT_FOUND, "not found")                                                                      \
-    X(DENIED, "not allowed")                                                                       \
-    X(FULL, "no room left")                                                                        \
-    X(STALE, "superseded by newer work")                                                           \
-    X(TIMEOUT, "took too long")                                                                    \
-    X(CANCELLED, "cancelled")                                                                      \
-    X(UNSUPPORTED, "not supported")                                                                \
-    X(PROTOCOL, "a message was not understood")                                                    \
-    X(CORRUPT, "stored data is damaged")                                                           \
-    X(MISUSE, "called with wrong arguments")                                                       \
+#define STATUS_MAP(X)                           \
+    X(OK, "done")                               \
+    X(END, "no more")                           \
+    X(AGAIN, "not now, try again")              \
+    X(BAD_INPUT, "input is malformed")          \
+    X(LIMIT, "a configured limit was reached")  \
+    X(NOT_FOUND, "not found")                   \
+    X(DENIED, "not allowed")                    \
+    X(FULL, "no room left")                     \
+    X(STALE, "superseded by newer work")        \
+    X(TIMEOUT, "took too long")                 \
+    X(CANCELLED, "cancelled")                   \
+    X(UNSUPPORTED, "not supported")             \
+    X(PROTOCOL, "a message was not understood") \
+    X(CORRUPT, "stored data is damaged")        \
+    X(MISUSE, "called with wrong arguments")    \
     X(SYSTEM, "the operating system or a library failed")
 
 enum status {
@@ -66,12 +66,12 @@ enum status status_prefix(struct reason *why, enum status status, const char *fo
     __attribute__((format(printf, 3, 4)));
 
 /* Hands any status but OK to the caller. For functions with nothing to clean up. */
-#define TRY(expression)                                                                            \
-    do {                                                                                           \
-        const enum status try_status_ = (expression);                                              \
-        if (try_status_ != STATUS_OK) {                                                            \
-            return try_status_;                                                                    \
-        }                                                                                          \
+#define TRY(expression)                               \
+    do {                                              \
+        const enum status try_status_ = (expression); \
+        if (try_status_ != STATUS_OK) {               \
+            return try_status_;                       \
+        }                                             \
     } while (0)
 
 #endif
