@@ -65,7 +65,7 @@ size_t opt_list(const struct opt_set *set, const char *name, const char *const *
 /* The value as written, of any type; whether it differs from the default. */
 const char *opt_text(const struct opt_set *set, const char *name, bool *changed);
 
-/* The commented sample configuration: every option with its help and default, all lines
+/* The commented sample configuration: every option with its help and default, all options
  * commented out. deploy/quadrille.conf is this output; a test compares. */
 void opt_set_print_sample(const struct opt_set *set, FILE *out);
 /* The same as mdoc(7) list items for a manual page. */
@@ -92,12 +92,13 @@ struct flag_list {
 
 /* What --help, --version and the manual page of a program or subcommand say. */
 struct program {
-    const char *name;         /* "quadrille crawl" */
-    const char *synopsis;     /* "[OPTION]... FILE", operands after the flags */
-    const char *summary;      /* one line */
-    const char *description;  /* paragraphs parted by blank lines */
-    const char *examples;     /* shell lines, comments with # */
-    const struct flag *flags; /* ended by name NULL; may be NULL */
+    const char *name;                /* "quadrille crawl" */
+    const char *synopsis;            /* "[OPTION]... FILE", operands after the flags */
+    const char *summary;             /* one line */
+    const char *description;         /* paragraphs parted by blank lines */
+    const char *examples;            /* shell lines, comments with # */
+    const struct flag *flags;        /* ended by name NULL; may be NULL */
+    const struct opt *const *tables; /* options that its manual page lists; may be NULL */
 };
 
 /* Parses argv[1..]; operands are left in *operands (in the place of argv[1..]). --help and
@@ -106,8 +107,7 @@ struct program {
 enum status program_parse(const struct program *program, int argc, char **argv, char ***operands,
                           int *operand_count, struct reason *why);
 void program_print_help(const struct program *program, FILE *out);
-/* options: the configuration the program reads, or NULL. */
-void program_print_mdoc(const struct program *program, const struct opt_set *options, FILE *out);
+void program_print_mdoc(const struct program *program, FILE *out);
 
 extern const char QUADRILLE_VERSION[];
 

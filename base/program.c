@@ -94,7 +94,7 @@ flag_apply(const struct program *program, const struct flag *flag, const char *v
         return STATUS_END;
     }
     if (flag == &common_flags[COMMON_MAN]) {
-        program_print_mdoc(program, NULL, stdout);
+        program_print_mdoc(program, stdout);
         return STATUS_END;
     }
     if (flag->type == FLAG_SWITCH && value) {
@@ -242,8 +242,13 @@ mdoc_examples(const char *examples, FILE *out)
     (void)fputs(".Ed\n", out);
 }
 
+static const char configuration_text[] =
+    "The file quadrille.conf in the data directory holds lines \"name = value\". Lines that begin "
+    "with # are comments, a later line overrides an earlier one, and --set name=value on a command "
+    "line overrides the file. The values here are the defaults.";
+
 void
-program_print_mdoc(const struct program *program, const struct opt_set *options, FILE *out)
+program_print_mdoc(const struct program *program, FILE *out)
 {
     (void)fprintf(out, ".Dd %s\n.Dt ", MANUAL_DATE);
     for (const char *at = program->name; *at; at++) {
@@ -262,9 +267,12 @@ program_print_mdoc(const struct program *program, const struct opt_set *options,
                                                                  : program->summary);
     (void)fputs(".Sh OPTIONS\n", out);
     mdoc_flags(program, out);
-    if (options) {
+    if (program->tables) {
+        struct opt_set *options = opt_set_new(program->tables);
         (void)fputs(".Sh CONFIGURATION\n", out);
+        text_mdoc(out, configuration_text);
         opt_set_print_mdoc(options, out);
+        opt_set_free(options);
     }
     (void)fprintf(out,
                   ".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It %d\nDone.\n.It %d\nWrong use: flags, "
@@ -274,5 +282,7 @@ program_print_mdoc(const struct program *program, const struct opt_set *options,
     if (program->examples && *program->examples) {
         mdoc_examples(program->examples, out);
     }
-    (void)fputs(".Sh SEE ALSO\n.Xr quadrille 1 ,\n.Xr quadrille.conf 5\n", out);
+    if (strcmp(program->name, "quadrille") != 0) {
+        (void)fputs(".Sh SEE ALSO\n.Xr quadrille 1\n", out);
+    }
 }

@@ -192,6 +192,7 @@ static const struct program program = {
     .description = "First paragraph.\n\n  literal -line\n.second",
     .examples = "# a comment\nquadrille crawl --dir d",
     .flags = flags,
+    .tables = tables,
 };
 
 static enum status
@@ -297,10 +298,11 @@ help_and_manual(void **state)
     assert_non_null(strstr(text, "  # a comment\n  quadrille crawl --dir d\n"));
     free(text);
     out = open_memstream(&text, &size);
-    program_print_mdoc(&program, NULL, out);
+    program_print_mdoc(&program, out);
     (void)fclose(out);
     assert_non_null(strstr(text, ".Dt QUADRILLE-CRAWL 1\n"));
     assert_non_null(strstr(text, ".Nm quadrille-crawl\n"));
+    assert_non_null(strstr(text, ".Sh CONFIGURATION\n"));
     assert_non_null(strstr(text, ".It Fl s , Fl \\-seeds Ar \\&FILE\nRead URIs from FILE.\n"));
     assert_non_null(strstr(text, ".Bd -literal -offset indent\n  literal \\-line\n.Ed\n"
                                  "\\&.second\n"));
