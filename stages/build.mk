@@ -6,3 +6,6 @@ UNIT_TESTS += tests/unit/test_document tests/unit/test_scope
 stages_OBJECTS += stages/robots.o
 CONFORMANCE += run_robots
 FUZZERS += fuzz_robots
+stages_OBJECTS += stages/sitemap.o stages/sitemap_date.o
+CONFORMANCE += run_sitemaps
+FUZZERS += fuzz_sitemap

@@ -1,0 +1,492 @@
+/* One SAX pass. The root element chooses the kind; inside an entry element the children that the
+ * kind's table names are gathered, if they are in the root's namespace (or the entry's, in RSS
+ * 1.0, where the root is RDF's); so image:loc and its like are passed over. */
+#include "stages/sitemap.h"
+
+#include <libxml/parser.h>
+#include <stdio.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "warc/warc.h"
+
+enum { CHUNK = 64 << 10, TEXT_MAXIMUM = 16 << 10, NESTED_GZIP = 2 };
+
+enum field { FIELD_NONE, FIELD_LOCATION, FIELD_FALLBACK, FIELD_MODIFIED, FIELD_FREQUENCY,
+             FIELD_PRIORITY, FIELD_HREF, FIELD_COUNT };
+
+struct child {
+    const char *name;
+    enum field field;
+};
+
+struct format {
+    const char *root;
+    enum sitemap_kind kind;
+    const char *entry;
+    struct child children[6];
+};
+
+static const struct format formats[] = {
+    {"urlset", SITEMAP_URLSET, "url",
+     {{"loc", FIELD_LOCATION}, {"lastmod", FIELD_MODIFIED}, {"changefreq", FIELD_FREQUENCY},
+      {"priority", FIELD_PRIORITY}}},
+    {"sitemapindex", SITEMAP_INDEX, "sitemap",
+     {{"loc", FIELD_LOCATION}, {"lastmod", FIELD_MODIFIED}}},
+    {"rss", SITEMAP_RSS, "item",
+     {{"link", FIELD_LOCATION}, {"guid", FIELD_FALLBACK}, {"pubDate", FIELD_MODIFIED}}},
+    {"RDF", SITEMAP_RSS, "item", {{"link", FIELD_LOCATION}}},
+    {"feed", SITEMAP_ATOM, "entry",
+     {{"link", FIELD_HREF}, {"updated", FIELD_MODIFIED}, {"modified", FIELD_MODIFIED}}},
+};
+
+struct parser {
+    sitemap_visit *visit;
+    void *context;
+    struct sitemap_result *result;
+    xmlParserCtxtPtr xml;
+    const struct format *format;
+    const xmlChar *space; /* namespace of the entry element */
+    unsigned depth, entry_depth; /* entry_depth 0: outside entries */
+    enum field field;            /* being gathered; FIELD_NONE with entry text */
+    struct buf text;             /* of the present field, or the entry's own text */
+    struct buf values[FIELD_COUNT];
+    bool stopped, root_seen;
+};
+
+/* ---- entries ---- */
+
+static void
+clear_entry(struct parser *parser)
+{
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        buf_reset(&parser->values[i]);
+    }
+}
+
+static struct slice
+value_of(const struct parser *parser, enum field field)
+{
+    return slice_trim(buf_slice(&parser->values[field]));
+}
+
+static uint8_t
+priority_of(struct slice text)
+{
+    if (text.length == 0) {
+        return 50;
+    }
+    if (text.at[0] == '1') {
+        return 100;
+    }
+    const size_t dot = slice_find(text, '.');
+    unsigned priority = 0;
+    for (size_t i = 1; i <= 2; i++) {
+        const char c = dot + i < text.length ? text.at[dot + i] : '0';
+        priority = priority * 10 + (c >= '0' && c <= '9' ? (unsigned)(c - '0') : 0);
+    }
+    return (uint8_t)priority;
+}
+
+static bool
+looks_absolute(struct slice text)
+{
+    return slice_starts(text, SLICE("http://")) || slice_starts(text, SLICE("https://"));
+}
+
+static void
+stop(struct parser *parser)
+{
+    parser->stopped = true;
+    if (parser->xml != NULL) {
+        xmlStopParser(parser->xml);
+    }
+}
+
+static void
+emit(struct parser *parser, const struct sitemap_entry *entry)
+{
+    if (parser->stopped || entry->location.length == 0) {
+        return;
+    }
+    if (parser->result->entries == SITEMAP_ENTRIES_MAXIMUM) {
+        parser->result->limited = true;
+        stop(parser);
+        return;
+    }
+    parser->result->entries++;
+    if (!parser->visit(parser->context, entry)) {
+        stop(parser);
+    }
+}
+
+static void
+emit_entry(struct parser *parser)
+{
+    struct slice location = value_of(parser, FIELD_LOCATION);
+    if (location.length == 0 && looks_absolute(value_of(parser, FIELD_FALLBACK))) {
+        location = value_of(parser, FIELD_FALLBACK);
+    }
+    const struct sitemap_entry entry = {
+        .location = location,
+        .modified_ms = sitemap_date(value_of(parser, FIELD_MODIFIED)),
+        .change_frequency = value_of(parser, FIELD_FREQUENCY),
+        .priority = priority_of(value_of(parser, FIELD_PRIORITY)),
+    };
+    emit(parser, &entry);
+    clear_entry(parser);
+}
+
+/* ---- SAX ---- */
+
+static const struct format *
+find_format(const char *root)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(root, formats[i].root) == 0) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}
+
+static enum field
+find_child(const struct format *format, const char *name)
+{
+    for (size_t i = 0; i < 6 && format->children[i].name != NULL; i++) {
+        if (strcmp(name, format->children[i].name) == 0) {
+            return format->children[i].field;
+        }
+    }
+    return FIELD_NONE;
+}
+
+/* Attributes come as five pointers each: name, prefix, URI, value, end of value. */
+static struct slice
+attribute(const xmlChar **attributes, int count, const char *name)
+{
+    for (int i = 0; i < count; i++) {
+        const xmlChar **one = attributes + (ptrdiff_t)i * 5;
+        if (one[1] == NULL && strcmp((const char *)one[0], name) == 0) {
+            return slice_of((const char *)one[3], (size_t)(one[4] - one[3]));
+        }
+    }
+    return (struct slice){0};
+}
+
+/* Atom's link: the alternate one, which is what a link without rel is. */
+static void
+take_href(struct parser *parser, const xmlChar **attributes, int count)
+{
+    const struct slice rel = attribute(attributes, count, "rel");
+    const struct slice href = attribute(attributes, count, "href");
+    if ((rel.at == NULL || slice_is(rel, "alternate")) &&
+        parser->values[FIELD_LOCATION].length == 0) {
+        buf_append_slice(&parser->values[FIELD_LOCATION], href);
+    }
+}
+
+static void
+begin_child(struct parser *parser, const char *name, const xmlChar **attributes, int count)
+{
+    const enum field field = find_child(parser->format, name);
+    if (field == FIELD_HREF) {
+        take_href(parser, attributes, count);
+        return;
+    }
+    if (field == FIELD_LOCATION && parser->values[FIELD_LOCATION].length > 0) {
+        emit_entry(parser); /* an entry element that was not closed before the next location */
+    }
+    parser->field = field;
+    buf_reset(&parser->text);
+}
+
+static void
+begin_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *space,
+              int namespace_count, const xmlChar **namespaces, int attribute_count,
+              int defaulted_count, const xmlChar **attributes)
+{
+    struct parser *parser = context;
+    (void)prefix;
+    (void)namespace_count;
+    (void)namespaces;
+    (void)defaulted_count;
+    parser->depth++;
+    if (!parser->root_seen) {
+        parser->root_seen = true;
+        parser->format = find_format((const char *)name);
+        if (parser->format == NULL) {
+            stop(parser);
+            return;
+        }
+        parser->result->kind = parser->format->kind;
+    } else if (parser->entry_depth == 0) {
+        if (strcmp((const char *)name, parser->format->entry) == 0) {
+            parser->entry_depth = parser->depth;
+            parser->space = space;
+            clear_entry(parser);
+            buf_reset(&parser->text);
+        }
+    } else if (parser->depth == parser->entry_depth + 1 && xmlStrEqual(space, parser->space)) {
+        begin_child(parser, (const char *)name, attributes, attribute_count);
+    }
+}
+
+static void
+keep_field(struct parser *parser)
+{
+    struct buf *value = &parser->values[parser->field];
+    if (value->length == 0) {
+        buf_append_slice(value, buf_slice(&parser->text));
+    }
+    parser->field = FIELD_NONE;
+    buf_reset(&parser->text);
+}
+
+static void
+end_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *space)
+{
+    struct parser *parser = context;
+    (void)name;
+    (void)prefix;
+    (void)space;
+    if (parser->entry_depth > 0 && parser->depth == parser->entry_depth + 1 &&
+        parser->field != FIELD_NONE) {
+        keep_field(parser);
+    }
+    if (parser->entry_depth > 0 && parser->depth == parser->entry_depth) {
+        const struct slice own = slice_trim(buf_slice(&parser->text));
+        if (parser->values[FIELD_LOCATION].length == 0 && looks_absolute(own)) {
+            buf_append_slice(&parser->values[FIELD_LOCATION], own); /* <sitemap>URL</sitemap> */
+        }
+        emit_entry(parser);
+        parser->entry_depth = 0;
+    }
+    parser->depth--;
+}
+
+static void
+characters(void *context, const xmlChar *text, int length)
+{
+    struct parser *parser = context;
+    if (parser->entry_depth > 0 &&
+        (parser->field != FIELD_NONE || parser->depth == parser->entry_depth)) {
+        buf_append(&parser->text, text, (size_t)length);
+    }
+}
+
+/* Only the five that XML itself defines: a document's own are never read. */
+static xmlEntityPtr
+predefined_entity(void *context, const xmlChar *name)
+{
+    (void)context;
+    return xmlGetPredefinedEntity(name);
+}
+
+static void
+ignore_error(void *context, xmlErrorPtr error)
+{
+    (void)context;
+    (void)error;
+}
+
+static xmlSAXHandler
+handler(void)
+{
+    return (xmlSAXHandler){
+        .initialized = XML_SAX2_MAGIC,
+        .startElementNs = begin_element,
+        .endElementNs = end_element,
+        .characters = characters,
+        .cdataBlock = characters,
+        .getEntity = predefined_entity,
+        .serror = ignore_error,
+    };
+}
+
+/* ---- XML ---- */
+
+/* Length of the reference at text ("&...;"), 0 when the "&" stands for itself. */
+static size_t
+reference_length(struct slice text)
+{
+    const size_t most = text.length < 40 ? text.length : 40;
+    for (size_t i = 1; i < most; i++) {
+        const char c = text.at[i];
+        if (c == ';') {
+            return i > 1 ? i + 1 : 0;
+        }
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '#')) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* Writes "&amp;" where an "&" begins no reference, outside CDATA sections. */
+static void
+escape_ampersands(struct slice bytes, struct buf *out)
+{
+    static const char open[] = "<![CDATA[";
+    size_t plain = 0;
+    size_t i = 0;
+    while (i < bytes.length) {
+        const struct slice rest = slice_of(bytes.at + i, bytes.length - i);
+        if (bytes.at[i] == '<' && slice_starts(rest, slice_string(open))) {
+            i += slice_find_slice(rest, SLICE("]]>"));
+        } else if (bytes.at[i] == '&' && reference_length(rest) == 0) {
+            buf_append(out, bytes.at + plain, i - plain);
+            buf_append_string(out, "&amp;");
+            plain = ++i;
+        } else {
+            i++;
+        }
+    }
+    buf_append(out, bytes.at + plain, bytes.length - plain);
+}
+
+/* What stands in an entry that the end of the file cut. A location counts only if a tag was begun
+ * behind it: else its last characters may be missing. */
+static void
+end_cut_entry(struct parser *parser, struct slice bytes)
+{
+    parser->result->incomplete = true;
+    if (parser->entry_depth == 0 || parser->stopped) {
+        return;
+    }
+    const char *tag = memrchr(bytes.at, '<', bytes.length);
+    const char *close = memrchr(bytes.at, '>', bytes.length);
+    const bool whole = tag != NULL && (close == NULL || tag > close);
+    if (parser->field != FIELD_NONE && whole) {
+        keep_field(parser);
+    }
+    emit_entry(parser);
+}
+
+static enum status
+parse_xml(struct parser *parser, struct slice bytes, struct reason *why)
+{
+    xmlSAXHandler sax = handler();
+    parser->xml = xmlCreatePushParserCtxt(&sax, parser, NULL, 0, NULL);
+    if (parser->xml == NULL) {
+        return status_fail(why, STATUS_SYSTEM, "libxml2 could not start");
+    }
+    xmlCtxtUseOptions(parser->xml, XML_PARSE_RECOVER | XML_PARSE_NONET | XML_PARSE_NOERROR |
+                                       XML_PARSE_NOWARNING);
+    for (size_t at = 0; at < bytes.length && !parser->stopped; at += CHUNK) {
+        const size_t piece = bytes.length - at < CHUNK ? bytes.length - at : CHUNK;
+        xmlParseChunk(parser->xml, bytes.at + at, (int)piece, 0);
+    }
+    xmlParseChunk(parser->xml, NULL, 0, 1);
+    if (!parser->xml->wellFormed && !parser->stopped) {
+        end_cut_entry(parser, bytes);
+    }
+    xmlFreeParserCtxt(parser->xml);
+    parser->xml = NULL;
+    if (parser->format == NULL) {
+        return status_fail(why, STATUS_BAD_INPUT, "the root element is not that of a sitemap");
+    }
+    return STATUS_OK;
+}
+
+/* ---- text ---- */
+
+static enum status
+parse_text(struct parser *parser, struct slice bytes, struct reason *why)
+{
+    while (bytes.length > 0 && !parser->stopped) {
+        size_t n = 0;
+        while (n < bytes.length && bytes.at[n] != '\n' && bytes.at[n] != '\r') {
+            n++;
+        }
+        const struct slice line = slice_trim(slice_of(bytes.at, n));
+        if (looks_absolute(line) && line.length <= TEXT_MAXIMUM) {
+            parser->result->kind = SITEMAP_TEXT;
+            emit(parser, &(struct sitemap_entry){.location = line, .priority = 50});
+        } else if (line.length > 0 && parser->result->entries == 0) {
+            break; /* the first line is no URL: not a list of them */
+        }
+        n += n < bytes.length ? 1 : 0;
+        bytes = slice_of(bytes.at + n, bytes.length - n);
+    }
+    return parser->result->kind == SITEMAP_TEXT
+               ? STATUS_OK
+               : status_fail(why, STATUS_BAD_INPUT, "neither XML nor a list of URLs");
+}
+
+/* ---- the whole ---- */
+
+static enum status
+parse_plain(struct parser *parser, struct slice bytes, struct reason *why)
+{
+    struct buf escaped;
+    if (slice_starts(bytes, SLICE("\xef\xbb\xbf"))) {
+        bytes = slice_of(bytes.at + 3, bytes.length - 3);
+    }
+    const bool wide = slice_starts(bytes, SLICE("\xff\xfe")) ||
+                      slice_starts(bytes, SLICE("\xfe\xff")) ||
+                      memchr(bytes.at, 0, bytes.length < 4 ? bytes.length : 4) != NULL;
+    if (wide) {
+        return parse_xml(parser, bytes, why);
+    }
+    while (bytes.length > 0 && (unsigned char)bytes.at[0] <= ' ') {
+        bytes = slice_of(bytes.at + 1, bytes.length - 1);
+    }
+    if (bytes.length == 0 || bytes.at[0] != '<') {
+        return parse_text(parser, bytes, why);
+    }
+    buf_init(&escaped, (size_t)SITEMAP_BYTES_MAXIMUM * 2);
+    escape_ampersands(bytes, &escaped);
+    const enum status status = parse_xml(parser, buf_slice(&escaped), why);
+    buf_release(&escaped);
+    return status;
+}
+
+enum status
+sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
+              struct sitemap_result *result, struct reason *why)
+{
+    struct parser parser = {.visit = visit, .context = context, .result = result};
+    struct buf unpacked[NESTED_GZIP];
+    int packed = 0;
+    enum status status = STATUS_OK;
+    *result = (struct sitemap_result){0};
+    while (packed < NESTED_GZIP && slice_starts(bytes, SLICE("\x1f\x8b"))) {
+        struct reason problem;
+        buf_init(&unpacked[packed], SITEMAP_BYTES_MAXIMUM);
+        const enum status decoded =
+            warc_decode(SLICE("gzip"), bytes, 0, &unpacked[packed], &problem);
+        result->limited = result->limited || decoded == STATUS_LIMIT;
+        result->incomplete = result->incomplete || decoded == STATUS_CORRUPT;
+        bytes = buf_slice(&unpacked[packed++]);
+    }
+    if (bytes.length > SITEMAP_BYTES_MAXIMUM) {
+        bytes.length = SITEMAP_BYTES_MAXIMUM;
+        result->limited = true;
+    }
+    buf_init(&parser.text, TEXT_MAXIMUM);
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        buf_init(&parser.values[i], TEXT_MAXIMUM);
+    }
+    status = bytes.length > 0 ? parse_plain(&parser, bytes, why)
+                              : status_fail(why, STATUS_BAD_INPUT, "the sitemap is empty");
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        buf_release(&parser.values[i]);
+    }
+    buf_release(&parser.text);
+    while (packed > 0) {
+        buf_release(&unpacked[--packed]);
+    }
+    return status;
+}
+
+const char *
+sitemap_kind_name(enum sitemap_kind kind)
+{
+    static const char *const names[] = {
+        [SITEMAP_NONE] = "error", [SITEMAP_URLSET] = "urlset", [SITEMAP_INDEX] = "index",
+        [SITEMAP_TEXT] = "text",  [SITEMAP_RSS] = "rss",       [SITEMAP_ATOM] = "atom",
+    };
+    return names[kind];
+}
