@@ -33,6 +33,9 @@ SUBCOMMANDS :=
 all:
 include $(wildcard */build.mk */*/build.mk)
 
+ifneq ($(shell pkg-config --exists $(PACKAGES) && echo found),found)
+$(info Libraries are missing; deploy/install-deps installs them. pkg-config --print-errors tells which.)
+endif
 package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
 package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lpthread -lm
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
