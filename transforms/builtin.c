@@ -1,0 +1,77 @@
+/* Transforms in C: extractors over the HTML tree, and the RDF parsers. */
+#include "transforms/material.h"
+
+#include "rdf/format.h"
+#include "transforms/vocabulary.h"
+
+static enum status
+run_html(struct material *material, struct reason *why)
+{
+    TRY(material_html(material, why));
+    const struct quad_sink sink = material_sink(material);
+    struct emitter emitter = {
+        .sink = &sink, .document = term_iri(buf_slice(&material->iri)), .why = why};
+    return html_extract(&material->extractor, &material->tree, material->request->uri, &emitter);
+}
+
+static const struct builtin {
+    const char *name;
+    enum status (*run)(struct material *material, struct reason *why);
+} builtins[] = {
+    {"html", run_html},
+};
+
+static const struct builtin *
+builtin_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++) {
+        if (strcmp(builtins[i].name, name) == 0) {
+            return &builtins[i];
+        }
+    }
+    return NULL;
+}
+
+bool
+builtin_exists(const char *name)
+{
+    return builtin_find(name) != NULL;
+}
+
+enum status
+builtin_run(struct material *material, const char *name, struct reason *why)
+{
+    const struct builtin *builtin = builtin_find(name);
+    if (!builtin) {
+        return status_fail(why, STATUS_MISUSE, "no builtin transform is called %s", name);
+    }
+    return builtin->run(material, why);
+}
+
+/* Malformed input is a problem of the document, what was read before it stays. */
+enum status
+rdf_run_bytes(struct material *material, struct slice syntax, struct slice bytes,
+              struct reason *why)
+{
+    const struct quad_sink sink = material_sink(material);
+    const struct parse_options options = {.base = buf_slice(&material->iri),
+                                          .lenient = true,
+                                          .problems = material_problems(material)};
+    struct reason problem;
+    const enum status status =
+        rdf_parse(rdf_format_of_name(syntax), bytes, &options, &sink, &problem);
+    if (status == STATUS_BAD_INPUT) {
+        material_problem(material, 0, problem.text);
+        return STATUS_OK;
+    }
+    return status == STATUS_OK ? STATUS_OK : status_fail(why, status, "%s", problem.text);
+}
+
+enum status
+rdf_run(struct material *material, const char *syntax, struct reason *why)
+{
+    struct slice text;
+    const bool xml = rdf_format_of_name(slice_string(syntax)) == RDF_FORMAT_XML;
+    TRY(material_text(material, xml ? TEXT_XML : TEXT_UTF8, &text, why));
+    return rdf_run_bytes(material, slice_string(syntax), text, why);
+}

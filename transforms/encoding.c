@@ -1,0 +1,523 @@
+#include "transforms/encoding.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "transforms/encoding_labels.h"
+#include "transforms/html_entities.h"
+
+enum { PRESCAN_BYTES = 1024, NAME_MAXIMUM = 64 };
+
+const char *
+encoding_of_label(struct slice label)
+{
+    const struct encoding_entry *entry = encoding_entry_of(label);
+    return entry ? entry->name : NULL;
+}
+
+const char *
+encoding_of_mark(struct slice bytes, size_t *length)
+{
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    *length = 0;
+    if (bytes.length >= 3 && at[0] == 0xEF && at[1] == 0xBB && at[2] == 0xBF) {
+        *length = 3;
+        return "utf-8";
+    }
+    if (bytes.length >= 2 && at[0] == 0xFE && at[1] == 0xFF) {
+        *length = 2;
+        return "utf-16be";
+    }
+    if (bytes.length >= 2 && at[0] == 0xFF && at[1] == 0xFE) {
+        *length = 2;
+        return "utf-16le";
+    }
+    return NULL;
+}
+
+/* ---- UTF-8 ---- */
+
+/* Bytes of the valid sequence at `at`; 0: none. */
+static size_t
+sequence_length(const uint8_t *at, size_t left)
+{
+    static const uint8_t low[] = {0x80, 0xA0, 0x80, 0x90, 0x80};
+    static const uint8_t high[] = {0xBF, 0xBF, 0x9F, 0xBF, 0x8F};
+    const uint8_t lead = at[0];
+    if (lead < 0x80) {
+        return 1;
+    }
+    const size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                          : lead >= 0xE0 && lead < 0xF0 ? 3
+                          : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                        : 0;
+    if (length == 0 || left < length) {
+        return 0;
+    }
+    const int range = lead == 0xE0 ? 1 : lead == 0xED ? 2 : lead == 0xF0 ? 3 : lead == 0xF4 ? 4 : 0;
+    if (at[1] < low[range] || at[1] > high[range]) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+/* The first byte that is not valid UTF-8; the length when all are. */
+static size_t
+valid_prefix(struct slice bytes)
+{
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    size_t i = 0;
+    while (i < bytes.length) {
+        uint64_t word;
+        while (i + 8 <= bytes.length) {
+            memcpy(&word, at + i, 8);
+            if (word & 0x8080808080808080u) {
+                break;
+            }
+            i += 8;
+        }
+        if (i == bytes.length) {
+            break;
+        }
+        const size_t n = sequence_length(at + i, bytes.length - i);
+        if (n == 0) {
+            break;
+        }
+        i += n;
+    }
+    return i;
+}
+
+bool
+encoding_is_utf8(struct slice bytes)
+{
+    return valid_prefix(bytes) == bytes.length;
+}
+
+static bool
+is_ascii(struct slice bytes)
+{
+    for (size_t i = 0; i < bytes.length; i++) {
+        if ((uint8_t)bytes.at[i] >= 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- prescan ---- */
+
+struct scan {
+    const char *at, *end;
+};
+
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static bool
+is_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* "Get an attribute" of the standard. False: no more. */
+static bool
+scan_attribute(struct scan *scan, struct slice *name, struct slice *value)
+{
+    const char *at = scan->at, *const end = scan->end;
+    while (at < end && (is_space(*at) || *at == '/')) {
+        at++;
+    }
+    scan->at = at;
+    if (at >= end || *at == '>') {
+        return false;
+    }
+    const char *from = at++;
+    while (at < end && *at != '=' && !is_space(*at) && *at != '/' && *at != '>') {
+        at++;
+    }
+    *name = slice_of(from, (size_t)(at - from));
+    *value = slice_of(at, 0);
+    while (at < end && is_space(*at)) {
+        at++;
+    }
+    if (at >= end || *at != '=') {
+        scan->at = at;
+        return true;
+    }
+    at++;
+    while (at < end && is_space(*at)) {
+        at++;
+    }
+    if (at < end && (*at == '"' || *at == '\'')) {
+        const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+        scan->at = close ? close + 1 : end;
+        if (!close) {
+            return false;
+        }
+        *value = slice_of(at + 1, (size_t)(close - at - 1));
+        return true;
+    }
+    from = at;
+    while (at < end && !is_space(*at) && *at != '>') {
+        at++;
+    }
+    *value = slice_of(from, (size_t)(at - from));
+    scan->at = at;
+    return true;
+}
+
+/* "Extracting a character encoding from a meta element". */
+static struct slice
+charset_of_content(struct slice content)
+{
+    const char *at = content.at, *const end = content.at + content.length;
+    for (;; at++) {
+        while (end - at >= 7 && strncasecmp(at, "charset", 7) != 0) {
+            at++;
+        }
+        if (end - at < 7) {
+            return (struct slice){0};
+        }
+        const char *next = at + 7;
+        while (next < end && is_space(*next)) {
+            next++;
+        }
+        if (next < end && *next == '=') {
+            at = next + 1;
+            break;
+        }
+    }
+    while (at < end && is_space(*at)) {
+        at++;
+    }
+    if (at < end && (*at == '"' || *at == '\'')) {
+        const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+        return close ? slice_of(at + 1, (size_t)(close - at - 1)) : (struct slice){0};
+    }
+    const char *from = at;
+    while (at < end && !is_space(*at) && *at != ';') {
+        at++;
+    }
+    return slice_of(from, (size_t)(at - from));
+}
+
+/* at stands after "<meta". NULL: this one says nothing. */
+static const char *
+scan_meta(struct scan *scan)
+{
+    struct slice name, value, charset = {0};
+    bool got_pragma = false, from_content = false;
+    while (scan_attribute(scan, &name, &value)) {
+        if (slice_equal_nocase(name, SLICE("http-equiv"))) {
+            got_pragma |= slice_equal_nocase(value, SLICE("content-type"));
+        } else if (slice_equal_nocase(name, SLICE("content")) && !charset.at) {
+            charset = charset_of_content(value);
+            from_content = charset.at != NULL;
+        } else if (slice_equal_nocase(name, SLICE("charset"))) {
+            charset = value;
+            from_content = false;
+        }
+    }
+    if (!charset.at || (from_content && !got_pragma)) {
+        return NULL;
+    }
+    const char *found = encoding_of_label(charset);
+    if (found && strncmp(found, "utf-16", 6) == 0) {
+        return "utf-8"; /* it could not have been read as ASCII */
+    }
+    return found && strcmp(found, "x-user-defined") == 0 ? "windows-1252" : found;
+}
+
+const char *
+encoding_prescan(struct slice bytes)
+{
+    struct scan scan = {bytes.at, bytes.at + bytes.length};
+    while ((scan.at = memchr(scan.at, '<', (size_t)(scan.end - scan.at))) != NULL) {
+        const size_t left = (size_t)(scan.end - scan.at);
+        if (left >= 4 && memcmp(scan.at, "<!--", 4) == 0) {
+            const char *close = memmem(scan.at + 2, left - 2, "-->", 3);
+            if (!close) {
+                return NULL;
+            }
+            scan.at = close + 3;
+        } else if (left >= 6 && strncasecmp(scan.at, "<meta", 5) == 0 &&
+                   (is_space(scan.at[5]) || scan.at[5] == '/')) {
+            scan.at += 5;
+            const char *found = scan_meta(&scan);
+            if (found) {
+                return found;
+            }
+        } else if (left >= 3 &&
+                   (is_letter(scan.at[1]) || (scan.at[1] == '/' && is_letter(scan.at[2])))) {
+            struct slice name, value;
+            while (scan.at < scan.end && !is_space(*scan.at) && *scan.at != '>') {
+                scan.at++;
+            }
+            while (scan_attribute(&scan, &name, &value)) {
+            }
+        } else if (left >= 2 && (scan.at[1] == '!' || scan.at[1] == '/' || scan.at[1] == '?')) {
+            const char *close = memchr(scan.at, '>', left);
+            if (!close) {
+                return NULL;
+            }
+            scan.at = close + 1;
+        } else {
+            scan.at++;
+        }
+        if (scan.at >= scan.end) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* XML's own declaration counts in HTML too, as browsers do. */
+static const char *
+xml_declaration(struct slice bytes)
+{
+    if (!slice_starts(bytes, SLICE("<?xml"))) {
+        return NULL;
+    }
+    const size_t close = slice_find(bytes, '>');
+    const char *at = memmem(bytes.at, close, "encoding", 8);
+    if (!at) {
+        return NULL;
+    }
+    const char *const end = bytes.at + close;
+    at += 8;
+    while (at < end && (is_space(*at) || *at == '=')) {
+        at++;
+    }
+    if (at >= end || (*at != '"' && *at != '\'')) {
+        return NULL;
+    }
+    const char *quote = memchr(at + 1, *at, (size_t)(end - at - 1));
+    const char *found =
+        quote ? encoding_of_label(slice_of(at + 1, (size_t)(quote - at - 1))) : NULL;
+    return found && strncmp(found, "utf-16", 6) == 0 ? "utf-8" : found;
+}
+
+/* Text without a mark whose every other byte is zero. */
+static const char *
+wide_text(struct slice bytes)
+{
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    if (bytes.length < 4 || (at[0] && at[1]) || (at[2] && at[3])) {
+        return NULL;
+    }
+    if (at[0] && !at[1] && at[2] && !at[3]) {
+        return "utf-16le";
+    }
+    return !at[0] && at[1] && !at[2] && at[3] ? "utf-16be" : NULL;
+}
+
+const char *
+encoding_of_xml(struct slice bytes, struct slice http)
+{
+    size_t mark;
+    const char *found = encoding_of_mark(bytes, &mark);
+    found = found ? found : wide_text(bytes);
+    if (!found && http.length > 0) {
+        found = encoding_of_label(http);
+    }
+    const struct slice head = {bytes.at,
+                               bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};
+    found = found ? found : xml_declaration(head);
+    if (found && strcmp(found, "utf-8") != 0) {
+        return found;
+    }
+    return encoding_is_utf8(bytes) || found ? "utf-8" : "windows-1252";
+}
+
+const char *
+encoding_of_html(struct slice bytes, struct slice http, enum encoding_source *source)
+{
+    enum encoding_source unused;
+    source = source ? source : &unused;
+    size_t mark;
+    const char *found = encoding_of_mark(bytes, &mark);
+    *source = ENCODING_BY_BOM;
+    if (found) {
+        return found;
+    }
+    found = wide_text(bytes);
+    *source = ENCODING_BY_CONTENT;
+    if (found) {
+        return found;
+    }
+    *source = ENCODING_BY_HTTP;
+    found = http.length > 0 ? encoding_of_label(http) : NULL;
+    if (found) {
+        return found;
+    }
+    *source = ENCODING_BY_META;
+    const struct slice head = {bytes.at,
+                               bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};
+    found = bytes.length > 0 ? encoding_prescan(head) : NULL;
+    found = found ? found : xml_declaration(head);
+    if (found) {
+        return found;
+    }
+    *source = ENCODING_BY_CONTENT;
+    if (!is_ascii(bytes) && encoding_is_utf8(bytes)) {
+        return "utf-8";
+    }
+    *source = ENCODING_BY_DEFAULT;
+    return "windows-1252";
+}
+
+/* ---- conversion ---- */
+
+struct encodings {
+    iconv_t *converters; /* parallel to encoding_entries; (iconv_t)-1: none */
+};
+
+struct encodings *
+encodings_open(void)
+{
+    struct encodings *encodings = memory_zero(1, sizeof *encodings);
+    encodings->converters = memory_zero(encoding_entry_count, sizeof *encodings->converters);
+    for (size_t i = 0; i < encoding_entry_count; i++) {
+        const char *name = encoding_entries[i].iconv;
+        encodings->converters[i] = name ? iconv_open("UTF-8", name) : (iconv_t)-1;
+    }
+    return encodings;
+}
+
+void
+encodings_close(struct encodings *encodings)
+{
+    if (!encodings) {
+        return;
+    }
+    for (size_t i = 0; i < encoding_entry_count; i++) {
+        if (encodings->converters[i] != (iconv_t)-1) {
+            iconv_close(encodings->converters[i]);
+        }
+    }
+    free(encodings->converters);
+    free(encodings);
+}
+
+static const char replacement[] = "\xEF\xBF\xBD";
+
+static void
+repair_utf8(struct slice bytes, struct buf *out)
+{
+    while (bytes.length > 0) {
+        const size_t good = valid_prefix(bytes);
+        buf_append(out, bytes.at, good);
+        bytes = slice_of(bytes.at + good, bytes.length - good);
+        if (bytes.length > 0) {
+            buf_append(out, replacement, 3);
+            bytes = slice_of(bytes.at + 1, bytes.length - 1);
+            while (bytes.length > 0 && ((uint8_t)bytes.at[0] & 0xC0) == 0x80) {
+                bytes = slice_of(bytes.at + 1, bytes.length - 1);
+            }
+        }
+    }
+}
+
+/* windows-1252's 0x80..0x9F. */
+static const uint16_t upper_1252[32] = {
+    0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021, 0x2C6,  0x2030, 0x160,
+    0x2039, 0x152,  0x8D,   0x17D,  0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
+
+/* Encodings of one byte a character; user_defined: 0x80.. is U+F780.. */
+static void
+convert_bytes(struct slice bytes, bool user_defined, struct buf *out)
+{
+    for (size_t i = 0; i < bytes.length; i++) {
+        uint32_t code = (uint8_t)bytes.at[i];
+        if (code >= 0x80) {
+            code = user_defined ? 0xF700 + code : code < 0xA0 ? upper_1252[code - 0x80] : code;
+        }
+        char *room = buf_reserve(out, 4);
+        if (!room) {
+            return;
+        }
+        buf_commit(out, utf8_put(room, code));
+    }
+}
+
+static void
+convert_iconv(iconv_t converter, struct slice bytes, struct buf *out)
+{
+    iconv(converter, NULL, NULL, NULL, NULL);
+    char *in = (char *)(uintptr_t)bytes.at;
+    size_t left = bytes.length;
+    while (left > 0) {
+        enum { ROOM = 4096 };
+        char *room = buf_reserve(out, ROOM);
+        if (!room) {
+            return;
+        }
+        size_t free_bytes = ROOM;
+        errno = 0;
+        const size_t result = iconv(converter, &in, &left, &room, &free_bytes);
+        const int error = errno;
+        buf_commit(out, ROOM - free_bytes);
+        if (result == (size_t)-1 && error != E2BIG) {
+            buf_append(out, replacement, 3);
+            in++;
+            left--;
+            if (error == EINVAL) {
+                return;
+            }
+        }
+    }
+}
+
+enum status
+encoding_convert(struct encodings *encodings, const char *name, struct slice bytes, struct buf *out,
+                 struct slice *text, struct reason *why)
+{
+    size_t mark;
+    const char *marked = encoding_of_mark(bytes, &mark);
+    buf_reset(out);
+    if (marked && strcmp(marked, name) == 0) {
+        bytes = slice_of(bytes.at + mark, bytes.length - mark);
+    }
+    const bool utf8 = strcmp(name, "utf-8") == 0;
+    if (utf8 ? encoding_is_utf8(bytes)
+             : strncmp(name, "utf-16", 6) != 0 && strcmp(name, "iso-2022-jp") != 0 &&
+                   is_ascii(bytes)) {
+        *text = bytes;
+        return STATUS_OK;
+    }
+    if (utf8) {
+        repair_utf8(bytes, out);
+    } else if (strcmp(name, "replacement") == 0) {
+        buf_append(out, replacement, 3);
+    } else {
+        const struct encoding_entry *entry = encoding_entry_of(slice_string(name));
+        const iconv_t converter =
+            entry ? encodings->converters[entry - encoding_entries] : (iconv_t)-1;
+        if (converter == (iconv_t)-1) {
+            convert_bytes(bytes, strcmp(name, "x-user-defined") == 0, out);
+        } else {
+            convert_iconv(converter, bytes, out);
+        }
+    }
+    *text = buf_slice(out);
+    if (out->overflowed) {
+        return status_fail(why, STATUS_LIMIT, "text in %s passes %zu bytes in UTF-8", name,
+                           out->maximum);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,91 @@
+/* An HTML document as one tree that all extractors share.
+ *
+ * Nodes lie in document order in one array: node 0 is the document, the descendants of node n
+ * are n+1 .. end-1. So a walk over the tree is a walk over the array, and "inside of" is a
+ * comparison of two numbers. Only elements and text are kept.
+ *
+ * Two parsers fill it:
+ *   html_parse  our own, by the HTML standard's tokenizer and tree construction, for
+ *               documents whose nesting needs no repair that an extractor could see. It sets
+ *               `repair` when it met nesting that it does not mend.
+ *   html_tidy   libtidy's parse and repair, for those.
+ *   xhtml_parse libxml2, for XHTML that is served and well-formed as XML.
+ * docs/TRANSFORMS.md says which document takes which way.
+ *
+ * Input is UTF-8 (transforms/encoding.h). Text and attributes point into the input, or into
+ * the tree's arena where references were decoded; both must outlive the tree's use.
+ */
+#ifndef TRANSFORMS_HTML_H
+#define TRANSFORMS_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "transforms/html_names.h"
+
+enum html_space { HTML_SPACE_HTML, HTML_SPACE_SVG, HTML_SPACE_MATH };
+enum html_kind { HTML_DOCUMENT, HTML_ELEMENT, HTML_TEXT };
+
+struct html_node {
+    uint8_t kind;     /* enum html_kind */
+    uint8_t space;    /* enum html_space */
+    uint16_t element; /* enum html_element */
+    uint32_t line;    /* 1-based; html_parse: see html_line */
+    uint32_t parent, end;
+    uint32_t attribute, attribute_count; /* first of tree->attributes, how many */
+    struct slice text;                   /* TEXT: the text; ELEMENT: the name as written */
+};
+
+struct html_attribute {
+    struct slice name; /* lower case (XHTML: local name as written, "xml:lang" with prefix) */
+    struct slice value;
+};
+
+/* Nesting that html_parse saw and left as it is. */
+enum html_repair {
+    HTML_REPAIR_ANCHOR = 1, /* an anchor would have to be split or reopened */
+    HTML_REPAIR_DEPTH = 2   /* more than HTML_DEPTH elements open */
+};
+
+enum { HTML_DEPTH = 512, HTML_ATTRIBUTES = 256 /* of one element; more are dropped */ };
+
+struct html_tree {
+    struct arena *arena;
+    struct html_node *nodes;
+    uint32_t node_count, node_capacity;
+    struct html_attribute *attributes;
+    uint32_t attribute_count, attribute_capacity;
+    struct slice input; /* html_parse: what offsets refer to */
+    bool offsets;       /* node.line holds a byte offset into input */
+    unsigned repair;    /* enum html_repair */
+    const char *parser; /* "html", "tidy", "xhtml" */
+};
+
+/* arena: for decoded text; must outlive the tree. Node arrays are kept between documents. */
+void html_tree_init(struct html_tree *tree, struct arena *arena);
+void html_tree_reset(struct html_tree *tree);
+void html_tree_release(struct html_tree *tree);
+
+/* LIMIT when the arena is full. */
+enum status html_parse(struct html_tree *tree, struct slice input, struct reason *why);
+enum status html_tidy(struct html_tree *tree, struct slice input, struct reason *why);
+/* BAD_INPUT when not well-formed, the tree is then empty. */
+enum status xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why);
+
+uint32_t html_line(const struct html_tree *tree, uint32_t node); /* 1-based */
+/* false: the element has no such attribute. name: lower case. */
+bool html_attribute(const struct html_tree *tree, uint32_t node, const char *name,
+                    struct slice *value);
+
+/* ---- for parsers ---- */
+
+/* Appends a node under parent with end still open (0). UINT32_MAX: too many (2^31). */
+uint32_t html_tree_add(struct html_tree *tree, const struct html_node *node);
+void html_tree_attribute(struct html_tree *tree, struct slice name, struct slice value);
+void html_tree_close(struct html_tree *tree, uint32_t node);
+
+#endif

@@ -1,0 +1,173 @@
+#include "transforms/html_extract.h"
+
+#include "transforms/vocabulary.h"
+
+enum { TITLE_MAXIMUM = 4096, LANGUAGE_MAXIMUM = 35, NAME_MAXIMUM = 4096 };
+
+void
+html_extractor_init(struct html_extractor *extractor)
+{
+    links_init(&extractor->links);
+    text_init(&extractor->text);
+    buf_init(&extractor->name, NAME_MAXIMUM);
+}
+
+void
+html_extractor_release(struct html_extractor *extractor)
+{
+    links_release(&extractor->links);
+    text_release(&extractor->text);
+    buf_release(&extractor->name);
+}
+
+/* A BCP 47 tag as N-Quads allows it, in lower case; empty when malformed. */
+static struct slice
+language_tag(struct slice tag, char text[LANGUAGE_MAXIMUM + 1])
+{
+    tag = slice_trim(tag);
+    if (tag.length == 0 || tag.length > LANGUAGE_MAXIMUM) {
+        return (struct slice){0};
+    }
+    size_t part = 0;
+    bool first = true;
+    for (size_t i = 0; i < tag.length; i++) {
+        const char c = tag.at[i] == '_' ? '-' : tag.at[i];
+        const char lower = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        const bool letter = lower >= 'a' && lower <= 'z';
+        if (lower == '-' ? part == 0 : !letter && (first || lower < '0' || lower > '9')) {
+            return (struct slice){0};
+        }
+        first &= lower != '-';
+        part = lower == '-' ? 0 : part + 1;
+        text[i] = lower;
+    }
+    return part > 0 ? slice_of(text, tag.length) : (struct slice){0};
+}
+
+struct slice
+html_walk_language(struct html_walk *walk, uint32_t node, char text[36])
+{
+    for (;; node = walk->tree->nodes[node].parent) {
+        struct slice tag;
+        if (html_attribute(walk->tree, node, "lang", &tag) ||
+            html_attribute(walk->tree, node, "xml:lang", &tag)) {
+            return language_tag(tag, text);
+        }
+        if (node == 0) {
+            return (struct slice){0};
+        }
+    }
+}
+
+static void
+walk_title(struct html_walk *walk)
+{
+    if (walk->has_title) {
+        return;
+    }
+    struct text *text = &walk->extractor->text;
+    const struct html_node *nodes = walk->tree->nodes;
+    char language[36];
+    text_begin(text, TITLE_MAXIMUM);
+    for (uint32_t i = walk->node + 1; i < nodes[walk->node].end; i++) {
+        if (nodes[i].kind == HTML_TEXT) {
+            text_add(text, nodes[i].text);
+        }
+    }
+    const struct slice title = text_end(text);
+    walk->has_title = title.length > 0;
+    emit_text(walk->emitter, VOCABULARY_DCTERMS "title", title,
+              html_walk_language(walk, walk->node, language));
+}
+
+/* The first base element with a href counts, for the whole document. */
+static void
+find_base(struct html_walk *walk)
+{
+    const struct html_tree *tree = walk->tree;
+    for (uint32_t i = 1; i < tree->node_count; i++) {
+        struct slice href;
+        if (tree->nodes[i].element == HTML_BASE && tree->nodes[i].space == HTML_SPACE_HTML &&
+            html_attribute(tree, i, "href", &href)) {
+            links_rebase(&walk->extractor->links, href);
+            return;
+        }
+    }
+}
+
+static void
+walk_language_of_page(struct html_walk *walk)
+{
+    char language[36];
+    if (walk->tree->node_count > 1) {
+        emit_text(walk->emitter, VOCABULARY_DCTERMS "language",
+                  html_walk_language(walk, 1, language), (struct slice){0});
+    }
+}
+
+/* Returns the node to go on with. */
+static uint32_t
+walk_element(struct html_walk *walk)
+{
+    const struct html_node *node = &walk->tree->nodes[walk->node];
+    const uint32_t next = walk->node + 1;
+    if (node->space != HTML_SPACE_HTML) {
+        if (node->element == HTML_A) {
+            html_walk_anchor(walk);
+        }
+        return next;
+    }
+    switch (node->element) {
+    case HTML_TITLE:
+        walk_title(walk);
+        return node->end;
+    case HTML_META:
+        html_walk_meta(walk);
+        return next;
+    case HTML_LINK:
+        html_walk_link(walk);
+        return next;
+    case HTML_A:
+    case HTML_AREA:
+        html_walk_anchor(walk);
+        return next;
+    case HTML_FRAME:
+        html_walk_source(walk);
+        return next;
+    case HTML_IFRAME:
+        html_walk_source(walk);
+        return node->end;
+    case HTML_IMG:
+        html_walk_image(walk);
+        return next;
+    case HTML_SCRIPT:
+    case HTML_STYLE:
+    case HTML_TEMPLATE:
+    case HTML_NOEMBED:
+    case HTML_NOFRAMES:
+        return node->end;
+    default:
+        return next;
+    }
+}
+
+enum status
+html_extract(struct html_extractor *extractor, const struct html_tree *tree, struct slice base,
+             struct emitter *emitter)
+{
+    struct html_walk walk = {.extractor = extractor, .tree = tree, .emitter = emitter};
+    links_begin(&extractor->links, base);
+    find_base(&walk);
+    emit_iri(emitter, VOCABULARY_RDF "type", SLICE(VOCABULARY_FOAF "Document"));
+    walk_language_of_page(&walk);
+    for (uint32_t i = 1; i < tree->node_count && emitter->status == STATUS_OK;) {
+        walk.node = i;
+        if (tree->nodes[i].kind == HTML_TEXT) {
+            html_walk_emails(&walk, tree->nodes[i].text);
+            i++;
+        } else {
+            i = walk_element(&walk);
+        }
+    }
+    return emitter->status;
+}

@@ -1,0 +1,45 @@
+/* What an HTML page says for itself: docs/TRANSFORMS.md lists the statements.
+ * One walk over the tree's array for title, meta, links, images and e-mail addresses. */
+#ifndef TRANSFORMS_HTML_EXTRACT_H
+#define TRANSFORMS_HTML_EXTRACT_H
+
+#include "transforms/emit.h"
+#include "transforms/html.h"
+#include "transforms/links.h"
+
+/* Kept between documents for its memory. */
+struct html_extractor {
+    struct links links;
+    struct text text;
+    struct buf name; /* predicates and addresses being built */
+};
+void html_extractor_init(struct html_extractor *extractor);
+void html_extractor_release(struct html_extractor *extractor);
+
+/* base: the URL that relative ones are resolved against unless the page names another;
+ * emitter->document is the document's IRI. */
+enum status html_extract(struct html_extractor *extractor, const struct html_tree *tree,
+                         struct slice base, struct emitter *emitter);
+
+/* ---- parts, for html_extract alone ---- */
+
+struct html_walk {
+    struct html_extractor *extractor;
+    const struct html_tree *tree;
+    struct emitter *emitter;
+    uint32_t node;
+    bool has_title;
+};
+void html_walk_meta(struct html_walk *walk);
+void html_walk_link(struct html_walk *walk);   /* link */
+void html_walk_anchor(struct html_walk *walk); /* a, area */
+void html_walk_source(struct html_walk *walk); /* frame, iframe */
+void html_walk_image(struct html_walk *walk);
+void html_walk_emails(struct html_walk *walk, struct slice text);
+void html_walk_mailto(struct html_walk *walk, struct slice href);
+/* The language of a node: its own or its ancestors' lang; empty when none or malformed. */
+struct slice html_walk_language(struct html_walk *walk, uint32_t node, char text[36]);
+/* Statements for each link relation in rel. */
+void html_walk_relations(struct html_walk *walk, struct slice rel, const struct term *target);
+
+#endif

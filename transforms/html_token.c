@@ -1,0 +1,372 @@
+#include "transforms/html_token.h"
+
+#include <strings.h>
+
+#include "transforms/html_entities.h"
+
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static bool
+is_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+void
+html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree, struct slice input)
+{
+    *tokenizer = (struct html_tokenizer){
+        .tree = tree, .start = input.at, .at = input.at, .end = input.at + input.length};
+}
+
+/* Text with its character references decoded. Decoded text is never longer than the source:
+ * the shortest reference of a two-code-point entity outweighs its UTF-8. */
+static struct slice
+decode(struct html_tokenizer *tokenizer, struct slice raw, bool in_attribute)
+{
+    const char *reference = memchr(raw.at, '&', raw.length);
+    if (raw.length == 0 || !reference) {
+        return raw;
+    }
+    char *out = arena_alloc(tokenizer->tree->arena, raw.length + ENTITY_TEXT_MAXIMUM);
+    if (!out) {
+        tokenizer->full = true;
+        return (struct slice){"", 0};
+    }
+    size_t length = 0;
+    const char *at = raw.at, *const end = raw.at + raw.length;
+    while (reference) {
+        memcpy(out + length, at, (size_t)(reference - at));
+        length += (size_t)(reference - at);
+        size_t written = 0;
+        const size_t used = entity_decode(slice_of(reference, (size_t)(end - reference)),
+                                          in_attribute, out + length, &written);
+        if (used == 0 || length + written > raw.length) {
+            out[length++] = '&';
+            at = reference + 1;
+        } else {
+            length += written;
+            at = reference + used;
+        }
+        reference = memchr(at, '&', (size_t)(end - at));
+    }
+    memcpy(out + length, at, (size_t)(end - at));
+    return slice_of(out, length + (size_t)(end - at));
+}
+
+/* Index-free search; NULL when absent. */
+static const char *
+find(const char *at, const char *end, const char *needle, size_t length)
+{
+    return memmem(at, (size_t)(end - at), needle, length);
+}
+
+static void
+skip_to_greater(struct html_tokenizer *tokenizer)
+{
+    const char *greater = memchr(tokenizer->at, '>', (size_t)(tokenizer->end - tokenizer->at));
+    tokenizer->at = greater ? greater + 1 : tokenizer->end;
+}
+
+/* at stands after "<!--". */
+static void
+skip_comment(struct html_tokenizer *tokenizer)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end;
+    if (at < end && *at == '>') {
+        tokenizer->at = at + 1;
+        return;
+    }
+    if (end - at >= 2 && at[0] == '-' && at[1] == '>') {
+        tokenizer->at = at + 2;
+        return;
+    }
+    while ((at = find(at, end, "--", 2)) != NULL) {
+        if (end - at >= 3 && at[2] == '>') {
+            tokenizer->at = at + 3;
+            return;
+        }
+        if (end - at >= 4 && at[2] == '!' && at[3] == '>') {
+            tokenizer->at = at + 4;
+            return;
+        }
+        at++;
+    }
+    tokenizer->at = end;
+}
+
+static struct slice
+lower_case(struct html_tokenizer *tokenizer, struct slice name)
+{
+    size_t i = 0;
+    while (i < name.length && !(name.at[i] >= 'A' && name.at[i] <= 'Z')) {
+        i++;
+    }
+    if (i == name.length) {
+        return name;
+    }
+    char *copy = arena_alloc(tokenizer->tree->arena, name.length);
+    if (!copy) {
+        tokenizer->full = true;
+        return name;
+    }
+    for (i = 0; i < name.length; i++) {
+        const char c = name.at[i];
+        copy[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    }
+    return slice_of(copy, name.length);
+}
+
+static void
+add_attribute(struct html_tokenizer *tokenizer, struct html_token *token, struct slice name,
+              struct slice value)
+{
+    if (token->kind != HTML_TOKEN_START || token->attribute_count >= HTML_ATTRIBUTES) {
+        return;
+    }
+    name = lower_case(tokenizer, name);
+    const struct html_attribute *known = tokenizer->tree->attributes + token->attribute;
+    for (uint32_t i = 0; i < token->attribute_count; i++) {
+        if (slice_equal(known[i].name, name)) {
+            return;
+        }
+    }
+    html_tree_attribute(tokenizer->tree, name, decode(tokenizer, value, true));
+    token->attribute_count++;
+}
+
+/* at stands after '=' and blanks. */
+static struct slice
+attribute_value(struct html_tokenizer *tokenizer)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end;
+    if (at < end && (*at == '"' || *at == '\'')) {
+        const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+        tokenizer->at = close ? close + 1 : end;
+        return close ? slice_of(at + 1, (size_t)(close - at - 1)) : slice_of(at, 0);
+    }
+    const char *from = at;
+    while (at < end && !is_space(*at) && *at != '>') {
+        at++;
+    }
+    tokenizer->at = at;
+    return slice_of(from, (size_t)(at - from));
+}
+
+static const char *
+skip_space(const char *at, const char *end)
+{
+    while (at < end && is_space(*at)) {
+        at++;
+    }
+    return at;
+}
+
+/* at stands on the first letter of the name. False: the input ended inside the tag. */
+static bool
+read_tag(struct html_tokenizer *tokenizer, struct html_token *token)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end;
+    const char *name = at;
+    while (at < end && !is_space(*at) && *at != '>' && *at != '/') {
+        at++;
+    }
+    token->name = slice_of(name, (size_t)(at - name));
+    token->element = html_element_of(token->name);
+    token->attribute = tokenizer->tree->attribute_count;
+    token->attribute_count = 0;
+    token->self_closing = false;
+    for (;;) {
+        at = skip_space(at, end);
+        if (at >= end) {
+            tokenizer->at = end;
+            return false;
+        }
+        if (*at == '>') {
+            tokenizer->at = at + 1;
+            return true;
+        }
+        if (*at == '/') {
+            at++;
+            if (at < end && *at == '>') {
+                token->self_closing = true;
+            }
+            continue;
+        }
+        name = at++;
+        while (at < end && !is_space(*at) && *at != '>' && *at != '/' && *at != '=') {
+            at++;
+        }
+        const struct slice attribute = slice_of(name, (size_t)(at - name));
+        struct slice value = {"", 0};
+        const char *equals = skip_space(at, end);
+        if (equals < end && *equals == '=') {
+            tokenizer->at = skip_space(equals + 1, end);
+            if (tokenizer->at < end && *tokenizer->at != '>') {
+                value = attribute_value(tokenizer);
+            }
+            at = tokenizer->at;
+        }
+        add_attribute(tokenizer, token, attribute, value);
+    }
+}
+
+/* at stands on "<!" or "<?" or "</" and no letter: what is not kept. True when it was a CDATA
+ * section, whose text is in token. */
+static bool
+read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
+{
+    const char *at = tokenizer->at;
+    const size_t left = (size_t)(tokenizer->end - at);
+    if (left >= 4 && memcmp(at, "<!--", 4) == 0) {
+        tokenizer->at = at + 4;
+        skip_comment(tokenizer);
+        return false;
+    }
+    if (tokenizer->cdata && left >= 9 && memcmp(at, "<![CDATA[", 9) == 0) {
+        const char *close = find(at + 9, tokenizer->end, "]]>", 3);
+        token->kind = HTML_TOKEN_TEXT;
+        token->text = slice_of(at + 9, (size_t)((close ? close : tokenizer->end) - at - 9));
+        tokenizer->at = close ? close + 3 : tokenizer->end;
+        return true;
+    }
+    tokenizer->at = at + 2;
+    skip_to_greater(tokenizer);
+    return false;
+}
+
+/* Where text that starts at `at` ends: at markup or at the end of the input. */
+static const char *
+text_end(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *less = memchr(at, '<', (size_t)(end - at));
+        if (!less) {
+            return end;
+        }
+        if (end - less >= 2) {
+            const char next = less[1];
+            if (is_letter(next) || next == '!' || next == '?' || (next == '/' && end - less >= 3)) {
+                return less;
+            }
+        }
+        at = less + 1;
+    }
+    return end;
+}
+
+void
+html_token_next(struct html_tokenizer *tokenizer, struct html_token *token)
+{
+    for (;;) {
+        const char *at = tokenizer->at, *const end = tokenizer->end;
+        token->offset = (uint32_t)(at - tokenizer->start);
+        token->kind = HTML_TOKEN_END_OF_INPUT;
+        if (at >= end) {
+            return;
+        }
+        const char *stop = text_end(at, end);
+        if (stop > at) {
+            token->kind = HTML_TOKEN_TEXT;
+            token->text = decode(tokenizer, slice_of(at, (size_t)(stop - at)), false);
+            tokenizer->at = stop;
+            return;
+        }
+        const bool closing = at[1] == '/';
+        if (is_letter(at[closing ? 2 : 1])) {
+            token->kind = closing ? HTML_TOKEN_END : HTML_TOKEN_START;
+            tokenizer->at = at + (closing ? 2 : 1);
+            if (!read_tag(tokenizer, token)) {
+                tokenizer->tree->attribute_count = token->attribute;
+                token->kind = HTML_TOKEN_END_OF_INPUT;
+            }
+            return;
+        }
+        if (read_markup(tokenizer, token)) {
+            return;
+        }
+    }
+}
+
+/* Whether `at` has "name" (any case) and then a blank, '/' or '>'. */
+static bool
+names(const char *at, const char *end, struct slice name)
+{
+    if ((size_t)(end - at) <= name.length || strncasecmp(at, name.at, name.length) != 0) {
+        return false;
+    }
+    const char next = at[name.length];
+    return is_space(next) || next == '/' || next == '>';
+}
+
+static const char *
+find_raw_end(const char *at, const char *end, struct slice name)
+{
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        if (end - at > 2 && at[1] == '/' && names(at + 2, end, name)) {
+            return at;
+        }
+        at++;
+    }
+    return end;
+}
+
+/* Script text may hold "<!-- <script> </script> -->" (the standard's escaped states). */
+static const char *
+find_script_end(const char *at, const char *end, struct slice name)
+{
+    enum { PLAIN, ESCAPED, DOUBLE } state = PLAIN;
+    for (; at < end; at++) {
+        const size_t left = (size_t)(end - at);
+        if (state == PLAIN) {
+            at = memchr(at, '<', left);
+            if (!at) {
+                return end;
+            }
+        }
+        const size_t rest = (size_t)(end - at);
+        if (*at == '-' && state != PLAIN && rest >= 3 && memcmp(at, "-->", 3) == 0) {
+            state = PLAIN;
+        } else if (*at == '<' && rest > 2) {
+            if (at[1] == '/' && names(at + 2, end, name)) {
+                if (state != DOUBLE) {
+                    return at;
+                }
+                state = ESCAPED;
+            } else if (state == PLAIN && rest >= 4 && memcmp(at, "<!--", 4) == 0) {
+                state = ESCAPED;
+                at++; /* the dashes may also be those of "-->" */
+            } else if (state == ESCAPED && names(at + 1, end, name)) {
+                state = DOUBLE;
+            }
+        }
+    }
+    return end;
+}
+
+void
+html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start, struct slice *text)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end;
+    const char *stop = end;
+    if (start->element == HTML_SCRIPT) {
+        stop = find_script_end(at, end, start->name);
+    } else if (start->element != HTML_PLAINTEXT) {
+        stop = find_raw_end(at, end, start->name);
+    }
+    *text = slice_of(at, (size_t)(stop - at));
+    if (html_element_rules(start->element) & RULE_RCDATA) {
+        *text = decode(tokenizer, *text, false);
+    }
+    tokenizer->at = stop;
+    if (stop < end) {
+        struct html_token close = {.kind = HTML_TOKEN_END};
+        tokenizer->at = stop + 2;
+        read_tag(tokenizer, &close);
+        tokenizer->tree->attribute_count = close.attribute;
+    }
+}

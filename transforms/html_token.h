@@ -1,0 +1,35 @@
+/* The HTML standard's tokenizer (https://html.spec.whatwg.org/#tokenization) over a document
+ * in memory. Every input is read; errors are mended as the standard says. */
+#ifndef TRANSFORMS_HTML_TOKEN_H
+#define TRANSFORMS_HTML_TOKEN_H
+
+#include "transforms/html.h"
+
+enum html_token_kind { HTML_TOKEN_END_OF_INPUT, HTML_TOKEN_TEXT, HTML_TOKEN_START, HTML_TOKEN_END };
+
+struct html_token {
+    enum html_token_kind kind;
+    enum html_element element;
+    struct slice name; /* of tags, as written */
+    struct slice text;
+    uint32_t offset;
+    uint32_t attribute, attribute_count; /* START: appended to the tree's attributes */
+    bool self_closing;
+};
+
+struct html_tokenizer {
+    struct html_tree *tree; /* takes attributes; its arena takes decoded text */
+    const char *start, *at, *end;
+    bool cdata; /* set by the caller: CDATA sections are allowed here (SVG, MathML) */
+    bool full;  /* the arena was full: text is missing */
+};
+
+void html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree,
+                         struct slice input);
+void html_token_next(struct html_tokenizer *tokenizer, struct html_token *token);
+/* After the start tag of a raw text element: its text up to its end tag, which is consumed.
+ * name: as in the start tag. PLAINTEXT: all that is left. */
+void html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
+                    struct slice *text);
+
+#endif

@@ -1,0 +1,219 @@
+#include "transforms/material.h"
+
+#include "transforms/xml.h"
+
+void
+material_init(struct material *material, const struct transform_limits *limits)
+{
+    *material = (struct material){.limits = *limits};
+    material->encodings = encodings_open();
+    arena_init(&material->arena, limits->memory);
+    buf_init(&material->text_memory, limits->memory);
+    buf_init(&material->iri, 64 << 10);
+    buf_init(&material->scratch, limits->memory);
+    html_tree_init(&material->tree, &material->arena);
+    html_extractor_init(&material->extractor);
+    graph_init(&material->graph, limits->memory);
+}
+
+void
+material_release(struct material *material)
+{
+    material_end(material);
+    encodings_close(material->encodings);
+    arena_release(&material->arena);
+    buf_release(&material->text_memory);
+    buf_release(&material->iri);
+    buf_release(&material->scratch);
+    html_tree_release(&material->tree);
+    html_extractor_release(&material->extractor);
+    graph_release(&material->graph);
+}
+
+enum status
+material_begin(struct material *material, const struct transform_request *request,
+               struct transform_result *result, struct reason *why)
+{
+    material_end(material);
+    material->request = request;
+    material->result = result;
+    buf_reset(&material->iri);
+    if (!document_iri(request->uri, &material->iri)) {
+        return status_fail(why, STATUS_BAD_INPUT, "%.*s is not an absolute URI",
+                           SLICE_PRINT(request->uri));
+    }
+    return STATUS_OK;
+}
+
+void
+material_end(struct material *material)
+{
+    xmlFreeDoc(material->xml);
+    material->xml = NULL;
+    material->has_text = material->has_tree = false;
+    material->text = (struct slice){0};
+    html_tree_reset(&material->tree);
+    graph_reset(&material->graph);
+    arena_reset(&material->arena);
+}
+
+/* ---- statements and problems ---- */
+
+static enum status
+take_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct material *material = context;
+    struct quad folded = *quad;
+    folded.graph = term_iri(buf_slice(&material->iri));
+    return graph_add(&material->graph, &folded, why);
+}
+
+struct quad_sink
+material_sink(struct material *material)
+{
+    return (struct quad_sink){take_quad, material};
+}
+
+void
+material_problem(struct material *material, uint64_t line, const char *text)
+{
+    struct transform_result *result = material->result;
+    if (result->problem_count++ >= PROBLEMS_KEPT) {
+        return;
+    }
+    buf_printf(&result->problems, "%s: ", material->transform ? material->transform->name : "");
+    if (line > 0) {
+        buf_printf(&result->problems, "line %lu: ", (unsigned long)line);
+    }
+    buf_printf(&result->problems, "%.*s\n", PROBLEM_TEXT, text);
+}
+
+static void
+take_problem(void *context, const struct parse_problem *problem)
+{
+    material_problem(context, problem->line, problem->text);
+}
+
+struct problem_sink
+material_problems(struct material *material)
+{
+    return (struct problem_sink){take_problem, material};
+}
+
+/* ---- forms ---- */
+
+/* The declaration names an encoding that the text is no longer in: blanks of the same length
+ * keep line and column. */
+static struct slice
+blank_declaration(struct material *material, struct slice text)
+{
+    if (!slice_starts(text, SLICE("<?xml"))) {
+        return text;
+    }
+    const size_t end = slice_find(text, '>');
+    if (end == text.length) {
+        return text;
+    }
+    const struct slice copy = arena_copy(&material->arena, text);
+    char *at = (char *)(uintptr_t)copy.at;
+    for (size_t i = 0; at && i <= end; i++) {
+        at[i] = at[i] == '\n' ? '\n' : ' ';
+    }
+    return copy.at ? copy : text;
+}
+
+static const char *
+encoding_for(enum text_kind kind, const struct transform_request *request)
+{
+    size_t mark;
+    switch (kind) {
+    case TEXT_HTML:
+        return encoding_of_html(request->bytes, request->charset, NULL);
+    case TEXT_XML:
+        return encoding_of_xml(request->bytes, request->charset);
+    default:
+        return encoding_of_mark(request->bytes, &mark);
+    }
+}
+
+enum status
+material_text(struct material *material, enum text_kind kind, struct slice *text,
+              struct reason *why)
+{
+    const struct transform_request *request = material->request;
+    if (!material->has_text || material->text_kind != kind) {
+        const char *encoding = encoding_for(kind, request);
+        material->text = request->bytes;
+        if (encoding && (kind != TEXT_UTF8 || strcmp(encoding, "utf-8") != 0)) {
+            TRY(encoding_convert(material->encodings, encoding, request->bytes,
+                                 &material->text_memory, &material->text, why));
+        }
+        if (kind == TEXT_XML && strcmp(encoding, "utf-8") != 0) {
+            material->text = blank_declaration(material, material->text);
+        }
+        material->has_text = true;
+        material->text_kind = kind;
+    }
+    *text = material->text;
+    return STATUS_OK;
+}
+
+enum status
+material_html(struct material *material, struct reason *why)
+{
+    if (material->has_tree) {
+        return STATUS_OK;
+    }
+    struct slice text;
+    const bool xhtml = slice_is(material->request->type, "application/xhtml+xml");
+    TRY(material_text(material, xhtml ? TEXT_XML : TEXT_HTML, &text, why));
+    struct reason problem;
+    enum status status = STATUS_BAD_INPUT;
+    if (xhtml) {
+        status = xhtml_parse(&material->tree, text, &problem);
+        if (status == STATUS_BAD_INPUT) {
+            material_problem(material, 0, problem.text);
+            TRY(material_text(material, TEXT_HTML, &text, why));
+        }
+    }
+    if (status == STATUS_BAD_INPUT) {
+        status = html_parse(&material->tree, text, &problem);
+        if (status == STATUS_OK && material->tree.repair) {
+            status = html_tidy(&material->tree, text, &problem);
+        }
+    }
+    if (status != STATUS_OK) {
+        return status_fail(why, status, "%s", problem.text);
+    }
+    material->has_tree = true;
+    return STATUS_OK;
+}
+
+enum status
+material_xml(struct material *material, struct reason *why)
+{
+    if (material->xml) {
+        return STATUS_OK;
+    }
+    struct slice text;
+    TRY(material_text(material, TEXT_XML, &text, why));
+    if (text.length > INT32_MAX / 2) {
+        return status_fail(why, STATUS_LIMIT, "XML of %zu bytes is too long", text.length);
+    }
+    xmlParserCtxtPtr parser = xml_parser_new();
+    material->xml = xmlCtxtReadMemory(parser, text.at, (int)text.length, material->iri.data,
+                                      "UTF-8", XML_SAFE_OPTIONS | XML_PARSE_RECOVER);
+    struct reason problem;
+    const bool good = parser->wellFormed;
+    if (!good) {
+        xml_error_reason(parser, &problem);
+        material_problem(material, 0, problem.text);
+    }
+    xml_parser_free(parser);
+    if (!material->xml || !xmlDocGetRootElement(material->xml)) {
+        xmlFreeDoc(material->xml);
+        material->xml = NULL;
+        return status_fail(why, STATUS_BAD_INPUT, "%s", good ? "no root element" : problem.text);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,81 @@
+/* The document under transformation in the forms that transforms want, each made once when
+ * first asked for and shared by all transforms of the chain. Private to this folder.
+ */
+#ifndef TRANSFORMS_MATERIAL_H
+#define TRANSFORMS_MATERIAL_H
+
+#include <libxml/tree.h>
+
+#include "rdf/graph.h"
+#include "transforms/encoding.h"
+#include "transforms/html_extract.h"
+#include "transforms/transform.h"
+
+enum { PROBLEMS_KEPT = 20, PROBLEM_TEXT = 400 };
+
+enum text_kind { TEXT_HTML, TEXT_XML, TEXT_UTF8 };
+
+/* Kept between documents. */
+struct material {
+    struct transform_limits limits;
+    struct encodings *encodings;
+    struct arena arena;     /* decoded text; for one document */
+    struct buf text_memory; /* the text in UTF-8 */
+    struct buf iri;         /* the document's IRI */
+    struct buf scratch;
+    struct html_tree tree;
+    struct html_extractor extractor;
+    struct graph graph;
+
+    /* of the present document */
+    const struct transform_request *request;
+    const struct transform *transform; /* which one is running: named in problems */
+    struct transform_result *result;
+    struct slice text;
+    bool has_text, has_tree;
+    enum text_kind text_kind;
+    xmlDocPtr xml; /* NULL: not asked for */
+};
+
+void material_init(struct material *material, const struct transform_limits *limits);
+void material_release(struct material *material);
+/* BAD_INPUT: the request's URI is none. */
+enum status material_begin(struct material *material, const struct transform_request *request,
+                           struct transform_result *result, struct reason *why);
+void material_end(struct material *material);
+
+/* A sink for statements of the document: any graph given is replaced by the document's. */
+struct quad_sink material_sink(struct material *material);
+void material_problem(struct material *material, uint64_t line, const char *text);
+struct problem_sink material_problems(struct material *material);
+
+/* The content as text; how its encoding is told depends on what it is. HTML and XML come out as
+ * valid UTF-8, XML's declaration blanked when it does not hold any more. TEXT_UTF8 is for syntaxes
+ * that are always UTF-8 (whatever HTTP says): only UTF-16 is undone. */
+enum status material_text(struct material *material, enum text_kind kind, struct slice *text,
+                          struct reason *why);
+/* The HTML tree, by whichever parser fits. */
+enum status material_html(struct material *material, struct reason *why);
+/* The XML tree, errors recovered from and reported; BAD_INPUT when there is not even a root. */
+enum status material_xml(struct material *material, struct reason *why);
+
+/* ---- the kinds of transforms ---- */
+
+/* OK: ran (problems are in the result). Other statuses end the document. */
+enum status builtin_run(struct material *material, const char *name, struct reason *why);
+enum status rdf_run(struct material *material, const char *syntax, struct reason *why);
+enum status rdf_run_bytes(struct material *material, struct slice syntax, struct slice bytes,
+                          struct reason *why);
+bool builtin_exists(const char *name);
+
+/* Compiled once; MISUSE names the file and line at fault. */
+enum status stylesheet_open(const char *path, void **stylesheet, struct reason *why);
+void stylesheet_close(void *stylesheet);
+enum status stylesheet_run(struct material *material, void *stylesheet, struct reason *why);
+void stylesheets_prepare(void); /* once per process */
+
+/* An external program: document on stdin, N-Quads on stdout. UNSUPPORTED inside a sandbox that
+ * forbids it. */
+enum status program_run(struct material *material, const char *command, struct reason *why);
+
+#endif

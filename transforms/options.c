@@ -1,0 +1,29 @@
+#include "transforms/transform.h"
+
+const struct opt transforms_options[] = {
+    {"transform.registry", OPT_STRING, "", 0, 0, NULL,
+     "A registry of transforms to read after the one that comes with the program and after "
+     "DIR/transforms/registry."},
+    {"transform.memory", OPT_SIZE, "512M", 16 << 20, 64e9, NULL,
+     "Memory that one document may take in its worker process. A worker that needs more is ended "
+     "and its document buried."},
+    {"transform.input", OPT_SIZE, "64M", 1024, 2e9, NULL,
+     "Bytes of a document that are looked at. A longer document is buried."},
+    {"transform.output", OPT_SIZE, "128M", 1024, 2e9, NULL,
+     "Bytes of N-Quads that one document may become. A document that would become more is buried."},
+    {"transform.cpu", OPT_DURATION, "20", 1, 3600, NULL,
+     "Processor time that one document may take."},
+    {"transform.timeout", OPT_DURATION, "120", 1, 36000, NULL,
+     "Time by the clock that one document may take. Longer than transform.cpu, so that a busy "
+     "machine does not decide which documents are buried."},
+    {"transform.canonical_work", OPT_INTEGER, "100000", 1, 1e12, NULL,
+     "Steps that canonical labelling of one document's blank nodes may take. Past it labels "
+     "follow the order of appearance."},
+    {"transform.workers", OPT_INTEGER, "1", 1, 64, NULL,
+     "Worker processes of each transform process."},
+    {"transform.worker_jobs", OPT_INTEGER, "10000", 1, 1e9, NULL,
+     "Documents after which a worker process is replaced by a fresh one."},
+    {"transform.test_hooks", OPT_BOOL, "no", 0, 0, NULL,
+     "For tests: documents of the type application/x-quadrille-hook crash, loop or eat memory in "
+     "their worker."},
+    {NULL, OPT_BOOL, NULL, 0, 0, NULL, NULL}};

@@ -1,0 +1,334 @@
+#include "transforms/registry.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { LINE_MAXIMUM = 4096, WORDS_MAXIMUM = 64 };
+
+/* One line: all conditions given must hold. NULL: any. */
+struct match {
+    char *type, *root, *namespace, *profile;
+    size_t chain[REGISTRY_CHAIN];
+    size_t count;
+};
+
+struct registry {
+    struct transform transforms[REGISTRY_TRANSFORMS];
+    size_t transform_count;
+    struct match matches[REGISTRY_MATCHES];
+    size_t match_count;
+    char *folder;
+};
+
+struct place {
+    const char *path;
+    unsigned line;
+};
+
+struct registry *
+registry_new(void)
+{
+    return memory_zero(1, sizeof(struct registry));
+}
+
+void
+registry_free(struct registry *registry)
+{
+    for (size_t i = 0; registry && i < registry->transform_count; i++) {
+        free(registry->transforms[i].argument);
+        free(registry->transforms[i].version);
+    }
+    for (size_t i = 0; registry && i < registry->match_count; i++) {
+        struct match *match = &registry->matches[i];
+        free(match->type);
+        free(match->root);
+        free(match->namespace);
+        free(match->profile);
+    }
+    if (registry) {
+        free(registry->folder);
+    }
+    free(registry);
+}
+
+const char *
+registry_folder(const struct registry *registry)
+{
+    return registry->folder;
+}
+
+size_t
+registry_count(const struct registry *registry)
+{
+    return registry->transform_count;
+}
+
+struct transform *
+registry_transform(struct registry *registry, size_t index)
+{
+    return &registry->transforms[index];
+}
+
+struct transform *
+registry_find(struct registry *registry, struct slice name)
+{
+    for (size_t i = 0; i < registry->transform_count; i++) {
+        if (slice_is(name, registry->transforms[i].name)) {
+            return &registry->transforms[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static enum status
+fault(const struct place *place, struct reason *why, const char *text, const char *word)
+{
+    return status_fail(why, STATUS_MISUSE, "%s:%u: %s%s%s", place->path, place->line, text,
+                       word ? " " : "", word ? word : "");
+}
+
+static char *
+beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    if (name[0] == '/' || !slash) {
+        return memory_string(name);
+    }
+    struct buf joined;
+    buf_init(&joined, PATH_MAX);
+    buf_printf(&joined, "%.*s/%s", (int)(slash - path), path, name);
+    char *result = memory_string(joined.data ? joined.data : name);
+    buf_release(&joined);
+    return result;
+}
+
+/* "transform NAME VERSION KIND ARGUMENT..." */
+static enum status
+read_transform(struct registry *registry, const struct place *place, char **words, size_t count,
+               struct reason *why)
+{
+    static const char *const kinds[] = {"builtin", "rdf", "xslt", "program"};
+    if (count < 5) {
+        return fault(place, why, "a transform needs name, version, kind and argument", NULL);
+    }
+    if (strlen(words[1]) >= REGISTRY_NAME) {
+        return fault(place, why, "name is too long:", words[1]);
+    }
+    struct transform *transform = registry_find(registry, slice_string(words[1]));
+    if (!transform) {
+        if (registry->transform_count == REGISTRY_TRANSFORMS) {
+            return fault(place, why, "too many transforms", NULL);
+        }
+        transform = &registry->transforms[registry->transform_count++];
+    }
+    size_t kind = 0;
+    while (kind < 4 && strcmp(kinds[kind], words[3]) != 0) {
+        kind++;
+    }
+    if (kind == 4) {
+        return fault(place, why, "kind is none of builtin, rdf, xslt, program:", words[3]);
+    }
+    struct buf argument;
+    buf_init(&argument, LINE_MAXIMUM);
+    for (size_t i = 4; i < count; i++) {
+        buf_printf(&argument, "%s%s", i > 4 ? " " : "", words[i]);
+    }
+    free(transform->argument);
+    free(transform->version);
+    *transform = (struct transform){.kind = (enum transform_kind)kind};
+    memcpy(transform->name, words[1], strlen(words[1]));
+    transform->version = memory_string(words[2]);
+    transform->argument =
+        kind == TRANSFORM_XSLT ? beside(place->path, argument.data) : memory_string(argument.data);
+    buf_release(&argument);
+    return STATUS_OK;
+}
+
+static bool
+condition(char *word, const char *key, char **value)
+{
+    const size_t n = strlen(key);
+    if (strncmp(word, key, n) != 0) {
+        return false;
+    }
+    free(*value);
+    *value = memory_string(word + n);
+    return true;
+}
+
+/* "match TYPE [root=NAME] [namespace=IRI] [profile=IRI] -> NAME..." */
+static enum status
+read_match(struct registry *registry, const struct place *place, char **words, size_t count,
+           struct reason *why)
+{
+    if (registry->match_count == REGISTRY_MATCHES) {
+        return fault(place, why, "too many matches", NULL);
+    }
+    if (count < 4) {
+        return fault(place, why, "a match needs a type, -> and transforms", NULL);
+    }
+    struct match *match = &registry->matches[registry->match_count++];
+    *match = (struct match){0};
+    match->type = strcmp(words[1], "*") == 0 ? NULL : memory_string(words[1]);
+    size_t i = 2;
+    for (; i < count && strcmp(words[i], "->") != 0; i++) {
+        if (!condition(words[i], "root=", &match->root) &&
+            !condition(words[i], "namespace=", &match->namespace) &&
+            !condition(words[i], "profile=", &match->profile)) {
+            return fault(place, why, "neither root=, namespace=, profile= nor ->:", words[i]);
+        }
+    }
+    if (!match->type && !match->root && !match->namespace && !match->profile) {
+        return fault(place, why, "a match of any type needs another condition", NULL);
+    }
+    for (i++; i < count; i++) {
+        const struct transform *transform = registry_find(registry, slice_string(words[i]));
+        if (!transform) {
+            return fault(place, why, "no transform of this name stands above:", words[i]);
+        }
+        if (match->count == REGISTRY_CHAIN) {
+            return fault(place, why, "too many transforms in one match", NULL);
+        }
+        match->chain[match->count++] = (size_t)(transform - registry->transforms);
+    }
+    return match->count > 0 ? STATUS_OK : fault(place, why, "nothing stands after ->", NULL);
+}
+
+static enum status
+read_off(struct registry *registry, const struct place *place, char **words, size_t count,
+         struct reason *why)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct transform *transform = registry_find(registry, slice_string(words[i]));
+        if (!transform) {
+            return fault(place, why, "no transform of this name stands above:", words[i]);
+        }
+        transform->off = true;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+read_line(struct registry *registry, const struct place *place, char *line, struct reason *why)
+{
+    char *words[WORDS_MAXIMUM], *save = NULL;
+    size_t count = 0;
+    for (char *word = strtok_r(line, " \t\r\n", &save); word && count < WORDS_MAXIMUM;
+         word = strtok_r(NULL, " \t\r\n", &save)) {
+        words[count++] = word;
+    }
+    if (count == 0 || words[0][0] == '#') {
+        return STATUS_OK;
+    }
+    if (strcmp(words[0], "transform") == 0) {
+        return read_transform(registry, place, words, count, why);
+    }
+    if (strcmp(words[0], "match") == 0) {
+        return read_match(registry, place, words, count, why);
+    }
+    if (strcmp(words[0], "off") == 0) {
+        return read_off(registry, place, words, count, why);
+    }
+    return fault(place, why, "a line begins with transform, match or off, not", words[0]);
+}
+
+enum status
+registry_read(struct registry *registry, const char *path, struct reason *why)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return status_fail_errno(why, "cannot open the registry %s", path);
+    }
+    struct place place = {path, 0};
+    char line[LINE_MAXIMUM];
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && fgets(line, sizeof line, file)) {
+        place.line++;
+        if (!strchr(line, '\n') && !feof(file)) {
+            status = fault(&place, why, "the line is too long", NULL);
+        } else {
+            status = read_line(registry, &place, line, why);
+        }
+    }
+    fclose(file);
+    return status;
+}
+
+enum status
+registry_read_default(struct registry *registry, struct reason *why)
+{
+    /* From build/bin, build/tests and build/asan/bin; and from PREFIX/bin. */
+    static const char *const places[] = {"../share/quadrille", "../../transforms/data",
+                                         "../../../transforms/data"};
+    char executable[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    if (length <= 0) {
+        return status_fail_errno(why, "cannot tell where this program lies");
+    }
+    executable[length] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *folder = beside(executable, places[i]);
+        struct buf path;
+        buf_init(&path, PATH_MAX);
+        buf_printf(&path, "%s/registry", folder);
+        const bool found = path.data && access(path.data, R_OK) == 0;
+        enum status status = STATUS_OK;
+        if (found) {
+            free(registry->folder);
+            registry->folder = memory_string(folder);
+            status = registry_read(registry, path.data, why);
+        }
+        free(folder);
+        buf_release(&path);
+        if (found) {
+            return status;
+        }
+    }
+    return status_fail(why, STATUS_NOT_FOUND,
+                       "no registry of transforms: neither ../share/quadrille/registry nor "
+                       "../../transforms/data/registry beside %s",
+                       executable);
+}
+
+/* ---- matching ---- */
+
+static bool
+holds(const char *wanted, struct slice value)
+{
+    return !wanted || slice_is(value, wanted);
+}
+
+size_t
+registry_match(struct registry *registry, const struct registry_subject *subject,
+               struct transform *chain[REGISTRY_CHAIN])
+{
+    size_t count = 0;
+    bool taken[REGISTRY_TRANSFORMS] = {false};
+    for (size_t i = 0; i < registry->match_count; i++) {
+        const struct match *match = &registry->matches[i];
+        if (!holds(match->type, subject->type) || !holds(match->root, subject->root) ||
+            !holds(match->namespace, subject->namespace) ||
+            !holds(match->profile, subject->profile)) {
+            continue;
+        }
+        for (size_t n = 0; n < match->count && count < REGISTRY_CHAIN; n++) {
+            struct transform *transform = &registry->transforms[match->chain[n]];
+            if (!transform->off && !taken[match->chain[n]]) {
+                taken[match->chain[n]] = true;
+                if (chain) {
+                    chain[count] = transform;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}

@@ -1,0 +1,190 @@
+#include "transforms/transform.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "rdf/canonical.h"
+#include "rdf/writer.h"
+#include "transforms/material.h"
+#include "transforms/xml.h"
+#include "transforms/xml_peek.h"
+
+enum { PEEK_BYTES = 64 << 10 };
+
+struct transformer {
+    struct registry *registry;
+    struct material material;
+    struct buf peek_memory;
+};
+
+const char *
+transform_state_name(enum transform_state state)
+{
+    static const char *const names[] = {"whole", "part", "broken", "none"};
+    return names[state];
+}
+
+void
+transform_result_init(struct transform_result *result, size_t output)
+{
+    *result = (struct transform_result){0};
+    buf_init(&result->graph, output);
+    buf_init(&result->names, 4096);
+    buf_init(&result->problems, 16 << 10);
+}
+
+void
+transform_result_release(struct transform_result *result)
+{
+    buf_release(&result->graph);
+    buf_release(&result->names);
+    buf_release(&result->problems);
+}
+
+/* ---- preparing ---- */
+
+static enum status
+prepare(struct transform *transform, struct reason *why)
+{
+    if (transform->kind == TRANSFORM_XSLT && !transform->prepared) {
+        return stylesheet_open(transform->argument, &transform->prepared, why);
+    }
+    if (transform->kind == TRANSFORM_BUILTIN && !builtin_exists(transform->argument)) {
+        return status_fail(why, STATUS_MISUSE, "transform %s: no builtin is called %s",
+                           transform->name, transform->argument);
+    }
+    return STATUS_OK;
+}
+
+enum status
+transformer_new(struct transformer **transformer, struct registry *registry,
+                const struct transform_limits *limits, struct reason *why)
+{
+    xml_prepare();
+    stylesheets_prepare();
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        struct transform *transform = registry_transform(registry, i);
+        if (!transform->off) {
+            TRY(prepare(transform, why));
+        }
+    }
+    *transformer = memory_zero(1, sizeof **transformer);
+    (*transformer)->registry = registry;
+    material_init(&(*transformer)->material, limits);
+    buf_init(&(*transformer)->peek_memory, 64 << 10);
+    return STATUS_OK;
+}
+
+void
+transformer_free(struct transformer *transformer)
+{
+    if (!transformer) {
+        return;
+    }
+    for (size_t i = 0; i < registry_count(transformer->registry); i++) {
+        struct transform *transform = registry_transform(transformer->registry, i);
+        stylesheet_close(transform->prepared);
+        transform->prepared = NULL;
+    }
+    material_release(&transformer->material);
+    buf_release(&transformer->peek_memory);
+    free(transformer);
+}
+
+/* ---- running ---- */
+
+static size_t
+find_chain(struct transformer *transformer, const struct transform_request *request,
+           struct transform *chain[REGISTRY_CHAIN])
+{
+    struct registry_subject subject = {.type = request->type};
+    struct xml_peek peek;
+    const struct slice head = {
+        request->bytes.at, request->bytes.length < PEEK_BYTES ? request->bytes.length : PEEK_BYTES};
+    if (xml_peek(head, &transformer->peek_memory, &peek)) {
+        subject.root = peek.root;
+        subject.namespace = peek.namespace;
+    }
+    return registry_match(transformer->registry, &subject, chain);
+}
+
+static enum status
+run_one(struct material *material, struct transform *transform, struct reason *why)
+{
+    material->transform = transform;
+    switch (transform->kind) {
+    case TRANSFORM_BUILTIN:
+        return builtin_run(material, transform->argument, why);
+    case TRANSFORM_RDF:
+        return rdf_run(material, transform->argument, why);
+    case TRANSFORM_XSLT:
+        return stylesheet_run(material, transform->prepared, why);
+    case TRANSFORM_PROGRAM:
+        return program_run(material, transform->argument, why);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+run_chain(struct material *material, struct transform **chain, size_t count,
+          struct transform_result *result, struct reason *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct reason problem;
+        const enum status status = run_one(material, chain[i], &problem);
+        if (status == STATUS_BAD_INPUT) {
+            material_problem(material, 0, problem.text);
+        } else if (status != STATUS_OK) {
+            return status_fail(why, status, "%s: %s", chain[i]->name, problem.text);
+        }
+        buf_printf(&result->names, "%s%s/%s", i > 0 ? " " : "", chain[i]->name, chain[i]->version);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+write_graph(struct material *material, struct transform_result *result, struct reason *why)
+{
+    struct graph *graph = &material->graph;
+    TRY(graph_relabel(graph, buf_slice(&material->iri), material->limits.canonical_work,
+                      &result->canonical, why));
+    for (size_t i = 0; i < graph->count && !result->graph.overflowed; i++) {
+        nquads_write(&result->graph, &graph->quads[i]);
+    }
+    if (result->graph.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "the graph passes %zu bytes of N-Quads",
+                           result->graph.maximum);
+    }
+    result->quads = graph->count;
+    return STATUS_OK;
+}
+
+enum status
+transform_run(struct transformer *transformer, const struct transform_request *request,
+              struct transform_result *result, struct reason *why)
+{
+    struct transform *chain[REGISTRY_CHAIN];
+    struct material *material = &transformer->material;
+    buf_reset(&result->graph);
+    buf_reset(&result->names);
+    buf_reset(&result->problems);
+    result->state = TRANSFORM_NONE;
+    result->quads = result->problem_count = 0;
+    result->canonical = true;
+    const size_t count = find_chain(transformer, request, chain);
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    enum status status = material_begin(material, request, result, why);
+    if (status == STATUS_OK) {
+        status = run_chain(material, chain, count, result, why);
+    }
+    if (status == STATUS_OK) {
+        status = write_graph(material, result, why);
+    }
+    material_end(material);
+    result->state = result->problem_count == 0 ? TRANSFORM_WHOLE
+                    : result->quads > 0        ? TRANSFORM_PART
+                                               : TRANSFORM_BROKEN;
+    return status;
+}

@@ -1,0 +1,63 @@
+/* One document's bytes to its canonical graph. docs/TRANSFORMS.md says what comes out.
+ *
+ * A transformer is prepared once (registry read, stylesheets compiled, converters loaded) and
+ * then used for one document after another; it opens no file and no connection afterwards, so
+ * that it can run inside a sandbox. One thread.
+ */
+#ifndef TRANSFORMS_TRANSFORM_H
+#define TRANSFORMS_TRANSFORM_H
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "transforms/registry.h"
+
+/* transform.*: limits and files that the prepared transformer needs. */
+extern const struct opt transforms_options[];
+
+struct transformer;
+
+struct transform_limits {
+    size_t memory;           /* arena bytes of decoded text, and bytes of the graph */
+    size_t output;           /* bytes of N-Quads */
+    uint64_t canonical_work; /* 0: the default of rdf/canonical.h */
+    uint64_t program_ms;     /* external programs */
+};
+
+/* registry stays the caller's and must outlive the transformer. */
+enum status transformer_new(struct transformer **transformer, struct registry *registry,
+                            const struct transform_limits *limits, struct reason *why);
+void transformer_free(struct transformer *transformer);
+
+struct transform_request {
+    struct slice uri;     /* crawl key: absolute */
+    struct slice type;    /* detected media type */
+    struct slice charset; /* of Content-Type; empty: none */
+    struct slice bytes;   /* content, Content-Encoding undone */
+};
+
+enum transform_state {
+    TRANSFORM_WHOLE,  /* everything was read */
+    TRANSFORM_PART,   /* malformed in places; the rest was read */
+    TRANSFORM_BROKEN, /* malformed, and nothing could be read: the graph is empty */
+    TRANSFORM_NONE    /* the registry has no transform for it: the graph is empty */
+};
+const char *transform_state_name(enum transform_state state);
+
+struct transform_result {
+    enum transform_state state;
+    uint64_t quads;
+    uint64_t problem_count;
+    bool canonical;      /* false: the canonicalisation limit was hit, labels are by appearance */
+    struct buf graph;    /* canonical N-Quads, sorted */
+    struct buf names;    /* "html/1 jsonld/2": what ran */
+    struct buf problems; /* lines "html: line 3: text", the first ones */
+};
+void transform_result_init(struct transform_result *result, size_t output);
+void transform_result_release(struct transform_result *result);
+
+/* The result is deterministic for the same request. Statuses other than OK are not about the
+ * content but about limits (LIMIT) or the machine. */
+enum status transform_run(struct transformer *transformer, const struct transform_request *request,
+                          struct transform_result *result, struct reason *why);
+
+#endif

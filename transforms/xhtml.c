@@ -1,0 +1,131 @@
+/* XHTML as XML: libxml2's SAX events into the tree that HTML pages have too. */
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+
+#include "transforms/html.h"
+#include "transforms/xml.h"
+
+#define XHTML_NAMESPACE "http://www.w3.org/1999/xhtml"
+#define SVG_NAMESPACE "http://www.w3.org/2000/svg"
+#define MATH_NAMESPACE "http://www.w3.org/1998/Math/MathML"
+
+struct reader {
+    struct html_tree *tree;
+    xmlParserCtxtPtr parser;
+    uint32_t parent, depth;
+    bool full;
+};
+
+static struct slice
+keep(struct reader *reader, const xmlChar *bytes, size_t length)
+{
+    const struct slice copy =
+        arena_copy(reader->tree->arena, slice_of((const char *)bytes, length));
+    reader->full |= length > 0 && !copy.at;
+    return copy.at ? copy : (struct slice){"", 0};
+}
+
+/* Attributes keep their qualified name: extractors ask for "lang" and "xml:lang". */
+static struct slice
+qualified_name(struct reader *reader, const xmlChar *prefix, const xmlChar *name)
+{
+    if (!prefix) {
+        return keep(reader, name, strlen((const char *)name));
+    }
+    const struct slice joined =
+        arena_printf(reader->tree->arena, "%s:%s", (const char *)prefix, (const char *)name);
+    reader->full |= !joined.at;
+    return joined;
+}
+
+static bool
+is_namespace(const xmlChar *uri, const char *namespace)
+{
+    return uri && strcmp((const char *)uri, namespace) == 0;
+}
+
+static void
+start_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+              int namespace_count, const xmlChar **namespaces, int attribute_count, int defaulted,
+              const xmlChar **attributes)
+{
+    (void)prefix, (void)namespace_count, (void)namespaces, (void)defaulted;
+    struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
+    struct html_tree *tree = reader->tree;
+    struct html_node node = {.kind = HTML_ELEMENT,
+                             .line = (uint32_t)xmlSAX2GetLineNumber(context),
+                             .parent = reader->parent,
+                             .attribute = tree->attribute_count,
+                             .text = keep(reader, name, strlen((const char *)name))};
+    node.space = is_namespace(uri, SVG_NAMESPACE)    ? HTML_SPACE_SVG
+                 : is_namespace(uri, MATH_NAMESPACE) ? HTML_SPACE_MATH
+                                                     : HTML_SPACE_HTML;
+    if (!uri || is_namespace(uri, XHTML_NAMESPACE) || node.space != HTML_SPACE_HTML) {
+        node.element = (uint16_t)html_element_of(node.text);
+    }
+    for (int i = 0; i < attribute_count && node.attribute_count < HTML_ATTRIBUTES; i++) {
+        const xmlChar **attribute = attributes + (size_t)i * 5;
+        html_tree_attribute(tree, qualified_name(reader, attribute[1], attribute[0]),
+                            keep(reader, attribute[3], (size_t)(attribute[4] - attribute[3])));
+        node.attribute_count++;
+    }
+    reader->parent = html_tree_add(tree, &node);
+}
+
+static void
+end_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    (void)name, (void)prefix, (void)uri;
+    struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
+    html_tree_close(reader->tree, reader->parent);
+    reader->parent = reader->tree->nodes[reader->parent].parent;
+}
+
+static void
+characters(void *context, const xmlChar *text, int length)
+{
+    struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
+    const struct html_node node = {.kind = HTML_TEXT,
+                                   .line = (uint32_t)xmlSAX2GetLineNumber(context),
+                                   .parent = reader->parent,
+                                   .text = keep(reader, text, (size_t)length)};
+    html_tree_close(reader->tree, html_tree_add(reader->tree, &node));
+}
+
+enum status
+xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why)
+{
+    html_tree_reset(tree);
+    tree->parser = "xhtml";
+    const struct html_node root = {.kind = HTML_DOCUMENT};
+    html_tree_add(tree, &root);
+    if (input.length > INT32_MAX / 2) {
+        return status_fail(why, STATUS_LIMIT, "XHTML of %zu bytes is too long", input.length);
+    }
+    xmlParserCtxtPtr parser = xml_parser_new();
+    struct reader reader = {.tree = tree, .parser = parser};
+    parser->_private = &reader;
+    parser->sax->startElementNs = start_element;
+    parser->sax->endElementNs = end_element;
+    parser->sax->characters = characters;
+    parser->sax->cdataBlock = characters;
+    parser->sax->ignorableWhitespace = characters;
+    parser->sax->comment = NULL;
+    parser->sax->processingInstruction = NULL;
+    xmlDocPtr document =
+        xmlCtxtReadMemory(parser, input.at, (int)input.length, NULL, "UTF-8", XML_SAFE_OPTIONS);
+    const bool good = parser->wellFormed;
+    if (!good) {
+        xml_error_reason(parser, why);
+    }
+    xmlFreeDoc(document);
+    xml_parser_free(parser);
+    html_tree_close(tree, 0);
+    if (reader.full) {
+        return status_fail(why, STATUS_LIMIT, "text passes %zu bytes", tree->arena->maximum);
+    }
+    if (!good) {
+        html_tree_reset(tree);
+    }
+    return good ? STATUS_OK : STATUS_BAD_INPUT;
+}
