@@ -1,0 +1,19 @@
+/* The frame of our pages, and text made safe inside them. */
+#ifndef WEB_HTML_H
+#define WEB_HTML_H
+
+#include "base/buf.h"
+#include "base/slice.h"
+
+/* &, <, >, ", ' as references; bytes that are no UTF-8 as U+FFFD; control characters left out. */
+void html_text(struct buf *out, struct slice text);
+/* A link when the IRI is http or https, else plain text. */
+void html_iri(struct buf *out, struct slice iri);
+/* A value inside a query string: percent-encoded. */
+void html_query_value(struct buf *out, struct slice value);
+
+/* words: what stands in the search field. */
+void html_begin(struct buf *out, const char *title, struct slice words);
+void html_end(struct buf *out);
+
+#endif

@@ -1,0 +1,158 @@
+/* quadrille-web: HTTP for people, for other nodes' stages, and for SPARQL clients. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "web/service.h"
+
+enum { LISTEN_BYTES = 512, CLOSE_MS = 2000 };
+
+static const char *directory = ".";
+static struct flag_list assignments;
+static int64_t ready_descriptor = -1;
+
+static const struct flag flags[] = {
+    {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory (default: here)."},
+    {"set", 's', FLAG_REPEATED, "NAME=VALUE", &assignments,
+     "Overrides an option of DIR/quadrille.conf."},
+    {"ready-fd", 0, FLAG_INTEGER, "N", &ready_descriptor,
+     "Writes a newline to this descriptor and closes it when requests are taken."},
+    {.name = NULL}};
+
+static const struct program program = {
+    .name = "quadrille-web",
+    .synopsis = "[--dir DIR] [--set NAME=VALUE]... [--ready-fd N]",
+    .summary = "HTTP: status, search, SPARQL, and WARC files for other nodes",
+    .description =
+        "Answers GET / and /status.json (where the crawl stands), /search?q=WORDS, GET and POST "
+        "/sparql (SPARQL 1.1 Protocol), /meta?uri=URI (Turtle: what is known of a document) and "
+        "/warc/FILE (with Range; stages on other nodes read content there).\n\n"
+        "It listens on web.listen; nothing asks who is there, so an address that others reach "
+        "shows them the archive and the index. With web.listen empty it does nothing until "
+        "SIGTERM.\n\n"
+        "Hostile input: everything a client sends is bounded in size, number and time. Files are "
+        "served by name from DIR/warc only. Exit status: 0 after SIGTERM or SIGINT, 100 for "
+        "misuse, 111 when the system failed.",
+    .examples = "quadrille-web --dir crawl\n"
+                "quadrille-web --dir crawl --set web.listen=127.0.0.1:0",
+    .flags = flags,
+};
+
+/* web.listen; or, when that is as it came, HOST:PORT of this node's web= URL. */
+static void
+listen_address(const struct opt_set *options, const struct cluster *cluster, char *listen)
+{
+    bool changed;
+    const char *given = opt_text(options, "web.listen", &changed);
+    const char *url = cluster_node(cluster, cluster_self(cluster))->web;
+    snprintf(listen, LISTEN_BYTES, "%s", given);
+    if (changed || url == NULL) {
+        return;
+    }
+    const char *host = strstr(url, "://");
+    host = host != NULL ? host + 3 : url;
+    const int length = (int)strcspn(host, "/");
+    const char *colon = memrchr(host, ':', (size_t)length);
+    const bool has_port =
+        colon != NULL && memchr(colon, ']', (size_t)(host + length - colon)) == NULL;
+    snprintf(listen, LISTEN_BYTES, "%.*s%s", length, host, has_port ? "" : ":80");
+}
+
+static enum status
+wait_for_signal(const sigset_t *set, struct reason *why)
+{
+    const int descriptor = signalfd(-1, set, SFD_CLOEXEC);
+    if (descriptor < 0) {
+        return status_fail_errno(why, "cannot take signals");
+    }
+    struct signalfd_siginfo info;
+    while (read(descriptor, &info, sizeof info) < 0 && errno == EINTR) {
+    }
+    (void)close(descriptor);
+    return STATUS_OK;
+}
+
+static void
+tell_ready(void)
+{
+    if (ready_descriptor >= 0) {
+        if (write((int)ready_descriptor, "\n", 1) != 1) {
+            log_warning("ready_not_told", "descriptor=%d", (int)ready_descriptor);
+        }
+        (void)close((int)ready_descriptor);
+    }
+}
+
+static enum status
+serve(struct web_service *service, const char *listen, const sigset_t *set, struct reason *why)
+{
+    const struct web_server_options options = {
+        .listen = listen,
+        .connections = (unsigned)opt_integer(service->options, "web.connections"),
+        .idle_seconds = (unsigned)((opt_duration_ms(service->options, "web.idle") + 999) / 1000),
+        .routes = web_routes,
+        .service = service};
+    struct web_server *server = NULL;
+    if (listen[0] != 0) {
+        TRY(web_server_open(&server, &options, why));
+        log_info("listening", "address=%s port=%u", listen, web_server_port(server));
+    }
+    tell_ready();
+    const enum status status = wait_for_signal(set, why);
+    if (server != NULL && !web_server_close(server, CLOSE_MS)) {
+        log_info("stopping", "busy=%d", 1);
+        quick_exit(status_exit_code(status)); /* a query still runs; nothing is lost */
+    }
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct reason why = {""};
+    char **operands;
+    int operand_count;
+    char listen[LISTEN_BYTES];
+    struct opt_set *options = NULL;
+    struct cluster *cluster = NULL;
+    struct web_service *service = NULL;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL); /* threads inherit it */
+    (void)signal(SIGPIPE, SIG_IGN);
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK && operand_count > 0) {
+        status = status_fail(&why, STATUS_MISUSE, "takes no operands: %s", operands[0]);
+    }
+    if (status == STATUS_OK) {
+        status = config_load(directory, &assignments, &options, &why);
+    }
+    if (status == STATUS_OK) {
+        config_open_log(options, program.name);
+        status = cluster_open(&cluster, directory, options, &why);
+    }
+    if (status == STATUS_OK) {
+        listen_address(options, cluster, listen);
+        status = web_service_open(&service, directory, options, cluster, &why);
+    }
+    if (status == STATUS_OK) {
+        status = serve(service, listen, &set, &why);
+    }
+    if (status != STATUS_OK && status != STATUS_END) {
+        fprintf(stderr, "%s: %s\n", program.name, why.text);
+    }
+    web_service_close(service);
+    if (cluster != NULL) {
+        cluster_close(cluster);
+    }
+    opt_set_free(options);
+    return status_exit_code(status);
+}

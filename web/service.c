@@ -1,0 +1,144 @@
+#include "web/service.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "stages/services.h"
+
+const struct web_route web_routes[] = {
+    {"/", WEB_GET, web_status},
+    {"/status", WEB_GET, web_status},
+    {"/status.json", WEB_GET, web_status_json},
+    {"/search", WEB_GET, web_search},
+    {"/meta", WEB_GET, web_meta},
+    {"/sparql", WEB_GET | WEB_POST, web_sparql},
+    {"/warc/", WEB_GET, web_archive},
+    {NULL, 0, NULL},
+};
+
+enum status
+web_service_open(struct web_service **opened, const char *directory, const struct opt_set *options,
+                 const struct cluster *cluster, struct reason *why)
+{
+    *opened = NULL;
+    struct web_service *service = memory_zero(1, sizeof *service);
+    service->directory = directory;
+    service->options = options;
+    service->cluster = cluster;
+    service->most = (size_t)opt_integer(options, "web.queries");
+    service->idle = memory_zero(service->most, sizeof(struct index_client *));
+    (void)pthread_mutex_init(&service->lock, NULL);
+    service->archive = -1;
+    enum status status = services_metastores(cluster, directory, &service->metastores, why);
+    if (status == STATUS_OK) {
+        status = services_queues(cluster, directory, &service->queues, why);
+    }
+    if (status == STATUS_OK) {
+        status = services_all_indexes(cluster, directory, options, &service->indexes, why);
+    }
+    if (status != STATUS_OK) {
+        web_service_close(service);
+        return status;
+    }
+    *opened = service;
+    return STATUS_OK;
+}
+
+void
+web_service_close(struct web_service *service)
+{
+    if (service == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < service->idle_count; i++) {
+        index_client_close(service->idle[i]);
+    }
+    if (service->archive >= 0) {
+        (void)close(service->archive);
+    }
+    cluster_services_release(&service->metastores);
+    cluster_services_release(&service->queues);
+    cluster_services_release(&service->indexes);
+    (void)pthread_mutex_destroy(&service->lock);
+    free(service->idle);
+    free(service);
+}
+
+bool
+web_place_take(struct web_service *service, struct web_reply *reply)
+{
+    (void)pthread_mutex_lock(&service->lock);
+    const bool taken = service->working < service->most;
+    service->working += taken;
+    (void)pthread_mutex_unlock(&service->lock);
+    if (!taken) {
+        web_reply_error(reply, 503, "Too many queries at a time; try again soon.");
+        web_reply_header(reply, "Retry-After", "1");
+    }
+    return taken;
+}
+
+void
+web_place_give(struct web_service *service)
+{
+    (void)pthread_mutex_lock(&service->lock);
+    service->working--;
+    (void)pthread_mutex_unlock(&service->lock);
+}
+
+static enum status
+open_index(const struct web_service *service, struct index_client **client, struct reason *why)
+{
+    const struct index_client_options options = {
+        .endpoints = service->indexes.endpoints,
+        .count = service->indexes.count,
+        .name = "web",
+        .keys = service->indexes.keys,
+        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout") + 2000};
+    return index_client_open(client, &options, why);
+}
+
+enum status
+web_index_take(struct web_service *service, struct index_client **client, struct reason *why)
+{
+    *client = NULL;
+    (void)pthread_mutex_lock(&service->lock);
+    if (service->idle_count > 0) {
+        *client = service->idle[--service->idle_count];
+    }
+    (void)pthread_mutex_unlock(&service->lock);
+    return *client != NULL ? STATUS_OK : open_index(service, client, why);
+}
+
+void
+web_index_give(struct web_service *service, struct index_client *client, bool healthy)
+{
+    (void)pthread_mutex_lock(&service->lock);
+    if (healthy && service->idle_count < service->most) {
+        service->idle[service->idle_count++] = client;
+        client = NULL;
+    }
+    (void)pthread_mutex_unlock(&service->lock);
+    if (client != NULL) {
+        index_client_close(client);
+    }
+}
+
+void
+web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why)
+{
+    static const struct {
+        enum status status;
+        unsigned http;
+    } table[] = {{STATUS_BAD_INPUT, 400}, {STATUS_MISUSE, 400},  {STATUS_UNSUPPORTED, 400},
+                 {STATUS_NOT_FOUND, 404}, {STATUS_LIMIT, 413},   {STATUS_FULL, 507},
+                 {STATUS_AGAIN, 503},     {STATUS_TIMEOUT, 504}, {STATUS_CANCELLED, 503}};
+    unsigned http = 500;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].status == status) {
+            http = table[i].http;
+        }
+    }
+    web_reply_error(reply, http, "%s", why->text);
+}

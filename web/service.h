@@ -1,0 +1,51 @@
+/* What the handlers work with. Shared by all connections' threads: all that changes is the pool
+ * of index clients, behind its lock. */
+#ifndef WEB_SERVICE_H
+#define WEB_SERVICE_H
+
+#include <pthread.h>
+
+#include "index/client.h"
+#include "queue/cluster.h"
+#include "web/server.h"
+
+struct web_service {
+    const char *directory;
+    const struct opt_set *options;
+    const struct cluster *cluster;
+    struct cluster_services metastores, queues, indexes;
+    int archive; /* DIR/warc; -1: there is none yet */
+    pthread_mutex_t lock;
+    struct index_client **idle; /* not in use at the moment */
+    size_t idle_count;
+    size_t working; /* places taken */
+    size_t most;    /* web.queries */
+};
+
+enum status web_service_open(struct web_service **service, const char *directory,
+                             const struct opt_set *options, const struct cluster *cluster,
+                             struct reason *why);
+void web_service_close(struct web_service *service);
+
+/* A place among web.queries, to be given back. False: all are taken; the reply says so. */
+bool web_place_take(struct web_service *service, struct web_reply *reply);
+void web_place_give(struct web_service *service);
+
+/* An index client to be given back; healthy false: it is closed instead. Needs a place. */
+enum status web_index_take(struct web_service *service, struct index_client **client,
+                           struct reason *why);
+void web_index_give(struct web_service *service, struct index_client *client, bool healthy);
+
+/* The reply for a failed call: 400, 404, 503, 504 or 500. */
+void web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why);
+
+extern const struct web_route web_routes[];
+
+web_handle web_archive;     /* GET /warc/FILE: bytes of this node's WARC files, with ranges */
+web_handle web_meta;        /* GET /meta?uri=: what is known of a URI or host, Turtle */
+web_handle web_sparql;      /* GET, POST /sparql: the SPARQL 1.1 protocol */
+web_handle web_search;      /* GET /search?q= */
+web_handle web_status;      /* GET / and /status */
+web_handle web_status_json; /* GET /status.json */
+
+#endif

@@ -1,0 +1,85 @@
+#include "web/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { MEMORY_BYTES = 1 << 20 };
+
+void
+web_spool_init(struct web_spool *spool, const char *folder, uint64_t maximum)
+{
+    *spool = (struct web_spool){.file = -1, .maximum = maximum, .folder = folder};
+    buf_init(&spool->memory, MEMORY_BYTES);
+}
+
+void
+web_spool_release(struct web_spool *spool)
+{
+    buf_release(&spool->memory);
+    if (spool->file >= 0) {
+        (void)close(spool->file);
+        spool->file = -1;
+    }
+}
+
+static enum status
+write_all(struct web_spool *spool, struct slice bytes, struct reason *why)
+{
+    while (bytes.length > 0) {
+        const ssize_t n = write(spool->file, bytes.at, bytes.length);
+        if (n < 0 && errno != EINTR) {
+            return status_fail_errno(why, "cannot keep the result in %s", spool->folder);
+        }
+        const size_t step = n > 0 ? (size_t)n : 0;
+        bytes = slice_of(bytes.at + step, bytes.length - step);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+spill(struct web_spool *spool, struct reason *why)
+{
+    if (spool->file < 0) {
+        spool->file = open(spool->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (spool->file < 0) {
+            return status_fail_errno(why, "cannot make a file in %s", spool->folder);
+        }
+    }
+    TRY(write_all(spool, buf_slice(&spool->memory), why));
+    buf_reset(&spool->memory);
+    return STATUS_OK;
+}
+
+enum status
+web_spool_piece(void *context, struct slice bytes, struct reason *why)
+{
+    struct web_spool *spool = context;
+    spool->length += bytes.length;
+    if (spool->length > spool->maximum) {
+        return status_fail(why, STATUS_LIMIT, "the result is longer than web.result_maximum");
+    }
+    if (buf_append_slice(&spool->memory, bytes) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    TRY(spill(spool, why));
+    return buf_append_slice(&spool->memory, bytes) == STATUS_OK ? STATUS_OK
+                                                                : write_all(spool, bytes, why);
+}
+
+enum status
+web_spool_finish(struct web_spool *spool, struct web_reply *reply, struct reason *why)
+{
+    if (spool->file < 0) {
+        buf_release(&reply->body);
+        reply->body = spool->memory;
+        buf_init(&spool->memory, MEMORY_BYTES);
+        return STATUS_OK;
+    }
+    TRY(spill(spool, why));
+    reply->descriptor = spool->file;
+    reply->offset = 0;
+    reply->length = spool->length;
+    spool->file = -1;
+    return STATUS_OK;
+}
