@@ -1,0 +1,578 @@
+/* A batch of documents and its commit. The steps of a commit, all in one transaction:
+ *
+ *   1. look the documents' URIs up and read what is known of them; drop what is older than the
+ *      index, repeated in the batch, or unchanged by digest;
+ *   2. give identifiers to the terms of those that are left (lexicon.h);
+ *   3. compare each with its old rows; the differences of all, in order of graphs, are the
+ *      batch's change set;
+ *   4. publish the set for readers, bring it into the six trees, write documents and counts;
+ *   5. commit, and let new readers see it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "index/partition_private.h"
+#include "rdf/nquads.h"
+#include "rdf/vocabulary.h"
+#include "rdf/writer.h"
+
+enum { LINES_MAXIMUM = 1 << 30 };
+
+/* A quad as indexes into the batch's terms. */
+struct batch_quad {
+    uint32_t subject, predicate, object;
+};
+
+struct batch_document {
+    uint32_t graph; /* index of the URI's term */
+    uint64_t generation;
+    bool removed, wanted, known;
+    size_t first, count; /* quads, doubles among them */
+    struct document_entry old;
+    struct index_result result;
+    oid graph_id;
+};
+
+struct index_batch {
+    struct partition *partition;
+    struct term_set terms;
+    struct batch_quad *quads;
+    size_t quad_count, quad_capacity;
+    struct batch_document *documents;
+    size_t count, capacity;
+    bool open;          /* between begin and end: documents[count] */
+    struct buf lines;   /* canonical lines of the open document */
+    struct slice graph; /* its URI, in the set's arena */
+    size_t *ends;       /* where each line ends */
+    size_t line_count, line_capacity;
+    bool ascending;     /* lines so far ascend strictly */
+    struct slice *sorted;
+    size_t sorted_capacity;
+    struct buf sorted_lines;
+};
+
+/* ---- gathering ---- */
+
+struct index_batch *
+index_batch_new(struct partition *partition)
+{
+    struct index_batch *batch = memory_zero(1, sizeof(*batch));
+    batch->partition = partition;
+    term_set_init(&batch->terms);
+    buf_init(&batch->lines, LINES_MAXIMUM);
+    buf_init(&batch->sorted_lines, LINES_MAXIMUM);
+    return batch;
+}
+
+void
+index_batch_free(struct index_batch *batch)
+{
+    if (batch != NULL) {
+        term_set_release(&batch->terms);
+        buf_release(&batch->lines);
+        buf_release(&batch->sorted_lines);
+        free(batch->quads);
+        free(batch->documents);
+        free(batch->ends);
+        free(batch->sorted);
+        free(batch);
+    }
+}
+
+void
+index_batch_reset(struct index_batch *batch)
+{
+    term_set_reset(&batch->terms);
+    batch->quad_count = 0;
+    batch->count = 0;
+    batch->open = false;
+}
+
+void
+index_batch_begin(struct index_batch *batch, const struct index_document *document)
+{
+    if (batch->open) {
+        batch->quad_count = batch->documents[batch->count].first;
+    }
+    if (batch->count == batch->capacity) {
+        batch->capacity = batch->capacity ? 2 * batch->capacity : 256;
+        batch->documents = memory_resize(batch->documents, batch->capacity,
+                                         sizeof(*batch->documents));
+    }
+    const struct term uri = term_iri(document->uri);
+    struct batch_document *d = &batch->documents[batch->count];
+    *d = (struct batch_document){.graph = term_set_add(&batch->terms, &uri),
+                                 .generation = document->generation,
+                                 .removed = document->removed,
+                                 .first = batch->quad_count};
+    batch->graph = batch->terms.terms[d->graph].term.value;
+    batch->open = true;
+    batch->ascending = true;
+    batch->line_count = 0;
+    buf_reset(&batch->lines);
+}
+
+static struct slice
+line_at(const struct index_batch *batch, size_t i)
+{
+    const size_t start = i > 0 ? batch->ends[i - 1] : 0;
+    return slice_of(batch->lines.data + start, batch->ends[i] - start);
+}
+
+enum status
+index_batch_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct index_batch *batch = context;
+    if (batch->documents[batch->count].removed) {
+        return STATUS_OK;
+    }
+    if (batch->quad_count == batch->quad_capacity) {
+        batch->quad_capacity = batch->quad_capacity ? 2 * batch->quad_capacity : 4096;
+        batch->quads = memory_resize(batch->quads, batch->quad_capacity, sizeof(*batch->quads));
+    }
+    struct batch_quad *q = &batch->quads[batch->quad_count];
+    q->subject = term_set_add(&batch->terms, &quad->subject);
+    q->predicate = term_set_add(&batch->terms, &quad->predicate);
+    q->object = term_set_add(&batch->terms, &quad->object);
+    if (batch->line_count == batch->line_capacity) {
+        batch->line_capacity = batch->line_capacity ? 2 * batch->line_capacity : 1024;
+        batch->ends = memory_resize(batch->ends, batch->line_capacity, sizeof(*batch->ends));
+    }
+    const struct quad stored = {.subject = batch->terms.terms[q->subject].term,
+                                .predicate = batch->terms.terms[q->predicate].term,
+                                .object = batch->terms.terms[q->object].term,
+                                .graph = term_iri(batch->graph)};
+    if (nquads_write(&batch->lines, &stored) != STATUS_OK) {
+        return status_fail(why, STATUS_LIMIT, "a document of more than %d bytes", LINES_MAXIMUM);
+    }
+    batch->ends[batch->line_count++] = batch->lines.length;
+    if (batch->line_count > 1 && batch->ascending) {
+        const struct slice last = line_at(batch, batch->line_count - 2);
+        batch->ascending = slice_compare(last, line_at(batch, batch->line_count - 1)) < 0;
+    }
+    batch->quad_count++;
+    return STATUS_OK;
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+    const struct slice *left = a;
+    const struct slice *right = b;
+    return slice_compare(*left, *right);
+}
+
+/* SHA-256 of the sorted lines, each once. *count: how many. */
+static void
+digest_lines(struct index_batch *batch, uint8_t digest[DIGEST_SHA256_SIZE], uint64_t *count)
+{
+    *count = batch->line_count;
+    if (batch->ascending) {
+        digest_sha256(buf_slice(&batch->lines), digest);
+        return;
+    }
+    if (batch->line_count > batch->sorted_capacity) {
+        batch->sorted_capacity = batch->line_capacity;
+        batch->sorted = memory_resize(batch->sorted, batch->sorted_capacity, sizeof(struct slice));
+    }
+    for (size_t i = 0; i < batch->line_count; i++) {
+        batch->sorted[i] = line_at(batch, i);
+    }
+    qsort(batch->sorted, batch->line_count, sizeof(struct slice), compare_slices);
+    buf_reset(&batch->sorted_lines);
+    for (size_t i = 0; i < batch->line_count; i++) {
+        if (i > 0 && slice_equal(batch->sorted[i - 1], batch->sorted[i])) {
+            --*count;
+        } else {
+            (void)buf_append_slice(&batch->sorted_lines, batch->sorted[i]);
+        }
+    }
+    digest_sha256(buf_slice(&batch->sorted_lines), digest);
+}
+
+size_t
+index_batch_end(struct index_batch *batch)
+{
+    struct batch_document *d = &batch->documents[batch->count];
+    d->count = batch->quad_count - d->first;
+    digest_lines(batch, d->result.digest, &d->result.quads);
+    batch->open = false;
+    return batch->count++;
+}
+
+enum status
+index_batch_add(struct index_batch *batch, const struct index_document *document,
+                struct slice nquads, size_t *number, struct reason *why)
+{
+    const struct quad_sink sink = {index_batch_quad, batch};
+    index_batch_begin(batch, document);
+    TRY(nquads_parse(nquads, NULL, &sink, why));
+    *number = index_batch_end(batch);
+    return STATUS_OK;
+}
+
+size_t
+index_batch_documents(const struct index_batch *batch)
+{
+    return batch->count;
+}
+
+size_t
+index_batch_quads(const struct index_batch *batch)
+{
+    return batch->quad_count;
+}
+
+size_t
+index_batch_bytes(const struct index_batch *batch)
+{
+    return term_set_bytes(&batch->terms) + batch->quad_count * sizeof(*batch->quads) +
+           batch->count * sizeof(*batch->documents);
+}
+
+const struct index_result *
+index_batch_result(const struct index_batch *batch, size_t number)
+{
+    return &batch->documents[number].result;
+}
+
+/* ---- step 1: which documents change ---- */
+
+/* Of documents with the same URI the latest generation stays, of equal ones the last. */
+static void
+drop_superseded(struct index_batch *batch)
+{
+    uint32_t *latest = memory_zero(batch->terms.count + 1, sizeof(*latest));
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_document *d = &batch->documents[i];
+        d->wanted = true;
+        d->known = false;
+        struct batch_document *other =
+            latest[d->graph] ? &batch->documents[latest[d->graph] - 1] : NULL;
+        if (other != NULL && other->generation > d->generation) {
+            other = d;
+        } else {
+            latest[d->graph] = (uint32_t)i + 1;
+        }
+        if (other != NULL) {
+            other->wanted = false;
+            other->result.outcome = DOCUMENT_SUPERSEDED;
+        }
+    }
+    free(latest);
+}
+
+static enum status
+compare_with_old(struct index_batch *batch, struct batch_document *d, struct reason *why)
+{
+    const enum status status =
+        documents_get(batch->partition->documents, d->graph_id, &d->old, why);
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    TRY(status);
+    d->known = true;
+    if (d->old.generation > d->generation) {
+        d->wanted = false;
+        d->result.outcome = DOCUMENT_STALE;
+    } else if (d->old.removed == d->removed &&
+               memcmp(d->old.digest, d->result.digest, DIGEST_SHA256_SIZE) == 0) {
+        d->result.outcome = DOCUMENT_UNCHANGED;
+        /* Its generation is kept all the same; that is a small write to one tree. */
+        d->wanted = d->old.generation != d->generation;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+choose_documents(struct index_batch *batch, struct reason *why)
+{
+    for (size_t i = 0; i < batch->terms.count; i++) {
+        batch->terms.terms[i].unwanted = true;
+        batch->terms.terms[i].id = OID_NONE;
+    }
+    drop_superseded(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->terms.terms[batch->documents[i].graph].unwanted = false;
+    }
+    TRY(lexicon_find_all(batch->partition->lexicon, &batch->terms, why));
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_document *d = &batch->documents[i];
+        d->graph_id = batch->terms.terms[d->graph].id;
+        batch->terms.terms[d->graph].unwanted = true;
+        if (d->wanted && d->graph_id != OID_NONE) {
+            TRY(compare_with_old(batch, d, why));
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct batch_document *d = &batch->documents[i];
+        if (!d->wanted || d->result.outcome != DOCUMENT_CHANGED) {
+            continue;
+        }
+        batch->terms.terms[d->graph].unwanted = false;
+        for (size_t q = d->first; q < d->first + d->count; q++) {
+            batch->terms.terms[batch->quads[q].subject].unwanted = false;
+            batch->terms.terms[batch->quads[q].predicate].unwanted = false;
+            batch->terms.terms[batch->quads[q].object].unwanted = false;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- step 3: differences ---- */
+
+struct difference {
+    struct index_batch *batch;
+    struct quad_change *changes;
+    size_t count, capacity;
+    struct row *rows; /* of the new graph, CSPO */
+    size_t row_count, row_capacity;
+    struct row_vector old;
+};
+
+static int
+compare_rows(const void *a, const void *b)
+{
+    return row_compare(a, b);
+}
+
+static void
+new_rows(struct difference *difference, const struct batch_document *d)
+{
+    const struct index_batch *batch = difference->batch;
+    if (d->count > difference->row_capacity) {
+        difference->row_capacity = 2 * d->count;
+        difference->rows = memory_resize(difference->rows, difference->row_capacity,
+                                         sizeof(*difference->rows));
+    }
+    const struct set_term *terms = batch->terms.terms;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct batch_quad *q = &batch->quads[d->first + i];
+        difference->rows[i] = (struct row){
+            {d->graph_id, terms[q->subject].id, terms[q->predicate].id, terms[q->object].id}};
+    }
+    qsort(difference->rows, d->count, sizeof(*difference->rows), compare_rows);
+    size_t kept = 0;
+    for (size_t i = 0; i < d->count; i++) {
+        if (kept == 0 || row_compare(&difference->rows[kept - 1], &difference->rows[i]) != 0) {
+            difference->rows[kept++] = difference->rows[i];
+        }
+    }
+    difference->row_count = kept;
+}
+
+static void
+add_change(struct difference *difference, const struct row *row, bool removed)
+{
+    if (difference->count == difference->capacity) {
+        difference->capacity = difference->capacity ? 2 * difference->capacity : 4096;
+        difference->changes = memory_resize(difference->changes, difference->capacity,
+                                            sizeof(*difference->changes));
+    }
+    difference->changes[difference->count++] =
+        (struct quad_change){row_quad(row, ORDER_CSPO), removed};
+}
+
+static enum status
+compare_graphs(struct difference *difference, struct batch_document *d, struct reason *why)
+{
+    new_rows(difference, d);
+    struct row_vector *old = &difference->old;
+    old->count = 0;
+    if (d->known && d->old.quads > 0) {
+        const struct row prefix = {{d->graph_id}};
+        TRY(quads_read(difference->batch->partition->quads, ORDER_CSPO, &prefix, 1, old, why));
+    }
+    size_t at = 0;
+    d->result.added = d->result.removed = 0;
+    for (size_t i = 0; i < difference->row_count; i++) {
+        int comparison = 1;
+        while (at < old->count &&
+               (comparison = row_compare(&old->rows[at], &difference->rows[i])) < 0) {
+            add_change(difference, &old->rows[at++], true);
+            d->result.removed++;
+        }
+        if (at < old->count && comparison == 0) {
+            at++;
+        } else {
+            add_change(difference, &difference->rows[i], false);
+            d->result.added++;
+        }
+    }
+    for (; at < old->count; at++) {
+        add_change(difference, &old->rows[at], true);
+        d->result.removed++;
+    }
+    return STATUS_OK;
+}
+
+static int
+compare_documents(const void *a, const void *b)
+{
+    const struct batch_document *const *left = a;
+    const struct batch_document *const *right = b;
+    return (*left)->graph_id < (*right)->graph_id ? -1 : (*left)->graph_id > (*right)->graph_id;
+}
+
+/* ---- steps 2, 4, 5 ---- */
+
+struct commit {
+    struct index_batch *batch;
+    struct transaction *transaction;
+    struct batch_document **documents; /* to be written, by graph */
+    size_t count;
+    struct totals totals;
+    struct change_set *set;
+    bool published;
+};
+
+static void
+count_literals(struct commit *commit, uint64_t added)
+{
+    const struct term_set *terms = &commit->batch->terms;
+    for (size_t i = 0; i < terms->count && added > 0; i++) {
+        const enum oid_kind kind = oid_kind(terms->terms[i].id);
+        if (!terms->terms[i].unwanted && oid_number(terms->terms[i].id) > commit->totals.terms &&
+            (kind == OID_KIND_STRING || kind == OID_KIND_LANGUAGE)) {
+            commit->totals.literals++;
+        }
+    }
+    commit->totals.terms += added;
+}
+
+static enum status
+find_differences(struct commit *commit, struct reason *why)
+{
+    struct index_batch *batch = commit->batch;
+    uint64_t added;
+    TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added,
+                       why));
+    count_literals(commit, added);
+    struct difference difference = {.batch = batch};
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_document *d = &batch->documents[i];
+        if (d->wanted) {
+            d->graph_id = batch->terms.terms[d->graph].id;
+            commit->documents[commit->count++] = d;
+        }
+    }
+    qsort(commit->documents, commit->count, sizeof(struct batch_document *), compare_documents);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < commit->count && status == STATUS_OK; i++) {
+        struct batch_document *d = commit->documents[i];
+        if (d->result.outcome == DOCUMENT_CHANGED) {
+            status = compare_graphs(&difference, d, why);
+            commit->totals.quads += d->result.added - d->result.removed;
+        }
+    }
+    free(difference.rows);
+    row_vector_release(&difference.old);
+    commit->set = change_set_new(difference.changes, difference.count);
+    return status;
+}
+
+static enum status
+write_document(struct commit *commit, const struct batch_document *d, uint64_t now,
+               struct reason *why)
+{
+    struct document_entry entry = {.generation = d->generation,
+                                   .quads = d->result.quads,
+                                   .indexed_ms = now,
+                                   .removed = d->removed};
+    if (d->result.outcome == DOCUMENT_UNCHANGED) {
+        entry.indexed_ms = d->old.indexed_ms;
+    }
+    memcpy(entry.digest, d->result.digest, sizeof(entry.digest));
+    commit->totals.documents += (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
+    return documents_put(commit->batch->partition->documents, commit->transaction, d->graph_id,
+                         &entry, why);
+}
+
+static enum status
+write_documents(struct commit *commit, struct reason *why)
+{
+    struct partition *partition = commit->batch->partition;
+    const uint64_t now = clock_wall_ms();
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < commit->count && status == STATUS_OK;) {
+        gate_enter_writing(&partition->gate);
+        const size_t end = i + 8 * GATE_BLOCKS;
+        for (; i < commit->count && i < end && status == STATUS_OK; i++) {
+            status = write_document(commit, commit->documents[i], now, why);
+        }
+        gate_leave(&partition->gate);
+    }
+    TRY(status);
+    const struct term type_term = term_iri(SLICE(RDF_TYPE));
+    oid type;
+    TRY(lexicon_find(partition->lexicon, &type_term, &type, why));
+    commit->totals.batches++;
+    gate_enter_writing(&partition->gate);
+    status = statistics_apply(partition->statistics, commit->transaction, commit->set, type,
+                              &commit->totals, why);
+    gate_leave(&partition->gate);
+    return status;
+}
+
+static enum status
+write_all(struct commit *commit, struct reason *why)
+{
+    struct partition *partition = commit->batch->partition;
+    TRY(find_differences(commit, why));
+    gate_enter_writing(&partition->gate);
+    snapshots_publish(partition->snapshots, commit->set);
+    gate_leave(&partition->gate);
+    commit->published = true;
+    TRY(quads_apply(partition->quads, commit->transaction, commit->set, why));
+    return write_documents(commit, why);
+}
+
+static enum status
+finish(struct commit *commit, enum status status, struct reason *why)
+{
+    struct partition *partition = commit->batch->partition;
+    if (status == STATUS_OK) {
+        status = transaction_commit(commit->transaction, why);
+    } else {
+        gate_enter_writing(&partition->gate);
+        transaction_abort(commit->transaction);
+        gate_leave(&partition->gate);
+        (void)lexicon_forget(partition->lexicon, NULL);
+    }
+    gate_enter_writing(&partition->gate);
+    if (commit->published) {
+        snapshots_end(partition->snapshots, status == STATUS_OK);
+    } else {
+        change_set_free(commit->set);
+    }
+    gate_leave(&partition->gate);
+    if (status == STATUS_OK) {
+        partition_committed(partition, &commit->totals);
+    }
+    return status;
+}
+
+enum status
+index_batch_commit(struct index_batch *batch, struct reason *why)
+{
+    struct partition *partition = batch->partition;
+    pthread_mutex_lock(&partition->writer);
+    struct commit commit = {.batch = batch, .totals = partition->totals};
+    enum status status = choose_documents(batch, why);
+    bool any = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        any = any || batch->documents[i].wanted;
+    }
+    if (status == STATUS_OK && any) {
+        status = transaction_begin(&commit.transaction, partition->environment, why);
+    }
+    if (status == STATUS_OK && any) {
+        commit.documents = memory_alloc(batch->count * sizeof(struct batch_document *));
+        status = finish(&commit, write_all(&commit, why), why);
+        free(commit.documents);
+    }
+    pthread_mutex_unlock(&partition->writer);
+    return status;
+}

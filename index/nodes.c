@@ -1,0 +1,498 @@
+#include "index/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "index/varint.h"
+
+enum {
+    CODEC_PLAIN = 0,
+    CODEC_ZSTD = 1,
+    LEVEL = 1,
+    KEY_SIZE = 8,
+    BLOCK_GOAL = 930, /* four fill a page of 4 KiB */
+    BLOCK_MOST = 985, /* a longer value leaves its page for pages of its own */
+    FIRST_TARGET = 2400,
+    TARGET_LEAST = 900,
+    TARGET_MOST = 12000,
+    HEADER_MOST = 1 + 3 * VARINT_MAXIMUM,
+    CACHE_SLOTS = 64,
+    UNPACKED_MOST = 64 << 20
+};
+
+struct nodes {
+    struct tree *tree;
+    struct gate *gate;
+    uint64_t next;
+    size_t target; /* raw bytes that lately packed into BLOCK_GOAL */
+    ZSTD_CCtx *packer;
+};
+
+/* A block unpacked. */
+struct node_block {
+    uint64_t first; /* 0: empty slot */
+    size_t count;
+    struct buf raw;
+    uint32_t *offsets;
+};
+
+/* ---- entries ---- */
+
+static void
+put_entry(struct buf *raw, const struct term *term)
+{
+    const enum oid_kind kind = oid_kind_of(term);
+    codec_put_u8(raw, (uint8_t)kind);
+    if (kind == OID_KIND_TYPED) {
+        codec_put_slice(raw, term->datatype);
+    } else if (kind == OID_KIND_LANGUAGE) {
+        codec_put_slice(raw, term->language);
+    }
+    codec_put_slice(raw, term->value);
+}
+
+static bool
+get_entry(struct codec_reader *reader, enum oid_kind *kind, struct term *term)
+{
+    *kind = (enum oid_kind)codec_get_u8(reader);
+    *term = (struct term){.kind = TERM_LITERAL};
+    switch (*kind) {
+    case OID_KIND_IRI:
+        term->kind = TERM_IRI;
+        break;
+    case OID_KIND_BLANK:
+        term->kind = TERM_BLANK;
+        break;
+    case OID_KIND_STRING:
+        break;
+    case OID_KIND_TYPED:
+        term->datatype = codec_get_slice(reader);
+        break;
+    case OID_KIND_LANGUAGE:
+        term->language = codec_get_slice(reader);
+        break;
+    default:
+        return false;
+    }
+    term->value = codec_get_slice(reader);
+    return !reader->bad;
+}
+
+/* ---- unpacking ---- */
+
+static enum status
+index_entries(struct node_block *block, struct reason *why)
+{
+    block->offsets = memory_resize(block->offsets, block->count, sizeof(*block->offsets));
+    struct codec_reader reader = codec_reader_of(buf_slice(&block->raw));
+    const uint8_t *start = reader.at;
+    for (size_t i = 0; i < block->count; i++) {
+        enum oid_kind kind;
+        struct term term;
+        block->offsets[i] = (uint32_t)(reader.at - start);
+        if (!get_entry(&reader, &kind, &term)) {
+            return status_fail(why, STATUS_CORRUPT, "term %llu is malformed",
+                               (unsigned long long)(block->first + i));
+        }
+    }
+    return codec_at_end(&reader) ? STATUS_OK
+                                 : status_fail(why, STATUS_CORRUPT, "bytes after term %llu",
+                                               (unsigned long long)(block->first + block->count));
+}
+
+static enum status
+unpack(struct node_block *block, struct slice packed, struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(packed);
+    const uint8_t codec = codec_get_u8(&reader);
+    block->first = codec_get_varint(&reader);
+    block->count = codec_get_varint(&reader);
+    const uint64_t length = codec_get_varint(&reader);
+    buf_reset(&block->raw);
+    char *target = reader.bad || length > UNPACKED_MOST || block->count > length
+                       ? NULL
+                       : buf_reserve(&block->raw, length + 1);
+    const size_t rest = (size_t)(reader.end - reader.at);
+    bool good = target != NULL;
+    if (good && codec == CODEC_PLAIN) {
+        good = rest == length;
+        memcpy(target, reader.at, good ? rest : 0);
+    } else if (good) {
+        good = codec == CODEC_ZSTD && ZSTD_decompress(target, length, reader.at, rest) == length;
+    }
+    if (!good) {
+        block->first = 0;
+        return status_fail(why, STATUS_CORRUPT, "a block of terms cannot be unpacked");
+    }
+    buf_commit(&block->raw, length);
+    return index_entries(block, why);
+}
+
+static void
+block_init(struct node_block *block)
+{
+    *block = (struct node_block){0};
+    buf_init(&block->raw, UNPACKED_MOST + 1);
+}
+
+static void
+block_release(struct node_block *block)
+{
+    buf_release(&block->raw);
+    free(block->offsets);
+}
+
+/* Reads the block that holds `number` (or the first after it; the last of all for 0). END when
+ * there is none. */
+static enum status
+fetch(struct nodes *nodes, uint64_t number, struct node_block *block, struct reason *why)
+{
+    uint8_t key[KEY_SIZE];
+    uint8_t page[4096];
+    size_t key_length = KEY_SIZE;
+    size_t length = 0;
+    uint8_t *value = page;
+    codec_write_u64(key, number);
+    struct tree_cursor *cursor;
+    TRY(tree_cursor_open(&cursor, nodes->tree, NULL, why));
+    const enum tree_move move = number == 0 ? TREE_LAST : TREE_AT_OR_AFTER;
+    enum status status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, page,
+                                          sizeof(page), &length, why);
+    if (status == STATUS_LIMIT) {
+        const size_t size = length;
+        value = memory_alloc(size);
+        codec_write_u64(key, number);
+        key_length = KEY_SIZE;
+        status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, value, size,
+                                  &length, why);
+    }
+    tree_cursor_close(cursor);
+    if (status == STATUS_OK) {
+        status = unpack(block, slice_of((char *)value, length), why);
+    }
+    if (value != page) {
+        free(value);
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+enum status
+nodes_open(struct nodes **result, struct environment *environment, struct gate *gate,
+           struct reason *why)
+{
+    *result = NULL;
+    struct nodes *nodes = memory_zero(1, sizeof(*nodes));
+    nodes->gate = gate;
+    nodes->target = FIRST_TARGET;
+    nodes->packer = ZSTD_createCCtx();
+    enum status status = tree_open(&nodes->tree, environment, "nodes", why);
+    if (status == STATUS_OK) {
+        status = nodes_reload(nodes, why);
+    }
+    if (status != STATUS_OK) {
+        nodes_close(nodes);
+        return status;
+    }
+    *result = nodes;
+    return STATUS_OK;
+}
+
+void
+nodes_close(struct nodes *nodes)
+{
+    if (nodes != NULL) {
+        tree_close(nodes->tree);
+        ZSTD_freeCCtx(nodes->packer);
+        free(nodes);
+    }
+}
+
+enum status
+nodes_reload(struct nodes *nodes, struct reason *why)
+{
+    struct node_block last;
+    block_init(&last);
+    const enum status status = fetch(nodes, 0, &last, why);
+    nodes->next = status == STATUS_OK ? last.first + last.count : 1;
+    block_release(&last);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+uint64_t
+nodes_next(const struct nodes *nodes)
+{
+    return nodes->next;
+}
+
+/* ---- appending ---- */
+
+struct appending {
+    struct nodes *nodes;
+    struct transaction *transaction;
+    struct buf raw;      /* entries that wait */
+    uint32_t *ends;      /* where each waiting entry ends in raw */
+    size_t count, capacity;
+    uint64_t first;      /* number of the first waiting entry */
+    struct buf packed;
+};
+
+static void
+add_waiting(struct appending *a, const struct term *term)
+{
+    put_entry(&a->raw, term);
+    if (a->count == a->capacity) {
+        a->capacity = a->capacity ? 2 * a->capacity : 256;
+        a->ends = memory_resize(a->ends, a->capacity, sizeof(*a->ends));
+    }
+    a->ends[a->count++] = (uint32_t)a->raw.length;
+}
+
+/* Packs the first n waiting entries. */
+static void
+pack(struct appending *a, size_t n)
+{
+    const size_t length = a->ends[n - 1];
+    buf_reset(&a->packed);
+    codec_put_u8(&a->packed, CODEC_ZSTD);
+    codec_put_varint(&a->packed, a->first);
+    codec_put_varint(&a->packed, n);
+    codec_put_varint(&a->packed, length);
+    const size_t bound = ZSTD_compressBound(length);
+    char *target = buf_reserve(&a->packed, bound);
+    const size_t packed = ZSTD_compressCCtx(a->nodes->packer, target, bound, a->raw.data, length,
+                                            LEVEL);
+    if (!ZSTD_isError(packed) && packed < length) {
+        buf_commit(&a->packed, packed);
+        return;
+    }
+    a->packed.data[0] = CODEC_PLAIN;
+    (void)buf_append(&a->packed, a->raw.data, length);
+}
+
+/* Writes one block from the front of what waits. */
+static enum status
+write_block(struct appending *a, struct reason *why)
+{
+    size_t n = 1;
+    while (n < a->count && a->ends[n] <= a->nodes->target) {
+        n++;
+    }
+    pack(a, n);
+    while (a->packed.length > BLOCK_MOST && n > 1) {
+        n = n * BLOCK_GOAL / a->packed.length;
+        n = n > 0 ? n : 1;
+        pack(a, n);
+    }
+    const size_t length = a->ends[n - 1];
+    if (length >= TARGET_LEAST && n > 1) {
+        const size_t ideal = length * BLOCK_GOAL / a->packed.length;
+        const size_t target = (3 * a->nodes->target + ideal) / 4;
+        a->nodes->target = target < TARGET_LEAST ? TARGET_LEAST
+                           : target > TARGET_MOST ? TARGET_MOST
+                                                  : target;
+    }
+    uint8_t key[KEY_SIZE];
+    codec_write_u64(key, a->first + n - 1);
+    TRY(tree_put(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
+                 buf_slice(&a->packed), why));
+    memmove(a->raw.data, a->raw.data + length, a->raw.length - length);
+    a->raw.length -= length;
+    for (size_t i = n; i < a->count; i++) {
+        a->ends[i - n] = a->ends[i] - (uint32_t)length;
+    }
+    a->count -= n;
+    a->first += n;
+    return STATUS_OK;
+}
+
+/* A small last block is taken out and filled up. */
+static enum status
+take_last(struct appending *a, struct reason *why)
+{
+    struct node_block last;
+    block_init(&last);
+    enum status status = fetch(a->nodes, 0, &last, why);
+    if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
+        uint8_t key[KEY_SIZE];
+        codec_write_u64(key, last.first + last.count - 1);
+        status = tree_delete(a->nodes->tree, a->transaction,
+                             slice_of((char *)key, sizeof(key)), why);
+        a->first = last.first;
+        struct codec_reader reader = codec_reader_of(buf_slice(&last.raw));
+        for (size_t i = 0; i < last.count; i++) {
+            enum oid_kind kind;
+            struct term term;
+            (void)get_entry(&reader, &kind, &term);
+            add_waiting(a, &term);
+        }
+    }
+    block_release(&last);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+enum status
+nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at *term_at,
+             void *context, size_t count, struct reason *why)
+{
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    struct appending a = {.nodes = nodes, .transaction = transaction, .first = nodes->next};
+    buf_init(&a.raw, SIZE_MAX / 2);
+    buf_init(&a.packed, SIZE_MAX / 2);
+    gate_enter_writing(nodes->gate);
+    enum status status = take_last(&a, why);
+    unsigned written = 0;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        add_waiting(&a, term_at(context, i));
+        while (a.raw.length > 2 * nodes->target && status == STATUS_OK) {
+            status = write_block(&a, why);
+            if (++written % GATE_BLOCKS == 0) {
+                gate_leave(nodes->gate);
+                gate_enter_writing(nodes->gate);
+            }
+        }
+    }
+    while (a.count > 0 && status == STATUS_OK) {
+        status = write_block(&a, why);
+    }
+    if (status == STATUS_OK) {
+        nodes->next += count;
+    }
+    gate_leave(nodes->gate);
+    buf_release(&a.raw);
+    buf_release(&a.packed);
+    free(a.ends);
+    return status;
+}
+
+/* ---- reading ---- */
+
+struct nodes_reader {
+    struct nodes *nodes;
+    struct node_block slots[CACHE_SLOTS];
+    uint64_t used[CACHE_SLOTS]; /* when last */
+    uint64_t clock;
+};
+
+struct nodes_reader *
+nodes_reader_new(struct nodes *nodes)
+{
+    struct nodes_reader *reader = memory_zero(1, sizeof(*reader));
+    reader->nodes = nodes;
+    for (size_t i = 0; i < CACHE_SLOTS; i++) {
+        block_init(&reader->slots[i]);
+    }
+    return reader;
+}
+
+void
+nodes_reader_free(struct nodes_reader *reader)
+{
+    if (reader != NULL) {
+        for (size_t i = 0; i < CACHE_SLOTS; i++) {
+            block_release(&reader->slots[i]);
+        }
+        free(reader);
+    }
+}
+
+static enum status
+block_of(struct nodes_reader *reader, uint64_t number, struct node_block **block,
+         struct reason *why)
+{
+    size_t oldest = 0;
+    for (size_t i = 0; i < CACHE_SLOTS; i++) {
+        struct node_block *slot = &reader->slots[i];
+        if (slot->first != 0 && number - slot->first < slot->count) {
+            reader->used[i] = ++reader->clock;
+            *block = slot;
+            return STATUS_OK;
+        }
+        oldest = reader->used[i] < reader->used[oldest] ? i : oldest;
+    }
+    *block = &reader->slots[oldest];
+    (*block)->first = 0;
+    gate_enter_reading(reader->nodes->gate);
+    const enum status status = fetch(reader->nodes, number, *block, why);
+    gate_leave(reader->nodes->gate);
+    if (status == STATUS_END || (status == STATUS_OK && (number < (*block)->first ||
+                                                         number - (*block)->first >=
+                                                             (*block)->count))) {
+        return status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
+                           (unsigned long long)number);
+    }
+    if (status == STATUS_OK) {
+        reader->used[oldest] = ++reader->clock;
+    } else {
+        (*block)->first = 0;
+    }
+    return status;
+}
+
+enum status
+nodes_resolve(struct nodes_reader *reader, oid id, struct arena *arena, struct term *term,
+              struct reason *why)
+{
+    struct term found;
+    char text[OID_INLINE_TEXT];
+    if (!oid_is_stored(id)) {
+        if (!oid_inline_term(id, text, &found)) {
+            return status_fail(why, STATUS_CORRUPT, "%llx is no identifier",
+                               (unsigned long long)id);
+        }
+    } else {
+        const uint64_t number = oid_number(id);
+        struct node_block *block;
+        TRY(block_of(reader, number, &block, why));
+        struct slice raw = buf_slice(&block->raw);
+        const uint32_t offset = block->offsets[number - block->first];
+        struct codec_reader bytes =
+            codec_reader_of(slice_of(raw.at + offset, raw.length - offset));
+        enum oid_kind kind;
+        if (!get_entry(&bytes, &kind, &found) || kind != oid_kind(id)) {
+            return status_fail(why, STATUS_CORRUPT, "term %llu is of another kind",
+                               (unsigned long long)number);
+        }
+    }
+    return term_copy(arena, &found, term)
+               ? STATUS_OK
+               : status_fail(why, STATUS_LIMIT, "a term of %zu bytes does not fit in memory",
+                             found.value.length);
+}
+
+enum status
+nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *context,
+           struct reason *why)
+{
+    struct node_block block;
+    block_init(&block);
+    enum status status = STATUS_OK;
+    uint64_t number = first > 0 ? first : 1;
+    while (status == STATUS_OK) {
+        gate_enter_reading(nodes->gate);
+        status = fetch(nodes, number, &block, why);
+        gate_leave(nodes->gate);
+        if (status == STATUS_OK && number < block.first && number != first) {
+            status = status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
+                                 (unsigned long long)number);
+        }
+        struct codec_reader reader = codec_reader_of(buf_slice(&block.raw));
+        for (size_t i = 0; i < block.count && status == STATUS_OK; i++) {
+            enum oid_kind kind;
+            struct term term;
+            (void)get_entry(&reader, &kind, &term);
+            if (block.first + i >= number) {
+                status = visit(context, oid_stored(block.first + i, kind), &term, why);
+            }
+        }
+        number = block.first + block.count;
+    }
+    block_release(&block);
+    return status == STATUS_END ? STATUS_OK : status;
+}

@@ -1,0 +1,103 @@
+/* One index partition: everything that lies in one folder, with one writer and many readers.
+ *
+ * The writer gathers documents in an index_batch and commits it: one transaction in which each
+ * document's graph is replaced. A reader is a snapshot with what it needs to resolve terms; its
+ * quad_source is what queries run over. A background thread takes committed literals into the
+ * keyword index and writes checkpoints. */
+#ifndef INDEX_PARTITION_H
+#define INDEX_PARTITION_H
+
+#include "index/documents.h"
+#include "index/source.h"
+
+struct partition;
+
+struct partition_options {
+    const char *folder;
+    uint64_t cache_bytes;      /* of pages */
+    uint64_t term_memory;      /* of recent terms */
+    uint64_t snapshot_memory;  /* of changes kept for readers that began before them */
+    uint64_t checkpoint_bytes; /* of log between checkpoints */
+    uint64_t disk_reserve;
+    uint32_t lock_wait_ms;
+    uint32_t page_size;        /* 0: the usual */
+    bool no_sync;
+};
+void partition_options_default(struct partition_options *options, const char *folder);
+
+enum status partition_open(struct partition **partition, const struct partition_options *options,
+                           struct reason *why);
+void partition_close(struct partition *partition);
+
+struct partition_stats {
+    struct totals totals;
+    uint64_t literals_indexed; /* below totals.terms while the keyword index catches up */
+    uint64_t bytes;
+};
+void partition_stats(struct partition *partition, struct partition_stats *stats);
+/* Waits until all literals committed so far can be found. */
+enum status partition_settle(struct partition *partition, struct reason *why);
+
+/* ---- writing: one thread ---- */
+
+struct index_batch;
+struct index_document {
+    struct slice uri;
+    uint64_t generation;
+    bool removed; /* the graph is emptied */
+};
+enum document_outcome {
+    DOCUMENT_CHANGED,
+    DOCUMENT_UNCHANGED,  /* the same quads are there already */
+    DOCUMENT_STALE,      /* the index holds a later generation */
+    DOCUMENT_SUPERSEDED  /* the batch itself holds a later one */
+};
+struct index_result {
+    enum document_outcome outcome;
+    uint64_t quads, added, removed;
+    uint8_t digest[DIGEST_SHA256_SIZE];
+};
+
+struct index_batch *index_batch_new(struct partition *partition);
+void index_batch_free(struct index_batch *batch);
+void index_batch_reset(struct index_batch *batch);
+/* A document's quads between begin and end; their graphs do not matter, the document's URI is
+ * their graph. Doubles are allowed. A document that is not ended is dropped by the next begin. */
+void index_batch_begin(struct index_batch *batch, const struct index_document *document);
+enum status index_batch_quad(void *batch, const struct quad *quad, struct reason *why);
+size_t index_batch_end(struct index_batch *batch); /* the document's number in the batch */
+/* begin, all quads of these N-Quads, end; a document with a syntax error is not taken in. */
+enum status index_batch_add(struct index_batch *batch, const struct index_document *document,
+                            struct slice nquads, size_t *number, struct reason *why);
+size_t index_batch_documents(const struct index_batch *batch);
+size_t index_batch_quads(const struct index_batch *batch);
+size_t index_batch_bytes(const struct index_batch *batch); /* memory held, about */
+
+/* All or nothing; durable when OK. FULL before anything was written leaves the partition usable;
+ * after other failures the process must start again. */
+enum status index_batch_commit(struct index_batch *batch, struct reason *why);
+/* After a commit, until reset. */
+const struct index_result *index_batch_result(const struct index_batch *batch, size_t number);
+
+/* ---- reading: any thread, one reader each ---- */
+
+struct partition_reader;
+enum status partition_reader_open(struct partition_reader **reader, struct partition *partition,
+                                  struct reason *why);
+void partition_reader_close(struct partition_reader *reader);
+/* Sees the newest state from now on; scans must be closed. */
+void partition_reader_renew(struct partition_reader *reader);
+const struct quad_source *partition_reader_source(struct partition_reader *reader);
+/* The documents in order of their graph identifiers, from *graph on (OID_NONE: all); END. */
+enum status partition_reader_document(struct partition_reader *reader, oid *graph,
+                                      struct document_entry *entry, struct reason *why);
+
+/* ---- verifying (verify.c): keeps the writer away while it looks at the trees ---- */
+
+typedef enum status partition_report(void *context, struct slice line, struct reason *why);
+/* Writes report lines; CORRUPT when something is not right. Terms resolved at least once each. */
+enum status partition_verify(struct partition *partition, const char *scratch_folder,
+                             size_t sort_memory, partition_report *report, void *context,
+                             struct reason *why);
+
+#endif

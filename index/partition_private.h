@@ -1,0 +1,49 @@
+/* Inside of a partition: shared by partition.c (life), batch.c, reader.c, verify.c. */
+#ifndef INDEX_PARTITION_PRIVATE_H
+#define INDEX_PARTITION_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "index/lexicon.h"
+#include "index/literals.h"
+#include "index/partition.h"
+#include "index/quads.h"
+
+struct partition {
+    struct environment *environment;
+    struct gate gate;
+    struct snapshots *snapshots;
+    struct quads *quads;
+    struct lexicon *lexicon;
+    struct tree *documents, *statistics;
+    char *folder;
+
+    pthread_mutex_t mutex; /* guards what follows */
+    struct totals totals;  /* as committed */
+    bool stopping;
+    struct reason failure; /* of the keeper; text empty: none */
+    pthread_cond_t wake, settled;
+    uint64_t literals_next;
+    bool checkpoint_due;
+
+    /* Held by a batch while it writes, and by verify. */
+    pthread_mutex_t writer;
+
+    struct literals *literals; /* the keeper's */
+    pthread_t keeper;
+    bool keeper_runs;
+};
+
+/* The writer tells of a commit. */
+void partition_committed(struct partition *partition, const struct totals *totals);
+
+struct partition_reader {
+    struct partition *partition;
+    struct snapshot *snapshot;
+    struct nodes_reader *nodes;
+    uint64_t total;                 /* quads when the snapshot was taken */
+    struct quad_source source;
+};
+
+#endif

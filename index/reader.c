@@ -1,0 +1,197 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "index/partition_private.h"
+
+struct text_scan {
+    struct partition_reader *reader;
+    struct literals_search *search;
+};
+
+/* The source's scan is the trees' scan. */
+static struct quads_scan *
+inner(struct quad_scan *scan)
+{
+    return (struct quads_scan *)scan;
+}
+
+static enum status
+source_lookup(void *context, const struct term *term, oid *id, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return lexicon_find(reader->partition->lexicon, term, id, why);
+}
+
+static enum status
+source_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return nodes_resolve(reader->nodes, id, arena, term, why);
+}
+
+static enum status
+source_scan(void *context, const struct quad_oids *pattern, enum quad_order order,
+            struct quad_scan **scan, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct quads_scan *opened;
+    const enum status status = quads_scan_open(&opened, reader->partition->quads,
+                                               reader->snapshot, pattern, order, why);
+    *scan = (struct quad_scan *)opened;
+    return status;
+}
+
+static enum status
+source_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                 struct reason *why)
+{
+    return quads_scan_next(inner(scan), rows, most, n, why);
+}
+
+static void
+source_scan_close(struct quad_scan *scan)
+{
+    quads_scan_close(inner(scan));
+}
+
+static enum status
+source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows,
+                struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct partition *partition = reader->partition;
+    if (pattern->predicate != OID_NONE && pattern->subject == OID_NONE &&
+        pattern->object == OID_NONE && pattern->graph == OID_NONE) {
+        gate_enter_reading(&partition->gate);
+        const enum status status = statistics_count(partition->statistics, STATISTIC_PREDICATE,
+                                                    pattern->predicate, rows, why);
+        gate_leave(&partition->gate);
+        return status;
+    }
+    return quads_estimate(partition->quads, pattern, reader->total, rows, why);
+}
+
+static enum status
+source_search(void *context, struct slice words, uint32_t most, struct text_scan **scan,
+              struct reason *why)
+{
+    struct partition_reader *reader = context;
+    *scan = NULL;
+    struct text_scan *opened = memory_alloc(sizeof(*opened));
+    opened->reader = reader;
+    opened->search = NULL;
+    enum status status = literals_search_open(&opened->search, reader->partition->folder, why);
+    if (status == STATUS_OK) {
+        status = literals_search_start(opened->search, words, most, why);
+    }
+    if (status != STATUS_OK) {
+        literals_search_close(opened->search);
+        free(opened);
+        return status;
+    }
+    *scan = opened;
+    return STATUS_OK;
+}
+
+/* Whether some quad has the literal as its object, in the reader's snapshot. */
+static enum status
+is_live(struct partition_reader *reader, oid literal, bool *live, struct reason *why)
+{
+    const struct quad_oids pattern = {.object = literal};
+    struct quads_scan *scan;
+    TRY(quads_scan_open(&scan, reader->partition->quads, reader->snapshot, &pattern, ORDER_COUNT,
+                        why));
+    struct quad_oids row;
+    size_t n = 0;
+    const enum status status = quads_scan_next(scan, &row, 1, &n, why);
+    quads_scan_close(scan);
+    *live = n > 0;
+    return status;
+}
+
+static enum status
+source_search_next(struct text_scan *scan, oid *literal, double *score, bool *end,
+                   struct reason *why)
+{
+    *end = false;
+    bool live = false;
+    while (!live) {
+        const enum status status = literals_search_next(scan->search, literal, score, why);
+        if (status == STATUS_END) {
+            *end = true;
+            return STATUS_OK;
+        }
+        TRY(status);
+        TRY(is_live(scan->reader, *literal, &live, why));
+    }
+    return STATUS_OK;
+}
+
+static void
+source_search_close(struct text_scan *scan)
+{
+    if (scan != NULL) {
+        literals_search_close(scan->search);
+        free(scan);
+    }
+}
+
+enum status
+partition_reader_open(struct partition_reader **result, struct partition *partition,
+                      struct reason *why)
+{
+    (void)why;
+    struct partition_reader *reader = memory_zero(1, sizeof(*reader));
+    reader->partition = partition;
+    reader->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));
+    reader->source = (struct quad_source){.context = reader,
+                                          .lookup = source_lookup,
+                                          .resolve = source_resolve,
+                                          .scan = source_scan,
+                                          .scan_next = source_scan_next,
+                                          .scan_close = source_scan_close,
+                                          .estimate = source_estimate,
+                                          .search = source_search,
+                                          .search_next = source_search_next,
+                                          .search_close = source_search_close};
+    partition_reader_renew(reader);
+    *result = reader;
+    return STATUS_OK;
+}
+
+void
+partition_reader_close(struct partition_reader *reader)
+{
+    if (reader != NULL) {
+        snapshot_close(reader->snapshot);
+        nodes_reader_free(reader->nodes);
+        free(reader);
+    }
+}
+
+void
+partition_reader_renew(struct partition_reader *reader)
+{
+    snapshot_close(reader->snapshot);
+    reader->snapshot = snapshot_open(reader->partition->snapshots);
+    pthread_mutex_lock(&reader->partition->mutex);
+    reader->total = reader->partition->totals.quads;
+    pthread_mutex_unlock(&reader->partition->mutex);
+}
+
+const struct quad_source *
+partition_reader_source(struct partition_reader *reader)
+{
+    return &reader->source;
+}
+
+enum status
+partition_reader_document(struct partition_reader *reader, oid *graph,
+                          struct document_entry *entry, struct reason *why)
+{
+    gate_enter_reading(&reader->partition->gate);
+    const enum status status = documents_next(reader->partition->documents, graph, entry, why);
+    gate_leave(&reader->partition->gate);
+    return status;
+}
