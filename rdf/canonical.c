@@ -3,7 +3,8 @@
  * The specification copies identifier issuers for every permutation it tries. Here there is
  * one temporary issuer, a list in order of issue; a "copy" is its length, and what was
  * issued since is undone, or saved when it belongs to the best path so far. The work limit
- * counts related blank nodes visited in permutations and calls of hash n-degree quads.
+ * counts related blank nodes visited in permutations, and the quads of each node that hash
+ * n-degree quads is called for: hashes, near enough.
  */
 #include "rdf/canonical.h"
 
@@ -26,7 +27,7 @@ struct canonicalizer {
     struct buf lines;
     uint32_t *quads; /* numbers of the quads, doubles left out, grouped by blank node ... */
     size_t *first;   /* ... whose group is first[node] .. first[node + 1] */
-    char (*hashes)[HEX_SIZE]; /* first degree [4.6] */
+    uint8_t (*hashes)[SHA384_DIGEST_SIZE]; /* first degree [4.6]; SHA-256 leaves the rest 0 */
     uint32_t *canonical;      /* issued numbers [4.5] or BLANK_NONE */
     uint32_t issued;
     uint32_t *temporary; /* number in the temporary issuer or BLANK_NONE */
@@ -37,19 +38,30 @@ struct canonicalizer {
 };
 
 static void
-hash_bytes(const struct canonicalizer *c, struct slice bytes, char hex[HEX_SIZE])
+hash_digest(const struct canonicalizer *c, struct slice bytes, uint8_t digest[SHA384_DIGEST_SIZE])
 {
-    uint8_t digest[SHA384_DIGEST_SIZE];
     if (c->hash == CANONICAL_SHA256) {
         digest_sha256(bytes, digest);
-        digest_hex(digest, SHA256_DIGEST_SIZE, hex);
         return;
     }
     struct sha512_ctx context;
     sha384_init(&context);
     sha384_update(&context, bytes.length, (const uint8_t *)bytes.at);
     sha384_digest(&context, SHA384_DIGEST_SIZE, digest);
-    digest_hex(digest, SHA384_DIGEST_SIZE, hex);
+}
+
+static void
+hash_hex(const struct canonicalizer *c, const uint8_t *digest, char hex[HEX_SIZE])
+{
+    digest_hex(digest, c->hash == CANONICAL_SHA256 ? SHA256_DIGEST_SIZE : SHA384_DIGEST_SIZE, hex);
+}
+
+static void
+hash_bytes(const struct canonicalizer *c, struct slice bytes, char hex[HEX_SIZE])
+{
+    uint8_t digest[SHA384_DIGEST_SIZE];
+    hash_digest(c, bytes, digest);
+    hash_hex(c, digest, hex);
 }
 
 /* ---- blank node to quads map [4.4.3, step 2] ---- */
@@ -165,10 +177,10 @@ hash_first_degree(struct canonicalizer *c, uint32_t node)
         for (size_t i = 0; i < count; i++) {
             buf_append_slice(&sorted, lines[i]);
         }
-        hash_bytes(c, buf_slice(&sorted), c->hashes[node]);
+        hash_digest(c, buf_slice(&sorted), c->hashes[node]);
         buf_release(&sorted);
     } else {
-        hash_bytes(c, buf_slice(&c->lines), c->hashes[node]);
+        hash_digest(c, buf_slice(&c->lines), c->hashes[node]);
     }
     free(lines);
     free(ends);
@@ -218,7 +230,8 @@ hash_related(const struct canonicalizer *c, uint32_t related, const struct quad 
     } else if (c->temporary[related] != BLANK_NONE) {
         buf_printf(&input, "_:b%u", c->temporary[related]);
     } else {
-        buf_append_string(&input, c->hashes[related]);
+        hash_hex(c, c->hashes[related], hex);
+        buf_append_string(&input, hex);
     }
     hash_bytes(c, buf_slice(&input), hex);
     buf_release(&input);
@@ -299,12 +312,12 @@ struct choice {
 static enum status hash_n_degree(struct canonicalizer *c, uint32_t node, char hex[HEX_SIZE]);
 
 static enum status
-spend(struct canonicalizer *c)
+spend(struct canonicalizer *c, uint64_t work)
 {
-    if (c->work == 0) {
+    if (c->work < work) {
         return STATUS_LIMIT;
     }
-    c->work--;
+    c->work -= work;
     return STATUS_OK;
 }
 
@@ -324,7 +337,7 @@ follow(struct canonicalizer *c, const uint32_t *nodes, size_t count, const struc
     *worse = false;
     for (size_t i = 0; i < count && !*worse; i++) {
         const uint32_t node = nodes[i];
-        TRY(spend(c));
+        TRY(spend(c, 1));
         if (c->canonical[node] != BLANK_NONE) {
             buf_printf(path, "_:c14n%u", c->canonical[node]);
         } else {
@@ -412,7 +425,7 @@ hash_groups(struct canonicalizer *c, const struct related *related, size_t count
 static enum status
 hash_n_degree(struct canonicalizer *c, uint32_t node, char hex[HEX_SIZE])
 {
-    TRY(spend(c));
+    TRY(spend(c, 1 + c->first[node + 1] - c->first[node]));
     if (c->depth == CANONICAL_DEPTH) {
         return STATUS_LIMIT;
     }
@@ -480,9 +493,9 @@ issue_group(struct canonicalizer *c, const uint32_t *nodes, size_t count)
 static int
 compare_by_hash(const void *left, const void *right, void *context)
 {
-    const char(*hashes)[HEX_SIZE] = context;
+    const uint8_t(*hashes)[SHA384_DIGEST_SIZE] = context;
     const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const int order = strcmp(hashes[a], hashes[b]);
+    const int order = memcmp(hashes[a], hashes[b], SHA384_DIGEST_SIZE);
     return order != 0 ? order : (a > b) - (a < b);
 }
 
@@ -490,7 +503,8 @@ static size_t
 group_end(const struct canonicalizer *c, const uint32_t *nodes, size_t start)
 {
     size_t end = start + 1;
-    while (end < c->index.count && strcmp(c->hashes[nodes[start]], c->hashes[nodes[end]]) == 0) {
+    while (end < c->index.count &&
+           memcmp(c->hashes[nodes[start]], c->hashes[nodes[end]], SHA384_DIGEST_SIZE) == 0) {
         end++;
     }
     return end;

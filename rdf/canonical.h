@@ -11,7 +11,7 @@
 
 enum canonical_hash { CANONICAL_SHA256, CANONICAL_SHA384 };
 enum {
-    CANONICAL_WORK = 100000, /* default limit, in related blank nodes visited; ~0.1 s */
+    CANONICAL_WORK = 1000000, /* default limit, in about as many hashes: half a second */
     CANONICAL_DEPTH = 1000   /* recursion of "hash n-degree quads"; past it LIMIT too */
 };
 
