@@ -72,7 +72,8 @@ struct queue_stage_stats {
 struct queue_stats {
     struct queue_stage_stats stages[STAGE_COUNT];
     uint64_t seen;              /* URIs ever put */
-    uint64_t lanes, lanes_busy;
+    uint64_t lanes, lanes_busy; /* in memory */
+    uint64_t workers;
     uint64_t sent, received;    /* jobs moved between nodes */
     uint64_t incarnation, disk_free;
     bool intake_stopped;

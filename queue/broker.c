@@ -1,0 +1,624 @@
+/* Life of the broker, and the round. broker_private.h says how a round works. */
+#include "queue/broker_private.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum { IDENTITY_VERSION = 1, IDENTITY_SIZE = 9, SCRATCH_MAXIMUM = 1 << 20, WORKER_FORGET_MS = 600000 };
+
+/* ---- small services ---- */
+
+struct slice
+broker_key(uint8_t bytes[JOB_KEY_SIZE], const struct job_key *key)
+{
+    job_key_write(key, bytes);
+    return slice_of((const char *)bytes, JOB_KEY_SIZE);
+}
+
+void
+broker_effect(struct broker *broker, const struct effect *effect)
+{
+    if (broker->effect_count == broker->effect_capacity) {
+        broker->effect_capacity = broker->effect_capacity == 0 ? 256 : 2 * broker->effect_capacity;
+        broker->effects =
+            memory_resize(broker->effects, broker->effect_capacity, sizeof *broker->effects);
+    }
+    broker->effects[broker->effect_count++] = *effect;
+}
+
+enum status
+broker_record(struct broker *broker, const struct job_key *key, struct job *job,
+              struct reason *why)
+{
+    uint8_t bytes[JOB_KEY_SIZE];
+    struct slice value;
+    TRY(broker->options.engine->get(broker->store, TREE_JOBS, broker_key(bytes, key), &value,
+                                    why));
+    struct codec_reader reader = codec_reader_of(value);
+    *job = (struct job){.key = *key};
+    if (!job_decode(&reader, job)) {
+        return status_fail(why, STATUS_CORRUPT, "the record of job %llu is damaged",
+                           (unsigned long long)key->id);
+    }
+    return STATUS_OK;
+}
+
+bool
+broker_touched(const struct broker *broker, uint64_t id)
+{
+    return map_get(&broker->touched, id) != (uint32_t)MAP_NONE;
+}
+
+void
+broker_touch(struct broker *broker, uint64_t id)
+{
+    map_set(&broker->touched, id, 1);
+}
+
+struct sequence *
+broker_sequence(struct broker *broker, uint8_t stage, uint64_t lane)
+{
+    return lane < broker->sequence_counts[stage] ? &broker->sequences[stage][lane] : NULL;
+}
+
+const struct counters *
+broker_counters(const struct broker *broker)
+{
+    return &broker->committed;
+}
+
+/* ---- opening ---- */
+
+static enum status
+load_counters(struct broker *broker, struct reason *why)
+{
+    struct slice value;
+    uint64_t *numbers = (uint64_t *)&broker->counters;
+    const enum status status = broker->options.engine->get(broker->store, TREE_ABOUT,
+                                                           SLICE("counters"), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        broker->counters.next_id = 1;
+        return STATUS_OK;
+    }
+    TRY(status);
+    if (value.length != sizeof(uint64_t) * COUNTERS_NUMBERS) {
+        return status_fail(why, STATUS_CORRUPT, "the counters have %zu bytes", value.length);
+    }
+    for (size_t i = 0; i < COUNTERS_NUMBERS; i++) {
+        numbers[i] = codec_read_u64((const uint8_t *)value.at + 8 * i);
+    }
+    return STATUS_OK;
+}
+
+static void
+write_counters(struct broker *broker)
+{
+    uint8_t bytes[sizeof(uint64_t) * COUNTERS_NUMBERS];
+    const uint64_t *numbers = (const uint64_t *)&broker->counters;
+    for (size_t i = 0; i < COUNTERS_NUMBERS; i++) {
+        codec_write_u64(bytes + 8 * i, numbers[i]);
+    }
+    store_batch_put(&broker->batch, TREE_ABOUT, SLICE("counters"),
+                    slice_of((const char *)bytes, sizeof bytes));
+}
+
+static enum status
+load_identity(struct broker *broker, struct reason *why)
+{
+    struct slice value;
+    const enum status status = broker->options.engine->get(broker->store, TREE_ABOUT,
+                                                           SLICE("identity"), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        randombytes_buf(&broker->origin, sizeof broker->origin);
+        return STATUS_OK;
+    }
+    TRY(status);
+    broker->identity_stored = true;
+    if (value.length != IDENTITY_SIZE || value.at[0] != IDENTITY_VERSION) {
+        return status_fail(why, STATUS_UNSUPPORTED,
+                           "%s was written by another version of this program",
+                           broker->options.store.folder);
+    }
+    broker->origin = codec_read_u64((const uint8_t *)value.at + 1);
+    return STATUS_OK;
+}
+
+static void
+write_identity(struct broker *broker)
+{
+    uint8_t bytes[IDENTITY_SIZE] = {IDENTITY_VERSION};
+    codec_write_u64(bytes + 1, broker->origin);
+    store_batch_put(&broker->batch, TREE_ABOUT, SLICE("identity"),
+                    slice_of((const char *)bytes, sizeof bytes));
+}
+
+static bool
+read_lane(void *context, struct slice key, struct slice value)
+{
+    struct job_key *found = context;
+    (void)value;
+    job_key_read((const uint8_t *)key.at, found);
+    return false;
+}
+
+/* One seek per lane that has jobs. */
+static enum status
+load_lanes(struct broker *broker, struct reason *why)
+{
+    struct job_key from = {.stage = STAGE_FETCH};
+    for (;;) {
+        uint8_t bytes[JOB_KEY_SIZE];
+        struct job_key found = {.stage = STAGE_COUNT};
+        TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &from),
+                                         read_lane, &found, why));
+        if (found.stage != STAGE_FETCH) {
+            return STATUS_OK;
+        }
+        lanes_wake(broker->lanes, found.lane);
+        if (found.lane == UINT64_MAX) {
+            return STATUS_OK;
+        }
+        from.lane = found.lane + 1;
+    }
+}
+
+static bool
+read_worker(void *context, struct slice key, struct slice value)
+{
+    struct broker *broker = context;
+    struct codec_reader reader = codec_reader_of(value);
+    const struct slice name = codec_get_slice(&reader);
+    (void)key;
+    if (codec_at_end(&reader) && name.length > 0) {
+        struct worker *worker =
+            leases_worker(broker->leases, leases_worker_add(broker->leases, name));
+        worker->stored = true;
+        worker->heard_ms = clock_monotonic_ms();
+    }
+    return true;
+}
+
+static enum status
+load_workers(struct broker *broker, struct reason *why)
+{
+    TRY(broker->options.engine->scan(broker->store, TREE_WORKERS, (struct slice){"", 0},
+                                     read_worker, broker, why));
+    if (leases_worker_end(broker->leases) > 0) {
+        broker->grace_until_ms = clock_monotonic_ms() + broker->options.grace_ms;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_sequences(struct broker *broker, struct reason *why)
+{
+    uint8_t bytes[JOB_KEY_SIZE];
+    const uint32_t partitions = broker->options.index_partitions;
+    const struct job_key beyond = {.stage = STAGE_INDEX, .lane = partitions};
+    struct job_key found = {.stage = STAGE_COUNT};
+    for (int stage = STAGE_DETECT; stage < STAGE_COUNT; stage++) {
+        const uint32_t count = stage == STAGE_INDEX ? partitions : 1;
+        broker->sequence_counts[stage] = count;
+        broker->sequences[stage] = memory_zero(count, sizeof(struct sequence));
+        for (uint32_t lane = 0; lane < count; lane++) {
+            broker->sequences[stage][lane].cursor =
+                (struct job_key){.stage = (uint8_t)stage, .lane = lane};
+        }
+    }
+    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &beyond),
+                                     read_lane, &found, why));
+    if (found.stage == STAGE_INDEX) {
+        return status_fail(why, STATUS_MISUSE,
+                           "index.partitions is %u, but jobs wait for partition %llu", partitions,
+                           (unsigned long long)found.lane);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_all(struct broker *broker, struct reason *why)
+{
+    const struct broker_options *options = &broker->options;
+    TRY(options->engine->open(&broker->store, &options->store, why));
+    broker->epoch = options->engine->epoch(broker->store);
+    broker->seen = seen_new(TREE_SEEN, options->seen_cache_bytes);
+    broker->revisits = seen_new(TREE_REVISITS, options->seen_cache_bytes / 8);
+    broker->sent = seen_new(TREE_COUNT, cluster_node_count(options->cluster) > 1
+                                            ? options->seen_cache_bytes
+                                            : 0);
+    broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms);
+    broker->leases = leases_new();
+    TRY(load_counters(broker, why));
+    broker->committed = broker->counters;
+    TRY(load_identity(broker, why));
+    TRY(load_lanes(broker, why));
+    TRY(load_workers(broker, why));
+    TRY(open_sequences(broker, why));
+    return broker_nodes_open(broker, why);
+}
+
+enum status
+broker_open(struct broker **broker_out, const struct broker_options *options,
+            broker_answer *answer, void *context, struct reason *why)
+{
+    struct broker *broker = memory_zero(1, sizeof *broker);
+    broker->options = *options;
+    broker->answer = answer;
+    broker->context = context;
+    store_batch_init(&broker->batch);
+    map_init(&broker->touched);
+    buf_init(&broker->scratch, SCRATCH_MAXIMUM);
+    buf_init(&broker->reply, MESSAGE_REPLY_MAXIMUM);
+    const enum status status = open_all(broker, why);
+    if (status != STATUS_OK) {
+        broker_close(broker);
+        *broker_out = NULL;
+        return status;
+    }
+    *broker_out = broker;
+    return STATUS_OK;
+}
+
+void
+broker_serve_as(struct broker *broker, uint64_t incarnation)
+{
+    broker->incarnation = incarnation;
+}
+
+void
+broker_close(struct broker *broker)
+{
+    if (broker == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < broker->pending_count; i++) {
+        broker->answer(broker->context, broker->pending[i].request.token, STATUS_CANCELLED,
+                       (struct slice){NULL, 0}, NULL);
+    }
+    while (broker->parked_count > 0) {
+        broker->answer(broker->context, broker->parked[0].request.token, STATUS_CANCELLED,
+                       (struct slice){NULL, 0}, NULL);
+        broker_unpark(broker, 0);
+    }
+    broker->options.engine->close(broker->store);
+    seen_free(broker->seen);
+    seen_free(broker->revisits);
+    seen_free(broker->sent);
+    lanes_free(broker->lanes);
+    leases_free(broker->leases);
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        for (uint32_t lane = 0; lane < broker->sequence_counts[stage]; lane++) {
+            free(broker->sequences[stage][lane].returned);
+        }
+        free(broker->sequences[stage]);
+    }
+    store_batch_release(&broker->batch);
+    map_release(&broker->touched);
+    buf_release(&broker->scratch);
+    buf_release(&broker->reply);
+    free(broker->peers);
+    free(broker->peers_committed);
+    free(broker->origins);
+    free(broker->pending);
+    free(broker->incoming);
+    free(broker->endings);
+    free(broker->effects);
+    free(broker->dying);
+    free(broker->parked);
+    free(broker);
+}
+
+/* ---- workers ---- */
+
+static bool
+waits(const struct broker *broker, uint32_t worker)
+{
+    for (size_t i = 0; i < broker->parked_count; i++) {
+        if (broker->parked[i].worker == worker) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_gone(struct broker *broker, uint32_t at, uint64_t now)
+{
+    const struct worker *worker = leases_worker(broker->leases, at);
+    if (!worker->used || worker->count > 0 || broker->grace_until_ms != 0 || waits(broker, at)) {
+        return false;
+    }
+    const uint64_t patience = 10 * broker->options.lease_ms > WORKER_FORGET_MS
+                                  ? 10 * broker->options.lease_ms
+                                  : WORKER_FORGET_MS;
+    return (worker->stored && !worker->announced) || worker->heard_ms + patience < now;
+}
+
+/* The grace ends when every known worker has said what it holds, or in time. */
+static void
+end_grace(struct broker *broker, uint64_t now)
+{
+    if (broker->grace_until_ms == 0) {
+        return;
+    }
+    bool missing = false;
+    for (uint32_t i = 0; i < leases_worker_end(broker->leases); i++) {
+        const struct worker *worker = leases_worker(broker->leases, i);
+        missing |= worker->used && worker->stored && !worker->announced;
+    }
+    if (!missing || now >= broker->grace_until_ms) {
+        broker->grace_until_ms = 0;
+    }
+}
+
+/* Rows of new workers are written before any of them gets a job; rows of those that are gone
+ * leave. */
+static void
+write_workers(struct broker *broker, uint64_t now)
+{
+    for (uint32_t i = 0; i < leases_worker_end(broker->leases); i++) {
+        uint8_t key[8];
+        const struct worker *worker = leases_worker(broker->leases, i);
+        codec_write_u64(key, worker->print);
+        if (worker->used && !worker->stored) {
+            buf_reset(&broker->scratch);
+            codec_put_slice(&broker->scratch, slice_string(worker->name));
+            store_batch_put(&broker->batch, TREE_WORKERS, slice_of((char *)key, sizeof key),
+                            buf_slice(&broker->scratch));
+        } else if (is_gone(broker, i, now)) {
+            store_batch_remove(&broker->batch, TREE_WORKERS, slice_of((char *)key, sizeof key));
+        }
+    }
+}
+
+static void
+settle_workers(struct broker *broker, uint64_t now)
+{
+    for (uint32_t i = 0; i < leases_worker_end(broker->leases); i++) {
+        struct worker *worker = leases_worker(broker->leases, i);
+        if (is_gone(broker, i, now)) {
+            leases_worker_remove(broker->leases, i);
+        } else if (worker->used) {
+            worker->stored = true;
+        }
+    }
+}
+
+/* ---- the round ---- */
+
+static enum status
+apply_pending(struct broker *broker, struct pending *pending, struct reason *why)
+{
+    switch (pending->request.verb) {
+    case QUEUE_PUT:
+        for (size_t i = 0; i < pending->incoming_count; i++) {
+            broker_enqueue(broker, &broker->incoming[pending->first_incoming + i]);
+        }
+        return STATUS_OK;
+    case QUEUE_COMPLETE:
+        for (size_t i = 0; i < pending->ending_count; i++) {
+            TRY(broker_complete(broker, pending->worker,
+                                &broker->endings[pending->first_ending + i], why));
+        }
+        return STATUS_OK;
+    case QUEUE_KICK:
+        return broker_kick(broker, pending, why);
+    case QUEUE_TRANSFER:
+        return broker_receive(broker, pending, why);
+    default:
+        return STATUS_OK; /* TOUCH: after the commit */
+    }
+}
+
+static enum status
+gather(struct broker *broker, uint64_t now, struct reason *why)
+{
+    TRY(seen_load(broker->seen, broker->options.engine, broker->store, why));
+    TRY(seen_load(broker->revisits, broker->options.engine, broker->store, why));
+    TRY(broker_bury_the_dead(broker, why));
+    TRY(broker_move_due(broker, why));
+    for (size_t i = 0; i < broker->pending_count; i++) {
+        TRY(apply_pending(broker, &broker->pending[i], why));
+    }
+    broker_nodes_write(broker);
+    write_workers(broker, now);
+    seen_write(broker->seen, &broker->batch);
+    seen_write(broker->revisits, &broker->batch);
+    if (broker->batch.count > 0) {
+        write_counters(broker);
+        if (!broker->identity_stored) {
+            write_identity(broker);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+commit(struct broker *broker, uint64_t now, struct reason *why)
+{
+    enum status status = gather(broker, now, why);
+    if (status == STATUS_OK && broker->batch.count > 0) {
+        store_batch_sort(&broker->batch);
+        status = broker->options.engine->apply(
+            broker->store, broker->epoch,
+            (const struct store_operation *const *)broker->batch.operations, broker->batch.count,
+            why);
+    }
+    const bool committed = status == STATUS_OK;
+    broker->identity_stored |= committed && broker->batch.count > 0;
+    seen_settle(broker->seen, committed);
+    seen_settle(broker->revisits, committed);
+    seen_settle(broker->sent, committed);
+    broker_nodes_settle(broker, committed);
+    if (committed) {
+        broker->committed = broker->counters;
+        broker_apply_effects(broker);
+        settle_workers(broker, now);
+        broker->dying_count = 0;
+    } else {
+        broker->counters = broker->committed;
+        broker->later_due_ms = 0;
+    }
+    broker->effect_count = 0;
+    map_clear(&broker->touched);
+    store_batch_reset(&broker->batch);
+    return status;
+}
+
+static enum status
+answer_one(struct broker *broker, struct pending *pending, struct reason *why)
+{
+    uint64_t number = pending->number;
+    buf_reset(&broker->reply);
+    if (pending->request.verb == QUEUE_TOUCH) {
+        TRY(broker_renew(broker, pending, &number, why));
+    }
+    if (pending->request.verb == QUEUE_TRANSFER) {
+        codec_put_u64(&broker->reply, number);
+    } else if (pending->request.verb == QUEUE_TOUCH || pending->request.verb == QUEUE_KICK) {
+        codec_put_varint(&broker->reply, number);
+    }
+    broker->answer(broker->context, pending->request.token, pending->status,
+                   buf_slice(&broker->reply), &pending->why);
+    return STATUS_OK;
+}
+
+/* After a commit that failed for lack of room nothing has happened. Completions must not be
+ * refused, so their senders hear nothing and ask again. */
+static void
+refuse_one(struct broker *broker, struct pending *pending, const struct reason *why)
+{
+    const uint8_t verb = pending->request.verb;
+    const bool refused = verb == QUEUE_PUT || verb == QUEUE_KICK || verb == QUEUE_TRANSFER;
+    broker->answer(broker->context, pending->request.token,
+                   refused ? STATUS_FULL : STATUS_CANCELLED, (struct slice){NULL, 0}, why);
+}
+
+static void
+check_room(struct broker *broker, uint64_t now)
+{
+    struct reason why = {""};
+    if (now < broker->room_check_ms) {
+        return;
+    }
+    broker->room_check_ms = now + ROOM_CHECK_MS;
+    if (broker->options.engine->room(broker->store, &broker->disk_free, &why) != STATUS_OK) {
+        log_warning("room", "reason=%s", why.text);
+        return;
+    }
+    const uint64_t least = broker->options.min_free;
+    const bool stop = broker->disk_free < (broker->intake_stopped ? least + least / 16 : least) ||
+                      now < broker->failed_until_ms;
+    if (stop && !broker->intake_stopped) {
+        log_error("intake_stopped", "path=%s free=%lu least=%lu do=%s",
+                  broker->options.store.folder, (unsigned long)broker->disk_free,
+                  (unsigned long)least, "free some room, or lower queue.min_free");
+    } else if (!stop && broker->intake_stopped) {
+        log_info("intake_open", "path=%s free=%lu", broker->options.store.folder,
+                 (unsigned long)broker->disk_free);
+    }
+    broker->intake_stopped = stop;
+}
+
+static enum status
+failed(struct broker *broker, enum status status, uint64_t now, struct reason *why)
+{
+    if (status != STATUS_FULL || broker->options.engine->broken(broker->store)) {
+        return status;
+    }
+    log_error("write_failed", "reason=%s", why->text);
+    broker->failed_until_ms = now + FAILURE_PAUSE_MS;
+    broker->intake_stopped = true;
+    broker->room_check_ms = broker->failed_until_ms;
+    return STATUS_OK;
+}
+
+static enum status
+finish_round(struct broker *broker, bool committed, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < broker->pending_count; i++) {
+        if (!committed) {
+            refuse_one(broker, &broker->pending[i], why);
+        } else if (status == STATUS_OK) {
+            status = answer_one(broker, &broker->pending[i], why);
+        }
+    }
+    broker->pending_count = broker->pending_bytes = 0;
+    broker->incoming_count = broker->ending_count = 0;
+    return status;
+}
+
+enum status
+broker_work(struct broker *broker, struct reason *why)
+{
+    struct reason text = {""};
+    const uint64_t now = clock_monotonic_ms();
+    why = why != NULL ? why : &text;
+    broker->now_ms = clock_wall_ms();
+    check_room(broker, now);
+    bool committed = false;
+    if (now >= broker->failed_until_ms) {
+        const enum status status = commit(broker, now, why);
+        committed = status == STATUS_OK;
+        if (!committed) {
+            TRY(failed(broker, status, now, why));
+        }
+    } else {
+        (void)status_fail(why, STATUS_FULL, "no room on the disk of %s",
+                          broker->options.store.folder);
+        seen_settle(broker->seen, false);
+        seen_settle(broker->revisits, false);
+        seen_settle(broker->sent, false);
+    }
+    TRY(finish_round(broker, committed, why));
+    end_grace(broker, now);
+    TRY(broker_serve(broker, why));
+    if (now >= broker->tick_ms) {
+        uint64_t wait = 0;
+        const enum status status = broker->options.engine->tick(broker->store, &wait, why);
+        broker->tick_ms = now + (wait < ROOM_CHECK_MS ? wait : ROOM_CHECK_MS);
+        if (status != STATUS_OK) {
+            TRY(failed(broker, status, now, why));
+        }
+    }
+    return STATUS_OK;
+}
+
+static void
+sooner(uint64_t *wait, uint64_t due, uint64_t now)
+{
+    const uint64_t until = due > now ? due - now : 0;
+    *wait = until < *wait ? until : *wait;
+}
+
+uint64_t
+broker_wait_ms(const struct broker *broker)
+{
+    const uint64_t now = clock_monotonic_ms();
+    const uint64_t wall = clock_wall_ms();
+    uint64_t wait = 1000;
+    if (broker->pending_count > 0) {
+        return 0;
+    }
+    sooner(&wait, broker->tick_ms, now);
+    if (broker->later_due_ms != UINT64_MAX && now >= broker->failed_until_ms) {
+        sooner(&wait, broker->later_due_ms, wall);
+    }
+    if (broker->grace_until_ms != 0) {
+        sooner(&wait, broker->grace_until_ms, now);
+    }
+    sooner(&wait, broker->stall_check_ms, now);
+    for (size_t i = 0; i < broker->parked_count; i++) {
+        sooner(&wait, broker->parked[i].deadline_ms, now);
+        const uint64_t due = lanes_due(broker->lanes);
+        if (broker->parked[i].stage == STAGE_FETCH && due != UINT64_MAX && due > broker->now_ms) {
+            sooner(&wait, due, wall);
+        }
+    }
+    return wait;
+}

@@ -1,0 +1,66 @@
+/* The queue's mind, without sockets: takes requests, applies them round by round, answers.
+ *
+ * broker_submit() checks a request and keeps it (malformed ones are answered at once);
+ * broker_work() does a round: one transaction for everything submitted, then the answers, then
+ * jobs to those who wait for some. PROTOCOL.md is the contract. One thread.
+ */
+#ifndef QUEUE_BROKER_H
+#define QUEUE_BROKER_H
+
+#include "queue/cluster.h"
+#include "queue/counters.h"
+#include "queue/store.h"
+
+struct broker_options {
+    const char *directory; /* the data directory, for the texts of reproducers */
+    const struct store_engine *engine;
+    struct store_options store;
+    const struct cluster *cluster;
+    uint32_t index_partitions;
+    uint64_t lease_ms, grace_ms;
+    uint32_t attempts;
+    uint64_t high_water, maximum, min_free;
+    uint32_t group_parallel;
+    uint64_t group_delay_ms;
+    size_t seen_cache_bytes;
+};
+
+struct broker_request {
+    uint8_t verb;
+    uint64_t id, incarnation;
+    struct slice client, payload; /* live until the token is given back */
+    void *token;
+};
+
+/* Gives a token back with its answer; once for each submitted request. CANCELLED: no answer is
+ * to be sent. payload and why live until it returns. */
+typedef void broker_answer(void *context, void *token, enum status status, struct slice payload,
+                           const struct reason *why);
+
+struct broker;
+
+enum status broker_open(struct broker **broker, const struct broker_options *options,
+                        broker_answer *answer, void *context, struct reason *why);
+/* Drops what is submitted, closes the store with a checkpoint. */
+void broker_close(struct broker *broker);
+
+/* The daemon's incarnation, as its answers bear it; before the first request. */
+void broker_serve_as(struct broker *broker, uint64_t incarnation);
+/* Whether this round takes another request; if not, call broker_work first. */
+bool broker_has_room(const struct broker *broker);
+void broker_submit(struct broker *broker, const struct broker_request *request);
+/* Anything but OK: the store needs a new start, the process must end. */
+enum status broker_work(struct broker *broker, struct reason *why);
+/* How long until broker_work has something to do by itself. */
+uint64_t broker_wait_ms(const struct broker *broker);
+
+/* ---- to other nodes ---- */
+
+/* Payload of the next TRANSFER to the node; false: nothing to send, or one is under way. */
+bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
+/* How it ended: the last sequence that the node has committed, or a failure. */
+void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
+
+const struct counters *broker_counters(const struct broker *broker);
+
+#endif

@@ -1,0 +1,267 @@
+/* Jobs end: done, released, buried, or given back by the dead. */
+#include "queue/broker_private.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum { DEATH_REST_MS = 1000 }; /* of a host whose fetcher died: it may just have been asked */
+
+static bool
+same_key(const struct job_key *a, const struct job_key *b)
+{
+    return a->stage == b->stage && a->lane == b->lane && a->rank == b->rank && a->id == b->id;
+}
+
+/* What an ending needs of `seen` must be known before the round is applied. */
+enum status
+broker_prepare_ending(struct broker *broker, struct ending *ending, struct reason *why)
+{
+    const struct job_key *key = &ending->completion.key;
+    const uint32_t at = leases_find(broker->leases, key->id);
+    if (at != (uint32_t)LEASE_NONE) {
+        const struct lease *lease = leases_at(broker->leases, at);
+        ending->known = same_key(&lease->key, key);
+        ending->depth = lease->depth;
+        ending->generation = lease->generation;
+        memcpy(ending->print, lease->print, FINGERPRINT_SIZE);
+    } else {
+        struct job job;
+        const enum status status = broker_record(broker, key, &job, why);
+        if (status == STATUS_NOT_FOUND) {
+            return STATUS_OK;
+        }
+        TRY(status);
+        ending->known = true;
+        ending->depth = job.depth;
+        ending->generation = job.generation;
+        fingerprint(job.uri, ending->print);
+    }
+    if (key->stage == STAGE_FETCH) {
+        seen_want(broker->seen, ending->print);
+    }
+    return STATUS_OK;
+}
+
+/* ---- leaving `jobs` ---- */
+
+static void
+remove_record(struct broker *broker, const struct job_key *key)
+{
+    uint8_t bytes[JOB_KEY_SIZE];
+    store_batch_remove(&broker->batch, TREE_JOBS, broker_key(bytes, key));
+    broker->counters.stages[key->stage].jobs--;
+}
+
+static void
+bury(struct broker *broker, const struct job *job, struct slice reason, struct slice reproducer)
+{
+    uint8_t bytes[JOB_KEY_SIZE];
+    struct buf made;
+    buf_init(&made, MESSAGE_TEXT_MAXIMUM + 2 * 8192);
+    if (reproducer.length == 0) {
+        (void)buf_printf(&made, "quadrille %s --dir '%s' --uri '%.*s'",
+                         stage_name((enum stage)job->key.stage), broker->options.directory,
+                         SLICE_PRINT(job->uri));
+        reproducer = buf_slice(&made);
+    }
+    buf_reset(&broker->scratch);
+    codec_put_varint(&broker->scratch, broker->now_ms);
+    codec_put_slice(&broker->scratch, reason);
+    codec_put_slice(&broker->scratch, reproducer);
+    job_encode(&broker->scratch, job);
+    store_batch_put(&broker->batch, TREE_BURIED, broker_key(bytes, &job->key),
+                    buf_slice(&broker->scratch));
+    remove_record(broker, &job->key);
+    broker->counters.stages[job->key.stage].buried++;
+    log_warning("buried", "stage=%s uri=%.*s reason=%.*s",
+                stage_name((enum stage)job->key.stage), SLICE_PRINT(job->uri),
+                SLICE_PRINT(reason));
+    buf_release(&made);
+}
+
+/* The lane's rest is stored with the completion, so that a restart does not make us impolite. */
+static void
+store_lane(struct broker *broker, const struct completion *completion, struct effect *effect)
+{
+    uint8_t key[8];
+    uint8_t value[16];
+    if (completion->key.stage != STAGE_FETCH ||
+        (completion->lane_delay_ms == 0 && completion->group == 0)) {
+        return;
+    }
+    effect->lane_due_ms = broker->now_ms + completion->lane_delay_ms;
+    effect->group = completion->group;
+    codec_write_u64(key, completion->key.lane);
+    codec_write_u64(value, effect->lane_due_ms);
+    codec_write_u64(value + 8, completion->group != 0
+                                   ? completion->group
+                                   : lanes_group(broker->lanes, completion->key.lane));
+    store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
+                    slice_of((char *)value, sizeof value));
+}
+
+/* ---- the three verdicts ---- */
+
+static void
+done(struct broker *broker, const struct ending *ending)
+{
+    const struct job_key *key = &ending->completion.key;
+    uint16_t lift = 0;
+    if (key->stage == STAGE_FETCH) {
+        lift = seen_fetched(seen_entry(broker->seen, ending->print), ending->generation,
+                            ending->depth);
+    }
+    for (size_t i = 0; i < ending->completion.output_count; i++) {
+        struct incoming *output = &broker->incoming[ending->first + i];
+        output->job.depth = output->job.depth > lift ? (uint16_t)(output->job.depth - lift) : 0;
+        broker_enqueue(broker, output);
+    }
+    remove_record(broker, key);
+    broker->counters.stages[key->stage].done++;
+}
+
+static void
+release(struct broker *broker, const struct ending *ending, struct job *job,
+        struct effect *effect)
+{
+    const struct completion *completion = &ending->completion;
+    broker->counters.stages[job->key.stage].released++;
+    if (!completion->no_attempt) {
+        job->attempt++;
+    }
+    if (job->attempt > broker->options.attempts) {
+        bury(broker, job, completion->reason, completion->reproducer);
+        effect->kind = EFFECT_GONE;
+        return;
+    }
+    job->due_ms = completion->delay_ms > 0 ? broker->now_ms + completion->delay_ms : 0;
+    effect->kind = EFFECT_BACK;
+    effect->moved = completion->delay_ms > 0;
+    remove_record(broker, &job->key);
+    broker_store_job(broker, job, false);
+}
+
+/* RELEASE and BURY: only from who has the lease, or nobody has; only of the attempt that was
+ * given out, so that a repetition finds nothing to do. */
+static bool
+may_give_back(struct broker *broker, uint32_t worker, const struct ending *ending)
+{
+    const uint32_t at = leases_find(broker->leases, ending->completion.key.id);
+    return at == (uint32_t)LEASE_NONE || leases_at(broker->leases, at)->worker == worker;
+}
+
+enum status
+broker_complete(struct broker *broker, uint32_t worker, const struct ending *ending,
+                struct reason *why)
+{
+    const struct completion *completion = &ending->completion;
+    struct effect effect = {.key = completion->key, .kind = EFFECT_GONE};
+    struct job job;
+    if (!ending->known || broker_touched(broker, completion->key.id)) {
+        return STATUS_OK;
+    }
+    if (completion->verdict == VERDICT_DONE) {
+        done(broker, ending);
+    } else {
+        const enum status status = broker_record(broker, &completion->key, &job, why);
+        if (status == STATUS_NOT_FOUND || !may_give_back(broker, worker, ending)) {
+            return STATUS_OK;
+        }
+        TRY(status);
+        if (job.attempt != ending->attempt) {
+            return STATUS_OK;
+        }
+        if (completion->verdict == VERDICT_BURY) {
+            bury(broker, &job, completion->reason, completion->reproducer);
+        } else {
+            release(broker, ending, &job, &effect);
+        }
+    }
+    broker_touch(broker, completion->key.id);
+    store_lane(broker, completion, &effect);
+    broker_effect(broker, &effect);
+    return STATUS_OK;
+}
+
+/* ---- dead and stalled workers ---- */
+
+static enum status
+give_back(struct broker *broker, const struct lease *lease, bool alone, struct reason *why)
+{
+    struct effect effect = {
+        .key = lease->key,
+        .kind = EFFECT_BACK,
+        .lane_due_ms = broker->now_ms + DEATH_REST_MS,
+    };
+    struct job job;
+    if (broker_touched(broker, lease->key.id)) {
+        return STATUS_OK;
+    }
+    const enum status status = broker_record(broker, &lease->key, &job, why);
+    if (status == STATUS_NOT_FOUND) {
+        effect.kind = EFFECT_GONE;
+        broker_effect(broker, &effect);
+        return STATUS_OK;
+    }
+    TRY(status);
+    job.deaths += job.deaths < UINT16_MAX;
+    job.attempt += alone;
+    broker->counters.stages[job.key.stage].dead++;
+    if (job.attempt > broker->options.attempts) {
+        char reason[64];
+        const int n = snprintf(reason, sizeof reason, "worker died or stalled %u times",
+                               (unsigned)job.deaths);
+        bury(broker, &job, slice_of(reason, (size_t)n), (struct slice){NULL, 0});
+        effect.kind = EFFECT_GONE;
+    } else {
+        remove_record(broker, &job.key);
+        broker_store_job(broker, &job, false);
+    }
+    broker_touch(broker, job.key.id);
+    broker_effect(broker, &effect);
+    return STATUS_OK;
+}
+
+/* deadline_ms: leases that end at or before it; UINT64_MAX: all. */
+static enum status
+give_back_of(struct broker *broker, uint32_t at, uint64_t deadline_ms, struct reason *why)
+{
+    const struct worker *worker = leases_worker(broker->leases, at);
+    const bool alone = worker->count == 1;
+    uint32_t ended = 0;
+    for (uint32_t i = worker->first; i != (uint32_t)LEASE_NONE;
+         i = leases_at(broker->leases, i)->next) {
+        const struct lease *lease = leases_at(broker->leases, i);
+        if (lease->deadline_ms <= deadline_ms) {
+            TRY(give_back(broker, lease, alone, why));
+            ended++;
+        }
+    }
+    if (ended > 0) {
+        log_warning("leases_ended", "worker=%s jobs=%u because=%s", worker->name, ended,
+                    deadline_ms == UINT64_MAX ? "worker died" : "worker stalled");
+    }
+    return STATUS_OK;
+}
+
+enum status
+broker_bury_the_dead(struct broker *broker, struct reason *why)
+{
+    const uint64_t now = clock_monotonic_ms();
+    for (size_t i = 0; i < broker->dying_count; i++) {
+        TRY(give_back_of(broker, broker->dying[i], UINT64_MAX, why));
+    }
+    if (now < broker->stall_check_ms) {
+        return STATUS_OK;
+    }
+    broker->stall_check_ms = now + STALL_CHECK_MS;
+    for (uint32_t at = 0; at < leases_worker_end(broker->leases); at++) {
+        if (leases_worker(broker->leases, at)->used) {
+            TRY(give_back_of(broker, at, now, why));
+        }
+    }
+    return STATUS_OK;
+}

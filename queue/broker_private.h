@@ -1,0 +1,216 @@
+/* Inside of the broker: shared by broker.c (life, rounds), broker_submit.c (reading requests),
+ * broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go out),
+ * broker_view.c (people look), broker_node.c (between nodes).
+ *
+ * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
+ * loaded; then they are applied in order, which writes to the batch, to the counters and to the
+ * lists of effects, and reads only what was committed before. When the batch has been committed
+ * the effects reach leases, lanes and sequences; when it failed they are dropped, and the
+ * counters restored. So memory never runs ahead of the disk.
+ */
+#ifndef QUEUE_BROKER_PRIVATE_H
+#define QUEUE_BROKER_PRIVATE_H
+
+#include "queue/broker.h"
+#include "queue/lanes.h"
+#include "queue/leases.h"
+#include "queue/map.h"
+#include "queue/message.h"
+#include "queue/seen.h"
+#include "queue/store_batch.h"
+
+/* A job that comes in. */
+struct incoming {
+    struct job job;
+    uint8_t print[FINGERPRINT_SIZE]; /* of the URI; only for fetch, extract */
+    uint32_t node;                   /* owner */
+};
+
+/* A completion. */
+struct ending {
+    struct completion completion;
+    uint16_t attempt;
+    size_t first; /* of its outputs in incoming */
+    /* of the job, from the lease or the record */
+    bool known;
+    uint8_t print[FINGERPRINT_SIZE];
+    uint64_t generation;
+    uint16_t depth;
+};
+
+struct transfer {
+    uint64_t origin, epoch, first;
+};
+
+/* A request of this round. */
+struct pending {
+    struct broker_request request;
+    uint32_t worker;
+    size_t first_incoming, incoming_count;
+    size_t first_ending, ending_count;
+    struct transfer transfer;
+    struct slice kick_uri;
+    uint8_t kick_stage;
+    enum status status;
+    struct reason why;
+    uint64_t number; /* answer of KICK, TRANSFER */
+};
+
+/* A reserve that waits. */
+struct parked {
+    struct broker_request request;
+    uint32_t worker;
+    uint8_t stage;
+    uint64_t lane;
+    uint32_t most;
+    uint64_t deadline_ms; /* monotonic */
+};
+
+enum effect_kind { EFFECT_APPEARED, EFFECT_GONE, EFFECT_BACK };
+struct effect {
+    struct job_key key;
+    enum effect_kind kind;
+    bool moved; /* BACK: the record is not in `jobs` any more */
+    uint64_t lane_due_ms, group;
+};
+
+/* Jobs of a lane that is handed out in order, many at a time. */
+struct sequence {
+    struct job_key cursor; /* the last one handed out */
+    uint64_t *returned;    /* a heap of ids before the cursor that are ready again */
+    size_t returned_count, returned_capacity;
+};
+
+struct peer {
+    uint64_t print;       /* of the node's name */
+    uint64_t next;        /* sequence of the next job for it */
+    uint64_t first;       /* sequence of the first that it has not yet committed */
+    uint64_t flight_last; /* last one under way; 0: nothing is */
+    uint64_t delivered;   /* last one committed there and not yet deleted here; 0: none */
+    uint64_t retry_ms;    /* monotonic */
+    uint32_t flight_stages[STAGE_COUNT];
+    bool changed; /* next has to be stored */
+};
+
+struct origin {
+    uint64_t origin, last, epoch;
+};
+
+enum {
+    ROUND_REQUESTS = 4096,
+    ROUND_BYTES = 16 << 20,
+    ROUND_JOBS = 50000,
+    ROUND_MOVES = 5000, /* jobs that become due, or lose their worker */
+    ROOM_CHECK_MS = 1000,
+    FAILURE_PAUSE_MS = 1000,
+    STALL_CHECK_MS = 500
+};
+
+struct broker {
+    struct broker_options options;
+    broker_answer *answer;
+    void *context;
+    struct store *store;
+    uint64_t epoch, origin, incarnation;
+    bool identity_stored;
+
+    struct counters counters, committed; /* of this round; of the last commit */
+    struct store_batch batch;
+    struct seen *seen, *revisits, *sent;
+    struct lanes *lanes;
+    struct leases *leases;
+    struct sequence *sequences[STAGE_COUNT]; /* by lane */
+    uint32_t sequence_counts[STAGE_COUNT];
+    struct peer *peers;                      /* by node */
+    struct peer *peers_committed;
+    struct origin *origins;                  /* those heard of, as stored */
+    size_t origin_count;
+
+    /* this round */
+    struct pending *pending;
+    size_t pending_count, pending_capacity, pending_bytes;
+    struct incoming *incoming;
+    size_t incoming_count, incoming_capacity;
+    struct ending *endings;
+    size_t ending_count, ending_capacity;
+    struct effect *effects;
+    size_t effect_count, effect_capacity;
+    struct map touched; /* ids whose record was changed in this round */
+    uint64_t now_ms;    /* wall */
+
+    uint32_t *dying; /* workers whose older incarnation is dead */
+    size_t dying_count, dying_capacity;
+    struct parked *parked;
+    size_t parked_count, parked_capacity;
+
+    uint64_t later_due_ms;    /* wall: of the first row of `later`; UINT64_MAX none */
+    uint64_t grace_until_ms;  /* monotonic; 0: over */
+    uint64_t stall_check_ms, room_check_ms; /* monotonic: the next */
+    uint64_t disk_free;
+    uint64_t failed_until_ms; /* monotonic: writing failed for lack of room */
+    uint64_t tick_ms;         /* monotonic: housekeeping of the store */
+    bool intake_stopped;
+    bool throttled[STAGE_COUNT];
+    struct buf scratch, reply;
+};
+
+/* ---- broker.c ---- */
+
+void broker_effect(struct broker *broker, const struct effect *effect);
+struct slice broker_key(uint8_t bytes[JOB_KEY_SIZE], const struct job_key *key);
+/* The record in `jobs`; slices of *job live until the next call of the store. */
+enum status broker_record(struct broker *broker, const struct job_key *key, struct job *job,
+                          struct reason *why);
+bool broker_touched(const struct broker *broker, uint64_t id);
+void broker_touch(struct broker *broker, uint64_t id);
+/* NULL: the stage has no such lane (fetch has none at all). */
+struct sequence *broker_sequence(struct broker *broker, uint8_t stage, uint64_t lane);
+
+/* ---- broker_submit.c ---- */
+
+struct parked *broker_park(struct broker *broker);
+void broker_unpark(struct broker *broker, size_t at);
+
+/* ---- broker_put.c ---- */
+
+/* At decoding: finds the owner (ours: it is this node, whatever cluster.conf says), and wants
+ * what applying will need of `seen`. */
+void broker_prepare(struct broker *broker, struct incoming *incoming, bool ours);
+void broker_enqueue(struct broker *broker, const struct incoming *incoming);
+/* Moves jobs whose time has come from `later` to `jobs`. */
+enum status broker_move_due(struct broker *broker, struct reason *why);
+/* Writes a record where it belongs by its due time, and counts it. */
+void broker_store_job(struct broker *broker, const struct job *job, bool scheduled);
+
+/* ---- broker_complete.c ---- */
+
+enum status broker_prepare_ending(struct broker *broker, struct ending *ending,
+                                  struct reason *why);
+enum status broker_complete(struct broker *broker, uint32_t worker, const struct ending *ending,
+                            struct reason *why);
+/* Jobs of dead and stalled workers go back. */
+enum status broker_bury_the_dead(struct broker *broker, struct reason *why);
+
+/* ---- broker_reserve.c ---- */
+
+void broker_apply_effects(struct broker *broker);
+enum status broker_renew(struct broker *broker, const struct pending *pending, uint64_t *lost,
+                         struct reason *why);
+bool broker_is_throttled(struct broker *broker, uint8_t stage);
+enum status broker_serve(struct broker *broker, struct reason *why);
+
+/* ---- broker_view.c ---- */
+
+void broker_view(struct broker *broker, const struct broker_request *request);
+enum status broker_kick(struct broker *broker, struct pending *pending, struct reason *why);
+
+/* ---- broker_node.c ---- */
+
+enum status broker_nodes_open(struct broker *broker, struct reason *why);
+void broker_to_node(struct broker *broker, const struct incoming *incoming);
+enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);
+/* Deletes what other nodes have committed; writes the sequences that changed. */
+void broker_nodes_write(struct broker *broker);
+void broker_nodes_settle(struct broker *broker, bool committed);
+
+#endif

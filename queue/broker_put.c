@@ -1,0 +1,257 @@
+/* Jobs come in: who owns them, whether they are new, where they wait. */
+#include "queue/broker_private.h"
+
+#include "base/clock.h"
+
+enum { LATER_DELAYED = 0, LATER_SCHEDULED = 1, LATER_KEY_SIZE = 8 + JOB_KEY_SIZE };
+
+void
+broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
+{
+    struct job *job = &incoming->job;
+    const struct cluster *cluster = broker->options.cluster;
+    const size_t self = cluster_self(cluster);
+    incoming->node = (uint32_t)(
+        ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
+    const bool here = incoming->node == self;
+    if (job->flags & JOB_SEED && job->key.stage == STAGE_FETCH) {
+        job->depth = 0;
+    }
+    if (job->key.stage != STAGE_FETCH && job->key.stage != STAGE_EXTRACT) {
+        return;
+    }
+    fingerprint(job->uri, incoming->print);
+    if (job->key.stage == STAGE_FETCH) {
+        seen_want(here ? broker->seen : broker->sent, incoming->print);
+    } else if (here && broker->counters.revisits > 0) {
+        seen_want(broker->revisits, incoming->print);
+    }
+}
+
+/* ---- where a job waits ---- */
+
+static struct slice
+later_key(uint8_t bytes[LATER_KEY_SIZE], uint64_t due_ms, const struct job_key *key)
+{
+    codec_write_u64(bytes, due_ms);
+    job_key_write(key, bytes + 8);
+    return slice_of((const char *)bytes, LATER_KEY_SIZE);
+}
+
+void
+broker_store_job(struct broker *broker, const struct job *job, bool scheduled)
+{
+    uint8_t bytes[LATER_KEY_SIZE];
+    struct stage_counters *counters = &broker->counters.stages[job->key.stage];
+    buf_reset(&broker->scratch);
+    if (job->due_ms <= broker->now_ms) {
+        job_encode(&broker->scratch, job);
+        store_batch_put(&broker->batch, TREE_JOBS, broker_key(bytes, &job->key),
+                        buf_slice(&broker->scratch));
+        counters->jobs++;
+        return;
+    }
+    codec_put_u8(&broker->scratch, scheduled ? LATER_SCHEDULED : LATER_DELAYED);
+    job_encode(&broker->scratch, job);
+    store_batch_put(&broker->batch, TREE_LATER, later_key(bytes, job->due_ms, &job->key),
+                    buf_slice(&broker->scratch));
+    if (scheduled) {
+        counters->scheduled++;
+    } else {
+        counters->delayed++;
+    }
+    if (job->due_ms < broker->later_due_ms) {
+        broker->later_due_ms = job->due_ms;
+    }
+}
+
+/* A new job of this node, with a place of its own. */
+static void
+add_job(struct broker *broker, struct job *job)
+{
+    const uint8_t stage = job->key.stage;
+    job->key.id = broker->counters.next_id++;
+    job->key.lane = 0;
+    job->key.rank = 0;
+    job->attempt = 1;
+    job->deaths = 0;
+    job->queued_ms = broker->now_ms;
+    if (stage == STAGE_FETCH) {
+        job->key.lane = fingerprint64(job->lane_name);
+        job->key.rank = job->priority;
+    } else if (stage == STAGE_INDEX) {
+        job->key.lane =
+            (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;
+    }
+    broker->counters.stages[stage].put++;
+    broker_store_job(broker, job, job->flags & JOB_RECRAWL);
+    if (job->due_ms <= broker->now_ms) {
+        broker_effect(broker, &(struct effect){.key = job->key, .kind = EFFECT_APPEARED});
+    }
+}
+
+/* ---- extract: the smallest depth counts ---- */
+
+/* Depths of revisits of one URI only shrink, so the new one needs no look at the old. */
+static void
+note_revisit(struct broker *broker, const struct incoming *incoming)
+{
+    seen_want(broker->revisits, incoming->print);
+    struct seen_entry *entry = seen_entry(broker->revisits, incoming->print);
+    if (!entry->exists || incoming->job.depth < entry->depth) {
+        entry->exists = entry->changed = true;
+        entry->depth = incoming->job.depth;
+        entry->generation = incoming->job.generation;
+        broker->counters.revisits++;
+    }
+}
+
+static void
+enqueue_extract(struct broker *broker, const struct incoming *incoming)
+{
+    struct job job = incoming->job;
+    if (job.flags & JOB_REVISIT) {
+        note_revisit(broker, incoming);
+    } else {
+        const struct seen_entry *entry = seen_entry(broker->revisits, incoming->print);
+        if (entry != NULL && entry->exists && entry->depth < job.depth) {
+            job.depth = entry->depth;
+        }
+    }
+    add_job(broker, &job);
+}
+
+static void
+revisit(struct broker *broker, const struct incoming *fetch, const struct seen_entry *entry)
+{
+    struct incoming incoming = *fetch;
+    const struct cluster *cluster = broker->options.cluster;
+    incoming.job = (struct job){
+        .key.stage = STAGE_EXTRACT,
+        .uri = fetch->job.uri,
+        .via = fetch->job.via,
+        .priority = fetch->job.priority,
+        .flags = JOB_REVISIT,
+        .depth = entry->depth,
+        .generation = entry->generation,
+    };
+    incoming.node = (uint32_t)cluster_owner(cluster, STAGE_EXTRACT, fetch->job.uri);
+    if (incoming.node != cluster_self(cluster)) {
+        broker_to_node(broker, &incoming);
+    } else {
+        enqueue_extract(broker, &incoming);
+    }
+}
+
+/* ---- fetch: new URIs only ---- */
+
+static void
+enqueue_fetch(struct broker *broker, const struct incoming *incoming)
+{
+    struct job job = incoming->job;
+    struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
+    broker->counters.seen += !entry->exists;
+    const unsigned actions = seen_put(entry, job.depth, job.flags & JOB_RECRAWL);
+    if (actions & SEEN_QUEUE) {
+        job.generation = entry->generation;
+        job.depth = entry->depth;
+        add_job(broker, &job);
+    }
+    if (actions & SEEN_REVISIT) {
+        revisit(broker, incoming, entry);
+    }
+}
+
+/* What another node was told once it need not be told again, unless the depth is smaller. */
+static bool
+was_sent(struct broker *broker, const struct incoming *incoming)
+{
+    const struct job *job = &incoming->job;
+    if (job->key.stage != STAGE_FETCH || job->flags & JOB_RECRAWL) {
+        return false;
+    }
+    struct seen_entry *entry = seen_entry(broker->sent, incoming->print);
+    if (entry->exists && entry->depth <= job->depth) {
+        return true;
+    }
+    entry->exists = true;
+    entry->depth = job->depth;
+    return false;
+}
+
+void
+broker_enqueue(struct broker *broker, const struct incoming *incoming)
+{
+    struct job job = incoming->job;
+    if (incoming->node != cluster_self(broker->options.cluster)) {
+        if (!was_sent(broker, incoming)) {
+            broker_to_node(broker, incoming);
+        }
+    } else if (job.key.stage == STAGE_FETCH) {
+        enqueue_fetch(broker, incoming);
+    } else if (job.key.stage == STAGE_EXTRACT) {
+        enqueue_extract(broker, incoming);
+    } else {
+        add_job(broker, &job);
+    }
+}
+
+/* ---- jobs whose time has come ---- */
+
+struct move {
+    struct broker *broker;
+    uint64_t moved, next_due_ms;
+    bool damaged;
+};
+
+static bool
+move_one(void *context, struct slice key, struct slice value)
+{
+    struct move *move = context;
+    struct broker *broker = move->broker;
+    struct job_key job_key;
+    if (key.length != LATER_KEY_SIZE || value.length < 1) {
+        move->damaged = true;
+        return false;
+    }
+    const uint64_t due_ms = codec_read_u64((const uint8_t *)key.at);
+    if (due_ms > broker->now_ms || move->moved == ROUND_MOVES) {
+        move->next_due_ms = due_ms;
+        return false;
+    }
+    job_key_read((const uint8_t *)key.at + 8, &job_key);
+    if (job_key.stage >= STAGE_COUNT) {
+        move->damaged = true;
+        return false;
+    }
+    struct stage_counters *counters = &broker->counters.stages[job_key.stage];
+    store_batch_remove(&broker->batch, TREE_LATER, key);
+    store_batch_put(&broker->batch, TREE_JOBS, slice_of(key.at + 8, JOB_KEY_SIZE),
+                    slice_of(value.at + 1, value.length - 1));
+    if (value.at[0] == LATER_SCHEDULED) {
+        counters->scheduled--;
+    } else {
+        counters->delayed--;
+    }
+    counters->jobs++;
+    broker_effect(broker, &(struct effect){.key = job_key, .kind = EFFECT_APPEARED});
+    broker_touch(broker, job_key.id);
+    move->moved++;
+    return true;
+}
+
+enum status
+broker_move_due(struct broker *broker, struct reason *why)
+{
+    struct move move = {.broker = broker, .next_due_ms = UINT64_MAX};
+    if (broker->later_due_ms > broker->now_ms) {
+        return STATUS_OK;
+    }
+    TRY(broker->options.engine->scan(broker->store, TREE_LATER, (struct slice){"", 0}, move_one,
+                                     &move, why));
+    if (move.damaged) {
+        return status_fail(why, STATUS_CORRUPT, "a delayed job is damaged");
+    }
+    broker->later_due_ms = move.next_due_ms;
+    return STATUS_OK;
+}

@@ -1,0 +1,53 @@
+/* The lanes of fetch: who may go next. Politeness lives here.
+ *
+ * A lane is in memory while jobs may wait in it or its due time lies ahead; about 60 bytes.
+ * Whether a lane really has a job only the store knows: lanes_next() gives a lane that is due,
+ * and the caller says what came of it.
+ *
+ *   IDLE in the heap, by due time    lanes_wake, lanes_rest, lanes_return
+ *     -> BUSY                        lanes_next: at most one job of a lane is out
+ *     -> PARKED in its group's list  while the group has its fill; it comes back when that ends
+ *   forgotten                        lanes_forget: it was due and had no job
+ *
+ * Invariant of groups: while lanes are parked, either a lane of the group is BUSY, or exactly
+ * one (the group's scout) is in the heap for it; so parking never loses a lane, and a group of
+ * a hundred thousand hosts costs one heap operation per fetch.
+ */
+#ifndef QUEUE_LANES_H
+#define QUEUE_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lanes;
+
+/* parallel 0: groups have no limit. */
+struct lanes *lanes_new(uint32_t parallel, uint64_t group_delay_ms);
+void lanes_free(struct lanes *lanes);
+
+/* A job waits in the lane. New lanes are due at once. */
+void lanes_wake(struct lanes *lanes, uint64_t lane);
+/* What is stored of a lane; due 0 and group 0: nothing. */
+void lanes_restore(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t group);
+/* A lane that is due and whose group has room is BUSY now. Not *known: what is stored of it has
+ * not been read since it is in memory: call lanes_restore, then lanes_return. */
+bool lanes_next(struct lanes *lanes, uint64_t now_ms, uint64_t *lane, bool *known);
+/* BUSY without having been asked for: a worker says it holds a job of it. False: it is BUSY. */
+bool lanes_take(struct lanes *lanes, uint64_t lane);
+/* BUSY no more: the job ended or went back. Due at due_ms, never earlier than before. group 0:
+ * as before. Nothing when it is not BUSY. */
+void lanes_rest(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t group);
+/* Not before due_ms, whatever its state. */
+void lanes_postpone(struct lanes *lanes, uint64_t lane, uint64_t due_ms);
+/* It was not used: as it was before lanes_next. */
+void lanes_return(struct lanes *lanes, uint64_t lane);
+/* It had no job. */
+void lanes_forget(struct lanes *lanes, uint64_t lane);
+
+uint64_t lanes_group(const struct lanes *lanes, uint64_t lane); /* 0: none or not known */
+uint64_t lanes_due(const struct lanes *lanes); /* of the next one; UINT64_MAX: none */
+size_t lanes_count(const struct lanes *lanes);
+size_t lanes_busy(const struct lanes *lanes);
+
+#endif

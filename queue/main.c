@@ -1,0 +1,175 @@
+/* quadrille-queue: owns DIR/queue and answers for every job of this node. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "queue/daemon.h"
+
+enum { LOCK_WAIT_MS = 30000, PATH_BYTES = 4096 };
+
+static const char *directory = ".";
+static struct flag_list assignments;
+static int64_t ready_descriptor = -1;
+
+static const struct flag flags[] = {
+    {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory (default: here)."},
+    {"set", 's', FLAG_REPEATED, "NAME=VALUE", &assignments,
+     "Overrides an option of DIR/quadrille.conf."},
+    {"ready-fd", 0, FLAG_INTEGER, "N", &ready_descriptor,
+     "Writes a newline to this descriptor and closes it when requests are taken."},
+    {.name = NULL}};
+
+static const struct program program = {
+    .name = "quadrille-queue",
+    .synopsis = "[--dir DIR] [--set NAME=VALUE]... [--ready-fd N]",
+    .summary = "keeps the jobs of all stages, hands them out, and moves them between nodes",
+    .description =
+        "Owns the Berkeley DB environment DIR/queue and answers the other programs on "
+        "DIR/run/queue.sock, and on the address that cluster.conf gives for this node. "
+        "Requests that arrive together are committed in one transaction with one sync and "
+        "answered after it, so everything confirmed survives kill -9. At most one runs on a "
+        "directory: a second one waits until the first has ended.\n\n"
+        "SIGTERM and SIGINT end it cleanly. Exit status: 0 after a signal, 100 for misuse, "
+        "111 when the system failed; what was confirmed stays, and a new start recovers it. "
+        "A full disk does not end it: additions are refused until there is room.\n\n"
+        "For tests, QUADRILLE_FAULT in the environment holds \"POINT:N:WHAT\": at the N-th "
+        "POINT (before, after: of a commit; checkpoint) it does WHAT: kill, full (as if the "
+        "disk were full, this once) or full* (from then on).",
+    .examples = "quadrille-queue --dir crawl\n"
+                "quadrille-queue --dir crawl --set queue.cache=1G",
+    .flags = flags,
+};
+
+/* ---- faults for tests ---- */
+
+struct fault {
+    enum store_point point;
+    uint64_t at, count;
+    bool kill, stays;
+};
+
+static bool
+read_fault(const char *text, struct fault *fault)
+{
+    static const char *const points[] = {"before:", "after:", "checkpoint:"};
+    char *end;
+    for (int i = 0; i < 3; i++) {
+        const size_t length = strlen(points[i]);
+        if (strncmp(text, points[i], length) == 0) {
+            *fault = (struct fault){.point = (enum store_point)i,
+                                    .at = strtoull(text + length, &end, 10)};
+            fault->kill = strcmp(end, ":kill") == 0;
+            fault->stays = strcmp(end, ":full*") == 0;
+            return fault->kill || fault->stays || strcmp(end, ":full") == 0;
+        }
+    }
+    return false;
+}
+
+static int
+strike(void *context, enum store_point point)
+{
+    struct fault *fault = context;
+    if (point != fault->point || ++fault->count < fault->at ||
+        (fault->count > fault->at && !fault->stays)) {
+        return 0;
+    }
+    if (fault->kill) {
+        (void)raise(SIGKILL);
+    }
+    return ENOSPC;
+}
+
+/* ---- running ---- */
+
+static struct broker_options
+broker_options_of(const struct opt_set *options)
+{
+    return (struct broker_options){
+        .directory = directory,
+        .engine = &store_berkeley,
+        .store = {.cache_bytes = (uint64_t)opt_integer(options, "queue.cache"),
+                  .checkpoint_bytes = (uint64_t)opt_integer(options, "queue.checkpoint_bytes"),
+                  .checkpoint_ms = opt_duration_ms(options, "queue.checkpoint_time"),
+                  .sync = opt_bool(options, "queue.sync"),
+                  .lock_wait_ms = LOCK_WAIT_MS},
+        .index_partitions = (uint32_t)opt_integer(options, "index.partitions"),
+        .lease_ms = opt_duration_ms(options, "queue.lease"),
+        .grace_ms = opt_duration_ms(options, "queue.grace"),
+        .attempts = (uint32_t)opt_integer(options, "queue.attempts"),
+        .high_water = (uint64_t)opt_integer(options, "queue.high_water"),
+        .maximum = (uint64_t)opt_integer(options, "queue.maximum"),
+        .min_free = (uint64_t)opt_integer(options, "queue.min_free"),
+        .group_parallel = (uint32_t)opt_integer(options, "queue.group_parallel"),
+        .group_delay_ms = opt_duration_ms(options, "queue.group_delay"),
+        .seen_cache_bytes = (size_t)opt_integer(options, "queue.seen_cache"),
+    };
+}
+
+static enum status
+run(const struct opt_set *options, const struct cluster *cluster, struct reason *why)
+{
+    struct fault fault;
+    struct buf folder;
+    struct buf local;
+    const char *faults = getenv("QUADRILLE_FAULT");
+    buf_init(&folder, PATH_BYTES);
+    buf_init(&local, PATH_BYTES);
+    config_path(directory, "queue", &folder);
+    config_endpoint(directory, "queue", &local);
+    const struct cluster_node *node = cluster_node(cluster, cluster_self(cluster));
+    const char *const endpoints[] = {local.data, node->queue, NULL};
+    struct queue_daemon_options daemon = {.broker = broker_options_of(options),
+                                          .endpoints = endpoints,
+                                          .ready_descriptor = (int)ready_descriptor};
+    daemon.broker.cluster = cluster;
+    daemon.broker.store.folder = folder.data;
+    enum status status = STATUS_OK;
+    if (faults != NULL && faults[0] != '\0') {
+        daemon.broker.store.fault = strike;
+        daemon.broker.store.fault_context = &fault;
+        if (!read_fault(faults, &fault)) {
+            status = status_fail(why, STATUS_MISUSE, "QUADRILLE_FAULT is not POINT:N:WHAT");
+        }
+    }
+    if (status == STATUS_OK) {
+        status = queue_daemon_run(&daemon, why);
+    }
+    buf_release(&folder);
+    buf_release(&local);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct reason why = {""};
+    char **operands;
+    int operand_count;
+    struct opt_set *options = NULL;
+    struct cluster *cluster = NULL;
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK && operand_count > 0) {
+        status = status_fail(&why, STATUS_MISUSE, "takes no operands: %s", operands[0]);
+    }
+    if (status == STATUS_OK) {
+        status = config_load(directory, &assignments, &options, &why);
+    }
+    if (status == STATUS_OK) {
+        config_open_log(options, program.name);
+        status = cluster_open(&cluster, directory, options, &why);
+    }
+    if (status == STATUS_OK) {
+        status = run(options, cluster, &why);
+    }
+    if (status != STATUS_OK && status != STATUS_END) {
+        fprintf(stderr, "%s: %s\n", program.name, why.text);
+    }
+    cluster_close(cluster);
+    opt_set_free(options);
+    return status_exit_code(status);
+}

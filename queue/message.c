@@ -1,0 +1,149 @@
+#include "queue/message.h"
+
+enum { NEW_LEAST = 14, STAGE_NUMBERS = 11, NUMBERS = 8 };
+
+void
+message_put_new(struct buf *out, const struct job *job)
+{
+    codec_put_u8(out, job->key.stage);
+    job_encode(out, job);
+}
+
+bool
+message_get_new(struct codec_reader *reader, struct job *job)
+{
+    *job = (struct job){.key.stage = codec_get_u8(reader)};
+    if (job->key.stage >= STAGE_COUNT) {
+        reader->bad = true;
+        job->key.stage = 0;
+    }
+    (void)job_decode(reader, job);
+    if (job->key.stage == STAGE_FETCH && job->lane_name.length == 0) {
+        reader->bad = true;
+    }
+    return !reader->bad;
+}
+
+size_t
+message_get_count(struct codec_reader *reader, size_t least)
+{
+    const uint64_t count = codec_get_varint(reader);
+    if (count > MESSAGE_ENTRIES_MAXIMUM || count * least > (size_t)(reader->end - reader->at)) {
+        reader->bad = true;
+    }
+    return reader->bad ? 0 : (size_t)count;
+}
+
+static struct slice
+cut(struct slice text)
+{
+    return slice_of(text.at,
+                    text.length < MESSAGE_TEXT_MAXIMUM ? text.length : MESSAGE_TEXT_MAXIMUM);
+}
+
+void
+message_put_completion(struct buf *out, const struct completion *completion, uint16_t attempt)
+{
+    job_key_encode(out, &completion->key);
+    codec_put_varint(out, attempt);
+    codec_put_u8(out, (uint8_t)completion->verdict);
+    codec_put_u8(out, completion->no_attempt ? COMPLETION_NO_ATTEMPT : 0);
+    codec_put_slice(out, cut(completion->reason));
+    codec_put_slice(out, cut(completion->reproducer));
+    codec_put_varint(out, completion->delay_ms);
+    codec_put_varint(out, completion->lane_delay_ms);
+    codec_put_u64(out, completion->group);
+    const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
+    codec_put_varint(out, outputs);
+    for (size_t i = 0; i < outputs; i++) {
+        message_put_new(out, &completion->outputs[i]);
+    }
+}
+
+bool
+message_get_completion(struct codec_reader *reader, struct completion *completion,
+                       uint16_t *attempt)
+{
+    *completion = (struct completion){0};
+    (void)job_key_decode(reader, &completion->key);
+    const uint64_t given = codec_get_varint(reader);
+    const uint8_t verdict = codec_get_u8(reader);
+    completion->no_attempt = codec_get_u8(reader) & COMPLETION_NO_ATTEMPT;
+    completion->reason = cut(codec_get_slice(reader));
+    completion->reproducer = cut(codec_get_slice(reader));
+    completion->delay_ms = codec_get_varint(reader);
+    completion->lane_delay_ms = codec_get_varint(reader);
+    completion->group = codec_get_u64(reader);
+    completion->output_count = message_get_count(reader, NEW_LEAST);
+    completion->verdict = (enum verdict)verdict;
+    *attempt = (uint16_t)given;
+    if (verdict > VERDICT_BURY || given > UINT16_MAX) {
+        reader->bad = true;
+    }
+    return !reader->bad;
+}
+
+/* ---- stats: one order for both directions ---- */
+
+static void
+stage_numbers(struct queue_stage_stats *stage, uint64_t *numbers[STAGE_NUMBERS])
+{
+    uint64_t *const order[STAGE_NUMBERS] = {
+        &stage->ready, &stage->leased, &stage->delayed,  &stage->scheduled,
+        &stage->buried, &stage->outbox, &stage->put,     &stage->done,
+        &stage->released, &stage->dead, &stage->oldest_ms};
+    memcpy(numbers, order, sizeof order);
+}
+
+static void
+numbers_of(struct queue_stats *stats, uint64_t *numbers[NUMBERS])
+{
+    uint64_t *const order[NUMBERS] = {&stats->seen, &stats->lanes,    &stats->lanes_busy,
+                                      &stats->sent, &stats->received, &stats->incarnation,
+                                      &stats->disk_free, &stats->workers};
+    memcpy(numbers, order, sizeof order);
+}
+
+void
+message_put_stats(struct buf *out, const struct queue_stats *given)
+{
+    struct queue_stats stats = *given;
+    uint64_t *numbers[STAGE_NUMBERS];
+    codec_put_u8(out, STAGE_COUNT);
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        stage_numbers(&stats.stages[i], numbers);
+        for (int n = 0; n < STAGE_NUMBERS; n++) {
+            codec_put_varint(out, *numbers[n]);
+        }
+        codec_put_u8(out, stats.stages[i].throttled);
+    }
+    numbers_of(&stats, numbers);
+    for (int n = 0; n < NUMBERS; n++) {
+        codec_put_varint(out, *numbers[n]);
+    }
+    codec_put_u8(out, stats.intake_stopped);
+}
+
+bool
+message_get_stats(struct slice bytes, struct queue_stats *stats)
+{
+    struct codec_reader reader = codec_reader_of(bytes);
+    uint64_t *numbers[STAGE_NUMBERS];
+    *stats = (struct queue_stats){0};
+    if (codec_get_u8(&reader) != STAGE_COUNT) {
+        return false;
+    }
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        stage_numbers(&stats->stages[i], numbers);
+        for (int n = 0; n < STAGE_NUMBERS; n++) {
+            *numbers[n] = codec_get_varint(&reader);
+        }
+        stats->stages[i].throttled = codec_get_u8(&reader) != 0;
+    }
+    numbers_of(stats, numbers);
+    for (int n = 0; n < NUMBERS; n++) {
+        *numbers[n] = codec_get_varint(&reader);
+    }
+    stats->intake_stopped = codec_get_u8(&reader) != 0;
+    return codec_at_end(&reader);
+}

@@ -1,0 +1,257 @@
+#include "queue/seen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "queue/map.h"
+
+struct cached {
+    uint8_t print[FINGERPRINT_SIZE];
+    uint32_t generation; /* larger ones are not cached */
+    uint16_t depth;
+    uint8_t flags;
+    bool used;
+};
+
+struct seen {
+    enum store_tree tree;
+    struct cached *cache;
+    size_t cache_mask;
+    /* this round's entries */
+    struct seen_entry *entries;
+    uint32_t count, capacity;
+    struct map by_print; /* first 64 bits of the print -> first entry of a chain */
+    uint32_t *missing;   /* entries that only the store knows */
+    uint32_t missing_count, missing_capacity;
+};
+
+struct seen *
+seen_new(enum store_tree tree, size_t cache_bytes)
+{
+    struct seen *seen = memory_zero(1, sizeof *seen);
+    size_t slots = 1;
+    while (2 * slots * sizeof(struct cached) <= cache_bytes) {
+        slots *= 2;
+    }
+    seen->tree = tree;
+    seen->cache = memory_zero(slots, sizeof *seen->cache);
+    seen->cache_mask = slots - 1;
+    map_init(&seen->by_print);
+    return seen;
+}
+
+void
+seen_free(struct seen *seen)
+{
+    if (seen != NULL) {
+        map_release(&seen->by_print);
+        free(seen->cache);
+        free(seen->entries);
+        free(seen->missing);
+        free(seen);
+    }
+}
+
+static struct cached *
+cached_slot(const struct seen *seen, const uint8_t *print)
+{
+    return &seen->cache[codec_read_u64(print + 8) & seen->cache_mask];
+}
+
+static struct seen_entry *
+find(struct seen *seen, const uint8_t *print)
+{
+    uint32_t at = map_get(&seen->by_print, codec_read_u64(print));
+    while (at != (uint32_t)MAP_NONE &&
+           memcmp(seen->entries[at].print, print, FINGERPRINT_SIZE) != 0) {
+        at = seen->entries[at].next;
+    }
+    return at == (uint32_t)MAP_NONE ? NULL : &seen->entries[at];
+}
+
+static void
+note_missing(struct seen *seen, uint32_t at)
+{
+    if (seen->missing_count == seen->missing_capacity) {
+        seen->missing_capacity = seen->missing_capacity == 0 ? 256 : 2 * seen->missing_capacity;
+        seen->missing =
+            memory_resize(seen->missing, seen->missing_capacity, sizeof *seen->missing);
+    }
+    seen->missing[seen->missing_count++] = at;
+}
+
+void
+seen_want(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE])
+{
+    if (find(seen, print) != NULL) {
+        return;
+    }
+    if (seen->count == seen->capacity) {
+        seen->capacity = seen->capacity == 0 ? 256 : 2 * seen->capacity;
+        seen->entries = memory_resize(seen->entries, seen->capacity, sizeof *seen->entries);
+    }
+    const uint32_t at = seen->count++;
+    const uint64_t hash = codec_read_u64(print);
+    struct seen_entry *entry = &seen->entries[at];
+    *entry = (struct seen_entry){.next = map_get(&seen->by_print, hash)};
+    memcpy(entry->print, print, FINGERPRINT_SIZE);
+    map_set(&seen->by_print, hash, at);
+    const struct cached *cached = cached_slot(seen, print);
+    if (cached->used && memcmp(cached->print, print, FINGERPRINT_SIZE) == 0) {
+        entry->exists = true;
+        entry->depth = cached->depth;
+        entry->generation = cached->generation;
+        entry->flags = cached->flags;
+    } else if (seen->tree != TREE_COUNT) {
+        note_missing(seen, at);
+    }
+}
+
+static int
+compare_missing(const void *left, const void *right, void *entries)
+{
+    const struct seen_entry *all = entries;
+    return memcmp(all[*(const uint32_t *)left].print, all[*(const uint32_t *)right].print,
+                  FINGERPRINT_SIZE);
+}
+
+enum status
+seen_load(struct seen *seen, const struct store_engine *engine, struct store *store,
+          struct reason *why)
+{
+    if (seen->missing_count > 1) {
+        qsort_r(seen->missing, seen->missing_count, sizeof *seen->missing, compare_missing,
+                seen->entries);
+    }
+    for (uint32_t i = 0; i < seen->missing_count; i++) {
+        struct seen_entry *entry = &seen->entries[seen->missing[i]];
+        struct slice value;
+        const struct slice key = {(const char *)entry->print, FINGERPRINT_SIZE};
+        const enum status status = engine->get(store, seen->tree, key, &value, why);
+        if (status == STATUS_NOT_FOUND) {
+            continue;
+        }
+        TRY(status);
+        if (!seen_entry_decode(value, entry)) {
+            return status_fail(why, STATUS_CORRUPT, "a record of %s is damaged",
+                               store_tree_name(seen->tree));
+        }
+        entry->exists = true;
+    }
+    seen->missing_count = 0;
+    return STATUS_OK;
+}
+
+struct seen_entry *
+seen_entry(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE])
+{
+    return find(seen, print);
+}
+
+void
+seen_write(struct seen *seen, struct store_batch *batch)
+{
+    struct buf value;
+    if (seen->tree == TREE_COUNT) {
+        return;
+    }
+    buf_init(&value, 64);
+    for (uint32_t i = 0; i < seen->count; i++) {
+        const struct seen_entry *entry = &seen->entries[i];
+        if (entry->changed) {
+            buf_reset(&value);
+            seen_entry_encode(&value, entry);
+            store_batch_put(batch, seen->tree, slice_of((const char *)entry->print, FINGERPRINT_SIZE),
+                      buf_slice(&value));
+        }
+    }
+    buf_release(&value);
+}
+
+static void
+settle_entry(struct seen *seen, const struct seen_entry *entry)
+{
+    struct cached *cached = cached_slot(seen, entry->print);
+    if (!entry->exists || entry->generation > UINT32_MAX) {
+        if (cached->used && memcmp(cached->print, entry->print, FINGERPRINT_SIZE) == 0) {
+            cached->used = false;
+        }
+        return;
+    }
+    memcpy(cached->print, entry->print, FINGERPRINT_SIZE);
+    cached->generation = (uint32_t)entry->generation;
+    cached->depth = entry->depth;
+    cached->flags = entry->flags;
+    cached->used = true;
+}
+
+void
+seen_settle(struct seen *seen, bool committed)
+{
+    for (uint32_t i = 0; committed && i < seen->count; i++) {
+        settle_entry(seen, &seen->entries[i]);
+    }
+    map_clear(&seen->by_print);
+    seen->count = 0;
+    seen->missing_count = 0;
+}
+
+unsigned
+seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl)
+{
+    unsigned actions = 0;
+    if (!entry->exists) {
+        entry->exists = entry->changed = true;
+        entry->depth = depth;
+        entry->generation = 1;
+        entry->flags = SEEN_WAITING;
+        return SEEN_QUEUE;
+    }
+    if (depth < entry->depth) {
+        entry->depth = depth;
+        entry->changed = true;
+        actions |= entry->flags & SEEN_FETCHED ? SEEN_REVISIT : 0;
+    }
+    if (recrawl && !(entry->flags & SEEN_WAITING)) {
+        entry->generation++;
+        entry->flags |= SEEN_WAITING;
+        entry->changed = true;
+        actions |= SEEN_QUEUE;
+    }
+    return actions;
+}
+
+uint16_t
+seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth)
+{
+    if (!entry->exists) {
+        return 0;
+    }
+    const uint8_t flags =
+        (uint8_t)((entry->flags | SEEN_FETCHED) &
+                  (entry->generation == generation ? ~SEEN_WAITING : 0xff));
+    entry->changed |= flags != entry->flags;
+    entry->flags = flags;
+    return entry->depth < depth ? (uint16_t)(depth - entry->depth) : 0;
+}
+
+void
+seen_entry_encode(struct buf *out, const struct seen_entry *entry)
+{
+    codec_put_varint(out, entry->depth);
+    codec_put_varint(out, entry->generation);
+    codec_put_u8(out, entry->flags);
+}
+
+bool
+seen_entry_decode(struct slice bytes, struct seen_entry *entry)
+{
+    struct codec_reader reader = codec_reader_of(bytes);
+    const uint64_t depth = codec_get_varint(&reader);
+    entry->depth = (uint16_t)depth;
+    entry->generation = codec_get_varint(&reader);
+    entry->flags = codec_get_u8(&reader);
+    return codec_at_end(&reader) && depth <= UINT16_MAX;
+}

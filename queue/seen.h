@@ -1,0 +1,60 @@
+/* What is known of URIs by fingerprint: smallest depth, generation, flags.
+ *
+ * A round works in four steps: seen_want() for every URI of the round; seen_load() reads those
+ * that memory does not have, in key order; then entries are looked up and changed freely; and
+ * seen_write() adds the changed ones to the batch. seen_settle() ends the round: after a commit
+ * the entries go into a cache of fixed size (direct-mapped: a URI met often stays, Heydon and
+ * Najork 1999), otherwise they are forgotten.
+ */
+#ifndef QUEUE_SEEN_H
+#define QUEUE_SEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "queue/store_batch.h"
+#include "queue/store.h"
+
+enum seen_flags {
+    SEEN_FETCHED = 1, /* some generation was fetched */
+    SEEN_WAITING = 2  /* the present generation waits to be fetched */
+};
+
+struct seen_entry {
+    uint8_t print[FINGERPRINT_SIZE];
+    uint64_t generation;
+    uint16_t depth;
+    uint8_t flags;
+    bool exists, changed;
+    uint32_t next; /* private: same hash */
+};
+
+struct seen;
+
+/* tree TREE_COUNT: nothing is stored, the cache is all there is. */
+struct seen *seen_new(enum store_tree tree, size_t cache_bytes);
+void seen_free(struct seen *seen);
+
+void seen_want(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE]);
+enum status seen_load(struct seen *seen, const struct store_engine *engine, struct store *store,
+                      struct reason *why);
+/* A wanted URI's entry; to be changed in place (set `changed`). Lives until the next want. */
+struct seen_entry *seen_entry(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE]);
+void seen_write(struct seen *seen, struct store_batch *batch);
+void seen_settle(struct seen *seen, bool committed);
+
+/* What putting a URI means, by PROTOCOL.md "Seen": bits. Changes the entry. */
+enum seen_action {
+    SEEN_QUEUE = 1,  /* fetch it, with the entry's generation and depth */
+    SEEN_REVISIT = 2 /* its links are to be read again with the entry's depth */
+};
+unsigned seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl);
+/* The job of that generation was fetched. The result is how much smaller the depth is now. */
+uint16_t seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth);
+
+void seen_entry_encode(struct buf *out, const struct seen_entry *entry);
+bool seen_entry_decode(struct slice bytes, struct seen_entry *entry);
+
+#endif

@@ -1,0 +1,97 @@
+/* What holds the queue's records: a table of functions, so that another engine (a replicated
+ * one) can stand in for Berkeley DB. Sorted trees of bytes; what they mean is PROTOCOL.md
+ * section 4 and is nobody's business here.
+ *
+ * One writer; not thread-safe. A batch is applied whole or not at all and is durable at OK.
+ */
+#ifndef QUEUE_STORE_H
+#define QUEUE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "base/status.h"
+
+#define STORE_TREE_MAP(X)                                                                          \
+    X(JOBS, "jobs")                                                                                \
+    X(LATER, "later")                                                                              \
+    X(BURIED, "buried")                                                                            \
+    X(SEEN, "seen")                                                                                \
+    X(REVISITS, "revisits")                                                                        \
+    X(LANES, "lanes")                                                                              \
+    X(OUTBOX, "outbox")                                                                            \
+    X(PEERS, "peers")                                                                              \
+    X(ORIGINS, "origins")                                                                          \
+    X(WORKERS, "workers")                                                                          \
+    X(ABOUT, "about")
+
+enum store_tree {
+#define X(name, text) TREE_##name,
+    STORE_TREE_MAP(X)
+#undef X
+        TREE_COUNT
+};
+const char *store_tree_name(enum store_tree tree);
+
+enum { STORE_KEY_MAXIMUM = 40 };
+
+struct store_operation {
+    uint8_t tree; /* enum store_tree */
+    uint8_t key_length;
+    bool remove;  /* of what is not there: no effect */
+    uint8_t key[STORE_KEY_MAXIMUM];
+    uint32_t order; /* of arrival in the batch */
+    struct slice value;
+};
+
+/* Where a fault may strike; for tests. */
+enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT };
+/* 0, or the errno that the engine shall report. May end the process. */
+typedef int store_fault(void *context, enum store_point point);
+
+struct store_options {
+    const char *folder;        /* made when missing */
+    uint64_t cache_bytes;
+    uint64_t checkpoint_bytes; /* of log */
+    uint64_t checkpoint_ms;
+    bool sync;                 /* false: a crash of the machine may lose the latest batches */
+    uint32_t lock_wait_ms;     /* how long to wait for another owner to go */
+    store_fault *fault;        /* NULL: none */
+    void *fault_context;
+};
+
+struct store;
+/* Key and value live until it returns. False stops the scan. */
+typedef bool store_visit(void *context, struct slice key, struct slice value);
+
+struct store_engine {
+    const char *name;
+    enum status (*open)(struct store **store, const struct store_options *options,
+                        struct reason *why);
+    void (*close)(struct store *store); /* with a checkpoint unless broken */
+    /* Of this ownership; grows with each. */
+    uint64_t (*epoch)(const struct store *store);
+    /* *value lives until the next call of any function; NOT_FOUND without reason. */
+    enum status (*get)(struct store *store, enum store_tree tree, struct slice key,
+                       struct slice *value, struct reason *why);
+    /* Ascending from the first key that is not less than `from`. */
+    enum status (*scan)(struct store *store, enum store_tree tree, struct slice from,
+                        store_visit *visit, void *context, struct reason *why);
+    /* operations: sorted by tree and key, each key once. STALE: the epoch is over. FULL: no
+     * room, nothing happened. */
+    enum status (*apply)(struct store *store, uint64_t epoch,
+                         const struct store_operation *const *operations, size_t n,
+                         struct reason *why);
+    /* Housekeeping when it is due; *wait_ms until the next. */
+    enum status (*tick)(struct store *store, uint64_t *wait_ms, struct reason *why);
+    /* Bytes that the disk has left for us. */
+    enum status (*room)(struct store *store, uint64_t *bytes, struct reason *why);
+    /* After a failure that only a new start can mend. */
+    bool (*broken)(const struct store *store);
+};
+
+extern const struct store_engine store_berkeley;
+
+#endif
