@@ -55,7 +55,7 @@ clock_text(uint64_t wall_ms, int with_ms, char text[CLOCK_TEXT_SIZE])
     const unsigned second = (unsigned)(bounded / 1000 % 86400);
     unsigned year, month, day;
     civil_date(bounded / 86400000, &year, &month, &day);
-    char fraction[8] = "Z";
+    char fraction[6] = "Z";
     if (with_ms) {
         (void)snprintf(fraction, sizeof fraction, ".%03uZ", (unsigned)(bounded % 1000));
     }
