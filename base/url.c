@@ -117,10 +117,10 @@ static size_t
 scheme_length(struct slice text)
 {
     size_t n = 0;
-    while (n < text.length && (is_alpha(text.at[n]) ||
-                               (n > 0 && ((text.at[n] >= '0' && text.at[n] <= '9') ||
-                                          text.at[n] == '+' || text.at[n] == '-' ||
-                                          text.at[n] == '.')))) {
+    while (n < text.length &&
+           (is_alpha(text.at[n]) ||
+            (n > 0 && ((text.at[n] >= '0' && text.at[n] <= '9') || text.at[n] == '+' ||
+                       text.at[n] == '-' || text.at[n] == '.')))) {
         n++;
     }
     return n < text.length && text.at[n] == ':' ? n : 0;
@@ -193,8 +193,8 @@ parse_segments(struct parser *parser)
             shorten_path(parser);
         }
         if (dots == 0) {
-            const bool drive = parser->file && out->length == parser->path.at &&
-                               is_drive_letter(segment, false);
+            const bool drive =
+                parser->file && out->length == parser->path.at && is_drive_letter(segment, false);
             buf_append_char(out, '/');
             url_append_encoded(out, segment, ENCODE_PATH);
             if (drive && !out->overflowed) {

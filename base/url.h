@@ -35,7 +35,7 @@ enum status iri_resolve(struct slice base, struct slice reference, struct buf *o
 
 struct url {
     struct slice scheme, username, password, host, path, query, fragment;
-    int32_t port;      /* -1: none or the scheme's default */
+    int32_t port; /* -1: none or the scheme's default */
     bool has_host, has_query, has_fragment, opaque_path;
     struct slice href; /* the serialised URL; the other slices point into the same buffer */
 };
@@ -52,7 +52,7 @@ enum status url_crawl_key(struct slice input, struct slice base, struct buf *out
 /* "http://host:port" without default ports: the robots origin, and the fetch lane's name.
  * For crawl keys only. Points into url. */
 struct slice url_origin(struct slice crawl_key);
-struct slice url_host(struct slice crawl_key); /* "example.org", "[::1]"; no port */
+struct slice url_host(struct slice crawl_key);       /* "example.org", "[::1]"; no port */
 struct slice url_path_query(struct slice crawl_key); /* "/path?query" */
 /* The registrable domain by the Public Suffix List; the host itself for addresses and suffixes. */
 struct slice url_registrable_domain(struct slice host);

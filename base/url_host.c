@@ -1,5 +1,6 @@
 /* Hosts of URLs: the URL standard's section 3. Names become A-labels by UTS #46, non-transitional,
- * without checks of hyphens and lengths, which libidn2 cannot leave out; hence ICU (docs/URLS.md). */
+ * without checks of hyphens and lengths, which libidn2 cannot leave out; hence ICU (docs/URLS.md).
+ */
 #include <unicode/uidna.h>
 #include <unicode/utf8.h>
 
@@ -14,9 +15,8 @@ idna(void)
     UIDNA *known = __atomic_load_n(&opened, __ATOMIC_ACQUIRE);
     if (known == NULL) {
         UErrorCode error = U_ZERO_ERROR;
-        UIDNA *fresh = uidna_openUTS46(UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ |
-                                           UIDNA_NONTRANSITIONAL_TO_ASCII,
-                                       &error);
+        UIDNA *fresh = uidna_openUTS46(
+            UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII, &error);
         if (U_FAILURE(error)) {
             return NULL;
         }
@@ -300,7 +300,8 @@ percent_decode(struct slice text, struct buf *out)
 }
 
 /* What UTS #46 of Unicode 16 maps or ignores and that of Unicode 15.0 (ICU 72) does not: applied
- * first, it is no change to a newer ICU. to: code point of `first`, the others follow; 0: ignored. */
+ * first, it is no change to a newer ICU. to: code point of `first`, the others follow; 0: ignored.
+ */
 static const struct {
     uint32_t first, last, to;
 } newer_mappings[] = {

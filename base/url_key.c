@@ -12,8 +12,8 @@
 static bool
 is_unreserved(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
 }
 
 static void
@@ -92,8 +92,7 @@ url_crawl_key(struct slice input, struct slice base, struct buf *out, struct rea
     }
     if (status == STATUS_OK && !slice_is(url.scheme, "http") && !slice_is(url.scheme, "https")) {
         status = status_fail(why, STATUS_UNSUPPORTED, "scheme \"%.*s\" is not crawled",
-                             (int)(url.scheme.length < 40 ? url.scheme.length : 40),
-                             url.scheme.at);
+                             (int)(url.scheme.length < 40 ? url.scheme.length : 40), url.scheme.at);
     }
     if (status == STATUS_OK) {
         status = write_key(&url, out, why);

@@ -9,3 +9,6 @@ FUZZERS += fuzz_robots
 stages_OBJECTS += stages/sitemap.o stages/sitemap_date.o
 CONFORMANCE += run_sitemaps
 FUZZERS += fuzz_sitemap
+stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o
+PROGRAMS += quadrille-fetch
+quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_page.o stages/fetch_sitemap.o

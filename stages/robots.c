@@ -55,8 +55,8 @@ hex_digit(char c)
 static bool
 is_unreserved(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
 }
 
 static void
@@ -100,8 +100,8 @@ add_rule(struct parser *parser, bool allow, struct slice value)
 {
     struct robots *robots = parser->robots;
     parser->rules_begun = true;
-    if (value.length == 0) {
-        return; /* an empty pattern matches nothing */
+    if (value.length == 0 || (!parser->in_group[GROUP_NAMED] && !parser->in_group[GROUP_ANY])) {
+        return; /* an empty pattern matches nothing; other crawlers' rules are not kept */
     }
     struct rule rule = {.at = robots->text.length, .allow = allow};
     rule.anchored = value.at[value.length - 1] == '$';
@@ -476,6 +476,15 @@ robots_sitemaps(const struct robots *robots, const struct slice **sitemaps)
 {
     *sitemaps = robots->sitemaps;
     return robots->sitemap_count;
+}
+
+size_t
+robots_size(const struct robots *robots)
+{
+    return sizeof *robots + robots->text.capacity +
+           (robots->groups[GROUP_NAMED].capacity + robots->groups[GROUP_ANY].capacity) *
+               sizeof(struct rule) +
+           (robots->sitemaps != NULL ? ROBOTS_SITEMAPS_MAXIMUM * sizeof *robots->sitemaps : 0);
 }
 
 struct robots_counts

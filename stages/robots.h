@@ -30,6 +30,9 @@ int64_t robots_crawl_delay_ms(const struct robots *robots);
 /* The values of Sitemap lines as written, in order, each once; live as long as robots. */
 size_t robots_sitemaps(const struct robots *robots, const struct slice **sitemaps);
 
+/* About how many bytes of memory it takes. */
+size_t robots_size(const struct robots *robots);
+
 /* What was understood, for tests and people. */
 struct robots_counts {
     unsigned lines;   /* of the file, also empty ones */

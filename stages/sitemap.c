@@ -12,8 +12,16 @@
 
 enum { CHUNK = 64 << 10, TEXT_MAXIMUM = 16 << 10, NESTED_GZIP = 2 };
 
-enum field { FIELD_NONE, FIELD_LOCATION, FIELD_FALLBACK, FIELD_MODIFIED, FIELD_FREQUENCY,
-             FIELD_PRIORITY, FIELD_HREF, FIELD_COUNT };
+enum field {
+    FIELD_NONE,
+    FIELD_LOCATION,
+    FIELD_FALLBACK,
+    FIELD_MODIFIED,
+    FIELD_FREQUENCY,
+    FIELD_PRIORITY,
+    FIELD_HREF,
+    FIELD_COUNT
+};
 
 struct child {
     const char *name;
@@ -28,15 +36,25 @@ struct format {
 };
 
 static const struct format formats[] = {
-    {"urlset", SITEMAP_URLSET, "url",
-     {{"loc", FIELD_LOCATION}, {"lastmod", FIELD_MODIFIED}, {"changefreq", FIELD_FREQUENCY},
+    {"urlset",
+     SITEMAP_URLSET,
+     "url",
+     {{"loc", FIELD_LOCATION},
+      {"lastmod", FIELD_MODIFIED},
+      {"changefreq", FIELD_FREQUENCY},
       {"priority", FIELD_PRIORITY}}},
-    {"sitemapindex", SITEMAP_INDEX, "sitemap",
+    {"sitemapindex",
+     SITEMAP_INDEX,
+     "sitemap",
      {{"loc", FIELD_LOCATION}, {"lastmod", FIELD_MODIFIED}}},
-    {"rss", SITEMAP_RSS, "item",
+    {"rss",
+     SITEMAP_RSS,
+     "item",
      {{"link", FIELD_LOCATION}, {"guid", FIELD_FALLBACK}, {"pubDate", FIELD_MODIFIED}}},
     {"RDF", SITEMAP_RSS, "item", {{"link", FIELD_LOCATION}}},
-    {"feed", SITEMAP_ATOM, "entry",
+    {"feed",
+     SITEMAP_ATOM,
+     "entry",
      {{"link", FIELD_HREF}, {"updated", FIELD_MODIFIED}, {"modified", FIELD_MODIFIED}}},
 };
 
@@ -46,7 +64,7 @@ struct parser {
     struct sitemap_result *result;
     xmlParserCtxtPtr xml;
     const struct format *format;
-    const xmlChar *space; /* namespace of the entry element */
+    const xmlChar *space;        /* namespace of the entry element */
     unsigned depth, entry_depth; /* entry_depth 0: outside entries */
     enum field field;            /* being gathered; FIELD_NONE with entry text */
     struct buf text;             /* of the present field, or the entry's own text */
@@ -382,6 +400,8 @@ parse_xml(struct parser *parser, struct slice bytes, struct reason *why)
     if (!parser->xml->wellFormed && !parser->stopped) {
         end_cut_entry(parser, bytes);
     }
+    /* The parser makes a document by itself to hold the entities of a DTD. */
+    xmlFreeDoc(parser->xml->myDoc);
     xmlFreeParserCtxt(parser->xml);
     parser->xml = NULL;
     if (parser->format == NULL) {

@@ -39,8 +39,8 @@ typedef bool sitemap_visit(void *context, const struct sitemap_entry *entry);
 struct sitemap_result {
     enum sitemap_kind kind;
     unsigned entries;
-    bool incomplete;  /* the file was cut off or damaged; what could be read was visited */
-    bool limited;     /* more than 50,000 entries or 50 MB: the rest was left out */
+    bool incomplete; /* the file was cut off or damaged; what could be read was visited */
+    bool limited;    /* more than 50,000 entries or 50 MB: the rest was left out */
 };
 
 /* bytes: content-decoded. BAD_INPUT when it is no sitemap of any kind. */
@@ -50,6 +50,7 @@ enum status sitemap_parse(struct slice bytes, sitemap_visit *visit, void *contex
 /* W3C date and time, or RFC 822 as in RSS; 0 when it is neither. */
 uint64_t sitemap_date(struct slice text);
 
-const char *sitemap_kind_name(enum sitemap_kind kind); /* "urlset", "index", ...; "error" for NONE */
+const char *
+sitemap_kind_name(enum sitemap_kind kind); /* "urlset", "index", ...; "error" for NONE */
 
 #endif

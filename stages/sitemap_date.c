@@ -50,9 +50,9 @@ to_ms(const struct moment *moment)
         moment->second > 60) {
         return 0;
     }
-    const int64_t minutes = (days_of(moment->year, moment->month, moment->day) * 24 + moment->hour) *
-                                60 +
-                            moment->minute - moment->offset;
+    const int64_t minutes =
+        (days_of(moment->year, moment->month, moment->day) * 24 + moment->hour) * 60 +
+        moment->minute - moment->offset;
     const int64_t ms = (minutes * 60 + moment->second) * 1000 + moment->ms;
     return ms > 0 ? (uint64_t)ms : 0;
 }

@@ -177,12 +177,9 @@ struct coding {
 };
 
 static const struct coding codings[] = {
-    {"gzip", decode_gzip, "\x1f\x8b"},
-    {"x-gzip", decode_gzip, "\x1f\x8b"},
-    {"deflate", decode_deflate, ""},
-    {"br", decode_brotli, ""},
-    {"zstd", decode_zstd, "\x28\xb5\x2f\xfd"},
-    {"identity", decode_identity, ""},
+    {"gzip", decode_gzip, "\x1f\x8b"},         {"x-gzip", decode_gzip, "\x1f\x8b"},
+    {"deflate", decode_deflate, ""},           {"br", decode_brotli, ""},
+    {"zstd", decode_zstd, "\x28\xb5\x2f\xfd"}, {"identity", decode_identity, ""},
 };
 
 static const struct coding *

@@ -129,8 +129,7 @@ decode_body(struct buf *memory, const struct warc_limits *limits, struct layout 
     struct reason why = {""};
     const char *block = memory->data + layout->block;
     const struct slice payload = slice_of(block + layout->http, layout->length - layout->http);
-    const struct slice coding =
-        warc_http_header(slice_of(block, layout->http), "Content-Encoding");
+    const struct slice coding = warc_http_header(slice_of(block, layout->http), "Content-Encoding");
     if (coding.length == 0 || payload.length == 0) {
         return;
     }
@@ -148,10 +147,9 @@ decode_body(struct buf *memory, const struct warc_limits *limits, struct layout 
     buf_release(&body);
     if (why.text[0] != '\0') {
         const size_t n = strlen(why.text);
-        record->encoding_problem =
-            buf_append(memory, why.text, n) == STATUS_OK
-                ? slice_of(memory->data + memory->length - n, n)
-                : SLICE("the body could not be decoded");
+        record->encoding_problem = buf_append(memory, why.text, n) == STATUS_OK
+                                       ? slice_of(memory->data + memory->length - n, n)
+                                       : SLICE("the body could not be decoded");
     }
 }
 
@@ -179,9 +177,8 @@ warc_record_parse(struct buf *memory, const struct warc_limits *limits, struct w
         const struct slice block = slice_of(text.at + layout.block, layout.length);
         layout.http = warc_header_length(block);
         layout.http = layout.http > 0 ? layout.http : layout.length;
-        record->http_status = slice_starts(block, SLICE("HTTP/"))
-                                  ? status_of(slice_of(block.at, layout.http))
-                                  : 0;
+        record->http_status =
+            slice_starts(block, SLICE("HTTP/")) ? status_of(slice_of(block.at, layout.http)) : 0;
         if (record->http_status > 0) {
             decode_body(memory, limits, &layout, record);
         }

@@ -133,7 +133,7 @@ read_record(struct scanner *scanner, struct reason *why)
     scanner->skip = false;
     TRY(fill(scanner, why));
     return (unsigned char)scanner->chunk[scanner->at] == 0x1f ? read_member(scanner, why)
-                                                                : read_plain_record(scanner, why);
+                                                              : read_plain_record(scanner, why);
 }
 
 static enum status

@@ -23,8 +23,8 @@
 extern const struct opt warc_options[];
 
 enum {
-    WARC_FILE_SIZE = 200,     /* a file's name with NUL */
-    WARC_ID_SIZE = 48,        /* "urn:uuid:…" with NUL */
+    WARC_FILE_SIZE = 200,           /* a file's name with NUL */
+    WARC_ID_SIZE = 48,              /* "urn:uuid:…" with NUL */
     WARC_HEADER_MAXIMUM = 64 << 10, /* bytes of a record's own header */
     WARC_HTTP_HEADER_MAXIMUM = 1 << 20
 };
@@ -34,11 +34,11 @@ enum {
 struct warc_writer;
 
 struct warc_writer_options {
-    const char *prefix;     /* "quadrille" */
-    const char *node;       /* name in cluster.conf */
-    const char *process;    /* worker name: "fetch.1" */
-    uint64_t size;          /* a file that has reached this many bytes is followed by another */
-    int level;              /* zlib 0..9 */
+    const char *prefix;  /* "quadrille" */
+    const char *node;    /* name in cluster.conf */
+    const char *process; /* worker name: "fetch.1" */
+    uint64_t size;       /* a file that has reached this many bytes is followed by another */
+    int level;           /* zlib 0..9 */
     const char *operator_contact; /* warcinfo; "" or NULL: left out */
     const char *user_agent;       /* warcinfo; may be NULL */
 };
@@ -101,18 +101,18 @@ struct warc_record {
     struct slice content_type; /* of the block: "application/http;msgtype=response" */
     struct slice payload_digest;
     struct slice truncated;
-    struct slice header;       /* the whole WARC header block */
-    uint16_t http_status;      /* of a response; 0: none */
-    struct slice http_header;  /* of a response or request: first line and headers */
-    struct slice payload;      /* the block after the HTTP header, as stored */
-    struct slice body;         /* payload after Content-Encoding is undone */
+    struct slice header;           /* the whole WARC header block */
+    uint16_t http_status;          /* of a response; 0: none */
+    struct slice http_header;      /* of a response or request: first line and headers */
+    struct slice payload;          /* the block after the HTTP header, as stored */
+    struct slice body;             /* payload after Content-Encoding is undone */
     struct slice encoding_problem; /* why body is short or still encoded; empty: none */
-    bool body_truncated;       /* decoding stopped at the limit or at damage */
+    bool body_truncated;           /* decoding stopped at the limit or at damage */
 };
 
 struct warc_limits {
-    size_t record; /* bytes of the record after the member's gzip; 0: 256 MiB */
-    size_t body;   /* bytes of the decoded body; 0: as record */
+    size_t record;  /* bytes of the record after the member's gzip; 0: 256 MiB */
+    size_t body;    /* bytes of the decoded body; 0: as record */
     uint32_t ratio; /* decoded body against its encoded bytes; 0: 1000; small bodies are exempt */
 };
 
@@ -130,8 +130,8 @@ enum status warc_read_member(struct slice member, const struct warc_limits *limi
  * passed over with `skipped` counted. visit returns false to stop. */
 struct warc_scan_result {
     uint64_t records, skipped;
-    uint64_t end;  /* offset after the last whole record */
-    bool torn;     /* bytes after it are no whole record */
+    uint64_t end; /* offset after the last whole record */
+    bool torn;    /* bytes after it are no whole record */
 };
 typedef bool warc_visit(void *context, const struct warc_record *record, uint64_t offset,
                         uint64_t length);

@@ -246,16 +246,14 @@ open_file(struct warc_writer *writer, struct reason *why)
     gmtime_r(&seconds, &calendar);
     strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", &calendar);
     do {
-        const int n =
-            snprintf(writer->file, sizeof writer->file, "%s-%s%03u-%05u-%s-%s.warc.gz",
-                     writer->prefix, stamp, (unsigned)(now % 1000), writer->serial++, writer->node,
-                     writer->process);
+        const int n = snprintf(writer->file, sizeof writer->file, "%s-%s%03u-%05u-%s-%s.warc.gz",
+                               writer->prefix, stamp, (unsigned)(now % 1000), writer->serial++,
+                               writer->node, writer->process);
         if (n < 0 || (size_t)n >= sizeof writer->file) {
             return status_fail(why, STATUS_MISUSE, "the name of the WARC file is too long");
         }
-        writer->descriptor =
-            openat(writer->directory_descriptor, writer->file,
-                   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+        writer->descriptor = openat(writer->directory_descriptor, writer->file,
+                                    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
     } while (writer->descriptor < 0 && errno == EEXIST);
     if (writer->descriptor < 0) {
         const bool full = errno == ENOSPC || errno == EDQUOT;
@@ -343,7 +341,8 @@ warc_writer_open(struct warc_writer **result, const char *directory,
     writer->prefix = name_part(options->prefix);
     writer->node = name_part(options->node);
     writer->process = name_part(options->process);
-    writer->operator_contact = memory_string(options->operator_contact ? options->operator_contact : "");
+    writer->operator_contact =
+        memory_string(options->operator_contact ? options->operator_contact : "");
     writer->user_agent = memory_string(options->user_agent ? options->user_agent : "");
     writer->size = options->size;
     writer->descriptor = -1;
@@ -413,8 +412,7 @@ store_response_header(struct buf *block, struct slice header)
     while (header.length > 0) {
         size_t line = slice_find(header, '\n');
         line += line < header.length ? 1 : 0;
-        if (line > 18 &&
-            slice_equal_nocase(slice_of(header.at, 18), SLICE("Transfer-Encoding:"))) {
+        if (line > 18 && slice_equal_nocase(slice_of(header.at, 18), SLICE("Transfer-Encoding:"))) {
             buf_append_string(block, "X-Archive-Orig-");
         }
         buf_append(block, header.at, line);

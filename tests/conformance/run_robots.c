@@ -106,8 +106,7 @@ fact_holds(const struct robots *robots, const char *fact, const char *value, cha
     } else if (strcmp(fact, "sitemaps") == 0) {
         for (size_t i = 0; i < sitemap_count; i++) {
             const size_t used = strlen(got);
-            snprintf(got + used, room - used, "%s%.*s", i > 0 ? " " : "",
-                     SLICE_PRINT(sitemaps[i]));
+            snprintf(got + used, room - used, "%s%.*s", i > 0 ? " " : "", SLICE_PRINT(sitemaps[i]));
         }
     } else {
         snprintf(got, room, "%u",

@@ -51,7 +51,8 @@ entry_is(const struct sitemap_entry *entry, const json_t *expected)
         same = same && slice_is(entry->change_frequency, json_string_value(changes));
     }
     if (json_is_string(modified)) {
-        same = same && entry->modified_ms == sitemap_date(slice_string(json_string_value(modified)));
+        same =
+            same && entry->modified_ms == sitemap_date(slice_string(json_string_value(modified)));
     }
     if (json_is_null(modified)) {
         same = same && entry->modified_ms == 0;
@@ -101,7 +102,8 @@ run_case(struct row *row, char *line)
     }
     const unsigned count = found.count;
     /* The expectation "error" with entries allowed asks for containment only. */
-    bool good = (strstr(fields[4], kind) != NULL || most > least) && count >= least && count <= most;
+    bool good =
+        (strstr(fields[4], kind) != NULL || most > least) && count >= least && count <= most;
     json_t *expected = json_loads(fields[6][0] == '[' ? fields[6] : "[]", 0, NULL);
     const json_t *one;
     size_t i;
@@ -117,8 +119,9 @@ run_case(struct row *row, char *line)
             missing = found.wanted;
         }
     }
-    row_case(row, fields[0], good, "%s with %u entries, expected %s with %s; wrong or missing: %s %s",
-             kind, count, fields[4], fields[5], missing, why.text);
+    row_case(row, fields[0], good,
+             "%s with %u entries, expected %s with %s; wrong or missing: %s %s", kind, count,
+             fields[4], fields[5], missing, why.text);
     json_decref(expected);
     free((char *)(uintptr_t)bytes.at);
 }

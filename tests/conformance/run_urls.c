@@ -104,11 +104,12 @@ run_wpt(struct row *row, char *line)
         status = url_parse(base, NULL, &base_memory, &base_url, &why);
     }
     if (status == STATUS_OK) {
-        status = url_parse(text_of(expected, "input"), base.at ? &base_url : NULL, &memory, &url,
-                           &why);
+        status =
+            url_parse(text_of(expected, "input"), base.at ? &base_url : NULL, &memory, &url, &why);
     }
     const bool fails = json_is_true(json_object_get(expected, "failure"));
-    const bool good = fails ? status != STATUS_OK : status == STATUS_OK && parts_are(expected, &url);
+    const bool good =
+        fails ? status != STATUS_OK : status == STATUS_OK && parts_are(expected, &url);
     row_case(row, id, good, "%s: got %.*s %s, want %s", text_of(expected, "input").at,
              SLICE_PRINT(url.href), why.text, fails ? "failure" : text_of(expected, "href").at);
     buf_release(&memory);
@@ -280,8 +281,8 @@ run_psl(struct row *row, char *line)
     snprintf(text, sizeof text, "http://%s/", strcmp(want, "null") == 0 ? input : want);
     url_parse(slice_string(text), NULL, &want_memory, &want_url, NULL);
     const struct slice got = url_registrable_domain(url.host);
-    row_case(row, input, status == STATUS_OK && slice_equal(got, want_url.host), "got %.*s, want %s",
-             SLICE_PRINT(got), want);
+    row_case(row, input, status == STATUS_OK && slice_equal(got, want_url.host),
+             "got %.*s, want %s", SLICE_PRINT(got), want);
     buf_release(&memory);
     buf_release(&want_memory);
 }

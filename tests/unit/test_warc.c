@@ -90,16 +90,16 @@ read_at(const struct warc_location *location, const struct warc_limits *limits, 
 {
     struct warc_record record;
     struct reason why = {""};
-    const enum status status =
-        warc_read(directory, slice_string(location->file), location->offset, location->length,
-                  limits, memory, &record, &why);
+    const enum status status = warc_read(directory, slice_string(location->file), location->offset,
+                                         location->length, limits, memory, &record, &why);
     assert_string_equal(why.text, "");
     assert_int_equal(status, STATUS_OK);
     return record;
 }
 
-#define assert_slice(slice, text) \
-    assert_true(slice_is((slice), (text)) || (print_message("got \"%.*s\"\n", SLICE_PRINT(slice)), 0))
+#define assert_slice(slice, text)            \
+    assert_true(slice_is((slice), (text)) || \
+                (print_message("got \"%.*s\"\n", SLICE_PRINT(slice)), 0))
 
 static void
 response_reads_back(void **state)
@@ -108,8 +108,8 @@ response_reads_back(void **state)
     struct buf memory;
     buf_init(&memory, 1 << 20);
     struct warc_writer *writer = open_writer(1 << 20);
-    const struct warc_location location =
-        write_one(writer, SLICE("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"), SLICE("hello"));
+    const struct warc_location location = write_one(
+        writer, SLICE("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"), SLICE("hello"));
     assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
     const struct warc_record record = read_at(&location, NULL, &memory);
     assert_slice(record.type, "response");
@@ -320,7 +320,9 @@ every_coding_is_undone(void **state)
     check_coding("identity", text, "one two three");
     check_coding("", text, "one two three");
     check_coding("gzip", text, "one two three");
-    check_coding("br", SLICE("\x0b\x06\x80\x6f\x6e\x65\x20\x74\x77\x6f\x20\x74\x68\x72\x65\x65\x03"), "one two three");
+    check_coding("br",
+                 SLICE("\x0b\x06\x80\x6f\x6e\x65\x20\x74\x77\x6f\x20\x74\x68\x72\x65\x65\x03"),
+                 "one two three");
     const size_t length = ZSTD_compress(packed, sizeof packed, text.at, text.length, 1);
     check_coding("zstd", slice_of(packed, length), "one two three");
     check_coding("deflate, gzip", pack_zlib(pack_zlib(text, 15, packed), 31, twice),

@@ -1,0 +1,207 @@
+/* quadrille-fetch: asks the web for documents, politely.
+ *
+ * A job goes through the host's rules (fetch_rules.c), the GET (fetch_page.c) and, when it is a
+ * sitemap, its entries (fetch_sitemap.c). fetch_http.h moves the bytes; WARC files keep them; the
+ * next stage gets the place in the archive. Nobody hears of a place before it is synced: the
+ * skeleton calls flush first.
+ *
+ * Hostile input: servers, their headers, robots.txt, sitemaps, redirects. Bodies are not parsed
+ * here, but for those two.
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "stages/fetch_task.h"
+
+enum { SCOPE_CHECK_MS = 1000 };
+
+/* ---- libcurl's descriptors in the skeleton's loop ---- */
+
+struct watched {
+    struct fetch *fetch;
+    int descriptor;
+};
+
+static void
+descriptor_ready(void *context, uint32_t epoll_events)
+{
+    const struct watched *watched = context;
+    fetch_http_ready(watched->fetch->http, watched->descriptor, epoll_events);
+}
+
+static void
+watch(void *context, int descriptor, uint32_t epoll_events)
+{
+    struct fetch *fetch = context;
+    const size_t needed = (size_t)descriptor + 1;
+    if (needed > fetch->watched_count) {
+        const size_t count = needed * 2;
+        fetch->watched = memory_resize(fetch->watched, count, sizeof(struct watched *));
+        for (size_t i = fetch->watched_count; i < count; i++) {
+            fetch->watched[i] = NULL;
+        }
+        fetch->watched_count = count;
+    }
+    if (fetch->watched[descriptor] == NULL) {
+        fetch->watched[descriptor] = memory_alloc(sizeof(struct watched));
+        *fetch->watched[descriptor] = (struct watched){fetch, descriptor};
+    }
+    stage_watch(fetch->run, descriptor, epoll_events, descriptor_ready, fetch->watched[descriptor]);
+}
+
+static void
+tick(void *context)
+{
+    struct fetch *fetch = context;
+    fetch_http_tick(fetch->http);
+}
+
+static void
+timer(void *context, uint64_t delay_ms)
+{
+    struct fetch *fetch = context;
+    stage_timer(fetch->run, delay_ms, tick, fetch);
+}
+
+/* ---- the stage ---- */
+
+static void
+fetch_start(void *context, struct stage_job *job)
+{
+    struct fetch *fetch = context;
+    struct task *task = memory_zero(1, sizeof *task);
+    task->fetch = fetch;
+    task->job = job;
+    task->origin = url_origin(job->job.uri);
+    buf_init(&task->robots_url, URL_MAXIMUM);
+    task_check_rules(task);
+}
+
+static enum status
+fetch_flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why)
+{
+    struct fetch *fetch = context;
+    (void)jobs;
+    (void)n;
+    return warc_sync(fetch->warc, why);
+}
+
+static void
+refresh_scope(void *context)
+{
+    struct fetch *fetch = context;
+    scope_refresh(fetch->scope);
+    stage_timer(fetch->run, SCOPE_CHECK_MS, refresh_scope, fetch);
+}
+
+static void
+read_options(struct fetch *fetch, const struct opt_set *options)
+{
+    const struct cluster *cluster = stage_cluster(fetch->run);
+    fetch->node = cluster_node(cluster, cluster_self(cluster))->name;
+    fetch->robots_name = opt_string(options, "fetch.robots_name");
+    fetch->delay_ms = opt_duration_ms(options, "fetch.delay");
+    fetch->crawl_delay_maximum_ms = opt_duration_ms(options, "fetch.crawl_delay_maximum");
+    fetch->retry_ms = opt_duration_ms(options, "fetch.retry");
+    fetch->retry_maximum_ms = opt_duration_ms(options, "fetch.retry_maximum");
+    fetch->robots_age_ms = opt_duration_ms(options, "fetch.robots_age");
+    fetch->attempts = (unsigned)opt_integer(options, "fetch.attempts");
+    fetch->redirects = (unsigned)opt_integer(options, "fetch.redirects");
+    fetch->robots = opt_bool(options, "fetch.robots");
+    fetch->sitemaps = opt_bool(options, "fetch.sitemaps");
+    fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
+}
+
+static enum status
+open_archive(struct fetch *fetch, const struct opt_set *options, struct reason *why)
+{
+    struct warc_writer_options archive = {
+        .node = fetch->node,
+        .process = stage_worker_name(fetch->run),
+        .user_agent = opt_string(options, "fetch.user_agent"),
+    };
+    struct buf path;
+    warc_writer_options_from(&archive, options);
+    buf_init(&path, 4096);
+    buf_printf(&path, "%s/warc", stage_directory(fetch->run));
+    const enum status status = warc_writer_open(&fetch->warc, path.data, &archive, why);
+    buf_release(&path);
+    return status;
+}
+
+static enum status
+fetch_open(struct stage_run *run, void **context, struct reason *why)
+{
+    struct fetch *fetch = memory_zero(1, sizeof *fetch);
+    const struct opt_set *options = stage_options(run);
+    const struct fetch_loop loop = {.watch = watch, .timer = timer, .context = fetch};
+    bool named;
+    *context = fetch;
+    fetch->run = run;
+    read_options(fetch, options);
+    TRY(scope_open(&fetch->scope, options, stage_directory(run), why));
+    TRY(open_archive(fetch, options, why));
+    TRY(fetch_http_open(&fetch->http, options, &loop, why));
+    refresh_scope(fetch);
+    (void)opt_text(options, "fetch.user_agent", &named);
+    if (!named) {
+        log_info("anonymous", "reason=%s",
+                 "fetch.user_agent is the default: say who crawls and how to reach you");
+    }
+    return STATUS_OK;
+}
+
+static void
+fetch_close(void *context)
+{
+    struct fetch *fetch = context;
+    struct reason why;
+    fetch_http_close(fetch->http);
+    if (warc_writer_close(fetch->warc, &why) != STATUS_OK) {
+        log_error("archive_failed", "reason=%s", why.text);
+    }
+    scope_close(fetch->scope);
+    hosts_free(fetch->hosts);
+    for (size_t i = 0; i < fetch->watched_count; i++) {
+        free(fetch->watched[i]);
+    }
+    free(fetch->watched);
+    free(fetch);
+}
+
+static const struct program fetch_program = {
+    .name = "quadrille-fetch",
+    .synopsis = "--dir DIR [OPTION]...",
+    .summary = "fetch documents from the web",
+    .description =
+        "Takes URIs from the queue of the fetch stage, obeys robots.txt, keeps the wanted distance "
+        "between two requests to a host, and writes requests and responses to WARC files in "
+        "DIR/warc. Documents go on to the detect stage; targets of redirects and entries of "
+        "sitemaps come back to the queue of the fetch stage.\n\n"
+        "Hostile input: servers. Time, size, header, redirects and decompression are limited, and "
+        "addresses that are not public are refused unless fetch.allow_address names them.\n\n"
+        "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
+    .examples = "quadrille-fetch --dir DIR --set fetch.window=1000\n"
+                "# crawl a mirror on this machine\n"
+                "quadrille-fetch --dir DIR --set fetch.connect_to=127.0.0.1:8080 "
+                "--set fetch.allow_address=127.0.0.0/8",
+};
+
+static const struct stage_spec fetch_spec = {
+    .stage = STAGE_FETCH,
+    .program = &fetch_program,
+    .open = fetch_open,
+    .start = fetch_start,
+    .flush = fetch_flush,
+    .close = fetch_close,
+    .window_option = "fetch.window",
+    .batch_option = "fetch.window",
+};
+
+int
+main(int argc, char **argv)
+{
+    return stage_main(&fetch_spec, argc, argv);
+}

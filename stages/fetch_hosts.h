@@ -1,0 +1,40 @@
+/* What a fetch process remembers of hosts: a cache, so anything may be forgotten at any time;
+ * the metadata store has it all. Bounded by its number of places and by bytes. One thread. */
+#ifndef STAGES_FETCH_HOSTS_H
+#define STAGES_FETCH_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "stages/robots.h"
+
+enum host_access {
+    HOST_BY_RULES,   /* robots decides */
+    HOST_OPEN,       /* there is no robots.txt */
+    HOST_UNREACHABLE /* robots.txt could not be had: nothing may be fetched for now */
+};
+
+enum { HOST_REASON_SIZE = 256 };
+
+struct host {
+    char *origin; /* NULL: an empty place */
+    enum host_access access;
+    struct robots *robots;         /* HOST_BY_RULES; else NULL */
+    uint64_t expires_ms;           /* wall time */
+    uint32_t sitemaps_depth;       /* smallest depth at which its sitemaps were queued */
+    char reason[HOST_REASON_SIZE]; /* HOST_UNREACHABLE: why */
+};
+
+struct hosts;
+
+struct hosts *hosts_new(size_t places);
+void hosts_free(struct hosts *hosts); /* NULL is allowed */
+
+/* NULL when it is not known, or expired by now_ms. Valid until the next hosts_put. */
+struct host *hosts_find(struct hosts *hosts, struct slice origin, uint64_t now_ms);
+/* Takes robots over (NULL unless HOST_BY_RULES). reason may be NULL. */
+struct host *hosts_put(struct hosts *hosts, struct slice origin, enum host_access access,
+                       struct robots *robots, uint64_t expires_ms, const char *reason);
+
+#endif

@@ -1,0 +1,547 @@
+/* libcurl's multi interface by sockets: libcurl says which descriptors and which timer it wants
+ * (on_socket, on_timer), the owner's loop says what happened (fetch_http_ready, fetch_http_tick),
+ * and after each of these finished transfers are collected. Easy handles are kept and used again
+ * with their buffers; only what differs from one request to the next is set anew. */
+#include "stages/fetch_http.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "stages/fetch_address.h"
+
+enum { REQUEST_MAXIMUM = 64 << 10, STALL_BYTES = 32, DNS_SECONDS = 300 };
+
+struct transfer {
+    struct fetch_http *http;
+    CURL *easy;
+    struct curl_slist *headers; /* own list when the request is conditional; else NULL */
+    struct buf request, header, body;
+    size_t body_limit;
+    bool header_complete;
+    bool too_long, header_too_long, out_of_memory;
+    const char *refused; /* kind of the address that was refused */
+    bool exempt;
+    uint64_t started_ms, started_monotonic_ms;
+    char problem[CURL_ERROR_SIZE];
+    fetch_done *done;
+    void *context;
+    struct transfer *next; /* in the list of idle or of all running ones */
+    struct transfer *previous;
+};
+
+struct fetch_http {
+    CURLM *multi;
+    struct fetch_loop loop;
+    struct address_rules *addresses;
+    struct curl_slist *headers;                      /* of every request */
+    struct curl_slist *connect_http, *connect_https; /* CURLOPT_CONNECT_TO; NULL: none */
+    char *user_agent, *ca_file;
+    long timeout_ms, connect_timeout_ms, stall_seconds;
+    size_t size, header_size, memory, memory_used;
+    bool http2;
+    struct transfer *idle, *running;
+};
+
+/* ---- callbacks of a transfer ---- */
+
+static int
+on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
+{
+    struct transfer *transfer = context;
+    (void)easy;
+    if (type == CURLINFO_HEADER_OUT) {
+        buf_append(&transfer->request, data, size);
+    }
+    return 0;
+}
+
+static size_t
+on_header(char *data, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    const struct slice line = slice_of(data, size * n);
+    if (slice_starts(line, SLICE("HTTP/"))) {
+        /* An interim response came before, or a connection died and the request was sent again. */
+        buf_reset(&transfer->header);
+        transfer->header_complete = false;
+    }
+    if (transfer->header_complete) {
+        return line.length; /* trailers */
+    }
+    if (buf_append_slice(&transfer->header, line) != STATUS_OK) {
+        transfer->header_too_long = true;
+        return 0;
+    }
+    transfer->header_complete = slice_is(line, "\r\n") || slice_is(line, "\n");
+    return line.length;
+}
+
+static size_t
+on_body(char *data, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    struct fetch_http *http = transfer->http;
+    const size_t length = size * n;
+    const size_t room = transfer->body_limit - transfer->body.length;
+    const size_t taken = length < room ? length : room;
+    const size_t before = transfer->body.capacity;
+    if (http->memory_used + taken > http->memory) {
+        transfer->out_of_memory = true;
+        return 0;
+    }
+    buf_append(&transfer->body, data, taken);
+    http->memory_used += transfer->body.capacity - before;
+    if (taken < length) {
+        transfer->too_long = true;
+        return 0;
+    }
+    return length;
+}
+
+static curl_socket_t
+on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = context;
+    (void)purpose;
+    const char *refusal = address_refusal(transfer->http->addresses, &address->addr);
+    if (refusal != NULL) {
+        transfer->refused = refusal;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* ---- callbacks of the multi handle ---- */
+
+static int
+on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *assigned)
+{
+    struct fetch_http *http = context;
+    uint32_t events = 0;
+    (void)easy;
+    (void)assigned;
+    if (what != CURL_POLL_REMOVE) {
+        events |= what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0;
+        events |= what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0;
+    }
+    http->loop.watch(http->loop.context, descriptor, events);
+    return 0;
+}
+
+static int
+on_timer(CURLM *multi, long delay_ms, void *context)
+{
+    struct fetch_http *http = context;
+    (void)multi;
+    http->loop.timer(http->loop.context, delay_ms < 0 ? UINT64_MAX : (uint64_t)delay_ms);
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static void
+append_header(struct fetch_http *http, const char *name, const char *value)
+{
+    struct buf line;
+    buf_init(&line, REQUEST_MAXIMUM);
+    buf_printf(&line, "%s: %s", name, value);
+    http->headers = curl_slist_append(http->headers, line.data);
+    buf_release(&line);
+}
+
+/* "host:port", "[v6]:port" or curl's own four parts, for both schemes or, after "https=" or
+ * "http=", for one. */
+static void
+add_connect_to(struct fetch_http *http, const char *item)
+{
+    bool plain = true;
+    bool secure = true;
+    char rule[1024];
+    if (strncmp(item, "https=", 6) == 0) {
+        plain = false;
+        item += 6;
+    } else if (strncmp(item, "http=", 5) == 0) {
+        secure = false;
+        item += 5;
+    }
+    unsigned colons = 0;
+    for (const char *c = item; *c != '\0' && item[0] != '['; c++) {
+        colons += *c == ':';
+    }
+    snprintf(rule, sizeof rule, "%s%s", colons >= 3 ? "" : "::", item);
+    if (plain) {
+        http->connect_http = curl_slist_append(http->connect_http, rule);
+    }
+    if (secure) {
+        http->connect_https = curl_slist_append(http->connect_https, rule);
+    }
+}
+
+static void
+read_options(struct fetch_http *http, const struct opt_set *options)
+{
+    const char *const *items;
+    append_header(http, "Accept", opt_string(options, "fetch.accept"));
+    append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
+    if (opt_string(options, "fetch.from")[0] != '\0') {
+        append_header(http, "From", opt_string(options, "fetch.from"));
+    }
+    const size_t n = opt_list(options, "fetch.connect_to", &items);
+    for (size_t i = 0; i < n; i++) {
+        add_connect_to(http, items[i]);
+    }
+    http->user_agent = memory_string(opt_string(options, "fetch.user_agent"));
+    http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));
+    http->timeout_ms = (long)opt_duration_ms(options, "fetch.timeout");
+    http->connect_timeout_ms = (long)opt_duration_ms(options, "fetch.connect_timeout");
+    http->stall_seconds = (long)(opt_duration_ms(options, "fetch.stall") / 1000);
+    http->size = (size_t)opt_integer(options, "fetch.size");
+    http->header_size = (size_t)opt_integer(options, "fetch.header_size");
+    http->memory = (size_t)opt_integer(options, "fetch.memory");
+    http->http2 = opt_bool(options, "fetch.http2");
+}
+
+enum status
+fetch_http_open(struct fetch_http **result, const struct opt_set *options,
+                const struct fetch_loop *loop, struct reason *why)
+{
+    const char *const *cidrs;
+    struct fetch_http *http = memory_zero(1, sizeof *http);
+    *result = http;
+    http->loop = *loop;
+    read_options(http, options);
+    const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
+    TRY(address_rules_open(&http->addresses, cidrs, n, why));
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (http->multi = curl_multi_init()) == NULL) {
+        return status_fail(why, STATUS_SYSTEM, "libcurl could not start");
+    }
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+                      (long)opt_integer(options, "fetch.connections"));
+    return STATUS_OK;
+}
+
+static void
+free_transfer(struct transfer *transfer)
+{
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->headers);
+    buf_release(&transfer->request);
+    buf_release(&transfer->header);
+    buf_release(&transfer->body);
+    free(transfer);
+}
+
+void
+fetch_http_close(struct fetch_http *http)
+{
+    if (http == NULL) {
+        return;
+    }
+    for (struct transfer *next, *one = http->running; one != NULL; one = next) {
+        next = one->next;
+        curl_multi_remove_handle(http->multi, one->easy);
+        free_transfer(one);
+    }
+    for (struct transfer *next, *one = http->idle; one != NULL; one = next) {
+        next = one->next;
+        free_transfer(one);
+    }
+    if (http->multi != NULL) {
+        curl_multi_cleanup(http->multi);
+    }
+    address_rules_close(http->addresses);
+    curl_slist_free_all(http->headers);
+    curl_slist_free_all(http->connect_http);
+    curl_slist_free_all(http->connect_https);
+    free(http->user_agent);
+    free(http->ca_file);
+    free(http);
+}
+
+/* ---- starting ---- */
+
+/* What is the same in every request of this process. */
+static void
+set_constants(const struct fetch_http *http, struct transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     http->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, http->timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, http->stall_seconds);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)DNS_SECONDS);
+    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem);
+    curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
+    curl_easy_setopt(easy, CURLOPT_DEBUGDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    if (http->ca_file[0] != '\0') {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+static struct transfer *
+take_transfer(struct fetch_http *http)
+{
+    struct transfer *transfer = http->idle;
+    if (transfer != NULL) {
+        http->idle = transfer->next;
+    } else {
+        transfer = memory_zero(1, sizeof *transfer);
+        transfer->http = http;
+        transfer->easy = curl_easy_init();
+        if (transfer->easy == NULL) {
+            log_error("out_of_memory", "reason=%s", "libcurl gave no handle");
+            _exit(EXIT_SYSTEM);
+        }
+        buf_init(&transfer->request, REQUEST_MAXIMUM);
+        buf_init(&transfer->header, http->header_size);
+        set_constants(http, transfer);
+    }
+    transfer->next = http->running;
+    transfer->previous = NULL;
+    if (http->running != NULL) {
+        http->running->previous = transfer;
+    }
+    http->running = transfer;
+    return transfer;
+}
+
+/* The common headers and the conditions of this request. */
+static void
+set_headers(struct fetch_http *http, struct transfer *transfer, const struct fetch_request *request)
+{
+    struct buf line;
+    if (request->etag.length == 0 && request->last_modified.length == 0) {
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
+        return;
+    }
+    for (const struct curl_slist *one = http->headers; one != NULL; one = one->next) {
+        transfer->headers = curl_slist_append(transfer->headers, one->data);
+    }
+    buf_init(&line, REQUEST_MAXIMUM);
+    if (request->etag.length > 0) {
+        buf_printf(&line, "If-None-Match: %.*s", SLICE_PRINT(request->etag));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_reset(&line);
+    if (request->last_modified.length > 0) {
+        buf_printf(&line, "If-Modified-Since: %.*s", SLICE_PRINT(request->last_modified));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_release(&line);
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
+}
+
+void
+fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
+{
+    struct transfer *transfer = take_transfer(http);
+    const bool secure = slice_starts(request->url, SLICE("https:"));
+    char *url = memory_string_n(request->url.at, request->url.length);
+    transfer->done = request->done;
+    transfer->context = request->context;
+    transfer->body_limit = request->size > 0 ? request->size : http->size;
+    buf_init(&transfer->body, transfer->body_limit);
+    transfer->started_ms = clock_wall_ms();
+    transfer->started_monotonic_ms = clock_monotonic_ms();
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
+    curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
+                     secure ? http->connect_https : http->connect_http);
+    set_headers(http, transfer, request);
+    free(url);
+    curl_multi_add_handle(http->multi, transfer->easy);
+}
+
+/* ---- ending ---- */
+
+static enum fetch_end
+end_of(const struct transfer *transfer, CURLcode code)
+{
+    if (transfer->out_of_memory) {
+        return FETCH_NO_MEMORY;
+    }
+    if (transfer->header_too_long) {
+        return FETCH_REFUSED_HEADER;
+    }
+    if (code == CURLE_OK && transfer->header_complete) {
+        return FETCH_ANSWERED;
+    }
+    if (!transfer->header_complete) {
+        return transfer->refused != NULL ? FETCH_REFUSED_ADDRESS : FETCH_FAILED;
+    }
+    if (transfer->too_long) {
+        return FETCH_CUT_LENGTH;
+    }
+    return code == CURLE_OPERATION_TIMEDOUT ? FETCH_CUT_TIME : FETCH_CUT_CONNECTION;
+}
+
+static const char *
+problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
+{
+    switch (end) {
+    case FETCH_ANSWERED:
+        return "";
+    case FETCH_CUT_LENGTH:
+        snprintf(transfer->problem, sizeof transfer->problem, "body larger than %zu bytes",
+                 transfer->body_limit);
+        break;
+    case FETCH_REFUSED_HEADER:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "response header larger than %zu bytes", transfer->header.maximum);
+        break;
+    case FETCH_REFUSED_ADDRESS:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "the host's address is not public (%s) and not in fetch.allow_address",
+                 transfer->refused);
+        break;
+    case FETCH_NO_MEMORY:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "bodies in flight hold more than fetch.memory");
+        break;
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_CONNECTION:
+    case FETCH_FAILED:
+        if (transfer->problem[0] == '\0') {
+            snprintf(transfer->problem, sizeof transfer->problem, "%s",
+                     code == CURLE_OK ? "the server sent no response" : curl_easy_strerror(code));
+        }
+        break;
+    }
+    return transfer->problem;
+}
+
+static bool
+is_exempt(const struct fetch_http *http, const char *ip)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (http->connect_http != NULL || http->connect_https != NULL) {
+        return true;
+    }
+    if (inet_pton(AF_INET, ip, &v4.sin_addr) == 1) {
+        return address_is_exempt(http->addresses, (struct sockaddr *)&v4);
+    }
+    return inet_pton(AF_INET6, ip, &v6.sin6_addr) == 1 &&
+           address_is_exempt(http->addresses, (struct sockaddr *)&v6);
+}
+
+static void
+recycle(struct fetch_http *http, struct transfer *transfer)
+{
+    if (transfer->next != NULL) {
+        transfer->next->previous = transfer->previous;
+    }
+    if (transfer->previous != NULL) {
+        transfer->previous->next = transfer->next;
+    } else {
+        http->running = transfer->next;
+    }
+    http->memory_used -= transfer->body.capacity;
+    buf_release(&transfer->body);
+    buf_reset(&transfer->request);
+    buf_reset(&transfer->header);
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = NULL;
+    transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
+    transfer->out_of_memory = false;
+    transfer->refused = NULL;
+    transfer->problem[0] = '\0';
+    transfer->next = http->idle;
+    http->idle = transfer;
+}
+
+static void
+finish(struct fetch_http *http, struct transfer *transfer, CURLcode code)
+{
+    long status = 0;
+    long version = 0;
+    char *ip = NULL;
+    curl_off_t retry_after = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &ip);
+    curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
+    ip = ip != NULL ? ip : (char *)(uintptr_t) "";
+    const enum fetch_end end = end_of(transfer, code);
+    const struct fetch_result result = {
+        .end = end,
+        .status = transfer->header_complete ? (uint16_t)status : 0,
+        .request = buf_slice(&transfer->request),
+        .response_header = buf_slice(&transfer->header),
+        .body = transfer->body.length > 0 ? buf_slice(&transfer->body) : SLICE(""),
+        .ip = slice_string(ip),
+        .protocol = version == CURL_HTTP_VERSION_2_0 ? SLICE("h2") : SLICE(""),
+        .started_ms = transfer->started_ms,
+        .milliseconds = (uint32_t)(clock_monotonic_ms() - transfer->started_monotonic_ms),
+        .retry_after_ms = retry_after > 0 ? (uint64_t)retry_after * 1000 : 0,
+        .address_is_exempt = is_exempt(http, ip),
+        .problem = problem_of(transfer, code, end),
+    };
+    curl_multi_remove_handle(http->multi, transfer->easy);
+    transfer->done(transfer->context, &result);
+    recycle(http, transfer);
+}
+
+static void
+collect(struct fetch_http *http)
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
+        struct transfer *transfer = NULL;
+        if (message->msg == CURLMSG_DONE) {
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+            finish(http, transfer, message->data.result);
+        }
+    }
+}
+
+void
+fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
+{
+    int running;
+    int events = epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0;
+    events |= epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
+    events |= epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
+    curl_multi_socket_action(http->multi, descriptor, events, &running);
+    collect(http);
+}
+
+void
+fetch_http_tick(struct fetch_http *http)
+{
+    int running;
+    curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    collect(http);
+}

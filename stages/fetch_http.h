@@ -1,0 +1,86 @@
+/* Many HTTP transfers at a time, over libcurl's multi interface. Knows no queue and no stage.
+ *
+ * One GET per request; redirects are answers like any other. Headers and bodies are kept as they
+ * came (transfer coding undone, content coding kept), for the archive. Everything is bounded: the
+ * time of a transfer and of a silence, bytes of header and body, bytes of all transfers together.
+ * The address that is really connected to is checked against private ranges at the moment of
+ * connecting, whatever names, redirects or DNS said before.
+ *
+ * Hostile input: servers. One thread.
+ */
+#ifndef STAGES_FETCH_HTTP_H
+#define STAGES_FETCH_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "base/slice.h"
+#include "base/status.h"
+
+extern const struct opt fetch_options[];
+
+struct fetch_http;
+
+/* How the wrapper asks its owner for events. watch: events are those of epoll, 0 forgets the
+ * descriptor. timer: call fetch_http_tick after delay_ms; UINT64_MAX: no call is needed. */
+struct fetch_loop {
+    void (*watch)(void *context, int descriptor, uint32_t epoll_events);
+    void (*timer)(void *context, uint64_t delay_ms);
+    void *context;
+};
+
+enum status fetch_http_open(struct fetch_http **http, const struct opt_set *options,
+                            const struct fetch_loop *loop, struct reason *why);
+/* Transfers under way end without a callback. NULL is allowed. */
+void fetch_http_close(struct fetch_http *http);
+
+/* What the owner calls when the loop says so. Finished transfers call back from inside. */
+void fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events);
+void fetch_http_tick(struct fetch_http *http);
+
+enum fetch_end {
+    FETCH_ANSWERED,        /* a whole response */
+    FETCH_CUT_LENGTH,      /* header is there; the body passed its limit */
+    FETCH_CUT_TIME,        /* header is there; the body took too long or fell silent */
+    FETCH_CUT_CONNECTION,  /* header is there; the connection broke in the body */
+    FETCH_FAILED,          /* no response: name, connection, TLS, protocol, time */
+    FETCH_REFUSED_HEADER,  /* the response's header is larger than allowed */
+    FETCH_REFUSED_ADDRESS, /* only private addresses, which are not allowed */
+    FETCH_NO_MEMORY        /* all transfers together hold too much: try again later */
+};
+
+struct fetch_result {
+    enum fetch_end end;
+    uint16_t status;              /* HTTP; 0: none */
+    struct slice request;         /* request line and headers as sent */
+    struct slice response_header; /* status line and headers as received */
+    struct slice body;
+    struct slice ip;         /* of the peer */
+    struct slice protocol;   /* "h2"; empty for HTTP/1.x */
+    uint64_t started_ms;     /* wall time */
+    uint32_t milliseconds;   /* from start to end */
+    uint64_t retry_after_ms; /* 0: not said */
+    bool address_is_exempt;  /* the peer is in fetch.allow_address, or every connection is
+                                directed by fetch.connect_to */
+    const char *problem;     /* for people; "" when there is none */
+};
+
+/* result and its slices live until the callback returns. */
+typedef void fetch_done(void *context, const struct fetch_result *result);
+
+struct fetch_request {
+    struct slice url;           /* a crawl key */
+    struct slice etag;          /* If-None-Match; empty: none */
+    struct slice last_modified; /* If-Modified-Since; empty: none */
+    size_t size;                /* most bytes of body; 0: fetch.size */
+    fetch_done *done;
+    void *context;
+};
+
+/* Copies what it needs. The callback comes later, never from inside this call. */
+void fetch_http_start(struct fetch_http *http, const struct fetch_request *request);
+
+#endif

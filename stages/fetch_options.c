@@ -1,0 +1,66 @@
+#include "stages/fetch_http.h"
+
+const struct opt fetch_options[] = {
+    {"fetch.window", OPT_INTEGER, "256", 1, 10000, NULL,
+     "Documents that a fetch process has in flight at a time; each from another host."},
+    {"fetch.delay", OPT_DURATION, "1", 0, 86400, NULL,
+     "Least time between the end of a request and the next one to the same host. A Crawl-delay "
+     "of its robots.txt makes it longer."},
+    {"fetch.crawl_delay_maximum", OPT_DURATION, "30", 0, 86400, NULL,
+     "A longer Crawl-delay is taken as this."},
+    {"fetch.user_agent", OPT_STRING,
+     "Quadrille/0.1 (crawler of structured data; +https://example.org/please-set-fetch.user_agent)",
+     0, 0, NULL,
+     "The User-Agent header. Name yourself and a page that tells what you do and how to reach "
+     "you."},
+    {"fetch.from", OPT_STRING, "", 0, 0, NULL, "A mail address for the From header; may be empty."},
+    {"fetch.robots_name", OPT_STRING, "quadrille", 0, 0, NULL,
+     "The product token that is looked for in robots.txt."},
+    {"fetch.accept", OPT_STRING,
+     "application/n-quads, application/trig;q=0.95, text/turtle;q=0.95, "
+     "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
+     "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2",
+     0, 0, NULL, "The Accept header. Prefers RDF."},
+    {"fetch.timeout", OPT_DURATION, "120", 0.05, 86400, NULL,
+     "Longest time of a request from name lookup to the last byte."},
+    {"fetch.connect_timeout", OPT_DURATION, "15", 0.05, 3600, NULL,
+     "Longest time to look up the name, connect and agree on TLS."},
+    {"fetch.stall", OPT_DURATION, "30", 1, 3600, NULL,
+     "A server that sends less than 32 bytes a second for so long is given up."},
+    {"fetch.size", OPT_SIZE, "32M", 1024, 0, NULL,
+     "Most bytes of a body as sent. Of a longer one the beginning is archived, and the job is "
+     "buried."},
+    {"fetch.header_size", OPT_SIZE, "128K", 1024, 262144, NULL,
+     "Most bytes of a response's header."},
+    {"fetch.memory", OPT_SIZE, "512M", 1048576, 0, NULL,
+     "Most bytes that all bodies in flight in a process hold together; what passes it is fetched "
+     "again later."},
+    {"fetch.redirects", OPT_INTEGER, "10", 0, 100, NULL, "A chain of more redirects is given up."},
+    {"fetch.attempts", OPT_INTEGER, "3", 1, 1000, NULL,
+     "How often a document is tried that a server or the network fails to deliver. Less than "
+     "queue.attempts, or the queue buries it first."},
+    {"fetch.retry", OPT_DURATION, "10", 0, 86400, NULL,
+     "Time before the second attempt; doubled before each further one."},
+    {"fetch.retry_maximum", OPT_DURATION, "1h", 0, 0, NULL,
+     "Longest time before an attempt, also when Retry-After asks for more."},
+    {"fetch.robots_age", OPT_DURATION, "24h", 1, 0, NULL,
+     "A robots.txt is fetched again after this time."},
+    {"fetch.robots", OPT_BOOL, "yes", 0, 0, NULL,
+     "Whether robots.txt is fetched and obeyed. Only for one's own sites, no."},
+    {"fetch.sitemaps", OPT_BOOL, "yes", 0, 0, NULL,
+     "Whether sitemaps that robots.txt names, and those met on the way, are followed."},
+    {"fetch.hosts", OPT_INTEGER, "20000", 1, 10000000, NULL,
+     "Hosts whose robots rules a process keeps in memory."},
+    {"fetch.connections", OPT_INTEGER, "512", 1, 100000, NULL,
+     "Idle connections kept open for the next request."},
+    {"fetch.http2", OPT_BOOL, "yes", 0, 0, NULL, "Whether HTTP/2 is offered over TLS."},
+    {"fetch.allow_address", OPT_LIST, "", 0, 0, NULL,
+     "Addresses or prefixes such as 127.0.0.0/8 that may be connected to although they are "
+     "private, loopback, link-local or otherwise not of the public internet."},
+    {"fetch.connect_to", OPT_LIST, "", 0, 0, NULL,
+     "host:port that every connection goes to, whatever the URI says; https=host:port and "
+     "http=host:port only for that scheme. For tests and for mirrors."},
+    {"fetch.ca_file", OPT_STRING, "", 0, 0, NULL,
+     "Certificates (PEM) of the authorities that are trusted, instead of the system's."},
+    {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
+};

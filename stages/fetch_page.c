@@ -1,0 +1,474 @@
+/* The GET of a page, and what each end of it means. docs/FETCH.md has the table. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/url.h"
+#include "stages/fetch_task.h"
+
+enum { MEMORY_RETRY_MS = 2000, ARCHIVE_RETRY_MS = 10000, LINK_HEADER_MAXIMUM = 16 << 10 };
+
+/* ---- ends ---- */
+
+void
+task_free(struct task *task)
+{
+    buf_release(&task->robots_url);
+    free(task);
+}
+
+uint64_t
+task_delay_ms(const struct task *task)
+{
+    const struct fetch *fetch = task->fetch;
+    const struct host *host = hosts_find(fetch->hosts, task->origin, 0);
+    int64_t asked_ms = -1;
+    if (host != NULL && host->robots != NULL) {
+        asked_ms = robots_crawl_delay_ms(host->robots);
+    }
+    uint64_t delay_ms = asked_ms > 0 ? (uint64_t)asked_ms : 0;
+    if (delay_ms > fetch->crawl_delay_maximum_ms) {
+        delay_ms = fetch->crawl_delay_maximum_ms;
+    }
+    return delay_ms > fetch->delay_ms ? delay_ms : fetch->delay_ms;
+}
+
+void
+task_note_peer(struct task *task, const struct fetch_result *result)
+{
+    task->asked = true;
+    if (result->ip.length > 0) {
+        task->ip = arena_copy(&task->job->arena, result->ip);
+        task->address_is_exempt = result->address_is_exempt;
+    }
+}
+
+/* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
+ * connections there. */
+static void
+set_rest(struct task *task)
+{
+    const uint64_t group =
+        task->ip.length > 0 && !task->address_is_exempt ? fingerprint64(task->ip) : 0;
+    if (task->asked) {
+        stage_set_lane_rest(task->job, task_delay_ms(task), group);
+    }
+}
+
+static void
+note_attempt(struct task *task, const char *outcome)
+{
+    char time[CLOCK_TEXT_SIZE];
+    char line[256];
+    clock_text(clock_wall_ms(), 1, time);
+    const int n = snprintf(line, sizeof line, "%s fetch %s", time, outcome);
+    meta_set_text(&task->job->meta, META_ATTEMPTS,
+                  slice_of(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1));
+}
+
+/* What every end says of the document. */
+static void
+set_common(struct task *task, const char *state, const char *reason)
+{
+    struct meta_update *meta = &task->job->meta;
+    const struct job *job = &task->job->job;
+    meta_set_number(meta, META_GENERATION, job->generation);
+    meta_set_number(meta, META_DEPTH, job->depth);
+    meta_set_text(meta, META_VIA, job->via);
+    if (state != NULL) {
+        meta_set_text(meta, META_STATE, slice_string(state));
+        meta_set_text(meta, META_REASON, slice_string(reason));
+    }
+}
+
+void
+task_done(struct task *task, const char *state, const char *reason)
+{
+    set_common(task, state, reason);
+    task_queue_sitemaps(task);
+    set_rest(task);
+    stage_done(task->job);
+    task_free(task);
+}
+
+void
+task_bury(struct task *task, const char *reason)
+{
+    set_common(task, "failed", reason);
+    note_attempt(task, reason);
+    set_rest(task);
+    stage_bury(task->job, "%s", reason);
+    task_free(task);
+}
+
+void
+task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
+{
+    const struct fetch *fetch = task->fetch;
+    const unsigned attempt = task->job->job.attempt;
+    note_attempt(task, reason);
+    if (attempt >= fetch->attempts) {
+        task_done(task, "failed", reason);
+        return;
+    }
+    uint64_t delay_ms = fetch->retry_ms << (attempt < 20 ? (attempt > 0 ? attempt - 1 : 0) : 20);
+    delay_ms = delay_ms > least_delay_ms ? delay_ms : least_delay_ms;
+    delay_ms = delay_ms < fetch->retry_maximum_ms ? delay_ms : fetch->retry_maximum_ms;
+    set_common(task, NULL, NULL);
+    set_rest(task);
+    stage_release(task->job, delay_ms, true, "%s", reason);
+    task_free(task);
+}
+
+/* ---- archive and metadata ---- */
+
+bool
+task_archive(struct task *task, struct slice url, const struct fetch_result *result,
+             struct slice truncated, struct warc_location *location)
+{
+    struct reason why;
+    const struct warc_exchange exchange = {
+        .uri = url,
+        .request = result->request,
+        .response_header = result->response_header,
+        .body = result->body,
+        .ip = result->ip,
+        .protocol = result->protocol,
+        .truncated = truncated,
+        .date_ms = result->started_ms,
+    };
+    if (warc_write_exchange(task->fetch->warc, &exchange, location, &why) == STATUS_OK) {
+        return true;
+    }
+    log_error("archive_failed", "uri=%.*s reason=%s", SLICE_PRINT(url), why.text);
+    stage_release(task->job, ARCHIVE_RETRY_MS, false, "%s", why.text);
+    task_free(task);
+    return false;
+}
+
+static void
+set_response(struct task *task, const struct fetch_result *result, struct slice truncated)
+{
+    struct meta_update *meta = &task->job->meta;
+    const struct slice header = result->response_header;
+    uint8_t digest[DIGEST_SHA256_SIZE];
+    char text[8 + 2 * DIGEST_SHA256_SIZE] = "sha256:";
+    digest_sha256(result->body, digest);
+    digest_hex(digest, sizeof digest, text + 7);
+    meta_set_number(meta, META_FETCHED, result->started_ms);
+    meta_set_number(meta, META_FETCH_MS, result->milliseconds);
+    meta_set_number(meta, META_HTTP_STATUS, result->status);
+    meta_set_text(meta, META_HTTP_VERSION, slice_of(header.at, slice_find(header, ' ')));
+    meta_set_text(meta, META_REQUEST_HEADERS, result->request);
+    meta_set_text(meta, META_RESPONSE_HEADERS, header);
+    meta_set_text(meta, META_CONTENT_TYPE, warc_http_header(header, "Content-Type"));
+    meta_set_text(meta, META_ETAG, warc_http_header(header, "ETag"));
+    meta_set_text(meta, META_LAST_MODIFIED, warc_http_header(header, "Last-Modified"));
+    meta_set_text(meta, META_IP, result->ip);
+    meta_set_number(meta, META_PAYLOAD_BYTES, result->body.length);
+    meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
+    meta_set_text(meta, META_TRUNCATED, truncated);
+    meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
+}
+
+static void
+set_location(struct task *task, const struct warc_location *location)
+{
+    struct meta_update *meta = &task->job->meta;
+    meta_set_text(meta, META_WARC_NODE, slice_string(task->fetch->node));
+    meta_set_text(meta, META_WARC_FILE, slice_string(location->file));
+    meta_set_number(meta, META_WARC_OFFSET, location->offset);
+    meta_set_number(meta, META_WARC_LENGTH, location->length);
+    meta_set_text(meta, META_WARC_RECORD_ID, slice_string(location->id));
+}
+
+/* Archives the page and notes it; false when the task is over. */
+static bool
+keep_response(struct task *task, const struct fetch_result *result, struct slice truncated,
+              struct warc_location *location)
+{
+    if (!task_archive(task, task->job->job.uri, result, truncated, location)) {
+        return false;
+    }
+    set_response(task, result, truncated);
+    set_location(task, location);
+    return true;
+}
+
+static bool
+is_recrawl(const struct task *task)
+{
+    return (task->job->job.flags & JOB_RECRAWL) != 0 || task->job->job.generation > 1;
+}
+
+/* The document is no more what it was: its graph is emptied. */
+static void
+remove_graph(struct task *task, const struct fetch_result *result)
+{
+    const struct document document = {
+        .http_status = result->status, .fetched_ms = result->started_ms, .removed = true};
+    if (is_recrawl(task)) {
+        stage_output_next(task->job, STAGE_INDEX, &document);
+    }
+}
+
+/* ---- answers ---- */
+
+/* All values of Link headers, joined. */
+static void
+join_links(struct slice header, struct buf *links)
+{
+    while (header.length > 0) {
+        const size_t line = slice_find(header, '\n');
+        const size_t n = line < header.length ? line + 1 : line;
+        const struct slice value = warc_http_header(slice_of(header.at, n), "Link");
+        if (value.length > 0 && links->length + value.length + 2 <= links->maximum) {
+            buf_append_string(links, links->length > 0 ? ", " : "");
+            buf_append_slice(links, value);
+        }
+        header = slice_of(header.at + n, header.length - n);
+    }
+}
+
+/* The charset parameter of a Content-Type, without quotes. */
+static struct slice
+charset_of(struct slice content_type)
+{
+    while (content_type.length > 0) {
+        const size_t end = slice_find(content_type, ';');
+        const struct slice part = slice_trim(slice_of(content_type.at, end));
+        const size_t next = end < content_type.length ? end + 1 : end;
+        content_type = slice_of(content_type.at + next, content_type.length - next);
+        if (part.length > 8 && slice_equal_nocase(slice_of(part.at, 8), SLICE("charset="))) {
+            struct slice value = slice_trim(slice_of(part.at + 8, part.length - 8));
+            if (value.length >= 2 && value.at[0] == '"' && value.at[value.length - 1] == '"') {
+                value = slice_of(value.at + 1, value.length - 2);
+            }
+            return value;
+        }
+    }
+    return (struct slice){0};
+}
+
+static void
+answered_document(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct buf links;
+    if (!keep_response(task, result, (struct slice){0}, &location)) {
+        return;
+    }
+    if (result->body.length == 0) {
+        remove_graph(task, result);
+        task_done(task, "fetched", "the response has no body");
+        return;
+    }
+    const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
+    buf_init(&links, LINK_HEADER_MAXIMUM);
+    join_links(result->response_header, &links);
+    const struct document document = {
+        .http_status = result->status,
+        .content_type = content_type,
+        .link_header = buf_slice(&links),
+        .charset = charset_of(content_type),
+        .fetched_ms = result->started_ms,
+        .response = {.node = slice_string(task->fetch->node),
+                     .file = slice_string(location.file),
+                     .offset = location.offset,
+                     .length = location.length,
+                     .id = slice_string(location.id)},
+    };
+    stage_output_next(task->job, STAGE_DETECT, &document);
+    buf_release(&links);
+    task_follow_sitemap(task, result);
+    task_done(task, "fetched", "");
+}
+
+static void
+queue_target(struct task *task, struct slice target)
+{
+    const struct job *from = &task->job->job;
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = target,
+        .lane_name = url_origin(target),
+        .via = from->uri,
+        .priority = from->priority,
+        .flags = from->flags & JOB_SEED,
+        .hops = (uint8_t)(from->hops + 1),
+        .depth = from->depth,
+        .data = from->data, /* a sitemap that moved is one at its new place */
+    };
+    stage_output(task->job, &output);
+}
+
+static void
+answered_redirect(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct buf target;
+    struct reason why = {"no Location header"};
+    const char *because = "";
+    const struct job *job = &task->job->job;
+    if (!keep_response(task, result, (struct slice){0}, &location)) {
+        return;
+    }
+    remove_graph(task, result);
+    const struct slice to = warc_http_header(result->response_header, "Location");
+    buf_init(&target, URL_MAXIMUM);
+    if (to.length == 0 || url_crawl_key(to, job->uri, &target, &why) != STATUS_OK) {
+        char reason[REASON_SIZE + 40];
+        snprintf(reason, sizeof reason, "redirect without a target: %s", why.text);
+        task_done(task, "failed", reason);
+    } else if (slice_equal(buf_slice(&target), job->uri)) {
+        task_done(task, "failed", "redirects to itself");
+    } else if (job->hops >= task->fetch->redirects) {
+        task_done(task, "failed", "more redirects than fetch.redirects");
+    } else {
+        meta_set_text(&task->job->meta, META_REDIRECT_TO, buf_slice(&target));
+        if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
+            queue_target(task, buf_slice(&target));
+        }
+        task_done(task, "redirected", because);
+    }
+    buf_release(&target);
+}
+
+static void
+answered_unchanged(struct task *task, const struct fetch_result *result)
+{
+    struct meta_update *meta = &task->job->meta;
+    meta_set_number(meta, META_FETCHED, result->started_ms);
+    meta_set_number(meta, META_FETCH_MS, result->milliseconds);
+    meta_set_number(meta, META_HTTP_STATUS, result->status);
+    task_done(task, "fetched", "not modified");
+}
+
+static void
+answered_gone(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    if (keep_response(task, result, (struct slice){0}, &location)) {
+        remove_graph(task, result);
+        task_done(task, "gone", "");
+    }
+}
+
+static void
+answered_failure(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    char reason[40];
+    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    if (keep_response(task, result, (struct slice){0}, &location)) {
+        task_done(task, "failed", reason);
+    }
+}
+
+/* The server is in trouble, or asks for patience. */
+static void
+answered_later(struct task *task, const struct fetch_result *result)
+{
+    char reason[40];
+    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    if (task->job->job.attempt >= task->fetch->attempts) {
+        answered_failure(task, result);
+        return;
+    }
+    task_retry(task, result->retry_after_ms, reason);
+}
+
+struct answer {
+    uint16_t first, last;
+    void (*handle)(struct task *task, const struct fetch_result *result);
+};
+
+/* The first range that holds the status decides. */
+static const struct answer answers[] = {
+    {200, 299, answered_document}, {304, 304, answered_unchanged},
+    {300, 399, answered_redirect}, {404, 404, answered_gone},
+    {410, 410, answered_gone},     {408, 408, answered_later},
+    {425, 425, answered_later},    {429, 429, answered_later},
+    {500, 599, answered_later},    {0, UINT16_MAX, answered_failure},
+};
+
+/* ---- all ends of the GET ---- */
+
+static void
+answered(struct task *task, const struct fetch_result *result)
+{
+    size_t i = 0;
+    while (result->status < answers[i].first || result->status > answers[i].last) {
+        i++;
+    }
+    answers[i].handle(task, result);
+}
+
+/* The body is not whole. Its beginning is archived when this is the end of the matter. */
+static void
+cut(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    const bool length = result->end == FETCH_CUT_LENGTH;
+    const bool time = result->end == FETCH_CUT_TIME;
+    if (!length && task->job->job.attempt < task->fetch->attempts) {
+        task_retry(task, 0, result->problem);
+        return;
+    }
+    const struct slice truncated = length ? SLICE("length")
+                                   : time ? SLICE("time")
+                                          : SLICE("disconnect");
+    if (!keep_response(task, result, truncated, &location)) {
+        return;
+    }
+    if (length || time) {
+        task_bury(task, result->problem);
+    } else {
+        task_done(task, "failed", result->problem);
+    }
+}
+
+static void
+page_fetched(void *context, const struct fetch_result *result)
+{
+    struct task *task = context;
+    task_note_peer(task, result);
+    switch (result->end) {
+    case FETCH_ANSWERED:
+        answered(task, result);
+        break;
+    case FETCH_CUT_LENGTH:
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_CONNECTION:
+        cut(task, result);
+        break;
+    case FETCH_FAILED:
+        task_retry(task, 0, result->problem);
+        break;
+    case FETCH_REFUSED_HEADER:
+        task_bury(task, result->problem);
+        break;
+    case FETCH_REFUSED_ADDRESS:
+        task_done(task, "denied", result->problem);
+        break;
+    case FETCH_NO_MEMORY:
+        stage_release(task->job, MEMORY_RETRY_MS, false, "%s", result->problem);
+        task_free(task);
+        break;
+    }
+}
+
+void
+task_get(struct task *task)
+{
+    const struct fetch_request request = {
+        .url = task->job->job.uri,
+        .etag = task->etag,
+        .last_modified = task->last_modified,
+        .done = page_fetched,
+        .context = task,
+    };
+    fetch_http_start(task->fetch->http, &request);
+}

@@ -1,0 +1,268 @@
+/* robots.txt: RFC 9309 section 2.3. The rules of an origin are looked for in the process's cache,
+ * then in the metadata store, then at the host; what was fetched goes to both. A host's jobs come
+ * one at a time (its lane), so nobody fetches the same robots.txt at the same time. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/url.h"
+#include "stages/fetch_task.h"
+
+enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000 };
+
+/* ---- deciding ---- */
+
+static void
+wait_over(void *context)
+{
+    task_get(context);
+}
+
+static void
+decide(struct task *task, const struct host *host)
+{
+    struct stage_job *job = task->job;
+    if (host->access == HOST_UNREACHABLE) {
+        task_retry(task, 0, host->reason);
+        return;
+    }
+    if (host->access == HOST_BY_RULES &&
+        !robots_allows(host->robots, url_path_query(job->job.uri))) {
+        task_done(task, "denied", "robots.txt of the host");
+        return;
+    }
+    const uint64_t delay_ms = task->asked ? task->fetch->delay_ms : 0;
+    if (delay_ms > 0) {
+        stage_timer(job->run, delay_ms, wait_over, task);
+    } else {
+        task_get(task);
+    }
+}
+
+/* ---- the host ---- */
+
+static void fetch_robots(struct task *task);
+
+/* Remembers what is known now of the host's rules, here and in the metadata store. */
+static struct host *
+remember(struct task *task, enum host_access access, uint16_t status, struct slice body,
+         const char *reason)
+{
+    struct fetch *fetch = task->fetch;
+    const uint64_t now_ms = clock_wall_ms();
+    const uint64_t age_ms = access == HOST_UNREACHABLE ? fetch->retry_ms : fetch->robots_age_ms;
+    const struct slice *sitemaps = NULL;
+    struct meta_update update;
+    struct buf text;
+    struct robots *robots =
+        access == HOST_BY_RULES ? robots_parse(body, slice_string(fetch->robots_name)) : NULL;
+    meta_update_init(&update);
+    meta_set_number(&update, META_ROBOTS_FETCHED, now_ms);
+    meta_set_number(&update, META_ROBOTS_STATUS, status);
+    meta_set_number(&update, META_ROBOTS_EXPIRES, now_ms + age_ms);
+    meta_set_text(&update, META_ROBOTS_BODY, body);
+    meta_set_text(&update, META_ROBOTS_FAILURE, slice_string(reason));
+    buf_init(&text, META_VALUE_MAXIMUM);
+    const size_t n = robots != NULL ? robots_sitemaps(robots, &sitemaps) : 0;
+    for (size_t i = 0; i < n; i++) {
+        buf_append_slice(&text, sitemaps[i]);
+        buf_append_char(&text, '\n');
+    }
+    meta_set_text(&update, META_SITEMAPS, buf_slice(&text));
+    if (robots != NULL && robots_crawl_delay_ms(robots) >= 0) {
+        meta_set_number(&update, META_CRAWL_DELAY_MS, (uint64_t)robots_crawl_delay_ms(robots));
+    }
+    meta_set_text(&update, META_HOST_IP, task->ip);
+    buf_reset(&text);
+    buf_append_char(&text, 'h');
+    buf_append_slice(&text, task->origin);
+    stage_put_meta(task->job, buf_slice(&text), buf_slice(&update.fields));
+    buf_release(&text);
+    meta_update_release(&update);
+    return hosts_put(fetch->hosts, task->origin, access, robots, now_ms + age_ms, reason);
+}
+
+static void
+unreachable(struct task *task, uint16_t status, const char *problem)
+{
+    char reason[HOST_REASON_SIZE];
+    if (status > 0) {
+        snprintf(reason, sizeof reason, "robots.txt: the host answered %u", status);
+    } else {
+        snprintf(reason, sizeof reason, "robots.txt: %s", problem);
+    }
+    decide(task, remember(task, HOST_UNREACHABLE, status, (struct slice){0}, reason));
+}
+
+static void
+follow_robots(struct task *task, const struct fetch_result *result)
+{
+    struct buf next;
+    const struct slice location = warc_http_header(result->response_header, "Location");
+    buf_init(&next, URL_MAXIMUM);
+    if (task->robots_hops++ == ROBOTS_HOPS || location.length == 0 ||
+        url_crawl_key(location, buf_slice(&task->robots_url), &next, NULL) != STATUS_OK) {
+        /* Section 2.3.1.2: after five, as if there were none. */
+        decide(task, remember(task, HOST_OPEN, result->status, (struct slice){0}, ""));
+        buf_release(&next);
+        return;
+    }
+    buf_release(&task->robots_url);
+    task->robots_url = next;
+    fetch_robots(task);
+}
+
+static void
+rules_from(struct task *task, const struct fetch_result *result)
+{
+    struct buf body;
+    const struct slice coding = warc_http_header(result->response_header, "Content-Encoding");
+    buf_init(&body, ROBOTS_MAXIMUM);
+    /* What could be decoded counts, as does the beginning of what is too long. */
+    (void)warc_decode(coding, result->body, 0, &body, NULL);
+    const struct slice text = body.length > 0 ? buf_slice(&body) : SLICE("");
+    decide(task, remember(task, HOST_BY_RULES, result->status, text, ""));
+    buf_release(&body);
+}
+
+static void
+robots_fetched(void *context, const struct fetch_result *result)
+{
+    struct task *task = context;
+    struct warc_location location;
+    const bool whole = result->end == FETCH_ANSWERED;
+    task_note_peer(task, result);
+    if (result->end == FETCH_NO_MEMORY) {
+        stage_release(task->job, METADATA_RETRY_MS, false, "%s", result->problem);
+        task_free(task);
+        return;
+    }
+    if (result->end == FETCH_REFUSED_ADDRESS) {
+        task_done(task, "denied", result->problem);
+        return;
+    }
+    if (!whole && result->end != FETCH_CUT_LENGTH) {
+        unreachable(task, 0, result->problem);
+        return;
+    }
+    if (!task_archive(task, buf_slice(&task->robots_url), result,
+                      whole ? (struct slice){0} : SLICE("length"), &location)) {
+        return;
+    }
+    if (result->status >= 200 && result->status < 300) {
+        rules_from(task, result);
+    } else if (result->status >= 300 && result->status < 400) {
+        follow_robots(task, result);
+    } else if (result->status >= 400 && result->status < 500 && result->status != 429) {
+        decide(task, remember(task, HOST_OPEN, result->status, (struct slice){0}, ""));
+    } else {
+        unreachable(task, result->status, "");
+    }
+}
+
+static void
+fetch_robots(struct task *task)
+{
+    const struct fetch_request request = {
+        .url = buf_slice(&task->robots_url),
+        .size = ROBOTS_MAXIMUM,
+        .done = robots_fetched,
+        .context = task,
+    };
+    fetch_http_start(task->fetch->http, &request);
+}
+
+/* ---- the metadata store ---- */
+
+static struct host *
+host_from_record(struct task *task, struct slice record)
+{
+    struct fetch *fetch = task->fetch;
+    uint64_t expires_ms = 0;
+    uint64_t status = 0;
+    struct slice body = {0};
+    struct slice failure = {0};
+    char reason[HOST_REASON_SIZE];
+    if (!meta_record_number(record, META_ROBOTS_EXPIRES, &expires_ms) ||
+        expires_ms <= clock_wall_ms()) {
+        return NULL;
+    }
+    (void)meta_record_number(record, META_ROBOTS_STATUS, &status);
+    if (meta_record_text(record, META_ROBOTS_FAILURE, &failure) && failure.length > 0) {
+        snprintf(reason, sizeof reason, "%.*s", SLICE_PRINT(failure));
+        return hosts_put(fetch->hosts, task->origin, HOST_UNREACHABLE, NULL, expires_ms, reason);
+    }
+    if (status < 200 || status >= 300) {
+        return hosts_put(fetch->hosts, task->origin, HOST_OPEN, NULL, expires_ms, NULL);
+    }
+    (void)meta_record_text(record, META_ROBOTS_BODY, &body);
+    return hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
+                     robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+}
+
+static void
+take_conditions(struct task *task, struct slice record)
+{
+    struct slice text;
+    if (meta_record_text(record, META_ETAG, &text)) {
+        task->etag = arena_copy(&task->job->arena, text);
+    }
+    if (meta_record_text(record, META_LAST_MODIFIED, &text)) {
+        task->last_modified = arena_copy(&task->job->arena, text);
+    }
+}
+
+static void
+records_read(void *context, enum status status, const struct slice *records, size_t n,
+             const struct reason *why)
+{
+    struct task *task = context;
+    struct fetch *fetch = task->fetch;
+    if (status != STATUS_OK) {
+        stage_release(task->job, METADATA_RETRY_MS, false, "metadata could not be read: %s",
+                      why->text);
+        task_free(task);
+        return;
+    }
+    if (n > 1) {
+        take_conditions(task, records[1]);
+    }
+    if (!fetch->robots) {
+        task_get(task);
+        return;
+    }
+    struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
+    if (host == NULL) {
+        host = host_from_record(task, records[0]);
+    }
+    if (host != NULL) {
+        decide(task, host);
+        return;
+    }
+    buf_append_slice(&task->robots_url, task->origin);
+    buf_append_string(&task->robots_url, "/robots.txt");
+    fetch_robots(task);
+}
+
+void
+task_check_rules(struct task *task)
+{
+    struct fetch *fetch = task->fetch;
+    const struct job *job = &task->job->job;
+    const bool again = (job->flags & JOB_RECRAWL) != 0 || job->generation > 1;
+    const struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
+    if (!again && host != NULL) {
+        decide(task, host);
+        return;
+    }
+    if (!again && !fetch->robots) {
+        task_get(task);
+        return;
+    }
+    struct arena *arena = &task->job->arena;
+    const struct slice keys[2] = {
+        arena_printf(arena, "h%.*s", SLICE_PRINT(task->origin)),
+        arena_printf(arena, "u%.*s", SLICE_PRINT(job->uri)),
+    };
+    metastore_get(stage_metastore(task->job->run), keys, again ? 2 : 1, records_read, task);
+}

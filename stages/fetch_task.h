@@ -1,0 +1,70 @@
+/* Shared by the parts of the fetch stage; not for others.
+ *
+ *   fetch.c          the program: options, events, flush
+ *   fetch_rules.c    may this URI be fetched? robots.txt from cache, metadata store or the host
+ *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
+ *   fetch_sitemap.c  entries of sitemaps as new jobs
+ *
+ * A task goes through them in that order and ends in exactly one of task_done, task_retry,
+ * stage_release or stage_bury, after which it is freed by task_end. */
+#ifndef STAGES_FETCH_TASK_H
+#define STAGES_FETCH_TASK_H
+
+#include "stages/fetch_hosts.h"
+#include "stages/fetch_http.h"
+#include "stages/scope.h"
+#include "stages/stage.h"
+#include "warc/warc.h"
+
+struct fetch {
+    struct stage_run *run;
+    struct fetch_http *http;
+    struct warc_writer *warc;
+    struct scope *scope;
+    struct hosts *hosts;
+    const char *node; /* name in cluster.conf */
+    const char *robots_name;
+    uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
+    unsigned attempts, redirects;
+    bool robots, sitemaps;
+    struct watched **watched; /* by descriptor */
+    size_t watched_count;
+};
+
+struct task {
+    struct fetch *fetch;
+    struct stage_job *job;
+    struct slice origin;              /* of the URI */
+    struct slice etag, last_modified; /* of the earlier fetch, on a recrawl; in the job's arena */
+    struct buf robots_url;            /* of the robots.txt being fetched, after redirects */
+    unsigned robots_hops;
+    bool asked;      /* a request went to the host */
+    struct slice ip; /* of the host, when asked; in the job's arena */
+    bool address_is_exempt;
+};
+
+/* fetch_rules.c */
+void task_check_rules(struct task *task);
+
+/* fetch_page.c */
+void task_get(struct task *task);
+/* Ends the job with a state; queues the host's sitemaps with it. */
+void task_done(struct task *task, const char *state, const char *reason);
+/* Another attempt later, or, when there were enough, the state "failed". */
+void task_retry(struct task *task, uint64_t least_delay_ms, const char *reason);
+void task_bury(struct task *task, const char *reason);
+/* Writes the exchange to the archive; on failure the job has been released: the task is over. */
+bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
+                  struct slice truncated, struct warc_location *location);
+/* The host's rest after this job. */
+uint64_t task_delay_ms(const struct task *task);
+void task_note_peer(struct task *task, const struct fetch_result *result);
+void task_free(struct task *task);
+
+/* fetch_sitemap.c */
+/* Queues the sitemaps that the host's robots.txt names, unless that was done. */
+void task_queue_sitemaps(struct task *task);
+/* Queues the entries when the response is a sitemap. */
+void task_follow_sitemap(struct task *task, const struct fetch_result *result);
+
+#endif
