@@ -149,6 +149,7 @@ struct broker {
     uint64_t disk_free;
     uint64_t failed_until_ms; /* monotonic: writing failed for lack of room */
     uint64_t tick_ms;         /* monotonic: housekeeping of the store */
+    uint64_t malformed;       /* requests refused */
     bool intake_stopped;
     bool throttled[STAGE_COUNT];
     struct buf scratch, reply;

@@ -1,5 +1,7 @@
 #include "queue/message.h"
 
+#include "base/url.h"
+
 enum { NEW_LEAST = 14, STAGE_NUMBERS = 11, NUMBERS = 8 };
 
 void
@@ -7,6 +9,15 @@ message_put_new(struct buf *out, const struct job *job)
 {
     codec_put_u8(out, job->key.stage);
     job_encode(out, job);
+}
+
+/* A lane without a host would be nobody's. */
+static bool
+has_origin(const struct job *job)
+{
+    return (slice_starts(job->uri, SLICE("http://")) ||
+            slice_starts(job->uri, SLICE("https://"))) &&
+           url_host(job->uri).length > 0 && job->lane_name.length > 0;
 }
 
 bool
@@ -18,7 +29,7 @@ message_get_new(struct codec_reader *reader, struct job *job)
         job->key.stage = 0;
     }
     (void)job_decode(reader, job);
-    if (job->key.stage == STAGE_FETCH && job->lane_name.length == 0) {
+    if (!reader->bad && job->key.stage == STAGE_FETCH && !has_origin(job)) {
         reader->bad = true;
     }
     return !reader->bad;
