@@ -435,7 +435,10 @@ emit_exchange(struct emit *emit)
     literal(emit, request, HTTP "methodName", SLICE("GET"), NULL);
     uri(emit, request, HTTP "absoluteURI", emit->document.value);
     triple(emit, request, HTTP "resp", response);
-    triple(emit, named(emit, NODE_CONNECTION), HTTP "requests", request);
+    const struct term requests = term_blank(SLICE("requests"));
+    triple(emit, named(emit, NODE_CONNECTION), HTTP "requests", requests);
+    triple(emit, requests, RDF_FIRST, request);
+    triple(emit, requests, RDF_REST, iri_of(RDF_NIL));
     triple(emit, response, HTTP "body", named(emit, NODE_BODY));
     for (size_t i = 0; i < sizeof status_codes / sizeof status_codes[0]; i++) {
         if (status_codes[i].code == status) {
