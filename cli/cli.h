@@ -53,6 +53,11 @@ enum status cli_index(struct cli *cli, struct index_client **index, struct reaso
 /* Turns what people type into the key that documents have: adds http:// when there is no scheme. */
 enum status cli_document_key(const char *text, struct buf *key, struct reason *why);
 
+/* The archived body of a document, Content-Encoding undone, in memory (buf_init'ed), and what
+ * the server said its type was, unless content_type holds something already. */
+enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice *body,
+                         struct buf *content_type, struct reason *why);
+
 /* index_piece that writes to the FILE * context. */
 enum status cli_print_piece(void *file, struct slice bytes, struct reason *why);
 

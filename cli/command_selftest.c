@@ -1,0 +1,37 @@
+/* quadrille selftest: proves the sandbox by trying what it forbids. */
+#include "cli/cli.h"
+#include "stages/sandbox.h"
+
+static void
+print_trial(void *context, const char *trial, bool stopped, const char *how)
+{
+    (void)context;
+    printf("%-8s %s: %s\n", stopped ? "stopped" : "ALLOWED", trial, how);
+}
+
+int
+command_selftest(int argc, char **argv)
+{
+    static const struct program program = {
+        .name = "quadrille selftest",
+        .synopsis = "",
+        .summary = "prove that the sandbox of the workers holds",
+        .description = "Starts a process in the sandbox in which documents are parsed, lets it "
+                       "try forbidden things (opening files, connecting, starting programs, "
+                       "taking memory, ...), and prints what stopped each. Exit code 0: all were "
+                       "stopped; 111: some were not.",
+        .examples = "quadrille selftest",
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        printf("Landlock: %s\n", sandbox_has_landlock() ? "yes" : "not in this kernel");
+        const unsigned allowed = sandbox_selftest(print_trial, NULL);
+        if (allowed > 0) {
+            status = status_fail(&why, STATUS_SYSTEM, "%u things were not stopped", allowed);
+        }
+    }
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,86 @@
+#include "stages/content.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "warc/remote.h"
+
+enum { WARC_PATH_MAXIMUM = 1 << 16, REMOTE_WAIT_MS = 30000 };
+
+struct content {
+    const struct cluster *cluster;
+    char *folder; /* DIR/warc */
+    struct warc_limits limits;
+    struct warc_remote *remote; /* opened at first need */
+    struct buf member;
+};
+
+enum status
+content_open(struct content **out, const char *directory, const struct cluster *cluster,
+             const struct warc_limits *limits, struct reason *why)
+{
+    struct content *content = memory_zero(1, sizeof *content);
+    struct buf folder;
+    (void)why;
+    buf_init(&folder, WARC_PATH_MAXIMUM);
+    buf_printf(&folder, "%s/warc", directory);
+    content->folder = memory_string(folder.data);
+    buf_release(&folder);
+    content->cluster = cluster;
+    content->limits = *limits;
+    buf_init(&content->member, limits->record > 0 ? limits->record : 256u << 20);
+    *out = content;
+    return STATUS_OK;
+}
+
+void
+content_close(struct content *content)
+{
+    if (content == NULL) {
+        return;
+    }
+    if (content->remote != NULL) {
+        warc_remote_close(content->remote);
+    }
+    buf_release(&content->member);
+    free(content->folder);
+    free(content);
+}
+
+static enum status
+read_remote(struct content *content, const struct cluster_node *node,
+            const struct document_record *where, struct buf *memory, struct warc_record *record,
+            struct reason *why)
+{
+    if (node->web == NULL) {
+        return status_fail(why, STATUS_MISUSE,
+                           "cluster.conf: node %s has no web=, which its archive is read by",
+                           node->name);
+    }
+    if (content->remote == NULL) {
+        TRY(warc_remote_open(&content->remote, REMOTE_WAIT_MS, why));
+    }
+    TRY(warc_fetch_remote(content->remote, node->web, where->file, where->offset, where->length,
+                          &content->member, why));
+    return warc_read_member(buf_slice(&content->member), &content->limits, memory, record, why);
+}
+
+enum status
+content_read(struct content *content, const struct document_record *where, struct buf *memory,
+             struct warc_record *record, struct reason *why)
+{
+    size_t node = cluster_self(content->cluster);
+    if (where->file.length == 0) {
+        return status_fail(why, STATUS_NOT_FOUND, "nothing was archived");
+    }
+    if (where->node.length > 0 && !cluster_find(content->cluster, where->node, &node)) {
+        return status_fail(why, STATUS_NOT_FOUND, "cluster.conf has no node %.*s",
+                           SLICE_PRINT(where->node));
+    }
+    if (node != cluster_self(content->cluster)) {
+        return read_remote(content, cluster_node(content->cluster, node), where, memory, record,
+                           why);
+    }
+    return warc_read(content->folder, where->file, where->offset, where->length, &content->limits,
+                     memory, record, why);
+}

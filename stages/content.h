@@ -1,0 +1,23 @@
+/* Archived records, wherever they are: this node's from DIR/warc, another node's from its
+ * quadrille-web by one Range request. One thread per object. */
+#ifndef STAGES_CONTENT_H
+#define STAGES_CONTENT_H
+
+#include "queue/cluster.h"
+#include "stages/document.h"
+#include "warc/warc.h"
+
+struct content;
+
+/* cluster must outlive *content. */
+enum status content_open(struct content **content, const char *directory,
+                         const struct cluster *cluster, const struct warc_limits *limits,
+                         struct reason *why);
+void content_close(struct content *content); /* NULL is allowed */
+
+/* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read, and
+ * TIMEOUT or SYSTEM when another node was not reached, which is worth another try. */
+enum status content_read(struct content *content, const struct document_record *where,
+                         struct buf *memory, struct warc_record *record, struct reason *why);
+
+#endif
