@@ -24,8 +24,7 @@ static size_t
 find_slot(const struct blank_index *index, const struct table *table, struct slice label)
 {
     size_t slot = (size_t)hash_label(label) & (table->size - 1);
-    while (table->slots[slot] != 0 &&
-           !slice_equal(index->labels[table->slots[slot] - 1], label)) {
+    while (table->slots[slot] != 0 && !slice_equal(index->labels[table->slots[slot] - 1], label)) {
         slot = (slot + 1) & (table->size - 1);
     }
     return slot;
@@ -82,9 +81,8 @@ blank_index_build(struct blank_index *index, const struct graph *graph)
     for (size_t i = 0; i < graph->count; i++) {
         for (int place = 0; place < BLANK_PLACES; place++) {
             const struct term *term = blank_place(&graph->quads[i], place);
-            index->places[i][place] = term->kind == TERM_BLANK
-                                          ? number_of(index, &table, term->value)
-                                          : BLANK_NONE;
+            index->places[i][place] =
+                term->kind == TERM_BLANK ? number_of(index, &table, term->value) : BLANK_NONE;
         }
     }
     free(table.slots);
@@ -99,8 +97,7 @@ blank_index_release(struct blank_index *index)
 }
 
 void
-blank_index_rename(const struct blank_index *index, struct graph *graph,
-                   const struct slice *labels)
+blank_index_rename(const struct blank_index *index, struct graph *graph, const struct slice *labels)
 {
     for (size_t i = 0; index->count > 0 && i < graph->count; i++) {
         for (int place = 0; place < BLANK_PLACES; place++) {

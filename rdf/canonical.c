@@ -28,7 +28,7 @@ struct canonicalizer {
     uint32_t *quads; /* numbers of the quads, doubles left out, grouped by blank node ... */
     size_t *first;   /* ... whose group is first[node] .. first[node + 1] */
     uint8_t (*hashes)[SHA384_DIGEST_SIZE]; /* first degree [4.6]; SHA-256 leaves the rest 0 */
-    uint32_t *canonical;      /* issued numbers [4.5] or BLANK_NONE */
+    uint32_t *canonical;                   /* issued numbers [4.5] or BLANK_NONE */
     uint32_t issued;
     uint32_t *temporary; /* number in the temporary issuer or BLANK_NONE */
     uint32_t *order;     /* nodes of the temporary issuer in order of issue */
@@ -88,8 +88,7 @@ distinct_quads(const struct canonicalizer *c, size_t *count)
     }
     qsort_r(quads, n, sizeof *quads, compare_quads, graph->quads);
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 ||
-            quad_compare(&graph->quads[quads[kept - 1]], &graph->quads[quads[i]]) != 0) {
+        if (i == 0 || quad_compare(&graph->quads[quads[kept - 1]], &graph->quads[quads[i]]) != 0) {
             quads[kept++] = quads[i];
         }
     }

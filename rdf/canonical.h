@@ -12,7 +12,7 @@
 enum canonical_hash { CANONICAL_SHA256, CANONICAL_SHA384 };
 enum {
     CANONICAL_WORK = 1000000, /* default limit, in about as many hashes: half a second */
-    CANONICAL_DEPTH = 1000   /* recursion of "hash n-degree quads"; past it LIMIT too */
+    CANONICAL_DEPTH = 1000    /* recursion of "hash n-degree quads"; past it LIMIT too */
 };
 
 /* Blank nodes of a dataset in order of first appearance (subject, object, graph of each quad

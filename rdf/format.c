@@ -17,9 +17,8 @@ static const struct rdf_syntax syntaxes[RDF_FORMAT_COUNT] = {
                            WORDS("text/turtle", "application/x-turtle", "application/turtle",
                                  "text/n3", "text/rdf+n3"),
                            WORDS("ttl", "n3"), turtle_parse},
-    [RDF_FORMAT_TRIG] = {RDF_FORMAT_TRIG, "trig",
-                         WORDS("application/trig", "application/x-trig"), WORDS("trig"),
-                         trig_parse},
+    [RDF_FORMAT_TRIG] = {RDF_FORMAT_TRIG, "trig", WORDS("application/trig", "application/x-trig"),
+                         WORDS("trig"), trig_parse},
     [RDF_FORMAT_XML] = {RDF_FORMAT_XML, "rdfxml", WORDS("application/rdf+xml"),
                         WORDS("rdf", "owl", "rdfs"), rdfxml_parse},
 };

@@ -18,7 +18,7 @@ enum rdf_format {
 
 struct rdf_syntax {
     enum rdf_format format;
-    const char *name;              /* "turtle"; also what command lines take */
+    const char *name;               /* "turtle"; also what command lines take */
     const char *const *media_types; /* NULL-ended; the registered one first */
     const char *const *extensions;  /* NULL-ended, without the dot; the registered one first */
     parse_function *parse;

@@ -17,7 +17,7 @@ struct graph {
     struct arena arena; /* the terms' bytes */
     struct quad *quads;
     size_t count, capacity;
-    size_t maximum; /* bytes of quads and terms together; 0: no maximum */
+    size_t maximum;                  /* bytes of quads and terms together; 0: no maximum */
     struct slice cache[GRAPH_CACHE]; /* recent strings, to store each once; private */
 };
 
@@ -29,8 +29,7 @@ void graph_release(struct graph *graph);
 enum status graph_add(struct graph *graph, const struct quad *quad, struct reason *why);
 struct quad_sink graph_sink(struct graph *graph); /* graph_add as a sink */
 /* Hands every quad to sink in the array's order. */
-enum status graph_send(const struct graph *graph, const struct quad_sink *sink,
-                       struct reason *why);
+enum status graph_send(const struct graph *graph, const struct quad_sink *sink, struct reason *why);
 
 /* Order of quad_compare (that of canonical N-Quads lines); doubles removed. */
 void graph_sort_unique(struct graph *graph);

@@ -327,8 +327,8 @@ lexical_language_valid(struct slice tag)
                 return false;
             }
             start = i + 1;
-        } else if (!lexical_is(tag.at[i], start == 0 ? LEXICAL_LETTER
-                                                     : LEXICAL_LETTER | LEXICAL_DIGIT)) {
+        } else if (!lexical_is(tag.at[i],
+                               start == 0 ? LEXICAL_LETTER : LEXICAL_LETTER | LEXICAL_DIGIT)) {
             return false;
         }
     }

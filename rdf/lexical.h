@@ -17,7 +17,7 @@ enum {
     LEXICAL_NAME = 4,        /* ASCII of PN_CHARS: letters, digits, _ and - */
     LEXICAL_NAME_START = 8,  /* ASCII of PN_CHARS_U: letters and _ */
     LEXICAL_HEX = 16,
-    LEXICAL_SPACE = 32,      /* space, tab, CR, LF */
+    LEXICAL_SPACE = 32, /* space, tab, CR, LF */
     LEXICAL_LETTER = 64,
     LEXICAL_DIGIT = 128
 };

@@ -29,10 +29,10 @@ struct nquads_reader {
     bool started;  /* past a byte order mark */
     bool skipping; /* inside a line that is too long */
     struct buf rest;
-    uint64_t line;        /* number of the line being parsed */
-    const char *start;    /* of that line */
-    const char *at;       /* next byte */
-    const char *fault;    /* where an error is */
+    uint64_t line;     /* number of the line being parsed */
+    const char *start; /* of that line */
+    const char *at;    /* next byte */
+    const char *fault; /* where an error is */
     const char *message;
     char *decoded;
     size_t decoded_size;
@@ -340,8 +340,8 @@ nquads_reader_new(const struct parse_options *options, bool triples_only,
 {
     struct nquads_reader *reader = memory_zero(1, sizeof *reader);
     problems_init(&reader->problems, options);
-    reader->line_size = options != NULL && options->term_size > 0 ? options->term_size
-                                                                  : (size_t)PARSE_TERM_SIZE;
+    reader->line_size =
+        options != NULL && options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE;
     reader->triples_only = triples_only;
     reader->sink = *sink;
     reader->line = 1;
@@ -398,8 +398,8 @@ complete_rest(struct nquads_reader *reader, struct slice *piece, struct reason *
         reader->line++;
         return STATUS_OK;
     }
-    const enum status status = read_lines(reader, reader->rest.data,
-                                          reader->rest.data + reader->rest.length, why);
+    const enum status status =
+        read_lines(reader, reader->rest.data, reader->rest.data + reader->rest.length, why);
     buf_reset(&reader->rest);
     return status;
 }
@@ -434,8 +434,8 @@ nquads_reader_finish(struct nquads_reader *reader, struct reason *why)
     if (buf_append_char(&reader->rest, '\n') != STATUS_OK) {
         return report_long_line(reader, why);
     }
-    const enum status status = read_lines(reader, reader->rest.data,
-                                          reader->rest.data + reader->rest.length, why);
+    const enum status status =
+        read_lines(reader, reader->rest.data, reader->rest.data + reader->rest.length, why);
     buf_reset(&reader->rest);
     return status;
 }

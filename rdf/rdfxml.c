@@ -69,8 +69,8 @@ deliver(struct rdfxml_reader *reader, size_t bytes)
 
 static void
 on_start(void *context, const xmlChar *local, const xmlChar *prefix, const xmlChar *space,
-         int namespace_count, const xmlChar **namespaces, int attribute_count,
-         int defaulted_count, const xmlChar **attributes)
+         int namespace_count, const xmlChar **namespaces, int attribute_count, int defaulted_count,
+         const xmlChar **attributes)
 {
     struct rdfxml_reader *reader = reader_of(context);
     size_t bytes = 0;
@@ -120,8 +120,7 @@ static void
 on_comment(void *context, const xmlChar *text)
 {
     struct rdfxml_reader *reader = reader_of(context);
-    struct xml_literal *literal =
-        reader->status == STATUS_OK ? rdfxml_open_literal(reader) : NULL;
+    struct xml_literal *literal = reader->status == STATUS_OK ? rdfxml_open_literal(reader) : NULL;
     if (literal != NULL) {
         xml_literal_comment(literal, (const char *)text);
     }
@@ -131,8 +130,7 @@ static void
 on_instruction(void *context, const xmlChar *target, const xmlChar *data)
 {
     struct rdfxml_reader *reader = reader_of(context);
-    struct xml_literal *literal =
-        reader->status == STATUS_OK ? rdfxml_open_literal(reader) : NULL;
+    struct xml_literal *literal = reader->status == STATUS_OK ? rdfxml_open_literal(reader) : NULL;
     if (literal != NULL) {
         xml_literal_instruction(literal, (const char *)target, (const char *)data);
     }
@@ -166,8 +164,8 @@ static void
 on_error(void *context, xmlErrorPtr error)
 {
     struct rdfxml_reader *reader = reader_of(context);
-    const bool namespace_error = error->domain == XML_FROM_NAMESPACE &&
-                                 error->level == XML_ERR_ERROR;
+    const bool namespace_error =
+        error->domain == XML_FROM_NAMESPACE && error->level == XML_ERR_ERROR;
     if (reader->status != STATUS_OK || (error->level != XML_ERR_FATAL && !namespace_error)) {
         return;
     }
@@ -276,7 +274,7 @@ rdfxml_parse(struct slice bytes, const struct parse_options *options, const stru
 {
     static const struct parse_options defaults;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct reason unused;
+    struct reason unused = {{0}};
     struct rdfxml_reader reader = {
         .sink = *sink, .why = why != NULL ? why : &unused, .input = bytes};
     pthread_once(&once, xmlInitParser);

@@ -1,4 +1,5 @@
-/* Between rdfxml.c (libxml2's events and limits) and rdfxml_grammar.c (what they mean): private. */
+/* Between rdfxml.c (libxml2's events and limits), rdfxml_grammar.c (what they mean) and
+ * rdfxml_attributes.c: private. */
 #ifndef RDF_RDFXML_READER_H
 #define RDF_RDFXML_READER_H
 
@@ -62,9 +63,9 @@ struct rdfxml_reader {
     uint64_t generated;
 
     /* rdfxml.c */
-    xmlParserCtxtPtr context; /* of the document; entities get their own */
-    enum status status;       /* other than OK: over */
-    struct slice input;       /* not yet given to libxml2 */
+    xmlParserCtxtPtr context;  /* of the document; entities get their own */
+    enum status status;        /* other than OK: over */
+    struct slice input;        /* not yet given to libxml2 */
     uint64_t given, delivered; /* bytes to libxml2, and from it */
 };
 
@@ -75,5 +76,38 @@ enum status rdfxml_end(struct rdfxml_reader *reader, const xmlChar *local, const
 enum status rdfxml_text(struct rdfxml_reader *reader, struct slice text);
 /* Where comments and instructions count; NULL elsewhere. */
 struct xml_literal *rdfxml_open_literal(struct rdfxml_reader *reader);
+
+/* ---- rdfxml_attributes.c ---- */
+
+/* The attributes of one element, sorted out. */
+struct rdfxml_attributes {
+    unsigned present; /* a bit 1 << XML_TERM_... for each that the grammar names, but rdf:type */
+    struct slice values[XML_TERM_COUNT];
+    int properties; /* number of property attributes, rdf:type among them */
+    int count;
+    const xmlChar **all; /* SAX2's array */
+};
+
+enum status rdfxml_fail(struct rdfxml_reader *reader, const char *message);
+enum status rdfxml_fail_limit(struct rdfxml_reader *reader, const char *what);
+enum status rdfxml_emit(struct rdfxml_reader *reader, const struct term *subject,
+                        struct slice predicate, const struct term *object);
+
+/* The IRI that an attribute's value refers to; the result lies in scratch. */
+enum status rdfxml_resolve(struct rdfxml_reader *reader, const struct iri_base *base,
+                           struct slice value, struct slice *iri);
+/* rdf:nodeID. */
+enum status rdfxml_read_node_id(struct rdfxml_reader *reader, struct slice name, struct term *node);
+/* rdf:ID: "#" and the name, against the base; only once in a document. */
+enum status rdfxml_read_id(struct rdfxml_reader *reader, const struct iri_base *base,
+                           struct slice name, struct slice *iri);
+/* Sorts the attributes and applies xml:base and xml:lang to the frame. */
+enum status rdfxml_read_attributes(struct rdfxml_reader *reader, struct rdfxml_frame *frame,
+                                   struct rdfxml_attributes *attributes);
+/* propertyAttr: a literal each, rdf:type an IRI. */
+enum status rdfxml_emit_property_attributes(struct rdfxml_reader *reader,
+                                            const struct rdfxml_frame *frame,
+                                            const struct rdfxml_attributes *attributes,
+                                            const struct term *subject);
 
 #endif

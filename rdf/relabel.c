@@ -15,8 +15,8 @@ rename_nodes(struct graph *graph, const struct blank_index *index, const char *s
     for (size_t i = 0; i < index->count && status == STATUS_OK; i++) {
         labels[i] = arena_printf(&graph->arena, "%s%u", start, numbers[i]);
         if (labels[i].at == NULL) {
-            status = status_fail(why, STATUS_LIMIT, "graph is larger than %zu bytes",
-                                 graph->maximum);
+            status =
+                status_fail(why, STATUS_LIMIT, "graph is larger than %zu bytes", graph->maximum);
         }
     }
     if (status == STATUS_OK) {
@@ -27,8 +27,7 @@ rename_nodes(struct graph *graph, const struct blank_index *index, const char *s
 }
 
 enum status
-graph_canonicalize(struct graph *graph, enum canonical_hash hash, uint64_t work,
-                   struct reason *why)
+graph_canonicalize(struct graph *graph, enum canonical_hash hash, uint64_t work, struct reason *why)
 {
     struct blank_index index;
     blank_index_build(&index, graph);
@@ -63,8 +62,8 @@ graph_relabel(struct graph *graph, struct slice document, uint64_t work, bool *c
             numbers[i] = i;
         }
         char start[32];
-        snprintf(start, sizeof start, "d%016llx%c",
-                 (unsigned long long)fingerprint64(document), issued ? 'n' : 'p');
+        snprintf(start, sizeof start, "d%016llx%c", (unsigned long long)fingerprint64(document),
+                 issued ? 'n' : 'p');
         status = rename_nodes(graph, &index, start, numbers, why);
         free(numbers);
     }

@@ -22,8 +22,9 @@ enum term_kind {
 
 struct term {
     enum term_kind kind;
-    struct slice value;    /* IRI; blank node label without "_:"; lexical form, unescaped UTF-8 */
-    struct slice datatype; /* literals: IRI; empty means xsd:string, or rdf:langString with language */
+    struct slice value; /* IRI; blank node label without "_:"; lexical form, unescaped UTF-8 */
+    struct slice
+        datatype; /* literals: IRI; empty means xsd:string, or rdf:langString with language */
     struct slice language; /* literals: BCP 47 tag, lower case; empty for none */
 };
 

@@ -393,8 +393,8 @@ report(struct turtle_reader *reader)
     }
     const char *newline;
     while (reader->counted < reader->fault &&
-           (newline = memchr(reader->counted, '\n',
-                             (size_t)(reader->fault - reader->counted))) != NULL) {
+           (newline = memchr(reader->counted, '\n', (size_t)(reader->fault - reader->counted))) !=
+               NULL) {
         reader->line++;
         reader->counted = reader->line_start = newline + 1;
     }

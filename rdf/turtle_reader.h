@@ -28,7 +28,7 @@ struct turtle_reader {
     struct problems problems;
 
     struct iri_base base;
-    struct turtle_namespace *namespaces; /* hash table; iri.at NULL: free */
+    struct turtle_namespace *namespaces;     /* hash table; iri.at NULL: free */
     size_t namespace_count, namespace_slots; /* slots: a power of two */
     const struct turtle_namespace *recent;
     struct arena names; /* of base and namespaces */

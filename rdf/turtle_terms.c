@@ -192,8 +192,8 @@ prefix_length(const char *start, const char *end)
         at--;
     }
     length = lexical_name_length(start, end);
-    const bool begins = length > 0 && *start != '_' &&
-                        lexical_name_start(lexical_decode(start, &length));
+    const bool begins =
+        length > 0 && *start != '_' && lexical_name_start(lexical_decode(start, &length));
     return begins ? (size_t)(at - start) : 0;
 }
 
@@ -301,9 +301,8 @@ enum status
 turtle_read_blank(struct turtle_reader *reader, struct slice *label)
 {
     const char *start = reader->at + 2; /* the caller saw '_' */
-    const size_t length = start < reader->end && start[-1] == ':'
-                              ? lexical_blank_label(start, reader->end)
-                              : 0;
+    const size_t length =
+        start < reader->end && start[-1] == ':' ? lexical_blank_label(start, reader->end) : 0;
     if (length == 0 || length > reader->term_size) {
         return turtle_fail(reader, reader->at, "bad blank node label");
     }

@@ -189,8 +189,7 @@ write_blank(struct turtle_writer *writer, const struct term *node, uint32_t numb
     }
     writer->written[number] = true;
     const size_t from = find_subject(writer->graph, node);
-    if (from == writer->graph->count ||
-        !term_equal(&writer->graph->quads[from].subject, node)) {
+    if (from == writer->graph->count || !term_equal(&writer->graph->quads[from].subject, node)) {
         buf_append_string(writer->out, "[]");
         return;
     }
@@ -282,8 +281,7 @@ write_subjects(struct turtle_writer *writer, bool late)
         if (graph->quads[from].subject.kind == TERM_BLANK) {
             const uint32_t number = writer->blanks.places[from][0];
             own = !writer->written[number] && (late || writer->references[number] != 1);
-            writer->references[number] =
-                own && late ? BLANK_NONE : writer->references[number];
+            writer->references[number] = own && late ? BLANK_NONE : writer->references[number];
         }
         if (own) {
             write_subject(writer, from, to);

@@ -28,7 +28,7 @@ is_noncharacter(struct slice text)
 size_t
 nquads_escape(struct slice text, char form[NQUADS_ESCAPE_SIZE])
 {
-    static const char letters[128] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',  ['\f'] = 'f',
+    static const char letters[128] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
                                       ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
     const unsigned char first = (unsigned char)text.at[0];
     if (first < 0x80 && letters[first] != 0) {
@@ -42,7 +42,8 @@ nquads_escape(struct slice text, char form[NQUADS_ESCAPE_SIZE])
         return 1;
     }
     if (is_noncharacter(text)) {
-        snprintf(form, NQUADS_ESCAPE_SIZE, "\\uFFF%c", (unsigned char)text.at[2] == 0xBE ? 'E' : 'F');
+        snprintf(form, NQUADS_ESCAPE_SIZE, "\\uFFF%c",
+                 (unsigned char)text.at[2] == 0xBE ? 'E' : 'F');
         return 3;
     }
     size_t length = 1;

@@ -98,8 +98,8 @@ use_namespace(struct xml_literal *literal, const xmlChar *prefix, const xmlChar 
     }
     if (literal->rendered_count == literal->rendered_size) {
         literal->rendered_size = literal->rendered_size * 2 + 8;
-        literal->rendered = memory_resize(literal->rendered, literal->rendered_size,
-                                          sizeof *literal->rendered);
+        literal->rendered =
+            memory_resize(literal->rendered, literal->rendered_size, sizeof *literal->rendered);
     }
     literal->rendered[literal->rendered_count++] =
         (struct xml_rendered){.prefix = prefix, .space = space, .depth = literal->depth};
@@ -129,6 +129,9 @@ compare_attributes(const void *left, const void *right)
 static void
 append_namespaces(struct xml_literal *literal, size_t from)
 {
+    if (from == literal->rendered_count) {
+        return;
+    }
     qsort(literal->rendered + from, literal->rendered_count - from, sizeof *literal->rendered,
           compare_rendered);
     for (size_t i = from; i < literal->rendered_count; i++) {
@@ -173,10 +176,10 @@ xml_literal_start(struct xml_literal *literal, const xmlChar *local, const xmlCh
         buf_append_char(&literal->text, ' ');
         append_name(&literal->text, sorted[i].prefix, sorted[i].local);
         buf_append_string(&literal->text, "=\"");
-        append_escaped(&literal->text,
-                       slice_of((const char *)sorted[i].value,
-                                (size_t)(sorted[i].end - sorted[i].value)),
-                       true);
+        append_escaped(
+            &literal->text,
+            slice_of((const char *)sorted[i].value, (size_t)(sorted[i].end - sorted[i].value)),
+            true);
         buf_append_char(&literal->text, '"');
     }
     buf_append_char(&literal->text, '>');

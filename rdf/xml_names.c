@@ -46,8 +46,8 @@ xml_names_release(struct xml_names *names)
 static struct xml_name *
 find(const struct xml_names *names, const xmlChar *space, const xmlChar *local)
 {
-    const uint64_t key = (uint64_t)(uintptr_t)space * UINT64_C(0xC2B2AE3D27D4EB4F) ^
-                         (uint64_t)(uintptr_t)local;
+    const uint64_t key =
+        (uint64_t)(uintptr_t)space * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)(uintptr_t)local;
     size_t slot = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (names->size - 1);
     while (names->slots[slot].local != NULL &&
            (names->slots[slot].local != local || names->slots[slot].space != space)) {
@@ -97,8 +97,8 @@ xml_names_get(struct xml_names *names, const xmlChar *space, const xmlChar *loca
         grow(names);
         name = find(names, space, local);
     }
-    const struct slice iri = arena_printf(&names->arena, "%s%s", space ? (const char *)space : "",
-                                          (const char *)local);
+    const struct slice iri =
+        arena_printf(&names->arena, "%s%s", space ? (const char *)space : "", (const char *)local);
     if (iri.at == NULL) {
         return NULL;
     }

@@ -62,11 +62,11 @@ rdf_case_run(parse_function *parse, const char *base, bool lenient, struct rdf_c
     buf_release(&out);
 }
 
-#define RDF_CASES(parse, base, lenient, cases)                                                     \
-    do {                                                                                           \
-        for (size_t i_ = 0; i_ < sizeof(cases) / sizeof *(cases); i_++) {                          \
-            rdf_case_run(parse, base, lenient, (cases)[i_]);                                       \
-        }                                                                                          \
+#define RDF_CASES(parse, base, lenient, cases)                            \
+    do {                                                                  \
+        for (size_t i_ = 0; i_ < sizeof(cases) / sizeof *(cases); i_++) { \
+            rdf_case_run(parse, base, lenient, (cases)[i_]);              \
+        }                                                                 \
     } while (0)
 
 #endif

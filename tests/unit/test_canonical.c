@@ -86,8 +86,8 @@ test_relabelling_depends_on_document_and_graph(void **state)
     bool canonical = false;
     (void)state;
     load(&graph, "_:b <a:p> \"2\" .\n_:a <a:p> \"1\" .\n<a:s> <a:p> \"1\" .\n");
-    assert_int_equal(
-        graph_relabel(&graph, SLICE("http://a.example/"), 0, &canonical, NULL), STATUS_OK);
+    assert_int_equal(graph_relabel(&graph, SLICE("http://a.example/"), 0, &canonical, NULL),
+                     STATUS_OK);
     assert_true(canonical);
     char expected[256];
     const unsigned long long print = fingerprint64(SLICE("http://a.example/"));

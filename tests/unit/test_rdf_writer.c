@@ -114,20 +114,22 @@ test_turtle_groups_and_shortens(void **state)
 {
     (void)state;
     assert_turtle("", "");
-    assert_turtle(
-        "<a:s> <http://purl.org/dc/terms/title> \"a\\\"b\"@en .\n"
-        "<a:s> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/prov#Agent> .\n"
-        "<a:s> <http://purl.org/dc/terms/extent> \"-5\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n"
-        "<a:s> <http://purl.org/dc/terms/extent> \"x\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n"
-        "<a:s> <http://purl.org/dc/terms/a/b> <a:o> .\n",
-        "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
-        "@prefix dcterms: <http://purl.org/dc/terms/> .\n"
-        "@prefix prov: <http://www.w3.org/ns/prov#> .\n"
-        "\n<a:s>\n"
-        "    a prov:Agent ;\n"
-        "    <http://purl.org/dc/terms/a/b> <a:o> ;\n"
-        "    dcterms:extent -5, \"x\"^^xsd:integer ;\n"
-        "    dcterms:title \"a\\\"b\"@en .\n");
+    assert_turtle("<a:s> <http://purl.org/dc/terms/title> \"a\\\"b\"@en .\n"
+                  "<a:s> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+                  "<http://www.w3.org/ns/prov#Agent> .\n"
+                  "<a:s> <http://purl.org/dc/terms/extent> "
+                  "\"-5\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n"
+                  "<a:s> <http://purl.org/dc/terms/extent> "
+                  "\"x\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n"
+                  "<a:s> <http://purl.org/dc/terms/a/b> <a:o> .\n",
+                  "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+                  "@prefix dcterms: <http://purl.org/dc/terms/> .\n"
+                  "@prefix prov: <http://www.w3.org/ns/prov#> .\n"
+                  "\n<a:s>\n"
+                  "    a prov:Agent ;\n"
+                  "    <http://purl.org/dc/terms/a/b> <a:o> ;\n"
+                  "    dcterms:extent -5, \"x\"^^xsd:integer ;\n"
+                  "    dcterms:title \"a\\\"b\"@en .\n");
 }
 
 static void

@@ -3,8 +3,7 @@
 #include "tests/unit/rdf_case.h"
 
 #define RDF "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-#define OPEN                                                                                       \
-    "<rdf:RDF xmlns:rdf='" RDF "' xmlns:e='http://e.example/' xmlns='http://d.example/'>"
+#define OPEN "<rdf:RDF xmlns:rdf='" RDF "' xmlns:e='http://e.example/' xmlns='http://d.example/'>"
 #define CLOSE "</rdf:RDF>"
 #define S "<http://b.example/s>"
 #define E(name) "<http://e.example/" name ">"
@@ -18,19 +17,23 @@ test_node_and_property_elements(void **state)
               "</rdf:Description>" CLOSE,
          S " " E("p") " \"text & <more>\" .\n"},
         {"<e:T xmlns:e='http://e.example/' xmlns:rdf='" RDF "' rdf:ID='i' e:q='v' rdf:type='t'/>",
-         "<http://b.example/d#i> <" RDF "type> " E("T") " .\n"
-         "<http://b.example/d#i> " E("q") " \"v\" .\n"
-         "<http://b.example/d#i> <" RDF "type> <http://b.example/t> .\n"},
+         "<http://b.example/d#i> <" RDF
+         "type> " E("T") " .\n"
+                         "<http://b.example/d#i> " E("q") " \"v\" .\n"
+                                                          "<http://b.example/d#i> <" RDF
+                                                          "type> <http://b.example/t> .\n"},
         {OPEN "<rdf:Description rdf:nodeID='g1'><e:p><T><e:q rdf:nodeID='x'/></T></e:p>"
               "<e:r rdf:resource='#f'/></rdf:Description>" CLOSE,
          "_:gxg1 " E("p") " _:g0 .\n_:g0 <" RDF "type> <http://d.example/T> .\n"
-         "_:g0 " E("q") " _:x .\n_:gxg1 " E("r") " <http://b.example/d#f> .\n"},
-        {OPEN "<rdf:Seq rdf:about='s'><rdf:li>a</rdf:li><rdf:_7>b</rdf:_7><rdf:li/></rdf:Seq>" CLOSE,
-         S " <" RDF "type> <" RDF "Seq> .\n" S " <" RDF "_1> \"a\" .\n" S " <" RDF
-           "_7> \"b\" .\n" S " <" RDF "_2> \"\" .\n"},
+                          "_:g0 " E("q") " _:x .\n_:gxg1 " E("r") " <http://b.example/d#f> .\n"},
+        {OPEN
+         "<rdf:Seq rdf:about='s'><rdf:li>a</rdf:li><rdf:_7>b</rdf:_7><rdf:li/></rdf:Seq>" CLOSE,
+         S " <" RDF "type> <" RDF "Seq> .\n" S " <" RDF "_1> \"a\" .\n" S " <" RDF "_7> \"b\" .\n" S
+           " <" RDF "_2> \"\" .\n"},
         {OPEN "<rdf:Description rdf:about='s'><e:p e:q='1' xml:lang='EN'/>"
               "<e:p rdf:datatype='http://e.example/t'>1</e:p></rdf:Description>" CLOSE,
-         S " " E("p") " _:g0 .\n_:g0 " E("q") " \"1\"@en .\n" S " " E("p") " \"1\"^^" E("t") " .\n"},
+         S " " E("p") " _:g0 .\n_:g0 " E("q") " \"1\"@en .\n" S
+                                              " " E("p") " \"1\"^^" E("t") " .\n"},
         {OPEN "<rdf:Description xml:base='http://c.example/x/y' rdf:about='../s' xml:lang='de'>"
               "<e:p>a</e:p><e:p xml:lang=''>b</e:p></rdf:Description>" CLOSE,
          "<http://c.example/s> " E("p") " \"a\"@de .\n<http://c.example/s> " E("p") " \"b\" .\n"},
@@ -49,21 +52,22 @@ test_parse_types_and_reification(void **state)
         {OPEN "<rdf:Description rdf:about='s'><e:p rdf:parseType='Collection'> <rdf:Description "
               "rdf:about='a'/><T/></e:p><e:p rdf:parseType='Collection'/></rdf:Description>" CLOSE,
          S " " E("p") " _:g0 .\n_:g0 <" RDF "first> <http://b.example/a> .\n"
-           "_:g0 <" RDF "rest> _:g2 .\n_:g2 <" RDF "first> _:g1 .\n"
-           "_:g1 <" RDF "type> <http://d.example/T> .\n_:g2 <" RDF "rest> <" RDF "nil> .\n"
-           S " " E("p") " <" RDF "nil> .\n"},
+                      "_:g0 <" RDF "rest> _:g2 .\n_:g2 <" RDF "first> _:g1 .\n"
+                      "_:g1 <" RDF "type> <http://d.example/T> .\n_:g2 <" RDF "rest> <" RDF
+                      "nil> .\n" S " " E("p") " <" RDF "nil> .\n"},
         {OPEN "<rdf:Description rdf:about='s'><e:p rdf:parseType='Literal'>a&lt;"
               "<e:b z='&quot;&#10;' e:y='2' a='1'><!--c--><?i d?></e:b><T xmlns=''/></e:p>"
               "</rdf:Description>" CLOSE,
          S " " E("p") " \"a&lt;<e:b xmlns:e=\\\"http://e.example/\\\" a=\\\"1\\\" "
-           "z=\\\"&quot;&#xA;\\\" e:y=\\\"2\\\"><!--c--><?i d?></e:b><T></T>\"^^<" RDF
-           "XMLLiteral> .\n"},
+                      "z=\\\"&quot;&#xA;\\\" e:y=\\\"2\\\"><!--c--><?i d?></e:b><T></T>\"^^<" RDF
+                      "XMLLiteral> .\n"},
         {OPEN "<rdf:Description rdf:about='s'><e:p rdf:ID='r'>x</e:p></rdf:Description>" CLOSE,
          S " " E("p") " \"x\" .\n"
-           "<http://b.example/d#r> <" RDF "type> <" RDF "Statement> .\n"
-           "<http://b.example/d#r> <" RDF "subject> " S " .\n"
-           "<http://b.example/d#r> <" RDF "predicate> " E("p") " .\n"
-           "<http://b.example/d#r> <" RDF "object> \"x\" .\n"},
+                      "<http://b.example/d#r> <" RDF "type> <" RDF "Statement> .\n"
+                      "<http://b.example/d#r> <" RDF "subject> " S " .\n"
+                      "<http://b.example/d#r> <" RDF
+                      "predicate> " E("p") " .\n"
+                                           "<http://b.example/d#r> <" RDF "object> \"x\" .\n"},
     };
     (void)state;
     RDF_CASES(rdfxml_parse, "http://b.example/d", false, cases);
@@ -77,9 +81,11 @@ test_internal_entities_are_expanded_and_external_ones_empty(void **state)
          "<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY % y SYSTEM 'file:///etc/passwd'> %y;]>"
          "<rdf:RDF xmlns:rdf='" RDF "' xmlns:e='&e;'><rdf:Description rdf:about='&e;s'>"
          "<e:p>1&x;2</e:p><e:p rdf:parseType='Literal'>&n;&n;</e:p></rdf:Description></rdf:RDF>",
-         E("s") " " E("p") " \"12\" .\n" E("s") " " E("p") " \"a<e:q "
-         "xmlns:e=\\\"http://e.example/\\\">b</e:q>a<e:q xmlns:e=\\\"http://e.example/\\\">b"
-         "</e:q>\"^^<" RDF "XMLLiteral> .\n"},
+         E("s") " " E("p") " \"12\" .\n" E("s") " " E(
+             "p") " \"a<e:q "
+                  "xmlns:e=\\\"http://e.example/\\\">b</e:q>a<e:q "
+                  "xmlns:e=\\\"http://e.example/\\\">b"
+                  "</e:q>\"^^<" RDF "XMLLiteral> .\n"},
     };
     (void)state;
     RDF_CASES(rdfxml_parse, "", false, cases);
@@ -102,8 +108,7 @@ test_errors_name_line_and_column(void **state)
         {OPEN "\n<T rdf:about='a b'/>" CLOSE, "!line 2, column 19: not a valid IRI"},
         {OPEN "\n<T><e:p><T/><T/></e:p></T>" CLOSE,
          "!line 2, column 15: property element may not hold this node element"},
-        {OPEN "\n<T><u:p/></T>" CLOSE,
-         "!line 2, column 8: Namespace prefix u on p is not defined"},
+        {OPEN "\n<T><u:p/></T>" CLOSE, "!line 2, column 8: Namespace prefix u on p is not defined"},
         {OPEN "\n<T></e:T>" CLOSE,
          "!line 2, column 10: Opening and ending tag mismatch: T line 2 and e:T"},
         {"", "!line 1, column 1: Document is empty"},
@@ -121,7 +126,8 @@ test_lenient_skips_the_element_at_fault(void **state)
               "<e:p xml:lang='a_b'>y</e:p></rdf:Description>" CLOSE,
          "! 1:138 not a valid IRI\n! 2:37 attribute without a namespace\n"
          "! 2:93 not a valid IRI\n" S " " E("p") " \"x\" .\n"
-         "! 2:0 xml:lang is not a language tag\n" S " " E("p") " \"y\" .\n"},
+                                                 "! 2:126 xml:lang is not a language tag\n" S
+                                                 " " E("p") " \"y\" .\n"},
     };
     (void)state;
     RDF_CASES(rdfxml_parse, "http://b.example/d", true, cases);

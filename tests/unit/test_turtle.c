@@ -60,8 +60,7 @@ test_blank_nodes_and_collections(void **state)
         {"_:b <a:p> _:g0, _:gx, [] .",
          "_:b <a:p> _:gxg0 .\n_:b <a:p> _:gxgx .\n_:b <a:p> _:g0 .\n"},
         {"[ <a:p> [ <a:q> 'x' ; ] ] .", "_:g1 <a:q> \"x\" .\n_:g0 <a:p> _:g1 .\n"},
-        {"[] a <a:T> ; ; <a:p> () .",
-         "_:g0 " TYPE " <a:T> .\n_:g0 <a:p> " NIL " .\n"},
+        {"[] a <a:T> ; ; <a:p> () .", "_:g0 " TYPE " <a:T> .\n_:g0 <a:p> " NIL " .\n"},
         {"( 'x' (_:y) ) <a:p> 'z' .",
          "_:g0 " FIRST " \"x\" .\n_:g0 " REST " _:g1 .\n_:g2 " FIRST " _:y .\n"
          "_:g2 " REST " " NIL " .\n_:g1 " FIRST " _:g2 .\n_:g1 " REST " " NIL " .\n"
