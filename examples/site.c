@@ -201,7 +201,9 @@ calendar(const char *prefix, const char *rest, struct buf *text)
     const int next_month = month == 12 ? 1 : month + 1;
     (void)buf_printf(text, "<!DOCTYPE html>\n<html lang=\"en\"><head><title>Events, %04d-%02d",
                      year, month);
-    (void)buf_printf(text, day > 0 ? "-%02d" : "", day);
+    if (day > 0) {
+        (void)buf_printf(text, "-%02d", day);
+    }
     (void)buf_printf(text, "</title></head><body>\n<p>Nothing happens here, ever.</p>\n");
     if (day > 0) {
         (void)buf_printf(text, "<p><a href=\"%s%04d/%02d\">The whole month</a></p>\n", prefix, year,

@@ -24,7 +24,7 @@
 
 enum {
     PAGE_BYTES = 4096,
-    LOG_FILE_BYTES = 32 << 20,
+    LOG_FILE_BYTES = 16 << 20,
     LOG_BUFFER_BYTES = 4 << 20,
     BULK_BYTES = 1 << 20,
     FORMAT_VERSION = 1,
@@ -61,15 +61,26 @@ log_message(const DB_ENV *environment, const char *prefix, const char *message)
     log_error("berkeley_db", "message=%s", message);
 }
 
+static bool
+disk_is_full(const struct meta_store *store)
+{
+    struct statvfs space;
+    return statvfs(store->folder, &space) == 0 &&
+           (uint64_t)space.f_bavail * space.f_frsize < LOG_FILE_BYTES;
+}
+
 static enum status
 fail(struct meta_store *store, int error, struct reason *why, const char *what)
 {
-    if (error == DB_RUNRECOVERY) {
-        store->broken = true;
-    }
-    if (error == ENOSPC || error == EDQUOT) {
+    const bool full = error == ENOSPC || error == EDQUOT;
+    if (full || error == DB_RUNRECOVERY) {
         store->broken = true; /* the log may have stopped in the middle of a record */
-        return status_fail(why, STATUS_FULL, "%s: %s: the disk is full", store->folder, what);
+    }
+    if (full || (error == DB_RUNRECOVERY && disk_is_full(store))) {
+        return status_fail(why, STATUS_FULL,
+                           "%s: %s: the disk is full; nothing that was confirmed is lost, make "
+                           "room and start again",
+                           store->folder, what);
     }
     return status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what, db_strerror(error));
 }
@@ -342,7 +353,7 @@ disk_free(struct meta_store *store)
     const uint64_t now = clock_monotonic_ms();
     struct statvfs space;
     if (store->disk_seen == 0 || now - store->disk_seen >= DISK_POLL_MS ||
-        store->disk_free < store->options.disk_reserve * 2) {
+        store->disk_free < store->options.disk_reserve * 2 + 8 * (uint64_t)LOG_FILE_BYTES) {
         if (statvfs(store->folder, &space) == 0) {
             store->disk_free = (uint64_t)space.f_bavail * space.f_frsize;
         }
@@ -351,7 +362,8 @@ disk_free(struct meta_store *store)
     return store->disk_free;
 }
 
-/* A batch is written to the log and to the tree, and a page that splits is logged whole. */
+/* A batch is written to the log and to the tree, a page that splits is logged whole, and Berkeley
+ * DB takes the space of a whole log file when it begins one. */
 static enum status
 check_room(struct meta_store *store, const struct meta_pair *pairs, size_t n, struct reason *why)
 {
@@ -360,10 +372,12 @@ check_room(struct meta_store *store, const struct meta_pair *pairs, size_t n, st
         bytes += pairs[i].key.length + pairs[i].value.length + 64;
     }
     const uint64_t free_bytes = disk_free(store);
-    if (free_bytes < store->options.disk_reserve + 4 * bytes) {
+    if (free_bytes < store->options.disk_reserve + 2 * (uint64_t)LOG_FILE_BYTES + 4 * bytes) {
         return status_fail(why, STATUS_FULL,
-                           "%s: %lu MB are free; metastore.disk_reserve keeps %lu MB",
+                           "%s: only %lu MB are free; %d MB and metastore.disk_reserve (%lu MB) "
+                           "must stay",
                            store->folder, (unsigned long)(free_bytes >> 20),
+                           2 * LOG_FILE_BYTES >> 20,
                            (unsigned long)(store->options.disk_reserve >> 20));
     }
     store->disk_free -= 2 * bytes < free_bytes ? 2 * bytes : free_bytes;

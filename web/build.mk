@@ -3,3 +3,4 @@ web_OBJECTS := web/options.o web/server.o web/service.o web/range.o web/accept.o
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/main.o
 UNIT_TESTS += tests/unit/test_web
+FUZZERS += fuzz_web
