@@ -1,6 +1,6 @@
 /* Turtle and TriG. See rdf/parse.h for what all parsers promise.
  * Source: https://www.w3.org/TR/turtle/, https://www.w3.org/TR/trig/ (2014).
- * docs/rdf.md says why these are read here and not by libserd.
+ * docs/RDF.md says why these are read here and not by libserd.
  *
  * IRIs are resolved by RFC 3986 strictly. Lenient parsing goes on after the next line that
  * ends in a full stop.
