@@ -12,3 +12,9 @@ FUZZERS += fuzz_sitemap
 stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o
 PROGRAMS += quadrille-fetch
 quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_page.o stages/fetch_sitemap.o
+stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_text.o \
+	stages/detect_options.o stages/sandbox.o stages/sandbox_selftest.o stages/worker.o \
+	stages/worker_nursery.o stages/document_worker.o
+PROGRAMS += quadrille-detect quadrille-transform
+quadrille-detect_OBJECTS := stages/detect_program.o
+quadrille-transform_OBJECTS := stages/transform.o

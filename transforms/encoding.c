@@ -312,8 +312,8 @@ xml_declaration(struct slice bytes)
 }
 
 /* Text without a mark whose every other byte is zero. */
-static const char *
-wide_text(struct slice bytes)
+const char *
+encoding_of_zeros(struct slice bytes)
 {
     const uint8_t *at = (const uint8_t *)bytes.at;
     if (bytes.length < 4 || (at[0] && at[1]) || (at[2] && at[3])) {
@@ -330,7 +330,7 @@ encoding_of_xml(struct slice bytes, struct slice http)
 {
     size_t mark;
     const char *found = encoding_of_mark(bytes, &mark);
-    found = found ? found : wide_text(bytes);
+    found = found ? found : encoding_of_zeros(bytes);
     if (!found && http.length > 0) {
         found = encoding_of_label(http);
     }
@@ -354,7 +354,7 @@ encoding_of_html(struct slice bytes, struct slice http, enum encoding_source *so
     if (found) {
         return found;
     }
-    found = wide_text(bytes);
+    found = encoding_of_zeros(bytes);
     *source = ENCODING_BY_CONTENT;
     if (found) {
         return found;

@@ -22,6 +22,8 @@ enum encoding_source {
 const char *encoding_of_label(struct slice label);
 /* "utf-8", "utf-16le", "utf-16be" or NULL. *length: bytes of the mark. */
 const char *encoding_of_mark(struct slice bytes, size_t *length);
+/* "utf-16le" or "utf-16be" of text without a mark whose every other byte is zero, or NULL. */
+const char *encoding_of_zeros(struct slice bytes);
 /* For HTML. http: the charset parameter of Content-Type, empty for none. source may be NULL. */
 const char *encoding_of_html(struct slice bytes, struct slice http, enum encoding_source *source);
 /* For XML: mark, zero bytes of UTF-16, charset parameter (RFC 7303), declaration; else UTF-8,

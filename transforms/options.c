@@ -19,6 +19,10 @@ const struct opt transforms_options[] = {
     {"transform.canonical_work", OPT_INTEGER, "100000", 1, 1e12, NULL,
      "Steps that canonical labelling of one document's blank nodes may take. Past it labels "
      "follow the order of appearance."},
+    {"transform.window", OPT_INTEGER, "64", 1, 10000, NULL,
+     "Documents that a transform process has in hand at a time."},
+    {"transform.batch", OPT_INTEGER, "64", 1, 10000, NULL,
+     "Documents whose ends are told to the queue together."},
     {"transform.workers", OPT_INTEGER, "1", 1, 64, NULL,
      "Worker processes of each transform process."},
     {"transform.worker_jobs", OPT_INTEGER, "10000", 1, 1e9, NULL,

@@ -1,0 +1,65 @@
+/* The exact media type of a document. docs/DETECT.md states the order of evidence.
+ *
+ * All sniffing here is our own bounded scanning of the first bytes, so it needs no sandbox;
+ * libmagic, the last and slowest resort, reads hostile bytes with a parser of its own and is
+ * only ever called inside one (stages/detect_magic.h).
+ */
+#ifndef STAGES_DETECT_H
+#define STAGES_DETECT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+
+enum {
+    DETECT_HEAD = 64 << 10, /* bytes looked at */
+    DETECT_TYPE_SIZE = 128,
+    DETECT_REASON_SIZE = 200
+};
+
+struct detect_input {
+    struct slice bytes;        /* the content, or its first DETECT_HEAD bytes at least */
+    struct slice content_type; /* header value; empty: none */
+    struct slice uri;          /* or a file name: its extension is evidence; may be empty */
+};
+
+struct detection {
+    char type[DETECT_TYPE_SIZE];     /* media type without parameters; "" when undecided */
+    char reason[DETECT_REASON_SIZE]; /* the evidence that decided, for people */
+    char root[DETECT_TYPE_SIZE];     /* XML: local name of the root element */
+    char namespace[256];             /* and its namespace */
+    bool undecided;                  /* libmagic should be asked, then detect_settle */
+};
+
+/* Kept between documents for its memory; one thread. */
+struct detector {
+    struct buf type_memory, text_memory, peek_memory;
+};
+void detector_init(struct detector *detector);
+void detector_release(struct detector *detector);
+
+void detect(struct detector *detector, const struct detect_input *input,
+            struct detection *detection);
+/* After libmagic: its answer ("" when it has none). Ends `undecided`. */
+void detect_settle(struct slice magic, struct detection *detection);
+
+/* ---- parts ---- */
+
+/* Formats with a signature. NULL: none. */
+const char *detect_signature(struct slice bytes);
+/* The type for a root element; NULL: not known. doctype and public_id may be empty. */
+const char *detect_root(struct slice root, struct slice namespace);
+/* The type by the extension of a URI's path or of a file name; NULL: none known. */
+const char *detect_extension(struct slice uri);
+/* "text/html" when the text begins as HTML does, by the MIME Sniffing standard; else NULL. */
+const char *detect_html(struct slice text);
+/* Turtle, TriG, N-Triples, N-Quads or NULL, by the first statements of the text. complete: the
+ * text is all of the document. */
+const char *detect_rdf_text(struct slice text, bool complete);
+/* JSON and JSON-LD; NULL: neither. */
+const char *detect_json(struct slice text);
+/* Names that mean the same: "text/xml" for "application/xml". Returns its argument if none. */
+struct slice detect_canonical_name(struct slice type);
+
+#endif

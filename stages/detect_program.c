@@ -1,0 +1,226 @@
+/* quadrille-detect: finds the exact media type of fetched documents.
+ *
+ * A document for whose type the registry has transforms goes on to transform; any other ends
+ * here, its type and the evidence in the metadata, its state "unknown". Of an unknown document
+ * that was another one before (a recrawl), the graph is emptied.
+ *
+ * Hostile input: contents, Content-Type, URIs. Our own sniffing is bounded scanning; libmagic
+ * is asked in a sandboxed process, and only when nothing else decides.
+ */
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "stages/content.h"
+#include "stages/detect.h"
+#include "stages/document_worker.h"
+#include "stages/media_type.h"
+#include "stages/stage.h"
+#include "transforms/links.h"
+
+enum { RETRY_MS = 1000, HEAD = DETECT_HEAD + 1 };
+
+static struct worker_nursery *nursery; /* forked before anything else is known */
+
+struct detect_stage {
+    struct stage_run *run;
+    struct content *content;
+    struct registry *registry;
+    struct worker_pool *pool;
+    struct detector detector;
+    struct buf memory, type_memory;
+    bool hooks;
+};
+
+/* A document that waits for libmagic. */
+struct waiting {
+    struct detect_stage *stage;
+    struct detection detection;
+};
+
+static bool
+is_wanted(struct detect_stage *stage, const struct detection *detection)
+{
+    const struct registry_subject subject = {.type = slice_string(detection->type),
+                                             .root = slice_string(detection->root),
+                                             .namespace = slice_string(detection->namespace)};
+    return registry_match(stage->registry, &subject, NULL) > 0 ||
+           (stage->hooks && slice_is(subject.type, "application/x-quadrille-hook"));
+}
+
+static void
+finish(struct detect_stage *stage, struct stage_job *job, const struct detection *detection)
+{
+    meta_set_text(&job->meta, META_DETECTED_TYPE, slice_string(detection->type));
+    meta_set_text(&job->meta, META_DETECTED_BY, slice_string(detection->reason));
+    meta_set_number(&job->meta, META_DETECTED, clock_wall_ms());
+    struct document document = job->document;
+    document.type = slice_string(detection->type);
+    if (is_wanted(stage, detection)) {
+        stage_output_next(job, STAGE_TRANSFORM, &document);
+    } else {
+        meta_set_text(&job->meta, META_STATE, SLICE("unknown"));
+        meta_set_text(&job->meta, META_REASON, SLICE("no transform is registered for its type"));
+        if (job->job.generation > 1) {
+            document.removed = true;
+            stage_output_next(job, STAGE_INDEX, &document);
+        }
+    }
+    log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
+              detection->reason);
+    stage_done(job);
+}
+
+static void
+take_magic(void *context, const struct worker_answer *answer)
+{
+    struct stage_job *job = context;
+    struct waiting *waiting = job->state;
+    const bool good = answer->status == STATUS_OK;
+    if (answer->status == STATUS_CANCELLED) {
+        stage_release(job, 0, false, "%s", answer->why->text);
+        return;
+    }
+    if (!good) {
+        log_warning("libmagic failed", "uri=%.*s reason=%s", SLICE_PRINT(job->job.uri),
+                    answer->why->text);
+    }
+    detect_settle(good ? answer->reply : (struct slice){0}, &waiting->detection);
+    finish(waiting->stage, job, &waiting->detection);
+}
+
+/* The head is copied: the reading buffer is for the next document. */
+static void
+ask_magic(struct detect_stage *stage, struct stage_job *job, const struct detection *detection,
+          struct slice body)
+{
+    body.length = body.length < HEAD ? body.length : HEAD;
+    struct waiting *waiting = arena_zero(&job->arena, sizeof *waiting);
+    const struct slice head = arena_copy(&job->arena, body);
+    if (!waiting || !head.at) {
+        struct detection settled = *detection;
+        detect_settle((struct slice){0}, &settled);
+        finish(stage, job, &settled);
+        return;
+    }
+    *waiting = (struct waiting){.stage = stage, .detection = *detection};
+    job->state = waiting;
+    document_submit_magic(stage->pool, head, take_magic, job);
+}
+
+static void
+detect_start(void *context, struct stage_job *job)
+{
+    struct detect_stage *stage = context;
+    struct warc_record record;
+    struct reason why;
+    if (job->document.removed) {
+        stage_output_next(job, STAGE_INDEX, &job->document);
+        stage_done(job);
+        return;
+    }
+    const enum status status =
+        content_read(stage->content, &job->document.response, &stage->memory, &record, &why);
+    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
+        stage_release(job, RETRY_MS, true, "%s", why.text);
+        return;
+    }
+    if (status != STATUS_OK) {
+        stage_bury(job, "%s", why.text);
+        return;
+    }
+    if (record.body_truncated) { /* a bomb, or damaged on its way */
+        stage_bury(job, "%.*s", SLICE_PRINT(record.encoding_problem));
+        return;
+    }
+    const struct detect_input input = {
+        .bytes = record.body, .content_type = job->document.content_type, .uri = job->job.uri};
+    struct detection detection;
+    detect(&stage->detector, &input, &detection);
+    if (detection.undecided) {
+        ask_magic(stage, job, &detection, record.body);
+    } else {
+        finish(stage, job, &detection);
+    }
+}
+
+static void
+pool_ready(void *context, uint32_t events)
+{
+    (void)events;
+    struct detect_stage *stage = context;
+    struct reason why;
+    if (worker_pool_process(stage->pool, &why) != STATUS_OK) {
+        log_error("cannot go on", "reason=%s", why.text);
+        exit(EXIT_SYSTEM); /* the jobs come back by their leases */
+    }
+}
+
+static enum status
+detect_open(struct stage_run *run, void **context, struct reason *why)
+{
+    struct detect_stage *stage = memory_zero(1, sizeof *stage);
+    const struct opt_set *options = stage_options(run);
+    const size_t most = (size_t)opt_integer(options, "transform.input");
+    *context = stage;
+    stage->run = run;
+    stage->hooks = opt_bool(options, "transform.test_hooks");
+    detector_init(&stage->detector);
+    buf_init(&stage->memory, 3 * most + (8 << 20));
+    buf_init(&stage->type_memory, 64 << 10);
+    TRY(document_registry_open(&stage->registry, options, stage_directory(run), why));
+    const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
+    TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
+    TRY(document_workers_open(&stage->pool, nursery, options, stage_directory(run),
+                              DOCUMENT_DETECTION, why));
+    stage_watch(run, worker_pool_descriptor(stage->pool), EPOLLIN, pool_ready, stage);
+    return STATUS_OK;
+}
+
+static void
+detect_close(void *context)
+{
+    struct detect_stage *stage = context;
+    worker_pool_close(stage->pool);
+    content_close(stage->content);
+    registry_free(stage->registry);
+    detector_release(&stage->detector);
+    buf_release(&stage->memory);
+    buf_release(&stage->type_memory);
+    free(stage);
+}
+
+static const struct program detect_program = {
+    .name = "quadrille-detect",
+    .synopsis = "--dir DIR [OPTION]...",
+    .summary = "find the exact media type of fetched documents",
+    .description =
+        "Takes fetched documents and decides what they are: by signature, by root element and "
+        "namespace, by the first statements, by Content-Type, by the URI's extension, and last "
+        "by libmagic in a sandboxed process. Documents that a transform is registered for go on, "
+        "others end here with the state \"unknown\".\n\n"
+        "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
+    .examples = "quadrille-detect --dir DIR\n"
+                "quadrille detect page.html   # one file by hand",
+};
+
+static const struct stage_spec detect_spec = {
+    .stage = STAGE_DETECT,
+    .program = &detect_program,
+    .open = detect_open,
+    .start = detect_start,
+    .close = detect_close,
+    .window_option = "detect.window",
+    .batch_option = "detect.batch",
+};
+
+int
+main(int argc, char **argv)
+{
+    nursery = worker_nursery_fork(&document_worker_program);
+    const int code = stage_main(&detect_spec, argc, argv);
+    worker_nursery_close(nursery);
+    return code;
+}

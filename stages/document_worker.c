@@ -1,0 +1,320 @@
+#include "stages/document_worker.h"
+
+#include <magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+
+enum { VERB_MAGIC = 1, VERB_TRANSFORM = 2, PATH_BYTES = 4096, MAGIC_HEAD = 16 << 10 };
+
+/* ---- in nursery and workers ---- */
+
+struct settings {
+    struct slice directory, registry;
+    struct transform_limits limits;
+    unsigned work;
+    bool hooks;
+};
+
+struct prepared {
+    struct registry *registry;
+    struct transformer *transformer;
+    struct transform_result result;
+    magic_t magic;
+    bool hooks;
+};
+
+static void
+encode_settings(struct buf *out, const struct opt_set *options, const char *directory,
+                unsigned work)
+{
+    codec_put_slice(out, slice_string(directory ? directory : ""));
+    codec_put_slice(out, slice_string(opt_string(options, "transform.registry")));
+    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.memory"));
+    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.output"));
+    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.canonical_work"));
+    codec_put_u64(out, opt_duration_ms(options, "transform.cpu"));
+    codec_put_u8(out, (uint8_t)work);
+    codec_put_u8(out, opt_bool(options, "transform.test_hooks"));
+}
+
+static enum status
+decode_settings(struct slice bytes, struct settings *settings, struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(bytes);
+    settings->directory = codec_get_slice(&reader);
+    settings->registry = codec_get_slice(&reader);
+    settings->limits.memory = codec_get_u64(&reader);
+    settings->limits.output = codec_get_u64(&reader);
+    settings->limits.canonical_work = codec_get_u64(&reader);
+    settings->limits.program_ms = codec_get_u64(&reader);
+    settings->work = codec_get_u8(&reader);
+    settings->hooks = codec_get_u8(&reader);
+    return codec_at_end(&reader)
+               ? STATUS_OK
+               : status_fail(why, STATUS_PROTOCOL, "the workers' settings are malformed");
+}
+
+static enum status
+read_registries(struct registry *registry, struct slice directory, struct slice extra,
+                struct reason *why)
+{
+    char path[PATH_BYTES];
+    TRY(registry_read_default(registry, why));
+    if (directory.length > 0) {
+        snprintf(path, sizeof path, "%.*s/transforms/registry", SLICE_PRINT(directory));
+        if (access(path, F_OK) == 0) {
+            TRY(registry_read(registry, path, why));
+        }
+    }
+    if (extra.length > 0) {
+        snprintf(path, sizeof path, "%.*s", SLICE_PRINT(extra));
+        TRY(registry_read(registry, path, why));
+    }
+    return STATUS_OK;
+}
+
+static enum status
+prepare_magic(struct prepared *prepared, struct reason *why)
+{
+    prepared->magic = magic_open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR |
+                                 MAGIC_NO_CHECK_CDF | MAGIC_NO_CHECK_ELF);
+    if (!prepared->magic || magic_load(prepared->magic, NULL) != 0) {
+        return status_fail(why, STATUS_SYSTEM, "libmagic cannot load its rules: %s",
+                           prepared->magic ? magic_error(prepared->magic) : "no memory");
+    }
+    return STATUS_OK;
+}
+
+static enum status
+prepare(struct slice configuration, void **context, struct reason *why)
+{
+    struct settings settings;
+    struct prepared *prepared = memory_zero(1, sizeof *prepared);
+    TRY(decode_settings(configuration, &settings, why));
+    prepared->hooks = settings.hooks;
+    if (settings.work & DOCUMENT_DETECTION) {
+        TRY(prepare_magic(prepared, why));
+    }
+    if (settings.work & DOCUMENT_TRANSFORM) {
+        prepared->registry = registry_new();
+        TRY(read_registries(prepared->registry, settings.directory, settings.registry, why));
+        TRY(transformer_new(&prepared->transformer, prepared->registry, &settings.limits, why));
+        transform_result_init(&prepared->result, settings.limits.output);
+    }
+    *context = prepared;
+    return STATUS_OK;
+}
+
+/* What a hostile document might do to a parser, on demand. Only with transform.test_hooks. */
+static void
+obey_hook(struct slice bytes)
+{
+    bytes = slice_trim(bytes);
+    if (slice_is(bytes, "crash")) {
+        raise(SIGSEGV);
+    } else if (slice_is(bytes, "abort")) {
+        abort();
+    } else if (slice_is(bytes, "loop")) {
+        for (volatile unsigned turn = 0;; turn = turn + 1) {
+        }
+    } else if (slice_is(bytes, "sleep")) {
+        for (;;) {
+            poll(NULL, 0, 1000);
+        }
+    } else if (slice_is(bytes, "memory")) {
+        for (;;) {
+            memset(memory_alloc(1 << 20), 1, 1 << 20);
+        }
+    } else if (slice_is(bytes, "open")) {
+        (void)!chdir("/");
+    }
+}
+
+static enum status
+handle_transform(struct prepared *prepared, struct slice bytes, struct buf *reply,
+                 struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(bytes);
+    struct transform_request request;
+    struct transform_result *result = &prepared->result;
+    request.uri = codec_get_slice(&reader);
+    request.type = codec_get_slice(&reader);
+    request.charset = codec_get_slice(&reader);
+    if (reader.bad || !prepared->transformer) {
+        return status_fail(why, STATUS_PROTOCOL, "the request is malformed");
+    }
+    request.bytes = slice_of((const char *)reader.at, (size_t)(reader.end - reader.at));
+    if (prepared->hooks && slice_is(request.type, "application/x-quadrille-hook")) {
+        obey_hook(request.bytes);
+    }
+    TRY(transform_run(prepared->transformer, &request, result, why));
+    codec_put_u8(reply, (uint8_t)result->state);
+    codec_put_u8(reply, result->canonical);
+    codec_put_varint(reply, result->quads);
+    codec_put_varint(reply, result->problem_count);
+    codec_put_slice(reply, buf_slice(&result->names));
+    codec_put_slice(reply, buf_slice(&result->problems));
+    codec_put_slice(reply, buf_slice(&result->graph));
+    return reply->overflowed ? status_fail(why, STATUS_LIMIT, "the graph is too large") : STATUS_OK;
+}
+
+static enum status
+handle(void *context, uint8_t verb, struct slice request, struct buf *reply, struct reason *why)
+{
+    struct prepared *prepared = context;
+    if (verb == VERB_MAGIC && prepared->magic) {
+        const char *type = magic_buffer(prepared->magic, request.at, request.length);
+        buf_append_string(reply, type ? type : "");
+        return STATUS_OK;
+    }
+    if (verb == VERB_TRANSFORM) {
+        return handle_transform(prepared, request, reply, why);
+    }
+    return status_fail(why, STATUS_PROTOCOL, "the worker knows no request %u", verb);
+}
+
+const struct worker_program document_worker_program = {
+    .name = "quadrille-work", .prepare = prepare, .handle = handle};
+
+/* ---- in stages ---- */
+
+enum status
+document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
+                      const struct opt_set *options, const char *directory, unsigned work,
+                      struct reason *why)
+{
+    struct buf settings;
+    buf_init(&settings, 32 << 10);
+    encode_settings(&settings, options, directory, work);
+    const bool transforms = work & DOCUMENT_TRANSFORM;
+    const size_t input = (size_t)opt_integer(options, "transform.input");
+    const struct worker_limits limits = {
+        .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
+        .policy = SANDBOX_PARSER,
+        .request = (transforms ? input : (size_t)MAGIC_HEAD) + (64 << 10),
+        .reply = (transforms ? (size_t)opt_integer(options, "transform.output") : 0) + (64 << 10),
+        .memory = (size_t)opt_integer(options, "transform.memory"),
+        .cpu_ms = opt_duration_ms(options, "transform.cpu"),
+        .wall_ms = opt_duration_ms(options, "transform.timeout"),
+        .jobs = (uint64_t)opt_integer(options, "transform.worker_jobs")};
+    const enum status status =
+        settings.overflowed
+            ? status_fail(why, STATUS_LIMIT, "paths of directory and registry are too long")
+            : worker_pool_open(pool, nursery, &limits, buf_slice(&settings), why);
+    buf_release(&settings);
+    return status;
+}
+
+enum status
+document_registry_open(struct registry **registry, const struct opt_set *options,
+                       const char *directory, struct reason *why)
+{
+    *registry = registry_new();
+    return read_registries(*registry, slice_string(directory ? directory : ""),
+                           slice_string(opt_string(options, "transform.registry")), why);
+}
+
+void
+document_submit_magic(struct worker_pool *pool, struct slice head, worker_done *done, void *context)
+{
+    head.length = head.length < MAGIC_HEAD ? head.length : MAGIC_HEAD;
+    worker_submit(pool, VERB_MAGIC, &head, 1, done, context);
+}
+
+static void
+encode_request(const struct transform_request *request, struct buf *header)
+{
+    buf_reset(header);
+    codec_put_slice(header, request->uri);
+    codec_put_slice(header, request->type);
+    codec_put_slice(header, request->charset);
+}
+
+void
+document_submit_transform(struct worker_pool *pool, const struct transform_request *request,
+                          struct buf *header, worker_done *done, void *context)
+{
+    encode_request(request, header);
+    const struct slice pieces[] = {buf_slice(header), request->bytes};
+    worker_submit(pool, VERB_TRANSFORM, pieces, 2, done, context);
+}
+
+bool
+document_outcome_decode(struct slice reply, struct document_outcome *outcome)
+{
+    struct codec_reader reader = codec_reader_of(reply);
+    const uint8_t state = codec_get_u8(&reader);
+    outcome->canonical = codec_get_u8(&reader);
+    outcome->quads = codec_get_varint(&reader);
+    outcome->problem_count = codec_get_varint(&reader);
+    outcome->names = codec_get_slice(&reader);
+    outcome->problems = codec_get_slice(&reader);
+    outcome->graph = codec_get_slice(&reader);
+    outcome->state = (enum transform_state)state;
+    return codec_at_end(&reader) && state <= TRANSFORM_NONE;
+}
+
+/* ---- by hand ---- */
+
+enum status
+detect_bytes(const struct opt_set *options, const struct detect_input *input,
+             struct detection *detection, struct reason *why)
+{
+    struct detector detector;
+    detector_init(&detector);
+    detect(&detector, input, detection);
+    detector_release(&detector);
+    if (!detection->undecided) {
+        return STATUS_OK;
+    }
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    struct worker_pool *pool = NULL;
+    struct buf reply;
+    buf_init(&reply, 64 << 10);
+    enum status status =
+        document_workers_open(&pool, nursery, options, NULL, DOCUMENT_DETECTION, why);
+    if (status == STATUS_OK) {
+        struct slice head = input->bytes;
+        head.length = head.length < MAGIC_HEAD ? head.length : MAGIC_HEAD;
+        status = worker_call(pool, VERB_MAGIC, &head, 1, &reply, NULL, why);
+    }
+    if (status == STATUS_OK) {
+        detect_settle(buf_slice(&reply), detection);
+    }
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+    buf_release(&reply);
+    return status;
+}
+
+enum status
+transform_bytes(const struct opt_set *options, const char *directory,
+                const struct transform_request *request, struct buf *reply,
+                struct document_outcome *outcome, bool *died, struct reason *why)
+{
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    struct worker_pool *pool = NULL;
+    struct buf header;
+    buf_init(&header, 64 << 10);
+    encode_request(request, &header);
+    *died = false;
+    enum status status =
+        document_workers_open(&pool, nursery, options, directory, DOCUMENT_TRANSFORM, why);
+    if (status == STATUS_OK) {
+        const struct slice pieces[] = {buf_slice(&header), request->bytes};
+        status = worker_call(pool, VERB_TRANSFORM, pieces, 2, reply, died, why);
+    }
+    if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
+        status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
+    }
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+    buf_release(&header);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* The sandboxed side of detect and transform: libmagic and all transforms, behind
+ * stages/worker.h. Stages and the command line submit documents here and never parse.
+ */
+#ifndef STAGES_DOCUMENT_WORKER_H
+#define STAGES_DOCUMENT_WORKER_H
+
+#include "base/opt.h"
+#include "stages/detect.h"
+#include "stages/worker.h"
+#include "transforms/transform.h"
+
+extern const struct worker_program document_worker_program;
+
+enum document_work { DOCUMENT_DETECTION = 1, DOCUMENT_TRANSFORM = 2 };
+
+/* What the nursery prepares: work is a set of enum document_work. directory may be NULL (no
+ * DIR/transforms/registry). */
+enum status document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
+                                  const struct opt_set *options, const char *directory,
+                                  unsigned work, struct reason *why);
+/* The registry as workers have it: transforms, matches; for stages that only ask what would
+ * be done. */
+enum status document_registry_open(struct registry **registry, const struct opt_set *options,
+                                   const char *directory, struct reason *why);
+
+/* libmagic's media type of the first bytes: the answer's reply; "" when it has none. */
+void document_submit_magic(struct worker_pool *pool, struct slice head, worker_done *done,
+                           void *context);
+
+struct document_outcome {
+    enum transform_state state;
+    bool canonical;
+    uint64_t quads, problem_count;
+    struct slice names, problems, graph; /* point into the reply */
+};
+/* header (buf_init'ed) is filled here and must live, as the request's bytes must, until done. */
+void document_submit_transform(struct worker_pool *pool, const struct transform_request *request,
+                               struct buf *header, worker_done *done, void *context);
+/* False: the reply is malformed. */
+bool document_outcome_decode(struct slice reply, struct document_outcome *outcome);
+
+/* ---- one document by hand: the command line ---- */
+
+/* Detects with all evidence, in a sandbox of its own. content_type may be empty; uri: URI or file
+ * name. options: transforms_options among them. */
+enum status detect_bytes(const struct opt_set *options, const struct detect_input *input,
+                         struct detection *detection, struct reason *why);
+/* type empty: detected first. *reply (buf_init'ed, large) holds what *outcome points to. A worker
+ * that died is reported by a status other than OK and *died. */
+enum status transform_bytes(const struct opt_set *options, const char *directory,
+                            const struct transform_request *request, struct buf *reply,
+                            struct document_outcome *outcome, bool *died, struct reason *why);
+
+#endif

@@ -1,0 +1,36 @@
+/* The cage in which hostile bytes are parsed.
+ *
+ * SANDBOX_PARSER, for our own code and libraries: no new privileges, no file system (Landlock
+ * where the kernel has it, seccomp everywhere), no network, no processes, no executable memory;
+ * only the system calls that memory, time and the descriptors already open need. Calls to open
+ * something fail with EPERM, so that a library which merely looks for a file goes on without;
+ * everything else that is not on the list ends the process (SIGSYS).
+ *
+ * SANDBOX_PROGRAM, for external programs of the registry: no new privileges, limits, files can
+ * be read but not written (Landlock), no sockets other than local ones.
+ *
+ * Both: limits of memory, no core dumps, no growing of files.
+ */
+#ifndef STAGES_SANDBOX_H
+#define STAGES_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum sandbox_policy { SANDBOX_PARSER, SANDBOX_PROGRAM };
+
+/* Closes the cage for this process, for ever. memory: bytes of address space on top of what is
+ * mapped now; 0: unlimited. */
+enum status sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why);
+
+/* Whether the kernel has Landlock: the second wall behind seccomp. */
+bool sandbox_has_landlock(void);
+
+/* Proves the sandbox by trying forbidden things in a child. report gets one line per trial;
+ * returns how many were not stopped. */
+typedef void sandbox_report(void *context, const char *trial, bool stopped, const char *how);
+unsigned sandbox_selftest(sandbox_report *report, void *context);
+
+#endif

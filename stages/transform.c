@@ -1,0 +1,273 @@
+/* quadrille-transform: turns documents into canonical N-Quads.
+ *
+ * The content is read from the archive, handed to a sandboxed worker (stages/worker.h), and what
+ * comes back is appended to this process's own WARC file as a conversion record. This process
+ * never parses a document.
+ *
+ * A document that is malformed and yields nothing has the state "broken", and an empty graph
+ * goes on to index: what was known of an earlier version is not true any more. A document whose
+ * worker dies or passes a limit is buried, with the reason and the command that repeats it.
+ */
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "stages/content.h"
+#include "stages/document_worker.h"
+#include "stages/stage.h"
+
+enum { RETRY_MS = 1000 };
+
+static struct worker_nursery *nursery; /* forked before anything else is known */
+
+struct transform_stage {
+    struct stage_run *run;
+    struct content *content;
+    struct worker_pool *pool;
+    struct warc_writer *writer;
+    const char *node;
+    size_t input;
+};
+
+/* One document in a worker or waiting for one. */
+struct transforming {
+    struct transform_stage *stage;
+    struct buf memory, header; /* the record, and the request that points into it */
+    uint64_t started_ms;
+};
+
+static void
+free_transforming(struct transforming *transforming)
+{
+    buf_release(&transforming->memory);
+    buf_release(&transforming->header);
+    free(transforming);
+}
+
+static void
+set_record(struct stage_job *job, const struct warc_location *location, const char *node,
+           struct document_record *record)
+{
+    *record = (struct document_record){.node = slice_string(node),
+                                       .file = slice_string(location->file),
+                                       .offset = location->offset,
+                                       .length = location->length,
+                                       .id = slice_string(location->id)};
+    meta_set_text(&job->meta, META_CONVERSION_NODE, record->node);
+    meta_set_text(&job->meta, META_CONVERSION_FILE, record->file);
+    meta_set_number(&job->meta, META_CONVERSION_OFFSET, record->offset);
+    meta_set_number(&job->meta, META_CONVERSION_LENGTH, record->length);
+    meta_set_text(&job->meta, META_CONVERSION_RECORD_ID, record->id);
+}
+
+static void
+set_meta(struct stage_job *job, const struct document_outcome *outcome,
+         const struct worker_answer *answer)
+{
+    meta_set_text(&job->meta, META_TRANSFORM, outcome->names);
+    meta_set_number(&job->meta, META_TRANSFORMED, clock_wall_ms());
+    meta_set_number(&job->meta, META_TRANSFORM_MS, answer->cpu_us / 1000);
+    meta_set_number(&job->meta, META_QUADS, outcome->quads);
+    meta_set_text(&job->meta, META_TRANSFORM_PROBLEMS, outcome->problems);
+    if (outcome->state == TRANSFORM_BROKEN) {
+        meta_set_text(&job->meta, META_STATE, SLICE("broken"));
+        meta_set_text(&job->meta, META_REASON,
+                      slice_of(outcome->problems.at, slice_find(outcome->problems, '\n')));
+    }
+}
+
+/* An archive that cannot be written is no fault of the document: the process ends and the jobs
+ * come back. */
+static void
+archive_failed(const struct reason *why)
+{
+    log_error("cannot archive", "reason=%s", why->text);
+    exit(EXIT_SYSTEM);
+}
+
+static void
+store(struct transform_stage *stage, struct stage_job *job, const struct worker_answer *answer,
+      const struct document_outcome *outcome)
+{
+    struct document document = job->document;
+    document.quads = outcome->quads;
+    const struct warc_conversion conversion = {.uri = job->job.uri,
+                                               .refers_to = document.response.id,
+                                               .content_type = SLICE("application/n-quads"),
+                                               .body = outcome->graph,
+                                               .date_ms = clock_wall_ms()};
+    struct warc_location location;
+    struct reason why;
+    const enum status status = warc_write_conversion(stage->writer, &conversion, &location, &why);
+    if (status == STATUS_FULL) {
+        stage_release(job, RETRY_MS, false, "%s", why.text);
+        return;
+    }
+    if (status != STATUS_OK) {
+        archive_failed(&why);
+    }
+    set_record(job, &location, stage->node, &document.conversion);
+    set_meta(job, outcome, answer);
+    stage_output_next(job, STAGE_INDEX, &document);
+    stage_done(job);
+}
+
+static void
+take_answer(void *context, const struct worker_answer *answer)
+{
+    struct stage_job *job = context;
+    struct transforming *transforming = job->state;
+    struct transform_stage *stage = transforming->stage;
+    struct document_outcome outcome;
+    if (answer->status == STATUS_CANCELLED) {
+        stage_release(job, 0, false, "%s", answer->why->text);
+    } else if (answer->status != STATUS_OK) {
+        stage_bury(job, "%s (type %.*s)", answer->why->text, SLICE_PRINT(job->document.type));
+    } else if (!document_outcome_decode(answer->reply, &outcome)) {
+        stage_bury(job, "the worker's answer is malformed");
+    } else {
+        store(stage, job, answer, &outcome);
+    }
+    free_transforming(transforming);
+}
+
+static void
+submit(struct transforming *transforming, struct stage_job *job, const struct warc_record *record)
+{
+    const struct transform_request request = {.uri = job->job.uri,
+                                              .type = job->document.type,
+                                              .charset = job->document.charset,
+                                              .bytes = record->body};
+    job->state = transforming;
+    document_submit_transform(transforming->stage->pool, &request, &transforming->header,
+                              take_answer, job);
+}
+
+static void
+transform_start(void *context, struct stage_job *job)
+{
+    struct transform_stage *stage = context;
+    struct transforming *transforming = memory_zero(1, sizeof *transforming);
+    struct warc_record record;
+    struct reason why;
+    transforming->stage = stage;
+    buf_init(&transforming->memory, 3 * stage->input + (8 << 20));
+    buf_init(&transforming->header, 64 << 10);
+    const enum status status =
+        content_read(stage->content, &job->document.response, &transforming->memory, &record, &why);
+    if (status == STATUS_OK) {
+        submit(transforming, job, &record);
+        return;
+    }
+    free_transforming(transforming);
+    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
+        stage_release(job, RETRY_MS, true, "%s", why.text);
+    } else {
+        stage_bury(job, "%s", why.text);
+    }
+}
+
+static enum status
+transform_flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why)
+{
+    (void)jobs, (void)n;
+    struct transform_stage *stage = context;
+    return warc_sync(stage->writer, why);
+}
+
+static void
+pool_ready(void *context, uint32_t events)
+{
+    (void)events;
+    struct transform_stage *stage = context;
+    struct reason why;
+    if (worker_pool_process(stage->pool, &why) != STATUS_OK) {
+        log_error("cannot go on", "reason=%s", why.text);
+        exit(EXIT_SYSTEM); /* the jobs come back by their leases */
+    }
+}
+
+static enum status
+open_writer(struct transform_stage *stage, struct reason *why)
+{
+    struct warc_writer_options settings = {0};
+    struct buf folder;
+    warc_writer_options_from(&settings, stage_options(stage->run));
+    settings.node = stage->node;
+    settings.process = stage_worker_name(stage->run);
+    buf_init(&folder, 4096);
+    buf_printf(&folder, "%s/warc", stage_directory(stage->run));
+    const enum status status = warc_writer_open(&stage->writer, folder.data, &settings, why);
+    buf_release(&folder);
+    return status;
+}
+
+static enum status
+transform_open(struct stage_run *run, void **context, struct reason *why)
+{
+    struct transform_stage *stage = memory_zero(1, sizeof *stage);
+    const struct opt_set *options = stage_options(run);
+    const struct cluster *cluster = stage_cluster(run);
+    *context = stage;
+    stage->run = run;
+    stage->node = cluster_node(cluster, cluster_self(cluster))->name;
+    stage->input = (size_t)opt_integer(options, "transform.input");
+    const struct warc_limits limits = {.record = stage->input + (2 << 20), .body = stage->input};
+    TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
+    TRY(open_writer(stage, why));
+    TRY(document_workers_open(&stage->pool, nursery, options, stage_directory(run),
+                              DOCUMENT_TRANSFORM, why));
+    stage_watch(run, worker_pool_descriptor(stage->pool), EPOLLIN, pool_ready, stage);
+    return STATUS_OK;
+}
+
+static void
+transform_close(void *context)
+{
+    struct transform_stage *stage = context;
+    struct reason why;
+    worker_pool_close(stage->pool);
+    content_close(stage->content);
+    if (warc_writer_close(stage->writer, &why) != STATUS_OK) {
+        log_error("cannot close the archive", "reason=%s", why.text);
+    }
+    free(stage);
+}
+
+static const struct program transform_program = {
+    .name = "quadrille-transform",
+    .synopsis = "--dir DIR [OPTION]...",
+    .summary = "turn documents into RDF",
+    .description =
+        "Takes documents of known types, turns each into the quads of one graph, the document's "
+        "URI, and archives them as a WARC conversion record. Parsing runs in worker processes "
+        "without files, network or privileges, and with limits of memory, time and output; a "
+        "document whose worker dies is buried and nothing else is disturbed.\n\n"
+        "What becomes what is said by a registry: one file comes with the program, and "
+        "DIR/transforms/registry adds to it.\n\n"
+        "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
+    .examples = "quadrille-transform --dir DIR --set transform.workers=2\n"
+                "quadrille transform page.html   # one file by hand",
+};
+
+static const struct stage_spec transform_spec = {
+    .stage = STAGE_TRANSFORM,
+    .program = &transform_program,
+    .open = transform_open,
+    .start = transform_start,
+    .flush = transform_flush,
+    .close = transform_close,
+    .window_option = "transform.window",
+    .batch_option = "transform.batch",
+};
+
+int
+main(int argc, char **argv)
+{
+    nursery = worker_nursery_fork(&document_worker_program);
+    const int code = stage_main(&transform_spec, argc, argv);
+    worker_nursery_close(nursery);
+    return code;
+}

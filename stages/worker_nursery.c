@@ -1,0 +1,300 @@
+/* The nursery and the workers it forks: what runs on the other side of worker.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "stages/worker.h"
+
+enum { SLOTS = 1024, CONFIGURATION_MAXIMUM = 64 << 10 };
+
+struct worker_nursery {
+    int control;
+    pid_t process;
+};
+
+int
+worker_nursery_control(const struct worker_nursery *nursery)
+{
+    return nursery->control;
+}
+
+/* Descriptors that only this process should have are closed; the three standard ones lead
+ * nowhere. */
+static void
+close_all_but(int first, int second)
+{
+    const int low = first < second ? first : second, high = first < second ? second : first;
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < 3; i++) {
+        dup2(nowhere, i);
+    }
+    if (low > 3) {
+        close_range(3, (unsigned)low - 1, 0);
+    }
+    if (high > low + 1) {
+        close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+    }
+    close_range((unsigned)high + 1, ~0U, 0);
+}
+
+/* ---- a worker ---- */
+
+static uint64_t
+cpu_us(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* SIGPROF, which ends the process, after so much processor time; 0: never. */
+static void
+set_cpu_timer(uint64_t ms)
+{
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000)}};
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static void
+serve(const struct worker_program *program, void *context, int socket, char *memory,
+      const struct worker_message *spawn)
+{
+    struct buf reply;
+    struct worker_order order;
+    static struct worker_report report;
+    buf_init(&reply, spawn->reply);
+    while (recv(socket, &order, sizeof order, 0) == (ssize_t)sizeof order &&
+           order.length <= spawn->request) {
+        const uint64_t before = cpu_us();
+        buf_reset(&reply);
+        report.why.text[0] = 0;
+        set_cpu_timer(order.cpu_ms);
+        report.status = program->handle(context, order.verb, slice_of(memory, order.length), &reply,
+                                        &report.why);
+        set_cpu_timer(0);
+        report.length = reply.length;
+        report.cpu_us = cpu_us() - before;
+        if (reply.length > 0) {
+            memcpy(memory + spawn->request, reply.data, reply.length);
+        }
+        if (send(socket, &report, sizeof report, MSG_NOSIGNAL) != (ssize_t)sizeof report) {
+            break;
+        }
+        if (reply.capacity > 4 << 20) {
+            buf_release(&reply);
+            buf_init(&reply, spawn->reply);
+        }
+    }
+    buf_release(&reply);
+}
+
+static _Noreturn void
+become_worker(const struct worker_program *program, void *context, int socket, int shared,
+              const struct worker_message *spawn)
+{
+    struct reason why;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const size_t size = spawn->request + spawn->reply;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
+    close_all_but(socket, socket);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (memory == MAP_FAILED ||
+        sandbox_enter((enum sandbox_policy)spawn->policy, spawn->memory, &why) != STATUS_OK) {
+        _exit(EXIT_MISUSE);
+    }
+    serve(program, context, socket, memory, spawn);
+    _exit(0);
+}
+
+/* ---- the nursery ---- */
+
+struct nursery {
+    const struct worker_program *program;
+    void *context;
+    int control;
+    pid_t children[SLOTS];
+};
+
+/* A message and up to two descriptors. The number of bytes; 0: the other side is gone. */
+static ssize_t
+receive(int control, void *bytes, size_t size, int descriptors[2])
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } ancillary;
+    struct iovec piece = {bytes, size};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = &ancillary,
+                             .msg_controllen = sizeof ancillary};
+    descriptors[0] = descriptors[1] = -1;
+    const ssize_t n = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
+        memcpy(descriptors, CMSG_DATA(header), 2 * sizeof(int));
+    }
+    return n;
+}
+
+static void
+tell(struct nursery *nursery, const struct worker_message *message)
+{
+    if (send(nursery->control, message, sizeof *message, MSG_NOSIGNAL) < 0) {
+        _exit(0);
+    }
+}
+
+static void
+spawn(struct nursery *nursery, const struct worker_message *message, const int descriptors[2])
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        become_worker(nursery->program, nursery->context, descriptors[0], descriptors[1], message);
+    }
+    close(descriptors[0]);
+    close(descriptors[1]);
+    if (child > 0) {
+        nursery->children[message->slot] = child;
+        return;
+    }
+    const struct worker_message ended = {
+        .kind = WORKER_ENDED, .slot = message->slot, .wait_status = SIGKILL};
+    tell(nursery, &ended);
+}
+
+static void
+reap(struct nursery *nursery)
+{
+    int status;
+    pid_t child;
+    while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            if (nursery->children[slot] == child) {
+                const struct worker_message ended = {
+                    .kind = WORKER_ENDED, .slot = slot, .wait_status = status};
+                nursery->children[slot] = 0;
+                tell(nursery, &ended);
+            }
+        }
+    }
+}
+
+static void
+configure(struct nursery *nursery, struct slice text)
+{
+    struct worker_message ready = {.kind = WORKER_READY};
+    ready.status = nursery->context
+                       ? STATUS_OK
+                       : (int32_t)nursery->program->prepare(text, &nursery->context, &ready.why);
+    tell(nursery, &ready);
+}
+
+static void
+obey(struct nursery *nursery)
+{
+    static char bytes[sizeof(struct worker_message) + CONFIGURATION_MAXIMUM];
+    struct worker_message message;
+    int descriptors[2];
+    const ssize_t n = receive(nursery->control, bytes, sizeof bytes, descriptors);
+    if (n < (ssize_t)sizeof message) {
+        _exit(0);
+    }
+    memcpy(&message, bytes, sizeof message);
+    if (message.kind == WORKER_CONFIGURE) {
+        configure(nursery, slice_of(bytes + sizeof message, (size_t)n - sizeof message));
+    } else if (message.kind == WORKER_SPAWN && message.slot < SLOTS && descriptors[1] >= 0) {
+        spawn(nursery, &message, descriptors);
+    } else if (message.kind == WORKER_KILL && message.slot < SLOTS &&
+               nursery->children[message.slot] > 0) {
+        kill(nursery->children[message.slot], SIGKILL);
+    }
+}
+
+static _Noreturn void
+become_nursery(const struct worker_program *program, int control, pid_t parent)
+{
+    struct nursery nursery = {.program = program, .control = control};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, program->name);
+    if (getppid() != parent) {
+        _exit(0);
+    }
+    /* Ctrl-C reaches the whole group; the parent decides what it means. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL);
+    const int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct pollfd wait[2] = {{.fd = control, .events = POLLIN}, {.fd = ended, .events = POLLIN}};
+    for (;;) {
+        if (poll(wait, 2, -1) < 0 && errno != EINTR) {
+            _exit(EXIT_SYSTEM);
+        }
+        struct signalfd_siginfo signal_info;
+        if (wait[1].revents && read(ended, &signal_info, sizeof signal_info) > 0) {
+            reap(&nursery);
+        }
+        if (wait[0].revents) {
+            obey(&nursery);
+        }
+    }
+}
+
+struct worker_nursery *
+worker_nursery_fork(const struct worker_program *program)
+{
+    struct worker_nursery *nursery = memory_zero(1, sizeof *nursery);
+    int pair[2];
+    const pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        perror("cannot make a socket pair");
+        exit(EXIT_SYSTEM);
+    }
+    fflush(NULL);
+    nursery->process = fork();
+    if (nursery->process == 0) {
+        close(pair[0]);
+        become_nursery(program, pair[1], parent);
+    }
+    close(pair[1]);
+    nursery->control = pair[0];
+    if (nursery->process < 0) {
+        perror("cannot fork");
+        exit(EXIT_SYSTEM);
+    }
+    return nursery;
+}
+
+void
+worker_nursery_close(struct worker_nursery *nursery)
+{
+    if (!nursery) {
+        return;
+    }
+    close(nursery->control);
+    while (waitpid(nursery->process, NULL, 0) < 0 && errno == EINTR) {
+    }
+    free(nursery);
+}
