@@ -1,9 +1,9 @@
 /* Requests and replies over ZeroMQ: ROUTER in the daemon, DEALER in clients.
  *
- * One message is one frame pair [header, payload]. Request header: "Q1", verb u8, request id
- * u64, client incarnation u64, client name (varint length + bytes, at most 255). Reply header:
- * "R1", enum status u8, verb u8, request id u64, daemon incarnation u64; payload: the reply's
- * bytes, or on a status other than OK the reason's text.
+ * A message is one frame. Request: "Q1", verb u8, request id u64, client incarnation u64, client
+ * name (varint length + at most 255 bytes), payload to the end. Reply: "R1", enum status u8,
+ * verb u8, request id u64, daemon incarnation u64, and to the end the reply's bytes, or on a
+ * status other than OK the reason's text. Integers as in base/codec.h.
  *
  * A client sends a request again (same id) at once when its connection comes back, e.g. after
  * the daemon was killed, and when no reply came for resend_ms, then for twice that, and so on up

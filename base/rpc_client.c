@@ -15,15 +15,16 @@
  * The socket queues only to a living connection (ZMQ_IMMEDIATE): while the daemon is away
  * requests wait here, once each, and not as a growing pile of copies in ZeroMQ. A monitor
  * socket tells when the connection is lost. For a moment after that ZeroMQ may still take
- * messages for it, so sending holds still, for less time than connecting again takes. */
+ * messages for it, so sending holds still, for less time than connecting again takes.
+ *
+ * Messages are single frames for a reason: where a connection is lost between two frames of a
+ * message that is being received, libzmq 4.3 with ZMQ_IMMEDIATE aborts the process. */
 
 enum {
     RESEND_MS = 500,
     RESEND_FACTOR_MAXIMUM = 16,
     HOLD_MS = 20,
-    REPLY_HEADER = 0,
-    REPLY_PAYLOAD = 1,
-    REPLY_FRAMES = 2,
+    REPLY_FRAMES = 1,
     MONITOR_FRAMES = 2,
 };
 
@@ -35,7 +36,7 @@ struct request {
     uint32_t resend_ms; /* the next wait */
     uint64_t resend_at; /* monotonic; when sent */
     uint64_t deadline;  /* monotonic; UINT64_MAX: none */
-    zmq_msg_t payload;  /* shared with ZeroMQ by reference count */
+    zmq_msg_t message;  /* shared with ZeroMQ by reference count */
     rpc_done *done;
     void *context;
 };
@@ -129,7 +130,7 @@ request_end(struct request *request, enum status status, struct slice payload,
             const struct reason *why)
 {
     request->done(request->context, status, payload, why);
-    (void)zmq_msg_close(&request->payload);
+    (void)zmq_msg_close(&request->message);
     free(request);
 }
 
@@ -187,23 +188,12 @@ due_by(struct rpc_client *client, uint64_t time)
 static bool
 request_send(struct rpc_client *client, struct request *request, uint64_t now)
 {
-    struct buf header;
-    zmq_msg_t frame, payload;
-    buf_init(&header, 2 * RPC_NAME_MAXIMUM);
-    rpc_request_header_encode(&header,
-                              &(struct rpc_request_header){.verb = request->verb,
-                                                           .id = request->id,
-                                                           .incarnation = client->incarnation,
-                                                           .client = slice_string(client->name)});
-    rpc_frame_of(&frame, buf_slice(&header));
-    buf_release(&header);
-    if (!rpc_send(client->socket.zmq, &frame, true)) {
+    zmq_msg_t message;
+    (void)zmq_msg_init(&message);
+    (void)zmq_msg_copy(&message, &request->message);
+    if (!rpc_send(client->socket.zmq, &message, false)) {
         return false;
     }
-    /* Once the first frame is taken, the message is: ZeroMQ has room by messages. */
-    (void)zmq_msg_init(&payload);
-    (void)zmq_msg_copy(&payload, &request->payload);
-    (void)rpc_send(client->socket.zmq, &payload, false);
     request->unsent = false;
     request->resend_at = now + request->resend_ms;
     due_by(client, request->resend_at);
@@ -231,7 +221,21 @@ send_unsent(struct rpc_client *client)
             break;
         }
     }
-    rpc_socket_settle(&client->socket);
+    rpc_socket_settle(&client->socket, client->any_unsent);
+}
+
+static void
+request_encode(const struct rpc_client *client, struct request *request, struct slice payload)
+{
+    const struct rpc_request_header header = {.verb = request->verb,
+                                              .id = request->id,
+                                              .incarnation = client->incarnation,
+                                              .client = slice_string(client->name)};
+    struct buf encoded;
+    buf_init(&encoded, RPC_HEADER_MAXIMUM);
+    rpc_request_header_encode(&encoded, &header);
+    rpc_frame_of(&request->message, buf_slice(&encoded), payload);
+    buf_release(&encoded);
 }
 
 void
@@ -251,13 +255,13 @@ rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload, u
     request->context = context;
     client->outstanding++;
     if (payload.length > RPC_PAYLOAD_MAXIMUM) {
-        (void)zmq_msg_init(&request->payload);
+        (void)zmq_msg_init(&request->message);
         request->next = client->refused;
         client->refused = request;
         client->due = 0;
         return;
     }
-    rpc_frame_of(&request->payload, payload);
+    request_encode(client, request, payload);
     *client->end = request;
     client->end = &request->next;
     due_by(client, request->deadline);
@@ -308,11 +312,12 @@ replies_receive(struct rpc_client *client)
 {
     zmq_msg_t frames[REPLY_FRAMES];
     struct rpc_reply_header header;
+    struct slice payload;
     int count;
     while (rpc_socket_receive(&client->socket, frames, REPLY_FRAMES, &count)) {
         if (count == REPLY_FRAMES &&
-            rpc_reply_header_decode(rpc_frame_slice(&frames[REPLY_HEADER]), &header)) {
-            reply_deliver(client, &header, rpc_frame_slice(&frames[REPLY_PAYLOAD]));
+            rpc_reply_decode(rpc_frame_slice(&frames[0]), &header, &payload)) {
+            reply_deliver(client, &header, payload);
         } else {
             client->malformed++;
             if ((client->malformed & (client->malformed - 1)) == 0) {

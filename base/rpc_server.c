@@ -11,7 +11,7 @@
 #include "base/rpc_socket.h"
 
 /* Frames of a request as ROUTER delivers it. */
-enum { FRAME_PEER, FRAME_HEADER, FRAME_PAYLOAD, REQUEST_FRAMES };
+enum { FRAME_PEER, FRAME_MESSAGE, REQUEST_FRAMES };
 /* Frames of an authentication request, ZeroMQ RFC 27. */
 enum { ZAP_VERSION, ZAP_ID, ZAP_DOMAIN, ZAP_ADDRESS, ZAP_PEER, ZAP_MECHANISM, ZAP_KEY, ZAP_FRAMES };
 enum { CURVE_KEY_BYTES = 32, ADMITTED_MAXIMUM = 256 };
@@ -193,7 +193,7 @@ zap_answer(struct rpc_server *server)
         const size_t parts = sizeof answer / sizeof answer[0];
         for (size_t i = 0; i < parts; i++) {
             zmq_msg_t frame;
-            rpc_frame_of(&frame, answer[i]);
+            rpc_frame_of(&frame, answer[i], SLICE(""));
             (void)rpc_send(server->zap, &frame, i + 1 < parts);
         }
         if (!admitted) {
@@ -211,16 +211,16 @@ static bool
 request_decode(struct rpc_message *message, int count, struct rpc_request *request)
 {
     struct rpc_request_header header;
+    struct slice payload;
     if (count != REQUEST_FRAMES ||
-        !rpc_request_header_decode(rpc_frame_slice(&message->frames[FRAME_HEADER]), &header) ||
-        zmq_msg_size(&message->frames[FRAME_PAYLOAD]) > RPC_PAYLOAD_MAXIMUM) {
+        !rpc_request_decode(rpc_frame_slice(&message->frames[FRAME_MESSAGE]), &header, &payload)) {
         return false;
     }
     *request = (struct rpc_request){.verb = header.verb,
                                     .id = header.id,
                                     .incarnation = header.incarnation,
                                     .client = header.client,
-                                    .payload = rpc_frame_slice(&message->frames[FRAME_PAYLOAD]),
+                                    .payload = payload,
                                     .message = message};
     return true;
 }
@@ -261,7 +261,7 @@ rpc_reply(struct rpc_server *server, struct rpc_request *request, enum status st
     } else if (status != STATUS_OK) {
         payload = slice_string(why ? why->text : status_text(status));
     }
-    buf_init(&header, RPC_NAME_MAXIMUM);
+    buf_init(&header, RPC_HEADER_MAXIMUM);
     rpc_reply_header_encode(&header,
                             &(struct rpc_reply_header){.status = status,
                                                        .verb = request->verb,
@@ -270,16 +270,13 @@ rpc_reply(struct rpc_server *server, struct rpc_request *request, enum status st
     /* The peer's frame opens the message; where it cannot be sent, nothing is. ROUTER throws
      * away what goes to a peer that left. */
     if (rpc_send(server->socket.zmq, &message->frames[FRAME_PEER], true)) {
-        rpc_frame_of(&frame, buf_slice(&header));
-        if (rpc_send(server->socket.zmq, &frame, true)) {
-            rpc_frame_of(&frame, payload);
-            (void)rpc_send(server->socket.zmq, &frame, false);
-        }
+        rpc_frame_of(&frame, buf_slice(&header), payload);
+        (void)rpc_send(server->socket.zmq, &frame, false);
     }
     (void)zmq_msg_init(&message->frames[FRAME_PEER]);
     buf_release(&header);
     rpc_request_drop(request);
-    rpc_socket_settle(&server->socket);
+    rpc_socket_settle(&server->socket, false);
 }
 
 void

@@ -194,12 +194,12 @@ rpc_send(void *zmq, zmq_msg_t *frame, bool more)
 }
 
 void
-rpc_socket_settle(struct rpc_socket *socket)
+rpc_socket_settle(struct rpc_socket *socket, bool unsent)
 {
     int events = 0;
     size_t size = sizeof events;
     if (!socket->raised && zmq_getsockopt(socket->zmq, ZMQ_EVENTS, &events, &size) == 0 &&
-        (events & ZMQ_POLLIN)) {
+        (events & (ZMQ_POLLIN | (unsent ? ZMQ_POLLOUT : 0)))) {
         const uint64_t one = 1;
         while (write(socket->event_descriptor, &one, sizeof one) < 0 && errno == EINTR) {
         }
@@ -214,12 +214,18 @@ rpc_frame_slice(zmq_msg_t *frame)
 }
 
 void
-rpc_frame_of(zmq_msg_t *frame, struct slice bytes)
+rpc_frame_of(zmq_msg_t *frame, struct slice head, struct slice tail)
 {
-    if (zmq_msg_init_size(frame, bytes.length) != 0) {
+    if (zmq_msg_init_size(frame, head.length + tail.length) != 0) {
         (void)zmq_msg_init(frame); /* out of memory: as if lost on the way */
-    } else if (bytes.length > 0) {
-        memcpy(zmq_msg_data(frame), bytes.at, bytes.length);
+        return;
+    }
+    char *bytes = zmq_msg_data(frame);
+    if (head.length > 0) {
+        memcpy(bytes, head.at, head.length);
+    }
+    if (tail.length > 0) {
+        memcpy(bytes + head.length, tail.at, tail.length);
     }
 }
 
@@ -260,7 +266,7 @@ rpc_incarnation_new(void)
     return clock_wall_ms() << 16 | random;
 }
 
-/* ---- headers ---- */
+/* ---- messages ---- */
 
 void
 rpc_request_header_encode(struct buf *out, const struct rpc_request_header *header)
@@ -272,18 +278,32 @@ rpc_request_header_encode(struct buf *out, const struct rpc_request_header *head
     codec_put_slice(out, header->client);
 }
 
-bool
-rpc_request_header_decode(struct slice bytes, struct rpc_request_header *header)
+/* A reader behind the two letters that open a message; bad when they differ. */
+static struct codec_reader
+message_reader(struct slice message, const char *letters)
 {
-    if (!slice_starts(bytes, SLICE("Q1"))) {
-        return false;
-    }
-    struct codec_reader reader = codec_reader_of(slice_of(bytes.at + 2, bytes.length - 2));
+    struct codec_reader reader = codec_reader_of(message);
+    const uint8_t first = codec_get_u8(&reader), second = codec_get_u8(&reader);
+    reader.bad |= first != (uint8_t)letters[0] || second != (uint8_t)letters[1];
+    return reader;
+}
+
+static bool
+payload_take(const struct codec_reader *reader, struct slice *payload)
+{
+    *payload = slice_of((const char *)reader->at, (size_t)(reader->end - reader->at));
+    return !reader->bad && payload->length <= RPC_PAYLOAD_MAXIMUM;
+}
+
+bool
+rpc_request_decode(struct slice message, struct rpc_request_header *header, struct slice *payload)
+{
+    struct codec_reader reader = message_reader(message, "Q1");
     header->verb = codec_get_u8(&reader);
     header->id = codec_get_u64(&reader);
     header->incarnation = codec_get_u64(&reader);
     header->client = codec_get_slice(&reader);
-    return codec_at_end(&reader) && header->client.length <= RPC_NAME_MAXIMUM;
+    return header->client.length <= RPC_NAME_MAXIMUM && payload_take(&reader, payload);
 }
 
 void
@@ -297,16 +317,13 @@ rpc_reply_header_encode(struct buf *out, const struct rpc_reply_header *header)
 }
 
 bool
-rpc_reply_header_decode(struct slice bytes, struct rpc_reply_header *header)
+rpc_reply_decode(struct slice message, struct rpc_reply_header *header, struct slice *payload)
 {
-    if (!slice_starts(bytes, SLICE("R1"))) {
-        return false;
-    }
-    struct codec_reader reader = codec_reader_of(slice_of(bytes.at + 2, bytes.length - 2));
+    struct codec_reader reader = message_reader(message, "R1");
     const uint8_t status = codec_get_u8(&reader);
     header->status = status < STATUS_COUNT ? (enum status)status : STATUS_PROTOCOL;
     header->verb = codec_get_u8(&reader);
     header->id = codec_get_u64(&reader);
     header->incarnation = codec_get_u64(&reader);
-    return codec_at_end(&reader);
+    return payload_take(&reader, payload);
 }

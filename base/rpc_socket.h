@@ -2,9 +2,9 @@
  *
  * ZMQ_FD is edge-triggered in effect: it tells of commands for the socket, not of messages, and
  * any call on the socket, also a send, may consume them. Who sends after his last receive could
- * therefore sleep on a message that is already there. So the descriptor given out is an epoll
- * of ZMQ_FD and an eventfd, and after every send rpc_socket_settle raises the eventfd when a
- * message is waiting. rpc_socket_receive lowers it only after seeing EAGAIN.
+ * therefore sleep on a message, or on room to send, that is already there. So the descriptor given
+ * out is an epoll of ZMQ_FD and an eventfd, and after every send rpc_socket_settle raises the
+ * eventfd when a message or room is waiting. rpc_socket_receive lowers it only after seeing EAGAIN.
  */
 #ifndef BASE_RPC_SOCKET_H
 #define BASE_RPC_SOCKET_H
@@ -18,7 +18,7 @@
 struct rpc_socket {
     void *context, *zmq;
     int poll_descriptor;  /* epoll of all below */
-    int event_descriptor; /* "a message waits although ZMQ_FD is silent" */
+    int event_descriptor; /* "there is work although ZMQ_FD is silent" */
     bool raised;          /* the eventfd is */
 };
 
@@ -40,11 +40,12 @@ bool rpc_receive(void *zmq, zmq_msg_t *frames, int most, int *count);
 bool rpc_socket_receive(struct rpc_socket *socket, zmq_msg_t *frames, int most, int *count);
 /* Sends one frame; false when it would have to wait. The frame is closed either way. */
 bool rpc_send(void *zmq, zmq_msg_t *frame, bool more);
-/* After the last send of a turn. */
-void rpc_socket_settle(struct rpc_socket *socket);
+/* After the last send of a turn. unsent: something waits for room to send. */
+void rpc_socket_settle(struct rpc_socket *socket, bool unsent);
 
 struct slice rpc_frame_slice(zmq_msg_t *frame);
-void rpc_frame_of(zmq_msg_t *frame, struct slice bytes);
+/* A new frame of two parts. */
+void rpc_frame_of(zmq_msg_t *frame, struct slice head, struct slice tail);
 void rpc_frames_close(zmq_msg_t *frames, int count);
 
 /* DENIED for an address of another machine without keys. */
@@ -52,9 +53,9 @@ enum status rpc_endpoint_check(const char *endpoint, const struct rpc_keys *keys
                                struct reason *why);
 uint64_t rpc_incarnation_new(void);
 
-/* ---- headers; the layout is in base/rpc.h ---- */
+/* ---- messages; the layout is in base/rpc.h ---- */
 
-enum { RPC_NAME_MAXIMUM = 255 };
+enum { RPC_NAME_MAXIMUM = 255, RPC_HEADER_MAXIMUM = 512 };
 
 struct rpc_request_header {
     uint8_t verb;
@@ -62,7 +63,9 @@ struct rpc_request_header {
     struct slice client;
 };
 void rpc_request_header_encode(struct buf *out, const struct rpc_request_header *header);
-bool rpc_request_header_decode(struct slice bytes, struct rpc_request_header *header);
+/* False when the message is none. payload: the rest of it. */
+bool rpc_request_decode(struct slice message, struct rpc_request_header *header,
+                        struct slice *payload);
 
 struct rpc_reply_header {
     enum status status;
@@ -70,6 +73,6 @@ struct rpc_reply_header {
     uint64_t id, incarnation;
 };
 void rpc_reply_header_encode(struct buf *out, const struct rpc_reply_header *header);
-bool rpc_reply_header_decode(struct slice bytes, struct rpc_reply_header *header);
+bool rpc_reply_decode(struct slice message, struct rpc_reply_header *header, struct slice *payload);
 
 #endif

@@ -427,20 +427,21 @@ malformed_requests_are_dropped(void **state)
     codec_put_u64(&header, 1);
     codec_put_u64(&header, 1);
     codec_put_slice(&header, SLICE("raw"));
-    const struct slice whole = buf_slice(&header);
+    const struct slice whole = buf_slice(&header); /* with no payload */
     for (size_t length = 0; length < whole.length; length++) {
-        raw_send(socket, (struct slice[]){slice_of(whole.at, length), SLICE("p")}, 2);
+        raw_send(socket, (struct slice[]){slice_of(whole.at, length)}, 1);
     }
-    raw_send(socket, (struct slice[]){whole}, 1);
+    raw_send(socket, (struct slice[]){whole, SLICE("a")}, 2);
     raw_send(socket, (struct slice[]){whole, SLICE("a"), SLICE("b"), SLICE("c")}, 4);
-    raw_send(socket, (struct slice[]){SLICE(""), SLICE("")}, 2);
-    raw_send(socket, (struct slice[]){SLICE("Q2xxxxxxxxxxxxxxxxxxxx"), SLICE("")}, 2);
-    raw_send(socket, (struct slice[]){whole, SLICE("good")}, 2);
+    raw_send(socket, (struct slice[]){SLICE(""), whole}, 2);
+    raw_send(socket, (struct slice[]){SLICE("Q2xxxxxxxxxxxxxxxxxxxx")}, 1);
+    (void)buf_append_string(&header, "good");
+    raw_send(socket, (struct slice[]){buf_slice(&header)}, 1);
     char reply[100];
-    assert_true(zmq_recv(socket, reply, sizeof reply, 0) > 0);
+    const int length = zmq_recv(socket, reply, sizeof reply, 0);
+    assert_true(length > 4);
     assert_memory_equal(reply, "R1", 2);
-    assert_int_equal(zmq_recv(socket, reply, sizeof reply, 0), 4);
-    assert_memory_equal(reply, "good", 4);
+    assert_memory_equal(reply + length - 4, "good", 4);
     struct rpc_client *client = client_open(endpoint, NULL);
     call_is(client, VERB_ECHO, "alive", "alive");
     rpc_client_close(client);
@@ -460,15 +461,16 @@ malformed_replies_are_dropped(void **state)
     struct rpc_client *client = client_open(endpoint, NULL);
     struct tally tally = {0};
     rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
-    struct pollfd descriptor = {.fd = rpc_client_descriptor(client), .events = POLLIN};
-    assert_int_equal(poll(&descriptor, 1, 5000), 1);
-    rpc_client_process(client);
     char peer[64], part[256];
-    const int peer_length = zmq_recv(socket, peer, sizeof peer, 0);
+    int peer_length = -1;
+    for (int i = 0; i < 1000 && peer_length < 0; i++) {
+        (void)usleep(5000);
+        rpc_client_process(client);
+        peer_length = zmq_recv(socket, peer, sizeof peer, ZMQ_DONTWAIT);
+    }
     assert_true(peer_length > 0);
     const struct slice to = slice_of(peer, (size_t)peer_length);
     assert_true(zmq_recv(socket, part, sizeof part, 0) > 0);
-    assert_true(zmq_recv(socket, part, sizeof part, 0) >= 0);
     struct buf header;
     buf_init(&header, 100);
     (void)buf_append_string(&header, "R1");
@@ -477,9 +479,9 @@ malformed_replies_are_dropped(void **state)
     codec_put_u64(&header, 1);
     codec_put_u64(&header, 77);
     raw_send(socket, (struct slice[]){to, SLICE("")}, 2);
-    raw_send(socket, (struct slice[]){to, SLICE("R1"), SLICE("")}, 3);
-    raw_send(socket, (struct slice[]){to, buf_slice(&header), SLICE(""), SLICE("")}, 4);
-    raw_send(socket, (struct slice[]){to, buf_slice(&header), SLICE("odd")}, 3);
+    raw_send(socket, (struct slice[]){to, SLICE("R1")}, 2);
+    raw_send(socket, (struct slice[]){to, buf_slice(&header), SLICE("")}, 3);
+    raw_send(socket, (struct slice[]){to, buf_slice(&header)}, 2);
     wait_until(client, &tally.other, 1); /* PROTOCOL */
     assert_int_equal(rpc_client_peer_incarnation(client), 77);
     rpc_client_close(client);
