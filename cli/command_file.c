@@ -1,6 +1,5 @@
-/* quadrille detect, transform: one document by hand, from a file or from the archive.
- *
- * Parsing happens inside the sandbox, which this process enters once it has read all it needs. */
+/* quadrille detect, transform: one document by hand, from a file or from the archive. Parsing
+ * happens in a sandboxed worker, as in the stages. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,11 +8,11 @@
 
 #include "base/url.h"
 #include "cli/cli.h"
-#include "stages/detect.h"
-#include "stages/detect_magic.h"
-#include "stages/document_read.h"
-#include "stages/sandbox.h"
-#include "transforms/transform.h"
+#include "config/config.h"
+#include "stages/document_worker.h"
+#include "stages/media_type.h"
+
+enum { FILE_MAXIMUM = 1 << 30 };
 
 /* A document and what is said of it, wherever it is from. */
 struct material_file {
@@ -124,40 +123,56 @@ take_material(const struct file_flags *flags, const char *path, struct material_
     return status;
 }
 
-/* ---- detect ---- */
-
-static void
-decide(const struct material_file *material, struct detection *detection)
+/* The options of DIR, or the defaults without one. */
+static enum status
+take_options(const struct file_flags *flags, struct opt_set **options, struct reason *why)
 {
-    struct detector detector;
-    const struct detect_input input = {
-        .bytes = material->content,
-        .content_type = buf_slice(&material->content_type),
-        .uri = buf_slice(&material->uri),
-    };
-    detector_init(&detector);
-    detect(&detector, &input, detection);
-    if (detection->undecided) {
-        detect_settle(detect_magic(material->content), detection);
-    }
-    detector_release(&detector);
+    TRY(config_load(flags->common.directory, &flags->common.assignments, options, why));
+    config_open_log(*options, "quadrille");
+    return STATUS_OK;
 }
 
+/* ---- detect ---- */
+
 static enum status
-detect_one(const struct file_flags *flags, const char *path, struct reason *why)
+detect_one(const struct file_flags *flags, const struct opt_set *options, const char *path,
+           struct reason *why)
 {
     struct material_file material;
     struct detection detection;
-    material_init(&material, 256 << 20);
+    material_init(&material, FILE_MAXIMUM);
     enum status status = take_material(flags, path, &material, why);
     if (status == STATUS_OK) {
-        decide(&material, &detection);
+        const struct detect_input input = {
+            .bytes = material.content,
+            .content_type = buf_slice(&material.content_type),
+            .uri = buf_slice(&material.uri),
+        };
+        status = detect_bytes(options, &input, &detection, why);
+    }
+    if (status == STATUS_OK) {
         printf("%.*s\t%s", SLICE_PRINT(path != NULL ? slice_string(path)
                                                     : buf_slice(&material.uri)),
                detection.type[0] != '\0' ? detection.type : "unknown");
-        printf(flags->explain ? "\t%s\n" : "\n", detection.reason);
+        if (flags->explain) {
+            printf("\t%s", detection.reason);
+        }
+        putchar('\n');
     }
     material_release(&material);
+    return status;
+}
+
+static enum status
+detect_all(const struct file_flags *flags, char **paths, int n, struct reason *why)
+{
+    struct opt_set *options;
+    TRY(take_options(flags, &options, why));
+    enum status status = n == 0 ? detect_one(flags, options, NULL, why) : STATUS_OK;
+    for (int i = 0; status == STATUS_OK && i < n; i++) {
+        status = detect_one(flags, options, paths[i], why);
+    }
+    opt_set_free(options);
     return status;
 }
 
@@ -194,80 +209,62 @@ command_detect(int argc, char **argv)
     int n;
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK) {
-        status = detect_magic_open(&why);
+        status = detect_all(&file, operands, n, &why);
     }
-    if (status == STATUS_OK && n == 0) {
-        status = detect_one(&file, NULL, &why);
-    }
-    for (int i = 0; status == STATUS_OK && i < n; i++) {
-        status = detect_one(&file, operands[i], &why);
-    }
-    detect_magic_close();
     return cli_end(&program, status, &why);
 }
 
 /* ---- transform ---- */
 
-enum { TRANSFORM_MEMORY = 1 << 30, SANDBOX_MEMORY_FACTOR = 3 };
-
 static void
-print_result(const struct transform_result *result)
+print_outcome(const struct document_outcome *outcome)
 {
-    fwrite(result->graph.data, 1, result->graph.length, stdout);
-    fprintf(stderr, "%s: %llu quads, by %s\n", transform_state_name(result->state),
-            (unsigned long long)result->quads,
-            result->names.length > 0 ? result->names.data : "no transform");
-    if (result->problems.length > 0) {
-        fwrite(result->problems.data, 1, result->problems.length, stderr);
-    }
+    fwrite(outcome->graph.at, 1, outcome->graph.length, stdout);
+    fprintf(stderr, "%s: %llu quads, by %.*s\n%.*s", transform_state_name(outcome->state),
+            (unsigned long long)outcome->quads,
+            SLICE_PRINT(outcome->names.length > 0 ? outcome->names : SLICE("no transform")),
+            SLICE_PRINT(outcome->problems));
 }
 
 static enum status
-transform_in_sandbox(struct transformer *transformer, const struct material_file *material,
-                     const char *type, struct reason *why)
+transform_material(const struct file_flags *flags, const struct material_file *material,
+                   struct reason *why)
 {
-    struct transform_result result;
-    struct detection detection = {.type = ""};
-    TRY(sandbox_enter(SANDBOX_PARSER, (size_t)TRANSFORM_MEMORY * SANDBOX_MEMORY_FACTOR, why));
-    if (type == NULL) {
-        decide(material, &detection);
-    }
+    struct document_outcome outcome;
+    struct media_type said = {0};
+    struct opt_set *options;
+    struct buf reply, memory;
+    bool died = false;
+    TRY(take_options(flags, &options, why));
+    buf_init(&reply, FILE_MAXIMUM);
+    buf_init(&memory, 1 << 16);
+    const bool has_type = media_type_parse(buf_slice(&material->content_type), &memory, &said);
     const struct transform_request request = {
         .uri = buf_slice(&material->uri),
-        .type = slice_string(type != NULL ? type : detection.type),
-        .charset = document_charset(buf_slice(&material->content_type)),
+        .type = slice_string(flags->type),
+        .charset = has_type ? media_type_parameter(&said, "charset") : (struct slice){NULL, 0},
         .bytes = material->content,
     };
-    transform_result_init(&result, TRANSFORM_MEMORY);
-    const enum status status = transform_run(transformer, &request, &result, why);
+    const enum status status = transform_bytes(options, flags->common.directory, &request, &reply,
+                                               &outcome, &died, why);
     if (status == STATUS_OK) {
-        print_result(&result);
+        print_outcome(&outcome);
     }
-    transform_result_release(&result);
+    buf_release(&reply);
+    buf_release(&memory);
+    opt_set_free(options);
     return status;
 }
 
 static enum status
 transform_one(const struct file_flags *flags, const char *path, struct reason *why)
 {
-    const struct transform_limits limits = {
-        .memory = TRANSFORM_MEMORY, .output = TRANSFORM_MEMORY, .program_ms = 10000};
     struct material_file material;
-    struct transformer *transformer = NULL;
-    struct registry *registry = registry_new();
-    material_init(&material, TRANSFORM_MEMORY);
+    material_init(&material, FILE_MAXIMUM);
     enum status status = take_material(flags, path, &material, why);
     if (status == STATUS_OK) {
-        status = registry_read_default(registry, why);
+        status = transform_material(flags, &material, why);
     }
-    if (status == STATUS_OK) {
-        status = transformer_new(&transformer, registry, &limits, why);
-    }
-    if (status == STATUS_OK) {
-        status = transform_in_sandbox(transformer, &material, flags->type, why);
-    }
-    transformer_free(transformer);
-    registry_free(registry);
     material_release(&material);
     return status;
 }
@@ -304,11 +301,7 @@ command_transform(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "one FILE at a time");
     }
     if (status == STATUS_OK) {
-        status = detect_magic_open(&why);
-    }
-    if (status == STATUS_OK) {
         status = transform_one(&file, n == 1 ? operands[0] : NULL, &why);
     }
-    detect_magic_close();
     return cli_end(&program, status, &why);
 }
