@@ -1,0 +1,273 @@
+/* A pattern joined to its input: one scan of the source for each input row, with what the row
+ * has bound.
+ *
+ * The union of graphs gives each triple once. Where the graph is the last of the scan's order,
+ * doubles stand side by side; the orders that begin with the predicate are sorted by graph before
+ * subject, and there a set remembers the subjects of the present predicate and object.
+ */
+#include "index/query/operator.h"
+
+enum { QUADS = 128 };
+
+enum doubles {
+    DOUBLES_NONE,
+    DOUBLES_SIDE_BY_SIDE,
+    DOUBLES_BY_SUBJECT, /* within one object */
+    DOUBLES_ANYWHERE
+};
+
+struct scan {
+    struct operator operator;
+    struct scan_spec spec;
+    struct batch *input; /* being worked on */
+    size_t at;           /* its row */
+    struct quad_scan *open;
+    size_t graph; /* of a set of graphs: the one being read */
+    enum doubles doubles;
+    struct quad_oids quads[QUADS];
+    size_t quad, quad_count;
+    struct quad_oids last; /* for doubles */
+    struct row_table seen;
+};
+
+static void
+scan_stop(struct scan *scan)
+{
+    if (scan->open) {
+        scan->operator.run->source->scan_close(scan->open);
+        scan->open = NULL;
+    }
+    scan->quad = scan->quad_count = 0;
+}
+
+static oid
+place_id(const struct run *run, struct place place, const oid *row)
+{
+    return place.kind == PLACE_SLOT       ? row[place.number]
+           : place.kind == PLACE_CONSTANT ? run->constants[place.number]
+                                          : OID_NONE;
+}
+
+/* The order in which the doubles of a union of graphs are easiest to drop. */
+static enum quad_order
+union_order(const struct quad_oids *pattern, enum doubles *doubles)
+{
+    *doubles = DOUBLES_SIDE_BY_SIDE;
+    if (pattern->predicate && !pattern->subject) {
+        *doubles = DOUBLES_BY_SUBJECT;
+        return ORDER_POCS;
+    }
+    return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
+}
+
+/* Opens the scan for the present input row. *match: false when nothing can match. */
+static enum status
+scan_start(struct scan *scan, bool *match, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    const oid *row = batch_row(run, scan->input, scan->at);
+    struct quad_oids pattern = {place_id(run, spec->pattern.subject, row),
+                                place_id(run, spec->pattern.predicate, row),
+                                place_id(run, spec->pattern.object, row), OID_NONE};
+    enum quad_order order = ORDER_COUNT;
+    scan->doubles = DOUBLES_NONE;
+    if (spec->graph.kind == PLACE_SLOT) {
+        pattern.graph = row[spec->graph.number];
+    } else if (spec->graphs.kind == GRAPHS_ALL) {
+        if (!spec->doubles) {
+            order = union_order(&pattern, &scan->doubles);
+        }
+    } else {
+        pattern.graph = scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
+        scan->doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
+    }
+    *match = (spec->graph.kind == PLACE_SLOT || spec->graphs.kind == GRAPHS_ALL || pattern.graph) &&
+             pattern.subject < OID_LOCAL && pattern.predicate < OID_LOCAL &&
+             pattern.object < OID_LOCAL && pattern.graph < OID_LOCAL;
+    if (spec->graph.kind == PLACE_SLOT && pattern.graph) {
+        *match = *match && graphs_have(&spec->allowed, pattern.graph);
+    }
+    if (!*match) {
+        return STATUS_OK;
+    }
+    TRY(run_check(run, why));
+    run->report.scans++;
+    enum status status =
+        run->source->scan(run->source->context, &pattern, order, &scan->open, why);
+    if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
+        scan->doubles = DOUBLES_ANYWHERE;
+        status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
+    }
+    if (scan->doubles >= DOUBLES_BY_SUBJECT && scan->graph == 0) {
+        row_table_reset(&scan->seen);
+    }
+    scan->last = (struct quad_oids){0};
+    return status;
+}
+
+/* Whether the triple was already given. */
+static enum status
+is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+{
+    *doubled = false;
+    if (scan->doubles == DOUBLES_NONE) {
+        return STATUS_OK;
+    }
+    const struct quad_oids last = scan->last;
+    bool added;
+    size_t at;
+    scan->last = *quad;
+    switch (scan->doubles) {
+    case DOUBLES_SIDE_BY_SIDE:
+        *doubled = last.subject == quad->subject && last.predicate == quad->predicate &&
+                   last.object == quad->object;
+        return STATUS_OK;
+    case DOUBLES_BY_SUBJECT:
+        if (last.object != quad->object || last.predicate != quad->predicate) {
+            if (scan->seen.count) {
+                row_table_reset(&scan->seen);
+            }
+        }
+        break;
+    default:
+        break;
+    }
+    const oid key[3] = {quad->subject, quad->predicate, quad->object};
+    TRY(row_table_put(&scan->seen, key, &added, &at, why));
+    *doubled = !added;
+    return STATUS_OK;
+}
+
+/* Binds or compares one place. */
+static inline bool
+bind(oid *row, struct place place, oid id)
+{
+    if (place.kind != PLACE_SLOT) {
+        return true;
+    }
+    if (row[place.number] == OID_NONE) {
+        row[place.number] = id;
+    }
+    return row[place.number] == id;
+}
+
+static enum status
+scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch,
+          struct reason *why)
+{
+    const struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    bool doubled;
+    TRY(is_double(scan, quad, &doubled, why));
+    if (doubled ||
+        (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
+        return STATUS_OK;
+    }
+    oid *row = batch_row(run, batch, batch->count);
+    memcpy(row, batch_row(run, scan->input, scan->at), run->width * sizeof *row);
+    if (bind(row, spec->pattern.subject, quad->subject) &&
+        bind(row, spec->pattern.predicate, quad->predicate) &&
+        bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {
+        batch->count++;
+    }
+    return STATUS_OK;
+}
+
+/* Goes to the next graph of a set, or to the next input row. */
+static void
+scan_advance(struct scan *scan)
+{
+    scan_stop(scan);
+    const bool set = scan->spec.graph.kind != PLACE_SLOT && scan->spec.graphs.kind == GRAPHS_SET;
+    if (set && scan->graph + 1 < scan->spec.graphs.count) {
+        scan->graph++;
+    } else {
+        scan->graph = 0;
+        scan->at++;
+    }
+}
+
+/* Makes scan->quad < scan->quad_count, or *end. */
+static enum status
+scan_more(struct scan *scan, bool *end, struct reason *why)
+{
+    struct operator *operator = &scan->operator;
+    struct run *run = operator->run;
+    *end = false;
+    for (;;) {
+        if (scan->open) {
+            /* A first small piece: many lookups end after one row. */
+            const size_t most = operator->batch_rows < QUADS ? operator->batch_rows : QUADS;
+            TRY(run->source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
+            scan->quad = 0;
+            run->report.scanned += scan->quad_count;
+            if (scan->quad_count) {
+                return run_check(run, why);
+            }
+            scan_advance(scan);
+        }
+        if (!scan->input || scan->at == scan->input->count) {
+            TRY(operator_next(operator->input, &scan->input, why));
+            scan->at = 0;
+            *end = scan->input->count == 0;
+            if (*end) {
+                scan->input = NULL;
+                return STATUS_OK;
+            }
+        }
+        bool match;
+        TRY(scan_start(scan, &match, why));
+        if (!match) {
+            scan_advance(scan);
+        }
+    }
+}
+
+static enum status
+scan_next(struct operator *operator, struct batch **batch, struct reason *why)
+{
+    struct scan *scan = (struct scan *)operator;
+    TRY(operator_batch(operator, batch, why));
+    while ((*batch)->count < operator->batch_rows) {
+        if (scan->quad == scan->quad_count) {
+            bool end;
+            TRY(scan_more(scan, &end, why));
+            if (end) {
+                return STATUS_OK;
+            }
+        }
+        TRY(scan_emit(scan, &scan->quads[scan->quad++], *batch, why));
+    }
+    return STATUS_OK;
+}
+
+static void
+scan_reset(struct operator *operator)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan_stop(scan);
+    scan->input = NULL;
+    scan->at = scan->graph = 0;
+}
+
+static void
+scan_close(struct operator *operator)
+{
+    scan_stop((struct scan *)operator);
+    row_table_release(&((struct scan *)operator)->seen);
+}
+
+struct operator *
+scan_new(struct run *run, struct operator *input, const struct scan_spec *spec, size_t batch_rows)
+{
+    static const struct operator_kind kind = {"scan", sizeof(struct scan), scan_next, scan_reset,
+                                              scan_close};
+    struct scan *scan = (struct scan *)operator_new(run, &kind, input, batch_rows);
+    if (!scan) {
+        return NULL;
+    }
+    scan->spec = *spec;
+    row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
+    return &scan->operator;
+}

@@ -1,0 +1,711 @@
+/* Every kind of node but joins of patterns. */
+#include "index/query/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "rdf/writer.h"
+
+enum { NOTE_SIZE = 512 };
+
+static enum status
+too_large(struct planner *planner)
+{
+    return status_fail(planner->why, STATUS_LIMIT, "the query's plan is too large");
+}
+
+enum status
+plan_set(struct planner *planner, struct operator *operator, struct operator **pipeline,
+         const struct known *known, const char *format, ...)
+{
+    if (!operator) {
+        return too_large(planner);
+    }
+    operator->estimate = known->rows;
+    if (planner->notes && format) {
+        char text[NOTE_SIZE];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        operator->note = arena_copy(&planner->run->arena, slice_string(text));
+    }
+    *pipeline = operator;
+    return STATUS_OK;
+}
+
+static void
+place_text(const struct planner *planner, struct place place, struct buf *buf)
+{
+    const struct query *query = planner->run->query;
+    if (place.kind == PLACE_CONSTANT) {
+        (void)nquads_write_term(buf, &query->constants[place.number]);
+    } else if (place.kind == PLACE_SLOT && place.number < query->slot_count &&
+               query->slot_names[place.number].length) {
+        (void)buf_printf(buf, "?%.*s", SLICE_PRINT(query->slot_names[place.number]));
+    } else if (place.kind == PLACE_SLOT) {
+        (void)buf_printf(buf, "_:%u", (unsigned)place.number);
+    }
+}
+
+struct slice
+plan_pattern_text(struct planner *planner, const struct pattern *pattern)
+{
+    struct buf buf;
+    buf_init(&buf, NOTE_SIZE - 64);
+    place_text(planner, pattern->subject, &buf);
+    (void)buf_append_char(&buf, ' ');
+    if (pattern->path) {
+        (void)buf_append_string(&buf, "(path)");
+    } else {
+        place_text(planner, pattern->predicate, &buf);
+    }
+    (void)buf_append_char(&buf, ' ');
+    place_text(planner, pattern->object, &buf);
+    if (planner->graph.kind == PLACE_SLOT) {
+        (void)buf_append_string(&buf, " in ");
+        place_text(planner, planner->graph, &buf);
+    }
+    const struct slice text = arena_copy(&planner->run->arena, buf_slice(&buf));
+    buf_release(&buf);
+    return text;
+}
+
+/* ---- filters and EXISTS ---- */
+
+static enum status
+plan_exists(struct planner *planner, const struct expression *exists, const struct known *known)
+{
+    struct planner inner = *planner;
+    struct known inside = *known;
+    struct operator *seed = seed_new(planner->run);
+    struct operator *pipeline = seed;
+    if (!seed) {
+        return too_large(planner);
+    }
+    inner.substituted = known->maybe;
+    inner.batch_rows = 1;
+    inner.doubles = true;
+    inside.unit = false;
+    inside.rows = 1;
+    TRY(plan_joined(&inner, exists->pattern, &pipeline, &inside, NULL));
+    planner->run->exists[2 * exists->number] = pipeline;
+    planner->run->exists[2 * exists->number + 1] = seed;
+    return STATUS_OK;
+}
+
+enum status
+plan_expression(struct planner *planner, const struct expression *expression,
+                const struct known *known)
+{
+    if (!expression || !expression->exists) {
+        return STATUS_OK;
+    }
+    if (expression->kind == EXPRESSION_EXISTS) {
+        return plan_exists(planner, expression, known);
+    }
+    for (size_t i = 0; i < expression->count; i++) {
+        TRY(plan_expression(planner, expression->arguments[i], known));
+    }
+    return STATUS_OK;
+}
+
+static enum status
+add_filter(struct planner *planner, const struct expression *expression,
+           struct operator **pipeline, const struct known *known)
+{
+    TRY(plan_expression(planner, expression, known));
+    struct operator *filter = filter_new(planner->run, *pipeline, expression);
+    TRY(plan_set(planner, filter, pipeline, known, NULL));
+    if (expression->exists) {
+        for (size_t i = 0; planner->notes && i < expression->count + 1; i++) {
+            const struct expression *part =
+                i < expression->count ? expression->arguments[i] : expression;
+            if (part->kind == EXPRESSION_EXISTS) {
+                filter->inner[0] = planner->run->exists[2 * part->number];
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+plan_filters(struct planner *planner, struct operator **pipeline, const struct known *known,
+             struct pending *pending)
+{
+    for (; pending; pending = pending->outer) {
+        for (size_t i = 0; i < pending->count; i++) {
+            const struct expression *filter = pending->filters[i];
+            if (!pending->done[i] && !filter->exists && !filter->volatile_value &&
+                slots_within(&filter->slots, &known->certain)) {
+                pending->done[i] = true;
+                TRY(add_filter(planner, filter, pipeline, known));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+plan_filter(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+            struct known *known, struct pending *outer)
+{
+    const struct expression *expression = node->expression;
+    const bool conjunction = expression->kind == EXPRESSION_CALL &&
+                             expression->function == function_find(SLICE("&&"));
+    struct pending pending = {.count = conjunction ? expression->count : 1, .outer = outer};
+    pending.filters = conjunction ? expression->arguments : &expression;
+    pending.done = arena_zero(&planner->run->arena, pending.count);
+    if (!pending.done) {
+        return too_large(planner);
+    }
+    TRY(plan_node(planner, node->left, pipeline, known, &pending));
+    for (size_t i = 0; i < pending.count; i++) {
+        if (!pending.done[i]) {
+            TRY(add_filter(planner, pending.filters[i], pipeline, known));
+        }
+    }
+    known->rows *= 0.5;
+    return STATUS_OK;
+}
+
+/* ---- joining pipelines ---- */
+
+/* Whether every variable of mentioned that the left side may bind is bound by the node itself. */
+static bool
+covered(const struct slots *mentioned, const struct slots *left, const struct slots *certain)
+{
+    const struct slots both = slots_both(mentioned, left);
+    return slots_within(&both, certain);
+}
+
+static bool
+is_safe(const struct algebra *node, const struct slots *left, bool unit)
+{
+    struct slots mentioned;
+    switch (node->kind) {
+    case ALGEBRA_UNIT:
+    case ALGEBRA_PATTERNS:
+    case ALGEBRA_VALUES:
+    case ALGEBRA_SERVICE:
+        return true;
+    case ALGEBRA_JOIN:
+    case ALGEBRA_UNION:
+        return is_safe(node->left, left, unit) && is_safe(node->right, left, unit);
+    case ALGEBRA_GRAPH:
+        return is_safe(node->left, left, unit);
+    case ALGEBRA_FILTER:
+        return is_safe(node->left, left, unit) &&
+               covered(&node->expression->slots, left, &node->left->certain);
+    case ALGEBRA_LEFT_JOIN:
+        mentioned = algebra_mentioned(node->right);
+        return is_safe(node->left, left, unit) &&
+               covered(&mentioned, left, &node->left->certain) &&
+               (!node->expression ||
+                covered(&node->expression->slots, left, &node->left->certain));
+    case ALGEBRA_MINUS:
+        return is_safe(node->left, left, unit) &&
+               covered(&node->right->maybe, left, &node->left->certain);
+    case ALGEBRA_EXTEND:
+        return is_safe(node->left, left, unit) && !slots_have(left, node->slot) &&
+               covered(&node->expression->slots, left, &node->left->certain);
+    default:
+        return unit;
+    }
+}
+
+bool
+plan_is_safe(const struct planner *planner, const struct algebra *node,
+             const struct known *known)
+{
+    const struct slots left = slots_without(&known->maybe, &planner->substituted);
+    return is_safe(node, &left, known->unit);
+}
+
+enum status
+plan_standalone(struct planner *planner, const struct algebra *node, struct operator **root,
+                struct known *known)
+{
+    struct planner alone = *planner;
+    alone.substituted = (struct slots){0};
+    *known = (struct known){.unit = true, .rows = 1};
+    TRY(plan_set(planner, unit_new(planner->run), root, known, NULL));
+    return plan_node(&alone, node, root, known, NULL);
+}
+
+enum status
+plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
+          const struct known *right, const struct expression *expression,
+          struct operator **pipeline, struct known *known)
+{
+    const struct slots both = slots_both(&known->maybe, &right->maybe);
+    const struct slots certain = slots_both(&known->certain, &right->certain);
+    struct hash_spec spec = {.mode = mode,
+                             .keys = slots_both(&both, &certain),
+                             .shared = both,
+                             .built = right->maybe,
+                             .expression = expression,
+                             .rebuild = planner->in_loop};
+    const double larger = known->rows > right->rows ? known->rows : right->rows;
+    const double rows = slots_empty(&both) ? known->rows * right->rows : larger;
+    struct operator *join =
+        hash_join_new(planner->run, *pipeline, built, &spec, planner->batch_rows);
+    if (mode != HASH_MINUS) {
+        known->maybe = slots_union(&known->maybe, &right->maybe);
+        known->rows = rows;
+    }
+    if (mode == HASH_JOIN) {
+        known->certain = slots_union(&known->certain, &right->certain);
+    }
+    known->unit = false;
+    return plan_set(planner, join, pipeline, known, NULL);
+}
+
+enum status
+plan_joined(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+            struct known *known, struct pending *pending)
+{
+    if (plan_is_safe(planner, node, known)) {
+        return plan_node(planner, node, pipeline, known, pending);
+    }
+    struct operator *built;
+    struct known right;
+    TRY(plan_standalone(planner, node, &built, &right));
+    return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
+}
+
+static enum status
+plan_left_join(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+               struct known *known, struct pending *pending)
+{
+    TRY(plan_node(planner, node->left, pipeline, known, pending));
+    struct known right = *known;
+    struct operator *inner;
+    const bool apart = !slots_meet(&known->maybe, &node->right->maybe) && !known->unit &&
+                       !node->expression && slots_empty(&planner->substituted);
+    if (apart || !plan_is_safe(planner, node->right, known)) {
+        TRY(plan_standalone(planner, node->right, &inner, &right));
+        struct known merged = *known;
+        merged.maybe = slots_union(&merged.maybe, &right.maybe);
+        TRY(plan_expression(planner, node->expression, &merged));
+        return plan_hash(planner, HASH_LEFT_JOIN, inner, &right, node->expression, pipeline,
+                         known);
+    }
+    struct operator *seed = seed_new(planner->run);
+    if (!seed) {
+        return too_large(planner);
+    }
+    inner = seed;
+    TRY(plan_node(planner, node->right, &inner, &right, NULL));
+    if (node->expression) {
+        TRY(add_filter(planner, node->expression, &inner, &right));
+    }
+    const uint32_t ordinal = (uint32_t)planner->run->width++;
+    known->maybe = slots_union(&known->maybe, &node->right->maybe);
+    known->rows = right.rows > known->rows ? right.rows : known->rows;
+    known->unit = false;
+    return plan_set(planner,
+                    left_join_new(planner->run, *pipeline, inner, seed, ordinal,
+                                  planner->batch_rows),
+                    pipeline, known, NULL);
+}
+
+static enum status
+plan_minus(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known, struct pending *pending)
+{
+    TRY(plan_node(planner, node->left, pipeline, known, pending));
+    if (!slots_meet(&known->maybe, &node->right->maybe)) {
+        return STATUS_OK; /* what shares no variable subtracts nothing */
+    }
+    struct planner right = *planner;
+    struct operator *built;
+    struct known what;
+    right.doubles = true;
+    TRY(plan_standalone(&right, node->right, &built, &what));
+    return plan_hash(planner, HASH_MINUS, built, &what, NULL, pipeline, known);
+}
+
+static size_t
+count_branches(const struct algebra *node)
+{
+    size_t count = 1;
+    for (; node->kind == ALGEBRA_UNION; node = node->left) {
+        count++;
+    }
+    return count;
+}
+
+static enum status
+plan_union(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known)
+{
+    const size_t count = count_branches(node);
+    struct operator **branches = arena_zero(&planner->run->arena, count * sizeof *branches);
+    struct operator **seeds = arena_zero(&planner->run->arena, count * sizeof *seeds);
+    struct known after = *known;
+    if (!branches || !seeds) {
+        return too_large(planner);
+    }
+    after.rows = 0;
+    const struct algebra *rest = node;
+    for (size_t i = count; i-- > 0; rest = rest->left) {
+        const struct algebra *branch = rest->kind == ALGEBRA_UNION ? rest->right : rest;
+        struct known inside = *known;
+        branches[i] = seeds[i] = seed_new(planner->run);
+        if (!seeds[i]) {
+            return too_large(planner);
+        }
+        TRY(plan_joined(planner, branch, &branches[i], &inside, NULL));
+        after.rows += inside.rows;
+        if (rest->kind != ALGEBRA_UNION) {
+            break;
+        }
+    }
+    after.maybe = slots_union(&after.maybe, &node->maybe);
+    after.certain = slots_union(&after.certain, &node->certain);
+    after.unit = false;
+    *known = after;
+    struct operator *all = union_new(planner->run, *pipeline, branches, seeds, count);
+    TRY(plan_set(planner, all, pipeline, known, "%zu branches", count));
+    all->inner[0] = branches[0];
+    all->inner[1] = branches[1];
+    return STATUS_OK;
+}
+
+/* ---- graphs ---- */
+
+/* 2: every solution binds the graph by a pattern; 1: says nothing of graphs; 0: else. */
+static int
+binds_graph(const struct algebra *node)
+{
+    int left, right;
+    switch (node->kind) {
+    case ALGEBRA_UNIT:
+    case ALGEBRA_VALUES:
+        return 1;
+    case ALGEBRA_PATTERNS:
+        for (size_t i = 0; i < node->pattern_count; i++) {
+            if (node->patterns[i].path) {
+                return 0;
+            }
+        }
+        return 2;
+    case ALGEBRA_JOIN:
+        left = binds_graph(node->left);
+        right = binds_graph(node->right);
+        return !left || !right ? 0 : left > right ? left : right;
+    case ALGEBRA_UNION:
+        return binds_graph(node->left) == 2 && binds_graph(node->right) == 2 ? 2 : 0;
+    case ALGEBRA_LEFT_JOIN:
+        return binds_graph(node->left) == 2 && binds_graph(node->right) &&
+                       (!node->expression || !node->expression->exists)
+                   ? 2
+                   : 0;
+    case ALGEBRA_FILTER:
+    case ALGEBRA_EXTEND:
+        return node->expression->exists ? 0 : binds_graph(node->left);
+    default:
+        return 0;
+    }
+}
+
+static enum status
+plan_named_graph(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+                 struct known *known, struct pending *pending)
+{
+    struct run *run = planner->run;
+    oid *id = arena_alloc(&run->arena, sizeof *id);
+    if (!id) {
+        return too_large(planner);
+    }
+    *id = run->constants[node->graph.number];
+    struct planner inside = *planner;
+    inside.graph = (struct place){PLACE_NONE, 0};
+    inside.graphs = (struct graphs){GRAPHS_ONE, id, 1};
+    if (!graphs_have(&run->named_graphs, *id)) {
+        inside.graphs = (struct graphs){GRAPHS_SET, id, 0};
+    }
+    if (node->left->kind == ALGEBRA_UNIT) {
+        uint64_t rows = 0;
+        const struct quad_oids pattern = {.graph = *id};
+        if (*id < OID_LOCAL && inside.graphs.count) {
+            TRY(run->source->estimate(run->source->context, &pattern, &rows, planner->why));
+        }
+        return rows ? STATUS_OK
+                    : plan_set(planner, slice_new(run, *pipeline, 0, 0), pipeline, known, NULL);
+    }
+    return plan_node(&inside, node->left, pipeline, known, pending);
+}
+
+static enum status
+plan_graph_loop(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+                struct known *known)
+{
+    struct planner inside = *planner;
+    struct operator *inner;
+    struct known right;
+    const uint32_t hidden = (uint32_t)planner->run->width++;
+    inside.graph = (struct place){PLACE_SLOT, hidden};
+    inside.in_loop = true;
+    TRY(plan_standalone(&inside, node->left, &inner, &right));
+    slots_add(&right.maybe, node->graph.number);
+    slots_add(&right.certain, node->graph.number);
+    right.unit = false;
+    struct operator *loop = NULL;
+    TRY(plan_set(planner, graph_loop_new(planner->run, inner, hidden, node->graph.number), &loop,
+                 &right, NULL));
+    if (known->unit) {
+        *pipeline = loop;
+        *known = right;
+        return STATUS_OK;
+    }
+    return plan_hash(planner, HASH_JOIN, loop, &right, NULL, pipeline, known);
+}
+
+static enum status
+plan_graph(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known, struct pending *pending)
+{
+    if (node->graph.kind == PLACE_CONSTANT) {
+        return plan_named_graph(planner, node, pipeline, known, pending);
+    }
+    if (node->left->kind == ALGEBRA_UNIT) {
+        slots_add(&known->maybe, node->graph.number);
+        slots_add(&known->certain, node->graph.number);
+        known->unit = false;
+        known->rows *= 1000;
+        return plan_set(planner,
+                        graph_names_new(planner->run, *pipeline, node->graph, planner->batch_rows),
+                        pipeline, known, NULL);
+    }
+    if (binds_graph(node->left) != 2) {
+        return plan_graph_loop(planner, node, pipeline, known);
+    }
+    struct planner inside = *planner;
+    inside.graph = node->graph;
+    TRY(plan_node(&inside, node->left, pipeline, known, pending));
+    slots_add(&known->maybe, node->graph.number);
+    slots_add(&known->certain, node->graph.number);
+    return STATUS_OK;
+}
+
+/* ---- the rest ---- */
+
+/* A chain of BIND and SELECT expressions is one operator, so that BNODE("x") means the same blank
+ * node throughout a solution. */
+static enum status
+plan_extend(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+            struct known *known, struct pending *pending)
+{
+    size_t count = 0;
+    const struct algebra *base = node;
+    for (; base->kind == ALGEBRA_EXTEND; base = base->left) {
+        count++;
+    }
+    struct slot_expression *items = arena_alloc(&planner->run->arena, count * sizeof *items);
+    if (!items) {
+        return too_large(planner);
+    }
+    TRY(plan_node(planner, base, pipeline, known, pending));
+    for (size_t i = count; i-- > 0; node = node->left) {
+        items[i] = (struct slot_expression){node->slot, node->expression};
+    }
+    for (size_t i = 0; i < count; i++) {
+        TRY(plan_expression(planner, items[i].expression, known));
+        slots_add(&known->maybe, items[i].slot);
+    }
+    known->unit = false;
+    return plan_set(planner, extend_new(planner->run, *pipeline, items, count), pipeline, known,
+                    "%zu expressions", count);
+}
+
+static enum status
+plan_group(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known)
+{
+    struct planner inside = *planner;
+    inside.doubles = false;
+    inside.batch_rows = BATCH_ROWS;
+    TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    for (size_t i = 0; i < node->key_count; i++) {
+        TRY(plan_expression(planner, node->keys[i].expression, known));
+    }
+    for (size_t i = 0; i < node->aggregate_count; i++) {
+        TRY(plan_expression(planner, node->aggregates[i].argument, known));
+    }
+    known->maybe = node->maybe;
+    known->certain = node->certain;
+    known->rows = node->key_count ? known->rows / 10 + 1 : 1;
+    known->unit = false;
+    return plan_set(planner, group_new(planner->run, *pipeline, node, planner->batch_rows),
+                    pipeline, known, "%zu keys, %zu aggregates", node->key_count,
+                    node->aggregate_count);
+}
+
+/* most: rows that are needed. */
+static enum status
+plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
+           struct operator **pipeline, struct known *known)
+{
+    struct planner inside = *planner;
+    inside.batch_rows = BATCH_ROWS;
+    TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    for (size_t i = 0; i < node->order_count; i++) {
+        TRY(plan_expression(planner, node->order[i].expression, known));
+    }
+    known->unit = false;
+    return plan_set(planner,
+                    order_new(planner->run, *pipeline, node->order, node->order_count, most,
+                              planner->batch_rows),
+                    pipeline, known, "%zu keys", node->order_count);
+}
+
+static enum status
+plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
+             struct operator **pipeline, struct known *known)
+{
+    bool same = true;
+    if (node->left->kind == ALGEBRA_ORDER) {
+        TRY(plan_order(planner, node->left, most, pipeline, known));
+    } else {
+        TRY(plan_node(planner, node->left, pipeline, known, NULL));
+    }
+    for (size_t i = 0; i < node->pair_count; i++) {
+        same = same && node->pairs[i].inner == node->pairs[i].outer;
+    }
+    known->maybe = node->maybe;
+    known->certain = node->certain;
+    known->unit = false;
+    return same ? STATUS_OK
+                : plan_set(planner,
+                           project_new(planner->run, *pipeline, node->pairs, node->pair_count),
+                           pipeline, known, NULL);
+}
+
+static enum status
+plan_distinct(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+              struct known *known)
+{
+    struct planner inside = *planner;
+    uint32_t *slots = arena_alloc(&planner->run->arena, SLOTS_MAXIMUM * sizeof *slots);
+    size_t count = 0;
+    if (!slots) {
+        return too_large(planner);
+    }
+    inside.doubles = true;
+    TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    for (uint32_t slot = slots_next(&known->maybe, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&known->maybe, slot + 1)) {
+        slots[count++] = slot;
+    }
+    return plan_set(planner, distinct_new(planner->run, *pipeline, slots, count), pipeline, known,
+                    NULL);
+}
+
+static enum status
+plan_slice(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known)
+{
+    struct planner inside = *planner;
+    const uint64_t most =
+        node->limit > UINT64_MAX - node->offset ? UINT64_MAX : node->limit + node->offset;
+    inside.doubles = false;
+    if (most < inside.batch_rows) {
+        inside.batch_rows = most < 1 ? 1 : most;
+    }
+    if (node->left->kind == ALGEBRA_PROJECT) {
+        TRY(plan_project(&inside, node->left, most, pipeline, known));
+    } else if (node->left->kind == ALGEBRA_ORDER) {
+        TRY(plan_order(&inside, node->left, most, pipeline, known));
+    } else {
+        TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    }
+    known->unit = false;
+    if (known->rows > (double)node->limit) {
+        known->rows = (double)node->limit;
+    }
+    return plan_set(planner, slice_new(planner->run, *pipeline, node->offset, node->limit),
+                    pipeline, known, "offset %llu, limit %lld", (unsigned long long)node->offset,
+                    node->limit == UINT64_MAX ? -1 : (long long)node->limit);
+}
+
+static enum status
+plan_other(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+           struct known *known)
+{
+    switch (node->kind) {
+    case ALGEBRA_VALUES:
+        known->maybe = slots_union(&known->maybe, &node->maybe);
+        known->certain = slots_union(&known->certain, &node->certain);
+        known->rows *= (double)node->row_count;
+        known->unit = false;
+        return plan_set(planner,
+                        values_new(planner->run, *pipeline, node, planner->batch_rows), pipeline,
+                        known, "%zu rows", node->row_count);
+    case ALGEBRA_SERVICE:
+        return node->silent ? STATUS_OK
+                            : status_fail(planner->why, STATUS_UNSUPPORTED,
+                                          "SERVICE: queries to other services are not sent");
+    case ALGEBRA_GROUP:
+        return plan_group(planner, node, pipeline, known);
+    case ALGEBRA_ORDER:
+        return plan_order(planner, node, UINT64_MAX, pipeline, known);
+    case ALGEBRA_PROJECT:
+        return plan_project(planner, node, UINT64_MAX, pipeline, known);
+    case ALGEBRA_DISTINCT:
+        return plan_distinct(planner, node, pipeline, known);
+    case ALGEBRA_SLICE:
+        return plan_slice(planner, node, pipeline, known);
+    default:
+        return STATUS_OK;
+    }
+}
+
+enum status
+plan_node(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+          struct known *known, struct pending *pending)
+{
+    switch (node->kind) {
+    case ALGEBRA_PATTERNS:
+    case ALGEBRA_JOIN:
+        return plan_join(planner, node, pipeline, known, pending);
+    case ALGEBRA_FILTER:
+        return plan_filter(planner, node, pipeline, known, pending);
+    case ALGEBRA_LEFT_JOIN:
+        TRY(plan_left_join(planner, node, pipeline, known, pending));
+        break;
+    case ALGEBRA_MINUS:
+        TRY(plan_minus(planner, node, pipeline, known, pending));
+        break;
+    case ALGEBRA_EXTEND:
+        TRY(plan_extend(planner, node, pipeline, known, pending));
+        break;
+    case ALGEBRA_UNION:
+        TRY(plan_union(planner, node, pipeline, known));
+        break;
+    case ALGEBRA_GRAPH:
+        TRY(plan_graph(planner, node, pipeline, known, pending));
+        break;
+    default:
+        TRY(plan_other(planner, node, pipeline, known));
+    }
+    return plan_filters(planner, pipeline, known, pending);
+}
+
+enum status
+plan_query(struct run *run, bool notes, struct operator **root, struct reason *why)
+{
+    struct planner planner = {.run = run,
+                              .graphs = run->default_graphs,
+                              .batch_rows = BATCH_ROWS,
+                              .notes = notes,
+                              .why = why};
+    struct known known;
+    if (run->query->form == QUERY_ASK) {
+        planner.batch_rows = 1;
+        planner.doubles = true;
+    }
+    return plan_standalone(&planner, run->query->algebra, root, &known);
+}

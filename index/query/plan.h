@@ -1,0 +1,79 @@
+/* From algebra to operators.
+ *
+ * A node is planned onto a pipeline: it extends the rows that come from the left. That is the
+ * join of the two only if the node means the same with the left side's values put in, which is
+ * so for patterns, but not, say, for a group whose filter uses a variable that the group does
+ * not bind (see plan_is_safe). Where it is not, the node is planned on its own and hash-joined.
+ * In EXISTS putting values in is what the language asks for, so those are `substituted`.
+ *
+ * Filters are applied as soon as all their variables are certainly bound.
+ */
+#ifndef INDEX_QUERY_PLAN_H
+#define INDEX_QUERY_PLAN_H
+
+#include "index/query/operator.h"
+
+struct planner {
+    struct run *run;
+    struct place graph;      /* SLOT: patterns are within GRAPH ?slot */
+    struct graphs graphs;    /* else: the graphs they look at */
+    struct slots substituted;
+    size_t batch_rows;
+    bool in_loop;            /* within a loop over graphs */
+    bool doubles;            /* equal solutions need not be counted right */
+    bool notes;              /* for explaining */
+    struct reason *why;
+};
+
+/* What is known of the rows of a pipeline. */
+struct known {
+    struct slots maybe, certain;
+    bool unit; /* one row with nothing bound */
+    double rows;
+};
+
+/* Filters that wait for their variables, innermost first. */
+struct pending {
+    const struct expression **filters;
+    bool *done;
+    size_t count;
+    struct pending *outer;
+};
+
+/* The query's pipeline; run->exists is filled as well. notes: for query_explain. */
+enum status plan_query(struct run *run, bool notes, struct operator **root, struct reason *why);
+
+/* ---- between the parts ---- */
+
+enum status plan_node(struct planner *planner, const struct algebra *node,
+                      struct operator **pipeline, struct known *known, struct pending *pending);
+/* As plan_node, or a hash join where that would not be right. */
+enum status plan_joined(struct planner *planner, const struct algebra *node,
+                        struct operator **pipeline, struct known *known, struct pending *pending);
+enum status plan_standalone(struct planner *planner, const struct algebra *node,
+                            struct operator **root, struct known *known);
+enum status plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
+                      const struct known *right, const struct expression *expression,
+                      struct operator **pipeline, struct known *known);
+/* PATTERNS and JOIN: all that they join, in the order that seems cheapest. */
+enum status plan_join(struct planner *planner, const struct algebra *node,
+                      struct operator **pipeline, struct known *known, struct pending *pending);
+enum status plan_filters(struct planner *planner, struct operator **pipeline,
+                         const struct known *known, struct pending *pending);
+/* Plans the EXISTS inside an expression. */
+enum status plan_expression(struct planner *planner, const struct expression *expression,
+                            const struct known *known);
+bool plan_is_safe(const struct planner *planner, const struct algebra *node,
+                  const struct known *known);
+/* Guess of rows; bound: variables that have values already. */
+enum status plan_estimate(struct planner *planner, const struct algebra *node,
+                          const struct slots *bound, double *rows);
+enum status plan_estimate_pattern(struct planner *planner, const struct pattern *pattern,
+                                  double *rows);
+/* Sets the operator in place; LIMIT when it is NULL. note: may be NULL. */
+enum status plan_set(struct planner *planner, struct operator *operator,
+                     struct operator **pipeline, const struct known *known, const char *format,
+                     ...) __attribute__((format(printf, 5, 6)));
+struct slice plan_pattern_text(struct planner *planner, const struct pattern *pattern);
+
+#endif

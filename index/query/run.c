@@ -1,0 +1,359 @@
+/* A run: resolves constants and datasets, plans, pulls batches, hands terms to the sink. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "index/query/describe.h"
+#include "index/query/plan.h"
+
+enum { PLAN_MAXIMUM = 256 << 20, SEARCH_MOST = 100000 };
+#define MEMORY_DEFAULT ((size_t)1 << 30)
+
+/* ---- setting up ---- */
+
+static enum status
+resolve_constants(struct run *run, struct reason *why)
+{
+    const struct query *query = run->query;
+    run->constants = memory_zero(query->constant_count + 1, sizeof *run->constants);
+    run->values = memory_zero(query->constant_count + 1, sizeof *run->values);
+    for (size_t i = 0; i < query->constant_count; i++) {
+        value_of_term(&query->constants[i], &run->values[i]);
+        TRY(dictionary_intern(&run->dictionary, &query->constants[i], &run->constants[i], why));
+    }
+    return STATUS_OK;
+}
+
+static enum status
+graph_id(struct run *run, struct slice iri, oid **id, struct reason *why)
+{
+    const struct term term = term_iri(iri);
+    *id = arena_alloc(&run->arena, sizeof **id);
+    return *id ? dictionary_intern(&run->dictionary, &term, *id, why)
+               : status_fail(why, STATUS_LIMIT, "the query is too large");
+}
+
+static enum status
+graph_set(struct run *run, const uint32_t *constants, size_t count, struct graphs *graphs,
+          struct reason *why)
+{
+    oid *ids = arena_alloc(&run->arena, (count + 1) * sizeof *ids);
+    if (!ids) {
+        return status_fail(why, STATUS_LIMIT, "the query is too large");
+    }
+    *graphs = (struct graphs){count == 1 ? GRAPHS_ONE : GRAPHS_SET, ids, 0};
+    for (size_t i = 0; i < count; i++) {
+        const oid id = run->constants[constants[i]];
+        bool known = false;
+        for (size_t k = 0; k < graphs->count; k++) {
+            known = known || ids[k] == id;
+        }
+        if (!known) {
+            ids[graphs->count++] = id;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+choose_graphs(struct run *run, struct reason *why)
+{
+    const struct query_options *options = run->options;
+    const struct query *query = run->query;
+    oid *id;
+    run->default_graphs = run->named_graphs = (struct graphs){.kind = GRAPHS_ALL};
+    if (options->only_graph.length) {
+        TRY(graph_id(run, options->only_graph, &id, why));
+        run->default_graphs = run->named_graphs = (struct graphs){GRAPHS_ONE, id, 1};
+        return STATUS_OK;
+    }
+    if (query->has_dataset) {
+        TRY(graph_set(run, query->from, query->from_count, &run->default_graphs, why));
+        return graph_set(run, query->from_named, query->from_named_count, &run->named_graphs, why);
+    }
+    if (options->default_graph.length) {
+        TRY(graph_id(run, options->default_graph, &id, why));
+        run->default_graphs = (struct graphs){GRAPHS_ONE, id, 1};
+        run->named_graphs = (struct graphs){GRAPHS_ALL_BUT, id, 1};
+    }
+    return STATUS_OK;
+}
+
+static enum status
+exists(void *context, const struct expression *expression, const oid *row, bool *answer,
+       struct reason *why)
+{
+    const struct run *run = context;
+    struct operator *pipeline = run->exists[2 * expression->number];
+    struct operator *seed = run->exists[2 * expression->number + 1];
+    struct batch *found;
+    oid *copy = (oid *)row;
+    const struct batch one = {copy, 1};
+    operator_reset(pipeline);
+    TRY(seed_give(seed, &one, NUMBER_NONE, why));
+    TRY(operator_next(pipeline, &found, why));
+    *answer = found->count > 0;
+    operator_reset(pipeline);
+    return STATUS_OK;
+}
+
+static enum status
+run_open(struct run *run, bool notes, struct operator **root, struct reason *why)
+{
+    const struct query *query = run->query;
+    TRY(resolve_constants(run, why));
+    TRY(choose_graphs(run, why));
+    evaluation_init(&run->evaluation, query, &run->dictionary, run->constants, run->values,
+                    run->options->now_ms);
+    run->evaluation.exists = exists;
+    run->evaluation.exists_context = run;
+    run->exists = memory_zero(2 * (size_t)query->exists_count + 1, sizeof(struct operator *));
+    TRY(plan_query(run, notes, root, why));
+    run->base_row = memory_zero(run->width + 1, sizeof *run->base_row);
+    return STATUS_OK;
+}
+
+static void
+run_init(struct run *run, const struct query *query, const struct quad_source *source,
+         const struct query_options *options)
+{
+    *run = (struct run){.query = query, .source = source, .options = options};
+    run->account.maximum = options->memory ? options->memory : MEMORY_DEFAULT;
+    run->search_most = options->search_most ? options->search_most : SEARCH_MOST;
+    run->deadline_ms = options->timeout_ms ? clock_monotonic_ms() + options->timeout_ms : 0;
+    run->width = query->slot_count;
+    arena_init(&run->arena, PLAN_MAXIMUM);
+    dictionary_init(&run->dictionary, source, &run->account);
+    arena_init(&run->evaluation.scratch, 0);
+}
+
+static void
+run_close(struct run *run)
+{
+    operators_close(run);
+    evaluation_release(&run->evaluation);
+    dictionary_release(&run->dictionary);
+    arena_release(&run->arena);
+    free(run->constants);
+    free(run->values);
+    free(run->exists);
+    free(run->base_row);
+}
+
+/* ---- the four forms ---- */
+
+/* Ends a run by options.rows. */
+static bool
+is_full(struct run *run)
+{
+    run->report.truncated = run->options->rows && run->report.rows >= run->options->rows;
+    return run->report.truncated;
+}
+
+static enum status
+send_row(struct run *run, const oid *row, struct term *terms, const struct query_sink *sink,
+         struct reason *why)
+{
+    const struct query *query = run->query;
+    dictionary_trim(&run->dictionary);
+    for (size_t i = 0; i < query->column_count; i++) {
+        const oid id = row[query->column_slots[i]];
+        terms[i] = (struct term){0};
+        if (id != OID_NONE) {
+            TRY(dictionary_term(&run->dictionary, id, &terms[i], why));
+        }
+    }
+    run->report.rows++;
+    return sink->row ? sink->row(sink->context, terms, query->column_count, why) : STATUS_OK;
+}
+
+static enum status
+run_select(struct run *run, struct operator *root, const struct query_sink *sink,
+           struct reason *why)
+{
+    const struct query *query = run->query;
+    struct term *terms =
+        arena_alloc(&run->arena, (query->column_count + 1) * sizeof *terms);
+    if (!terms) {
+        return status_fail(why, STATUS_LIMIT, "too many columns");
+    }
+    if (sink->columns) {
+        TRY(sink->columns(sink->context, query->columns, query->column_count, why));
+    }
+    for (;;) {
+        struct batch *batch;
+        TRY(operator_next(root, &batch, why));
+        if (batch->count == 0) {
+            return STATUS_OK;
+        }
+        for (size_t i = 0; i < batch->count; i++) {
+            if (is_full(run)) {
+                return STATUS_OK;
+            }
+            TRY(send_row(run, batch_row(run, batch, i), terms, sink, why));
+        }
+    }
+}
+
+static enum status
+run_ask(struct operator *root, const struct query_sink *sink, struct reason *why)
+{
+    struct batch *batch;
+    TRY(operator_next(root, &batch, why));
+    return sink->boolean ? sink->boolean(sink->context, batch->count > 0, why) : STATUS_OK;
+}
+
+/* One place of a template for one solution. *id stays OID_NONE for a new blank node. */
+static enum status
+template_term(struct run *run, struct place place, const oid *row, uint64_t solution, oid *id,
+              struct term *term, char label[48], struct reason *why)
+{
+    *id = OID_NONE;
+    *term = (struct term){0};
+    if (place.kind == PLACE_BLANK) {
+        snprintf(label, 48, "new%llux%u", (unsigned long long)solution, (unsigned)place.number);
+        *term = term_blank(slice_string(label));
+        return STATUS_OK;
+    }
+    *id = place.kind == PLACE_SLOT ? row[place.number] : run->constants[place.number];
+    return *id == OID_NONE ? STATUS_OK : dictionary_term(&run->dictionary, *id, term, why);
+}
+
+static enum status
+construct_one(struct run *run, const struct pattern *pattern, const oid *row, uint64_t solution,
+              struct row_table *seen, const struct query_sink *sink, struct reason *why)
+{
+    char labels[3][48];
+    oid ids[3];
+    struct quad quad = {0};
+    TRY(template_term(run, pattern->subject, row, solution, &ids[0], &quad.subject, labels[0],
+                      why));
+    TRY(template_term(run, pattern->predicate, row, solution, &ids[1], &quad.predicate, labels[1],
+                      why));
+    TRY(template_term(run, pattern->object, row, solution, &ids[2], &quad.object, labels[2], why));
+    if ((quad.subject.kind != TERM_IRI && quad.subject.kind != TERM_BLANK) ||
+        quad.predicate.kind != TERM_IRI || quad.object.kind == TERM_NONE) {
+        return STATUS_OK;
+    }
+    if (ids[0] && ids[1] && ids[2]) {
+        bool added;
+        size_t at;
+        TRY(row_table_put(seen, ids, &added, &at, why));
+        if (!added) {
+            return STATUS_OK;
+        }
+    }
+    run->report.rows++;
+    return sink->quad ? sink->quad(sink->context, &quad, why) : STATUS_OK;
+}
+
+static enum status
+construct(struct run *run, struct operator *root, struct row_table *seen,
+          const struct query_sink *sink, struct reason *why)
+{
+    const struct query *query = run->query;
+    uint64_t solution = 0;
+    for (;;) {
+        struct batch *batch;
+        TRY(operator_next(root, &batch, why));
+        if (batch->count == 0) {
+            return STATUS_OK;
+        }
+        for (size_t i = 0; i < batch->count; i++, solution++) {
+            for (size_t t = 0; t < query->template_count; t++) {
+                if (is_full(run)) {
+                    return STATUS_OK;
+                }
+                dictionary_trim(&run->dictionary);
+                TRY(construct_one(run, &query->template[t], batch_row(run, batch, i), solution,
+                                  seen, sink, why));
+            }
+        }
+    }
+}
+
+static enum status
+run_construct(struct run *run, struct operator *root, const struct query_sink *sink,
+              struct reason *why)
+{
+    struct row_table seen;
+    row_table_init(&seen, &run->account, "CONSTRUCT", 3, 3);
+    const enum status status = construct(run, root, &seen, sink, why);
+    row_table_release(&seen);
+    return status;
+}
+
+static enum status
+evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
+{
+    struct operator *root;
+    TRY(run_open(run, false, &root, why));
+    switch (run->query->form) {
+    case QUERY_SELECT:
+        return run_select(run, root, sink, why);
+    case QUERY_ASK:
+        return run_ask(root, sink, why);
+    case QUERY_CONSTRUCT:
+        return run_construct(run, root, sink, why);
+    default:
+        return describe(run, root, sink, why);
+    }
+}
+
+enum status
+query_run(const struct query *query, const struct quad_source *source,
+          const struct query_options *options, const struct query_sink *sink,
+          struct query_report *report, struct reason *why)
+{
+    struct run run;
+    run_init(&run, query, source, options);
+    const enum status status = evaluate(&run, sink, why);
+    run.report.memory = run.account.highest;
+    if (report) {
+        *report = run.report;
+    }
+    run_close(&run);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+/* ---- explaining ---- */
+
+static void
+explain(const struct operator *operator, unsigned depth, struct buf *out)
+{
+    for (; operator; operator = operator->input) {
+        if (strcmp(operator->kind->name, "unit") == 0 ||
+            strcmp(operator->kind->name, "seed") == 0) {
+            continue;
+        }
+        (void)buf_printf(out, "%*s%s", (int)(2 * depth), "", operator->kind->name);
+        if (operator->note.length) {
+            (void)buf_printf(out, " %.*s", SLICE_PRINT(operator->note));
+        }
+        (void)buf_printf(out, " (about %.0f rows)\n", operator->estimate);
+        for (int i = 0; i < 2; i++) {
+            if (operator->inner[i] && depth < 32) {
+                explain(operator->inner[i], depth + 1, out);
+            }
+        }
+    }
+}
+
+enum status
+query_explain(const struct query *query, const struct quad_source *source,
+              const struct query_options *options, struct buf *out, struct reason *why)
+{
+    struct run run;
+    struct operator *root;
+    run_init(&run, query, source, options);
+    const enum status status = run_open(&run, true, &root, why);
+    if (status == STATUS_OK) {
+        (void)buf_append_string(out, "last step first\n");
+        explain(root, 0, out);
+    }
+    run_close(&run);
+    return status != STATUS_OK  ? status
+           : out->overflowed ? status_fail(why, STATUS_LIMIT, "the plan's text is too long")
+                             : STATUS_OK;
+}
