@@ -18,14 +18,15 @@ const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
                                   {.name = NULL}};
 
 /* Tables live beside the code that reads them, above this folder. */
-extern const struct opt queue_options[], metastore_options[], warc_options[], scope_options[],
-    fetch_options[], extract_options[], stage_option_table[], web_options[],
-    detect_options[], transforms_options[];
+extern const struct opt process_options[], scope_options[], fetch_options[], detect_options[],
+    transforms_options[], extract_options[], queue_options[], metastore_options[], warc_options[],
+    web_options[], stage_option_table[];
 
+/* In the order of the sample and the manual: what people change most stands first. */
 const struct opt *const config_tables[] = {
-    fetch_options,     scope_options,      extract_options, warc_options, queue_options,
-    metastore_options, stage_option_table, web_options,     detect_options,
-    transforms_options, log_options, NULL};
+    process_options,    scope_options, fetch_options, detect_options, transforms_options,
+    extract_options,    web_options,   warc_options,  queue_options,  metastore_options,
+    stage_option_table, log_options,   NULL};
 
 enum { PATH_BYTES = 4096, OPEN_FOLDERS_MAXIMUM = 16 };
 
