@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "config/config.h"
 
 struct command {
     const char *name, *summary;
@@ -29,6 +30,7 @@ static const struct program program = {
     .summary = "crawl the web for structured data into one index of RDF quads",
     .description = description,
     .examples = examples,
+    .tables = config_tables,
 };
 
 static void
