@@ -128,6 +128,8 @@ test_lenient_skips_the_element_at_fault(void **state)
          "! 2:93 not a valid IRI\n" S " " E("p") " \"x\" .\n"
                                                  "! 2:126 xml:lang is not a language tag\n" S
                                                  " " E("p") " \"y\" .\n"},
+        {OPEN "<rdf:Description rdf:about='s' x='1' e:q='v'/>" CLOSE,
+         "! 1:164 attribute without a namespace\n" S " " E("q") " \"v\" .\n"},
     };
     (void)state;
     RDF_CASES(rdfxml_parse, "http://b.example/d", true, cases);
