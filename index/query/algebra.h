@@ -138,7 +138,7 @@ enum algebra_kind {
     ALGEBRA_GROUP,
     ALGEBRA_ORDER,
     ALGEBRA_PROJECT,
-    ALGEBRA_DISTINCT, /* also REDUCED */
+    ALGEBRA_DISTINCT,
     ALGEBRA_SLICE
 };
 
@@ -163,10 +163,9 @@ struct algebra {
     uint32_t slot;                       /* EXTEND */
     struct place graph;                  /* GRAPH, SERVICE */
     bool silent;                         /* SERVICE */
-    bool reduced;                        /* DISTINCT */
     struct pattern *patterns;            /* PATTERNS */
     size_t pattern_count, pattern_room;
-    uint32_t *slots; /* VALUES: columns; DISTINCT: none */
+    uint32_t *slots; /* VALUES: columns */
     size_t slot_count;
     uint32_t *constants; /* VALUES: rows times columns, NUMBER_NONE for UNDEF */
     size_t row_count;

@@ -150,6 +150,7 @@ parse_query(struct parser *parser)
     TRY(parse_prologue(parser));
     TRY(parser_open_scope(parser));
     struct query *query = parser->query;
+    query->base = parser->base;
     if (parser_word(parser, "SELECT")) {
         query->form = QUERY_SELECT;
         TRY(parse_select(parser));

@@ -7,7 +7,7 @@
 
 /* What a SELECT says besides its pattern. */
 struct selection {
-    bool distinct, reduced, all;
+    bool distinct, all;
     struct slot_expression *items; /* expression NULL: a variable as it is */
     const char **places;           /* where they stand, for errors */
     size_t count;
@@ -93,7 +93,6 @@ parse_select_clause(struct parser *parser, struct selection *selection)
         selection->distinct = true;
         TRY(parser_next(parser));
     } else if (parser_word(parser, "REDUCED")) {
-        selection->reduced = true;
         TRY(parser_next(parser));
     }
     if (parser_is(parser, "*")) {
@@ -381,11 +380,8 @@ project(struct parser *parser, const struct selection *selection, const uint32_t
     projected->pair_count = selection->count;
     algebra_update(projected);
     *node = projected;
-    if (selection->distinct || selection->reduced) {
+    if (selection->distinct) { /* REDUCED permits to drop doubles and demands nothing */
         *node = algebra_unary(parser->arena, ALGEBRA_DISTINCT, *node);
-        if (*node) {
-            (*node)->reduced = selection->reduced;
-        }
     }
     return *node ? STATUS_OK : parser_too_large(parser);
 }

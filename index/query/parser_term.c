@@ -74,13 +74,17 @@ parser_at_iri(const struct parser *parser)
 enum status
 parser_resolve(struct parser *parser, struct slice reference, struct slice *iri)
 {
-    if (parser->base.length == 0 || lexical_has_scheme(reference)) {
+    /* An absolute IRI changes only where it has dot segments. */
+    const bool absolute = lexical_has_scheme(reference);
+    if (absolute ? slice_find_slice(reference, SLICE("/.")) == reference.length
+                 : parser->base.length == 0) {
         *iri = reference;
         return STATUS_OK;
     }
     struct buf buf;
     buf_init(&buf, QUERY_TEXT_MAXIMUM);
-    enum status status = iri_resolve(parser->base, reference, &buf, parser->why);
+    enum status status =
+        iri_resolve(absolute ? reference : parser->base, reference, &buf, parser->why);
     if (status == STATUS_OK) {
         *iri = arena_copy(parser->arena, buf_slice(&buf));
         status = iri->at ? STATUS_OK : parser_too_large(parser);
