@@ -88,17 +88,17 @@ store_lane(struct broker *broker, const struct completion *completion, struct ef
 {
     uint8_t key[8];
     uint8_t value[16];
+    const uint64_t group = lanes_group(broker->lanes, completion->key.lane);
     if (completion->key.stage != STAGE_FETCH ||
-        (completion->lane_delay_ms == 0 && completion->group == 0)) {
+        (completion->lane_delay_ms == 0 &&
+         (completion->group == 0 || completion->group == group))) {
         return;
     }
     effect->lane_due_ms = broker->now_ms + completion->lane_delay_ms;
     effect->group = completion->group;
     codec_write_u64(key, completion->key.lane);
     codec_write_u64(value, effect->lane_due_ms);
-    codec_write_u64(value + 8, completion->group != 0
-                                   ? completion->group
-                                   : lanes_group(broker->lanes, completion->key.lane));
+    codec_write_u64(value + 8, completion->group != 0 ? completion->group : group);
     store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
                     slice_of((char *)value, sizeof value));
 }

@@ -128,6 +128,7 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
     }
     const enum status status = broker_record(broker, key, &job, why);
     if (status == STATUS_NOT_FOUND) {
+        *renewed = true; /* it has ended: nothing to lose */
         return STATUS_OK;
     }
     TRY(status);

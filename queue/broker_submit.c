@@ -327,7 +327,8 @@ submit_for_round(struct broker *broker, const struct broker_request *request)
     if (status == STATUS_OK && !codec_at_end(&reader)) {
         status = status_fail(&why, STATUS_BAD_INPUT, "a request of %zu bytes was not understood",
                              request->payload.length);
-        if ((++broker->malformed & (broker->malformed - 1)) == 0) { /* must not fill the log */
+        broker->malformed++;
+        if ((broker->malformed & (broker->malformed - 1)) == 0) { /* must not fill the log */
             log_warning("bad_request", "client=%.*s verb=%d bytes=%zu total=%lu",
                         SLICE_PRINT(request->client), request->verb, request->payload.length,
                         (unsigned long)broker->malformed);

@@ -4,4 +4,4 @@ queue_OBJECTS := queue/options.o queue/job.o queue/message.o queue/map.o queue/s
 	queue/broker_reserve.o queue/broker_view.o queue/broker_node.o queue/daemon.o queue/client.o
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
-UNIT_TESTS += tests/unit/test_queue
+UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon
