@@ -18,3 +18,4 @@ stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o sta
 PROGRAMS += quadrille-detect quadrille-transform
 quadrille-detect_OBJECTS := stages/detect_program.o
 quadrille-transform_OBJECTS := stages/transform.o
+CONFORMANCE += run_mime

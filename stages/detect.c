@@ -128,6 +128,14 @@ decide_root(struct evidence *evidence)
                             : "root element or document type %.*s",
                       SLICE("html"));
     }
+    static const char *const head_elements[] = {"link", "meta", "title", "base", "script"};
+    for (size_t i = 0; i < sizeof head_elements / sizeof *head_elements; i++) {
+        if (slice_equal_nocase(peek->root, slice_string(head_elements[i])) &&
+            peek->namespace.length == 0 &&
+            (claims_nothing(evidence) || claims(evidence, "text/html"))) {
+            return decide(evidence, SLICE("text/html"), "first element %.*s", peek->root);
+        }
+    }
     const bool by_extension = evidence->extension && strstr(evidence->extension, "xml") &&
                               (claims_nothing(evidence) || claims(evidence, "text/plain"));
     if (!claims_xml(evidence) && !peek->declaration && peek->namespace.length == 0 &&
@@ -223,8 +231,8 @@ decide_json(struct evidence *evidence)
         return false;
     }
     return decide(evidence, slice_string(found), "the text is %.*s",
-                  strcmp(found, "application/json") == 0 ? SLICE("JSON")
-                                                         : SLICE("JSON with JSON-LD keywords"));
+                  strcmp(found, "application/ld+json") == 0 ? SLICE("JSON with JSON-LD keywords")
+                                                            : SLICE("JSON"));
 }
 
 /* Nothing in the content decides: what is said about it does. */

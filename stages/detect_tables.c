@@ -69,6 +69,7 @@ static const struct signature signatures[] = {
     AT(0, "SQLite format 3\0", "application/vnd.sqlite3"),
     AT(0, "{\\rtf", "application/rtf"),
     AT(0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    AT(0, "\3\0\x08\0", "application/vnd.android.axml"),
     AT(0, "$HDT", "application/vnd.hdt"),
     AT(0, "BEGIN:VCALENDAR", "text/calendar"),
     AT(0, "BEGIN:VCARD", "text/vcard"),

@@ -1,6 +1,7 @@
 /* Sniffing of text: HTML, JSON, and the syntaxes of RDF that are not XML. */
 #include "stages/detect.h"
 
+#include <stdint.h>
 #include <strings.h>
 
 struct cursor {
@@ -62,6 +63,9 @@ detect_html(struct slice text)
         "<!DOCTYPE HTML", "<HTML", "<HEAD",  "<SCRIPT", "<IFRAME", "<H1",   "<DIV", "<FONT",
         "<TABLE",         "<A",    "<STYLE", "<TITLE",  "<B",      "<BODY", "<BR",  "<P"};
     struct cursor cursor = {text.at, text.at + text.length};
+    while (peek(&cursor, 0) == 0 && cursor.at < cursor.end) {
+        cursor.at++; /* what a broken program left before the page */
+    }
     for (;;) {
         skip_space(&cursor);
         if (!word_nocase(&cursor, "<!--")) {
@@ -86,42 +90,159 @@ detect_html(struct slice text)
 
 /* ---- JSON ---- */
 
+/* Checks JSON by its tokens: a stack of bits says what is open, an object's or an array's. */
+struct json_scan {
+    struct cursor cursor;
+    uint64_t objects; /* bit 0: the innermost open one is an object */
+    unsigned depth;
+};
+
+enum json_verdict { JSON_BROKEN, JSON_WHOLE, JSON_CUT };
+enum { JSON_DEPTH = 64 };
+
+/* A string, number or word. */
+static enum json_verdict
+json_scalar(struct cursor *cursor)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    const char first = peek(cursor, 0);
+    if (first == '"') {
+        const char *at = cursor->at + 1;
+        while (at < cursor->end && *at != '"') {
+            at += *at == '\\' ? 2 : 1;
+        }
+        cursor->at = at < cursor->end ? at + 1 : cursor->end;
+        return at < cursor->end ? JSON_WHOLE : JSON_CUT;
+    }
+    if (first == '-' || is_digit(first)) {
+        while (cursor->at < cursor->end &&
+               (is_digit(*cursor->at) || strchr("+-.eE", *cursor->at))) {
+            cursor->at++;
+        }
+        return JSON_WHOLE;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const size_t n = strlen(words[i]), left = (size_t)(cursor->end - cursor->at);
+        if (memcmp(cursor->at, words[i], left < n ? left : n) == 0) {
+            cursor->at += left < n ? left : n;
+            return left < n ? JSON_CUT : JSON_WHOLE;
+        }
+    }
+    return JSON_BROKEN;
+}
+
+/* What stands between a value and the next: commas and closing brackets; in objects also the
+ * next key and its colon. */
+static enum json_verdict
+json_after_value(struct json_scan *scan, bool first)
+{
+    struct cursor *cursor = &scan->cursor;
+    for (;; first = false) {
+        if (scan->depth == 0) {
+            return JSON_WHOLE;
+        }
+        skip_space(cursor);
+        const bool object = scan->objects & 1;
+        const char next = peek(cursor, 0);
+        if (cursor->at >= cursor->end) {
+            return JSON_CUT;
+        }
+        if (next == (object ? '}' : ']')) {
+            cursor->at++;
+            scan->objects >>= 1;
+            scan->depth--;
+            continue;
+        }
+        if (!first) {
+            if (next != ',') {
+                return JSON_BROKEN;
+            }
+            cursor->at++;
+            skip_space(cursor);
+        }
+        if (!object) {
+            return JSON_WHOLE;
+        }
+        if (cursor->at < cursor->end && peek(cursor, 0) != '"') {
+            return JSON_BROKEN;
+        }
+        if (cursor->at >= cursor->end || json_scalar(cursor) == JSON_CUT) {
+            return JSON_CUT;
+        }
+        skip_space(cursor);
+        if (cursor->at < cursor->end && *cursor->at != ':') {
+            return JSON_BROKEN;
+        }
+        cursor->at += cursor->at < cursor->end;
+        return JSON_WHOLE;
+    }
+}
+
+/* One value from the cursor on. */
+static enum json_verdict
+json_value(struct json_scan *scan)
+{
+    struct cursor *cursor = &scan->cursor;
+    do {
+        skip_space(cursor);
+        const char next = peek(cursor, 0);
+        if (cursor->at >= cursor->end) {
+            return JSON_CUT;
+        }
+        const bool opens = next == '{' || next == '[';
+        if (opens && scan->depth == JSON_DEPTH) {
+            return JSON_CUT; /* deep enough to be believed */
+        }
+        enum json_verdict verdict = JSON_WHOLE;
+        if (opens) {
+            cursor->at++;
+            scan->depth++;
+            scan->objects = scan->objects << 1 | (next == '{');
+        } else {
+            verdict = json_scalar(cursor);
+        }
+        if (verdict == JSON_WHOLE) {
+            verdict = json_after_value(scan, opens);
+        }
+        if (verdict != JSON_WHOLE) {
+            return verdict;
+        }
+    } while (scan->depth > 0);
+    return JSON_WHOLE;
+}
+
 const char *
 detect_json(struct slice text)
 {
     static const char *const keywords[] = {"\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""};
-    struct cursor cursor = {text.at, text.at + text.length};
-    skip_space(&cursor);
-    const char open = peek(&cursor, 0);
+    struct json_scan scan = {.cursor = {text.at, text.at + text.length}};
+    skip_space(&scan.cursor);
+    const char open = peek(&scan.cursor, 0);
     if (open != '{' && open != '[') {
         return NULL;
     }
-    cursor.at++;
-    skip_space(&cursor);
-    const char next = peek(&cursor, 0);
-    const bool good =
-        open == '{'
-            ? next == '"' || next == '}'
-            : next && (strchr("{[\"]-", next) || is_digit(next) || word_nocase(&cursor, "true") ||
-                       word_nocase(&cursor, "false") || word_nocase(&cursor, "null"));
-    if (!good) {
-        return NULL;
-    }
-    if (next == '"') {
-        const char *close = memchr(cursor.at + 1, '"', (size_t)(cursor.end - cursor.at - 1));
-        struct cursor after = {close ? close + 1 : cursor.end, cursor.end};
-        skip_space(&after);
-        const char mark = peek(&after, 0);
-        if (mark != 0 && mark != (open == '{' ? ':' : ',') && !(open == '[' && mark == ']')) {
-            return NULL;
-        }
-    }
+    /* JSON-LD of the web is often not quite JSON, so its keywords are enough. */
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        if (memmem(text.at, text.length, keywords[i], strlen(keywords[i]))) {
+        const char *found = memmem(text.at, text.length, keywords[i], strlen(keywords[i]));
+        struct cursor after = {found ? found + strlen(keywords[i]) : NULL, scan.cursor.end};
+        if (found) {
+            skip_space(&after);
+        }
+        if (found && peek(&after, 0) == ':') {
             return "application/ld+json";
         }
     }
-    return "application/json";
+    const enum json_verdict verdict = json_value(&scan);
+    if (verdict == JSON_BROKEN) {
+        return NULL;
+    }
+    const char *ended = scan.cursor.at;
+    skip_space(&scan.cursor);
+    if (verdict == JSON_CUT || scan.cursor.at >= scan.cursor.end) {
+        return "application/json";
+    }
+    const bool next_line = memchr(ended, '\n', (size_t)(scan.cursor.at - ended)) != NULL;
+    return next_line && json_value(&scan) != JSON_BROKEN ? "application/x-ndjson" : NULL;
 }
 
 /* ---- RDF ---- */

@@ -5,3 +5,4 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_entities.o transfo
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
 	transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
 	transforms/transform.o transforms/options.o
+CONFORMANCE += run_html_encoding

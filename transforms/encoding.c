@@ -10,8 +10,11 @@
 #include "base/memory.h"
 #include "transforms/encoding_labels.h"
 #include "transforms/html_entities.h"
+#include "transforms/html_names.h"
 
-enum { PRESCAN_BYTES = 1024, NAME_MAXIMUM = 64 };
+/* The standard's prescan looks at 1024 bytes; a parser that meets a meta element later starts
+ * again with what it says, which looking further beforehand comes to as well. */
+enum { PRESCAN_BYTES = 1024, LATE_BYTES = 64 << 10 };
 
 const char *
 encoding_of_label(struct slice label)
@@ -232,7 +235,8 @@ scan_meta(struct scan *scan)
             from_content = false;
         }
     }
-    if (!charset.at || (from_content && !got_pragma)) {
+    const bool cut_off = scan->at >= scan->end; /* no tag then */
+    if (cut_off || !charset.at || (from_content && !got_pragma)) {
         return NULL;
     }
     const char *found = encoding_of_label(charset);
@@ -242,8 +246,31 @@ scan_meta(struct scan *scan)
     return found && strcmp(found, "x-user-defined") == 0 ? "windows-1252" : found;
 }
 
-const char *
-encoding_prescan(struct slice bytes)
+/* After the start tag of an element whose content is text: past its end tag. */
+static void
+skip_raw(struct scan *scan, struct slice name)
+{
+    const uint32_t rules = html_element_rules(html_element_of(name));
+    if (!(rules & (RULE_RAW | RULE_RCDATA))) {
+        return;
+    }
+    for (;; scan->at++) {
+        scan->at = memchr(scan->at, '<', (size_t)(scan->end - scan->at));
+        if (!scan->at) {
+            scan->at = scan->end;
+            return;
+        }
+        const size_t left = (size_t)(scan->end - scan->at);
+        if (left > name.length + 2 && scan->at[1] == '/' &&
+            strncasecmp(scan->at + 2, name.at, name.length) == 0) {
+            return;
+        }
+    }
+}
+
+/* The standard's prescan; deep: scripts and their like are passed over. */
+static const char *
+prescan(struct slice bytes, bool deep)
 {
     struct scan scan = {bytes.at, bytes.at + bytes.length};
     while ((scan.at = memchr(scan.at, '<', (size_t)(scan.end - scan.at))) != NULL) {
@@ -264,10 +291,15 @@ encoding_prescan(struct slice bytes)
         } else if (left >= 3 &&
                    (is_letter(scan.at[1]) || (scan.at[1] == '/' && is_letter(scan.at[2])))) {
             struct slice name, value;
+            const char *from = scan.at + 1;
             while (scan.at < scan.end && !is_space(*scan.at) && *scan.at != '>') {
                 scan.at++;
             }
+            const struct slice tag = {from, (size_t)(scan.at - from)};
             while (scan_attribute(&scan, &name, &value)) {
+            }
+            if (deep) {
+                skip_raw(&scan, tag);
             }
         } else if (left >= 2 && (scan.at[1] == '!' || scan.at[1] == '/' || scan.at[1] == '?')) {
             const char *close = memchr(scan.at, '>', left);
@@ -283,6 +315,19 @@ encoding_prescan(struct slice bytes)
         }
     }
     return NULL;
+}
+
+const char *
+encoding_prescan(struct slice bytes)
+{
+    const struct slice head = {bytes.at,
+                               bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};
+    const char *found = prescan(head, false);
+    if (!found && bytes.length > PRESCAN_BYTES) {
+        const size_t length = bytes.length < LATE_BYTES ? bytes.length : LATE_BYTES;
+        found = prescan(slice_of(bytes.at, length), true);
+    }
+    return found;
 }
 
 /* XML's own declaration counts in HTML too, as browsers do. */
@@ -367,7 +412,7 @@ encoding_of_html(struct slice bytes, struct slice http, enum encoding_source *so
     *source = ENCODING_BY_META;
     const struct slice head = {bytes.at,
                                bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};
-    found = bytes.length > 0 ? encoding_prescan(head) : NULL;
+    found = bytes.length > 0 ? encoding_prescan(bytes) : NULL;
     found = found ? found : xml_declaration(head);
     if (found) {
         return found;
