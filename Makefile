@@ -50,7 +50,9 @@ programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 tests     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
-manuals   := $(PROGRAMS:%=$(BUILD)/man/%.1) $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1)
+services  := $(filter-out quadrille,$(PROGRAMS))
+manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
+	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
 	$(UNIT_TESTS:%=%.o) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o)
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
@@ -126,7 +128,11 @@ $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
 $(fuzzers): $(BUILD)/tests/%: $(BUILD)/obj/tests/fuzz/%.o $(archives)
 	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(PROGRAMS:%=$(BUILD)/man/%.1): $(BUILD)/man/%.1: $(BUILD)/bin/%
+$(BUILD)/man/quadrille.1: $(BUILD)/bin/quadrille
+	@mkdir -p $(@D)
+	@$< --man >$@.$$$$ && mv $@.$$$$ $@
+
+$(services:%=$(BUILD)/man/%.8): $(BUILD)/man/%.8: $(BUILD)/bin/%
 	@mkdir -p $(@D)
 	@$< --man >$@.$$$$ && mv $@.$$$$ $@
 
@@ -176,9 +182,10 @@ fuzz: fuzz-build
 		-artifact_prefix=build/fuzz/$(f)- build/fuzz/$(f) tests/fuzz/corpus/$(f) &&) true
 
 install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/quadrille
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 share/man/man8 share/quadrille)
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(manuals) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(filter %.1,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(filter %.8,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man8
 	cp -R transforms $(DESTDIR)$(PREFIX)/share/quadrille/
 
 format:

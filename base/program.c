@@ -242,6 +242,13 @@ mdoc_examples(const char *examples, FILE *out)
     (void)fputs(".Ed\n", out);
 }
 
+/* Commands for people are in section 1, "quadrille-queue" and other services in 8. */
+static int
+manual_section(const struct program *program)
+{
+    return strchr(program->name, '-') && !strchr(program->name, ' ') ? 8 : 1;
+}
+
 static const char configuration_text[] =
     "The file quadrille.conf in the data directory holds lines \"name = value\". Lines that begin "
     "with # are comments, a later line overrides an earlier one, and --set name=value on a command "
@@ -254,7 +261,7 @@ program_print_mdoc(const struct program *program, FILE *out)
     for (const char *at = program->name; *at; at++) {
         (void)fputc(*at == ' ' ? '-' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
     }
-    (void)fputs(" 1\n.Os\n.Sh NAME\n.Nm ", out);
+    (void)fprintf(out, " %d\n.Os\n.Sh NAME\n.Nm ", manual_section(program));
     for (const char *at = program->name; *at; at++) {
         (void)fputc(*at == ' ' ? '-' : *at, out);
     }
