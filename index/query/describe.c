@@ -37,9 +37,8 @@ send(struct description *description, const oid *triple, bool *full, struct reas
         TRY(want(description, triple[2], why));
     }
     run->report.rows++;
-    return description->sink->quad
-               ? description->sink->quad(description->sink->context, &quad, why)
-               : STATUS_OK;
+    return description->sink->quad ? description->sink->quad(description->sink->context, &quad, why)
+                                   : STATUS_OK;
 }
 
 /* Collects the node's triples of one graph (OID_NONE: of all). */
@@ -89,7 +88,7 @@ describe_node(struct description *description, oid node, bool *full, struct reas
 }
 
 static enum status
-describe_all(struct description *description, struct operator *root, struct reason *why)
+describe_all(struct description *description, struct operator* root, struct reason *why)
 {
     const struct run *run = description->run;
     const struct query *query = run->query;
@@ -122,8 +121,7 @@ describe_all(struct description *description, struct operator *root, struct reas
 }
 
 enum status
-describe(struct run *run, struct operator *root, const struct query_sink *sink,
-         struct reason *why)
+describe(struct run *run, struct operator* root, const struct query_sink *sink, struct reason *why)
 {
     struct description description = {.run = run, .sink = sink};
     row_table_init(&description.nodes, &run->account, "DESCRIBE", 1, 1);

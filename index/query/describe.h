@@ -7,7 +7,7 @@
 
 #include "index/query/operator.h"
 
-enum status describe(struct run *run, struct operator *root, const struct query_sink *sink,
+enum status describe(struct run *run, struct operator* root, const struct query_sink *sink,
                      struct reason *why);
 
 #endif

@@ -71,8 +71,7 @@ grow(struct dictionary *dictionary, struct reason *why)
                     (room - dictionary->room) *
                         (sizeof *dictionary->entries + 3 * sizeof *dictionary->table),
                     "computed terms", why));
-    dictionary->entries =
-        memory_resize(dictionary->entries, room, sizeof *dictionary->entries);
+    dictionary->entries = memory_resize(dictionary->entries, room, sizeof *dictionary->entries);
     dictionary->locals = memory_resize(dictionary->locals, room, sizeof *dictionary->locals);
     free(dictionary->table);
     dictionary->table = memory_zero(room * 2, sizeof *dictionary->table);

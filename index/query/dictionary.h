@@ -26,13 +26,13 @@ struct dictionary {
     struct arena resolved; /* terms of the cache */
     struct dictionary_entry *entries;
     size_t count, room;
-    uint32_t *table; /* entry + 1, or 0; room * 2 places */
+    uint32_t *table;  /* entry + 1, or 0; room * 2 places */
     uint32_t *locals; /* entry of each local identifier */
     size_t local_count, local_room;
     struct {
         oid id;
         struct term term;
-    } *cache;
+    } * cache;
 };
 
 void dictionary_init(struct dictionary *dictionary, const struct quad_source *source,

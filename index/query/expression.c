@@ -11,10 +11,8 @@ evaluation_init(struct evaluation *evaluation, const struct query *query,
                 struct dictionary *dictionary, const oid *constants, const struct value *values,
                 uint64_t now_ms)
 {
-    *evaluation = (struct evaluation){.query = query,
-                                      .dictionary = dictionary,
-                                      .constants = constants,
-                                      .values = values};
+    *evaluation = (struct evaluation){
+        .query = query, .dictionary = dictionary, .constants = constants, .values = values};
     arena_init(&evaluation->scratch, SCRATCH_MAXIMUM);
     regex_cache_init(&evaluation->regexes);
     char *text = arena_alloc((struct arena *)&dictionary->interned, CLOCK_TEXT_SIZE);
@@ -105,8 +103,8 @@ value_id(struct evaluation *evaluation, const struct value *value)
 }
 
 static bool
-evaluate_exists(struct evaluation *evaluation, const struct expression *expression,
-                const oid *row, struct value *out)
+evaluate_exists(struct evaluation *evaluation, const struct expression *expression, const oid *row,
+                struct value *out)
 {
     bool answer = false;
     struct reason why;
@@ -139,8 +137,8 @@ call_strict(struct evaluation *evaluation, const struct expression *call, const 
 }
 
 bool
-expression_value(struct evaluation *evaluation, const struct expression *expression,
-                 const oid *row, struct value *out)
+expression_value(struct evaluation *evaluation, const struct expression *expression, const oid *row,
+                 struct value *out)
 {
     switch (expression->kind) {
     case EXPRESSION_CONSTANT:
@@ -158,8 +156,7 @@ expression_value(struct evaluation *evaluation, const struct expression *express
 }
 
 int
-expression_test(struct evaluation *evaluation, const struct expression *expression,
-                const oid *row)
+expression_test(struct evaluation *evaluation, const struct expression *expression, const oid *row)
 {
     struct value value;
     return expression_value(evaluation, expression, row, &value) ? value_effective_boolean(&value)

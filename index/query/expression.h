@@ -16,19 +16,19 @@ enum { BLANK_LABELS = 16 };
 struct evaluation {
     const struct query *query;
     struct dictionary *dictionary;
-    const oid *constants;           /* identifiers of the query's constants */
-    const struct value *values;     /* and their values */
-    struct arena scratch;           /* computed text; emptied between rows */
+    const oid *constants;       /* identifiers of the query's constants */
+    const struct value *values; /* and their values */
+    struct arena scratch;       /* computed text; emptied between rows */
     struct regex_cache regexes;
     struct term now;
     uint64_t random[2];
-    uint64_t blanks;                /* blank nodes made so far */
-    struct {                        /* BNODE("label") of the present solution */
+    uint64_t blanks; /* blank nodes made so far */
+    struct {         /* BNODE("label") of the present solution */
         struct slice label;
         uint64_t number;
     } labels[BLANK_LABELS];
     size_t label_count;
-    unsigned depth;                 /* of EXISTS inside EXISTS */
+    unsigned depth; /* of EXISTS inside EXISTS */
     enum status (*exists)(void *context, const struct expression *exists, const oid *row,
                           bool *answer, struct reason *why);
     void *exists_context;

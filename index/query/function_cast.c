@@ -5,8 +5,7 @@
 
 /* Casting reads strings by the target's lexical rules. */
 static bool
-from_text(const struct value *from, enum value_kind kind, struct slice datatype,
-          struct value *out)
+from_text(const struct value *from, enum value_kind kind, struct slice datatype, struct value *out)
 {
     struct term term = term_literal(slice_trim(from->term.value));
     term.datatype = datatype;
@@ -121,8 +120,7 @@ apply_to_integer(struct evaluation *evaluation, const struct value *arguments, s
 }
 
 static bool
-to_moment(const struct value *from, enum value_kind kind, struct slice datatype,
-          struct value *out)
+to_moment(const struct value *from, enum value_kind kind, struct slice datatype, struct value *out)
 {
     if (from->kind == kind) {
         *out = *from;
@@ -138,12 +136,12 @@ apply_to_date_time(struct evaluation *evaluation, const struct value *arguments,
     (void)count;
     if (arguments[0].kind == VALUE_DATE) {
         const struct slice text = slice_trim(arguments[0].term.value);
-        const size_t zone = !arguments[0].moment.has_zone            ? 0
+        const size_t zone = !arguments[0].moment.has_zone     ? 0
                             : text.at[text.length - 1] == 'Z' ? 1
-                                                                     : 6;
-        struct term term = term_literal(arena_printf(
-            &evaluation->scratch, "%.*sT00:00:00%.*s", (int)(text.length - zone), text.at,
-            (int)zone, text.at + text.length - zone));
+                                                              : 6;
+        struct term term = term_literal(arena_printf(&evaluation->scratch, "%.*sT00:00:00%.*s",
+                                                     (int)(text.length - zone), text.at, (int)zone,
+                                                     text.at + text.length - zone));
         term.datatype = SLICE(XSD "dateTime");
         value_of_term(&term, out);
         return term.value.at != NULL;
@@ -158,12 +156,12 @@ apply_to_date(struct evaluation *evaluation, const struct value *arguments, size
     (void)count;
     if (arguments[0].kind == VALUE_DATE_TIME) {
         const struct slice text = slice_trim(arguments[0].term.value);
-        const size_t zone = !arguments[0].moment.has_zone            ? 0
+        const size_t zone = !arguments[0].moment.has_zone     ? 0
                             : text.at[text.length - 1] == 'Z' ? 1
-                                                                     : 6;
-        struct term term = term_literal(
-            arena_printf(&evaluation->scratch, "%.*s%.*s", (int)slice_find(text, 'T'), text.at,
-                         (int)zone, text.at + text.length - zone));
+                                                              : 6;
+        struct term term =
+            term_literal(arena_printf(&evaluation->scratch, "%.*s%.*s", (int)slice_find(text, 'T'),
+                                      text.at, (int)zone, text.at + text.length - zone));
         term.datatype = SLICE(XSD "date");
         value_of_term(&term, out);
         return term.value.at != NULL;
@@ -195,15 +193,14 @@ apply_to_string(struct evaluation *evaluation, const struct value *arguments, si
         return true;
     case VALUE_INTEGER:
     case VALUE_DECIMAL:
-        return evaluation_text(
-            evaluation, slice_of(text, decimal_format(arguments[0].decimal, text)), out);
+        return evaluation_text(evaluation,
+                               slice_of(text, decimal_format(arguments[0].decimal, text)), out);
     case VALUE_FLOAT:
     case VALUE_DOUBLE:
-        return evaluation_text(
-            evaluation,
-            slice_of(text, number_plain(arguments[0].number, arguments[0].kind == VALUE_FLOAT,
-                                        text)),
-            out);
+        return evaluation_text(evaluation,
+                               slice_of(text, number_plain(arguments[0].number,
+                                                           arguments[0].kind == VALUE_FLOAT, text)),
+                               out);
     default:
         if (!value_term(&arguments[0], &evaluation->scratch, &term)) {
             return false;

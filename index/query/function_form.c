@@ -3,8 +3,8 @@
 
 /* decisive: the value that decides whatever the other operands are. */
 static bool
-logical(struct evaluation *evaluation, const struct expression *call, const oid *row,
-        bool decisive, struct value *out)
+logical(struct evaluation *evaluation, const struct expression *call, const oid *row, bool decisive,
+        struct value *out)
 {
     bool error = false;
     for (size_t i = 0; i < call->count; i++) {
@@ -76,8 +76,7 @@ form_if(struct evaluation *evaluation, const struct expression *call, const oid 
         struct value *out)
 {
     const int test = expression_test(evaluation, call->arguments[0], row);
-    return test >= 0 &&
-           expression_value(evaluation, call->arguments[test ? 1 : 2], row, out);
+    return test >= 0 && expression_value(evaluation, call->arguments[test ? 1 : 2], row, out);
 }
 
 bool

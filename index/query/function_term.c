@@ -27,8 +27,8 @@ apply_lang(struct evaluation *evaluation, const struct value *arguments, size_t 
            struct value *out)
 {
     (void)evaluation, (void)count;
-    *out = value_string(arguments[0].kind == VALUE_LANGUAGE ? arguments[0].term.language
-                                                            : SLICE(""));
+    *out =
+        value_string(arguments[0].kind == VALUE_LANGUAGE ? arguments[0].term.language : SLICE(""));
     return arguments[0].kind > VALUE_IRI;
 }
 
@@ -284,21 +284,21 @@ hexadecimal(struct evaluation *evaluation, const uint8_t *digest, size_t size, s
 }
 
 /* One function a digest: they differ in names and sizes only. */
-#define DIGEST_FUNCTION(name, SIZE)                                                                \
-    bool apply_##name(struct evaluation *evaluation, const struct value *arguments, size_t count,  \
-                      struct value *out)                                                           \
-    {                                                                                              \
-        struct name##_ctx context;                                                                 \
-        uint8_t digest[SIZE];                                                                      \
-        (void)count;                                                                               \
-        if (arguments[0].kind != VALUE_STRING) {                                                   \
-            return false;                                                                          \
-        }                                                                                          \
-        name##_init(&context);                                                                     \
-        name##_update(&context, arguments[0].term.value.length,                                    \
-                      (const uint8_t *)arguments[0].term.value.at);                                \
-        name##_digest(&context, SIZE, digest);                                                     \
-        return hexadecimal(evaluation, digest, SIZE, out);                                         \
+#define DIGEST_FUNCTION(name, SIZE)                                                               \
+    bool apply_##name(struct evaluation *evaluation, const struct value *arguments, size_t count, \
+                      struct value *out)                                                          \
+    {                                                                                             \
+        struct name##_ctx context;                                                                \
+        uint8_t digest[SIZE];                                                                     \
+        (void)count;                                                                              \
+        if (arguments[0].kind != VALUE_STRING) {                                                  \
+            return false;                                                                         \
+        }                                                                                         \
+        name##_init(&context);                                                                    \
+        name##_update(&context, arguments[0].term.value.length,                                   \
+                      (const uint8_t *)arguments[0].term.value.at);                               \
+        name##_digest(&context, SIZE, digest);                                                    \
+        return hexadecimal(evaluation, digest, SIZE, out);                                        \
     }
 
 DIGEST_FUNCTION(md5, MD5_DIGEST_SIZE)

@@ -91,8 +91,7 @@ apply_substr(struct evaluation *evaluation, const struct value *arguments, size_
 }
 
 static bool
-change_case(struct evaluation *evaluation, const struct value *text, bool upper,
-            struct value *out)
+change_case(struct evaluation *evaluation, const struct value *text, bool upper, struct value *out)
 {
     static locale_t unicode;
     if (!unicode) {
@@ -111,9 +110,9 @@ change_case(struct evaluation *evaluation, const struct value *text, bool upper,
         int used;
         const uint32_t code = lexical_decode(from.at + at, &used);
         at += (size_t)used;
-        const wint_t changed = unicode ? upper ? towupper_l((wint_t)code, unicode)
-                                               : towlower_l((wint_t)code, unicode)
-                                       : (wint_t)code;
+        const wint_t changed =
+            unicode ? upper ? towupper_l((wint_t)code, unicode) : towlower_l((wint_t)code, unicode)
+                    : (wint_t)code;
         length += (size_t)lexical_encode((uint32_t)changed, to + length);
     }
     *out = text_like(text, slice_of(to, length));
@@ -158,9 +157,9 @@ apply_strends(struct evaluation *evaluation, const struct value *arguments, size
         return false;
     }
     const struct slice text = arguments[0].term.value, end = arguments[1].term.value;
-    *out = value_boolean(
-        text.length >= end.length &&
-        slice_equal(slice_of(text.at + text.length - end.length, end.length), end));
+    *out =
+        value_boolean(text.length >= end.length &&
+                      slice_equal(slice_of(text.at + text.length - end.length, end.length), end));
     return true;
 }
 
@@ -266,8 +265,8 @@ apply_concat(struct evaluation *evaluation, const struct value *arguments, size_
         }
         length += arguments[i].term.value.length;
     }
-    *out = same ? text_like(&arguments[0], slice_of(to, length))
-                : value_string(slice_of(to, length));
+    *out =
+        same ? text_like(&arguments[0], slice_of(to, length)) : value_string(slice_of(to, length));
     return true;
 }
 
@@ -280,8 +279,8 @@ apply_regex(struct evaluation *evaluation, const struct value *arguments, size_t
         (count == 3 && arguments[2].kind != VALUE_STRING)) {
         return false;
     }
-    const int found = regex_match(&evaluation->regexes, arguments[0].term.value,
-                                  arguments[1].term.value, flags);
+    const int found =
+        regex_match(&evaluation->regexes, arguments[0].term.value, arguments[1].term.value, flags);
     *out = value_boolean(found == 1);
     return found >= 0;
 }

@@ -7,9 +7,9 @@
 /* function_form.c: operators and forms */
 function_form form_and, form_or, form_in, form_not_in, form_if, form_coalesce, form_bound,
     form_unknown;
-function_apply apply_not, apply_equal, apply_different, apply_less, apply_greater,
-    apply_less_equal, apply_greater_equal, apply_add, apply_subtract, apply_multiply,
-    apply_divide, apply_minus, apply_plus;
+function_apply apply_not, apply_equal, apply_different, apply_less, apply_greater, apply_less_equal,
+    apply_greater_equal, apply_add, apply_subtract, apply_multiply, apply_divide, apply_minus,
+    apply_plus;
 
 /* function_term.c */
 function_apply apply_str, apply_lang, apply_lang_matches, apply_datatype, apply_iri, apply_bnode,
@@ -18,9 +18,9 @@ function_apply apply_str, apply_lang, apply_lang_matches, apply_datatype, apply_
     apply_sha384, apply_sha512;
 
 /* function_text.c */
-function_apply apply_strlen, apply_substr, apply_ucase, apply_lcase, apply_strstarts,
-    apply_strends, apply_contains, apply_strbefore, apply_strafter, apply_encode_for_uri,
-    apply_concat, apply_regex, apply_replace;
+function_apply apply_strlen, apply_substr, apply_ucase, apply_lcase, apply_strstarts, apply_strends,
+    apply_contains, apply_strbefore, apply_strafter, apply_encode_for_uri, apply_concat,
+    apply_regex, apply_replace;
 
 /* function_number.c */
 function_apply apply_abs, apply_ceil, apply_floor, apply_round, apply_rand, apply_now, apply_year,

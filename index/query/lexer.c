@@ -331,8 +331,8 @@ read_word(struct lexer *lexer)
     if (!first) {
         return lexer_fail(lexer, at, "a character that SPARQL does not have here");
     }
-    for (end = at; end < lexer->end && (lexical_is(*end, LEXICAL_LETTER | LEXICAL_DIGIT) ||
-                                        *end == '_');) {
+    for (end = at;
+         end < lexer->end && (lexical_is(*end, LEXICAL_LETTER | LEXICAL_DIGIT) || *end == '_');) {
         end++;
     }
     if (end == at) {
@@ -386,7 +386,8 @@ lexer_next(struct lexer *lexer)
     if (*at == '"' || *at == '\'') {
         return read_string(lexer);
     }
-    if (lexical_is(*at, LEXICAL_DIGIT) || (*at == '.' && more && lexical_is(at[1], LEXICAL_DIGIT))) {
+    if (lexical_is(*at, LEXICAL_DIGIT) ||
+        (*at == '.' && more && lexical_is(at[1], LEXICAL_DIGIT))) {
         return read_number(lexer);
     }
     if ((*at == '?' || *at == '$') && start_length(lexer, at + 1, true)) {
@@ -404,10 +405,7 @@ lexer_next(struct lexer *lexer)
 enum status
 lexer_open(struct lexer *lexer, struct slice text, struct arena *arena, struct reason *why)
 {
-    *lexer = (struct lexer){.arena = arena,
-                            .start = text.at,
-                            .at = text.at,
-                            .end = text.at + text.length,
-                            .why = why};
+    *lexer = (struct lexer){
+        .arena = arena, .start = text.at, .at = text.at, .end = text.at + text.length, .why = why};
     return lexer_next(lexer);
 }

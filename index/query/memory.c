@@ -118,8 +118,8 @@ grow(struct row_table *table, struct reason *why)
                     (room - table->room) * row_size(table) +
                         (places - table->places) * sizeof *table->table,
                     table->what, why));
-    table->rows = memory_resize(table->rows, room * (table->width ? table->width : 1),
-                                sizeof *table->rows);
+    table->rows =
+        memory_resize(table->rows, room * (table->width ? table->width : 1), sizeof *table->rows);
     table->chain = memory_resize(table->chain, room, sizeof *table->chain);
     free(table->table);
     table->table = memory_zero(places, sizeof *table->table);
@@ -145,8 +145,7 @@ row_table_add(struct row_table *table, const oid *row, struct reason *why)
 }
 
 enum status
-row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at,
-              struct reason *why)
+row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at, struct reason *why)
 {
     *at = row_table_find(table, row);
     *added = *at == SIZE_MAX;

@@ -65,8 +65,7 @@ grow_terms(struct memory_source *source)
     source->places = memory_zero(room * 2, sizeof *source->places);
     source->term_room = room;
     for (size_t i = 0; i < source->term_count; i++) {
-        source->places[find_place(source, &source->terms[i], source->hashes[i])] =
-            (uint32_t)i + 1;
+        source->places[find_place(source, &source->terms[i], source->hashes[i])] = (uint32_t)i + 1;
     }
 }
 
@@ -179,8 +178,7 @@ sort_quads(struct memory_source *source)
     }
     source->count = kept;
     for (int order = 1; order < ORDER_COUNT; order++) {
-        source->orders[order] =
-            memory_resize(source->orders[order], kept + 1, sizeof *first);
+        source->orders[order] = memory_resize(source->orders[order], kept + 1, sizeof *first);
         if (kept) {
             memcpy(source->orders[order], first, kept * sizeof *first);
             qsort_r(source->orders[order], kept, sizeof *first, compare_quads,
@@ -395,9 +393,9 @@ memory_source_new(size_t maximum)
 {
     struct memory_source *source = memory_zero(1, sizeof *source);
     arena_init(&source->arena, maximum);
-    source->table = (struct quad_source){
-        source,   lookup,      resolve,     scan_open,   scan_next,
-        scan_close, estimate, search_open, search_next, search_close};
+    source->table =
+        (struct quad_source){source,     lookup,   resolve,     scan_open,   scan_next,
+                             scan_close, estimate, search_open, search_next, search_close};
     return source;
 }
 

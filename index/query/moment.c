@@ -162,7 +162,8 @@ moment_compare(const struct moment *a, const struct moment *b)
         return compare_at(a, a->zone, b, b->zone);
     }
     if (a->has_zone) {
-        const int early = compare_at(a, a->zone, b, WIDEST), late = compare_at(a, a->zone, b, -WIDEST);
+        const int early = compare_at(a, a->zone, b, WIDEST),
+                  late = compare_at(a, a->zone, b, -WIDEST);
         return early == late ? early : 2;
     }
     const int early = compare_at(a, WIDEST, b, b->zone), late = compare_at(a, -WIDEST, b, b->zone);
@@ -193,8 +194,8 @@ duration_parse(struct slice text, struct duration *out)
         char letter;
         int64_t months, seconds;
         bool time;
-    } parts[] = {{'Y', 12, 0, false},   {'M', 1, 0, false},   {'D', 0, 86400, false},
-                 {'H', 0, 3600, true},  {'M', 0, 60, true},   {'S', 0, 1, true}};
+    } parts[] = {{'Y', 12, 0, false},  {'M', 1, 0, false}, {'D', 0, 86400, false},
+                 {'H', 0, 3600, true}, {'M', 0, 60, true}, {'S', 0, 1, true}};
     const bool negative = take(&text, '-');
     bool any = false, time = false, time_any = false;
     *out = (struct duration){0, {0, 0}};

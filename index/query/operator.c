@@ -6,11 +6,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-struct operator *
-operator_new(struct run *run, const struct operator_kind *kind, struct operator *input,
-             size_t batch_rows)
+struct operator* operator_new(struct run *run, const struct operator_kind *kind,
+                              struct operator* input, size_t batch_rows)
 {
-    struct operator *operator = arena_zero(&run->arena, kind->size);
+    struct operator* operator= arena_zero(&run->arena, kind->size);
     if (operator) {
         operator->kind = kind;
         operator->run = run;
@@ -23,15 +22,14 @@ operator_new(struct run *run, const struct operator_kind *kind, struct operator 
 }
 
 enum status
-operator_next(struct operator *operator, struct batch **batch, struct reason *why)
+operator_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     return operator->kind->next(operator, batch, why);
 }
 
-void
-operator_reset(struct operator *operator)
+void operator_reset(struct operator* operator)
 {
-    for (; operator; operator = operator->input) {
+    for (; operator; operator= operator->input) {
         if (operator->kind->reset) {
             operator->kind->reset(operator);
         }
@@ -41,7 +39,7 @@ operator_reset(struct operator *operator)
 void
 operators_close(struct run *run)
 {
-    for (struct operator *operator = run->all; operator; operator = operator->following) {
+    for (struct operator* operator= run->all; operator; operator= operator->following) {
         if (operator->kind->close) {
             operator->kind->close(operator);
         }
@@ -51,11 +49,11 @@ operators_close(struct run *run)
 }
 
 enum status
-operator_batch(struct operator *operator, struct batch **batch, struct reason *why)
+operator_batch(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct run *run = operator->run;
     if (!operator->batch.rows) {
-        const size_t bytes = operator->batch_rows * (run->width + 1) * sizeof(oid);
+        const size_t bytes = operator->batch_rows *(run->width + 1) * sizeof(oid);
         TRY(memory_take(&run->account, bytes, "batches of rows", why));
         operator->batch.rows = memory_alloc(bytes);
     }
@@ -99,7 +97,7 @@ struct unit {
 };
 
 static enum status
-unit_next(struct operator *operator, struct batch **batch, struct reason *why)
+unit_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct unit *unit = (struct unit *)operator;
     TRY(operator_batch(operator, batch, why));
@@ -111,14 +109,12 @@ unit_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-unit_reset(struct operator *operator)
+static void unit_reset(struct operator* operator)
 {
     ((struct unit *)operator)->done = false;
 }
 
-struct operator *
-unit_new(struct run *run)
+struct operator* unit_new(struct run *run)
 {
     static const struct operator_kind kind = {"unit", sizeof(struct unit), unit_next, unit_reset,
                                               NULL};
@@ -133,7 +129,7 @@ struct seed {
 };
 
 static enum status
-seed_next(struct operator *operator, struct batch **batch, struct reason *why)
+seed_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct seed *seed = (struct seed *)operator;
     if (!seed->full) {
@@ -144,15 +140,14 @@ seed_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-struct operator *
-seed_new(struct run *run)
+struct operator* seed_new(struct run *run)
 {
     static const struct operator_kind kind = {"seed", sizeof(struct seed), seed_next, NULL, NULL};
     return operator_new(run, &kind, NULL, BATCH_ROWS);
 }
 
 enum status
-seed_give(struct operator *seed, const struct batch *batch, uint32_t ordinal, struct reason *why)
+seed_give(struct operator* seed, const struct batch *batch, uint32_t ordinal, struct reason *why)
 {
     const struct run *run = seed->run;
     struct batch *own;
@@ -176,7 +171,7 @@ struct filter {
 };
 
 static enum status
-filter_next(struct operator *operator, struct batch **batch, struct reason *why)
+filter_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct run *run = operator->run;
     const struct expression *expression = ((struct filter *)operator)->expression;
@@ -204,12 +199,12 @@ filter_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-struct operator *
-filter_new(struct run *run, struct operator *input, const struct expression *expression)
+struct operator*
+    filter_new(struct run *run, struct operator* input, const struct expression *expression)
 {
     static const struct operator_kind kind = {"filter", sizeof(struct filter), filter_next, NULL,
                                               NULL};
-    struct operator *operator = operator_new(run, &kind, input, 0);
+    struct operator* operator= operator_new(run, &kind, input, 0);
     if (operator) {
         ((struct filter *)operator)->expression = expression;
     }
@@ -225,7 +220,7 @@ struct extend {
 };
 
 static enum status
-extend_next(struct operator *operator, struct batch **batch, struct reason *why)
+extend_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct run *run = operator->run;
     const struct extend *extend = (struct extend *)operator;
@@ -243,13 +238,12 @@ extend_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-struct operator *
-extend_new(struct run *run, struct operator *input, const struct slot_expression *items,
-           size_t count)
+struct operator* extend_new(struct run *run, struct operator* input,
+                            const struct slot_expression *items, size_t count)
 {
     static const struct operator_kind kind = {"bind", sizeof(struct extend), extend_next, NULL,
                                               NULL};
-    struct operator *operator = operator_new(run, &kind, input, 0);
+    struct operator* operator= operator_new(run, &kind, input, 0);
     if (operator) {
         ((struct extend *)operator)->items = items;
         ((struct extend *)operator)->count = count;
@@ -266,7 +260,7 @@ struct project {
 };
 
 static enum status
-project_next(struct operator *operator, struct batch **batch, struct reason *why)
+project_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     const struct project *project = (struct project *)operator;
     TRY(operator_next(operator->input, batch, why));
@@ -279,12 +273,12 @@ project_next(struct operator *operator, struct batch **batch, struct reason *why
     return STATUS_OK;
 }
 
-struct operator *
-project_new(struct run *run, struct operator *input, const struct slot_pair *pairs, size_t count)
+struct operator* project_new(struct run *run, struct operator* input, const struct slot_pair *pairs,
+                             size_t count)
 {
-    static const struct operator_kind kind = {"project", sizeof(struct project), project_next,
-                                              NULL, NULL};
-    struct operator *operator = operator_new(run, &kind, input, 0);
+    static const struct operator_kind kind = {"project", sizeof(struct project), project_next, NULL,
+                                              NULL};
+    struct operator* operator= operator_new(run, &kind, input, 0);
     if (operator) {
         ((struct project *)operator)->pairs = pairs;
         ((struct project *)operator)->count = count;
@@ -303,7 +297,7 @@ struct distinct {
 };
 
 static enum status
-distinct_next(struct operator *operator, struct batch **batch, struct reason *why)
+distinct_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct distinct *distinct = (struct distinct *)operator;
     struct run *run = operator->run;
@@ -334,20 +328,18 @@ distinct_next(struct operator *operator, struct batch **batch, struct reason *wh
     return STATUS_OK;
 }
 
-static void
-distinct_reset(struct operator *operator)
+static void distinct_reset(struct operator* operator)
 {
     row_table_reset(&((struct distinct *)operator)->seen);
 }
 
-static void
-distinct_close(struct operator *operator)
+static void distinct_close(struct operator* operator)
 {
     row_table_release(&((struct distinct *)operator)->seen);
 }
 
-struct operator *
-distinct_new(struct run *run, struct operator *input, const uint32_t *slots, size_t count)
+struct operator*
+    distinct_new(struct run *run, struct operator* input, const uint32_t *slots, size_t count)
 {
     static const struct operator_kind kind = {"distinct", sizeof(struct distinct), distinct_next,
                                               distinct_reset, distinct_close};
@@ -359,7 +351,7 @@ distinct_new(struct run *run, struct operator *input, const uint32_t *slots, siz
     distinct->count = count;
     distinct->key = arena_alloc(&run->arena, (count + 1) * sizeof *distinct->key);
     row_table_init(&distinct->seen, &run->account, "DISTINCT", count, count);
-    return distinct->key ? &distinct->operator : NULL;
+    return distinct->key ? &distinct->operator: NULL;
 }
 
 /* ---- slice ---- */
@@ -371,7 +363,7 @@ struct slicer {
 };
 
 static enum status
-slice_next(struct operator *operator, struct batch **batch, struct reason *why)
+slice_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct slicer *slicer = (struct slicer *)operator;
     const struct run *run = operator->run;
@@ -403,18 +395,16 @@ slice_next(struct operator *operator, struct batch **batch, struct reason *why)
     }
 }
 
-static void
-slice_reset(struct operator *operator)
+static void slice_reset(struct operator* operator)
 {
     ((struct slicer *)operator)->skipped = ((struct slicer *)operator)->given = 0;
 }
 
-struct operator *
-slice_new(struct run *run, struct operator *input, uint64_t offset, uint64_t limit)
+struct operator* slice_new(struct run *run, struct operator* input, uint64_t offset, uint64_t limit)
 {
     static const struct operator_kind kind = {"slice", sizeof(struct slicer), slice_next,
                                               slice_reset, NULL};
-    struct operator *operator = operator_new(run, &kind, input, 1);
+    struct operator* operator= operator_new(run, &kind, input, 1);
     if (operator) {
         ((struct slicer *)operator)->offset = offset;
         ((struct slicer *)operator)->limit = limit;

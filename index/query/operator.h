@@ -52,8 +52,8 @@ struct run {
     struct graphs default_graphs, named_graphs;
     size_t width; /* columns of a row */
     oid *base_row;
-    struct operator **exists; /* plans of EXISTS, made when planning */
-    struct operator *all;     /* every operator, for closing */
+    struct operator** exists; /* plans of EXISTS, made when planning */
+    struct operator* all;     /* every operator, for closing */
     uint64_t deadline_ms;
     uint32_t search_most;
     struct query_report report;
@@ -63,31 +63,32 @@ struct operator_kind {
     const char *name;
     size_t size;
     /* An empty batch is the end, also when called again before a reset. */
-    enum status (*next)(struct operator *operator, struct batch **batch, struct reason *why);
-    void (*reset)(struct operator *operator); /* own state; NULL: nothing */
-    void (*close)(struct operator *operator); /* own memory; NULL: nothing */
+    enum status (*next)(struct operator* operator, struct batch ** batch, struct reason *why);
+    void (*reset)(struct operator* operator); /* own state; NULL: nothing */
+    void (*close)(struct operator* operator); /* own memory; NULL: nothing */
 };
 
-struct operator {
+struct operator
+{
     const struct operator_kind *kind;
     struct run *run;
-    struct operator *input;  /* rows come from here; NULL for leaves */
-    struct operator *inner[2]; /* other pipelines, for explaining; may be NULL */
-    struct operator *following; /* in run->all */
-    struct batch batch;      /* own rows; made when first used */
-    size_t batch_rows;       /* how many of them */
-    double estimate;         /* rows */
-    struct slice note;       /* what it does, for explaining */
+    struct operator* input;     /* rows come from here; NULL for leaves */
+    struct operator* inner[2];  /* other pipelines, for explaining; may be NULL */
+    struct operator* following; /* in run->all */
+    struct batch batch;         /* own rows; made when first used */
+    size_t batch_rows;          /* how many of them */
+    double estimate;            /* rows */
+    struct slice note;          /* what it does, for explaining */
 };
 
 /* Zeroed, of the kind's size, in the run's arena. */
-struct operator *operator_new(struct run *run, const struct operator_kind *kind,
-                              struct operator *input, size_t batch_rows);
-enum status operator_next(struct operator *operator, struct batch **batch, struct reason *why);
-void operator_reset(struct operator *operator);
+struct operator* operator_new(struct run *run, const struct operator_kind *kind,
+                              struct operator* input, size_t batch_rows);
+enum status operator_next(struct operator* operator, struct batch ** batch, struct reason *why);
+void operator_reset(struct operator* operator);
 void operators_close(struct run *run);
 /* Own batch with memory, emptied. */
-enum status operator_batch(struct operator *operator, struct batch **batch, struct reason *why);
+enum status operator_batch(struct operator* operator, struct batch ** batch, struct reason *why);
 static inline oid *
 batch_row(const struct run *run, const struct batch *batch, size_t at)
 {
@@ -99,10 +100,10 @@ bool graphs_have(const struct graphs *graphs, oid graph);
 
 /* ---- constructors; each fills what the planner knows ---- */
 
-struct operator *unit_new(struct run *run);
-struct operator *seed_new(struct run *run);
+struct operator* unit_new(struct run *run);
+struct operator* seed_new(struct run *run);
 /* The rows that the seed gives next; copied. ordinal: hidden column that gets their number. */
-enum status seed_give(struct operator *seed, const struct batch *batch, uint32_t ordinal,
+enum status seed_give(struct operator* seed, const struct batch *batch, uint32_t ordinal,
                       struct reason *why);
 
 /* A triple or quad pattern. */
@@ -113,50 +114,50 @@ struct scan_spec {
     struct graphs allowed; /* for a graph that gets bound */
     bool doubles;          /* the same triple in several graphs may give several rows */
 };
-struct operator *scan_new(struct run *run, struct operator *input, const struct scan_spec *spec,
+struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
-struct operator *path_new(struct run *run, struct operator *input, const struct scan_spec *spec,
+struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
-struct operator *filter_new(struct run *run, struct operator *input,
-                            const struct expression *expression);
-struct operator *extend_new(struct run *run, struct operator *input,
+struct operator*
+    filter_new(struct run *run, struct operator* input, const struct expression *expression);
+struct operator* extend_new(struct run *run, struct operator* input,
                             const struct slot_expression *items, size_t count);
-struct operator *values_new(struct run *run, struct operator *input, const struct algebra *values,
+struct operator* values_new(struct run *run, struct operator* input, const struct algebra *values,
                             size_t batch_rows);
-struct operator *text_new(struct run *run, struct operator *input, struct place literal,
+struct operator* text_new(struct run *run, struct operator* input, struct place literal,
                           struct slice words, uint32_t score, size_t batch_rows);
 /* branches: pipelines over seeds[i]. */
-struct operator *union_new(struct run *run, struct operator *input, struct operator **branches,
-                           struct operator **seeds, size_t count);
-struct operator *left_join_new(struct run *run, struct operator *input, struct operator *inner,
-                               struct operator *seed, uint32_t ordinal, size_t batch_rows);
+struct operator* union_new(struct run *run, struct operator* input, struct operator** branches,
+                           struct operator** seeds, size_t count);
+struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
+                               struct operator* seed, uint32_t ordinal, size_t batch_rows);
 enum hash_mode { HASH_JOIN, HASH_LEFT_JOIN, HASH_MINUS };
 struct hash_spec {
     enum hash_mode mode;
-    struct slots keys;   /* bound in all rows of both sides */
-    struct slots shared; /* other columns that both sides may bind */
-    struct slots built;  /* all columns that the built side may bind */
+    struct slots keys;                   /* bound in all rows of both sides */
+    struct slots shared;                 /* other columns that both sides may bind */
+    struct slots built;                  /* all columns that the built side may bind */
     const struct expression *expression; /* LEFT_JOIN; may be NULL */
-    bool rebuild; /* the built side changes with each reset */
+    bool rebuild;                        /* the built side changes with each reset */
 };
-struct operator *hash_join_new(struct run *run, struct operator *input, struct operator *built,
+struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
 /* GRAPH ?g {}: the graph names, or the one that is bound. */
-struct operator *graph_names_new(struct run *run, struct operator *input, struct place graph,
-                                 size_t batch_rows);
+struct operator*
+    graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows);
 /* Runs inner once for each named graph, which it finds in the hidden column. */
-struct operator *graph_loop_new(struct run *run, struct operator *inner, uint32_t hidden,
-                                uint32_t slot);
-struct operator *project_new(struct run *run, struct operator *input,
-                             const struct slot_pair *pairs, size_t count);
-struct operator *distinct_new(struct run *run, struct operator *input, const uint32_t *slots,
-                              size_t count);
-struct operator *slice_new(struct run *run, struct operator *input, uint64_t offset,
-                           uint64_t limit);
+struct operator*
+    graph_loop_new(struct run *run, struct operator* inner, uint32_t hidden, uint32_t slot);
+struct operator* project_new(struct run *run, struct operator* input, const struct slot_pair *pairs,
+                             size_t count);
+struct operator*
+    distinct_new(struct run *run, struct operator* input, const uint32_t *slots, size_t count);
+struct operator*
+    slice_new(struct run *run, struct operator* input, uint64_t offset, uint64_t limit);
 /* most: rows that are needed of the beginning; UINT64_MAX: all. */
-struct operator *order_new(struct run *run, struct operator *input, const struct order_key *keys,
+struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
                            size_t count, uint64_t most, size_t batch_rows);
-struct operator *group_new(struct run *run, struct operator *input, const struct algebra *group,
+struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
                            size_t batch_rows);
 
 /* All named graphs, in a table of the run's. */

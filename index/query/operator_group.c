@@ -56,8 +56,8 @@ grow(struct group *group, struct reason *why)
 }
 
 static enum status
-concatenate(struct group *group, struct accumulator *accumulator,
-            const struct aggregate *aggregate, const struct value *value, struct reason *why)
+concatenate(struct group *group, struct accumulator *accumulator, const struct aggregate *aggregate,
+            const struct value *value, struct reason *why)
 {
     struct run *run = group->operator.run;
     struct term term;
@@ -163,8 +163,7 @@ count_row(struct group *group, size_t number, size_t which, const oid *row, stru
     struct accumulator *accumulator = accumulator_of(group, number, which);
     if (group->algebra->aggregates[which].distinct) {
         const size_t width = group->operator.run->width;
-        oid *key = arena_alloc(&group->operator.run->evaluation.scratch,
-                               (width + 2) * sizeof *key);
+        oid *key = arena_alloc(&group->operator.run->evaluation.scratch, (width + 2) * sizeof *key);
         bool added;
         size_t at, count = 0;
         if (!key) {
@@ -197,8 +196,8 @@ add_row(struct group *group, const oid *row, struct reason *why)
     evaluation_next_row(evaluation);
     for (size_t i = 0; i < algebra->key_count; i++) {
         const struct slot_expression *key = &algebra->keys[i];
-        group->key[i] = key->expression ? expression_id(evaluation, key->expression, row)
-                                        : row[key->slot];
+        group->key[i] =
+            key->expression ? expression_id(evaluation, key->expression, row) : row[key->slot];
     }
     TRY(row_table_put(&group->groups, group->key, &added, &number, why));
     TRY(grow(group, why));
@@ -212,7 +211,7 @@ add_row(struct group *group, const oid *row, struct reason *why)
 static enum status
 gather(struct group *group, struct reason *why)
 {
-    struct operator *operator = &group->operator;
+    struct operator* operator= & group->operator;
     struct batch *batch;
     for (;;) {
         TRY(operator_next(operator->input, &batch, why));
@@ -266,7 +265,7 @@ result(struct group *group, size_t number, size_t which)
 }
 
 static enum status
-group_next(struct operator *operator, struct batch **batch, struct reason *why)
+group_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct group *group = (struct group *)operator;
     struct run *run = operator->run;
@@ -306,8 +305,7 @@ forget(struct group *group)
     group->room = 0;
 }
 
-static void
-group_reset(struct operator *operator)
+static void group_reset(struct operator* operator)
 {
     struct group *group = (struct group *)operator;
     forget(group);
@@ -318,8 +316,7 @@ group_reset(struct operator *operator)
     group->done = false;
 }
 
-static void
-group_close(struct operator *operator)
+static void group_close(struct operator* operator)
 {
     struct group *group = (struct group *)operator;
     forget(group);
@@ -328,9 +325,8 @@ group_close(struct operator *operator)
     row_table_release(&group->rows);
 }
 
-struct operator *
-group_new(struct run *run, struct operator *input, const struct algebra *algebra,
-          size_t batch_rows)
+struct operator* group_new(struct run *run, struct operator* input, const struct algebra *algebra,
+                           size_t batch_rows)
 {
     static const struct operator_kind kind = {"group", sizeof(struct group), group_next,
                                               group_reset, group_close};
@@ -348,5 +344,5 @@ group_new(struct run *run, struct operator *input, const struct algebra *algebra
                    algebra->key_count);
     row_table_init(&group->seen, &run->account, "DISTINCT in an aggregate", 3, 3);
     row_table_init(&group->rows, &run->account, "COUNT(DISTINCT *)", columns, columns);
-    return group->key ? &group->operator : NULL;
+    return group->key ? &group->operator: NULL;
 }

@@ -5,13 +5,13 @@
 
 struct alternatives {
     struct operator operator;
-    struct operator **branches, **seeds;
+    struct operator** branches, **seeds;
     size_t count, at;
     struct batch *input;
 };
 
 static enum status
-union_next(struct operator *operator, struct batch **batch, struct reason *why)
+union_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct alternatives *all = (struct alternatives *)operator;
     for (;;) {
@@ -39,15 +39,13 @@ union_next(struct operator *operator, struct batch **batch, struct reason *why)
     }
 }
 
-static void
-union_reset(struct operator *operator)
+static void union_reset(struct operator* operator)
 {
     ((struct alternatives *)operator)->input = NULL;
 }
 
-struct operator *
-union_new(struct run *run, struct operator *input, struct operator **branches,
-          struct operator **seeds, size_t count)
+struct operator* union_new(struct run *run, struct operator* input, struct operator** branches,
+                           struct operator** seeds, size_t count)
 {
     static const struct operator_kind kind = {"union", sizeof(struct alternatives), union_next,
                                               union_reset, NULL};
@@ -57,14 +55,14 @@ union_new(struct run *run, struct operator *input, struct operator **branches,
         all->seeds = seeds;
         all->count = count;
     }
-    return (struct operator *)all;
+    return (struct operator*)all;
 }
 
 /* ---- left join: the inner pipeline runs over each batch of input ---- */
 
 struct left_join {
     struct operator operator;
-    struct operator *seed;
+    struct operator* seed;
     uint32_t ordinal;
     struct batch *input;
     bool inner_done;
@@ -73,7 +71,7 @@ struct left_join {
 };
 
 static enum status
-left_join_next(struct operator *operator, struct batch **batch, struct reason *why)
+left_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct left_join *join = (struct left_join *)operator;
     const struct run *run = operator->run;
@@ -118,25 +116,23 @@ left_join_next(struct operator *operator, struct batch **batch, struct reason *w
     }
 }
 
-static void
-left_join_reset(struct operator *operator)
+static void left_join_reset(struct operator* operator)
 {
     ((struct left_join *)operator)->input = NULL;
 }
 
-struct operator *
-left_join_new(struct run *run, struct operator *input, struct operator *inner,
-              struct operator *seed, uint32_t ordinal, size_t batch_rows)
+struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
+                               struct operator* seed, uint32_t ordinal, size_t batch_rows)
 {
-    static const struct operator_kind kind = {"optional", sizeof(struct left_join),
-                                              left_join_next, left_join_reset, NULL};
+    static const struct operator_kind kind = {"optional", sizeof(struct left_join), left_join_next,
+                                              left_join_reset, NULL};
     struct left_join *join = (struct left_join *)operator_new(run, &kind, input, batch_rows);
     if (join) {
         join->operator.inner[0] = inner;
         join->seed = seed;
         join->ordinal = ordinal;
     }
-    return (struct operator *)join;
+    return (struct operator*)join;
 }
 
 /* ---- hash join, left join and minus: the inner pipeline becomes a table ---- */
@@ -255,7 +251,7 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
 }
 
 static enum status
-hash_join_next(struct operator *operator, struct batch **batch, struct reason *why)
+hash_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct hash_join *join = (struct hash_join *)operator;
     TRY(operator_batch(operator, batch, why));
@@ -286,8 +282,7 @@ hash_join_next(struct operator *operator, struct batch **batch, struct reason *w
     return run_check(operator->run, why);
 }
 
-static void
-hash_join_reset(struct operator *operator)
+static void hash_join_reset(struct operator* operator)
 {
     struct hash_join *join = (struct hash_join *)operator;
     join->input = NULL;
@@ -296,15 +291,13 @@ hash_join_reset(struct operator *operator)
     }
 }
 
-static void
-hash_join_close(struct operator *operator)
+static void hash_join_close(struct operator* operator)
 {
     row_table_release(&((struct hash_join *)operator)->table);
 }
 
-struct operator *
-hash_join_new(struct run *run, struct operator *input, struct operator *built,
-              const struct hash_spec *spec, size_t batch_rows)
+struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
+                               const struct hash_spec *spec, size_t batch_rows)
 {
     static const struct operator_kind kinds[] = {
         {"hash join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
@@ -323,8 +316,8 @@ hash_join_new(struct run *run, struct operator *input, struct operator *built,
         slots[join->keys++] = slot;
     }
     /* Subtraction needs the shared columns only. */
-    const struct slots rest = slots_without(
-        spec->mode == HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
+    const struct slots rest =
+        slots_without(spec->mode == HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
     join->count = join->keys;
     for (uint32_t slot = slots_next(&rest, 0); slot < SLOTS_MAXIMUM;
          slot = slots_next(&rest, slot + 1)) {

@@ -28,7 +28,7 @@ list_merge(const struct list *list, oid *row)
 }
 
 static enum status
-list_next(struct operator *operator, struct batch **batch, struct reason *why)
+list_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct list *list = (struct list *)operator;
     const struct run *run = operator->run;
@@ -59,15 +59,13 @@ list_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-list_reset(struct operator *operator)
+static void list_reset(struct operator* operator)
 {
     ((struct list *)operator)->input = NULL;
 }
 
-struct operator *
-values_new(struct run *run, struct operator *input, const struct algebra *values,
-           size_t batch_rows)
+struct operator* values_new(struct run *run, struct operator* input, const struct algebra *values,
+                            size_t batch_rows)
 {
     static const struct operator_kind kind = {"values", sizeof(struct list), list_next, list_reset,
                                               NULL};
@@ -78,8 +76,8 @@ values_new(struct run *run, struct operator *input, const struct algebra *values
         return NULL;
     }
     for (size_t i = 0; i < cells; i++) {
-        rows[i] = values->constants[i] == NUMBER_NONE ? OID_NONE
-                                                      : run->constants[values->constants[i]];
+        rows[i] =
+            values->constants[i] == NUMBER_NONE ? OID_NONE : run->constants[values->constants[i]];
     }
     list->slots = values->slots;
     list->width = values->slot_count;
@@ -138,7 +136,7 @@ search(struct text *text, struct reason *why)
 
 /* An input row with the literal bound finds it by hash; without, it gets them all. */
 static enum status
-text_next(struct operator *operator, struct batch **batch, struct reason *why)
+text_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct text *text = (struct text *)operator;
     struct list *list = &text->list;
@@ -183,15 +181,13 @@ text_next(struct operator *operator, struct batch **batch, struct reason *why)
     return run_check(run, why);
 }
 
-static void
-text_close(struct operator *operator)
+static void text_close(struct operator* operator)
 {
     row_table_release(&((struct text *)operator)->found);
 }
 
-struct operator *
-text_new(struct run *run, struct operator *input, struct place literal, struct slice words,
-         uint32_t score, size_t batch_rows)
+struct operator* text_new(struct run *run, struct operator* input, struct place literal,
+                          struct slice words, uint32_t score, size_t batch_rows)
 {
     static const struct operator_kind kind = {"search", sizeof(struct text), text_next, list_reset,
                                               text_close};
@@ -272,7 +268,7 @@ struct graph_names {
 };
 
 static enum status
-graph_names_next(struct operator *operator, struct batch **batch, struct reason *why)
+graph_names_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct graph_names *names = (struct graph_names *)operator;
     if (!names->listed) {
@@ -284,19 +280,17 @@ graph_names_next(struct operator *operator, struct batch **batch, struct reason 
     return list_next(operator, batch, why);
 }
 
-static void
-graph_names_close(struct operator *operator)
+static void graph_names_close(struct operator* operator)
 {
     row_table_release(&((struct graph_names *)operator)->names);
 }
 
-struct operator *
-graph_names_new(struct run *run, struct operator *input, struct place graph, size_t batch_rows)
+struct operator*
+    graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows)
 {
     static const struct operator_kind kind = {"graphs", sizeof(struct graph_names),
                                               graph_names_next, list_reset, graph_names_close};
-    struct graph_names *names =
-        (struct graph_names *)operator_new(run, &kind, input, batch_rows);
+    struct graph_names *names = (struct graph_names *)operator_new(run, &kind, input, batch_rows);
     if (!names) {
         return NULL;
     }
@@ -319,7 +313,7 @@ struct graph_loop {
 };
 
 static enum status
-graph_loop_next(struct operator *operator, struct batch **batch, struct reason *why)
+graph_loop_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct graph_loop *loop = (struct graph_loop *)operator;
     struct run *run = operator->run;
@@ -358,21 +352,19 @@ graph_loop_next(struct operator *operator, struct batch **batch, struct reason *
     }
 }
 
-static void
-graph_loop_reset(struct operator *operator)
+static void graph_loop_reset(struct operator* operator)
 {
     ((struct graph_loop *)operator)->running = false;
     ((struct graph_loop *)operator)->at = 0;
 }
 
-static void
-graph_loop_close(struct operator *operator)
+static void graph_loop_close(struct operator* operator)
 {
     row_table_release(&((struct graph_loop *)operator)->names);
 }
 
-struct operator *
-graph_loop_new(struct run *run, struct operator *inner, uint32_t hidden, uint32_t slot)
+struct operator*
+    graph_loop_new(struct run *run, struct operator* inner, uint32_t hidden, uint32_t slot)
 {
     static const struct operator_kind kind = {"each graph", sizeof(struct graph_loop),
                                               graph_loop_next, graph_loop_reset, graph_loop_close};

@@ -91,8 +91,8 @@ static enum status
 account(struct order *order, struct reason *why)
 {
     struct run *run = order->operator.run;
-    const size_t used = order->arenas[0].used + order->arenas[1].used +
-                        order->room * sizeof *order->rows;
+    const size_t used =
+        order->arenas[0].used + order->arenas[1].used + order->room * sizeof *order->rows;
     if (used > order->taken) {
         TRY(memory_take(&run->account, used - order->taken, "ORDER BY", why));
     } else {
@@ -187,7 +187,7 @@ add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
 static enum status
 gather(struct order *order, struct reason *why)
 {
-    struct operator *operator = &order->operator;
+    struct operator* operator= & order->operator;
     struct batch *batch;
     uint64_t sequence = 0;
     for (;;) {
@@ -206,7 +206,7 @@ gather(struct order *order, struct reason *why)
 }
 
 static enum status
-order_next(struct operator *operator, struct batch **batch, struct reason *why)
+order_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct order *order = (struct order *)operator;
     const struct run *run = operator->run;
@@ -221,8 +221,7 @@ order_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-order_reset(struct operator *operator)
+static void order_reset(struct operator* operator)
 {
     struct order *order = (struct order *)operator;
     order->done = false;
@@ -231,8 +230,7 @@ order_reset(struct operator *operator)
     arena_reset(&order->arenas[1]);
 }
 
-static void
-order_close(struct operator *operator)
+static void order_close(struct operator* operator)
 {
     struct order *order = (struct order *)operator;
     memory_give(&operator->run->account, order->taken);
@@ -241,9 +239,8 @@ order_close(struct operator *operator)
     free(order->rows);
 }
 
-struct operator *
-order_new(struct run *run, struct operator *input, const struct order_key *keys, size_t count,
-          uint64_t most, size_t batch_rows)
+struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
+                           size_t count, uint64_t most, size_t batch_rows)
 {
     static const struct operator_kind kind = {"order", sizeof(struct order), order_next,
                                               order_reset, order_close};

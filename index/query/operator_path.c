@@ -13,8 +13,8 @@ struct path_join {
     struct batch *input;
     size_t at;
     bool searched;
-    oid graph;               /* of the present row; OID_NONE: spec.graphs */
-    struct row_table found;  /* subject, object for the present row */
+    oid graph;              /* of the present row; OID_NONE: spec.graphs */
+    struct row_table found; /* subject, object for the present row */
     size_t given;
 };
 
@@ -164,9 +164,8 @@ step_edges(struct path_join *join, const struct path *path, oid node, bool forwa
             break;
         }
         if (path->kind == PATH_NEGATED &&
-            (of_backward_set
-                 ? excluded(run, path->backward, path->backward_count, quad.predicate)
-                 : excluded(run, path->forward, path->forward_count, quad.predicate))) {
+            (of_backward_set ? excluded(run, path->backward, path->backward_count, quad.predicate)
+                             : excluded(run, path->forward, path->forward_count, quad.predicate))) {
             continue;
         }
         status = put(out, forward ? quad.object : quad.subject, why);
@@ -187,8 +186,8 @@ step_sequence(struct path_join *join, const struct path *path, oid node, bool fo
     enum status status =
         step(join, forward ? path->left : path->right, node, forward, &middle, why);
     for (size_t i = 0; status == STATUS_OK && i < middle.count; i++) {
-        status = step(join, forward ? path->right : path->left, *row_table_row(&middle, i),
-                      forward, out, why);
+        status = step(join, forward ? path->right : path->left, *row_table_row(&middle, i), forward,
+                      out, why);
     }
     row_table_release(&middle);
     return status;
@@ -201,8 +200,8 @@ step_closure(struct path_join *join, const struct path *path, oid node, bool for
 {
     struct row_table visited;
     row_table_init(&visited, &join->operator.run->account, "property paths", 1, 1);
-    enum status status = zero ? put(&visited, node, why)
-                              : step(join, path->left, node, forward, &visited, why);
+    enum status status =
+        zero ? put(&visited, node, why) : step(join, path->left, node, forward, &visited, why);
     for (size_t i = 0; status == STATUS_OK && i < visited.count; i++) {
         status = step(join, path->left, *row_table_row(&visited, i), forward, &visited, why);
     }
@@ -214,8 +213,8 @@ step_closure(struct path_join *join, const struct path *path, oid node, bool for
 }
 
 static enum status
-step(struct path_join *join, const struct path *path, oid node, bool forward,
-     struct row_table *out, struct reason *why)
+step(struct path_join *join, const struct path *path, oid node, bool forward, struct row_table *out,
+     struct reason *why)
 {
     switch (path->kind) {
     case PATH_LINK:
@@ -346,8 +345,7 @@ search(struct path_join *join, const oid *row, struct reason *why)
     const oid subject = place_id(run, join->spec.pattern.subject, row);
     const oid object = place_id(run, join->spec.pattern.object, row);
     row_table_reset(&join->found);
-    join->graph =
-        join->spec.graph.kind == PLACE_SLOT ? row[join->spec.graph.number] : OID_NONE;
+    join->graph = join->spec.graph.kind == PLACE_SLOT ? row[join->spec.graph.number] : OID_NONE;
     if (join->spec.pattern.path->kind == PATH_NEGATED) {
         TRY(search_negated(join, subject, object, true, why));
         return search_negated(join, subject, object, false, why);
@@ -355,8 +353,7 @@ search(struct path_join *join, const oid *row, struct reason *why)
     if (subject) {
         return search_from(join, subject, object, true, why);
     }
-    return object ? search_from(join, object, OID_NONE, false, why)
-                  : search_everywhere(join, why);
+    return object ? search_from(join, object, OID_NONE, false, why) : search_everywhere(join, why);
 }
 
 static bool
@@ -372,7 +369,7 @@ bind(oid *row, struct place place, oid id)
 }
 
 static enum status
-path_next(struct operator *operator, struct batch **batch, struct reason *why)
+path_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct path_join *join = (struct path_join *)operator;
     const struct run *run = operator->run;
@@ -407,20 +404,18 @@ path_next(struct operator *operator, struct batch **batch, struct reason *why)
     return run_check(run, why);
 }
 
-static void
-path_reset(struct operator *operator)
+static void path_reset(struct operator* operator)
 {
     ((struct path_join *)operator)->input = NULL;
 }
 
-static void
-path_close(struct operator *operator)
+static void path_close(struct operator* operator)
 {
     row_table_release(&((struct path_join *)operator)->found);
 }
 
-struct operator *
-path_new(struct run *run, struct operator *input, const struct scan_spec *spec, size_t batch_rows)
+struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
+                          size_t batch_rows)
 {
     static const struct operator_kind kind = {"path", sizeof(struct path_join), path_next,
                                               path_reset, path_close};

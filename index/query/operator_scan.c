@@ -93,8 +93,7 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     }
     TRY(run_check(run, why));
     run->report.scans++;
-    enum status status =
-        run->source->scan(run->source->context, &pattern, order, &scan->open, why);
+    enum status status = run->source->scan(run->source->context, &pattern, order, &scan->open, why);
     if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
         scan->doubles = DOUBLES_ANYWHERE;
         status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
@@ -153,15 +152,13 @@ bind(oid *row, struct place place, oid id)
 }
 
 static enum status
-scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch,
-          struct reason *why)
+scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, struct reason *why)
 {
     const struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
     bool doubled;
     TRY(is_double(scan, quad, &doubled, why));
-    if (doubled ||
-        (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
+    if (doubled || (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
         return STATUS_OK;
     }
     oid *row = batch_row(run, batch, batch->count);
@@ -192,13 +189,13 @@ scan_advance(struct scan *scan)
 static enum status
 scan_more(struct scan *scan, bool *end, struct reason *why)
 {
-    struct operator *operator = &scan->operator;
+    struct operator* operator= & scan->operator;
     struct run *run = operator->run;
     *end = false;
     for (;;) {
         if (scan->open) {
             /* A first small piece: many lookups end after one row. */
-            const size_t most = operator->batch_rows < QUADS ? operator->batch_rows : QUADS;
+            const size_t most = operator->batch_rows<QUADS ? operator->batch_rows : QUADS;
             TRY(run->source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
             scan->quad = 0;
             run->report.scanned += scan->quad_count;
@@ -225,7 +222,7 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
 }
 
 static enum status
-scan_next(struct operator *operator, struct batch **batch, struct reason *why)
+scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct scan *scan = (struct scan *)operator;
     TRY(operator_batch(operator, batch, why));
@@ -242,8 +239,7 @@ scan_next(struct operator *operator, struct batch **batch, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-scan_reset(struct operator *operator)
+static void scan_reset(struct operator* operator)
 {
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
@@ -251,15 +247,14 @@ scan_reset(struct operator *operator)
     scan->at = scan->graph = 0;
 }
 
-static void
-scan_close(struct operator *operator)
+static void scan_close(struct operator* operator)
 {
     scan_stop((struct scan *)operator);
     row_table_release(&((struct scan *)operator)->seen);
 }
 
-struct operator *
-scan_new(struct run *run, struct operator *input, const struct scan_spec *spec, size_t batch_rows)
+struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
+                          size_t batch_rows)
 {
     static const struct operator_kind kind = {"scan", sizeof(struct scan), scan_next, scan_reset,
                                               scan_close};

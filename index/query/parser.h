@@ -45,13 +45,13 @@ struct parser {
     size_t label_count;
     uint32_t block, last_block; /* numbers of basic graph patterns */
     unsigned nesting;
-    bool template;            /* inside a CONSTRUCT template: blank nodes are new ones */
-    struct algebra *unions;   /* of alternative paths, waiting to be joined */
+    bool template;          /* inside a CONSTRUCT template: blank nodes are new ones */
+    struct algebra *unions; /* of alternative paths, waiting to be joined */
 };
 
 /* ---- helpers, in parser.c ---- */
 
-bool parser_is(const struct parser *parser, const char *sign);  /* current token is this sign */
+bool parser_is(const struct parser *parser, const char *sign);   /* current token is this sign */
 bool parser_word(const struct parser *parser, const char *word); /* any letter case */
 enum status parser_next(struct parser *parser);
 /* Goes on when the sign or word is there, else an error. */

@@ -44,8 +44,8 @@ new_expression(struct parser *parser, enum expression_kind kind)
 }
 
 static enum status
-new_call(struct parser *parser, const struct function *function,
-         const struct arguments *arguments, const struct expression **result)
+new_call(struct parser *parser, const struct function *function, const struct arguments *arguments,
+         const struct expression **result)
 {
     struct expression *call = new_expression(parser, EXPRESSION_CALL);
     if (!call) {
@@ -168,9 +168,12 @@ parse_exists(struct parser *parser, bool negated, const struct expression **resu
 static const struct {
     const char *name;
     enum aggregate_kind kind;
-} aggregates[] = {{"COUNT", AGGREGATE_COUNT},   {"SUM", AGGREGATE_SUM},
-                  {"MIN", AGGREGATE_MIN},       {"MAX", AGGREGATE_MAX},
-                  {"AVG", AGGREGATE_AVG},       {"SAMPLE", AGGREGATE_SAMPLE},
+} aggregates[] = {{"COUNT", AGGREGATE_COUNT},
+                  {"SUM", AGGREGATE_SUM},
+                  {"MIN", AGGREGATE_MIN},
+                  {"MAX", AGGREGATE_MAX},
+                  {"AVG", AGGREGATE_AVG},
+                  {"SAMPLE", AGGREGATE_SAMPLE},
                   {"GROUP_CONCAT", AGGREGATE_GROUP_CONCAT}};
 
 static bool

@@ -56,8 +56,7 @@ parse_optional(struct parser *parser, struct group *group)
     const struct expression *filter = NULL;
     TRY(parser_next(parser));
     TRY(parse_group(parser, &right, &filter));
-    group->all =
-        algebra_binary(parser->arena, ALGEBRA_LEFT_JOIN, group->all, right, filter);
+    group->all = algebra_binary(parser->arena, ALGEBRA_LEFT_JOIN, group->all, right, filter);
     return group->all ? STATUS_OK : parser_too_large(parser);
 }
 
@@ -124,8 +123,8 @@ parse_bind(struct parser *parser, struct group *group)
     uint32_t slot;
     TRY(parser_variable_slot(parser, parser->lexer.token.value, &slot));
     if (slots_have(&group->all->maybe, slot)) {
-        return lexer_fail(&parser->lexer, parser->lexer.token.text.at,
-                          "?%.*s is already in scope", SLICE_PRINT(parser->lexer.token.value));
+        return lexer_fail(&parser->lexer, parser->lexer.token.text.at, "?%.*s is already in scope",
+                          SLICE_PRINT(parser->lexer.token.value));
     }
     TRY(parser_next(parser));
     TRY(parser_take(parser, ")"));

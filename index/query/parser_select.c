@@ -81,8 +81,7 @@ parse_select_items(struct parser *parser, struct selection *selection)
         }
         selection->items[selection->count++] = item;
     }
-    return selection->count ? STATUS_OK
-                            : lexer_expected(&parser->lexer, "a variable, '(' or '*'");
+    return selection->count ? STATUS_OK : lexer_expected(&parser->lexer, "a variable, '(' or '*'");
 }
 
 static enum status
@@ -272,8 +271,8 @@ check_selection(struct parser *parser, const struct selection *selection,
         const struct slice name = parser->query->slot_names[item->slot];
         if (item->expression) {
             if (slots_have(&pattern->maybe, item->slot) || slots_have(&aliases, item->slot)) {
-                return lexer_fail(&parser->lexer, selection->places[i],
-                                  "?%.*s is already in scope", SLICE_PRINT(name));
+                return lexer_fail(&parser->lexer, selection->places[i], "?%.*s is already in scope",
+                                  SLICE_PRINT(name));
             }
             if (grouped && !slots_within(&item->expression->slots, &visible) &&
                 !item->expression->exists) {
@@ -367,8 +366,7 @@ project(struct parser *parser, const struct selection *selection, const uint32_t
         struct algebra **node)
 {
     struct algebra *projected = algebra_new(parser->arena, ALGEBRA_PROJECT);
-    struct slot_pair *pairs =
-        arena_alloc(parser->arena, (selection->count + 1) * sizeof *pairs);
+    struct slot_pair *pairs = arena_alloc(parser->arena, (selection->count + 1) * sizeof *pairs);
     if (!projected || !pairs) {
         return parser_too_large(parser);
     }

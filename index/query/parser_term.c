@@ -89,8 +89,8 @@ parser_resolve(struct parser *parser, struct slice reference, struct slice *iri)
         *iri = arena_copy(parser->arena, buf_slice(&buf));
         status = iri->at ? STATUS_OK : parser_too_large(parser);
     } else {
-        status = lexer_fail(&parser->lexer, parser->lexer.token.text.at,
-                            "this IRI cannot be resolved");
+        status =
+            lexer_fail(&parser->lexer, parser->lexer.token.text.at, "this IRI cannot be resolved");
     }
     buf_release(&buf);
     return status;

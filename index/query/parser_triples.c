@@ -363,8 +363,7 @@ parse_path_element(struct parser *parser, const struct path **path)
     static const struct {
         const char *sign;
         enum path_kind kind;
-    } modifiers[] = {
-        {"?", PATH_ZERO_OR_ONE}, {"*", PATH_ZERO_OR_MORE}, {"+", PATH_ONE_OR_MORE}};
+    } modifiers[] = {{"?", PATH_ZERO_OR_ONE}, {"*", PATH_ZERO_OR_MORE}, {"+", PATH_ONE_OR_MORE}};
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++) {
         if (parser_is(parser, modifiers[i].sign)) {
             TRY(parser_next(parser));

@@ -16,7 +16,7 @@ too_large(struct planner *planner)
 }
 
 enum status
-plan_set(struct planner *planner, struct operator *operator, struct operator **pipeline,
+plan_set(struct planner *planner, struct operator* operator, struct operator** pipeline,
          const struct known *known, const char *format, ...)
 {
     if (!operator) {
@@ -79,8 +79,8 @@ plan_exists(struct planner *planner, const struct expression *exists, const stru
 {
     struct planner inner = *planner;
     struct known inside = *known;
-    struct operator *seed = seed_new(planner->run);
-    struct operator *pipeline = seed;
+    struct operator* seed = seed_new(planner->run);
+    struct operator* pipeline = seed;
     if (!seed) {
         return too_large(planner);
     }
@@ -112,11 +112,11 @@ plan_expression(struct planner *planner, const struct expression *expression,
 }
 
 static enum status
-add_filter(struct planner *planner, const struct expression *expression,
-           struct operator **pipeline, const struct known *known)
+add_filter(struct planner *planner, const struct expression *expression, struct operator** pipeline,
+           const struct known *known)
 {
     TRY(plan_expression(planner, expression, known));
-    struct operator *filter = filter_new(planner->run, *pipeline, expression);
+    struct operator* filter = filter_new(planner->run, *pipeline, expression);
     TRY(plan_set(planner, filter, pipeline, known, NULL));
     if (expression->exists) {
         for (size_t i = 0; planner->notes && i < expression->count + 1; i++) {
@@ -131,7 +131,7 @@ add_filter(struct planner *planner, const struct expression *expression,
 }
 
 enum status
-plan_filters(struct planner *planner, struct operator **pipeline, const struct known *known,
+plan_filters(struct planner *planner, struct operator** pipeline, const struct known *known,
              struct pending *pending)
 {
     for (; pending; pending = pending->outer) {
@@ -148,12 +148,12 @@ plan_filters(struct planner *planner, struct operator **pipeline, const struct k
 }
 
 static enum status
-plan_filter(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_filter(struct planner *planner, const struct algebra *node, struct operator** pipeline,
             struct known *known, struct pending *outer)
 {
     const struct expression *expression = node->expression;
-    const bool conjunction = expression->kind == EXPRESSION_CALL &&
-                             expression->function == function_find(SLICE("&&"));
+    const bool conjunction =
+        expression->kind == EXPRESSION_CALL && expression->function == function_find(SLICE("&&"));
     struct pending pending = {.count = conjunction ? expression->count : 1, .outer = outer};
     pending.filters = conjunction ? expression->arguments : &expression;
     pending.done = arena_zero(&planner->run->arena, pending.count);
@@ -200,10 +200,8 @@ is_safe(const struct algebra *node, const struct slots *left, bool unit)
                covered(&node->expression->slots, left, &node->left->certain);
     case ALGEBRA_LEFT_JOIN:
         mentioned = algebra_mentioned(node->right);
-        return is_safe(node->left, left, unit) &&
-               covered(&mentioned, left, &node->left->certain) &&
-               (!node->expression ||
-                covered(&node->expression->slots, left, &node->left->certain));
+        return is_safe(node->left, left, unit) && covered(&mentioned, left, &node->left->certain) &&
+               (!node->expression || covered(&node->expression->slots, left, &node->left->certain));
     case ALGEBRA_MINUS:
         return is_safe(node->left, left, unit) &&
                covered(&node->right->maybe, left, &node->left->certain);
@@ -216,15 +214,14 @@ is_safe(const struct algebra *node, const struct slots *left, bool unit)
 }
 
 bool
-plan_is_safe(const struct planner *planner, const struct algebra *node,
-             const struct known *known)
+plan_is_safe(const struct planner *planner, const struct algebra *node, const struct known *known)
 {
     const struct slots left = slots_without(&known->maybe, &planner->substituted);
     return is_safe(node, &left, known->unit);
 }
 
 enum status
-plan_standalone(struct planner *planner, const struct algebra *node, struct operator **root,
+plan_standalone(struct planner *planner, const struct algebra *node, struct operator** root,
                 struct known *known)
 {
     struct planner alone = *planner;
@@ -235,9 +232,9 @@ plan_standalone(struct planner *planner, const struct algebra *node, struct oper
 }
 
 enum status
-plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
+plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
           const struct known *right, const struct expression *expression,
-          struct operator **pipeline, struct known *known)
+          struct operator** pipeline, struct known *known)
 {
     const struct slots both = slots_both(&known->maybe, &right->maybe);
     const struct slots certain = slots_both(&known->certain, &right->certain);
@@ -249,7 +246,7 @@ plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
                              .rebuild = planner->in_loop};
     const double larger = known->rows > right->rows ? known->rows : right->rows;
     const double rows = slots_empty(&both) ? known->rows * right->rows : larger;
-    struct operator *join =
+    struct operator* join =
         hash_join_new(planner->run, *pipeline, built, &spec, planner->batch_rows);
     if (mode != HASH_MINUS) {
         known->maybe = slots_union(&known->maybe, &right->maybe);
@@ -263,25 +260,25 @@ plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
 }
 
 enum status
-plan_joined(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_joined(struct planner *planner, const struct algebra *node, struct operator** pipeline,
             struct known *known, struct pending *pending)
 {
     if (plan_is_safe(planner, node, known)) {
         return plan_node(planner, node, pipeline, known, pending);
     }
-    struct operator *built;
+    struct operator* built;
     struct known right;
     TRY(plan_standalone(planner, node, &built, &right));
     return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
 }
 
 static enum status
-plan_left_join(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_left_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                struct known *known, struct pending *pending)
 {
     TRY(plan_node(planner, node->left, pipeline, known, pending));
     struct known right = *known;
-    struct operator *inner;
+    struct operator* inner;
     const bool apart = !slots_meet(&known->maybe, &node->right->maybe) && !known->unit &&
                        !node->expression && slots_empty(&planner->substituted);
     if (apart || !plan_is_safe(planner, node->right, known)) {
@@ -289,10 +286,9 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
         struct known merged = *known;
         merged.maybe = slots_union(&merged.maybe, &right.maybe);
         TRY(plan_expression(planner, node->expression, &merged));
-        return plan_hash(planner, HASH_LEFT_JOIN, inner, &right, node->expression, pipeline,
-                         known);
+        return plan_hash(planner, HASH_LEFT_JOIN, inner, &right, node->expression, pipeline, known);
     }
-    struct operator *seed = seed_new(planner->run);
+    struct operator* seed = seed_new(planner->run);
     if (!seed) {
         return too_large(planner);
     }
@@ -305,14 +301,13 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
     known->maybe = slots_union(&known->maybe, &node->right->maybe);
     known->rows = right.rows > known->rows ? right.rows : known->rows;
     known->unit = false;
-    return plan_set(planner,
-                    left_join_new(planner->run, *pipeline, inner, seed, ordinal,
-                                  planner->batch_rows),
-                    pipeline, known, NULL);
+    return plan_set(
+        planner, left_join_new(planner->run, *pipeline, inner, seed, ordinal, planner->batch_rows),
+        pipeline, known, NULL);
 }
 
 static enum status
-plan_minus(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_minus(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known, struct pending *pending)
 {
     TRY(plan_node(planner, node->left, pipeline, known, pending));
@@ -320,7 +315,7 @@ plan_minus(struct planner *planner, const struct algebra *node, struct operator 
         return STATUS_OK; /* what shares no variable subtracts nothing */
     }
     struct planner right = *planner;
-    struct operator *built;
+    struct operator* built;
     struct known what;
     right.doubles = true;
     TRY(plan_standalone(&right, node->right, &built, &what));
@@ -338,12 +333,12 @@ count_branches(const struct algebra *node)
 }
 
 static enum status
-plan_union(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_union(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known)
 {
     const size_t count = count_branches(node);
-    struct operator **branches = arena_zero(&planner->run->arena, count * sizeof *branches);
-    struct operator **seeds = arena_zero(&planner->run->arena, count * sizeof *seeds);
+    struct operator** branches = arena_zero(&planner->run->arena, count * sizeof *branches);
+    struct operator** seeds = arena_zero(&planner->run->arena, count * sizeof *seeds);
     struct known after = *known;
     if (!branches || !seeds) {
         return too_large(planner);
@@ -367,7 +362,7 @@ plan_union(struct planner *planner, const struct algebra *node, struct operator 
     after.certain = slots_union(&after.certain, &node->certain);
     after.unit = false;
     *known = after;
-    struct operator *all = union_new(planner->run, *pipeline, branches, seeds, count);
+    struct operator* all = union_new(planner->run, *pipeline, branches, seeds, count);
     TRY(plan_set(planner, all, pipeline, known, "%zu branches", count));
     all->inner[0] = branches[0];
     all->inner[1] = branches[1];
@@ -412,7 +407,7 @@ binds_graph(const struct algebra *node)
 }
 
 static enum status
-plan_named_graph(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_named_graph(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                  struct known *known, struct pending *pending)
 {
     struct run *run = planner->run;
@@ -440,11 +435,11 @@ plan_named_graph(struct planner *planner, const struct algebra *node, struct ope
 }
 
 static enum status
-plan_graph_loop(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_graph_loop(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                 struct known *known)
 {
     struct planner inside = *planner;
-    struct operator *inner;
+    struct operator* inner;
     struct known right;
     const uint32_t hidden = (uint32_t)planner->run->width++;
     inside.graph = (struct place){PLACE_SLOT, hidden};
@@ -453,7 +448,7 @@ plan_graph_loop(struct planner *planner, const struct algebra *node, struct oper
     slots_add(&right.maybe, node->graph.number);
     slots_add(&right.certain, node->graph.number);
     right.unit = false;
-    struct operator *loop = NULL;
+    struct operator* loop = NULL;
     TRY(plan_set(planner, graph_loop_new(planner->run, inner, hidden, node->graph.number), &loop,
                  &right, NULL));
     if (known->unit) {
@@ -465,7 +460,7 @@ plan_graph_loop(struct planner *planner, const struct algebra *node, struct oper
 }
 
 static enum status
-plan_graph(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_graph(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known, struct pending *pending)
 {
     if (node->graph.kind == PLACE_CONSTANT) {
@@ -496,7 +491,7 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator 
 /* A chain of BIND and SELECT expressions is one operator, so that BNODE("x") means the same blank
  * node throughout a solution. */
 static enum status
-plan_extend(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_extend(struct planner *planner, const struct algebra *node, struct operator** pipeline,
             struct known *known, struct pending *pending)
 {
     size_t count = 0;
@@ -522,7 +517,7 @@ plan_extend(struct planner *planner, const struct algebra *node, struct operator
 }
 
 static enum status
-plan_group(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_group(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known)
 {
     struct planner inside = *planner;
@@ -547,7 +542,7 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator 
 /* most: rows that are needed. */
 static enum status
 plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
-           struct operator **pipeline, struct known *known)
+           struct operator** pipeline, struct known *known)
 {
     struct planner inside = *planner;
     inside.batch_rows = BATCH_ROWS;
@@ -564,7 +559,7 @@ plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
 
 static enum status
 plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
-             struct operator **pipeline, struct known *known)
+             struct operator** pipeline, struct known *known)
 {
     bool same = true;
     if (node->left->kind == ALGEBRA_ORDER) {
@@ -585,7 +580,7 @@ plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
 }
 
 static enum status
-plan_distinct(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_distinct(struct planner *planner, const struct algebra *node, struct operator** pipeline,
               struct known *known)
 {
     struct planner inside = *planner;
@@ -605,7 +600,7 @@ plan_distinct(struct planner *planner, const struct algebra *node, struct operat
 }
 
 static enum status
-plan_slice(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_slice(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known)
 {
     struct planner inside = *planner;
@@ -632,7 +627,7 @@ plan_slice(struct planner *planner, const struct algebra *node, struct operator 
 }
 
 static enum status
-plan_other(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_other(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known)
 {
     switch (node->kind) {
@@ -641,9 +636,8 @@ plan_other(struct planner *planner, const struct algebra *node, struct operator 
         known->certain = slots_union(&known->certain, &node->certain);
         known->rows *= (double)node->row_count;
         known->unit = false;
-        return plan_set(planner,
-                        values_new(planner->run, *pipeline, node, planner->batch_rows), pipeline,
-                        known, "%zu rows", node->row_count);
+        return plan_set(planner, values_new(planner->run, *pipeline, node, planner->batch_rows),
+                        pipeline, known, "%zu rows", node->row_count);
     case ALGEBRA_SERVICE:
         return node->silent ? STATUS_OK
                             : status_fail(planner->why, STATUS_UNSUPPORTED,
@@ -664,7 +658,7 @@ plan_other(struct planner *planner, const struct algebra *node, struct operator 
 }
 
 enum status
-plan_node(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_node(struct planner *planner, const struct algebra *node, struct operator** pipeline,
           struct known *known, struct pending *pending)
 {
     switch (node->kind) {
@@ -695,7 +689,7 @@ plan_node(struct planner *planner, const struct algebra *node, struct operator *
 }
 
 enum status
-plan_query(struct run *run, bool notes, struct operator **root, struct reason *why)
+plan_query(struct run *run, bool notes, struct operator** root, struct reason *why)
 {
     struct planner planner = {.run = run,
                               .graphs = run->default_graphs,

@@ -15,13 +15,13 @@
 
 struct planner {
     struct run *run;
-    struct place graph;      /* SLOT: patterns are within GRAPH ?slot */
-    struct graphs graphs;    /* else: the graphs they look at */
+    struct place graph;   /* SLOT: patterns are within GRAPH ?slot */
+    struct graphs graphs; /* else: the graphs they look at */
     struct slots substituted;
     size_t batch_rows;
-    bool in_loop;            /* within a loop over graphs */
-    bool doubles;            /* equal solutions need not be counted right */
-    bool notes;              /* for explaining */
+    bool in_loop; /* within a loop over graphs */
+    bool doubles; /* equal solutions need not be counted right */
+    bool notes;   /* for explaining */
     struct reason *why;
 };
 
@@ -41,24 +41,24 @@ struct pending {
 };
 
 /* The query's pipeline; run->exists is filled as well. notes: for query_explain. */
-enum status plan_query(struct run *run, bool notes, struct operator **root, struct reason *why);
+enum status plan_query(struct run *run, bool notes, struct operator** root, struct reason *why);
 
 /* ---- between the parts ---- */
 
 enum status plan_node(struct planner *planner, const struct algebra *node,
-                      struct operator **pipeline, struct known *known, struct pending *pending);
+                      struct operator** pipeline, struct known *known, struct pending *pending);
 /* As plan_node, or a hash join where that would not be right. */
 enum status plan_joined(struct planner *planner, const struct algebra *node,
-                        struct operator **pipeline, struct known *known, struct pending *pending);
+                        struct operator** pipeline, struct known *known, struct pending *pending);
 enum status plan_standalone(struct planner *planner, const struct algebra *node,
-                            struct operator **root, struct known *known);
-enum status plan_hash(struct planner *planner, enum hash_mode mode, struct operator *built,
+                            struct operator** root, struct known *known);
+enum status plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
                       const struct known *right, const struct expression *expression,
-                      struct operator **pipeline, struct known *known);
+                      struct operator** pipeline, struct known *known);
 /* PATTERNS and JOIN: all that they join, in the order that seems cheapest. */
 enum status plan_join(struct planner *planner, const struct algebra *node,
-                      struct operator **pipeline, struct known *known, struct pending *pending);
-enum status plan_filters(struct planner *planner, struct operator **pipeline,
+                      struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_filters(struct planner *planner, struct operator** pipeline,
                          const struct known *known, struct pending *pending);
 /* Plans the EXISTS inside an expression. */
 enum status plan_expression(struct planner *planner, const struct expression *expression,
@@ -71,9 +71,9 @@ enum status plan_estimate(struct planner *planner, const struct algebra *node,
 enum status plan_estimate_pattern(struct planner *planner, const struct pattern *pattern,
                                   double *rows);
 /* Sets the operator in place; LIMIT when it is NULL. note: may be NULL. */
-enum status plan_set(struct planner *planner, struct operator *operator,
-                     struct operator **pipeline, const struct known *known, const char *format,
-                     ...) __attribute__((format(printf, 5, 6)));
+enum status plan_set(struct planner *planner, struct operator* operator, struct operator** pipeline,
+                     const struct known *known, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 struct slice plan_pattern_text(struct planner *planner, const struct pattern *pattern);
 
 #endif

@@ -11,10 +11,10 @@
 #include "index/query/plan.h"
 
 struct item {
-    const struct algebra *node;     /* or */
+    const struct algebra *node; /* or */
     const struct pattern *pattern;
-    uint32_t score;                 /* of a keyword search: slot of the score */
-    double rows;                    /* without any variable bound */
+    uint32_t score; /* of a keyword search: slot of the score */
+    double rows;    /* without any variable bound */
     struct slots slots;
     bool search, done;
 };
@@ -221,17 +221,16 @@ attach_scores(struct planner *planner, struct items *items)
 /* ---- joining one item ---- */
 
 static enum status
-plan_search(struct planner *planner, const struct item *item, struct operator **pipeline,
+plan_search(struct planner *planner, const struct item *item, struct operator** pipeline,
             struct known *known)
 {
     const struct place words = item->pattern->object;
     if (words.kind != PLACE_CONSTANT ||
         planner->run->query->constants[words.number].kind != TERM_LITERAL) {
-        return status_fail(planner->why, STATUS_BAD_INPUT,
-                           "q:matches needs its words as a string");
+        return status_fail(planner->why, STATUS_BAD_INPUT, "q:matches needs its words as a string");
     }
     const struct slice text = planner->run->query->constants[words.number].value;
-    struct operator *search = text_new(planner->run, *pipeline, item->pattern->subject, text,
+    struct operator* search = text_new(planner->run, *pipeline, item->pattern->subject, text,
                                        item->score, planner->batch_rows);
     return plan_set(planner, search, pipeline, known, "\"%.*s\"", SLICE_PRINT(text));
 }
@@ -256,7 +255,7 @@ rather_hash(const struct item *item, const struct known *known)
 }
 
 static enum status
-plan_scan(struct planner *planner, const struct item *item, struct operator **pipeline,
+plan_scan(struct planner *planner, const struct item *item, struct operator** pipeline,
           struct known *known)
 {
     struct run *run = planner->run;
@@ -268,23 +267,23 @@ plan_scan(struct planner *planner, const struct item *item, struct operator **pi
         return plan_set(planner, path_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
                         known, "%.*s", SLICE_PRINT(note));
     }
-    return plan_set(planner, scan_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
-                    known, "%.*s", SLICE_PRINT(note));
+    return plan_set(planner, scan_new(run, *pipeline, &spec, planner->batch_rows), pipeline, known,
+                    "%.*s", SLICE_PRINT(note));
 }
 
 static enum status
-plan_scan_apart(struct planner *planner, const struct item *item, struct operator **pipeline,
+plan_scan_apart(struct planner *planner, const struct item *item, struct operator** pipeline,
                 struct known *known)
 {
     struct known right = {.maybe = item->slots, .certain = item->slots, .rows = item->rows};
-    struct operator *built = NULL;
+    struct operator* built = NULL;
     TRY(plan_set(planner, unit_new(planner->run), &built, &right, NULL));
     TRY(plan_scan(planner, item, &built, &right));
     return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
 }
 
 static enum status
-plan_item(struct planner *planner, struct item *item, struct operator **pipeline,
+plan_item(struct planner *planner, struct item *item, struct operator** pipeline,
           struct known *known, struct pending *pending)
 {
     item->done = true;
@@ -334,7 +333,7 @@ cheapest(const struct planner *planner, const struct items *items, const struct 
 }
 
 enum status
-plan_join(struct planner *planner, const struct algebra *node, struct operator **pipeline,
+plan_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
           struct known *known, struct pending *pending)
 {
     struct items items = {0};

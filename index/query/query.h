@@ -67,8 +67,7 @@ struct query_options {
 struct query_sink {
     void *context;
     /* SELECT: once, before rows. */
-    enum status (*columns)(void *context, const struct slice *names, size_t n,
-                           struct reason *why);
+    enum status (*columns)(void *context, const struct slice *names, size_t n, struct reason *why);
     /* SELECT: n terms; TERM_NONE where unbound. */
     enum status (*row)(void *context, const struct term *terms, size_t n, struct reason *why);
     /* ASK: once. */
@@ -78,11 +77,11 @@ struct query_sink {
 };
 
 struct query_report {
-    uint64_t rows;     /* rows or quads handed to the sink */
-    uint64_t scanned;  /* quads read from the source */
-    uint64_t scans;    /* scans opened */
-    size_t memory;     /* highest counted use in bytes */
-    bool truncated;    /* ended by options.rows */
+    uint64_t rows;    /* rows or quads handed to the sink */
+    uint64_t scanned; /* quads read from the source */
+    uint64_t scans;   /* scans opened */
+    size_t memory;    /* highest counted use in bytes */
+    bool truncated;   /* ended by options.rows */
 };
 
 /* report may be NULL; it is filled on failure, too. */
@@ -92,7 +91,6 @@ enum status query_run(const struct query *query, const struct quad_source *sourc
 
 /* Appends the plan as indented text, one operator a line with its estimate. */
 enum status query_explain(const struct query *query, const struct quad_source *source,
-                          const struct query_options *options, struct buf *out,
-                          struct reason *why);
+                          const struct query_options *options, struct buf *out, struct reason *why);
 
 #endif

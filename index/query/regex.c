@@ -116,9 +116,8 @@ find(struct regex_cache *cache, struct slice pattern, struct slice flags)
 static int
 match(struct regex_cache *cache, const pcre2_code *code, struct slice text, size_t from)
 {
-    const int found =
-        pcre2_match(code, (PCRE2_SPTR)(text.at ? text.at : ""), text.length, from,
-                    PCRE2_NO_UTF_CHECK, cache->match, cache->limits);
+    const int found = pcre2_match(code, (PCRE2_SPTR)(text.at ? text.at : ""), text.length, from,
+                                  PCRE2_NO_UTF_CHECK, cache->match, cache->limits);
     if (found == PCRE2_ERROR_NOMATCH) {
         return 0;
     }
@@ -126,8 +125,7 @@ match(struct regex_cache *cache, const pcre2_code *code, struct slice text, size
 }
 
 int
-regex_match(struct regex_cache *cache, struct slice text, struct slice pattern,
-            struct slice flags)
+regex_match(struct regex_cache *cache, struct slice text, struct slice pattern, struct slice flags)
 {
     const pcre2_code *code = find(cache, pattern, flags);
     if (!code) {

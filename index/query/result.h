@@ -21,11 +21,11 @@
 enum { RESULT_TABLE_MAXIMUM = 64 << 20 };
 
 enum result_format {
-    RESULT_JSON,  /* SELECT, ASK: application/sparql-results+json */
-    RESULT_XML,   /* SELECT, ASK: application/sparql-results+xml */
-    RESULT_CSV,   /* SELECT, ASK: text/csv */
-    RESULT_TSV,   /* SELECT, ASK: text/tab-separated-values */
-    RESULT_TABLE, /* SELECT, ASK, for people: text/plain */
+    RESULT_JSON,     /* SELECT, ASK: application/sparql-results+json */
+    RESULT_XML,      /* SELECT, ASK: application/sparql-results+xml */
+    RESULT_CSV,      /* SELECT, ASK: text/csv */
+    RESULT_TSV,      /* SELECT, ASK: text/tab-separated-values */
+    RESULT_TABLE,    /* SELECT, ASK, for people: text/plain */
     RESULT_NTRIPLES, /* CONSTRUCT, DESCRIBE: application/n-triples */
     RESULT_TURTLE,   /* CONSTRUCT, DESCRIBE: text/turtle */
     RESULT_NQUADS    /* CONSTRUCT, DESCRIBE: application/n-quads */
@@ -33,8 +33,8 @@ enum result_format {
 
 /* name: a short name (json xml csv tsv table; nt ttl nq) or a media type; empty: table, or ttl.
  * UNSUPPORTED when unknown or not of this form, naming those that are. */
-enum status result_format_find(struct slice name, enum query_form form,
-                               enum result_format *format, struct reason *why);
+enum status result_format_find(struct slice name, enum query_form form, enum result_format *format,
+                               struct reason *why);
 const char *result_format_media_type(enum result_format format);
 
 typedef enum status result_piece(void *context, struct slice bytes, struct reason *why);

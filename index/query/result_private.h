@@ -8,11 +8,9 @@
 
 struct result_syntax {
     enum status (*columns)(struct result_writer *writer, struct reason *why);
-    enum status (*row)(struct result_writer *writer, const struct term *terms,
-                       struct reason *why);
+    enum status (*row)(struct result_writer *writer, const struct term *terms, struct reason *why);
     enum status (*boolean)(struct result_writer *writer, bool answer, struct reason *why);
-    enum status (*quad)(struct result_writer *writer, const struct quad *quad,
-                        struct reason *why);
+    enum status (*quad)(struct result_writer *writer, const struct quad *quad, struct reason *why);
     enum status (*finish)(struct result_writer *writer, struct reason *why);
 };
 

@@ -85,8 +85,8 @@ exists(void *context, const struct expression *expression, const oid *row, bool 
        struct reason *why)
 {
     const struct run *run = context;
-    struct operator *pipeline = run->exists[2 * expression->number];
-    struct operator *seed = run->exists[2 * expression->number + 1];
+    struct operator* pipeline = run->exists[2 * expression->number];
+    struct operator* seed = run->exists[2 * expression->number + 1];
     struct batch *found;
     oid *copy = (oid *)row;
     const struct batch one = {copy, 1};
@@ -99,7 +99,7 @@ exists(void *context, const struct expression *expression, const oid *row, bool 
 }
 
 static enum status
-run_open(struct run *run, bool notes, struct operator **root, struct reason *why)
+run_open(struct run *run, bool notes, struct operator** root, struct reason *why)
 {
     const struct query *query = run->query;
     TRY(resolve_constants(run, why));
@@ -108,7 +108,7 @@ run_open(struct run *run, bool notes, struct operator **root, struct reason *why
                     run->options->now_ms);
     run->evaluation.exists = exists;
     run->evaluation.exists_context = run;
-    run->exists = memory_zero(2 * (size_t)query->exists_count + 1, sizeof(struct operator *));
+    run->exists = memory_zero(2 * (size_t)query->exists_count + 1, sizeof(struct operator*));
     TRY(plan_query(run, notes, root, why));
     run->base_row = memory_zero(run->width + 1, sizeof *run->base_row);
     return STATUS_OK;
@@ -169,12 +169,11 @@ send_row(struct run *run, const oid *row, struct term *terms, const struct query
 }
 
 static enum status
-run_select(struct run *run, struct operator *root, const struct query_sink *sink,
+run_select(struct run *run, struct operator* root, const struct query_sink *sink,
            struct reason *why)
 {
     const struct query *query = run->query;
-    struct term *terms =
-        arena_alloc(&run->arena, (query->column_count + 1) * sizeof *terms);
+    struct term *terms = arena_alloc(&run->arena, (query->column_count + 1) * sizeof *terms);
     if (!terms) {
         return status_fail(why, STATUS_LIMIT, "too many columns");
     }
@@ -197,7 +196,7 @@ run_select(struct run *run, struct operator *root, const struct query_sink *sink
 }
 
 static enum status
-run_ask(struct operator *root, const struct query_sink *sink, struct reason *why)
+run_ask(struct operator* root, const struct query_sink *sink, struct reason *why)
 {
     struct batch *batch;
     TRY(operator_next(root, &batch, why));
@@ -249,7 +248,7 @@ construct_one(struct run *run, const struct pattern *pattern, const oid *row, ui
 }
 
 static enum status
-construct(struct run *run, struct operator *root, struct row_table *seen,
+construct(struct run *run, struct operator* root, struct row_table *seen,
           const struct query_sink *sink, struct reason *why)
 {
     const struct query *query = run->query;
@@ -274,7 +273,7 @@ construct(struct run *run, struct operator *root, struct row_table *seen,
 }
 
 static enum status
-run_construct(struct run *run, struct operator *root, const struct query_sink *sink,
+run_construct(struct run *run, struct operator* root, const struct query_sink *sink,
               struct reason *why)
 {
     struct row_table seen;
@@ -287,7 +286,7 @@ run_construct(struct run *run, struct operator *root, const struct query_sink *s
 static enum status
 evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
 {
-    struct operator *root;
+    struct operator* root;
     TRY(run_open(run, false, &root, why));
     switch (run->query->form) {
     case QUERY_SELECT:
@@ -320,9 +319,9 @@ query_run(const struct query *query, const struct quad_source *source,
 /* ---- explaining ---- */
 
 static void
-explain(const struct operator *operator, unsigned depth, struct buf *out)
+explain(const struct operator* operator, unsigned depth, struct buf *out)
 {
-    for (; operator; operator = operator->input) {
+    for (; operator; operator= operator->input) {
         if (strcmp(operator->kind->name, "unit") == 0 ||
             strcmp(operator->kind->name, "seed") == 0) {
             continue;
@@ -333,7 +332,7 @@ explain(const struct operator *operator, unsigned depth, struct buf *out)
         }
         (void)buf_printf(out, " (about %.0f rows)\n", operator->estimate);
         for (int i = 0; i < 2; i++) {
-            if (operator->inner[i] && depth < 32) {
+            if (operator->inner[i] && depth<32) {
                 explain(operator->inner[i], depth + 1, out);
             }
         }
@@ -345,7 +344,7 @@ query_explain(const struct query *query, const struct quad_source *source,
               const struct query_options *options, struct buf *out, struct reason *why)
 {
     struct run run;
-    struct operator *root;
+    struct operator* root;
     run_init(&run, query, source, options);
     const enum status status = run_open(&run, true, &root, why);
     if (status == STATUS_OK) {
@@ -353,7 +352,7 @@ query_explain(const struct query *query, const struct quad_source *source,
         explain(root, 0, out);
     }
     run_close(&run);
-    return status != STATUS_OK  ? status
-           : out->overflowed ? status_fail(why, STATUS_LIMIT, "the plan's text is too long")
-                             : STATUS_OK;
+    return status != STATUS_OK ? status
+           : out->overflowed   ? status_fail(why, STATUS_LIMIT, "the plan's text is too long")
+                               : STATUS_OK;
 }

@@ -400,9 +400,9 @@ static int
 order_class(const struct value *value)
 {
     static const int classes[] = {
-        [VALUE_BLANK] = 0, [VALUE_IRI] = 1, [VALUE_BOOLEAN] = 3, [VALUE_INTEGER] = 4,
-        [VALUE_DECIMAL] = 4, [VALUE_FLOAT] = 4, [VALUE_DOUBLE] = 4, [VALUE_DATE_TIME] = 5,
-        [VALUE_DATE] = 6, [VALUE_TIME] = 7, [VALUE_DURATION] = 8, [VALUE_STRING] = 9,
+        [VALUE_BLANK] = 0,     [VALUE_IRI] = 1,   [VALUE_BOOLEAN] = 3,  [VALUE_INTEGER] = 4,
+        [VALUE_DECIMAL] = 4,   [VALUE_FLOAT] = 4, [VALUE_DOUBLE] = 4,   [VALUE_DATE_TIME] = 5,
+        [VALUE_DATE] = 6,      [VALUE_TIME] = 7,  [VALUE_DURATION] = 8, [VALUE_STRING] = 9,
         [VALUE_LANGUAGE] = 10, [VALUE_OTHER] = 11};
     return classes[value->kind];
 }

@@ -85,8 +85,8 @@ load_graph(struct test *test, const char *file, const char *graph)
     char iri[PATH_MAX], prefix[32];
     file_iri(test, file, iri);
     snprintf(prefix, sizeof prefix, "f%u.", test->documents++);
-    (void)memory_source_begin(test->source, slice_string(graph ? graph : iri),
-                              slice_string(prefix), NULL);
+    (void)memory_source_begin(test->source, slice_string(graph ? graph : iri), slice_string(prefix),
+                              NULL);
     const struct quad_sink sink = memory_source_sink(test->source);
     return parse_into(test, file, iri, &sink);
 }
@@ -98,9 +98,8 @@ load_dataset(struct test *test, const struct query *query, const char *query_fil
     const char *slash = strrchr(query_file, '/');
     const int folder = slash ? (int)(slash - query_file) : 0;
     for (size_t i = 0; i < query->from_count + query->from_named_count; i++) {
-        const uint32_t constant = i < query->from_count
-                                      ? query->from[i]
-                                      : query->from_named[i - query->from_count];
+        const uint32_t constant =
+            i < query->from_count ? query->from[i] : query->from_named[i - query->from_count];
         char iri[1024], file[PATH_MAX];
         snprintf(iri, sizeof iri, "%.*s", SLICE_PRINT(query->constants[constant].value));
         const char *name = strrchr(iri, '/');
@@ -120,8 +119,7 @@ append(void *context, struct slice bytes, struct reason *why)
 }
 
 static bool
-run_query(struct test *test, const struct query *query, enum result_format format,
-          struct buf *out)
+run_query(struct test *test, const struct query *query, enum result_format format, struct buf *out)
 {
     struct result_writer *writer;
     struct reason why = {""};
@@ -223,8 +221,7 @@ describe_difference(struct test *test, const struct query *query, const struct r
                     const struct result *expected)
 {
     if (actual->is_boolean || expected->is_boolean) {
-        snprintf(test->why, sizeof test->why, "answered %s",
-                 actual->boolean ? "true" : "false");
+        snprintf(test->why, sizeof test->why, "answered %s", actual->boolean ? "true" : "false");
     } else {
         snprintf(test->why, sizeof test->why, "%zu rows of %zu columns, expected %zu of %zu%s",
                  actual->count, actual->columns, expected->count, expected->columns,

@@ -77,8 +77,7 @@ result_cell(struct result *result, struct term *row, const char *name)
 }
 
 static inline void
-result_literal(struct result *result, struct term *term, const char *datatype,
-               const char *language)
+result_literal(struct result *result, struct term *term, const char *datatype, const char *language)
 {
     if (datatype && strcmp(datatype, XSD "string") != 0) {
         term->datatype = result_copy(result, datatype);
@@ -168,8 +167,8 @@ result_json_term(struct result *result, struct term *cell, json_t *value)
 {
     const char *type = json_string_value(json_object_get(value, "type"));
     json_t *text = json_object_get(value, "value");
-    const struct slice copy = arena_copy(
-        &result->arena, slice_of(json_string_value(text), json_string_length(text)));
+    const struct slice copy =
+        arena_copy(&result->arena, slice_of(json_string_value(text), json_string_length(text)));
     if (type && strcmp(type, "uri") == 0) {
         *cell = term_iri(copy);
     } else if (type && strcmp(type, "bnode") == 0) {
@@ -224,8 +223,7 @@ graph_value(const struct graph *graph, const struct term *subject, const char *p
 }
 
 static inline void
-result_graph_solution(struct result *result, const struct graph *graph,
-                      const struct term *solution)
+result_graph_solution(struct result *result, const struct graph *graph, const struct term *solution)
 {
     const struct term *binding, *index;
     struct term *row = result_row(result);
