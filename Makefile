@@ -186,7 +186,7 @@ install: all man
 	install -m 755 $(programs) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(filter %.1,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(filter %.8,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man8
-	cp -R transforms $(DESTDIR)$(PREFIX)/share/quadrille/
+	cp -R transforms/data/. $(DESTDIR)$(PREFIX)/share/quadrille
 
 format:
 	clang-format -i $(sources)

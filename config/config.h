@@ -38,9 +38,4 @@ void config_endpoint(const char *directory, const char *service, struct buf *out
 /* Path of something inside the directory, appended: "DIR/name". */
 void config_path(const char *directory, const char *name, struct buf *out);
 
-/* The folder of stylesheets and other data files that are installed with the programs, appended:
- * $QUADRILLE_DATA; else beside the running program, in its source tree (build/bin/x: ../../) or
- * where it is installed (bin/x: ../share/quadrille). name: "transforms". */
-enum status config_data_path(const char *name, struct buf *out, struct reason *why);
-
 #endif

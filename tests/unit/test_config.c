@@ -127,25 +127,6 @@ long_paths_serve_at_the_same_place(void **state)
     buf_release(&second);
 }
 
-static void
-data_path_by_environment_or_beside_the_program(void **state)
-{
-    (void)state;
-    struct buf found;
-    struct reason why;
-    buf_init(&found, 1000);
-    assert_int_equal(setenv("QUADRILLE_DATA", folder, 1), 0);
-    assert_int_equal(config_data_path("nothing", &found, &why), STATUS_NOT_FOUND);
-    file_write("thing", "");
-    assert_int_equal(config_data_path("thing", &found, &why), STATUS_OK);
-    (void)snprintf(path, sizeof path, "%s/thing", folder);
-    assert_string_equal(found.data, path);
-    buf_reset(&found);
-    assert_int_equal(unsetenv("QUADRILLE_DATA"), 0);
-    assert_int_equal(config_data_path("transforms", &found, &why), STATUS_OK);
-    buf_release(&found);
-}
-
 int
 main(void)
 {
@@ -154,7 +135,6 @@ main(void)
         cmocka_unit_test(errors_name_file_and_line),
         cmocka_unit_test(endpoints_lie_in_the_run_folder),
         cmocka_unit_test(long_paths_serve_at_the_same_place),
-        cmocka_unit_test(data_path_by_environment_or_beside_the_program),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
