@@ -560,7 +560,10 @@ index_batch_commit(struct index_batch *batch, struct reason *why)
     struct partition *partition = batch->partition;
     pthread_mutex_lock(&partition->writer);
     struct commit commit = {.batch = batch, .totals = partition->totals};
-    enum status status = choose_documents(batch, why);
+    enum status status = partition_health(partition, why);
+    if (status == STATUS_OK) {
+        status = choose_documents(batch, why);
+    }
     bool any = false;
     for (size_t i = 0; i < batch->count; i++) {
         any = any || batch->documents[i].wanted;

@@ -17,8 +17,8 @@
 
 enum {
     PAGE_SIZE = 4096,
-    LOG_BUFFER = 8 << 20,
-    LOG_FILE = 64 << 20,
+    LOG_BUFFER = 2 << 20,
+    LOG_FILE = 8 << 20, /* recovery fills the rest of the last one with zeros */
     PATH_SIZE = 4096,
     GIGABYTE = 1 << 30,
     LOCK_POLL_US = 20000

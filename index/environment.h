@@ -82,7 +82,8 @@ enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 
 enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL };
 /* From the at-th write on (1-based): KILL ends the process by SIGKILL before it, KILL_TORN
- * after half of it, FULL makes it and all later ones fail with ENOSPC. Also set from
+ * after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since the
+ * kernel looks for signals only between pages), FULL makes it and all later ones fail with ENOSPC. Also set from
  * QUADRILLE_INDEX_FAULT="kill:N", "torn:N" or "full:N" when an environment is opened. */
 void environment_fault(enum fault_action action, uint64_t at);
 uint64_t environment_writes(void); /* so far */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -17,8 +18,18 @@ static struct {
     atomic_uint_fast64_t writes;
 } fault;
 
-/* Bytes to write before the process is killed, or -1 to go on; errno set when it fails. */
-enum verdict { GO_ON, FAIL };
+enum verdict { GO_ON, FAIL /* with errno */ };
+
+static bool
+is_log(int descriptor)
+{
+    char link[64];
+    char path[4096];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+    const ssize_t length = readlink(link, path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return strstr(path, "/log.") != NULL;
+}
 
 static enum verdict
 count_write(int descriptor, const void *bytes, size_t length, off_t offset)
@@ -29,10 +40,8 @@ count_write(int descriptor, const void *bytes, size_t length, off_t offset)
     }
     switch (fault.action) {
     case FAULT_KILL_TORN:
-        if (bytes != NULL && length > 1) {
-            const size_t half = length / 2;
-            const ssize_t written = offset < 0 ? write(descriptor, bytes, half)
-                                               : pwrite(descriptor, bytes, half, offset);
+        if (bytes != NULL && offset < 0 && is_log(descriptor)) {
+            const ssize_t written = write(descriptor, bytes, length / 2);
             (void)written;
         }
         raise(SIGKILL);

@@ -351,21 +351,19 @@ literals_search_stop(struct literals_search *search)
 }
 
 enum status
-literals_check(struct literals_search *search, uint64_t *count, struct reason *why)
+literals_check(struct literals_search *search, uint64_t *count, uint64_t *sum,
+               struct reason *why)
 {
+    *count = *sum = 0;
     TRY(execute(search->db, "INSERT INTO words(words) VALUES('integrity-check')",
                 "the words do not pass FTS5's check", why));
-    return number_of(search->db, "SELECT count(*) FROM words_docsize", count, why);
-}
-
-enum status
-literals_has(struct literals_search *search, oid literal, bool *has, struct reason *why)
-{
-    char text[96];
-    uint64_t count = 0;
-    snprintf(text, sizeof(text), "SELECT count(*) FROM words_docsize WHERE id=%llu",
-             (unsigned long long)literal);
-    TRY(number_of(search->db, text, &count, why));
-    *has = count > 0;
-    return STATUS_OK;
+    sqlite3_stmt *ids = NULL;
+    TRY(prepare(search->db, "SELECT id FROM words_docsize", &ids, why));
+    int code;
+    while ((code = sqlite3_step(ids)) == SQLITE_ROW) {
+        *sum += (uint64_t)sqlite3_column_int64(ids, 0);
+        ++*count;
+    }
+    sqlite3_finalize(ids);
+    return code == SQLITE_DONE ? STATUS_OK : failed(search->db, why, "cannot count literals");
 }

@@ -34,10 +34,8 @@ enum status literals_search_next(struct literals_search *search, oid *literal, d
                                  struct reason *why);
 void literals_search_stop(struct literals_search *search);
 
-/* For verify: how many literals are indexed, and FTS5's own check. */
-enum status literals_check(struct literals_search *search, uint64_t *count, struct reason *why);
-/* Whether the identifier is in the index. */
-enum status literals_has(struct literals_search *search, oid literal, bool *has,
-                         struct reason *why);
+/* For verify: FTS5's own check, how many literals are indexed, the sum of their identifiers. */
+enum status literals_check(struct literals_search *search, uint64_t *count, uint64_t *sum,
+                           struct reason *why);
 
 #endif

@@ -39,7 +39,7 @@ keeper(void *argument)
 {
     struct partition *partition = argument;
     pthread_mutex_lock(&partition->mutex);
-    while (partition->failure.text[0] == '\0') {
+    while (partition->failed == STATUS_OK) {
         const uint64_t limit = partition->totals.terms + 1;
         const bool work = partition->literals_next != limit || partition->checkpoint_due;
         if (!work) {
@@ -59,6 +59,7 @@ keeper(void *argument)
         partition->literals_next = literals_next(partition->literals);
         if (status != STATUS_OK) {
             log_error("index keeper failed", "why=%s", why.text);
+            partition->failed = status;
             partition->failure = why;
         }
     }
@@ -78,17 +79,25 @@ partition_committed(struct partition *partition, const struct totals *totals)
 }
 
 enum status
+partition_health(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const enum status status = partition->failed;
+    const struct reason failure = partition->failure;
+    pthread_mutex_unlock(&partition->mutex);
+    return status == STATUS_OK ? STATUS_OK : status_fail(why, status, "%s", failure.text);
+}
+
+enum status
 partition_settle(struct partition *partition, struct reason *why)
 {
     pthread_mutex_lock(&partition->mutex);
     const uint64_t limit = partition->totals.terms + 1;
-    while (partition->literals_next < limit && partition->failure.text[0] == '\0') {
+    while (partition->literals_next < limit && partition->failed == STATUS_OK) {
         pthread_cond_wait(&partition->settled, &partition->mutex);
     }
-    const struct reason failure = partition->failure;
     pthread_mutex_unlock(&partition->mutex);
-    return failure.text[0] == '\0' ? STATUS_OK
-                                   : status_fail(why, STATUS_SYSTEM, "%s", failure.text);
+    return partition_health(partition, why);
 }
 
 /* ---- life ---- */

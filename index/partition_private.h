@@ -22,7 +22,8 @@ struct partition {
     pthread_mutex_t mutex; /* guards what follows */
     struct totals totals;  /* as committed */
     bool stopping;
-    struct reason failure; /* of the keeper; text empty: none */
+    enum status failed;    /* of the keeper; its reason: */
+    struct reason failure;
     pthread_cond_t wake, settled;
     uint64_t literals_next;
     bool checkpoint_due;
@@ -35,6 +36,8 @@ struct partition {
     bool keeper_runs;
 };
 
+/* OK while the keeper is well. */
+enum status partition_health(struct partition *partition, struct reason *why);
 /* The writer tells of a commit. */
 void partition_committed(struct partition *partition, const struct totals *totals);
 

@@ -1,0 +1,14 @@
+/* All quads of a partition as sorted canonical N-Quads: the same bytes for the same content,
+ * however it came in. Memory is bounded; what is more is sorted in temporary files. */
+#ifndef INDEX_DUMP_H
+#define INDEX_DUMP_H
+
+#include "index/partition.h"
+
+typedef enum status dump_piece(void *context, struct slice bytes, struct reason *why);
+/* As of now; the writer goes on meanwhile. scratch_folder: for sorted runs. */
+enum status partition_dump(struct partition *partition, const char *scratch_folder,
+                           size_t sort_memory, dump_piece *piece, void *context,
+                           struct reason *why);
+
+#endif

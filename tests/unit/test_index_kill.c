@@ -1,0 +1,232 @@
+/* The process is killed at every write of a batch in turn, whole and torn, and the disk gets full
+ * at every write: after a new start the index holds what was before the batch or all of it, and
+ * verifies clean. With a roomy cache what is written is the log, the commit, the checkpoint and the
+ * keyword index; with a tiny one pages of the unfinished transaction go to disk, too, in thousands
+ * of writes of which some are tried. QUADRILLE_KILL_STEP sets the step of the former. */
+#include "tests/unit/index_fixture.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "index/environment.h"
+
+enum { DOCUMENTS = 60, ROOMY = 8 << 20, TINY = 512 << 10, WRITES_MOST = 100000 };
+
+static uint64_t cache = ROOMY;
+static bool in_opening;
+static char base[] = "/tmp/test_index_kill.XXXXXX";
+static struct buf before[DOCUMENTS], after[DOCUMENTS];
+static struct buf before_dump, after_dump;
+
+static void
+put_all(struct partition *partition, const struct buf *documents, uint64_t generation,
+        struct reason *why, enum status *status)
+{
+    struct index_batch *batch = index_batch_new(partition);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        fixture_add(batch, i, generation, &documents[i]);
+    }
+    *status = index_batch_commit(batch, why);
+    index_batch_free(batch);
+}
+
+static void
+setup(void)
+{
+    assert_non_null(mkdtemp(base));
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        buf_init(&before[i], 1 << 20);
+        buf_init(&after[i], 1 << 20);
+        fixture_document(i, 40, &before[i]);
+        if (i % 2) {
+            fixture_document(i, 45, &after[i]);
+        } else {
+            (void)buf_append_slice(&after[i], buf_slice(&before[i]));
+            fixture_document(i, 3, &after[i]);
+        }
+    }
+    buf_init(&before_dump, 1 << 26);
+    buf_init(&after_dump, 1 << 26);
+    fixture_canonical(before, DOCUMENTS, &before_dump);
+    fixture_canonical(after, DOCUMENTS, &after_dump);
+    fixture_run("mkdir %s/index%s", base, "");
+    char folder[64];
+    snprintf(folder, sizeof(folder), "%s/index", base);
+    struct partition *partition = fixture_open(folder, cache);
+    struct reason why = {""};
+    enum status status;
+    put_all(partition, before, 1, &why, &status);
+    must(status, &why);
+    must(partition_settle(partition, &why), &why);
+    partition_close(partition);
+}
+
+/* The child: replaces all documents with a fault at write `at`. 0: done. */
+static int
+replace_with_fault(const char *folder, enum fault_action action, uint64_t at)
+{
+    /* What opening writes comes first when the fault is to strike there. */
+    environment_fault(in_opening ? action : FAULT_NONE, at);
+    struct partition_options options;
+    struct partition *partition;
+    struct reason why = {""};
+    partition_options_default(&options, folder);
+    options.cache_bytes = cache;
+    options.checkpoint_bytes = 64 << 10;
+    options.disk_reserve = 0;
+    if (partition_open(&partition, &options, &why) != STATUS_OK) {
+        return EXIT_SYSTEM;
+    }
+    if (!in_opening) {
+        environment_fault(action, environment_writes() + at);
+    }
+    enum status status;
+    put_all(partition, after, 2, &why, &status);
+    if (status != STATUS_OK || partition_settle(partition, &why) != STATUS_OK) {
+        return EXIT_SYSTEM;
+    }
+    partition_close(partition);
+    return 0;
+}
+
+/* Runs the child on a copy; false when it came to its end without a fault. */
+static bool
+try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
+{
+    char folder[64];
+    fixture_run("rm -rf %s/copy%s", base, "");
+    fixture_run("cp -r %s/index %s/copy", base, base);
+    snprintf(folder, sizeof(folder), "%s/copy", base);
+    const pid_t child = fork();
+    if (child == 0) {
+        log_open("test", LOG_LEVEL_ERROR, false);
+        if (freopen("/dev/null", "w", stderr) == NULL) {
+            _exit(9);
+        }
+        _exit(replace_with_fault(folder, action, at));
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    const bool killed = WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL;
+    assert_true(killed || WIFEXITED(result));
+
+    struct partition *partition = fixture_open(folder, cache);
+    struct buf dump;
+    buf_init(&dump, 1 << 26);
+    fixture_dump(partition, folder, &dump);
+    const bool is_old = slice_equal(buf_slice(&dump), buf_slice(&before_dump));
+    const bool is_new = slice_equal(buf_slice(&dump), buf_slice(&after_dump));
+    if (!is_old && !is_new) {
+        fail_msg("fault %d at write %lu leaves a mixture", action, (unsigned long)at);
+    }
+    *old += is_old;
+    *new += is_new;
+    if (WIFEXITED(result) && WEXITSTATUS(result) == 0) {
+        assert_true(is_new);
+    }
+    fixture_verify(partition, folder);
+    enum status status;
+    struct reason why = {""};
+    put_all(partition, after, 2, &why, &status);
+    must(status, &why);
+    fixture_dump(partition, folder, &dump);
+    assert_true(slice_equal(buf_slice(&dump), buf_slice(&after_dump)));
+    fixture_verify(partition, folder);
+    partition_close(partition);
+    buf_release(&dump);
+    return killed || WEXITSTATUS(result) != 0;
+}
+
+static void
+each_write(enum fault_action action, uint64_t cache_bytes, uint64_t step)
+{
+    const char *text = getenv("QUADRILLE_KILL_STEP");
+    cache = cache_bytes;
+    if (text != NULL && cache_bytes == ROOMY && !in_opening) {
+        step = strtoull(text, NULL, 10);
+    }
+    unsigned old = 0;
+    unsigned new = 0;
+    uint64_t at = 1;
+    while (at < WRITES_MOST && try(action, at, &old, &new)) {
+        at += step;
+    }
+    print_message("%lu writes; %u times before the batch, %u times after\n", (unsigned long)at,
+                  old, new);
+    assert_true(at < WRITES_MOST);
+    assert_true(old > 0 && new > 0);
+}
+
+static void
+a_kill_at_any_write_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    each_write(FAULT_KILL, ROOMY, 3);
+}
+
+static void
+a_torn_write_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    each_write(FAULT_KILL_TORN, ROOMY, 5);
+}
+
+static void
+a_kill_while_opening_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    in_opening = true;
+    each_write(FAULT_KILL, ROOMY, 211);
+    in_opening = false;
+}
+
+static void
+a_kill_while_pages_are_evicted_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    each_write(FAULT_KILL, TINY, 61);
+}
+
+static void
+a_full_disk_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    each_write(FAULT_FULL, ROOMY, 5);
+}
+
+static int
+make_base(void **state)
+{
+    (void)state;
+    setup();
+    return 0;
+}
+
+static int
+remove_base(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        buf_release(&before[i]);
+        buf_release(&after[i]);
+    }
+    buf_release(&before_dump);
+    buf_release(&after_dump);
+    fixture_run("rm -r %s%s", base, "");
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kill_at_any_write_leaves_all_or_nothing),
+        cmocka_unit_test(a_torn_write_leaves_all_or_nothing),
+        cmocka_unit_test(a_kill_while_opening_leaves_all_or_nothing),
+        cmocka_unit_test(a_kill_while_pages_are_evicted_leaves_all_or_nothing),
+        cmocka_unit_test(a_full_disk_leaves_all_or_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_base, remove_base);
+}

@@ -1,0 +1,247 @@
+/* Replacement of documents against a model: random batches, dumps, verify, search, reopening. */
+#include "tests/unit/index_fixture.h"
+
+enum { DOCUMENTS = 120, ROUNDS = 40 };
+
+static struct buf model[DOCUMENTS]; /* N-Quads of each document now; empty: not there */
+static uint64_t generations[DOCUMENTS];
+static char folder[] = "/tmp/test_index_partition.XXXXXX";
+
+static void
+check_dump(struct partition *partition)
+{
+    struct buf expected, actual;
+    buf_init(&expected, 1 << 28);
+    buf_init(&actual, 1 << 28);
+    fixture_canonical(model, DOCUMENTS, &expected);
+    fixture_dump(partition, folder, &actual);
+    assert_int_equal(actual.length, expected.length);
+    assert_memory_equal(actual.data ? actual.data : "", expected.data ? expected.data : "",
+                        expected.length);
+    buf_release(&expected);
+    buf_release(&actual);
+}
+
+static void
+random_batch(struct partition *partition, struct index_batch *batch)
+{
+    index_batch_reset(batch);
+    const unsigned count = 1 + random_number() % 40;
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned document = random_number() % DOCUMENTS;
+        struct buf text;
+        buf_init(&text, 1 << 20);
+        switch (random_number() % 4) {
+        case 0: /* the same again */
+            (void)buf_append_slice(&text, buf_slice(&model[document]));
+            break;
+        case 1: /* most of it */
+            (void)buf_append_slice(&text, buf_slice(&model[document]));
+            fixture_document(document, 1, &text);
+            break;
+        default:
+            fixture_document(document, random_number() % 30, &text);
+            break;
+        }
+        if (random_number() % 10 == 0 && generations[document] > 1) {
+            fixture_add(batch, document, generations[document] - 1, &text);
+            buf_release(&text);
+            continue;
+        }
+        generations[document] += random_number() % 2 || generations[document] == 0;
+        fixture_add(batch, document, generations[document], &text);
+        buf_release(&model[document]);
+        model[document] = text;
+    }
+    struct reason why = {""};
+    must(index_batch_commit(batch, &why), &why);
+    (void)partition;
+}
+
+static void
+random_batches_agree_with_the_model(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        buf_init(&model[i], 1 << 20);
+    }
+    assert_non_null(mkdtemp(folder));
+    struct partition *partition = fixture_open(folder, 1 << 20);
+    struct index_batch *batch = index_batch_new(partition);
+    for (int round = 0; round < ROUNDS; round++) {
+        random_batch(partition, batch);
+        if (round % 4 == 0) {
+            check_dump(partition);
+            fixture_verify(partition, folder);
+        }
+        if (round % 10 == 9) {
+            index_batch_free(batch);
+            partition_close(partition);
+            partition = fixture_open(folder, 1 << 20);
+            batch = index_batch_new(partition);
+        }
+    }
+    check_dump(partition);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        buf_release(&model[i]);
+    }
+    fixture_run("rm -r %s%s", folder, "");
+}
+
+static struct partition *
+fresh(char *where)
+{
+    strcpy(where, "/tmp/test_index_partition.XXXXXX");
+    assert_non_null(mkdtemp(where));
+    return fixture_open(where, 1 << 20);
+}
+
+static struct index_result
+put(struct partition *partition, uint64_t generation, bool removed, const char *nquads)
+{
+    struct reason why = {""};
+    struct index_batch *batch = index_batch_new(partition);
+    const struct index_document document = {
+        .uri = SLICE("http://a.example/"), .generation = generation, .removed = removed};
+    size_t number;
+    must(index_batch_add(batch, &document, slice_string(nquads), &number, &why), &why);
+    must(index_batch_commit(batch, &why), &why);
+    const struct index_result result = *index_batch_result(batch, number);
+    index_batch_free(batch);
+    return result;
+}
+
+static void
+outcomes_say_what_changed(void **state)
+{
+    (void)state;
+    char where[64];
+    struct partition *partition = fresh(where);
+    const char *two = "<http://s/> <http://p/> \"one\" .\n<http://s/> <http://p/> \"two\" .\n"
+                      "<http://s/> <http://p/> \"two\" .\n";
+    const char *other = "<http://s/> <http://p/> \"two\" .\n<http://s/> <http://p/> \"three\" .\n";
+    struct index_result r = put(partition, 1, false, two);
+    assert_int_equal(r.outcome, DOCUMENT_CHANGED);
+    assert_int_equal(r.added, 2);
+    assert_int_equal(r.quads, 2);
+    r = put(partition, 1, false, two);
+    assert_int_equal(r.outcome, DOCUMENT_UNCHANGED);
+    assert_int_equal(r.added, 0);
+    r = put(partition, 3, false, other);
+    assert_int_equal(r.outcome, DOCUMENT_CHANGED);
+    assert_int_equal(r.added, 1);
+    assert_int_equal(r.removed, 1);
+    r = put(partition, 2, false, two);
+    assert_int_equal(r.outcome, DOCUMENT_STALE);
+    r = put(partition, 4, true, two);
+    assert_int_equal(r.outcome, DOCUMENT_CHANGED);
+    assert_int_equal(r.removed, 2);
+    assert_int_equal(r.quads, 0);
+    struct partition_stats stats;
+    partition_stats(partition, &stats);
+    assert_int_equal(stats.totals.quads, 0);
+    assert_int_equal(stats.totals.documents, 0);
+    fixture_verify(partition, where);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
+static size_t
+hits(struct partition *partition, const char *words)
+{
+    struct reason why = {""};
+    struct partition_reader *reader;
+    struct text_scan *scan;
+    must(partition_settle(partition, &why), &why);
+    must(partition_reader_open(&reader, partition, &why), &why);
+    const struct quad_source *source = partition_reader_source(reader);
+    must(source->search(source->context, slice_string(words), 100, &scan, &why), &why);
+    size_t count = 0;
+    bool end = false;
+    oid literal;
+    double score;
+    for (;;) {
+        must(source->search_next(scan, &literal, &score, &end, &why), &why);
+        if (end) {
+            break;
+        }
+        assert_true(score > 0);
+        count++;
+    }
+    source->search_close(scan);
+    partition_reader_close(reader);
+    return count;
+}
+
+static void
+searches_find_what_is_in_the_graphs_now(void **state)
+{
+    (void)state;
+    char where[64];
+    struct partition *partition = fresh(where);
+    put(partition, 1, false,
+        "<http://s/> <http://p/> \"The quick brown fox\" .\n"
+        "<http://s/> <http://p/> \"quick foxes in a CAF\\u00C9\"@en .\n"
+        "<http://s/> <http://p/> \"quick\"^^<http://d/> .\n");
+    assert_int_equal(hits(partition, "quick"), 2);
+    assert_int_equal(hits(partition, "cafe"), 1);
+    assert_int_equal(hits(partition, "\"brown fox\""), 1);
+    assert_int_equal(hits(partition, "\"quick fox\""), 0);
+    assert_int_equal(hits(partition, "fox*"), 2);
+    assert_int_equal(hits(partition, "fox AND (\" nor"), 0);
+    put(partition, 2, false, "<http://s/> <http://p/> \"The quick brown fox\" .\n");
+    assert_int_equal(hits(partition, "quick"), 1);
+    put(partition, 3, true, "");
+    assert_int_equal(hits(partition, "quick"), 0);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
+static void
+terms_of_every_shape_come_back(void **state)
+{
+    (void)state;
+    char where[64];
+    struct partition *partition = fresh(where);
+    struct buf text, out;
+    buf_init(&text, 16 << 20);
+    buf_init(&out, 16 << 20);
+    (void)buf_append_string(&text, "<http://s/> <http://p/> \"");
+    for (int i = 0; i < 2000000; i++) {
+        (void)buf_append_char(&text, (char)('a' + random_number() % 26));
+    }
+    (void)buf_append_string(&text, "\" <http://a.example/> .\n<http://s/> <http://p/> <http://l/");
+    for (int i = 0; i < 5000; i++) {
+        (void)buf_append_char(&text, (char)('a' + i % 26));
+    }
+    (void)buf_append_string(&text, "> <http://a.example/> .\n<http://s/> <http://p/> <http://l/");
+    for (int i = 0; i < 5001; i++) {
+        (void)buf_append_char(&text, (char)('a' + i % 26));
+    }
+    (void)buf_append_string(&text, "> <http://a.example/> .\n<http://s/> <http://q/> \"\" "
+                                   "<http://a.example/> .\n");
+    put(partition, 1, false, text.data);
+    fixture_dump(partition, where, &out);
+    assert_int_equal(out.length, text.length);
+    assert_memory_equal(out.data, text.data, text.length);
+    fixture_verify(partition, where);
+    buf_release(&text);
+    buf_release(&out);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_batches_agree_with_the_model),
+        cmocka_unit_test(outcomes_say_what_changed),
+        cmocka_unit_test(searches_find_what_is_in_the_graphs_now),
+        cmocka_unit_test(terms_of_every_shape_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
