@@ -303,7 +303,7 @@ rdfxml_emit_property_attributes(struct rdfxml_reader *reader, const struct rdfxm
             object.kind = TERM_IRI;
             TRY(rdfxml_resolve(reader, &frame->base, object.value, &object.value));
             TRY(rdfxml_emit(reader, subject, SLICE(RDF_TYPE), &object));
-        } else if (name != NULL && term == XML_TERM_OTHER) {
+        } else if (!bare && term == XML_TERM_OTHER) {
             object.language = frame->language;
             TRY(rdfxml_emit(reader, subject, name->iri, &object));
         }
