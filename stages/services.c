@@ -110,7 +110,7 @@ services_all_indexes(const struct cluster *cluster, const char *directory,
             continue;
         }
         for (int64_t k = 0; k < partitions; k++) {
-            char *endpoint;
+            char *endpoint = NULL;
             const enum status status = remote_index(node, k, &endpoint, why);
             if (status != STATUS_OK) {
                 cluster_services_release(services);
