@@ -509,7 +509,8 @@ cluster_metastore_services(const struct cluster *cluster, const char *local,
     for (size_t i = 0; i < cluster->count; i++) {
         const bool here = i == cluster->self && local != NULL;
         if (cluster->nodes[i].metastore != NULL || cluster->count == 1) {
-            services->endpoints[services->count++] = here ? local : cluster->nodes[i].metastore;
+            const char *endpoint = here ? local : cluster->nodes[i].metastore;
+            services->endpoints[services->count++] = endpoint ? memory_string(endpoint) : NULL;
         }
     }
     if (services->endpoints[0] == NULL) {
@@ -522,6 +523,10 @@ cluster_metastore_services(const struct cluster *cluster, const char *local,
 void
 cluster_services_release(struct cluster_services *services)
 {
+    for (size_t i = 0; i < services->count; i++) {
+        free((char *)(uintptr_t)services->endpoints[i]);
+    }
     free(services->endpoints);
     services->endpoints = NULL;
+    services->count = 0;
 }

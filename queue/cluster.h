@@ -56,7 +56,8 @@ size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct sli
 /* NULL: links are not encrypted. */
 const struct rpc_keys *cluster_keys(const struct cluster *cluster);
 
-/* What metastore_client_open wants. local: how this node's own metadata store is reached. */
+/* What metastore_client_open wants. local: how this node's own metadata store is reached. The
+ * endpoints are copies; count of them stand in the array. */
 struct cluster_services {
     const char **endpoints;
     size_t count;
