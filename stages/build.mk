@@ -19,3 +19,4 @@ PROGRAMS += quadrille-detect quadrille-transform
 quadrille-detect_OBJECTS := stages/detect_program.o
 quadrille-transform_OBJECTS := stages/transform.o
 CONFORMANCE += run_mime
+UNIT_TESTS += tests/unit/test_worker

@@ -238,6 +238,9 @@ become_nursery(const struct worker_program *program, int control, pid_t parent)
     if (getppid() != parent) {
         _exit(0);
     }
+    for (int number = 1; number < NSIG; number++) {
+        signal(number, SIG_DFL); /* whatever the caller catches, a crash here is a death */
+    }
     /* Ctrl-C reaches the whole group; the parent decides what it means. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);

@@ -1,0 +1,277 @@
+/* Workers: what hostile documents do to them stays with them. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stages/document_worker.h"
+
+static struct opt_set *options;
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    const struct opt *const tables[] = {transforms_options, NULL};
+    static const char *const settings[] = {"transform.test_hooks=yes", "transform.memory=128M",
+                                           "transform.cpu=1", "transform.timeout=2",
+                                           "transform.input=1M"};
+    options = opt_set_new(tables);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        assert_int_equal(opt_set_assign(options, settings[i], NULL), STATUS_OK);
+    }
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    opt_set_free(options);
+    return 0;
+}
+
+struct answer {
+    enum status status;
+    bool died, done;
+    uint64_t quads;
+    char why[REASON_SIZE];
+};
+
+static void
+take(void *context, const struct worker_answer *answer)
+{
+    struct answer *taken = context;
+    struct document_outcome outcome;
+    taken->status = answer->status;
+    taken->died = answer->died;
+    taken->done = true;
+    snprintf(taken->why, sizeof taken->why, "%s", answer->why ? answer->why->text : "");
+    if (answer->status == STATUS_OK && document_outcome_decode(answer->reply, &outcome)) {
+        taken->quads = outcome.quads;
+    }
+}
+
+static void
+wait_for(struct worker_pool *pool, const struct answer *answers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        while (!answers[i].done) {
+            struct pollfd wait = {.fd = worker_pool_descriptor(pool), .events = POLLIN};
+            poll(&wait, 1, 1000);
+            assert_int_equal(worker_pool_process(pool, NULL), STATUS_OK);
+        }
+    }
+}
+
+/* Every hook between two good documents: the good ones are done, the bad one has its reason. */
+static void
+test_bad_documents_harm_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *hook, *why;
+        enum status status;
+    } cases[] = {
+        {"crash", "the worker crashed: signal 11", STATUS_SYSTEM},
+        {"abort", "the worker crashed: signal 6", STATUS_SYSTEM},
+        {"loop", "the worker used up its processor time", STATUS_TIMEOUT},
+        {"sleep", "the worker took too long by the clock", STATUS_TIMEOUT},
+        {"memory", "the worker ran out of memory", STATUS_LIMIT},
+        {"open", "the worker tried a forbidden system call", STATUS_DENIED},
+    };
+    enum { CASES = sizeof cases / sizeof *cases, DOCUMENTS = 2 * CASES + 1 };
+    struct answer answers[DOCUMENTS] = {0};
+    struct buf headers[DOCUMENTS];
+    struct worker_pool *pool;
+    struct reason why;
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, &why),
+                     STATUS_OK);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        const bool good = i % 2 == 0;
+        const struct transform_request request = {
+            .uri = SLICE("http://a.example/"),
+            .type = good ? SLICE("text/html") : SLICE("application/x-quadrille-hook"),
+            .bytes = slice_string(good ? "<title>t</title>" : cases[i / 2].hook)};
+        buf_init(&headers[i], 4096);
+        document_submit_transform(pool, &request, &headers[i], take, &answers[i]);
+    }
+    wait_for(pool, answers, DOCUMENTS);
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        if (i % 2 == 0) {
+            assert_int_equal(answers[i].status, STATUS_OK);
+            assert_int_equal(answers[i].quads, 2);
+        } else {
+            assert_true(answers[i].died);
+            assert_int_equal(answers[i].status, cases[i / 2].status);
+            assert_memory_equal(answers[i].why, cases[i / 2].why, strlen(cases[i / 2].why));
+        }
+        buf_release(&headers[i]);
+    }
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+}
+
+static void
+test_document_longer_than_limit(void **state)
+{
+    (void)state;
+    static char bytes[2 << 20];
+    struct answer answer = {0};
+    struct buf header;
+    struct worker_pool *pool;
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
+                     STATUS_OK);
+    buf_init(&header, 4096);
+    const struct transform_request request = {.uri = SLICE("http://a.example/"),
+                                              .type = SLICE("text/html"),
+                                              .bytes = slice_of(bytes, sizeof bytes)};
+    document_submit_transform(pool, &request, &header, take, &answer);
+    assert_true(answer.done);
+    assert_int_equal(answer.status, STATUS_LIMIT);
+    assert_false(answer.died);
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+    buf_release(&header);
+}
+
+/* Closing answers what is still waiting. */
+static void
+test_close_cancels(void **state)
+{
+    (void)state;
+    struct answer answers[3] = {0};
+    struct buf headers[3];
+    struct worker_pool *pool;
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
+                     STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const struct transform_request request = {.uri = SLICE("http://a.example/"),
+                                                  .type = SLICE("application/x-quadrille-hook"),
+                                                  .bytes = SLICE("loop")};
+        buf_init(&headers[i], 4096);
+        document_submit_transform(pool, &request, &headers[i], take, &answers[i]);
+    }
+    assert_int_equal(worker_pool_waiting(pool), 3);
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(answers[i].done);
+        assert_int_equal(answers[i].status, STATUS_CANCELLED);
+        buf_release(&headers[i]);
+    }
+}
+
+/* A worker that somebody kills gives its document to the next one; the dead nursery is told. */
+static pid_t slow_worker;
+
+static enum status
+prepare_slow(struct slice configuration, void **context, struct reason *why)
+{
+    (void)why;
+    static int prepared;
+    prepared = (int)configuration.length;
+    *context = &prepared;
+    return STATUS_OK;
+}
+
+static enum status
+handle_slow(void *context, uint8_t verb, struct slice request, struct buf *reply,
+            struct reason *why)
+{
+    (void)context, (void)why;
+    const pid_t self = getpid();
+    if (verb == 1) {
+        buf_append(reply, &self, sizeof self);
+    } else {
+        poll(NULL, 0, 300);
+        buf_append_slice(reply, request);
+    }
+    return STATUS_OK;
+}
+
+static const struct worker_program slow = {
+    .name = "test-slow", .prepare = prepare_slow, .handle = handle_slow};
+
+static void
+take_reply(void *context, const struct worker_answer *answer)
+{
+    struct answer *taken = context;
+    taken->status = answer->status;
+    taken->done = true;
+    snprintf(taken->why, sizeof taken->why, "%.*s", SLICE_PRINT(answer->reply));
+}
+
+static void
+test_killed_from_outside_is_repeated(void **state)
+{
+    (void)state;
+    const struct worker_limits limits = {.workers = 1,
+                                         .request = 4096,
+                                         .reply = 4096,
+                                         .memory = 64 << 20,
+                                         .cpu_ms = 1000,
+                                         .wall_ms = 5000,
+                                         .jobs = 3};
+    struct worker_pool *pool;
+    struct buf reply;
+    struct answer answer = {0};
+    struct worker_nursery *nursery = worker_nursery_fork(&slow);
+    const struct slice text = SLICE("again");
+    assert_int_equal(worker_pool_open(&pool, nursery, &limits, SLICE("x"), NULL), STATUS_OK);
+    buf_init(&reply, 4096);
+    assert_int_equal(worker_call(pool, 1, NULL, 0, &reply, NULL, NULL), STATUS_OK);
+    memcpy(&slow_worker, reply.data, sizeof slow_worker);
+    worker_submit(pool, 2, &text, 1, take_reply, &answer);
+    assert_int_equal(kill(slow_worker, SIGKILL), 0);
+    wait_for(pool, &answer, 1);
+    assert_int_equal(answer.status, STATUS_OK);
+    assert_string_equal(answer.why, "again");
+    for (int i = 0; i < 10; i++) { /* past the jobs after which a worker is replaced */
+        assert_int_equal(worker_call(pool, 1, NULL, 0, &reply, NULL, NULL), STATUS_OK);
+    }
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+    buf_release(&reply);
+}
+
+static void
+report(void *context, const char *trial, bool stopped, const char *how)
+{
+    (void)context;
+    if (!stopped) {
+        print_error("%s: %s\n", trial, how);
+    }
+}
+
+static void
+test_sandbox_stops_every_trial(void **state)
+{
+    (void)state;
+    assert_int_equal(sandbox_selftest(report, NULL), 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_documents_harm_no_other),
+        cmocka_unit_test(test_document_longer_than_limit),
+        cmocka_unit_test(test_close_cancels),
+        cmocka_unit_test(test_killed_from_outside_is_repeated),
+        cmocka_unit_test(test_sandbox_stops_every_trial),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
