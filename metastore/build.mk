@@ -1,5 +1,5 @@
 metastore_OBJECTS := metastore/options.o metastore/record.o metastore/store.o metastore/service.o \
-	metastore/daemon.o metastore/client.o metastore/rdf.o
+	metastore/daemon.o metastore/client.o metastore/rdf.o metastore/rdf_emit.o metastore/rdf_http.o
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/main.o
 UNIT_TESTS += tests/unit/test_metastore_record tests/unit/test_metastore_rdf \

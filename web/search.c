@@ -235,8 +235,8 @@ web_search(struct web_service *service, const struct web_request *request, struc
         struct index_client *client;
         status = web_index_take(service, &client, &why);
         if (status == STATUS_OK) {
-            status = index_search(client, slice_string(words), limit_of(request), gather,
-                                  &lines, &why);
+            status =
+                index_search(client, slice_string(words), limit_of(request), gather, &lines, &why);
             web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
         }
     }
