@@ -1,0 +1,298 @@
+/* SPARQL protocol and search over HTTP, with an index made up here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <curl/curl.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/opt.h"
+#include "web/options.h"
+#include "web/service.h"
+
+/* ---- an index: says what it was asked ---- */
+
+struct index_client {
+    int unused;
+};
+
+enum status
+index_client_open(struct index_client **client, const struct index_client_options *options,
+                  struct reason *why)
+{
+    (void)options;
+    (void)why;
+    *client = memory_zero(1, sizeof **client);
+    return STATUS_OK;
+}
+
+void
+index_client_close(struct index_client *client)
+{
+    free(client);
+}
+
+enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
+
+enum status
+index_query(struct index_client *client, struct slice sparql, const char *format,
+            uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+{
+    (void)client;
+    static const char filler[PIECE_BYTES] = {'x'};
+    char said[256];
+    if (slice_find_slice(sparql, SLICE("bad")) < sparql.length) {
+        return status_fail(why, STATUS_BAD_INPUT, "line 1: bad");
+    }
+    if (slice_find_slice(sparql, SLICE("slow")) < sparql.length) {
+        return status_fail(why, STATUS_TIMEOUT, "too slow");
+    }
+    const bool is_long = slice_find_slice(sparql, SLICE("long")) < sparql.length;
+    for (int i = 0; is_long && i < LONG_PIECES; i++) {
+        TRY(piece(context, slice_of(filler, sizeof filler), why));
+    }
+    const int length =
+        snprintf(said, sizeof said, "%s %u %.*s", format, timeout_ms, SLICE_PRINT(sparql));
+    return piece(context, slice_of(said, (size_t)length), why);
+}
+
+enum status
+index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
+             void *context, struct reason *why)
+{
+    (void)client;
+    char line[256];
+    if (slice_is(words, "nothing")) {
+        return STATUS_OK;
+    }
+    const int length =
+        snprintf(line, sizeof line,
+                 "1.5\t\"%.*s <b>\\\"\\u00E9\"@en\t_:b\t<http://p/>\t<http://d/?a&b>\n"
+                 "%u\t\"two\"\t<http://s/>\t<http://p/>\t<http://d/>\n",
+                 SLICE_PRINT(words), limit);
+    TRY(piece(context, slice_of(line, 10), why));
+    return piece(context, slice_of(line + 10, (size_t)length - 10), why);
+}
+
+enum status
+index_stats_get(struct index_client *client, struct index_stats *stats, struct reason *why)
+{
+    (void)client;
+    (void)why;
+    *stats = (struct index_stats){.quads = 1};
+    return STATUS_OK;
+}
+
+/* ---- requests ---- */
+
+static const struct web_route routes[] = {
+    {"/sparql", WEB_GET | WEB_POST, web_sparql}, {"/search", WEB_GET, web_search}, {NULL, 0, NULL}};
+
+static char folder[64];
+static struct opt_set *options;
+static struct web_service service;
+static struct web_server *server;
+static struct buf reply;
+static char reply_type[128];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    static const struct opt *const tables[] = {web_options, NULL};
+    struct reason why = {""};
+    char run[128];
+    strcpy(folder, "/tmp/test_web_query.XXXXXX");
+    if (mkdtemp(folder) == NULL) {
+        return 1;
+    }
+    snprintf(run, sizeof run, "%s/run", folder);
+    (void)mkdir(run, 0700);
+    options = opt_set_new(tables);
+    if (opt_set_assign(options, "web.result_maximum=4M", &why) != STATUS_OK) {
+        return 1;
+    }
+    service =
+        (struct web_service){.directory = folder, .options = options, .archive = -1, .most = 2};
+    service.idle = memory_zero(service.most, sizeof(struct index_client *));
+    (void)pthread_mutex_init(&service.lock, NULL);
+    buf_init(&reply, 16 << 20);
+    const struct web_server_options web = {.listen = "127.0.0.1:0",
+                                           .connections = 8,
+                                           .idle_seconds = 5,
+                                           .routes = routes,
+                                           .service = &service};
+    return web_server_open(&server, &web, &why) != STATUS_OK;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    const bool closed = web_server_close(server, 2000);
+    for (size_t i = 0; i < service.idle_count; i++) {
+        index_client_close(service.idle[i]);
+    }
+    (void)pthread_mutex_destroy(&service.lock);
+    free(service.idle);
+    opt_set_free(options);
+    buf_release(&reply);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0 || !closed;
+}
+
+static size_t
+take(char *bytes, size_t size, size_t count, void *context)
+{
+    (void)context;
+    return buf_append(&reply, bytes, size * count) == STATUS_OK ? size * count : 0;
+}
+
+/* body NULL: GET. type: of the body. Returns the HTTP status; fills reply and reply_type. */
+static long
+ask(const char *target, const char *accept, const char *body, const char *type)
+{
+    char url[512];
+    char header[256];
+    long status = 0;
+    const char *content_type = NULL;
+    CURL *easy = curl_easy_init();
+    struct curl_slist *headers = NULL;
+    buf_reset(&reply);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", web_server_port(server), target);
+    snprintf(header, sizeof header, "Accept: %s", accept);
+    headers = curl_slist_append(headers, header);
+    if (type != NULL) {
+        snprintf(header, sizeof header, "Content-Type: %s", type);
+        headers = curl_slist_append(headers, header);
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    if (body != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+    }
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &content_type);
+    snprintf(reply_type, sizeof reply_type, "%s", content_type != NULL ? content_type : "");
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(easy);
+    return status;
+}
+
+#define FORM "application/x-www-form-urlencoded"
+
+static void
+test_sparql_requests(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *accept, *body, *body_type;
+        long status;
+        const char *type, *reply;
+    } cases[] = {
+        {"/sparql?query=ASK%20%7B%7D", "*/*", NULL, NULL, 200, "application/sparql-results+json",
+         "json 30000 ASK {}"},
+        {"/sparql?query=ASK", "text/csv", NULL, NULL, 200, "text/csv", "csv 30000 ASK"},
+        {"/sparql?query=ASK&format=tsv&timeout=5000", "text/csv", NULL, NULL, 200,
+         "text/tab-separated-values", "tsv 5000 ASK"},
+        {"/sparql?query=ASK&timeout=99999999", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&timeout=1", "*/*", NULL, NULL, 200, NULL, "json 10 ASK"},
+        {"/sparql", "*/*", "query=SELECT+%3Fa+%7B%7D&x=%", FORM, 200, NULL,
+         "json 30000 SELECT ?a {}"},
+        {"/sparql?timeout=70", "*/*", "ASK # &=%41", "application/sparql-query", 200, NULL,
+         "json 70 ASK # &=%41"},
+        {"/sparql?query=DESCRIBE", "*/*", NULL, NULL, 200, "text/turtle", "ttl 30000 DESCRIBE"},
+        {"/sparql?query=CONSTRUCT", "application/n-quads", NULL, NULL, 200, "application/n-quads",
+         "nq 30000 CONSTRUCT"},
+        {"/sparql?query=CONSTRUCT", "text/csv", NULL, NULL, 406, NULL, NULL},
+        {"/sparql?query=ASK&format=ttl", "*/*", NULL, NULL, 406, NULL, NULL},
+        {"/sparql?query=ASK%20bad", "*/*", NULL, NULL, 400, "text/plain; charset=utf-8",
+         "line 1: bad\n"},
+        {"/sparql?query=ASK%20slow", "*/*", NULL, NULL, 504, NULL, "too slow\n"},
+        {"/sparql?query=ASK&query=ASK", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql?query=ASK&named-graph-uri=x", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql?query=ASK", "*/*", "ASK", "application/sparql-query", 400, NULL, NULL},
+        {"/sparql", "*/*", "x=y", FORM, 400, NULL, NULL},
+        {"/sparql", "*/*", "ASK", "text/plain", 415, NULL, NULL},
+        {"/sparql", "*/*", "query=INSERT%20DATA%7B%7D", FORM, 403, NULL, NULL},
+        {"/sparql", "text/html", NULL, NULL, 200, "text/html; charset=utf-8", NULL},
+        {"/nothing", "*/*", NULL, NULL, 404, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const long status =
+            ask(cases[i].target, cases[i].accept, cases[i].body, cases[i].body_type);
+        if (status != cases[i].status ||
+            (cases[i].type != NULL && strcmp(reply_type, cases[i].type) != 0) ||
+            (cases[i].reply != NULL && strcmp(reply.data, cases[i].reply) != 0)) {
+            fail_msg("case %zu, %s: %ld %s %s", i, cases[i].target, status, reply_type, reply.data);
+        }
+    }
+}
+
+/* Beyond 1 MiB the result comes from a file; beyond web.result_maximum it is refused. */
+static void
+test_long_results(void **state)
+{
+    (void)state;
+    struct reason why;
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
+    assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
+    assert_string_equal(reply.data + LONG_PIECES * PIECE_BYTES, "json 30000 ASK long");
+    assert_int_equal(opt_set_assign(options, "web.result_maximum=1M", &why), STATUS_OK);
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 413);
+}
+
+static void
+test_places_are_bounded(void **state)
+{
+    (void)state;
+    service.working = service.most;
+    assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 503);
+    assert_int_equal(ask("/search?q=a", "*/*", NULL, NULL), 503);
+    service.working = 0;
+    assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200);
+    assert_int_equal(service.working, 0);
+}
+
+static void
+test_search(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/search?q=%3Ci%3E", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "<p lang=\"en\">&lt;i&gt; &lt;b&gt;&quot;\xC3\xA9</p>"));
+    assert_non_null(strstr(reply.data, "href=\"http://d/?a&amp;b\""));
+    assert_non_null(strstr(reply.data, "/meta?uri=http%3A%2F%2Fd%2F%3Fa%26b"));
+    assert_null(strstr(reply.data, "<i>"));
+    assert_int_equal(ask("/search?q=nothing", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "Nothing found"));
+    assert_int_equal(ask("/search", "text/html", NULL, NULL), 200);
+    assert_int_equal(ask("/search?q=w&limit=7", "application/json", NULL, NULL), 200);
+    assert_string_equal(reply_type, "application/json");
+    assert_string_equal(
+        reply.data,
+        "{\"hits\":[\n"
+        "{\"score\":\"1.5\",\"literal\":\"\\\"w <b>\\\\\\\"\\\\u00E9\\\"@en\",\"subject\":\"_:b\","
+        "\"predicate\":\"<http://p/>\",\"document\":\"<http://d/?a&b>\"},\n"
+        "{\"score\":\"7\",\"literal\":\"\\\"two\\\"\",\"subject\":\"<http://s/>\","
+        "\"predicate\":\"<http://p/>\",\"document\":\"<http://d/>\"}]}\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_sparql_requests), TEST(test_long_results),
+                                       TEST(test_places_are_bounded), TEST(test_search)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
