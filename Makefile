@@ -1,4 +1,4 @@
-# Quadrille. `make help` lists the targets; CONTRIBUTING is in docs/.
+# Quadrille. `make help` lists the targets.
 #
 # Each folder names its objects, programs and tests in FOLDER/build.mk:
 #   base_OBJECTS       objects of build/lib/base.a (index/query: index_query_OBJECTS)
@@ -6,6 +6,7 @@
 #   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c
 #   FUZZERS            fuzz_x, from tests/fuzz/fuzz_x.c
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
+#   BENCHES            bench_x, from bench/bench_x.c
 #   SUBCOMMANDS        of quadrille, for the manual pages
 # Outputs appear by rename: a make that is killed, or two at a time, leave no half file.
 
@@ -30,6 +31,7 @@ PROGRAMS :=
 UNIT_TESTS :=
 FUZZERS :=
 CONFORMANCE :=
+BENCHES :=
 SUBCOMMANDS :=
 all:
 include $(wildcard */build.mk */*/build.mk)
@@ -49,17 +51,19 @@ archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 tests     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
+benches   := $(BENCHES:%=$(BUILD)/bench/%)
 suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
 services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o)
+	$(UNIT_TESTS:%=%.o) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(BENCHES:%=bench/%.o)
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
 
 .PHONY: all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint \
-	tests fuzzers suites man print-tests print-fuzzers print-suites
+	tests fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -67,6 +71,7 @@ all: $(archives) $(programs)
 tests: $(tests)
 fuzzers: $(fuzzers)
 suites: $(suites)
+benches: $(benches)
 man: $(manuals)
 print-tests:
 	@echo $(notdir $(tests))
@@ -125,6 +130,9 @@ $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
+$(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(archives)
+	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
 $(fuzzers): $(BUILD)/tests/%: $(BUILD)/obj/tests/fuzz/%.o $(archives)
 	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
@@ -156,7 +164,7 @@ check:
 
 bench:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all benches
 	@bench/run
 
 conformance:
