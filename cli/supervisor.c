@@ -232,7 +232,7 @@ child_ended(struct supervisor *supervisor, struct child *child, int how)
         child->pause_ms = PAUSE_MOST_MS;
     }
     child->start_at_ms = now + child->pause_ms;
-    log_warning("died", "name=%s %s=%d deaths=%u again_in_ms=%u", child->name,
+    log_warning("died", "name=%s how=%s code=%d deaths=%u again_in_ms=%u", child->name,
                 WIFSIGNALED(how) ? "signal" : "exit",
                 WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how), child->deaths,
                 child->pause_ms);
