@@ -227,7 +227,10 @@ iri_resolve(struct slice base, struct slice reference, struct buf *out, struct r
     append_component(out, "?", query);
     append_component(out, "#", to.fragment);
     if (out->overflowed) {
-        out->length = out->length > start ? start : out->length;
+        if (out->data != NULL && out->length > start) {
+            out->length = start;
+            out->data[start] = '\0';
+        }
         return status_fail(why, STATUS_LIMIT, "resolved IRI is longer than %zu bytes",
                            out->maximum);
     }

@@ -1,0 +1,503 @@
+/* Transfers against a server that misbehaves, in a thread of the test. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "stages/fetch_address.h"
+#include "stages/fetch_http.h"
+
+/* ---- the server: one thread a connection, one request a connection ---- */
+
+static int listener;
+static unsigned port;
+
+static bool
+say(int peer, const char *text)
+{
+    return send(peer, text, strlen(text), MSG_NOSIGNAL) > 0;
+}
+
+static void
+say_repeatedly(int peer, const char *text, unsigned pause_ms)
+{
+    while (say(peer, text)) {
+        usleep(pause_ms * 1000);
+    }
+}
+
+static void
+answer(int peer, const char *path, const char *request)
+{
+    static char kilobyte[1025];
+    memset(kilobyte, 'x', 1024);
+    if (strcmp(path, "/ok") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"1\"\r\n\r\nhello");
+    } else if (strcmp(path, "/chunked") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+    } else if (strcmp(path, "/gzip") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nGZIP");
+    } else if (strcmp(path, "/endless") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\n\r\n");
+        say_repeatedly(peer, kilobyte, 0);
+    } else if (strcmp(path, "/slow") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\n\r\n");
+        say_repeatedly(peer, kilobyte, 20);
+    } else if (strcmp(path, "/silent") == 0) {
+        say_repeatedly(peer, "", 5000);
+        usleep(5000000);
+    } else if (strcmp(path, "/header") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\n");
+        say_repeatedly(peer, "X-Endless: yes yes yes yes yes yes yes yes yes\r\n", 0);
+    } else if (strcmp(path, "/short") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+    } else if (strcmp(path, "/redirect") == 0) {
+        say(peer, "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n"
+                  "Content-Length: 0\r\n\r\n");
+    } else if (strcmp(path, "/busy") == 0) {
+        say(peer, "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+    } else if (strcmp(path, "/early") == 0) {
+        say(peer, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+                  "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny");
+    } else if (strcmp(path, "/conditional") == 0) {
+        const bool asked = strstr(request, "If-None-Match: \"1\"\r\n") != NULL &&
+                           strstr(request, "If-Modified-Since: yesterday\r\n") != NULL;
+        say(peer, asked ? "HTTP/1.1 304 Not Modified\r\n\r\n"
+                        : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nn");
+    }
+}
+
+static void *
+serve_one(void *context)
+{
+    const int peer = (int)(intptr_t)context;
+    char request[8192];
+    char path[100] = "";
+    size_t length = 0;
+    while (length < sizeof request - 1) {
+        const ssize_t n = recv(peer, request + length, sizeof request - 1 - length, 0);
+        if (n <= 0) {
+            break;
+        }
+        length += (size_t)n;
+        request[length] = '\0';
+        if (strstr(request, "\r\n\r\n") != NULL && sscanf(request, "GET %99s", path) == 1) {
+            answer(peer, path, request);
+            break;
+        }
+    }
+    close(peer);
+    return NULL;
+}
+
+static void *
+serve(void *context)
+{
+    (void)context;
+    for (;;) {
+        pthread_t thread;
+        const int peer = accept(listener, NULL, NULL);
+        if (peer >= 0 && pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)peer) == 0) {
+            pthread_detach(thread);
+        }
+    }
+    return NULL;
+}
+
+static int
+start_server(void **state)
+{
+    pthread_t thread;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    (void)state;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 64) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
+        return -1;
+    }
+    port = ntohs(address.sin_port);
+    return pthread_create(&thread, NULL, serve, NULL);
+}
+
+/* ---- a loop around fetch_http ---- */
+
+struct client {
+    struct opt_set *options;
+    struct fetch_http *http;
+    int epoll;
+    uint64_t due_ms; /* of the timer; UINT64_MAX: none */
+    unsigned waiting;
+    /* of the last result: */
+    enum fetch_end end;
+    unsigned status;
+    struct buf header, body, request;
+    uint64_t retry_after_ms;
+    char problem[256], ip[64];
+};
+
+static void
+watch(void *context, int descriptor, uint32_t events)
+{
+    const struct client *client = context;
+    struct epoll_event event = {.events = events, .data.fd = descriptor};
+    if (events == 0) {
+        epoll_ctl(client->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+    } else if (epoll_ctl(client->epoll, EPOLL_CTL_MOD, descriptor, &event) != 0) {
+        epoll_ctl(client->epoll, EPOLL_CTL_ADD, descriptor, &event);
+    }
+}
+
+static void
+set_timer(void *context, uint64_t delay_ms)
+{
+    struct client *client = context;
+    client->due_ms = delay_ms == UINT64_MAX ? UINT64_MAX : clock_monotonic_ms() + delay_ms;
+}
+
+static void
+done(void *context, const struct fetch_result *result)
+{
+    struct client *client = context;
+    client->waiting--;
+    client->end = result->end;
+    client->status = result->status;
+    client->retry_after_ms = result->retry_after_ms;
+    buf_reset(&client->header);
+    buf_reset(&client->body);
+    buf_reset(&client->request);
+    buf_append_slice(&client->header, result->response_header);
+    buf_append_slice(&client->body, result->body);
+    buf_append_slice(&client->request, result->request);
+    snprintf(client->problem, sizeof client->problem, "%s", result->problem);
+    snprintf(client->ip, sizeof client->ip, "%.*s", SLICE_PRINT(result->ip));
+}
+
+static void
+run(struct client *client)
+{
+    while (client->waiting > 0) {
+        struct epoll_event events[16];
+        const uint64_t now = clock_monotonic_ms();
+        int wait = 1000;
+        if (client->due_ms != UINT64_MAX) {
+            wait = client->due_ms > now ? (int)(client->due_ms - now) : 0;
+        }
+        const int n = epoll_wait(client->epoll, events, 16, wait < 1000 ? wait : 1000);
+        for (int i = 0; i < n; i++) {
+            fetch_http_ready(client->http, events[i].data.fd, events[i].events);
+        }
+        if (clock_monotonic_ms() >= client->due_ms) {
+            client->due_ms = UINT64_MAX;
+            fetch_http_tick(client->http);
+        }
+    }
+}
+
+static struct client *
+open_client(const char *const *assignments)
+{
+    static struct client client;
+    static const struct opt *tables[] = {fetch_options, NULL};
+    struct reason why = {""};
+    client = (struct client){.epoll = epoll_create1(EPOLL_CLOEXEC), .due_ms = UINT64_MAX};
+    client.options = opt_set_new(tables);
+    for (size_t i = 0; assignments[i] != NULL; i++) {
+        assert_int_equal(opt_set_assign(client.options, assignments[i], &why), STATUS_OK);
+    }
+    buf_init(&client.header, 1 << 20);
+    buf_init(&client.body, 1 << 20);
+    buf_init(&client.request, 1 << 20);
+    const struct fetch_loop loop = {watch, set_timer, &client};
+    assert_int_equal(fetch_http_open(&client.http, client.options, &loop, &why), STATUS_OK);
+    return &client;
+}
+
+static void
+close_client(struct client *client)
+{
+    fetch_http_close(client->http);
+    opt_set_free(client->options);
+    buf_release(&client->header);
+    buf_release(&client->body);
+    buf_release(&client->request);
+    close(client->epoll);
+}
+
+static void
+get(struct client *client, const char *path, struct fetch_request request)
+{
+    char url[200];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", port, path);
+    request.url = slice_string(url);
+    request.done = done;
+    request.context = client;
+    client->waiting++;
+    fetch_http_start(client->http, &request);
+    run(client);
+}
+
+static const char *const allowed[] = {"fetch.allow_address=127.0.0.0/8",
+                                      "fetch.timeout=1",
+                                      "fetch.size=64K",
+                                      "fetch.header_size=4K",
+                                      "fetch.user_agent=tester/1",
+                                      NULL};
+
+#define assert_text(buf, text) assert_string_equal((buf).data != NULL ? (buf).data : "", text)
+
+/* ---- cases ---- */
+
+static void
+a_page_comes_with_its_exact_bytes(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    assert_int_equal(client->status, 200);
+    assert_text(client->header, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"1\"\r\n\r\n");
+    assert_text(client->body, "hello");
+    assert_string_equal(client->ip, "127.0.0.1");
+    assert_true(slice_starts(buf_slice(&client->request), SLICE("GET /ok HTTP/1.1\r\nHost: ")));
+    assert_non_null(strstr(client->request.data, "User-Agent: tester/1\r\n"));
+    assert_non_null(strstr(client->request.data, "text/turtle"));
+    close_client(client);
+}
+
+static void
+transfer_coding_is_undone_and_content_coding_kept(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/chunked", (struct fetch_request){0});
+    assert_text(client->body, "abc");
+    get(client, "/gzip", (struct fetch_request){0});
+    assert_text(client->body, "GZIP");
+    get(client, "/early", (struct fetch_request){0});
+    assert_text(client->header, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n");
+    assert_text(client->body, "y");
+    close_client(client);
+}
+
+static void
+conditions_are_sent(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    const struct fetch_request request = {.etag = SLICE("\"1\""),
+                                          .last_modified = SLICE("yesterday")};
+    get(client, "/conditional", request);
+    assert_int_equal(client->status, 304);
+    get(client, "/conditional", (struct fetch_request){0});
+    assert_int_equal(client->status, 200);
+    close_client(client);
+}
+
+static void
+redirects_are_answers(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/redirect", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    assert_int_equal(client->status, 302);
+    get(client, "/busy", (struct fetch_request){0});
+    assert_int_equal(client->retry_after_ms, 7000);
+    close_client(client);
+}
+
+static void
+an_endless_body_ends_at_the_limit(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/endless", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_CUT_LENGTH);
+    assert_int_equal(client->body.length, 64 << 10);
+    assert_string_equal(client->problem, "body larger than 65536 bytes");
+    get(client, "/endless", (struct fetch_request){.size = 1000});
+    assert_int_equal(client->body.length, 1000);
+    close_client(client);
+}
+
+static void
+a_slow_body_ends_in_time(void **state)
+{
+    struct client *client = open_client(allowed);
+    const uint64_t start = clock_monotonic_ms();
+    (void)state;
+    get(client, "/slow", (struct fetch_request){.size = 1 << 20});
+    assert_int_equal(client->end, FETCH_CUT_TIME);
+    assert_true(client->body.length > 0);
+    get(client, "/silent", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_FAILED);
+    assert_true(clock_monotonic_ms() - start < 4500);
+    close_client(client);
+}
+
+static void
+a_broken_body_is_told(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/short", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_CUT_CONNECTION);
+    assert_text(client->body, "half");
+    get(client, "/closes", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_FAILED);
+    assert_true(client->problem[0] != '\0');
+    close_client(client);
+}
+
+static void
+an_endless_header_is_refused(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/header", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_REFUSED_HEADER);
+    close_client(client);
+}
+
+static void
+bodies_share_a_limit_of_memory(void **state)
+{
+    static const char *const assignments[] = {"fetch.allow_address=127.0.0.1", "fetch.memory=1M",
+                                              "fetch.size=8M", NULL};
+    struct client *client = open_client(assignments);
+    (void)state;
+    get(client, "/endless", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_NO_MEMORY);
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    close_client(client);
+}
+
+static void
+private_addresses_are_refused_when_connecting(void **state)
+{
+    static const char *const none[] = {NULL};
+    struct client *client = open_client(none);
+    (void)state;
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_REFUSED_ADDRESS);
+    assert_non_null(strstr(client->problem, "loopback"));
+    const char *const urls[] = {"http://localhost/", "http://[::1]/", "http://169.254.169.254/",
+                                "http://10.1.2.3/", "http://[::ffff:127.0.0.1]/"};
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
+        client->waiting++;
+        fetch_http_start(
+            client->http,
+            &(struct fetch_request){.url = slice_string(urls[i]), .done = done, .context = client});
+        run(client);
+        assert_int_equal(client->end, FETCH_REFUSED_ADDRESS);
+    }
+    close_client(client);
+}
+
+static void
+every_connection_can_be_directed(void **state)
+{
+    char rule[64];
+    (void)state;
+    snprintf(rule, sizeof rule, "fetch.connect_to=http=127.0.0.1:%u", port);
+    const char *const assignments[] = {rule, "fetch.allow_address=127.0.0.1/32", NULL};
+    struct client *client = open_client(assignments);
+    client->waiting++;
+    fetch_http_start(client->http,
+                     &(struct fetch_request){.url = SLICE("http://nowhere.example/ok"),
+                                             .done = done,
+                                             .context = client});
+    run(client);
+    assert_int_equal(client->status, 200);
+    assert_non_null(strstr(client->request.data, "Host: nowhere.example\r\n"));
+    close_client(client);
+}
+
+struct verdict {
+    const char *address;
+    const char *refusal; /* NULL: may be connected to */
+};
+
+static void
+addresses_are_judged_by_what_they_reach(void **state)
+{
+    static const struct verdict verdicts[] = {
+        {"8.8.8.8", NULL},
+        {"2606:4700::1111", NULL},
+        {"172.32.0.1", NULL},
+        {"127.8.8.8", "loopback"},
+        {"10.0.0.1", "private"},
+        {"172.31.255.255", "private"},
+        {"192.168.3.4", NULL}, /* allowed below */
+        {"192.168.4.4", "private"},
+        {"100.100.0.1", "shared (carrier-grade NAT)"},
+        {"169.254.169.254", "link-local"},
+        {"0.0.0.0", "this network"},
+        {"239.1.1.1", "multicast"},
+        {"255.255.255.255", "reserved"},
+        {"::", "unspecified"},
+        {"::1", "loopback"},
+        {"::ffff:10.0.0.1", "private"},
+        {"::10.0.0.1", "private"},
+        {"64:ff9b::7f00:1", "loopback"},
+        {"2002:7f00:1::", "loopback"},
+        {"fd00::1", "unique local"},
+        {"fe80::1", "link-local"},
+        {"ff02::1", "multicast"},
+    };
+    static const char *const cidrs[] = {"192.168.3.0/24"};
+    struct address_rules *rules;
+    (void)state;
+    assert_int_equal(address_rules_open(&rules, cidrs, 1, NULL), STATUS_OK);
+    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET};
+        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+        const struct sockaddr *address = (struct sockaddr *)&v4;
+        if (inet_pton(AF_INET, verdicts[i].address, &v4.sin_addr) != 1) {
+            assert_int_equal(inet_pton(AF_INET6, verdicts[i].address, &v6.sin6_addr), 1);
+            address = (struct sockaddr *)&v6;
+        }
+        const char *refusal = address_refusal(rules, address);
+        assert_string_equal(refusal ? refusal : "may",
+                            verdicts[i].refusal ? verdicts[i].refusal : "may");
+    }
+    address_rules_close(rules);
+    static const char *const wrong[] = {"127.0.0.0/33"};
+    assert_int_equal(address_rules_open(&rules, wrong, 1, NULL), STATUS_MISUSE);
+    address_rules_close(rules);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_comes_with_its_exact_bytes),
+        cmocka_unit_test(transfer_coding_is_undone_and_content_coding_kept),
+        cmocka_unit_test(conditions_are_sent),
+        cmocka_unit_test(redirects_are_answers),
+        cmocka_unit_test(an_endless_body_ends_at_the_limit),
+        cmocka_unit_test(a_slow_body_ends_in_time),
+        cmocka_unit_test(a_broken_body_is_told),
+        cmocka_unit_test(an_endless_header_is_refused),
+        cmocka_unit_test(bodies_share_a_limit_of_memory),
+        cmocka_unit_test(private_addresses_are_refused_when_connecting),
+        cmocka_unit_test(every_connection_can_be_directed),
+        cmocka_unit_test(addresses_are_judged_by_what_they_reach),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests_name("fetch_http", tests, start_server, NULL);
+}

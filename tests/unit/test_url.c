@@ -1,0 +1,162 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/url.h"
+
+enum { ROOM = 1 << 16 };
+
+static void
+check_resolve(const char *base, const char *reference, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, ROOM);
+    const enum status status = iri_resolve(slice_string(base), slice_string(reference), &out, NULL);
+    assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    buf_release(&out);
+}
+
+static void
+references_resolve_as_in_rfc_3986(void **state)
+{
+    (void)state;
+    check_resolve("http://a/b/c/d;p?q", "../../../g", "http://a/g");
+    check_resolve("http://a/b/c/d;p?q", "g;x=1/../y", "http://a/b/c/y");
+    check_resolve("http://a/b/c/d;p?q", "http:g", "http:g");
+    check_resolve("http://a/b/c/d;p?q", "", "http://a/b/c/d;p?q");
+    check_resolve("http://a/b/c/d;p?q", "#s", "http://a/b/c/d;p?q#s");
+    check_resolve("http://a", "b", "http://a/b");
+    check_resolve("http://a?q", "b", "http://a/b");
+    check_resolve("urn:a:b", "#c", "urn:a:b#c");
+    check_resolve("file:/a/b", "/..//c", "file:/.//c");
+    check_resolve("http://é/ü/x", "./ö", "http://é/ü/ö");
+    check_resolve("", "x:y", "x:y");
+    check_resolve("a/b", "c", "BAD_INPUT");
+    check_resolve("", "", "BAD_INPUT");
+}
+
+static void
+a_result_that_is_too_long_leaves_nothing(void **state)
+{
+    struct buf out;
+    (void)state;
+    buf_init(&out, 12);
+    buf_append_string(&out, "keep");
+    assert_int_equal(iri_resolve(SLICE("http://a/"), SLICE("bcdef"), &out, NULL), STATUS_LIMIT);
+    assert_string_equal(out.data, "keep");
+    buf_release(&out);
+}
+
+static void
+absolute_iris_are_told_from_others(void **state)
+{
+    (void)state;
+    assert_true(iri_is_absolute(SLICE("http://é.example/{")) == false);
+    assert_true(iri_is_absolute(SLICE("http://é.example/ü")));
+    assert_true(iri_is_absolute(SLICE("urn:x")));
+    assert_false(iri_is_absolute(SLICE("//a/b")));
+    assert_false(iri_is_absolute(SLICE("1a:b")));
+    assert_false(iri_is_absolute(SLICE("a b:c")));
+    assert_false(iri_is_absolute(SLICE("a:b c")));
+    assert_false(iri_is_absolute(SLICE("")));
+}
+
+static void
+check_key(const char *input, const char *base, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, ROOM);
+    const enum status status = url_crawl_key(slice_string(input), slice_string(base), &out, NULL);
+    assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    buf_release(&out);
+}
+
+static void
+crawl_keys_have_one_spelling(void **state)
+{
+    (void)state;
+    check_key(" HTTP://User:pw@EXAMPLE.org:80/a/../b c?d#e ", "", "http://example.org/b%20c?d");
+    check_key("../x", "https://e.org/a/b/c", "https://e.org/a/x");
+    check_key("//e.org./", "https://a/", "https://e.org/");
+    check_key("http://e.org/%7ea%2f%c3%bc|[]^", "", "http://e.org/~a%2F%C3%BC%7C%5B%5D%5E");
+    check_key("http://e.org/100%", "", "http://e.org/100%25");
+    check_key("http://bücher.example/", "", "http://xn--bcher-kva.example/");
+    check_key("http://0x7f.1/", "", "http://127.0.0.1/");
+    check_key("https:\\\\e.org\\a", "", "https://e.org/a");
+    check_key("http://e.org?", "", "http://e.org/?");
+    check_key("mailto:a@b", "", "UNSUPPORTED");
+    check_key("http://", "", "BAD_INPUT");
+    check_key("http://a..b/", "", "BAD_INPUT");
+    check_key("http://a{b/", "", "BAD_INPUT");
+    check_key("x", "", "BAD_INPUT");
+}
+
+static void
+long_urls_are_limited(void **state)
+{
+    char text[URL_MAXIMUM + 1];
+    (void)state;
+    memset(text, 'a', URL_MAXIMUM);
+    text[URL_MAXIMUM] = '\0';
+    memcpy(text, "http://e.org/", 13);
+    check_key(text, "", text);
+    text[URL_MAXIMUM / 2] = ' ';
+    check_key(text, "", "LIMIT");
+}
+
+static void
+parts_of_keys_are_found(void **state)
+{
+    const struct slice key = SLICE("http://e.org:8080/a?b");
+    (void)state;
+    assert_true(slice_is(url_origin(key), "http://e.org:8080"));
+    assert_true(slice_is(url_host(key), "e.org"));
+    assert_true(slice_is(url_path_query(key), "/a?b"));
+    assert_true(slice_is(url_host(SLICE("https://[::1]:9/")), "[::1]"));
+    assert_true(slice_is(url_host(SLICE("https://[::1]/")), "[::1]"));
+    assert_true(slice_is(url_origin(SLICE("https://e.org/")), "https://e.org"));
+    assert_true(url_host_is_address(SLICE("127.0.0.1")));
+    assert_true(url_host_is_address(SLICE("[::1]")));
+    assert_false(url_host_is_address(SLICE("1.example")));
+    assert_true(slice_is(url_registrable_domain(SLICE("a.b.co.uk")), "b.co.uk"));
+    assert_true(slice_is(url_registrable_domain(SLICE("co.uk")), "co.uk"));
+    assert_true(slice_is(url_registrable_domain(SLICE("10.0.0.1")), "10.0.0.1"));
+}
+
+static void
+the_standard_parser_repairs_what_people_write(void **state)
+{
+    struct buf memory;
+    struct url url;
+    (void)state;
+    buf_init(&memory, ROOM);
+    assert_int_equal(url_parse(SLICE("ht\ntp://u:p@h:81/p?q#f"), NULL, &memory, &url, NULL),
+                     STATUS_OK);
+    assert_true(slice_is(url.href, "http://u:p@h:81/p?q#f"));
+    assert_true(slice_is(url.username, "u"));
+    assert_true(slice_is(url.password, "p"));
+    assert_true(slice_is(url.host, "h"));
+    assert_int_equal(url.port, 81);
+    assert_true(slice_is(url.path, "/p"));
+    assert_true(slice_is(url.query, "q"));
+    assert_true(slice_is(url.fragment, "f"));
+    buf_release(&memory);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references_resolve_as_in_rfc_3986),
+        cmocka_unit_test(a_result_that_is_too_long_leaves_nothing),
+        cmocka_unit_test(absolute_iris_are_told_from_others),
+        cmocka_unit_test(crawl_keys_have_one_spelling),
+        cmocka_unit_test(long_urls_are_limited),
+        cmocka_unit_test(parts_of_keys_are_found),
+        cmocka_unit_test(the_standard_parser_repairs_what_people_write),
+    };
+    return cmocka_run_group_tests_name("url", tests, NULL, NULL);
+}
