@@ -6,3 +6,4 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_entities.o transfo
 	transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
 	transforms/transform.o transforms/options.o
 CONFORMANCE += run_html_encoding
+UNIT_TESTS += tests/unit/test_transform_examples

@@ -48,7 +48,8 @@ struct html_attribute {
 /* Nesting that html_parse saw and left as it is. */
 enum html_repair {
     HTML_REPAIR_ANCHOR = 1, /* an anchor would have to be split or reopened */
-    HTML_REPAIR_DEPTH = 2   /* more than HTML_DEPTH elements open */
+    HTML_REPAIR_DEPTH = 2,  /* more than HTML_DEPTH elements open */
+    HTML_REPAIR_RAW = 4     /* a title, script, ... without end took the rest of the page */
 };
 
 enum { HTML_DEPTH = 512, HTML_ATTRIBUTES = 256 /* of one element; more are dropped */ };

@@ -363,6 +363,9 @@ html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
         *text = decode(tokenizer, *text, false);
     }
     tokenizer->at = stop;
+    if (stop == end && start->element != HTML_PLAINTEXT) {
+        tokenizer->tree->repair |= HTML_REPAIR_RAW;
+    }
     if (stop < end) {
         struct html_token close = {.kind = HTML_TOKEN_END};
         tokenizer->at = stop + 2;
