@@ -121,11 +121,22 @@ linked(void *context, enum status status, const struct index_link *links, size_t
     stage_done(job);
 }
 
+/* The index client works when its descriptors are ready and when its clock says so. */
+static void
+index_tick(void *context)
+{
+    struct extract *extract = context;
+    index_client_process(extract->index);
+    const int wait = index_client_wait_ms(extract->index);
+    stage_timer(extract->run, wait >= 0 ? (uint64_t)wait : SCOPE_CHECK_MS, index_tick, extract);
+}
+
 static void
 ask_index(struct extract *extract, struct stage_job *job)
 {
     job->state = extract;
     index_links(extract->index, job->job.uri, linked, job);
+    stage_timer(extract->run, 0, index_tick, extract); /* asking eats the descriptors' edges */
 }
 
 static void
@@ -173,16 +184,6 @@ refresh_scope(void *context)
     struct extract *extract = context;
     scope_refresh(extract->scope);
     stage_timer(extract->run, SCOPE_CHECK_MS, refresh_scope, extract);
-}
-
-/* The index client works when its descriptors are ready and when its clock says so. */
-static void
-index_tick(void *context)
-{
-    struct extract *extract = context;
-    index_client_process(extract->index);
-    const int wait = index_client_wait_ms(extract->index);
-    stage_timer(extract->run, wait >= 0 ? (uint64_t)wait : SCOPE_CHECK_MS, index_tick, extract);
 }
 
 static void

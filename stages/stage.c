@@ -284,13 +284,12 @@ loop(struct stage_run *run)
 {
     while (!finished(run)) {
         events_round(&run->events, loop_wait_ms(run));
-        /* ZeroMQ's descriptors are edge-triggered: always ask, whatever woke us. */
-        queue_client_process(run->queue);
-        metastore_process(run->metastore);
         start_waiting(run);
         batch_advance(run);
         retire_when_due(run);
         reserve_more(run);
+        /* ZeroMQ's descriptors are edge-triggered, and sending eats edges: always ask, and last. */
+        metastore_process(run->metastore);
         queue_client_process(run->queue);
         feed_watchdog(run);
     }
