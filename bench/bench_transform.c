@@ -140,28 +140,29 @@ static void
 run_worker(const struct opt_set *options, uint64_t *micros)
 {
     struct reason why;
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct buf header;
     struct counted counted = {.micros = micros};
     const double start = cpu_seconds(RUSAGE_SELF);
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
     buf_init(&header, 64 << 10);
-    check(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, &why), &why);
+    check(document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, &why), &why);
+    struct worker_pool *pool = document_workers_pool(workers);
     for (size_t i = 0; i < file_count; i++) {
         const struct transform_request request = request_of(&files[i]);
-        document_submit_transform(pool, &request, &header, take_answer, &counted);
+        document_submit_transform(workers, &request, &header, take_answer, &counted);
         while (counted.done <= i) {
             struct pollfd wait = {.fd = worker_pool_descriptor(pool), .events = POLLIN};
             poll(&wait, 1, -1);
             check(worker_pool_process(pool, &why), &why);
         }
     }
-    double workers = 0;
+    double busy = 0;
     for (size_t i = 0; i < file_count; i++) {
-        workers += (double)micros[i] * 1e-6;
+        busy += (double)micros[i] * 1e-6;
     }
-    print("worker", counted.quads, cpu_seconds(RUSAGE_SELF) - start + workers, micros);
-    worker_pool_close(pool);
+    print("worker", counted.quads, cpu_seconds(RUSAGE_SELF) - start + busy, micros);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&header);
 }

@@ -28,7 +28,7 @@ struct detect_stage {
     struct stage_run *run;
     struct content *content;
     struct registry *registry;
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct detector detector;
     struct buf memory, type_memory;
     bool hooks;
@@ -107,7 +107,7 @@ ask_magic(struct detect_stage *stage, struct stage_job *job, const struct detect
     }
     *waiting = (struct waiting){.stage = stage, .detection = *detection};
     job->state = waiting;
-    document_submit_magic(stage->pool, head, take_magic, job);
+    document_submit_magic(stage->workers, head, take_magic, job);
 }
 
 static void
@@ -152,7 +152,7 @@ pool_ready(void *context, uint32_t events)
     (void)events;
     struct detect_stage *stage = context;
     struct reason why;
-    if (worker_pool_process(stage->pool, &why) != STATUS_OK) {
+    if (worker_pool_process(document_workers_pool(stage->workers), &why) != STATUS_OK) {
         log_error("cannot go on", "reason=%s", why.text);
         exit(EXIT_SYSTEM); /* the jobs come back by their leases */
     }
@@ -173,9 +173,10 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     TRY(document_registry_open(&stage->registry, options, stage_directory(run), why));
     const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
-    TRY(document_workers_open(&stage->pool, nursery, options, stage_directory(run),
+    TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_DETECTION, why));
-    stage_watch(run, worker_pool_descriptor(stage->pool), EPOLLIN, pool_ready, stage);
+    stage_watch(run, worker_pool_descriptor(document_workers_pool(stage->workers)), EPOLLIN,
+                pool_ready, stage);
     return STATUS_OK;
 }
 
@@ -183,7 +184,7 @@ static void
 detect_close(void *context)
 {
     struct detect_stage *stage = context;
-    worker_pool_close(stage->pool);
+    document_workers_close(stage->workers);
     content_close(stage->content);
     registry_free(stage->registry);
     detector_release(&stage->detector);

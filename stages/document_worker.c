@@ -184,10 +184,33 @@ const struct worker_program document_worker_program = {
 
 /* ---- in stages ---- */
 
-enum status
-document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
-                      const struct opt_set *options, const char *directory, unsigned work,
-                      struct reason *why)
+struct document_workers {
+    struct worker_pool *pool;
+    struct registry *registry; /* NULL: it has no external programs */
+    struct buf peek_memory;
+};
+
+struct worker_pool *
+document_workers_pool(const struct document_workers *workers)
+{
+    return workers->pool;
+}
+
+static bool
+has_programs(struct registry *registry)
+{
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct transform *transform = registry_transform(registry, i);
+        if (transform->kind == TRANSFORM_PROGRAM && !transform->off) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status
+open_pool(struct document_workers *workers, struct worker_nursery *nursery,
+          const struct opt_set *options, const char *directory, unsigned work, struct reason *why)
 {
     struct buf settings;
     buf_init(&settings, 32 << 10);
@@ -196,7 +219,7 @@ document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
     const size_t input = (size_t)opt_integer(options, "transform.input");
     const struct worker_limits limits = {
         .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
-        .policy = SANDBOX_PARSER,
+        .program_workers = workers->registry ? 1 : 0,
         .request = (transforms ? input : (size_t)MAGIC_HEAD) + (64 << 10),
         .reply = (transforms ? (size_t)opt_integer(options, "transform.output") : 0) + (64 << 10),
         .memory = (size_t)opt_integer(options, "transform.memory"),
@@ -206,9 +229,64 @@ document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
     const enum status status =
         settings.overflowed
             ? status_fail(why, STATUS_LIMIT, "paths of directory and registry are too long")
-            : worker_pool_open(pool, nursery, &limits, buf_slice(&settings), why);
+            : worker_pool_open(&workers->pool, nursery, &limits, buf_slice(&settings), why);
     buf_release(&settings);
     return status;
+}
+
+enum status
+document_workers_open(struct document_workers **result, struct worker_nursery *nursery,
+                      const struct opt_set *options, const char *directory, unsigned work,
+                      struct reason *why)
+{
+    struct document_workers *workers = memory_zero(1, sizeof *workers);
+    enum status status = STATUS_OK;
+    buf_init(&workers->peek_memory, 64 << 10);
+    if (work & DOCUMENT_TRANSFORM) {
+        status = document_registry_open(&workers->registry, options, directory, why);
+        if (status == STATUS_OK && !has_programs(workers->registry)) {
+            registry_free(workers->registry);
+            workers->registry = NULL;
+        }
+    }
+    if (status == STATUS_OK) {
+        status = open_pool(workers, nursery, options, directory, work, why);
+    }
+    if (status != STATUS_OK) {
+        document_workers_close(workers);
+        workers = NULL;
+    }
+    *result = workers;
+    return status;
+}
+
+void
+document_workers_close(struct document_workers *workers)
+{
+    if (!workers) {
+        return;
+    }
+    worker_pool_close(workers->pool);
+    registry_free(workers->registry);
+    buf_release(&workers->peek_memory);
+    free(workers);
+}
+
+/* Which cage the document's transforms need. */
+static enum sandbox_policy
+policy_for(struct document_workers *workers, const struct transform_request *request)
+{
+    struct transform *chain[REGISTRY_CHAIN];
+    if (!workers->registry) {
+        return SANDBOX_PARSER;
+    }
+    const size_t count = transform_chain(workers->registry, request, &workers->peek_memory, chain);
+    for (size_t i = 0; i < count; i++) {
+        if (chain[i]->kind == TRANSFORM_PROGRAM) {
+            return SANDBOX_PROGRAM;
+        }
+    }
+    return SANDBOX_PARSER;
 }
 
 enum status
@@ -221,10 +299,11 @@ document_registry_open(struct registry **registry, const struct opt_set *options
 }
 
 void
-document_submit_magic(struct worker_pool *pool, struct slice head, worker_done *done, void *context)
+document_submit_magic(struct document_workers *workers, struct slice head, worker_done *done,
+                      void *context)
 {
     head.length = head.length < MAGIC_HEAD ? head.length : MAGIC_HEAD;
-    worker_submit(pool, VERB_MAGIC, &head, 1, done, context);
+    worker_submit(workers->pool, SANDBOX_PARSER, VERB_MAGIC, &head, 1, done, context);
 }
 
 static void
@@ -237,12 +316,13 @@ encode_request(const struct transform_request *request, struct buf *header)
 }
 
 void
-document_submit_transform(struct worker_pool *pool, const struct transform_request *request,
+document_submit_transform(struct document_workers *workers, const struct transform_request *request,
                           struct buf *header, worker_done *done, void *context)
 {
     encode_request(request, header);
     const struct slice pieces[] = {buf_slice(header), request->bytes};
-    worker_submit(pool, VERB_TRANSFORM, pieces, 2, done, context);
+    worker_submit(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2, done,
+                  context);
 }
 
 bool
@@ -274,20 +354,21 @@ detect_bytes(const struct opt_set *options, const struct detect_input *input,
         return STATUS_OK;
     }
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
-    struct worker_pool *pool = NULL;
+    struct document_workers *workers = NULL;
     struct buf reply;
     buf_init(&reply, 64 << 10);
     enum status status =
-        document_workers_open(&pool, nursery, options, NULL, DOCUMENT_DETECTION, why);
+        document_workers_open(&workers, nursery, options, NULL, DOCUMENT_DETECTION, why);
     if (status == STATUS_OK) {
         struct slice head = input->bytes;
         head.length = head.length < MAGIC_HEAD ? head.length : MAGIC_HEAD;
-        status = worker_call(pool, VERB_MAGIC, &head, 1, &reply, NULL, why);
+        status =
+            worker_call(workers->pool, SANDBOX_PARSER, VERB_MAGIC, &head, 1, &reply, NULL, why);
     }
     if (status == STATUS_OK) {
         detect_settle(buf_slice(&reply), detection);
     }
-    worker_pool_close(pool);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&reply);
     return status;
@@ -299,21 +380,22 @@ transform_bytes(const struct opt_set *options, const char *directory,
                 struct document_outcome *outcome, bool *died, struct reason *why)
 {
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
-    struct worker_pool *pool = NULL;
+    struct document_workers *workers = NULL;
     struct buf header;
     buf_init(&header, 64 << 10);
     encode_request(request, &header);
     *died = false;
     enum status status =
-        document_workers_open(&pool, nursery, options, directory, DOCUMENT_TRANSFORM, why);
+        document_workers_open(&workers, nursery, options, directory, DOCUMENT_TRANSFORM, why);
     if (status == STATUS_OK) {
         const struct slice pieces[] = {buf_slice(&header), request->bytes};
-        status = worker_call(pool, VERB_TRANSFORM, pieces, 2, reply, died, why);
+        status = worker_call(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2,
+                             reply, died, why);
     }
     if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
         status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
     }
-    worker_pool_close(pool);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&header);
     return status;

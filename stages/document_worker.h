@@ -13,18 +13,23 @@ extern const struct worker_program document_worker_program;
 
 enum document_work { DOCUMENT_DETECTION = 1, DOCUMENT_TRANSFORM = 2 };
 
-/* What the nursery prepares: work is a set of enum document_work. directory may be NULL (no
+struct document_workers;
+/* Opens a pool in the nursery. work is a set of enum document_work; directory may be NULL (no
  * DIR/transforms/registry). */
-enum status document_workers_open(struct worker_pool **pool, struct worker_nursery *nursery,
+enum status document_workers_open(struct document_workers **workers, struct worker_nursery *nursery,
                                   const struct opt_set *options, const char *directory,
                                   unsigned work, struct reason *why);
+void document_workers_close(struct document_workers *workers); /* NULL is allowed */
+/* For descriptor, process and waiting. */
+struct worker_pool *document_workers_pool(const struct document_workers *workers);
+
 /* The registry as workers have it: transforms, matches; for stages that only ask what would
  * be done. */
 enum status document_registry_open(struct registry **registry, const struct opt_set *options,
                                    const char *directory, struct reason *why);
 
 /* libmagic's media type of the first bytes: the answer's reply; "" when it has none. */
-void document_submit_magic(struct worker_pool *pool, struct slice head, worker_done *done,
+void document_submit_magic(struct document_workers *workers, struct slice head, worker_done *done,
                            void *context);
 
 struct document_outcome {
@@ -34,8 +39,9 @@ struct document_outcome {
     struct slice names, problems, graph; /* point into the reply */
 };
 /* header (buf_init'ed) is filled here and must live, as the request's bytes must, until done. */
-void document_submit_transform(struct worker_pool *pool, const struct transform_request *request,
-                               struct buf *header, worker_done *done, void *context);
+void document_submit_transform(struct document_workers *workers,
+                               const struct transform_request *request, struct buf *header,
+                               worker_done *done, void *context);
 /* False: the reply is malformed. */
 bool document_outcome_decode(struct slice reply, struct document_outcome *outcome);
 

@@ -54,9 +54,12 @@ mapped_now(void)
 }
 
 static enum status
-set_limits(size_t memory, struct reason *why)
+set_limits(enum sandbox_policy policy, size_t memory, struct reason *why)
 {
     TRY(limit(RLIMIT_CORE, 0, why));
+    if (policy == SANDBOX_PROGRAM) {
+        return STATUS_OK; /* each program gets its own */
+    }
     TRY(limit(RLIMIT_FSIZE, 0, why));
     if (memory > 0 && !SANITIZED) {
         TRY(limit(RLIMIT_AS, mapped_now() + memory, why));
@@ -227,7 +230,7 @@ sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         return status_fail_errno(why, "cannot give up privileges");
     }
-    TRY(set_limits(memory, why));
+    TRY(set_limits(policy, memory, why));
     TRY(enter_landlock(policy, why));
     return SANITIZED ? STATUS_OK : enter_seccomp(policy, why);
 }

@@ -25,7 +25,7 @@ static struct worker_nursery *nursery; /* forked before anything else is known *
 struct transform_stage {
     struct stage_run *run;
     struct content *content;
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct warc_writer *writer;
     const char *node;
     size_t input;
@@ -141,7 +141,7 @@ submit(struct transforming *transforming, struct stage_job *job, const struct wa
                                               .charset = job->document.charset,
                                               .bytes = record->body};
     job->state = transforming;
-    document_submit_transform(transforming->stage->pool, &request, &transforming->header,
+    document_submit_transform(transforming->stage->workers, &request, &transforming->header,
                               take_answer, job);
 }
 
@@ -183,7 +183,7 @@ pool_ready(void *context, uint32_t events)
     (void)events;
     struct transform_stage *stage = context;
     struct reason why;
-    if (worker_pool_process(stage->pool, &why) != STATUS_OK) {
+    if (worker_pool_process(document_workers_pool(stage->workers), &why) != STATUS_OK) {
         log_error("cannot go on", "reason=%s", why.text);
         exit(EXIT_SYSTEM); /* the jobs come back by their leases */
     }
@@ -217,9 +217,10 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     const struct warc_limits limits = {.record = stage->input + (2 << 20), .body = stage->input};
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
     TRY(open_writer(stage, why));
-    TRY(document_workers_open(&stage->pool, nursery, options, stage_directory(run),
+    TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_TRANSFORM, why));
-    stage_watch(run, worker_pool_descriptor(stage->pool), EPOLLIN, pool_ready, stage);
+    stage_watch(run, worker_pool_descriptor(document_workers_pool(stage->workers)), EPOLLIN,
+                pool_ready, stage);
     return STATUS_OK;
 }
 
@@ -228,7 +229,7 @@ transform_close(void *context)
 {
     struct transform_stage *stage = context;
     struct reason why;
-    worker_pool_close(stage->pool);
+    document_workers_close(stage->workers);
     content_close(stage->content);
     if (warc_writer_close(stage->writer, &why) != STATUS_OK) {
         log_error("cannot close the archive", "reason=%s", why.text);

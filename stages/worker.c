@@ -30,6 +30,7 @@ enum {
 
 struct task {
     uint8_t verb;
+    enum sandbox_policy policy;
     struct slice pieces[WORKER_PIECES];
     size_t count, length;
     unsigned tries;
@@ -42,6 +43,7 @@ enum slot_state { SLOT_IDLE, SLOT_BUSY, SLOT_DYING };
 
 struct slot {
     enum slot_state state;
+    enum sandbox_policy policy;
     int socket, shared;
     char *memory;
     struct task *task;
@@ -49,11 +51,17 @@ struct slot {
     bool overdue; /* killed by us */
 };
 
+/* Tasks that wait for a worker, oldest first. */
+struct line {
+    struct task *first, **last;
+};
+
 struct worker_pool {
     struct worker_nursery *nursery;
     struct worker_limits limits;
     struct slot *slots;
-    struct task *first, **last;
+    unsigned slot_count;
+    struct line lines[2]; /* by enum sandbox_policy */
     size_t waiting;
     int epoll, timer;
     bool broken;
@@ -123,7 +131,7 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
     }
     const struct worker_message message = {.kind = WORKER_SPAWN,
                                            .slot = number,
-                                           .policy = limits->policy,
+                                           .policy = slot->policy,
                                            .memory = limits->memory,
                                            .request = limits->request,
                                            .reply = limits->reply};
@@ -176,7 +184,7 @@ static void
 set_timer(struct worker_pool *pool)
 {
     uint64_t earliest = UINT64_MAX;
-    for (unsigned i = 0; i < pool->limits.workers; i++) {
+    for (unsigned i = 0; i < pool->slot_count; i++) {
         if (pool->slots[i].state == SLOT_BUSY && pool->slots[i].deadline_ms < earliest) {
             earliest = pool->slots[i].deadline_ms;
         }
@@ -212,13 +220,12 @@ static void
 dispatch(struct worker_pool *pool)
 {
     bool given = false;
-    for (unsigned i = 0; i < pool->limits.workers && pool->first; i++) {
-        if (pool->slots[i].state == SLOT_IDLE) {
-            struct task *task = pool->first;
-            pool->first = task->next;
-            if (!pool->first) {
-                pool->last = &pool->first;
-            }
+    for (unsigned i = 0; i < pool->slot_count; i++) {
+        struct line *line = &pool->lines[pool->slots[i].policy];
+        struct task *task = line->first;
+        if (task && pool->slots[i].state == SLOT_IDLE) {
+            line->first = task->next;
+            line->last = line->first ? line->last : &line->first;
             give(pool, &pool->slots[i], task);
             given = true;
         }
@@ -229,11 +236,12 @@ dispatch(struct worker_pool *pool)
 }
 
 void
-worker_submit(struct worker_pool *pool, uint8_t verb, const struct slice *pieces, size_t count,
-              worker_done *done, void *context)
+worker_submit(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
+              const struct slice *pieces, size_t count, worker_done *done, void *context)
 {
     struct task *task = memory_zero(1, sizeof *task);
-    *task = (struct task){.verb = verb, .done = done, .context = context};
+    struct line *line = &pool->lines[policy];
+    *task = (struct task){.verb = verb, .policy = policy, .done = done, .context = context};
     for (; task->count < count && task->count < WORKER_PIECES; task->count++) {
         task->pieces[task->count] = pieces[task->count];
         task->length += pieces[task->count].length;
@@ -243,8 +251,8 @@ worker_submit(struct worker_pool *pool, uint8_t verb, const struct slice *pieces
         fail(pool, task, STATUS_LIMIT, false, "the document is longer than is looked at");
         return;
     }
-    *pool->last = task;
-    pool->last = &task->next;
+    *line->last = task;
+    line->last = &task->next;
     dispatch(pool);
 }
 
@@ -332,7 +340,7 @@ describe_end(const struct slot *slot, int wait_status, enum status *status, stru
 static enum status
 take_end(struct worker_pool *pool, const struct worker_message *message, struct reason *why)
 {
-    if (message->slot >= pool->limits.workers) {
+    if (message->slot >= pool->slot_count) {
         return STATUS_OK;
     }
     struct slot *slot = &pool->slots[message->slot];
@@ -353,9 +361,10 @@ take_end(struct worker_pool *pool, const struct worker_message *message, struct 
             WIFEXITED(message->wait_status) && WEXITSTATUS(message->wait_status) == 0;
         describe_end(slot, message->wait_status, &status, &end);
         if ((outside || never_began) && ++task->tries < TRIES) {
-            task->next = pool->first;
-            pool->first = task;
-            pool->last = task->next ? pool->last : &task->next;
+            struct line *line = &pool->lines[task->policy];
+            task->next = line->first;
+            line->first = task;
+            line->last = task->next ? line->last : &task->next;
         } else {
             fail(pool, task, status, true, end.text);
         }
@@ -392,7 +401,7 @@ kill_overdue(struct worker_pool *pool)
     uint64_t ticks;
     (void)!read(pool->timer, &ticks, sizeof ticks);
     const uint64_t now = clock_monotonic_ms();
-    for (unsigned i = 0; i < pool->limits.workers; i++) {
+    for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
         if (slot->state == SLOT_BUSY && slot->deadline_ms <= now) {
             const struct worker_message message = {.kind = WORKER_KILL, .slot = i};
@@ -417,7 +426,7 @@ worker_pool_process(struct worker_pool *pool, struct reason *why)
             TRY(take_control(pool, why));
         } else if (mark == (uint32_t)MARK_TIMER) {
             kill_overdue(pool);
-        } else if (mark < pool->limits.workers && pool->slots[mark].socket >= 0) {
+        } else if (mark < pool->slot_count && pool->slots[mark].socket >= 0) {
             take_report(pool, mark);
         }
     }
@@ -471,10 +480,14 @@ worker_pool_open(struct worker_pool **result, struct worker_nursery *nursery,
     *result = pool;
     pool->nursery = nursery;
     pool->limits = *limits;
-    pool->last = &pool->first;
-    pool->slots = memory_zero(limits->workers, sizeof *pool->slots);
-    for (unsigned i = 0; i < limits->workers; i++) {
+    pool->slot_count = limits->workers + limits->program_workers;
+    for (size_t i = 0; i < 2; i++) {
+        pool->lines[i].last = &pool->lines[i].first;
+    }
+    pool->slots = memory_zero(pool->slot_count, sizeof *pool->slots);
+    for (unsigned i = 0; i < pool->slot_count; i++) {
         pool->slots[i].socket = pool->slots[i].shared = -1;
+        pool->slots[i].policy = i < limits->workers ? SANDBOX_PARSER : SANDBOX_PROGRAM;
     }
     pool->epoll = epoll_create1(EPOLL_CLOEXEC);
     pool->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -489,7 +502,7 @@ worker_pool_open(struct worker_pool **result, struct worker_nursery *nursery,
         watch(pool, worker_nursery_control(nursery), MARK_CONTROL);
         watch(pool, pool->timer, MARK_TIMER);
     }
-    for (uint32_t i = 0; i < limits->workers && status == STATUS_OK; i++) {
+    for (uint32_t i = 0; i < pool->slot_count && status == STATUS_OK; i++) {
         status = worker_spawn(pool, i, why);
     }
     if (status != STATUS_OK) {
@@ -505,12 +518,14 @@ worker_pool_close(struct worker_pool *pool)
     if (!pool) {
         return;
     }
-    while (pool->first) {
-        struct task *task = pool->first;
-        pool->first = task->next;
-        fail(pool, task, STATUS_CANCELLED, false, "the workers were stopped");
+    for (size_t i = 0; i < 2; i++) {
+        while (pool->lines[i].first) {
+            struct task *task = pool->lines[i].first;
+            pool->lines[i].first = task->next;
+            fail(pool, task, STATUS_CANCELLED, false, "the workers were stopped");
+        }
     }
-    for (unsigned i = 0; i < pool->limits.workers; i++) {
+    for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
         close_socket(slot);
         if (slot->task) {
@@ -568,10 +583,12 @@ ignore_answer(void *context, const struct worker_answer *answer)
 static void
 forget(struct worker_pool *pool, const void *context)
 {
-    for (struct task *task = pool->first; task; task = task->next) {
-        task->done = task->context == context ? ignore_answer : task->done;
+    for (size_t i = 0; i < 2; i++) {
+        for (struct task *task = pool->lines[i].first; task; task = task->next) {
+            task->done = task->context == context ? ignore_answer : task->done;
+        }
     }
-    for (unsigned i = 0; i < pool->limits.workers; i++) {
+    for (unsigned i = 0; i < pool->slot_count; i++) {
         struct task *task = pool->slots[i].task;
         if (task && task->context == context) {
             task->done = ignore_answer;
@@ -580,11 +597,12 @@ forget(struct worker_pool *pool, const void *context)
 }
 
 enum status
-worker_call(struct worker_pool *pool, uint8_t verb, const struct slice *pieces, size_t count,
-            struct buf *reply, bool *died, struct reason *why)
+worker_call(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
+            const struct slice *pieces, size_t count, struct buf *reply, bool *died,
+            struct reason *why)
 {
     struct waited waited = {.reply = reply, .why = why};
-    worker_submit(pool, verb, pieces, count, take_waited, &waited);
+    worker_submit(pool, policy, verb, pieces, count, take_waited, &waited);
     while (!waited.done) {
         struct pollfd wait = {.fd = pool->epoll, .events = POLLIN};
         enum status status = STATUS_OK;

@@ -46,8 +46,8 @@ struct worker_nursery *worker_nursery_fork(const struct worker_program *program)
 void worker_nursery_close(struct worker_nursery *nursery); /* NULL is allowed */
 
 struct worker_limits {
-    unsigned workers;
-    enum sandbox_policy policy;
+    unsigned workers;         /* in the sandbox for parsers */
+    unsigned program_workers; /* in the one for external programs; may be 0 */
     size_t request, reply;    /* most bytes of each */
     size_t memory;            /* address space of a worker besides; 0: unlimited */
     uint64_t cpu_ms, wall_ms; /* of one request */
@@ -78,13 +78,14 @@ typedef void worker_done(void *context, const struct worker_answer *answer);
 /* The pieces are joined to the request; they must live until done is called. LIMIT at once
  * (through done) when they are longer than allowed. */
 enum { WORKER_PIECES = 8 };
-void worker_submit(struct worker_pool *pool, uint8_t verb, const struct slice *pieces, size_t count,
-                   worker_done *done, void *context);
+void worker_submit(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
+                   const struct slice *pieces, size_t count, worker_done *done, void *context);
 size_t worker_pool_waiting(const struct worker_pool *pool); /* submitted, not yet answered */
 
 /* Submits and waits. reply (may be NULL) gets the answer's bytes. */
-enum status worker_call(struct worker_pool *pool, uint8_t verb, const struct slice *pieces,
-                        size_t count, struct buf *reply, bool *died, struct reason *why);
+enum status worker_call(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
+                        const struct slice *pieces, size_t count, struct buf *reply, bool *died,
+                        struct reason *why);
 
 /* ---- between worker.c and worker_nursery.c ---- */
 

@@ -93,19 +93,20 @@ transformer_free(struct transformer *transformer)
 
 /* ---- running ---- */
 
-static size_t
-find_chain(struct transformer *transformer, const struct transform_request *request,
-           struct transform *chain[REGISTRY_CHAIN])
+size_t
+transform_chain(struct registry *registry, const struct transform_request *request,
+                struct buf *memory, struct transform *chain[REGISTRY_CHAIN])
 {
     struct registry_subject subject = {.type = request->type};
     struct xml_peek peek;
-    const struct slice head = {
-        request->bytes.at, request->bytes.length < PEEK_BYTES ? request->bytes.length : PEEK_BYTES};
-    if (xml_peek(head, &transformer->peek_memory, &peek)) {
+    const struct slice head = {request->bytes.at, request->bytes.length < PEEK_BYTES
+                                                      ? request->bytes.length
+                                                      : (size_t)PEEK_BYTES};
+    if (xml_peek(head, memory, &peek)) {
         subject.root = peek.root;
         subject.namespace = peek.namespace;
     }
-    return registry_match(transformer->registry, &subject, chain);
+    return registry_match(registry, &subject, chain);
 }
 
 static enum status
@@ -171,7 +172,8 @@ transform_run(struct transformer *transformer, const struct transform_request *r
     result->state = TRANSFORM_NONE;
     result->quads = result->problem_count = 0;
     result->canonical = true;
-    const size_t count = find_chain(transformer, request, chain);
+    const size_t count =
+        transform_chain(transformer->registry, request, &transformer->peek_memory, chain);
     if (count == 0) {
         return STATUS_OK;
     }

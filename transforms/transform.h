@@ -35,6 +35,11 @@ struct transform_request {
     struct slice bytes;   /* content, Content-Encoding undone */
 };
 
+/* The transforms that the registry has for the document. memory: buf_init'ed, for looking at XML.
+ */
+size_t transform_chain(struct registry *registry, const struct transform_request *request,
+                       struct buf *memory, struct transform *chain[REGISTRY_CHAIN]);
+
 enum transform_state {
     TRANSFORM_WHOLE,  /* everything was read */
     TRANSFORM_PART,   /* malformed in places; the rest was read */

@@ -92,11 +92,12 @@ test_bad_documents_harm_no_other(void **state)
     enum { CASES = sizeof cases / sizeof *cases, DOCUMENTS = 2 * CASES + 1 };
     struct answer answers[DOCUMENTS] = {0};
     struct buf headers[DOCUMENTS];
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct reason why;
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
-    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, &why),
-                     STATUS_OK);
+    assert_int_equal(
+        document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, &why),
+        STATUS_OK);
     for (size_t i = 0; i < DOCUMENTS; i++) {
         const bool good = i % 2 == 0;
         const struct transform_request request = {
@@ -104,9 +105,9 @@ test_bad_documents_harm_no_other(void **state)
             .type = good ? SLICE("text/html") : SLICE("application/x-quadrille-hook"),
             .bytes = slice_string(good ? "<title>t</title>" : cases[i / 2].hook)};
         buf_init(&headers[i], 4096);
-        document_submit_transform(pool, &request, &headers[i], take, &answers[i]);
+        document_submit_transform(workers, &request, &headers[i], take, &answers[i]);
     }
-    wait_for(pool, answers, DOCUMENTS);
+    wait_for(document_workers_pool(workers), answers, DOCUMENTS);
     for (size_t i = 0; i < DOCUMENTS; i++) {
         if (i % 2 == 0) {
             assert_int_equal(answers[i].status, STATUS_OK);
@@ -118,7 +119,7 @@ test_bad_documents_harm_no_other(void **state)
         }
         buf_release(&headers[i]);
     }
-    worker_pool_close(pool);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
 }
 
@@ -129,19 +130,20 @@ test_document_longer_than_limit(void **state)
     static char bytes[2 << 20];
     struct answer answer = {0};
     struct buf header;
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
-    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
-                     STATUS_OK);
+    assert_int_equal(
+        document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
+        STATUS_OK);
     buf_init(&header, 4096);
     const struct transform_request request = {.uri = SLICE("http://a.example/"),
                                               .type = SLICE("text/html"),
                                               .bytes = slice_of(bytes, sizeof bytes)};
-    document_submit_transform(pool, &request, &header, take, &answer);
+    document_submit_transform(workers, &request, &header, take, &answer);
     assert_true(answer.done);
     assert_int_equal(answer.status, STATUS_LIMIT);
     assert_false(answer.died);
-    worker_pool_close(pool);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&header);
 }
@@ -153,25 +155,67 @@ test_close_cancels(void **state)
     (void)state;
     struct answer answers[3] = {0};
     struct buf headers[3];
-    struct worker_pool *pool;
+    struct document_workers *workers;
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
-    assert_int_equal(document_workers_open(&pool, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
-                     STATUS_OK);
+    assert_int_equal(
+        document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, NULL),
+        STATUS_OK);
     for (size_t i = 0; i < 3; i++) {
         const struct transform_request request = {.uri = SLICE("http://a.example/"),
                                                   .type = SLICE("application/x-quadrille-hook"),
                                                   .bytes = SLICE("loop")};
         buf_init(&headers[i], 4096);
-        document_submit_transform(pool, &request, &headers[i], take, &answers[i]);
+        document_submit_transform(workers, &request, &headers[i], take, &answers[i]);
     }
-    assert_int_equal(worker_pool_waiting(pool), 3);
-    worker_pool_close(pool);
+    assert_int_equal(worker_pool_waiting(document_workers_pool(workers)), 3);
+    document_workers_close(workers);
     worker_nursery_close(nursery);
     for (size_t i = 0; i < 3; i++) {
         assert_true(answers[i].done);
         assert_int_equal(answers[i].status, STATUS_CANCELLED);
         buf_release(&headers[i]);
     }
+}
+
+/* A registered program runs in a cage of its own, where parsers' workers could not start it. */
+static void
+test_external_program(void **state)
+{
+    (void)state;
+    static const char registry[] =
+        "transform echo 1 program /usr/bin/sed s/.*/<http:x>\\x20<http:p>\\x20\"&\"\\x20./\n"
+        "transform none 1 program /nonexistent\n"
+        "match text/x-echo -> echo\n"
+        "match text/x-none -> none\n";
+    static const struct {
+        const char *type;
+        uint64_t quads, problems;
+    } cases[] = {{"text/x-echo", 2, 0}, {"text/x-none", 0, 1}, {"text/html", 1, 0}};
+    char path[] = "/tmp/registry.XXXXXX", assignment[64];
+    const int file = mkstemp(path);
+    assert_int_equal(write(file, registry, sizeof registry - 1), sizeof registry - 1);
+    close(file);
+    snprintf(assignment, sizeof assignment, "transform.registry=%s", path);
+    assert_int_equal(opt_set_assign(options, assignment, NULL), STATUS_OK);
+    struct buf reply;
+    buf_init(&reply, 16 << 20);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct transform_request request = {.uri = SLICE("http://a.example/"),
+                                                  .type = slice_string(cases[i].type),
+                                                  .bytes = SLICE("one\ntwo\n")};
+        struct document_outcome outcome;
+        struct reason why = {""};
+        bool died;
+        const enum status status =
+            transform_bytes(options, NULL, &request, &reply, &outcome, &died, &why);
+        assert_string_equal(why.text, "");
+        assert_int_equal(status, STATUS_OK);
+        assert_int_equal(outcome.quads, cases[i].quads);
+        assert_int_equal(outcome.problem_count, cases[i].problems);
+    }
+    unlink(path);
+    assert_int_equal(opt_set_assign(options, "transform.registry=", NULL), STATUS_OK);
+    buf_release(&reply);
 }
 
 /* A worker that somebody kills gives its document to the next one; the dead nursery is told. */
@@ -232,15 +276,16 @@ test_killed_from_outside_is_repeated(void **state)
     const struct slice text = SLICE("again");
     assert_int_equal(worker_pool_open(&pool, nursery, &limits, SLICE("x"), NULL), STATUS_OK);
     buf_init(&reply, 4096);
-    assert_int_equal(worker_call(pool, 1, NULL, 0, &reply, NULL, NULL), STATUS_OK);
+    assert_int_equal(worker_call(pool, SANDBOX_PARSER, 1, NULL, 0, &reply, NULL, NULL), STATUS_OK);
     memcpy(&slow_worker, reply.data, sizeof slow_worker);
-    worker_submit(pool, 2, &text, 1, take_reply, &answer);
+    worker_submit(pool, SANDBOX_PARSER, 2, &text, 1, take_reply, &answer);
     assert_int_equal(kill(slow_worker, SIGKILL), 0);
     wait_for(pool, &answer, 1);
     assert_int_equal(answer.status, STATUS_OK);
     assert_string_equal(answer.why, "again");
     for (int i = 0; i < 10; i++) { /* past the jobs after which a worker is replaced */
-        assert_int_equal(worker_call(pool, 1, NULL, 0, &reply, NULL, NULL), STATUS_OK);
+        assert_int_equal(worker_call(pool, SANDBOX_PARSER, 1, NULL, 0, &reply, NULL, NULL),
+                         STATUS_OK);
     }
     worker_pool_close(pool);
     worker_nursery_close(nursery);
@@ -270,6 +315,7 @@ main(void)
         cmocka_unit_test(test_bad_documents_harm_no_other),
         cmocka_unit_test(test_document_longer_than_limit),
         cmocka_unit_test(test_close_cancels),
+        cmocka_unit_test(test_external_program),
         cmocka_unit_test(test_killed_from_outside_is_repeated),
         cmocka_unit_test(test_sandbox_stops_every_trial),
     };
