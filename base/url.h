@@ -3,7 +3,7 @@
  * RDF: RFC 3986 strict resolution of IRIs, nothing normalised (RDF 1.1 compares IRIs by
  * characters). HTML links: the WHATWG URL standard (https://url.spec.whatwg.org/), which
  * repairs what people write. Crawl keys: WHATWG parse, http(s) only, fragment off.
- * IDN by libidn2 (UTS #46 non-transitional), registrable domains by libpsl. Thread-safe.
+ * IDN by ICU (UTS #46 non-transitional, docs/URLS.md), registrable domains by libpsl. Thread-safe.
  */
 #ifndef BASE_URL_H
 #define BASE_URL_H

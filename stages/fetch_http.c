@@ -391,7 +391,8 @@ end_of(const struct transfer *transfer, CURLcode code)
     if (transfer->out_of_memory) {
         return FETCH_NO_MEMORY;
     }
-    if (transfer->header_too_long) {
+    /* libcurl calls it out of memory when a single line passes its own limit of 100 KiB. */
+    if (transfer->header_too_long || (code == CURLE_OUT_OF_MEMORY && !transfer->header_complete)) {
         return FETCH_REFUSED_HEADER;
     }
     if (code == CURLE_OK && transfer->header_complete) {

@@ -1,0 +1,599 @@
+/* The fetch program between real daemons and a web of ill-behaved hosts: every end of a job that
+ * docs/FETCH.md names, robots.txt asked for once by two processes, sitemaps, recrawls. Needs the
+ * programs beside the tests (../bin). */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/url.h"
+#include "metastore/client.h"
+#include "queue/client.h"
+#include "stages/document.h"
+#include "warc/warc.h"
+
+enum { PATIENCE_MS = 60000, REQUESTS_MAXIMUM = 4096 };
+
+/* ---- the web: one thread a connection, one request a connection ---- */
+
+struct page {
+    const char *host, *path;
+    const char *header; /* status line and headers; NULL: close without an answer */
+    const char *body;
+    enum { ONCE, FOR_EVER, SECOND_TIME } manner; /* SECOND_TIME: header only from then on */
+};
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"latin1\"\r\n"
+#define TO(uri) "HTTP/1.1 301 Moved\r\nLocation: " uri "\r\n"
+
+static const struct page pages[] = {
+    {"plain.example", "/a", OK "Link: </b>; rel=x\r\nETag: \"1\"\r\nLink: </c>\r\n", "<p>a</p>", 0},
+    {"plain.example", "/empty", "HTTP/1.1 204 No Content\r\n", "", 0},
+    {"plain.example", "/gone", "HTTP/1.1 410 Gone\r\n", "", 0},
+    {"plain.example", "/no", "HTTP/1.1 403 Forbidden\r\n", "no", 0},
+    {"plain.example", "/late", OK, "<p>late</p>", SECOND_TIME},
+    {"plain.example", "/never", "HTTP/1.1 500 Broken\r\n", "", 0},
+    {"plain.example", "/closes", NULL, NULL, 0},
+    {"plain.example", "/endless", OK, "0123456789abcdef", FOR_EVER},
+    {"plain.example", "/header", "HTTP/1.1 200 OK\r\nX: 0123456789abcdef", NULL, FOR_EVER},
+    {"plain.example", "/moved", TO("/a"), "", 0},
+    {"plain.example", "/self", TO("/self"), "", 0},
+    {"plain.example", "/nowhere", "HTTP/1.1 302 Found\r\n", "", 0},
+    {"plain.example", "/outside", TO("http://outside.test/"), "", 0},
+    {"plain.example", "/loop", TO("/loop2"), "", 0},
+    {"plain.example", "/loop2", TO("/loop"), "", 0},
+    {"plain.example", "/chain0", TO("/chain1"), "", 0},
+    {"plain.example", "/chain1", TO("/chain2"), "", 0},
+    {"plain.example", "/chain2", TO("/chain3"), "", 0},
+    {"plain.example", "/chain3", TO("/chain4"), "", 0},
+    {"rules.example", "/robots.txt", OK,
+     "User-agent: *\nDisallow: /secret\nSitemap: http://maps.example/map.xml\n", 0},
+    {"rules.example", "/open", OK, "<p>open</p>", 0},
+    {"rules.example", "/from-map", OK, "<p>mapped</p>", 0},
+    {"rules.example", "/from-list", OK, "<p>listed</p>", 0},
+    {"maps.example", "/map.xml", "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n",
+     "<sitemapindex><sitemap><loc>http://maps.example/1.xml</loc></sitemap>"
+     "<sitemap><loc>http://maps.example/2.txt</loc></sitemap></sitemapindex>",
+     0},
+    {"maps.example", "/1.xml", "HTTP/1.1 200 OK\r\n",
+     "<urlset><url><loc>http://rules.example/from-map</loc></url>"
+     "<url><loc>http://foreign.example/x</loc></url></urlset>",
+     0},
+    {"maps.example", "/2.txt", "HTTP/1.1 200 OK\r\n", "http://rules.example/from-list\n", 0},
+    {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
+    {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
+    {"hop.example", "/secret", OK, "x", 0},
+};
+
+static int listener;
+static unsigned port;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char requests[REQUESTS_MAXIMUM][200]; /* "host/path" or, conditional, "host/path if" */
+static size_t request_count;
+
+static unsigned
+count_requests(const char *what)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < request_count; i++) {
+        n += strcmp(requests[i], what) == 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static unsigned
+note_request(const char *host, const char *path, bool conditional)
+{
+    char line[200];
+    snprintf(line, sizeof line, "%s%s%s", host, path, conditional ? " if" : "");
+    const unsigned before = count_requests(line);
+    pthread_mutex_lock(&lock);
+    if (request_count < REQUESTS_MAXIMUM) {
+        memcpy(requests[request_count++], line, sizeof line);
+    }
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+static void
+say(int peer, const char *text)
+{
+    (void)send(peer, text, strlen(text), MSG_NOSIGNAL);
+}
+
+static void
+say_for_ever(int peer, const char *text)
+{
+    while (send(peer, text, strlen(text), MSG_NOSIGNAL) > 0) {
+    }
+}
+
+static void
+answer(int peer, const char *host, const char *path, bool conditional)
+{
+    const unsigned before = note_request(host, path, conditional);
+    char length[64];
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        const struct page *page = &pages[i];
+        if (strcmp(page->host, host) != 0 || strcmp(page->path, path) != 0) {
+            continue;
+        }
+        if (conditional) {
+            say(peer, "HTTP/1.1 304 Not Modified\r\n\r\n");
+        } else if (page->manner == SECOND_TIME && before == 0) {
+            say(peer, "HTTP/1.1 503 Wait\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n");
+        } else if (page->manner == FOR_EVER) {
+            say(peer, page->header);
+            say(peer, page->body != NULL ? "\r\n" : "");
+            say_for_ever(peer, page->body != NULL ? page->body : "0123456789");
+        } else if (page->header != NULL) {
+            snprintf(length, sizeof length, "Content-Length: %zu\r\n\r\n", strlen(page->body));
+            say(peer, page->header);
+            say(peer, length);
+            say(peer, page->body);
+        }
+        return;
+    }
+    say(peer, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+}
+
+static void *
+serve_one(void *context)
+{
+    const int peer = (int)(intptr_t)context;
+    char request[16384];
+    size_t length = 0;
+    for (;;) {
+        const ssize_t n = recv(peer, request + length, sizeof request - 1 - length, 0);
+        if (n <= 0) {
+            break;
+        }
+        length += (size_t)n;
+        request[length] = '\0';
+        if (strstr(request, "\r\n\r\n") != NULL) {
+            char path[100] = "";
+            char host[100] = "";
+            const char *at = strstr(request, "\r\nHost: ");
+            if (sscanf(request, "GET %99s", path) == 1 && at != NULL &&
+                sscanf(at + 8, "%99s", host) == 1) {
+                answer(peer, host, path, strstr(request, "\r\nIf-None-Match: \"1\"") != NULL);
+            }
+            break;
+        }
+    }
+    shutdown(peer, SHUT_RDWR);
+    close(peer);
+    return NULL;
+}
+
+static void *
+serve(void *context)
+{
+    (void)context;
+    for (;;) {
+        pthread_t thread;
+        const int peer = accept(listener, NULL, NULL);
+        if (peer >= 0 && pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)peer) == 0) {
+            pthread_detach(thread);
+        }
+    }
+    return NULL;
+}
+
+static void
+start_web(void)
+{
+    pthread_t thread;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 128), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
+}
+
+/* ---- the programs ---- */
+
+static char directory[] = "/tmp/quadrille-fetch-XXXXXX";
+static char programs[4096]; /* their folder */
+static pid_t children[8];
+static size_t child_count;
+
+static void
+start_program(const char *name, const char *number)
+{
+    char path[4200];
+    char connect_to[64];
+    char log[128];
+    snprintf(path, sizeof path, "%s/%s", programs, name);
+    snprintf(connect_to, sizeof connect_to, "fetch.connect_to=127.0.0.1:%u", port);
+    snprintf(log, sizeof log, "%s/%s.%s.log", directory, name, number);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        dup2(output, STDERR_FILENO);
+        char *arguments[40] = {path, "--dir", directory};
+        char *const settings[] = {"fetch.allow_address=127.0.0.1",
+                                  connect_to,
+                                  "fetch.delay=0",
+                                  "fetch.retry=0.2",
+                                  "fetch.timeout=5",
+                                  "fetch.size=64K",
+                                  "fetch.header_size=4K",
+                                  "fetch.redirects=3",
+                                  "scope.domains=plain.example rules.example maps.example "
+                                  "down.example hop.example foreign.example"};
+        size_t n = 3;
+        const bool fetch = strcmp(name, "quadrille-fetch") == 0;
+        for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
+            arguments[n++] = "--set";
+            arguments[n++] = settings[i];
+        }
+        if (fetch) {
+            arguments[n++] = "--number";
+            arguments[n++] = (char *)(uintptr_t)number;
+        }
+        execv(path, arguments);
+        _exit(111);
+    }
+    children[child_count++] = child;
+}
+
+static void
+end_programs(void)
+{
+    while (child_count > 0) {
+        const pid_t child = children[--child_count];
+        int status;
+        kill(child, SIGTERM);
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+static struct queue_client *queue;
+static struct metastore_client *metastore;
+static unsigned unanswered;
+
+static void
+put_answered(void *context, enum status status, const struct reason *why)
+{
+    (void)context;
+    unanswered--;
+    if (status != STATUS_OK) {
+        fail_msg("put: %s", why->text);
+    }
+}
+
+static void
+put(const char *uri, uint8_t flags)
+{
+    const struct slice key = slice_string(uri);
+    const struct job job = {.key.stage = STAGE_FETCH,
+                            .uri = key,
+                            .lane_name = url_origin(key),
+                            .priority = 128,
+                            .flags = flags};
+    unanswered++;
+    queue_put(queue, &job, 1, put_answered, NULL);
+    while (unanswered > 0) {
+        struct pollfd ready = {queue_client_descriptor(queue), POLLIN, 0};
+        poll(&ready, 1, 20);
+        queue_client_process(queue);
+    }
+}
+
+/* Until the queue of fetch is empty. */
+static void
+wait_for_fetch(void)
+{
+    struct reason why;
+    const uint64_t until = clock_monotonic_ms() + PATIENCE_MS;
+    for (;;) {
+        struct queue_stats stats;
+        assert_int_equal(queue_stats_get(queue, &stats, PATIENCE_MS, &why), STATUS_OK);
+        const struct queue_stage_stats *fetch = &stats.stages[STAGE_FETCH];
+        if (fetch->ready + fetch->leased + fetch->delayed == 0) {
+            return;
+        }
+        assert_true(clock_monotonic_ms() < until);
+        usleep(50000);
+    }
+}
+
+static void
+check_meta(const char *key, enum meta_field field, const char *expected)
+{
+    struct buf record;
+    struct reason why;
+    struct slice text = {0};
+    buf_init(&record, 4 << 20);
+    const enum status status =
+        metastore_get_wait(metastore, slice_string(key), &record, PATIENCE_MS, &why);
+    assert_true(status == STATUS_OK || (status == STATUS_NOT_FOUND && expected[0] == '\0'));
+    (void)meta_record_text(buf_slice(&record), field, &text);
+    if (!slice_starts(text, slice_string(expected)) || (expected[0] == '\0' && text.length > 0)) {
+        fail_msg("%s: %s is \"%.*s\", not \"%s\"", key, meta_field_name(field), SLICE_PRINT(text),
+                 expected);
+    }
+    buf_release(&record);
+}
+
+struct count {
+    const char *uri;
+    unsigned n;
+    struct job job;
+    struct buf data, reason;
+};
+
+static bool
+count_job(void *context, const struct job *job, struct slice state, struct slice reason,
+          struct slice reproducer)
+{
+    struct count *count = context;
+    (void)state;
+    (void)reproducer;
+    if (slice_is(job->uri, count->uri)) {
+        count->n++;
+        buf_reset(&count->data);
+        buf_reset(&count->reason);
+        buf_append_slice(&count->data, job->data);
+        buf_append_slice(&count->reason, reason);
+        count->job = *job;
+    }
+    return true;
+}
+
+/* The jobs of a URI in a stage and state; the last one's data and reason. */
+static struct count
+look(enum stage stage, const char *state, const char *uri)
+{
+    struct count count = {.uri = uri};
+    struct reason why;
+    buf_init(&count.data, JOB_DATA_MAXIMUM);
+    buf_init(&count.reason, 4096);
+    assert_int_equal(queue_peek(queue, stage, state, 1000, count_job, &count, &why), STATUS_OK);
+    return count;
+}
+
+static unsigned
+count_jobs(enum stage stage, const char *state, const char *uri)
+{
+    struct count count = look(stage, state, uri);
+    buf_release(&count.data);
+    buf_release(&count.reason);
+    return count.n;
+}
+
+static bool
+find_programs(void)
+{
+    const ssize_t n = readlink("/proc/self/exe", programs, sizeof programs - 32);
+    if (n <= 0) {
+        return false;
+    }
+    programs[n] = '\0';
+    *strrchr(programs, '/') = '\0';
+    strcpy(strrchr(programs, '/'), "/bin/quadrille-fetch");
+    const bool found = access(programs, X_OK) == 0;
+    *strrchr(programs, '/') = '\0';
+    return found;
+}
+
+static int
+start(void **state)
+{
+    static char queue_endpoint[100];
+    static char metastore_endpoint[100];
+    static const char *endpoints[] = {metastore_endpoint};
+    char run[100];
+    struct reason why;
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(run, sizeof run, "%s/run", directory);
+    assert_int_equal(mkdir(run, 0755), 0);
+    start_web();
+    start_program("quadrille-queue", "1");
+    start_program("quadrille-metastore", "1");
+    start_program("quadrille-fetch", "1");
+    start_program("quadrille-fetch", "2");
+    snprintf(queue_endpoint, sizeof queue_endpoint, "ipc://%s/run/queue.sock", directory);
+    snprintf(metastore_endpoint, sizeof metastore_endpoint, "ipc://%s/run/metastore.sock",
+             directory);
+    const struct queue_client_options to_queue = {.endpoint = queue_endpoint, .name = "test"};
+    const struct metastore_client_options to_store = {
+        .endpoints = endpoints, .endpoint_count = 1, .name = "test"};
+    assert_int_equal(queue_client_open(&queue, &to_queue, &why), STATUS_OK);
+    assert_int_equal(metastore_client_open(&metastore, &to_store, &why), STATUS_OK);
+    return 0;
+}
+
+static int
+stop(void **state)
+{
+    char command[200];
+    (void)state;
+    queue_client_close(queue);
+    metastore_client_close(metastore);
+    end_programs();
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+/* ---- cases ---- */
+
+static void
+a_page_goes_to_detect_with_its_place_in_the_archive(void **state)
+{
+    char warc[100];
+    struct buf memory;
+    struct warc_record record;
+    struct document document;
+    struct reason why = {""};
+    (void)state;
+    put("http://plain.example/a", JOB_SEED);
+    put("http://plain.example/moved", JOB_SEED);
+    wait_for_fetch();
+    check_meta("uhttp://plain.example/a", META_STATE, "fetched");
+    check_meta("uhttp://plain.example/a", META_PAYLOAD_DIGEST, "sha256:");
+    check_meta("uhttp://plain.example/moved", META_STATE, "redirected");
+    check_meta("uhttp://plain.example/moved", META_REDIRECT_TO, "http://plain.example/a");
+    struct count found = look(STAGE_DETECT, "ready", "http://plain.example/a");
+    assert_int_equal(found.n, 1);
+    assert_true(document_decode(buf_slice(&found.data), &document));
+    assert_int_equal(document.http_status, 200);
+    assert_true(slice_is(document.charset, "latin1"));
+    assert_true(slice_is(document.link_header, "</b>; rel=x, </c>"));
+    snprintf(warc, sizeof warc, "%s/warc", directory);
+    buf_init(&memory, 1 << 20);
+    const enum status status = warc_read(warc, document.response.file, document.response.offset,
+                                         document.response.length, NULL, &memory, &record, &why);
+    assert_string_equal(why.text, "");
+    assert_int_equal(status, STATUS_OK);
+    assert_true(slice_is(record.body, "<p>a</p>"));
+    assert_true(slice_equal(record.id, document.response.id));
+    buf_release(&memory);
+    buf_release(&found.data);
+    buf_release(&found.reason);
+    assert_int_equal(count_requests("plain.example/a"), 1);
+    assert_int_equal(count_requests("plain.example/robots.txt"), 1);
+}
+
+struct expectation {
+    const char *uri, *state, *reason;
+    unsigned requests; /* 0: not checked */
+};
+
+static void
+every_end_has_its_state(void **state)
+{
+    static const struct expectation expectations[] = {
+        {"plain.example/empty", "fetched", "the response has no body", 1},
+        {"plain.example/gone", "gone", "", 1},
+        {"plain.example/missing", "gone", "", 1},
+        {"plain.example/no", "failed", "the server answered 403", 1},
+        {"plain.example/late", "fetched", "", 2},
+        {"plain.example/never", "failed", "the server answered 500", 3},
+        {"plain.example/closes", "failed", "", 0},
+        {"plain.example/self", "failed", "redirects to itself", 1},
+        {"plain.example/nowhere", "failed", "redirect without a target", 1},
+        {"plain.example/outside", "redirected", "", 1},
+        {"plain.example/loop", "redirected", "", 1},
+        {"plain.example/loop2", "redirected", "", 1},
+        {"plain.example/chain0", "redirected", "", 1},
+        {"plain.example/chain3", "failed", "more redirects", 1},
+        {"plain.example/endless", "failed", "body larger than 65536 bytes", 1},
+        {"plain.example/header", "failed", "response header larger", 1},
+    };
+    const size_t n = sizeof expectations / sizeof expectations[0];
+    char uri[200];
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        snprintf(uri, sizeof uri, "http://%s", expectations[i].uri);
+        if (strcmp(expectations[i].uri, "plain.example/loop2") != 0 &&
+            strcmp(expectations[i].uri, "plain.example/chain3") != 0) {
+            put(uri, JOB_SEED);
+        }
+    }
+    wait_for_fetch();
+    for (size_t i = 0; i < n; i++) {
+        snprintf(uri, sizeof uri, "uhttp://%s", expectations[i].uri);
+        check_meta(uri, META_STATE, expectations[i].state);
+        if (expectations[i].reason[0] != '\0') {
+            check_meta(uri, META_REASON, expectations[i].reason);
+        }
+        if (expectations[i].requests > 0) {
+            assert_int_equal(count_requests(expectations[i].uri), expectations[i].requests);
+        }
+    }
+    assert_int_equal(count_jobs(STAGE_FETCH, "buried", "http://plain.example/endless"), 1);
+    assert_int_equal(count_jobs(STAGE_FETCH, "buried", "http://plain.example/header"), 1);
+    assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/late"), 1);
+    assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/empty"), 0);
+    check_meta("uhttp://plain.example/endless", META_TRUNCATED, "length");
+    assert_int_equal(count_requests("outside.test/"), 0);
+    assert_int_equal(count_requests("plain.example/robots.txt"), 1);
+}
+
+static void
+robots_rules_are_obeyed_and_sitemaps_followed(void **state)
+{
+    (void)state;
+    put("http://rules.example/secret/1", JOB_SEED);
+    put("http://rules.example/open", JOB_SEED);
+    put("http://hop.example/secret", JOB_SEED);
+    put("http://down.example/x", JOB_SEED);
+    wait_for_fetch();
+    check_meta("uhttp://rules.example/secret/1", META_STATE, "denied");
+    check_meta("uhttp://rules.example/open", META_STATE, "fetched");
+    check_meta("uhttp://hop.example/secret", META_STATE, "denied");
+    check_meta("uhttp://down.example/x", META_STATE, "failed");
+    check_meta("uhttp://down.example/x", META_REASON, "robots.txt: the host answered 503");
+    assert_int_equal(count_requests("rules.example/secret/1"), 0);
+    assert_int_equal(count_requests("down.example/x"), 0);
+    check_meta("hhttp://rules.example", META_SITEMAPS, "http://maps.example/map.xml\n");
+    check_meta("uhttp://rules.example/from-map", META_STATE, "fetched");
+    check_meta("uhttp://rules.example/from-map", META_VIA, "http://maps.example/1.xml");
+    check_meta("uhttp://rules.example/from-list", META_STATE, "fetched");
+    check_meta("uhttp://foreign.example/x", META_STATE, "");
+    assert_int_equal(count_requests("maps.example/map.xml"), 1);
+    /* Once for its own sake, once for hop.example. */
+    assert_int_equal(count_requests("rules.example/robots.txt"), 2);
+}
+
+static void
+a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
+{
+    (void)state;
+    put("http://plain.example/a", JOB_SEED | JOB_RECRAWL);
+    put("http://plain.example/gone", JOB_SEED | JOB_RECRAWL);
+    wait_for_fetch();
+    assert_int_equal(count_requests("plain.example/a if"), 1);
+    check_meta("uhttp://plain.example/a", META_REASON, "not modified");
+    check_meta("uhttp://plain.example/a", META_ETAG, "\"1\"");
+    assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/a"), 1);
+    struct document document;
+    struct count found = look(STAGE_INDEX, "ready", "http://plain.example/gone");
+    assert_int_equal(found.n, 1);
+    assert_true(document_decode(buf_slice(&found.data), &document));
+    assert_true(document.removed);
+    buf_release(&found.data);
+    buf_release(&found.reason);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_goes_to_detect_with_its_place_in_the_archive),
+        cmocka_unit_test(every_end_has_its_state),
+        cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
+        cmocka_unit_test(a_recrawl_is_conditional_and_empties_what_is_gone),
+    };
+    if (!find_programs()) {
+        puts("the programs are not built: make all");
+        return 77;
+    }
+    return cmocka_run_group_tests_name("fetch_stage", tests, start, stop);
+}
