@@ -22,7 +22,7 @@ SANITIZE =#          address,undefined: with a BUILD of its own
 export QUADRILLE_SHARED ?= $(abspath ../shared)
 
 # Lowest layer first; each may include only what stands before it.
-FOLDERS  := base rdf warc queue metastore index index_query transforms stages config web cli
+FOLDERS  := base rdf warc queue metastore index_query index transforms stages config web cli
 PACKAGES := libzmq libcurl libxml-2.0 libxslt libexslt tidy libmagic serd-0 raptor2 libidn2 \
 	libpsl icu-uc libpcre2-8 libseccomp sqlite3 zlib libzstd libbrotlidec jansson nettle \
 	libsodium libmicrohttpd
@@ -44,7 +44,7 @@ package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -l
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all)
 compile        := -std=c17 -D_GNU_SOURCE -I. -Wall -Wextra -Wpedantic -Werror -Wshadow \
-	-Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
+	-Wno-missing-field-initializers -Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
 link           := -Wl,--as-needed -Wl,-z,relro,-z,now
 
 archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))

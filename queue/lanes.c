@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "queue/map.h"
 
-enum { NONE = UINT32_MAX };
+enum { NONE = -1 };
 enum lane_state { LANE_IDLE, LANE_BUSY, LANE_PARKED, LANE_FREE };
 
 struct lane {

@@ -11,7 +11,7 @@
 #include "base/slice.h"
 #include "queue/job.h"
 
-enum { LEASE_NONE = UINT32_MAX, WORKER_NONE = UINT32_MAX, WORKER_ANSWERS = 8 };
+enum { LEASE_NONE = -1, WORKER_NONE = -1, WORKER_ANSWERS = 8 };
 
 struct lease {
     struct job_key key;

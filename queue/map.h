@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAP_NONE = UINT32_MAX }; /* as a value: not there */
+enum { MAP_NONE = -1 }; /* as a value: not there */
 
 struct map {
     uint64_t *keys;

@@ -146,7 +146,7 @@ pop_from(struct builder *builder, uint32_t index)
 
 /* ---- searching ---- */
 
-enum { NOT_OPEN = UINT32_MAX };
+static const uint32_t NOT_OPEN = UINT32_MAX;
 
 /* The innermost open `element` whose search is not stopped by a scope boundary; more: an
  * element that bounds it besides (HTML_UNKNOWN: none). */

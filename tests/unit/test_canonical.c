@@ -106,7 +106,9 @@ load_clique(struct graph *graph)
     buf_init(&text, 1 << 20);
     for (int i = 0; i < 12; i++) {
         for (int j = 0; j < 12; j++) {
-            buf_printf(&text, i == j ? "" : "_:n%d <a:p> _:n%d .\n", i, j);
+            if (i != j) {
+                buf_printf(&text, "_:n%d <a:p> _:n%d .\n", i, j);
+            }
         }
     }
     load(graph, text.data);
