@@ -28,7 +28,7 @@ struct batch_quad {
 struct batch_document {
     uint32_t graph; /* index of the URI's term */
     uint64_t generation;
-    bool removed, wanted, known;
+    bool removed, linked_data, wanted, known;
     size_t first, count; /* quads, doubles among them */
     struct document_entry old;
     struct index_result result;
@@ -106,6 +106,7 @@ index_batch_begin(struct index_batch *batch, const struct index_document *docume
     *d = (struct batch_document){.graph = term_set_add(&batch->terms, &uri),
                                  .generation = document->generation,
                                  .removed = document->removed,
+                                 .linked_data = document->linked_data,
                                  .first = batch->quad_count};
     batch->graph = batch->terms.terms[d->graph].term.value;
     batch->open = true;
@@ -281,7 +282,8 @@ compare_with_old(struct index_batch *batch, struct batch_document *d, struct rea
                memcmp(d->old.digest, d->result.digest, DIGEST_SHA256_SIZE) == 0) {
         d->result.outcome = DOCUMENT_UNCHANGED;
         /* Its generation is kept all the same; that is a small write to one tree. */
-        d->wanted = d->old.generation != d->generation;
+        d->wanted = d->old.generation != d->generation ||
+                    d->old.linked_data != d->linked_data;
     }
     return STATUS_OK;
 }
@@ -480,7 +482,8 @@ write_document(struct commit *commit, const struct batch_document *d, uint64_t n
     struct document_entry entry = {.generation = d->generation,
                                    .quads = d->result.quads,
                                    .indexed_ms = now,
-                                   .removed = d->removed};
+                                   .removed = d->removed,
+                                   .linked_data = d->linked_data};
     if (d->result.outcome == DOCUMENT_UNCHANGED) {
         entry.indexed_ms = d->old.indexed_ms;
     }

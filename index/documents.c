@@ -5,7 +5,7 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { RECORD_VERSION = 1, KEY_SIZE = 8, RECORD_MOST = 96, FLAG_REMOVED = 1 };
+enum { RECORD_VERSION = 1, KEY_SIZE = 8, RECORD_MOST = 96, FLAG_REMOVED = 1, FLAG_LINKED_DATA = 2 };
 
 static struct slice
 graph_key(oid graph, uint8_t key[KEY_SIZE])
@@ -21,6 +21,7 @@ decode(struct slice bytes, struct document_entry *entry, struct reason *why)
     const uint8_t version = codec_get_u8(&reader);
     const uint8_t flags = codec_get_u8(&reader);
     entry->removed = flags & FLAG_REMOVED;
+    entry->linked_data = flags & FLAG_LINKED_DATA;
     entry->generation = codec_get_varint(&reader);
     entry->quads = codec_get_varint(&reader);
     entry->indexed_ms = codec_get_varint(&reader);
@@ -51,7 +52,8 @@ documents_put(struct tree *documents, struct transaction *transaction, oid graph
     uint8_t value[RECORD_MOST];
     uint8_t *at = value;
     *at++ = RECORD_VERSION;
-    *at++ = entry->removed ? FLAG_REMOVED : 0;
+    *at++ = (uint8_t)((entry->removed ? FLAG_REMOVED : 0) |
+                      (entry->linked_data ? FLAG_LINKED_DATA : 0));
     at = varint_put(at, entry->generation);
     at = varint_put(at, entry->quads);
     at = varint_put(at, entry->indexed_ms);

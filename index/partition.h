@@ -44,7 +44,8 @@ struct index_batch;
 struct index_document {
     struct slice uri;
     uint64_t generation;
-    bool removed; /* the graph is emptied */
+    bool removed;     /* the graph is emptied */
+    bool linked_data; /* it came in an RDF syntax: links.h */
 };
 enum document_outcome {
     DOCUMENT_CHANGED,

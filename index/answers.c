@@ -1,0 +1,318 @@
+#include "index/answers.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/dump.h"
+#include "index/quad_text.h"
+#include "index/query/query.h"
+#include "index/query/result.h"
+#include "rdf/writer.h"
+
+enum { PIECE = 32 << 10, LINE_MAXIMUM = 1 << 28 };
+
+struct answer {
+    struct partition *partition;
+    const struct service_options *options;
+    char *request; /* the arguments point into it */
+    enum index_stream stream;
+    struct slice text;   /* query, words */
+    struct slice format;
+    struct quad pattern;
+    uint64_t limit;
+    uint64_t timeout_ms;
+};
+
+/* ---- the request ---- */
+
+static bool
+read_arguments(struct answer *answer, struct codec_reader *in)
+{
+    switch (answer->stream) {
+    case INDEX_STREAM_QUERY:
+        answer->text = codec_get_slice(in);
+        answer->format = codec_get_slice(in);
+        answer->timeout_ms = codec_get_varint(in);
+        return true;
+    case INDEX_STREAM_PATTERN:
+        answer->limit = codec_get_varint(in);
+        return index_get_pattern(in, &answer->pattern);
+    case INDEX_STREAM_SEARCH:
+    case INDEX_STREAM_LITERALS:
+        answer->text = codec_get_slice(in);
+        answer->limit = codec_get_varint(in);
+        return true;
+    case INDEX_STREAM_DUMP:
+    case INDEX_STREAM_VERIFY:
+        return true;
+    }
+    return false;
+}
+
+enum status
+answer_new(struct answer **result, struct partition *partition,
+           const struct service_options *options, struct slice request, struct reason *why)
+{
+    struct answer *answer = memory_zero(1, sizeof(*answer));
+    answer->partition = partition;
+    answer->options = options;
+    answer->request = memory_string_n(request.at, request.length);
+    struct codec_reader in = codec_reader_of(slice_of(answer->request, request.length));
+    answer->stream = (enum index_stream)codec_get_u8(&in);
+    if (!read_arguments(answer, &in) || !codec_at_end(&in)) {
+        answer_free(answer);
+        return status_fail(why, STATUS_PROTOCOL, "a request to the index is malformed");
+    }
+    *result = answer;
+    return STATUS_OK;
+}
+
+bool
+answer_is_query(const struct answer *answer)
+{
+    return answer->stream == INDEX_STREAM_QUERY;
+}
+
+void
+answer_free(void *context)
+{
+    struct answer *answer = context;
+    if (answer != NULL) {
+        free(answer->request);
+        free(answer);
+    }
+}
+
+/* ---- pieces ---- */
+
+/* Lines gathered, so that the cursor is not entered for each. */
+struct lines {
+    struct cursor *cursor;
+    struct buf text;
+};
+
+static void
+lines_init(struct lines *lines, struct cursor *cursor)
+{
+    lines->cursor = cursor;
+    buf_init(&lines->text, LINE_MAXIMUM);
+}
+
+static enum status
+lines_write(struct lines *lines, struct reason *why)
+{
+    if (lines->text.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "a line of more than %d bytes", LINE_MAXIMUM);
+    }
+    const enum status status = cursor_write(lines->cursor, buf_slice(&lines->text), why);
+    buf_reset(&lines->text);
+    return status;
+}
+
+static enum status
+lines_end(struct lines *lines, enum status status, struct reason *why)
+{
+    if (status == STATUS_OK && lines->text.length > 0) {
+        status = lines_write(lines, why);
+    }
+    buf_release(&lines->text);
+    return status;
+}
+
+static enum status
+take_line(void *context, struct slice line, struct reason *why)
+{
+    struct lines *lines = context;
+    (void)buf_append_slice(&lines->text, line);
+    return lines->text.length >= PIECE ? lines_write(lines, why) : STATUS_OK;
+}
+
+static enum status
+take_piece(void *cursor, struct slice bytes, struct reason *why)
+{
+    return cursor_write(cursor, bytes, why);
+}
+
+/* ---- streams ---- */
+
+static enum status
+produce_query(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
+              struct reason *why)
+{
+    struct query *query;
+    enum result_format format;
+    TRY(query_prepare(&query, answer->text, slice_of(NULL, 0), why));
+    enum status status =
+        result_format_find(answer->format, query_form_of(query), &format, why);
+    if (status == STATUS_OK) {
+        const uint64_t most = answer->options->query_timeout_ms;
+        const uint64_t wanted = answer->timeout_ms;
+        const struct query_options options = {
+            .timeout_ms = wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
+            .memory = answer->options->query_memory,
+            .cancel = cursor_cancelled(cursor)};
+        struct result_writer *writer;
+        result_writer_open(&writer, format, take_piece, cursor);
+        status = query_run(query, partition_reader_source(reader), &options,
+                           result_writer_sink(writer), NULL, why);
+        if (status == STATUS_OK) {
+            status = result_writer_finish(writer, why);
+        }
+        result_writer_free(writer);
+    }
+    query_free(query);
+    return status;
+}
+
+enum status
+answer_pattern(const struct quad_source *source, const struct quad *pattern,
+               struct quad_oids *ids, bool *possible, struct reason *why)
+{
+    const struct term *const terms[] = {&pattern->subject, &pattern->predicate, &pattern->object,
+                                        &pattern->graph};
+    oid *const places[] = {&ids->subject, &ids->predicate, &ids->object, &ids->graph};
+    *possible = true;
+    for (int i = 0; i < 4; i++) {
+        *places[i] = OID_NONE;
+        if (terms[i]->kind != TERM_NONE) {
+            TRY(source->lookup(source->context, terms[i], places[i], why));
+            *possible = *possible && *places[i] != OID_NONE;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+produce_pattern(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
+                struct reason *why)
+{
+    const struct quad_source *source = partition_reader_source(reader);
+    struct quad_oids ids;
+    bool possible;
+    TRY(answer_pattern(source, &answer->pattern, &ids, &possible, why));
+    if (!possible) {
+        return STATUS_OK;
+    }
+    struct lines lines;
+    lines_init(&lines, cursor);
+    return lines_end(&lines,
+                     quad_lines(source, &ids, ORDER_COUNT, answer->limit, take_line, &lines, why),
+                     why);
+}
+
+/* A line for each quad with the literal, up to the limit. */
+static enum status
+search_lines(const struct quad_source *source, oid literal, double score, uint64_t *left,
+             struct lines *lines, struct reason *why)
+{
+    const struct quad_oids pattern = {.object = literal};
+    struct quad_scan *scan;
+    struct quad_oids rows[64];
+    struct arena arena;
+    arena_init(&arena, 0);
+    TRY(source->scan(source->context, &pattern, ORDER_COUNT, &scan, why));
+    enum status status = STATUS_OK;
+    for (size_t n = 1; n > 0 && *left > 0 && status == STATUS_OK;) {
+        status = source->scan_next(scan, rows, *left < 64 ? *left : 64, &n, why);
+        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+            struct quad quad;
+            status = quad_resolve(source, &rows[i], &arena, &quad, why);
+            if (status == STATUS_OK) {
+                (void)buf_printf(&lines->text, "%.4f\t", score);
+                (void)nquads_write_term(&lines->text, &quad.object);
+                (void)buf_append_char(&lines->text, '\t');
+                (void)nquads_write_term(&lines->text, &quad.subject);
+                (void)buf_append_char(&lines->text, '\t');
+                (void)nquads_write_term(&lines->text, &quad.predicate);
+                (void)buf_append_char(&lines->text, '\t');
+                (void)nquads_write_term(&lines->text, &quad.graph);
+                (void)buf_append_char(&lines->text, '\n');
+                --*left;
+            }
+            arena_reset(&arena);
+        }
+        if (status == STATUS_OK && lines->text.length >= PIECE) {
+            status = lines_write(lines, why);
+        }
+    }
+    source->scan_close(scan);
+    arena_release(&arena);
+    return status;
+}
+
+static enum status
+literal_line(const struct quad_source *source, oid literal, double score, uint64_t *left,
+             struct lines *lines, struct reason *why)
+{
+    struct arena arena;
+    struct term term;
+    arena_init(&arena, 0);
+    const enum status status = source->resolve(source->context, literal, &arena, &term, why);
+    if (status == STATUS_OK) {
+        (void)buf_printf(&lines->text, "%.9g\t", score);
+        (void)nquads_write_term(&lines->text, &term);
+        (void)buf_append_char(&lines->text, '\n');
+        --*left;
+    }
+    arena_release(&arena);
+    return status;
+}
+
+static enum status
+produce_search(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
+               struct reason *why)
+{
+    const struct quad_source *source = partition_reader_source(reader);
+    uint64_t left = answer->limit > 0 ? answer->limit : UINT32_MAX;
+    struct text_scan *scan;
+    struct lines lines;
+    TRY(source->search(source->context, answer->text, (uint32_t)(left < UINT32_MAX ? left
+                                                                                   : UINT32_MAX),
+                       &scan, why));
+    lines_init(&lines, cursor);
+    enum status status = STATUS_OK;
+    bool end = false;
+    while (status == STATUS_OK && left > 0) {
+        oid literal;
+        double score;
+        status = source->search_next(scan, &literal, &score, &end, why);
+        if (status != STATUS_OK || end) {
+            break;
+        }
+        status = answer->stream == INDEX_STREAM_SEARCH
+                     ? search_lines(source, literal, score, &left, &lines, why)
+                     : literal_line(source, literal, score, &left, &lines, why);
+    }
+    source->search_close(scan);
+    return lines_end(&lines, status, why);
+}
+
+enum status
+answer_produce(void *context, struct cursor *cursor, struct reason *why)
+{
+    struct answer *answer = context;
+    const char *folder = answer->options->scratch_folder;
+    const size_t memory = answer->options->sort_memory;
+    if (answer->stream == INDEX_STREAM_DUMP) {
+        return partition_dump(answer->partition, folder, memory, take_piece, cursor, why);
+    }
+    if (answer->stream == INDEX_STREAM_VERIFY) {
+        return partition_verify(answer->partition, folder, memory, take_piece, cursor, why);
+    }
+    struct partition_reader *reader;
+    TRY(partition_reader_open(&reader, answer->partition, why));
+    enum status status;
+    switch (answer->stream) {
+    case INDEX_STREAM_QUERY:
+        status = produce_query(answer, reader, cursor, why);
+        break;
+    case INDEX_STREAM_PATTERN:
+        status = produce_pattern(answer, reader, cursor, why);
+        break;
+    default:
+        status = produce_search(answer, reader, cursor, why);
+        break;
+    }
+    partition_reader_close(reader);
+    return status;
+}

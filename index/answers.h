@@ -1,0 +1,23 @@
+/* What the service's cursors produce. */
+#ifndef INDEX_ANSWERS_H
+#define INDEX_ANSWERS_H
+
+#include "index/cursor.h"
+#include "index/service.h"
+#include "index/service_protocol.h"
+
+/* A request to open a stream, with copies of its arguments. */
+struct answer;
+/* PROTOCOL or BAD_INPUT when the request is not understood. */
+enum status answer_new(struct answer **answer, struct partition *partition,
+                       const struct service_options *options, struct slice request,
+                       struct reason *why);
+bool answer_is_query(const struct answer *answer);
+enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
+void answer_free(void *answer);
+
+/* The pattern's places as identifiers; *possible is false when one is a term that is not stored. */
+enum status answer_pattern(const struct quad_source *source, const struct quad *pattern,
+                           struct quad_oids *ids, bool *possible, struct reason *why);
+
+#endif

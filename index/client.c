@@ -1,0 +1,524 @@
+#include "index/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "index/client_private.h"
+#include "index/federation.h"
+#include "index/query/query.h"
+#include "index/query/result.h"
+
+enum {
+    TIMEOUT_MS = 60000,
+    REQUEST_MAXIMUM = 8 << 20,
+    REPLY_MAXIMUM = RPC_PAYLOAD_MAXIMUM,
+    LINE_MAXIMUM = 1 << 30,
+    PIECE = 256 << 10
+};
+static const size_t federation_memory = (size_t)1 << 30;
+
+/* ---- life ---- */
+
+enum status
+index_client_open(struct index_client **result, const struct index_client_options *options,
+                  struct reason *why)
+{
+    struct index_client *client = memory_zero(1, sizeof(*client));
+    client->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
+    client->partitions = memory_zero(options->count, sizeof(struct rpc_client *));
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < options->count && status == STATUS_OK; i++) {
+        const struct rpc_client_options rpc = {
+            .endpoint = options->endpoints[i],
+            .name = options->name,
+            .keys = strncmp(options->endpoints[i], "ipc:", 4) == 0 ? NULL : options->keys};
+        status = rpc_client_open(&client->partitions[i], &rpc, why);
+        client->count += status == STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        index_client_close(client);
+        client = NULL;
+    }
+    *result = client;
+    return status;
+}
+
+void
+index_client_close(struct index_client *client)
+{
+    if (client != NULL) {
+        for (size_t i = 0; i < client->count; i++) {
+            rpc_client_close(client->partitions[i]);
+        }
+        free(client->partitions);
+        free(client);
+    }
+}
+
+/* ---- streams ---- */
+
+enum status
+stream_open(struct index_stream_reader *stream, struct index_client *client, size_t partition,
+            struct slice request, struct reason *why)
+{
+    *stream = (struct index_stream_reader){.rpc = client->partitions[partition],
+                                           .timeout_ms = client->timeout_ms};
+    buf_init(&stream->reply, REPLY_MAXIMUM);
+    TRY(rpc_call(stream->rpc, INDEX_VERB_OPEN, request, stream->timeout_ms, &stream->reply, why));
+    return STATUS_OK;
+}
+
+/* Takes the piece in stream->reply. AGAIN when it is empty and not the last. */
+static enum status
+take_reply(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(buf_slice(&stream->reply));
+    const uint8_t flags = codec_get_u8(&in);
+    stream->cursor = codec_get_u64(&in);
+    const uint64_t offset = codec_get_u64(&in);
+    if (in.bad || offset != stream->offset) {
+        return status_fail(why, STATUS_PROTOCOL, "the index sent a piece that was not asked for");
+    }
+    *bytes = slice_of((const char *)in.at, (size_t)(in.end - in.at));
+    stream->opened = true;
+    stream->pieces++;
+    stream->ended = flags & INDEX_PIECE_END;
+    stream->offset += bytes->length;
+    return bytes->length > 0 ? STATUS_OK : stream->ended ? STATUS_END : STATUS_AGAIN;
+}
+
+enum status
+stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    enum status status = STATUS_AGAIN;
+    if (!stream->opened) {
+        status = take_reply(stream, bytes, why);
+    }
+    while (status == STATUS_AGAIN) {
+        if (stream->ended) {
+            return STATUS_END;
+        }
+        uint8_t request[16];
+        codec_write_u64(request, stream->cursor);
+        codec_write_u64(request + 8, stream->offset);
+        buf_reset(&stream->reply);
+        status = rpc_call(stream->rpc, INDEX_VERB_NEXT, slice_of((char *)request, 16),
+                          stream->timeout_ms, &stream->reply, why);
+        if (status == STATUS_OK) {
+            status = take_reply(stream, bytes, why);
+        }
+    }
+    return status;
+}
+
+void
+stream_close(struct index_stream_reader *stream)
+{
+    /* An answer that came whole in its first piece has no cursor any more. */
+    if (stream->opened && !(stream->ended && stream->pieces == 1)) {
+        uint8_t request[8];
+        codec_write_u64(request, stream->cursor);
+        (void)rpc_call(stream->rpc, INDEX_VERB_CLOSE, slice_of((char *)request, 8),
+                       stream->timeout_ms, NULL, NULL);
+    }
+    buf_release(&stream->reply);
+}
+
+/* All bytes of one partition's stream to piece. */
+static enum status
+pass_on(struct index_client *client, size_t partition, struct slice request, index_piece *piece,
+        void *context, struct reason *why)
+{
+    struct index_stream_reader stream;
+    struct slice bytes;
+    enum status status = stream_open(&stream, client, partition, request, why);
+    while (status == STATUS_OK && (status = stream_next(&stream, &bytes, why)) == STATUS_OK) {
+        status = piece(context, bytes, why);
+    }
+    stream_close(&stream);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+static void
+start_request(struct buf *request, enum index_stream stream)
+{
+    buf_init(request, REQUEST_MAXIMUM);
+    codec_put_u8(request, (uint8_t)stream);
+}
+
+static enum status
+check_request(const struct buf *request, struct reason *why)
+{
+    return request->overflowed ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
+                               : STATUS_OK;
+}
+
+/* ---- queries ---- */
+
+static enum status
+run_here(struct index_client *client, struct slice sparql, const char *format,
+         uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+{
+    struct query *query;
+    enum result_format result;
+    TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
+    enum status status =
+        result_format_find(slice_string(format), query_form_of(query), &result, why);
+    if (status == STATUS_OK) {
+        struct federation *federation = federation_new(client, federation_memory);
+        struct result_writer *writer;
+        const struct query_options options = {.timeout_ms = timeout_ms};
+        result_writer_open(&writer, result, piece, context);
+        status = query_run(query, federation_source(federation), &options,
+                           result_writer_sink(writer), NULL, why);
+        if (status == STATUS_OK) {
+            status = result_writer_finish(writer, why);
+        }
+        result_writer_free(writer);
+        federation_free(federation);
+    }
+    query_free(query);
+    return status;
+}
+
+enum status
+index_query(struct index_client *client, struct slice sparql, const char *format,
+            uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+{
+    if (client->count > 1) {
+        return run_here(client, sparql, format, timeout_ms, piece, context, why);
+    }
+    struct buf request;
+    start_request(&request, INDEX_STREAM_QUERY);
+    codec_put_slice(&request, sparql);
+    codec_put_slice(&request, slice_string(format));
+    codec_put_varint(&request, timeout_ms);
+    enum status status = check_request(&request, why);
+    if (status == STATUS_OK) {
+        status = pass_on(client, 0, buf_slice(&request), piece, context, why);
+    }
+    buf_release(&request);
+    return status;
+}
+
+/* ---- lines of several partitions ---- */
+
+/* Counts lines and stops after the limit. */
+struct limited {
+    index_piece *piece;
+    void *context;
+    uint64_t left;
+};
+
+static enum status
+pass_lines(void *context, struct slice bytes, struct reason *why)
+{
+    struct limited *limited = context;
+    size_t end = 0;
+    while (end < bytes.length && limited->left > 0) {
+        const struct slice rest = slice_of(bytes.at + end, bytes.length - end);
+        const size_t line = slice_find(rest, '\n');
+        limited->left -= line < rest.length;
+        end += line < rest.length ? line + 1 : line;
+    }
+    TRY(limited->piece(limited->context, slice_of(bytes.at, end), why));
+    return limited->left > 0 ? STATUS_OK : STATUS_END;
+}
+
+enum status
+index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
+              index_piece *piece, void *context, struct reason *why)
+{
+    struct limited limited = {piece, context, limit > 0 ? limit : UINT64_MAX};
+    struct buf request;
+    start_request(&request, INDEX_STREAM_PATTERN);
+    codec_put_varint(&request, limit);
+    index_put_pattern(&request, pattern);
+    enum status status = check_request(&request, why);
+    for (size_t i = 0; i < client->count && status == STATUS_OK && limited.left > 0; i++) {
+        status = pass_on(client, i, buf_slice(&request), pass_lines, &limited, why);
+    }
+    buf_release(&request);
+    return status;
+}
+
+/* A line of a stream, with the stream. */
+struct line_source {
+    struct index_stream_reader stream;
+    struct buf text;
+    size_t at;
+    struct slice line;
+    bool ended;
+};
+
+/* The next whole line in source->line; END. */
+static enum status
+next_line(struct line_source *source, struct reason *why)
+{
+    for (;;) {
+        const struct slice rest =
+            slice_of(source->text.data + source->at, source->text.length - source->at);
+        const size_t line = slice_find(rest, '\n');
+        if (line < rest.length) {
+            source->line = slice_of(rest.at, line + 1);
+            source->at += line + 1;
+            return STATUS_OK;
+        }
+        if (source->ended) {
+            return STATUS_END;
+        }
+        if (source->at > 0) {
+            memmove(source->text.data, rest.at, rest.length);
+            source->text.length = rest.length;
+            source->at = 0;
+        }
+        struct slice bytes;
+        const enum status status = stream_next(&source->stream, &bytes, why);
+        source->ended = status == STATUS_END;
+        if (status == STATUS_OK) {
+            (void)buf_append_slice(&source->text, bytes);
+        } else if (status != STATUS_END) {
+            return status;
+        }
+    }
+}
+
+/* Whether a's line goes out before b's. */
+typedef bool line_before(struct slice a, struct slice b);
+
+static bool
+in_byte_order(struct slice a, struct slice b)
+{
+    return slice_compare(a, b) < 0;
+}
+
+static bool
+in_score_order(struct slice a, struct slice b)
+{
+    char score[2][32];
+    const struct slice lines[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        size_t n = slice_find(lines[i], '\t');
+        n = n < sizeof(score[i]) ? n : sizeof(score[i]) - 1;
+        memcpy(score[i], lines[i].at, n);
+        score[i][n] = '\0';
+    }
+    return strtod(score[0], NULL) > strtod(score[1], NULL);
+}
+
+static enum status
+merge_lines(struct line_source *sources, size_t count, line_before *before,
+            struct limited *limited, struct reason *why)
+{
+    struct buf out;
+    buf_init(&out, LINE_MAXIMUM);
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && limited->left > 0) {
+        struct line_source *best = NULL;
+        for (size_t i = 0; i < count; i++) {
+            if (sources[i].line.length > 0 &&
+                (best == NULL || before(sources[i].line, best->line))) {
+                best = &sources[i];
+            }
+        }
+        if (best == NULL) {
+            break;
+        }
+        (void)buf_append_slice(&out, best->line);
+        limited->left--;
+        if (out.length >= PIECE) {
+            status = limited->piece(limited->context, buf_slice(&out), why);
+            buf_reset(&out);
+        }
+        best->line.length = 0;
+        if (status == STATUS_OK) {
+            status = next_line(best, why);
+            status = status == STATUS_END ? STATUS_OK : status;
+        }
+    }
+    if (status == STATUS_OK && out.length > 0) {
+        status = limited->piece(limited->context, buf_slice(&out), why);
+    }
+    buf_release(&out);
+    return status;
+}
+
+/* Opens the same stream on every partition and merges their lines. */
+static enum status
+merge_streams(struct index_client *client, struct slice request, line_before *before,
+              struct limited *limited, struct reason *why)
+{
+    struct line_source *sources = memory_zero(client->count, sizeof(*sources));
+    enum status status = STATUS_OK;
+    size_t opened = 0;
+    while (opened < client->count && status == STATUS_OK) {
+        buf_init(&sources[opened].text, LINE_MAXIMUM);
+        status = stream_open(&sources[opened].stream, client, opened, request, why);
+        opened++;
+    }
+    for (size_t i = 0; i < opened && status == STATUS_OK; i++) {
+        status = next_line(&sources[i], why);
+        status = status == STATUS_END ? STATUS_OK : status;
+    }
+    if (status == STATUS_OK) {
+        status = merge_lines(sources, opened, before, limited, why);
+    }
+    for (size_t i = 0; i < opened; i++) {
+        stream_close(&sources[i].stream);
+        buf_release(&sources[i].text);
+    }
+    free(sources);
+    return status;
+}
+
+enum status
+index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
+             void *context, struct reason *why)
+{
+    struct limited limited = {piece, context, limit > 0 ? limit : UINT64_MAX};
+    struct buf request;
+    start_request(&request, INDEX_STREAM_SEARCH);
+    codec_put_slice(&request, words);
+    codec_put_varint(&request, limit);
+    enum status status = check_request(&request, why);
+    if (status == STATUS_OK) {
+        status = merge_streams(client, buf_slice(&request), in_score_order, &limited, why);
+    }
+    buf_release(&request);
+    return status;
+}
+
+enum status
+index_dump(struct index_client *client, index_piece *piece, void *context, struct reason *why)
+{
+    struct limited all = {piece, context, UINT64_MAX};
+    const char request = INDEX_STREAM_DUMP;
+    const struct slice bytes = slice_of(&request, 1);
+    return client->count == 1 ? pass_on(client, 0, bytes, piece, context, why)
+                              : merge_streams(client, bytes, in_byte_order, &all, why);
+}
+
+enum status
+index_verify(struct index_client *client, index_piece *piece, void *context, struct reason *why)
+{
+    const char request = INDEX_STREAM_VERIFY;
+    enum status result = STATUS_OK;
+    for (size_t i = 0; i < client->count; i++) {
+        struct reason what = {""};
+        const enum status status =
+            pass_on(client, i, slice_of(&request, 1), piece, context, &what);
+        if (status != STATUS_OK) {
+            result = status_fail(why, status, "%s", what.text);
+        }
+        if (status != STATUS_OK && status != STATUS_CORRUPT) {
+            break;
+        }
+    }
+    return result;
+}
+
+enum status
+index_stats_get(struct index_client *client, struct index_stats *stats, struct reason *why)
+{
+    struct buf reply;
+    enum status status = STATUS_OK;
+    *stats = (struct index_stats){0};
+    buf_init(&reply, REPLY_MAXIMUM);
+    for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
+        buf_reset(&reply);
+        status = rpc_call(client->partitions[i], INDEX_VERB_STATS, SLICE(""), client->timeout_ms,
+                          &reply, why);
+        struct codec_reader in = codec_reader_of(buf_slice(&reply));
+        stats->documents += codec_get_u64(&in);
+        stats->quads += codec_get_u64(&in);
+        stats->terms += codec_get_u64(&in);
+        stats->literals += codec_get_u64(&in);
+        stats->bytes_on_disk += codec_get_u64(&in);
+        stats->batches += codec_get_u64(&in);
+        if (status == STATUS_OK && in.bad) {
+            status = status_fail(why, STATUS_PROTOCOL, "the index sent malformed statistics");
+        }
+    }
+    buf_release(&reply);
+    return status;
+}
+
+/* ---- links, asynchronous ---- */
+
+struct links_call {
+    index_linked *done;
+    void *context;
+};
+
+static void
+links_answered(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct links_call *call = context;
+    struct codec_reader in = codec_reader_of(payload);
+    struct index_link *links = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    struct reason malformed = {""};
+    while (status == STATUS_OK && in.at < in.end) {
+        if (count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            links = memory_resize(links, capacity, sizeof(*links));
+        }
+        links[count].query = (uint32_t)codec_get_varint(&in);
+        links[count].target = codec_get_slice(&in);
+        count++;
+        if (in.bad) {
+            status = status_fail(&malformed, STATUS_PROTOCOL, "the index sent malformed links");
+            why = &malformed;
+        }
+    }
+    call->done(call->context, status, links, status == STATUS_OK ? count : 0, why);
+    free(links);
+    free(call);
+}
+
+void
+index_links(struct index_client *client, struct slice document, index_linked *done, void *context)
+{
+    const size_t partition = (size_t)partition_of(document) * client->count / PARTITIONS;
+    struct links_call *call = memory_alloc(sizeof(*call));
+    *call = (struct links_call){done, context};
+    struct buf request;
+    buf_init(&request, REQUEST_MAXIMUM);
+    codec_put_slice(&request, document);
+    rpc_client_post(client->partitions[partition], INDEX_VERB_LINKS, buf_slice(&request),
+                    client->timeout_ms, links_answered, call);
+    buf_release(&request);
+}
+
+size_t
+index_client_descriptors(struct index_client *client, int *descriptors, size_t most)
+{
+    size_t n = 0;
+    while (n < client->count && n < most) {
+        descriptors[n] = rpc_client_descriptor(client->partitions[n]);
+        n++;
+    }
+    return n;
+}
+
+void
+index_client_process(struct index_client *client)
+{
+    for (size_t i = 0; i < client->count; i++) {
+        rpc_client_process(client->partitions[i]);
+    }
+}
+
+int
+index_client_wait_ms(const struct index_client *client)
+{
+    int least = -1;
+    for (size_t i = 0; i < client->count; i++) {
+        const int wait = rpc_client_wait_ms(client->partitions[i]);
+        least = wait >= 0 && (least < 0 || wait < least) ? wait : least;
+    }
+    return least;
+}

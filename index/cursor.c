@@ -1,0 +1,254 @@
+#include "index/cursor.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+struct cursor_turns {
+    pthread_mutex_t mutex;
+    pthread_cond_t free;
+    unsigned left;
+};
+
+struct cursor {
+    uint64_t id;
+    struct cursor_settings settings;
+    cursor_produce *produce;
+    cursor_release *release;
+    void *job;
+    pthread_t thread;
+    atomic_bool cancelled;
+
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t room;
+    struct buf window;
+    uint64_t base; /* offset of the window's first byte */
+    bool ended;
+    enum status status;
+    struct reason why;
+};
+
+/* ---- turns ---- */
+
+struct cursor_turns *
+cursor_turns_new(unsigned most)
+{
+    struct cursor_turns *turns = memory_zero(1, sizeof(*turns));
+    pthread_mutex_init(&turns->mutex, NULL);
+    pthread_cond_init(&turns->free, NULL);
+    turns->left = most > 0 ? most : 1;
+    return turns;
+}
+
+void
+cursor_turns_free(struct cursor_turns *turns)
+{
+    if (turns != NULL) {
+        pthread_cond_destroy(&turns->free);
+        pthread_mutex_destroy(&turns->mutex);
+        free(turns);
+    }
+}
+
+static void
+take_turn(struct cursor_turns *turns)
+{
+    pthread_mutex_lock(&turns->mutex);
+    while (turns->left == 0) {
+        pthread_cond_wait(&turns->free, &turns->mutex);
+    }
+    turns->left--;
+    pthread_mutex_unlock(&turns->mutex);
+}
+
+static void
+give_turn(struct cursor_turns *turns)
+{
+    pthread_mutex_lock(&turns->mutex);
+    turns->left++;
+    pthread_cond_signal(&turns->free);
+    pthread_mutex_unlock(&turns->mutex);
+}
+
+/* ---- producing ---- */
+
+static void
+tell(const struct cursor *cursor)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(cursor->settings.event, &one, sizeof(one));
+    (void)written;
+}
+
+static void *
+run(void *argument)
+{
+    struct cursor *cursor = argument;
+    struct reason why = {""};
+    take_turn(cursor->settings.turns);
+    const enum status status = atomic_load(&cursor->cancelled)
+                                   ? status_fail(&why, STATUS_CANCELLED, "cancelled")
+                                   : cursor->produce(cursor->job, cursor, &why);
+    give_turn(cursor->settings.turns);
+    pthread_mutex_lock(&cursor->mutex);
+    cursor->ended = true;
+    cursor->status = status == STATUS_END ? STATUS_OK : status;
+    cursor->why = why;
+    pthread_mutex_unlock(&cursor->mutex);
+    tell(cursor);
+    return NULL;
+}
+
+enum status
+cursor_open(struct cursor **result, uint64_t id, const struct cursor_settings *settings,
+            cursor_produce *produce, cursor_release *release, void *job, struct reason *why)
+{
+    struct cursor *cursor = memory_zero(1, sizeof(*cursor));
+    cursor->id = id;
+    cursor->settings = *settings;
+    cursor->produce = produce;
+    cursor->release = release;
+    cursor->job = job;
+    pthread_mutex_init(&cursor->mutex, NULL);
+    pthread_cond_init(&cursor->room, NULL);
+    buf_init(&cursor->window, SIZE_MAX / 2);
+    *result = cursor;
+    if (pthread_create(&cursor->thread, NULL, run, cursor) != 0) {
+        cursor->ended = true;
+        cursor->thread = pthread_self();
+        cursor_close(cursor);
+        *result = NULL;
+        return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+    }
+    return STATUS_OK;
+}
+
+void
+cursor_cancel(struct cursor *cursor)
+{
+    atomic_store(&cursor->cancelled, true);
+    pthread_mutex_lock(&cursor->mutex);
+    pthread_cond_signal(&cursor->room);
+    pthread_mutex_unlock(&cursor->mutex);
+}
+
+bool
+cursor_ended(struct cursor *cursor)
+{
+    pthread_mutex_lock(&cursor->mutex);
+    const bool ended = cursor->ended;
+    pthread_mutex_unlock(&cursor->mutex);
+    return ended;
+}
+
+void
+cursor_close(struct cursor *cursor)
+{
+    if (cursor == NULL) {
+        return;
+    }
+    cursor_cancel(cursor);
+    if (!pthread_equal(cursor->thread, pthread_self())) {
+        pthread_join(cursor->thread, NULL);
+    }
+    cursor->release(cursor->job);
+    buf_release(&cursor->window);
+    pthread_cond_destroy(&cursor->room);
+    pthread_mutex_destroy(&cursor->mutex);
+    free(cursor);
+}
+
+uint64_t
+cursor_id(const struct cursor *cursor)
+{
+    return cursor->id;
+}
+
+const atomic_bool *
+cursor_cancelled(const struct cursor *cursor)
+{
+    return &cursor->cancelled;
+}
+
+/* A producer that waits for its reader lets another one run. */
+static void
+wait_for_room(struct cursor *cursor)
+{
+    give_turn(cursor->settings.turns);
+    pthread_cond_wait(&cursor->room, &cursor->mutex);
+    pthread_mutex_unlock(&cursor->mutex);
+    take_turn(cursor->settings.turns);
+    pthread_mutex_lock(&cursor->mutex);
+}
+
+enum status
+cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why)
+{
+    pthread_mutex_lock(&cursor->mutex);
+    while (cursor->window.length >= cursor->settings.window && !atomic_load(&cursor->cancelled)) {
+        wait_for_room(cursor);
+    }
+    const uint64_t total = cursor->base + cursor->window.length + bytes.length;
+    const bool fits = cursor->settings.bytes_most == 0 || total <= cursor->settings.bytes_most;
+    const bool cancelled = atomic_load(&cursor->cancelled);
+    const bool empty = cursor->window.length == 0;
+    if (fits && !cancelled) {
+        (void)buf_append_slice(&cursor->window, bytes);
+    }
+    pthread_mutex_unlock(&cursor->mutex);
+    if (cancelled) {
+        return status_fail(why, STATUS_CANCELLED, "cancelled");
+    }
+    if (!fits) {
+        return status_fail(why, STATUS_LIMIT, "the answer is longer than %llu bytes",
+                           (unsigned long long)cursor->settings.bytes_most);
+    }
+    if (empty) {
+        tell(cursor);
+    }
+    return STATUS_OK;
+}
+
+/* ---- handing out ---- */
+
+static void
+drop_before(struct cursor *cursor, uint64_t offset)
+{
+    const size_t n = (size_t)(offset - cursor->base);
+    if (n > 0) {
+        memmove(cursor->window.data, cursor->window.data + n, cursor->window.length - n);
+        cursor->window.length -= n;
+        cursor->base = offset;
+        pthread_cond_signal(&cursor->room);
+    }
+}
+
+enum status
+cursor_read(struct cursor *cursor, uint64_t offset, size_t most, struct buf *out, bool *end,
+            struct reason *why)
+{
+    *end = false;
+    pthread_mutex_lock(&cursor->mutex);
+    enum status status = STATUS_OK;
+    if (offset < cursor->base || offset > cursor->base + cursor->window.length) {
+        status = status_fail(why, STATUS_NOT_FOUND, "the answer has no piece at %llu",
+                             (unsigned long long)offset);
+    } else {
+        drop_before(cursor, offset);
+        const size_t n = cursor->window.length < most ? cursor->window.length : most;
+        const bool last = cursor->ended && n == cursor->window.length;
+        if (n == 0 && !cursor->ended) {
+            status = STATUS_AGAIN;
+        } else if (n == 0 && cursor->status != STATUS_OK) {
+            status = status_fail(why, cursor->status, "%s", cursor->why.text);
+        } else {
+            (void)buf_append(out, cursor->window.data, n);
+            *end = last && cursor->status == STATUS_OK;
+        }
+    }
+    pthread_mutex_unlock(&cursor->mutex);
+    return status;
+}

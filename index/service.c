@@ -1,0 +1,372 @@
+#include "index/service.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "index/answers.h"
+#include "index/work_pool.h"
+
+enum {
+    WINDOW = 4 << 20,
+    PARKED_MS = 300, /* then a request is answered with an empty piece: below rpc's resend_ms */
+    IDLE_MS = 60000, /* a cursor nobody asks for any more is dropped */
+    TICK_MS = 100,
+    REPLY_MAXIMUM = INDEX_PIECE_BYTES + 64
+};
+
+/* A cursor, and the request that waits for its next piece. */
+struct slot {
+    struct cursor *cursor; /* NULL: free */
+    uint64_t opener, opener_id; /* incarnation of the client, id of its request */
+    struct rpc_request request;
+    bool parked, opening, dying;
+    uint64_t offset, since_ms;
+};
+
+struct service {
+    struct partition *partition;
+    struct service_options options;
+    struct rpc_server *rpc;
+    struct work_pool *pool;
+    struct cursor_turns *turns;
+    int event;
+    struct slot *slots;
+    uint64_t next_cursor;
+    pthread_t thread;
+    bool runs;
+    atomic_bool stopping;
+    struct buf reply;
+};
+
+/* ---- replies ---- */
+
+static void
+answer(struct service *service, struct rpc_request *request, enum status status,
+       const struct reason *why)
+{
+    rpc_reply(service->rpc, request, status, buf_slice(&service->reply), why);
+}
+
+static void
+refuse(struct service *service, struct rpc_request *request, enum status status,
+       const char *text)
+{
+    struct reason why;
+    status_fail(&why, status, "%s", text);
+    buf_reset(&service->reply);
+    answer(service, request, status, &why);
+}
+
+static void
+answer_stats(struct service *service, struct rpc_request *request)
+{
+    struct partition_stats stats;
+    partition_stats(service->partition, &stats);
+    const uint64_t numbers[] = {stats.totals.documents, stats.totals.quads,
+                                stats.totals.terms,     stats.totals.literals,
+                                stats.bytes,            stats.totals.batches};
+    buf_reset(&service->reply);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        codec_put_u64(&service->reply, numbers[i]);
+    }
+    answer(service, request, STATUS_OK, NULL);
+}
+
+/* ---- cursors ---- */
+
+static void
+let_die(struct slot *slot)
+{
+    cursor_cancel(slot->cursor);
+    slot->dying = true;
+}
+
+/* Answers the waiting request if its piece is there, or it has waited long enough. */
+static void
+serve_slot(struct service *service, struct slot *slot, uint64_t now)
+{
+    struct reason why = {""};
+    bool end;
+    buf_reset(&service->reply);
+    codec_put_u8(&service->reply, 0);
+    codec_put_u64(&service->reply, cursor_id(slot->cursor));
+    codec_put_u64(&service->reply, slot->offset);
+    enum status status = cursor_read(slot->cursor, slot->offset, INDEX_PIECE_BYTES,
+                                     &service->reply, &end, &why);
+    if (status == STATUS_AGAIN) {
+        if (now - slot->since_ms < PARKED_MS) {
+            return;
+        }
+        status = STATUS_OK;
+    }
+    if (end) {
+        service->reply.data[0] = INDEX_PIECE_END;
+    }
+    if (status != STATUS_OK) {
+        buf_reset(&service->reply);
+    }
+    slot->parked = false;
+    slot->since_ms = now;
+    answer(service, &slot->request, status, &why);
+    if (slot->opening && (end || status != STATUS_OK)) {
+        let_die(slot); /* all was said in one answer */
+    }
+    slot->opening = false;
+}
+
+static void
+tend_slots(struct service *service)
+{
+    const uint64_t now = clock_monotonic_ms();
+    for (unsigned i = 0; i < service->options.cursors; i++) {
+        struct slot *slot = &service->slots[i];
+        if (slot->cursor == NULL) {
+            continue;
+        }
+        if (slot->parked) {
+            serve_slot(service, slot, now);
+        } else if (!slot->dying && now - slot->since_ms > IDLE_MS) {
+            let_die(slot);
+        }
+        if (slot->dying && cursor_ended(slot->cursor)) {
+            cursor_close(slot->cursor);
+            *slot = (struct slot){0};
+        }
+    }
+}
+
+static void
+park(struct slot *slot, const struct rpc_request *request, uint64_t offset)
+{
+    if (slot->parked) {
+        rpc_request_drop(&slot->request); /* a later one asks for the same */
+    }
+    slot->request = *request;
+    slot->parked = true;
+    slot->offset = offset;
+    slot->since_ms = clock_monotonic_ms();
+}
+
+static struct slot *
+find_slot(struct service *service, uint64_t id)
+{
+    for (unsigned i = 0; i < service->options.cursors; i++) {
+        struct slot *slot = &service->slots[i];
+        if (slot->cursor != NULL && !slot->dying && cursor_id(slot->cursor) == id) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* The slot that this very request opened before, a free one, or NULL. */
+static struct slot *
+slot_for(struct service *service, const struct rpc_request *request)
+{
+    struct slot *free_slot = NULL;
+    for (unsigned i = 0; i < service->options.cursors; i++) {
+        struct slot *slot = &service->slots[i];
+        if (slot->cursor == NULL) {
+            free_slot = free_slot ? free_slot : slot;
+        } else if (!slot->dying && slot->opener == request->incarnation &&
+                   slot->opener_id == request->id) {
+            return slot;
+        }
+    }
+    return free_slot;
+}
+
+static void
+open_cursor(struct service *service, struct rpc_request *request)
+{
+    struct slot *slot = slot_for(service, request);
+    if (slot == NULL) {
+        refuse(service, request, STATUS_LIMIT, "too many answers are under way; try again");
+        return;
+    }
+    if (slot->cursor == NULL) {
+        struct reason why = {""};
+        struct answer *job;
+        struct cursor_settings settings = {
+            .turns = service->turns, .event = service->event, .window = WINDOW};
+        enum status status = answer_new(&job, service->partition, &service->options,
+                                        request->payload, &why);
+        if (status == STATUS_OK) {
+            settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
+            status = cursor_open(&slot->cursor, service->next_cursor++, &settings,
+                                 answer_produce, answer_free, job, &why);
+        }
+        if (status != STATUS_OK) {
+            buf_reset(&service->reply);
+            answer(service, request, status, &why);
+            return;
+        }
+        slot->opener = request->incarnation;
+        slot->opener_id = request->id;
+        slot->opening = true;
+    }
+    park(slot, request, 0);
+}
+
+static void
+next_piece(struct service *service, struct rpc_request *request)
+{
+    struct codec_reader in = codec_reader_of(request->payload);
+    const uint64_t id = codec_get_u64(&in);
+    const uint64_t offset = codec_get_u64(&in);
+    struct slot *slot = codec_at_end(&in) ? find_slot(service, id) : NULL;
+    if (slot == NULL) {
+        refuse(service, request, STATUS_NOT_FOUND, "the answer is no longer there");
+        return;
+    }
+    park(slot, request, offset);
+    serve_slot(service, slot, slot->since_ms);
+}
+
+static void
+close_cursor(struct service *service, struct rpc_request *request)
+{
+    struct codec_reader in = codec_reader_of(request->payload);
+    struct slot *slot = find_slot(service, codec_get_u64(&in));
+    if (slot != NULL) {
+        let_die(slot);
+    }
+    buf_reset(&service->reply);
+    answer(service, request, STATUS_OK, NULL);
+}
+
+/* ---- the loop ---- */
+
+static void
+handle(struct service *service, struct rpc_request *request)
+{
+    switch ((enum index_verb)request->verb) {
+    case INDEX_VERB_STATS:
+        answer_stats(service, request);
+        return;
+    case INDEX_VERB_LINKS:
+    case INDEX_VERB_ESTIMATE:
+        work_pool_add(service->pool, request);
+        return;
+    case INDEX_VERB_OPEN:
+        open_cursor(service, request);
+        return;
+    case INDEX_VERB_NEXT:
+        next_piece(service, request);
+        return;
+    case INDEX_VERB_CLOSE:
+        close_cursor(service, request);
+        return;
+    }
+    refuse(service, request, STATUS_PROTOCOL, "the index does not know this verb");
+}
+
+static void
+reply_to_work(struct service *service)
+{
+    struct work *work = work_pool_take(service->pool);
+    while (work != NULL) {
+        struct work *next = work->next;
+        rpc_reply(service->rpc, &work->request, work->status, buf_slice(&work->reply),
+                  &work->why);
+        work_free(work);
+        work = next;
+    }
+}
+
+static bool
+slots_in_use(const struct service *service)
+{
+    for (unsigned i = 0; i < service->options.cursors; i++) {
+        if (service->slots[i].cursor != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *
+run(void *argument)
+{
+    struct service *service = argument;
+    while (!atomic_load(&service->stopping)) {
+        struct pollfd wait[] = {{.fd = rpc_server_descriptor(service->rpc), .events = POLLIN},
+                                {.fd = service->event, .events = POLLIN}};
+        (void)poll(wait, 2, slots_in_use(service) ? TICK_MS : 10 * TICK_MS);
+        uint64_t count;
+        const ssize_t taken = read(service->event, &count, sizeof(count));
+        (void)taken;
+        reply_to_work(service);
+        struct rpc_request request;
+        while (rpc_server_receive(service->rpc, &request) == STATUS_OK) {
+            handle(service, &request);
+        }
+        tend_slots(service);
+    }
+    return NULL;
+}
+
+enum status
+service_start(struct service **result, struct partition *partition,
+              const struct service_options *options, struct reason *why)
+{
+    struct service *service = memory_zero(1, sizeof(*service));
+    service->partition = partition;
+    service->options = *options;
+    service->next_cursor = 1;
+    service->turns = cursor_turns_new(options->query_threads);
+    service->slots = memory_zero(options->cursors, sizeof(*service->slots));
+    buf_init(&service->reply, REPLY_MAXIMUM);
+    service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    enum status status = service->event >= 0
+                             ? rpc_server_open(&service->rpc, options->endpoints, options->keys, why)
+                             : status_fail_errno(why, "cannot make an eventfd");
+    if (status == STATUS_OK) {
+        status = work_pool_start(&service->pool, partition, &service->options, service->event,
+                                 why);
+    }
+    if (status == STATUS_OK && pthread_create(&service->thread, NULL, run, service) != 0) {
+        status = status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+    }
+    service->runs = status == STATUS_OK;
+    if (status != STATUS_OK) {
+        service_stop(service);
+        service = NULL;
+    }
+    *result = service;
+    return status;
+}
+
+void
+service_stop(struct service *service)
+{
+    if (service == NULL) {
+        return;
+    }
+    if (service->runs) {
+        atomic_store(&service->stopping, true);
+        pthread_join(service->thread, NULL);
+    }
+    work_pool_stop(service->pool);
+    for (unsigned i = 0; i < service->options.cursors; i++) {
+        struct slot *slot = &service->slots[i];
+        if (slot->parked) {
+            rpc_request_drop(&slot->request);
+        }
+        cursor_close(slot->cursor);
+    }
+    rpc_server_close(service->rpc);
+    cursor_turns_free(service->turns);
+    if (service->event >= 0) {
+        close(service->event);
+    }
+    buf_release(&service->reply);
+    free(service->slots);
+    free(service);
+}

@@ -1,0 +1,38 @@
+/* Requests to the query service: verbs and bytes. PROTOCOL.md has the grammar and the states. */
+#ifndef INDEX_SERVICE_PROTOCOL_H
+#define INDEX_SERVICE_PROTOCOL_H
+
+#include "base/codec.h"
+#include "rdf/term.h"
+
+enum index_verb {
+    INDEX_VERB_STATS = 1,
+    INDEX_VERB_LINKS = 2,
+    INDEX_VERB_ESTIMATE = 3,
+    INDEX_VERB_OPEN = 4,
+    INDEX_VERB_NEXT = 5,
+    INDEX_VERB_CLOSE = 6
+};
+
+/* What a cursor streams. */
+enum index_stream {
+    INDEX_STREAM_QUERY = 1,    /* an answer in the format asked for */
+    INDEX_STREAM_PATTERN = 2,  /* N-Quads lines */
+    INDEX_STREAM_SEARCH = 3,   /* lines of index_search */
+    INDEX_STREAM_LITERALS = 4, /* literals that match: score TAB literal */
+    INDEX_STREAM_DUMP = 5,     /* N-Quads lines, sorted */
+    INDEX_STREAM_VERIFY = 6    /* report lines */
+};
+
+/* Flags of a piece. */
+enum { INDEX_PIECE_END = 1 };
+
+enum { INDEX_PIECE_BYTES = 512 << 10 }; /* most bytes of one piece */
+
+void index_put_term(struct buf *out, const struct term *term);
+/* False when it is malformed; slices point into the request. */
+bool index_get_term(struct codec_reader *in, struct term *term);
+void index_put_pattern(struct buf *out, const struct quad *pattern);
+bool index_get_pattern(struct codec_reader *in, struct quad *pattern);
+
+#endif

@@ -1,0 +1,211 @@
+#include "index/work_pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "index/answers.h"
+
+enum { REPLY_MAXIMUM = 32 << 20 };
+
+struct work_pool {
+    struct partition *partition;
+    const struct service_options *options;
+    int event;
+    pthread_t *threads;
+    unsigned thread_count;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t wake;
+    struct work *first, **last; /* to be done */
+    struct work *done;
+    bool stopping;
+};
+
+/* What one thread keeps. */
+struct worker {
+    struct work_pool *pool;
+    struct partition_reader *reader;
+    struct links_run *links;
+};
+
+/* ---- the questions ---- */
+
+struct found_links {
+    struct buf *out;
+    uint64_t count;
+};
+
+static enum status
+add_link(void *context, struct slice target, uint32_t query, struct reason *why)
+{
+    struct found_links *found = context;
+    codec_put_varint(found->out, query);
+    codec_put_slice(found->out, target);
+    found->count++;
+    return found->out->overflowed
+               ? status_fail(why, STATUS_LIMIT, "more links than fit in an answer")
+               : STATUS_OK;
+}
+
+static enum status
+answer_links(struct worker *worker, struct work *work, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(work->request.payload);
+    const struct slice document = codec_get_slice(&in);
+    if (!codec_at_end(&in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for links is malformed");
+    }
+    struct found_links found = {.out = &work->reply};
+    return links_of(worker->links, document, worker->pool->options->query_timeout_ms, add_link,
+                    &found, why);
+}
+
+static enum status
+answer_estimate(struct worker *worker, struct work *work, struct reason *why)
+{
+    const struct quad_source *source = partition_reader_source(worker->reader);
+    struct codec_reader in = codec_reader_of(work->request.payload);
+    struct quad pattern;
+    struct quad_oids ids;
+    bool possible;
+    uint64_t rows = 0;
+    if (!index_get_pattern(&in, &pattern) || !codec_at_end(&in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for an estimate is malformed");
+    }
+    TRY(answer_pattern(source, &pattern, &ids, &possible, why));
+    if (possible) {
+        TRY(source->estimate(source->context, &ids, &rows, why));
+    }
+    codec_put_u64(&work->reply, rows);
+    return STATUS_OK;
+}
+
+static void
+answer_work(struct worker *worker, struct work *work)
+{
+    partition_reader_renew(worker->reader);
+    buf_init(&work->reply, REPLY_MAXIMUM);
+    work->status = work->request.verb == INDEX_VERB_LINKS
+                       ? answer_links(worker, work, &work->why)
+                       : answer_estimate(worker, work, &work->why);
+}
+
+/* ---- threads ---- */
+
+static void *
+run(void *argument)
+{
+    struct worker worker = {.pool = argument};
+    struct work_pool *pool = worker.pool;
+    if (partition_reader_open(&worker.reader, pool->partition, NULL) != STATUS_OK) {
+        return NULL;
+    }
+    worker.links = links_run_new(pool->options->links, worker.reader);
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->stopping) {
+        struct work *work = pool->first;
+        if (work == NULL) {
+            pthread_cond_wait(&pool->wake, &pool->mutex);
+            continue;
+        }
+        pool->first = work->next;
+        pool->last = pool->first ? pool->last : &pool->first;
+        pthread_mutex_unlock(&pool->mutex);
+        answer_work(&worker, work);
+        pthread_mutex_lock(&pool->mutex);
+        work->next = pool->done;
+        pool->done = work;
+        const uint64_t one = 1;
+        const ssize_t written = write(pool->event, &one, sizeof(one));
+        (void)written;
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    links_run_free(worker.links);
+    partition_reader_close(worker.reader);
+    return NULL;
+}
+
+enum status
+work_pool_start(struct work_pool **result, struct partition *partition,
+                const struct service_options *options, int event, struct reason *why)
+{
+    struct work_pool *pool = memory_zero(1, sizeof(*pool));
+    pool->partition = partition;
+    pool->options = options;
+    pool->event = event;
+    pool->last = &pool->first;
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pool->threads = memory_zero(options->query_threads, sizeof(*pool->threads));
+    for (unsigned i = 0; i < options->query_threads; i++) {
+        if (pthread_create(&pool->threads[i], NULL, run, pool) != 0) {
+            work_pool_stop(pool);
+            return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+        }
+        pool->thread_count++;
+    }
+    *result = pool;
+    return STATUS_OK;
+}
+
+void
+work_free(struct work *work)
+{
+    buf_release(&work->reply);
+    free(work);
+}
+
+static void
+drop(struct work *work)
+{
+    while (work != NULL) {
+        struct work *next = work->next;
+        rpc_request_drop(&work->request);
+        work_free(work);
+        work = next;
+    }
+}
+
+void
+work_pool_stop(struct work_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    pool->stopping = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned i = 0; i < pool->thread_count; i++) {
+        pthread_join(pool->threads[i], NULL);
+    }
+    drop(pool->first);
+    drop(pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->threads);
+    free(pool);
+}
+
+void
+work_pool_add(struct work_pool *pool, const struct rpc_request *request)
+{
+    struct work *work = memory_zero(1, sizeof(*work));
+    work->request = *request;
+    pthread_mutex_lock(&pool->mutex);
+    *pool->last = work;
+    pool->last = &work->next;
+    pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+struct work *
+work_pool_take(struct work_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    struct work *done = pool->done;
+    pool->done = NULL;
+    pthread_mutex_unlock(&pool->mutex);
+    return done;
+}

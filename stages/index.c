@@ -1,0 +1,345 @@
+/* quadrille-index: owns one partition of the index, replaces documents' graphs, answers queries.
+ *
+ * Documents gather in a batch while the one before is told to the queue; flush commits all of
+ * them in one transaction. A document that comes again after a crash finds its own quads there
+ * and changes nothing. The query service runs beside this in its own threads and goes on while
+ * batches are written.
+ *
+ * Hostile input: the N-Quads that transform wrote, read by a strict parser; queries, bounded in
+ * time and memory.
+ *
+ * Files: DIR/index-K, DIR/tmp. Signals: SIGTERM and SIGINT end after the present batch.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "index/service.h"
+#include "stages/content.h"
+#include "stages/stage.h"
+
+enum { RETRY_MS = 1000, PATH_BYTES = 4096, SERVICE_NAME = 32, QUERIES_MAXIMUM = 16 << 20 };
+
+/* What became of a job's document; in the job's arena. */
+struct taken {
+    size_t number; /* in the batch */
+    bool committed;
+    struct index_result result;
+    struct taken *next; /* of those not yet committed */
+};
+
+struct index_stage {
+    struct stage_run *run;
+    struct content *content;
+    struct partition *partition;
+    struct service *service;
+    struct links *links;
+    struct index_batch *batch;
+    struct taken *waiting; /* in the batch */
+    size_t batch_memory;
+    char *folder, *scratch, *endpoint;
+    struct buf memory;
+};
+
+/* ---- committing ---- */
+
+static enum status
+commit(struct index_stage *stage, struct reason *why)
+{
+    const uint64_t start = clock_monotonic_ms();
+    const size_t documents = index_batch_documents(stage->batch);
+    TRY(index_batch_commit(stage->batch, why));
+    uint64_t added = 0;
+    uint64_t removed = 0;
+    for (struct taken *taken = stage->waiting; taken != NULL; taken = taken->next) {
+        taken->result = *index_batch_result(stage->batch, taken->number);
+        taken->committed = true;
+        added += taken->result.added;
+        removed += taken->result.removed;
+    }
+    stage->waiting = NULL;
+    index_batch_reset(stage->batch);
+    log_debug("committed", "documents=%zu added=%lu removed=%lu ms=%lu", documents, added,
+              removed, clock_monotonic_ms() - start);
+    return STATUS_OK;
+}
+
+static void
+tell_metadata(struct stage_job *job, const struct taken *taken)
+{
+    const struct index_result *result = &taken->result;
+    char digest[2 * DIGEST_SHA256_SIZE + 1];
+    if (result->outcome == DOCUMENT_STALE || result->outcome == DOCUMENT_SUPERSEDED) {
+        meta_update_reset(&job->meta);
+        return;
+    }
+    digest_hex(result->digest, DIGEST_SHA256_SIZE, digest);
+    meta_set_number(&job->meta, META_QUADS, result->quads);
+    meta_set_number(&job->meta, META_QUADS_ADDED, result->added);
+    meta_set_number(&job->meta, META_QUADS_REMOVED, result->removed);
+    meta_set_text(&job->meta, META_GRAPH_DIGEST, slice_string(digest));
+}
+
+static enum status
+index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why)
+{
+    struct index_stage *stage = context;
+    for (size_t i = 0; i < n; i++) {
+        struct taken *taken = jobs[i]->state;
+        if (taken == NULL) {
+            continue; /* released or buried */
+        }
+        if (!taken->committed) {
+            TRY(commit(stage, why));
+        }
+        tell_metadata(jobs[i], taken);
+    }
+    return STATUS_OK;
+}
+
+/* ---- gathering ---- */
+
+static bool
+is_rdf(struct slice type)
+{
+    static const char *const types[] = {"application/rdf+xml",   "text/turtle",
+                                        "application/n-triples", "application/n-quads",
+                                        "application/trig",      "application/ld+json",
+                                        "text/n3"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (slice_is(type, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads and parses the job's conversion into the batch. */
+static enum status
+take_document(struct index_stage *stage, struct stage_job *job, size_t *number,
+              struct reason *why)
+{
+    const struct index_document document = {.uri = job->job.uri,
+                                            .generation = job->job.generation,
+                                            .removed = job->document.removed,
+                                            .linked_data = is_rdf(job->document.type)};
+    struct slice nquads = SLICE("");
+    if (!document.removed) {
+        struct warc_record record;
+        TRY(content_read(stage->content, &job->document.conversion, &stage->memory, &record, why));
+        if (record.body_truncated) {
+            return status_fail(why, STATUS_CORRUPT, "%.*s", SLICE_PRINT(record.encoding_problem));
+        }
+        nquads = record.body;
+    }
+    return index_batch_add(stage->batch, &document, nquads, number, why);
+}
+
+static void
+index_start(void *context, struct stage_job *job)
+{
+    struct index_stage *stage = context;
+    struct reason why = {""};
+    struct taken *taken = arena_zero(&job->arena, sizeof(*taken));
+    const enum status status = taken == NULL
+                                   ? status_fail(&why, STATUS_LIMIT, "stage.job_memory is too small")
+                                   : take_document(stage, job, &taken->number, &why);
+    job->state = NULL;
+    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
+        stage_release(job, RETRY_MS, true, "%s", why.text);
+        return;
+    }
+    if (status != STATUS_OK) {
+        stage_bury(job, "%s", why.text);
+        return;
+    }
+    taken->next = stage->waiting;
+    stage->waiting = taken;
+    job->state = taken;
+    meta_set_number(&job->meta, META_INDEXED, clock_wall_ms());
+    if (!job->document.removed) {
+        meta_set_text(&job->meta, META_STATE, SLICE("indexed"));
+        stage_output_next(job, STAGE_EXTRACT, &job->document);
+    }
+    stage_done(job);
+    if (index_batch_bytes(stage->batch) >= stage->batch_memory) {
+        if (commit(stage, &why) != STATUS_OK) {
+            log_error("commit_failed", "reason=%s", why.text);
+            _exit(EXIT_SYSTEM); /* as a failed flush: the jobs come back by their leases */
+        }
+    }
+}
+
+/* ---- life ---- */
+
+static char *
+path_of(struct stage_run *run, const char *name)
+{
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    config_path(stage_directory(run), name, &path);
+    char *copy = memory_string(path.data != NULL ? path.data : "");
+    buf_release(&path);
+    return copy;
+}
+
+static enum status
+read_file(const char *path, struct buf *out, struct reason *why)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return status_fail_errno(why, "extract.queries: cannot open %s", path);
+    }
+    char piece[4096];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof(piece), file)) > 0) {
+        (void)buf_append(out, piece, n);
+    }
+    const bool bad = ferror(file) || out->overflowed;
+    fclose(file);
+    return bad ? status_fail(why, STATUS_MISUSE, "extract.queries: cannot read all of %s", path)
+               : STATUS_OK;
+}
+
+static enum status
+open_links(struct index_stage *stage, struct reason *why)
+{
+    const char *path = opt_string(stage_options(stage->run), "extract.queries");
+    if (path[0] == '\0') {
+        return links_open(&stage->links, slice_string(links_default), why);
+    }
+    struct buf text;
+    buf_init(&text, QUERIES_MAXIMUM);
+    enum status status = read_file(path, &text, why);
+    if (status == STATUS_OK) {
+        status = links_open(&stage->links, buf_slice(&text), why);
+    }
+    buf_release(&text);
+    return status;
+}
+
+/* The address of this partition for other nodes: index= of cluster.conf with the partition's
+ * number added to the port. False: other nodes cannot reach it. */
+static bool
+outer_endpoint(struct stage_run *run, unsigned partition, char *endpoint, size_t size)
+{
+    const struct cluster *cluster = stage_cluster(run);
+    const char *text = cluster_node(cluster, cluster_self(cluster))->index;
+    const char *colon = text != NULL ? strrchr(text, ':') : NULL;
+    if (colon == NULL) {
+        return false;
+    }
+    snprintf(endpoint, size, "%.*s:%u", (int)(colon - text), text,
+             (unsigned)atoi(colon + 1) + partition);
+    return true;
+}
+
+static enum status
+start_service(struct index_stage *stage, unsigned partition, struct reason *why)
+{
+    char name[SERVICE_NAME];
+    char outer[PATH_BYTES];
+    struct buf inner;
+    snprintf(name, sizeof(name), "index-%u", partition);
+    buf_init(&inner, PATH_BYTES);
+    config_endpoint(stage_directory(stage->run), name, &inner);
+    stage->endpoint = memory_string(inner.data);
+    buf_release(&inner);
+    const bool reachable = outer_endpoint(stage->run, partition, outer, sizeof(outer));
+    const char *const endpoints[] = {stage->endpoint, reachable ? outer : NULL, NULL};
+    struct service_options options = {.endpoints = endpoints,
+                                      .keys = reachable ? cluster_keys(stage_cluster(stage->run))
+                                                        : NULL,
+                                      .scratch_folder = stage->scratch,
+                                      .links = stage->links};
+    service_options_from(&options, stage_options(stage->run));
+    return service_start(&stage->service, stage->partition, &options, why);
+}
+
+static enum status
+index_open(struct stage_run *run, void **context, struct reason *why)
+{
+    const struct opt_set *set = stage_options(run);
+    struct index_stage *stage = memory_zero(1, sizeof(*stage));
+    const unsigned partition = stage_worker_number(run) - 1;
+    char name[SERVICE_NAME];
+    *context = stage;
+    stage->run = run;
+    stage->batch_memory = (size_t)opt_integer(set, "index.batch_memory");
+    buf_init(&stage->memory, SIZE_MAX / 2);
+    if (partition >= (uint64_t)opt_integer(set, "index.partitions")) {
+        return status_fail(why, STATUS_MISUSE, "there is no index partition %u: see index.partitions",
+                           partition);
+    }
+    stage_set_lane(run, partition);
+    const size_t most = (size_t)opt_integer(set, "index.document");
+    const struct warc_limits limits = {.record = most + (1 << 20), .body = most};
+    TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
+    TRY(open_links(stage, why));
+    snprintf(name, sizeof(name), "index-%u", partition);
+    stage->folder = path_of(run, name);
+    stage->scratch = path_of(run, "tmp");
+    struct partition_options options;
+    partition_options_from(&options, stage->folder, set);
+    options.lock_wait_ms = 10000;
+    TRY(partition_open(&stage->partition, &options, why));
+    stage->batch = index_batch_new(stage->partition);
+    return start_service(stage, partition, why);
+}
+
+static void
+index_close(void *context)
+{
+    struct index_stage *stage = context;
+    service_stop(stage->service);
+    index_batch_free(stage->batch);
+    partition_close(stage->partition);
+    links_close(stage->links);
+    content_close(stage->content);
+    buf_release(&stage->memory);
+    free(stage->folder);
+    free(stage->scratch);
+    free(stage->endpoint);
+    free(stage);
+}
+
+static const struct program index_program = {
+    .name = "quadrille-index",
+    .synopsis = "[OPTION]...",
+    .summary = "store quads of documents and answer queries",
+    .description =
+        "Takes documents that transform has turned into quads, and replaces each one's graph in "
+        "its partition of the index: one transaction for many documents, touching only what "
+        "changed. Answers queries, searches, dumps and verification on its own socket meanwhile.\n"
+        "\n"
+        "Worker number N (--number N) owns partition N-1, in the folder DIR/index-(N-1). One "
+        "process at a time may own a partition. After a crash the next start recovers what was "
+        "committed, and the documents of an unfinished batch come again from the queue.\n"
+        "\n"
+        "When the disk is full, nothing is written and the process ends with exit code 111; "
+        "started again it goes on where it was.",
+    .examples = "quadrille-index --dir crawl --number 1",
+};
+
+static const struct stage_spec index_spec = {
+    .stage = STAGE_INDEX,
+    .program = &index_program,
+    .open = index_open,
+    .start = index_start,
+    .flush = index_flush,
+    .close = index_close,
+    .window_option = "index.batch",
+    .batch_option = "index.batch",
+};
+
+int
+main(int argc, char **argv)
+{
+    return stage_main(&index_spec, argc, argv);
+}
