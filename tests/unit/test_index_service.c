@@ -1,0 +1,375 @@
+/* The query service as its clients see it, with one partition and with three. */
+#include "tests/unit/index_fixture.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "index/client.h"
+#include "index/service.h"
+
+enum { PARTITIONS_MOST = 3, DOCUMENTS = 40, ANSWER = 1 << 26 };
+
+static char folder[] = "/tmp/test_index_service.XXXXXX";
+static struct buf documents[DOCUMENTS];
+static struct links *links;
+
+struct world {
+    size_t count;
+    struct partition *partitions[PARTITIONS_MOST];
+    struct service *services[PARTITIONS_MOST];
+    char endpoints[PARTITIONS_MOST][128];
+    struct index_client *client;
+};
+
+static const char extra[] =
+    "<http://s.example/a> <http://www.w3.org/2000/01/rdf-schema#seeAlso> <http://t.example/1> "
+    "<http://host1.example/document/1> .\n"
+    "<http://s.example/a> <http://purl.org/rss/1.0/link> \"http://t.example/2\" "
+    "<http://host1.example/document/1> .\n"
+    "<http://s.example/a> <http://own.example/link> <http://t.example/3> "
+    "<http://host1.example/document/1> .\n"
+    "<http://s.example/a> <http://own.example/link> \"a plain text\" "
+    "<http://host1.example/document/1> .\n";
+
+static void
+start(struct world *world, size_t count)
+{
+    struct reason why = {""};
+    *world = (struct world){.count = count};
+    const char *endpoints[PARTITIONS_MOST];
+    for (size_t i = 0; i < count; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%s/%zu-%zu", folder, count, i);
+        snprintf(world->endpoints[i], sizeof(world->endpoints[i]), "ipc://%s.sock", name);
+        endpoints[i] = world->endpoints[i];
+        world->partitions[i] = fixture_open(name, 4 << 20);
+        const char *const own[] = {world->endpoints[i], NULL};
+        const struct service_options options = {.endpoints = own,
+                                                .scratch_folder = folder,
+                                                .links = links,
+                                                .query_threads = 2,
+                                                .cursors = 8,
+                                                .query_timeout_ms = 60000,
+                                                .query_memory = 64 << 20,
+                                                .answer_bytes = ANSWER,
+                                                .sort_memory = 1 << 20};
+        must(service_start(&world->services[i], world->partitions[i], &options, &why), &why);
+    }
+    const struct index_client_options options = {
+        .endpoints = endpoints, .count = count, .name = "test"};
+    must(index_client_open(&world->client, &options, &why), &why);
+    for (size_t i = 0; i < count; i++) {
+        struct index_batch *batch = index_batch_new(world->partitions[i]);
+        for (unsigned d = 0; d < DOCUMENTS; d++) {
+            char uri[64];
+            fixture_uri(d, uri);
+            if ((size_t)partition_of(slice_string(uri)) * count / PARTITIONS == i) {
+                fixture_add(batch, d, 1, &documents[d]);
+            }
+        }
+        must(index_batch_commit(batch, &why), &why);
+        must(partition_settle(world->partitions[i], &why), &why);
+        index_batch_free(batch);
+    }
+}
+
+static void
+stop(struct world *world)
+{
+    index_client_close(world->client);
+    for (size_t i = 0; i < world->count; i++) {
+        service_stop(world->services[i]);
+        partition_close(world->partitions[i]);
+    }
+}
+
+static void
+query(struct world *world, const char *sparql, const char *format, struct buf *out)
+{
+    struct reason why = {""};
+    buf_reset(out);
+    must(index_query(world->client, slice_string(sparql), format, 0, fixture_append, out, &why),
+         &why);
+}
+
+static size_t
+lines_of(const struct buf *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        n += text->data[i] == '\n';
+    }
+    return n;
+}
+
+static void
+check_answers(size_t count)
+{
+    struct world world;
+    struct buf out, expected;
+    struct reason why = {""};
+    buf_init(&out, ANSWER);
+    buf_init(&expected, ANSWER);
+    start(&world, count);
+
+    fixture_canonical(documents, DOCUMENTS, &expected);
+    must(index_dump(world.client, fixture_append, &out, &why), &why);
+    assert_true(slice_equal(buf_slice(&out), buf_slice(&expected)));
+
+    struct index_stats stats;
+    must(index_stats_get(world.client, &stats, &why), &why);
+    assert_int_equal(stats.documents, DOCUMENTS);
+    assert_int_equal(stats.quads, lines_of(&expected));
+
+    buf_reset(&out);
+    must(index_verify(world.client, fixture_append, &out, &why), &why);
+
+    const struct quad any = {.predicate = {.kind = TERM_NONE}};
+    buf_reset(&out);
+    must(index_pattern(world.client, &any, 0, fixture_append, &out, &why), &why);
+    assert_int_equal(lines_of(&out), stats.quads);
+    buf_reset(&out);
+    must(index_pattern(world.client, &any, 17, fixture_append, &out, &why), &why);
+    assert_int_equal(lines_of(&out), 17);
+    const struct quad one = {.subject = term_iri(SLICE("http://s.example/a")),
+                             .object = term_literal(SLICE("a plain text"))};
+    buf_reset(&out);
+    must(index_pattern(world.client, &one, 0, fixture_append, &out, &why), &why);
+    assert_string_equal(out.data, "<http://s.example/a> <http://own.example/link> \"a plain text\" "
+                                  "<http://host1.example/document/1> .\n");
+
+    buf_reset(&out);
+    must(index_search(world.client, SLICE("plain text"), 10, fixture_append, &out, &why), &why);
+    assert_int_equal(lines_of(&out), 1);
+    assert_non_null(strstr(out.data, "\t\"a plain text\"\t<http://s.example/a>\t"));
+    buf_reset(&out);
+    must(index_search(world.client, SLICE("number"), 5, fixture_append, &out, &why), &why);
+    assert_int_equal(lines_of(&out), 5);
+
+    query(&world, "SELECT ?o WHERE { <http://s.example/a> <http://own.example/link> ?o }"
+                  " ORDER BY ?o", "csv", &out);
+    assert_string_equal(out.data, "o\r\nhttp://t.example/3\r\na plain text\r\n");
+    query(&world, "SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }", "csv", &out);
+    char text[64];
+    snprintf(text, sizeof(text), "n\r\n%lu\r\n", (unsigned long)stats.quads);
+    assert_string_equal(out.data, text);
+    assert_int_equal(index_query(world.client, SLICE("SELECT nonsense"), "csv", 0, fixture_append,
+                                 &out, &why), STATUS_BAD_INPUT);
+
+    stop(&world);
+    buf_release(&out);
+    buf_release(&expected);
+}
+
+static void
+one_partition_answers(void **state)
+{
+    (void)state;
+    check_answers(1);
+}
+
+static void
+three_partitions_answer_as_one(void **state)
+{
+    (void)state;
+    check_answers(3);
+}
+
+struct linked {
+    struct buf text;
+    bool done;
+};
+
+static void
+take_links(void *context, enum status status, const struct index_link *found, size_t n,
+           const struct reason *why)
+{
+    struct linked *linked = context;
+    must(status, why);
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_printf(&linked->text, "%u %.*s\n", found[i].query,
+                         SLICE_PRINT(found[i].target));
+    }
+    linked->done = true;
+}
+
+static void
+links_come_from_patterns_and_queries(void **state)
+{
+    (void)state;
+    struct world world;
+    struct linked linked = {.done = false};
+    buf_init(&linked.text, ANSWER);
+    start(&world, 2);
+    index_links(world.client, SLICE("http://host1.example/document/1"), take_links, &linked);
+    const uint64_t deadline = clock_monotonic_ms() + 10000;
+    while (!linked.done && clock_monotonic_ms() < deadline) {
+        index_client_process(world.client);
+        usleep(1000);
+    }
+    assert_true(linked.done);
+    assert_non_null(strstr(linked.text.data, "0 http://t.example/1\n"));
+    assert_non_null(strstr(linked.text.data, "1 http://t.example/2\n"));
+    assert_non_null(strstr(linked.text.data, "2 http://t.example/3\n"));
+    assert_null(strstr(linked.text.data, "plain"));
+    stop(&world);
+    buf_release(&linked.text);
+}
+
+/* ---- a reader never sees a document half replaced ---- */
+
+struct race {
+    struct partition *partition;
+    bool stop;
+    pthread_mutex_t mutex;
+    uint64_t looks;
+};
+
+static bool
+stopped(struct race *race)
+{
+    pthread_mutex_lock(&race->mutex);
+    const bool stop = race->stop;
+    pthread_mutex_unlock(&race->mutex);
+    return stop;
+}
+
+/* All objects of a document's graph carry the number of its version. */
+static void *
+look(void *argument)
+{
+    struct race *race = argument;
+    struct reason why = {""};
+    struct partition_reader *reader;
+    must(partition_reader_open(&reader, race->partition, &why), &why);
+    const struct quad_source *source = partition_reader_source(reader);
+    while (!stopped(race)) {
+        partition_reader_renew(reader);
+        const struct term graph = term_iri(SLICE("http://host0.example/document/0"));
+        struct quad_oids pattern = {0};
+        struct quad_scan *scan;
+        must(source->lookup(source->context, &graph, &pattern.graph, &why), &why);
+        if (pattern.graph == OID_NONE) {
+            continue;
+        }
+        for (int half = 0; half < 2; half++) {
+            struct quad_oids row;
+            oid object = OID_NONE;
+            size_t count = 0;
+            must(source->scan(source->context, &pattern, half ? ORDER_CPOS : ORDER_CSPO, &scan,
+                              &why), &why);
+            for (size_t n = 1; n > 0; count += n) {
+                must(source->scan_next(scan, &row, 1, &n, &why), &why);
+                if (n > 0) {
+                    object = object ? object : row.object;
+                    assert_true(object == row.object);
+                }
+                if (count % 37 == 0) {
+                    usleep(10);
+                }
+            }
+            source->scan_close(scan);
+            assert_true(count == 0 || count == 500);
+        }
+        race->looks++;
+    }
+    partition_reader_close(reader);
+    return NULL;
+}
+
+static void
+readers_see_old_or_new_never_a_mixture(void **state)
+{
+    (void)state;
+    char where[64];
+    snprintf(where, sizeof(where), "%s/race", folder);
+    struct race race = {.partition = fixture_open(where, 4 << 20)};
+    pthread_mutex_init(&race.mutex, NULL);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&threads[i], NULL, look, &race);
+    }
+    struct index_batch *batch = index_batch_new(race.partition);
+    struct reason why = {""};
+    for (unsigned version = 1; version <= 60; version++) {
+        struct buf text;
+        buf_init(&text, 1 << 22);
+        for (int i = 0; i < 500; i++) {
+            (void)buf_printf(&text, "<http://s/%d> <http://p/%d> \"version %u\" <http://g/> .\n", i,
+                             i % 7, version);
+        }
+        index_batch_reset(batch);
+        fixture_add(batch, 0, version, &text);
+        for (unsigned other = 1; other < 30; other++) {
+            struct buf noise;
+            buf_init(&noise, 1 << 20);
+            fixture_document(other, 30, &noise);
+            fixture_add(batch, other, version, &noise);
+            buf_release(&noise);
+        }
+        must(index_batch_commit(batch, &why), &why);
+        buf_release(&text);
+    }
+    pthread_mutex_lock(&race.mutex);
+    race.stop = true;
+    pthread_mutex_unlock(&race.mutex);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    print_message("%lu looks\n", (unsigned long)race.looks);
+    assert_true(race.looks > 0);
+    fixture_verify(race.partition, where);
+    index_batch_free(batch);
+    partition_close(race.partition);
+    pthread_mutex_destroy(&race.mutex);
+}
+
+static int
+setup(void **state)
+{
+    (void)state;
+    static const char queries[] =
+        "# links\nSELECT ?uri WHERE { ?s <http://www.w3.org/2000/01/rdf-schema#seeAlso> ?uri }\n"
+        "\n"
+        "select distinct ?uri { ?s <http://purl.org/rss/1.0/link> ?uri . }\n"
+        "\n"
+        "PREFIX own: <http://own.example/>\n"
+        "SELECT ?uri WHERE { ?s own:link ?uri . FILTER(isIRI(?uri)) }\n";
+    struct reason why = {""};
+    must(links_open(&links, slice_string(queries), &why), &why);
+    assert_int_equal(links_count(links), 3);
+    assert_non_null(mkdtemp(folder));
+    for (unsigned d = 0; d < DOCUMENTS; d++) {
+        buf_init(&documents[d], 1 << 20);
+        if (d == 1) {
+            (void)buf_append_string(&documents[d], extra);
+        }
+        fixture_document(d, 30, &documents[d]);
+    }
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    for (unsigned d = 0; d < DOCUMENTS; d++) {
+        buf_release(&documents[d]);
+    }
+    links_close(links);
+    fixture_run("rm -r %s%s", folder, "");
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_partition_answers),
+        cmocka_unit_test(three_partitions_answer_as_one),
+        cmocka_unit_test(links_come_from_patterns_and_queries),
+        cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
