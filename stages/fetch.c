@@ -75,6 +75,7 @@ fetch_start(void *context, struct stage_job *job)
     task->fetch = fetch;
     task->job = job;
     task->origin = url_origin(job->job.uri);
+    task->crawl_delay_ms = -1;
     buf_init(&task->robots_url, URL_MAXIMUM);
     task_check_rules(task);
 }

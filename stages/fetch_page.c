@@ -23,12 +23,7 @@ uint64_t
 task_delay_ms(const struct task *task)
 {
     const struct fetch *fetch = task->fetch;
-    const struct host *host = hosts_find(fetch->hosts, task->origin, 0);
-    int64_t asked_ms = -1;
-    if (host != NULL && host->robots != NULL) {
-        asked_ms = robots_crawl_delay_ms(host->robots);
-    }
-    uint64_t delay_ms = asked_ms > 0 ? (uint64_t)asked_ms : 0;
+    uint64_t delay_ms = task->crawl_delay_ms > 0 ? (uint64_t)task->crawl_delay_ms : 0;
     if (delay_ms > fetch->crawl_delay_maximum_ms) {
         delay_ms = fetch->crawl_delay_maximum_ms;
     }

@@ -18,10 +18,33 @@ wait_over(void *context)
     task_get(context);
 }
 
+/* Keeps what the end of the task needs of the host. */
+static void
+take_from_host(struct task *task, const struct host *host)
+{
+    const struct slice *sitemaps;
+    struct arena *arena = &task->job->arena;
+    if (host->robots == NULL) {
+        return;
+    }
+    task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
+    if (!task->fetch->sitemaps || host->sitemaps_depth <= task->job->job.depth) {
+        return;
+    }
+    const size_t n = robots_sitemaps(host->robots, &sitemaps);
+    task->sitemaps_again = host->sitemaps_depth != UINT32_MAX;
+    task->sitemaps = arena_alloc(arena, (n + 1) * sizeof *task->sitemaps);
+    for (size_t i = 0; task->sitemaps != NULL && i < n; i++) {
+        task->sitemaps[i] = arena_copy(arena, sitemaps[i]);
+        task->sitemap_count++;
+    }
+}
+
 static void
 decide(struct task *task, const struct host *host)
 {
     struct stage_job *job = task->job;
+    take_from_host(task, host);
     if (host->access == HOST_UNREACHABLE) {
         task_retry(task, 0, host->reason);
         return;
@@ -71,12 +94,14 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     meta_set_text(&update, META_SITEMAPS, buf_slice(&text));
     if (robots != NULL && robots_crawl_delay_ms(robots) >= 0) {
         meta_set_number(&update, META_CRAWL_DELAY_MS, (uint64_t)robots_crawl_delay_ms(robots));
+    } else {
+        meta_clear(&update, META_CRAWL_DELAY_MS);
     }
     meta_set_text(&update, META_HOST_IP, task->ip);
     buf_reset(&text);
     buf_append_char(&text, 'h');
     buf_append_slice(&text, task->origin);
-    stage_put_meta(task->job, buf_slice(&text), buf_slice(&update.fields));
+    stage_put_meta(task->job, buf_slice(&text), meta_update_fields(&update));
     buf_release(&text);
     meta_update_release(&update);
     return hosts_put(fetch->hosts, task->origin, access, robots, now_ms + age_ms, reason);
@@ -180,6 +205,7 @@ host_from_record(struct task *task, struct slice record)
     struct fetch *fetch = task->fetch;
     uint64_t expires_ms = 0;
     uint64_t status = 0;
+    uint64_t depth = 0;
     struct slice body = {0};
     struct slice failure = {0};
     char reason[HOST_REASON_SIZE];
@@ -196,8 +222,13 @@ host_from_record(struct task *task, struct slice record)
         return hosts_put(fetch->hosts, task->origin, HOST_OPEN, NULL, expires_ms, NULL);
     }
     (void)meta_record_text(record, META_ROBOTS_BODY, &body);
-    return hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
-                     robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+    struct host *host =
+        hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
+                  robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+    if (meta_record_number(record, META_DEPTH, &depth) && depth < host->sitemaps_depth) {
+        host->sitemaps_depth = (uint32_t)depth;
+    }
+    return host;
 }
 
 static void
@@ -224,7 +255,7 @@ records_read(void *context, enum status status, const struct slice *records, siz
         task_free(task);
         return;
     }
-    if (n > 1) {
+    if (n > 1 && !task_is_sitemap(task)) {
         take_conditions(task, records[1]);
     }
     if (!fetch->robots) {

@@ -5,7 +5,11 @@
  * named them: its URIs may be listed there although the sitemap lies on another host
  * (sitemaps.org, "Sitemaps & Cross Submits"). Any other response whose root element is that of a
  * sitemap is followed as well, for its own host only. Entries are one link deeper than the
- * sitemap; entries of an index are sitemaps and as deep as the index. */
+ * sitemap; entries of an index are sitemaps and as deep as the index.
+ *
+ * When a host is met again at a smaller depth, its sitemaps are fetched anew (JOB_RECRAWL, without
+ * conditions), so that all their entries are put with the smaller depth: what a depth limit lets
+ * in must not depend on who found the host first. */
 #include "stages/sitemap.h"
 
 #include "base/log.h"
@@ -33,7 +37,7 @@ struct walk {
 
 static void
 queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority, struct slice via,
-          struct slice data)
+          struct slice data, uint8_t flags)
 {
     const struct job output = {
         .key.stage = STAGE_FETCH,
@@ -41,6 +45,7 @@ queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
         .lane_name = url_origin(key),
         .via = via,
         .priority = priority,
+        .flags = flags,
         .depth = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX),
         .data = data,
     };
@@ -54,35 +59,58 @@ encode_naming(struct slice origin, struct buf *data)
     document_encode(data, &document);
 }
 
+bool
+task_is_sitemap(const struct task *task)
+{
+    return slice_is(task->job->document.type, SITEMAP_TYPE);
+}
+
+/* For other processes: how deep the host's sitemaps were queued. The store keeps the smallest. */
+static void
+note_depth(struct task *task)
+{
+    struct meta_update update;
+    struct buf key;
+    meta_update_init(&update);
+    meta_set_number(&update, META_DEPTH, task->job->job.depth);
+    buf_init(&key, URL_MAXIMUM + 1);
+    buf_append_char(&key, 'h');
+    buf_append_slice(&key, task->origin);
+    stage_put_meta(task->job, buf_slice(&key), meta_update_fields(&update));
+    buf_release(&key);
+    meta_update_release(&update);
+}
+
 void
 task_queue_sitemaps(struct task *task)
 {
     struct fetch *fetch = task->fetch;
     struct host *host = hosts_find(fetch->hosts, task->origin, 0);
-    const struct slice *sitemaps;
     const unsigned depth = task->job->job.depth;
     struct buf key;
     struct buf data;
     struct buf robots;
-    if (!fetch->sitemaps || host == NULL || host->robots == NULL || host->sitemaps_depth <= depth) {
+    if (task->sitemap_count == 0) {
         return;
     }
-    host->sitemaps_depth = depth;
-    const size_t n = robots_sitemaps(host->robots, &sitemaps);
+    if (host != NULL && host->sitemaps_depth > depth) {
+        host->sitemaps_depth = depth;
+    }
     buf_init(&key, URL_MAXIMUM);
     buf_init(&data, JOB_DATA_MAXIMUM);
     buf_init(&robots, URL_MAXIMUM);
     buf_append_slice(&robots, task->origin);
     buf_append_string(&robots, "/robots.txt");
     encode_naming(task->origin, &data);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < task->sitemap_count; i++) {
         buf_reset(&key);
-        if (url_crawl_key(sitemaps[i], buf_slice(&robots), &key, NULL) == STATUS_OK &&
+        if (url_crawl_key(task->sitemaps[i], buf_slice(&robots), &key, NULL) == STATUS_OK &&
             scope_allows(fetch->scope, buf_slice(&key), depth, NULL)) {
             queue_job(task, buf_slice(&key), depth, SITEMAP_PRIORITY, buf_slice(&robots),
-                      buf_slice(&data));
+                      buf_slice(&data), task->sitemaps_again ? JOB_RECRAWL : 0);
         }
     }
+    note_depth(task);
     buf_release(&key);
     buf_release(&data);
     buf_release(&robots);
@@ -115,7 +143,7 @@ take_entry(void *context, const struct sitemap_entry *entry)
         return false;
     }
     queue_job(task, key, depth, index ? SITEMAP_PRIORITY : job->priority, job->uri,
-              index ? walk->data : (struct slice){0});
+              index ? walk->data : (struct slice){0}, index ? job->flags & JOB_RECRAWL : 0);
     walk->queued++;
     return true;
 }
@@ -157,7 +185,7 @@ void
 task_follow_sitemap(struct task *task, const struct fetch_result *result)
 {
     const struct document *document = &task->job->document;
-    const bool named = slice_is(document->type, SITEMAP_TYPE);
+    const bool named = task_is_sitemap(task);
     struct walk walk = {.task = task, .host = url_host(task->job->job.uri)};
     struct buf body;
     struct buf data;

@@ -40,6 +40,11 @@ struct task {
     unsigned robots_hops;
     bool asked;      /* a request went to the host */
     struct slice ip; /* of the host, when asked; in the job's arena */
+    /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
+    int64_t crawl_delay_ms; /* -1: nothing */
+    struct slice *sitemaps; /* still to be queued; in the job's arena */
+    size_t sitemap_count;
+    bool sitemaps_again; /* they were queued before, at a greater depth */
     bool address_is_exempt;
 };
 
@@ -62,6 +67,8 @@ void task_note_peer(struct task *task, const struct fetch_result *result);
 void task_free(struct task *task);
 
 /* fetch_sitemap.c */
+/* Whether the job is that of a sitemap which robots.txt or an index named. */
+bool task_is_sitemap(const struct task *task);
 /* Queues the sitemaps that the host's robots.txt names, unless that was done. */
 void task_queue_sitemaps(struct task *task);
 /* Queues the entries when the response is a sitemap. */
