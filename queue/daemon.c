@@ -190,9 +190,9 @@ say_ready(const struct daemon *daemon)
 }
 
 static void
-wait_for_work(struct daemon *daemon)
+wait_for_work(struct daemon *daemon, bool busy)
 {
-    uint64_t wait = broker_wait_ms(daemon->broker);
+    uint64_t wait = busy ? 0 : broker_wait_ms(daemon->broker);
     nfds_t n = 0;
     daemon->polls[n++] = (struct pollfd){.fd = daemon->signals, .events = POLLIN};
     daemon->polls[n++] =
@@ -224,9 +224,7 @@ loop(struct daemon *daemon, struct reason *why)
         const bool busy = receive(daemon);
         TRY(broker_work(daemon->broker, why));
         transfer(daemon);
-        if (!busy) {
-            wait_for_work(daemon);
-        }
+        wait_for_work(daemon, busy);
     }
     return STATUS_OK;
 }
