@@ -97,6 +97,7 @@ jobs_reserved(void *context, enum status status, const struct job *jobs, size_t 
         run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PAUSE_MS;
         return;
     }
+    run->daemon_answers = true;
     for (size_t i = 0; i < n; i++) {
         struct held_job *held = held_job_new(run, &jobs[i]);
         *run->waiting_last = held;
@@ -276,7 +277,9 @@ finished(const struct stage_run *run)
     const bool idle = run->waiting_count + run->running_count + run->ended_count +
                           run->batches_under_way ==
                       0;
-    return (idle && !run->reserving) || clock_monotonic_ms() >= run->stop_deadline_ms;
+    /* An answer that is under way may bring jobs, which are to be given back in good order. */
+    const bool awaited = run->reserving && run->daemon_answers;
+    return (idle && !awaited) || clock_monotonic_ms() >= run->stop_deadline_ms;
 }
 
 static void
