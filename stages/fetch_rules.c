@@ -18,22 +18,32 @@ wait_over(void *context)
     task_get(context);
 }
 
+/* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
+ * a depth. */
+static bool
+may_queue_sitemaps(const struct task *task, const struct host *host)
+{
+    const struct slice *sitemaps;
+    return task->fetch->sitemaps && host->robots != NULL &&
+           host->sitemaps_depth > task->job->job.depth &&
+           robots_sitemaps(host->robots, &sitemaps) > 0;
+}
+
 /* Keeps what the end of the task needs of the host. */
 static void
 take_from_host(struct task *task, const struct host *host)
 {
     const struct slice *sitemaps;
     struct arena *arena = &task->job->arena;
-    if (host->robots == NULL) {
-        return;
+    if (host->robots != NULL) {
+        task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
     }
-    task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
-    if (!task->fetch->sitemaps || host->sitemaps_depth <= task->job->job.depth) {
+    if (!may_queue_sitemaps(task, host)) {
         return;
     }
     const size_t n = robots_sitemaps(host->robots, &sitemaps);
     task->sitemaps_again = host->sitemaps_depth != UINT32_MAX;
-    task->sitemaps = arena_alloc(arena, (n + 1) * sizeof *task->sitemaps);
+    task->sitemaps = arena_alloc(arena, n * sizeof *task->sitemaps);
     for (size_t i = 0; task->sitemaps != NULL && i < n; i++) {
         task->sitemaps[i] = arena_copy(arena, sitemaps[i]);
         task->sitemap_count++;
@@ -205,7 +215,6 @@ host_from_record(struct task *task, struct slice record)
     struct fetch *fetch = task->fetch;
     uint64_t expires_ms = 0;
     uint64_t status = 0;
-    uint64_t depth = 0;
     struct slice body = {0};
     struct slice failure = {0};
     char reason[HOST_REASON_SIZE];
@@ -222,13 +231,18 @@ host_from_record(struct task *task, struct slice record)
         return hosts_put(fetch->hosts, task->origin, HOST_OPEN, NULL, expires_ms, NULL);
     }
     (void)meta_record_text(record, META_ROBOTS_BODY, &body);
-    struct host *host =
-        hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
-                  robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+    return hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
+                     robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+}
+
+/* Another process may have queued the host's sitemaps meanwhile. */
+static void
+take_sitemaps_depth(struct host *host, struct slice record)
+{
+    uint64_t depth;
     if (meta_record_number(record, META_DEPTH, &depth) && depth < host->sitemaps_depth) {
         host->sitemaps_depth = (uint32_t)depth;
     }
-    return host;
 }
 
 static void
@@ -267,6 +281,7 @@ records_read(void *context, enum status status, const struct slice *records, siz
         host = host_from_record(task, records[0]);
     }
     if (host != NULL) {
+        take_sitemaps_depth(host, records[0]);
         decide(task, host);
         return;
     }
@@ -282,7 +297,7 @@ task_check_rules(struct task *task)
     const struct job *job = &task->job->job;
     const bool again = (job->flags & JOB_RECRAWL) != 0 || job->generation > 1;
     const struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
-    if (!again && host != NULL) {
+    if (!again && host != NULL && !may_queue_sitemaps(task, host)) {
         decide(task, host);
         return;
     }

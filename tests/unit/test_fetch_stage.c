@@ -75,6 +75,9 @@ static const struct page pages[] = {
      "<url><loc>http://foreign.example/x</loc></url></urlset>",
      0},
     {"maps.example", "/2.txt", "HTTP/1.1 200 OK\r\n", "http://rules.example/from-list\n", 0},
+    {"deep.example", "/robots.txt", OK, "Sitemap: /map.xml\n", 0},
+    {"deep.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", 0},
+    {"deep.example", "/entry", OK, "<p>entry</p>", 0},
     {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
     {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
     {"hop.example", "/secret", OK, "x", 0},
@@ -242,7 +245,7 @@ start_program(const char *name, const char *number)
                                   "fetch.header_size=4K",
                                   "fetch.redirects=3",
                                   "scope.domains=plain.example rules.example maps.example "
-                                  "down.example hop.example foreign.example"};
+                                  "down.example deep.example hop.example foreign.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -287,14 +290,15 @@ put_answered(void *context, enum status status, const struct reason *why)
 }
 
 static void
-put(const char *uri, uint8_t flags)
+put_at(const char *uri, uint8_t flags, uint16_t depth)
 {
     const struct slice key = slice_string(uri);
     const struct job job = {.key.stage = STAGE_FETCH,
                             .uri = key,
                             .lane_name = url_origin(key),
                             .priority = 128,
-                            .flags = flags};
+                            .flags = flags,
+                            .depth = depth};
     unanswered++;
     queue_put(queue, &job, 1, put_answered, NULL);
     while (unanswered > 0) {
@@ -302,6 +306,12 @@ put(const char *uri, uint8_t flags)
         poll(&ready, 1, 20);
         queue_client_process(queue);
     }
+}
+
+static void
+put(const char *uri, uint8_t flags)
+{
+    put_at(uri, flags, 0);
 }
 
 /* Until the queue of fetch is empty. */
@@ -338,6 +348,20 @@ check_meta(const char *key, enum meta_field field, const char *expected)
                  expected);
     }
     buf_release(&record);
+}
+
+static uint64_t
+depth_of(const char *key)
+{
+    struct buf record;
+    struct reason why;
+    uint64_t depth = UINT64_MAX;
+    buf_init(&record, 4 << 20);
+    assert_int_equal(metastore_get_wait(metastore, slice_string(key), &record, PATIENCE_MS, &why),
+                     STATUS_OK);
+    (void)meta_record_number(buf_slice(&record), META_DEPTH, &depth);
+    buf_release(&record);
+    return depth;
 }
 
 struct count {
@@ -563,6 +587,27 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
 }
 
 static void
+sitemaps_are_followed_again_at_a_smaller_depth(void **state)
+{
+    (void)state;
+    put_at("http://deep.example/x", 0, 5);
+    wait_for_fetch();
+    assert_int_equal(count_requests("deep.example/map.xml"), 1);
+    check_meta("uhttp://deep.example/entry", META_STATE, "fetched");
+    assert_int_equal(depth_of("hhttp://deep.example"), 5);
+    assert_int_equal(depth_of("uhttp://deep.example/entry"), 6);
+    put_at("http://deep.example/y", 0, 7);
+    wait_for_fetch();
+    assert_int_equal(count_requests("deep.example/map.xml"), 1);
+    put_at("http://deep.example/z", 0, 1);
+    wait_for_fetch();
+    assert_int_equal(count_requests("deep.example/map.xml"), 2);
+    assert_int_equal(count_requests("deep.example/entry"), 1);
+    assert_int_equal(depth_of("hhttp://deep.example"), 1);
+    assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://deep.example/entry"), 1);
+}
+
+static void
 a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
 {
     (void)state;
@@ -589,6 +634,7 @@ main(void)
         cmocka_unit_test(a_page_goes_to_detect_with_its_place_in_the_archive),
         cmocka_unit_test(every_end_has_its_state),
         cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
+        cmocka_unit_test(sitemaps_are_followed_again_at_a_smaller_depth),
         cmocka_unit_test(a_recrawl_is_conditional_and_empties_what_is_gone),
     };
     if (!find_programs()) {
