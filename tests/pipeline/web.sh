@@ -12,7 +12,7 @@ crawl "$work/d" "${scope[@]}" >"$work/d.out" || fail "crawl: $(cat "$work/d.out"
     >"$work/up.out" 2>&1 &
 for _ in $(seq 100); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$work"/d/log/web*.log 2>/dev/null |
-        tail -n 1)
+        tail -n 1) || true
     [[ -n $port ]] && break
     sleep 0.1
 done
