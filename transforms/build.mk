@@ -7,3 +7,5 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_entities.o transfo
 	transforms/transform.o transforms/options.o
 CONFORMANCE += run_html_encoding
 UNIT_TESTS += tests/unit/test_transform_examples
+UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
+UNIT_TESTS += tests/unit/test_transform

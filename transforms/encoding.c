@@ -541,7 +541,7 @@ encoding_convert(struct encodings *encodings, const char *name, struct slice byt
     const bool utf8 = strcmp(name, "utf-8") == 0;
     if (utf8 ? encoding_is_utf8(bytes)
              : strncmp(name, "utf-16", 6) != 0 && strcmp(name, "iso-2022-jp") != 0 &&
-                   is_ascii(bytes)) {
+                   strcmp(name, "replacement") != 0 && is_ascii(bytes)) {
         *text = bytes;
         return STATUS_OK;
     }

@@ -77,6 +77,13 @@ enum status html_tidy(struct html_tree *tree, struct slice input, struct reason 
 /* BAD_INPUT when not well-formed, the tree is then empty. */
 enum status xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why);
 
+/* Whether html_parse left something to Tidy. Too deep a page is not: Tidy recurses. */
+static inline bool
+html_needs_tidy(const struct html_tree *tree)
+{
+    return tree->repair != 0 && !(tree->repair & HTML_REPAIR_DEPTH);
+}
+
 uint32_t html_line(const struct html_tree *tree, uint32_t node); /* 1-based */
 /* false: the element has no such attribute. name: lower case. */
 bool html_attribute(const struct html_tree *tree, uint32_t node, const char *name,

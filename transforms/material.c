@@ -178,7 +178,7 @@ material_html(struct material *material, struct reason *why)
     }
     if (status == STATUS_BAD_INPUT) {
         status = html_parse(&material->tree, text, &problem);
-        if (status == STATUS_OK && material->tree.repair) {
+        if (status == STATUS_OK && html_needs_tidy(&material->tree)) {
             status = html_tidy(&material->tree, text, &problem);
         }
     }

@@ -1,0 +1,210 @@
+/* Pages and what is said of them, tree by tree. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "transforms/html.h"
+#include "transforms/html_entities.h"
+#include "transforms/xml.h"
+
+/* The tree as text: element(children), texts in quotes. */
+static void
+print_node(const struct html_tree *tree, uint32_t node, struct buf *out)
+{
+    const struct html_node *nodes = tree->nodes;
+    uint32_t child = node + 1;
+    bool first = true;
+    for (; child < nodes[node].end; child = nodes[child].end) {
+        assert_int_equal(nodes[child].parent, node);
+        buf_append_string(out, first ? "" : " ");
+        first = false;
+        if (nodes[child].kind == HTML_TEXT) {
+            buf_printf(out, "'%.*s'", SLICE_PRINT(nodes[child].text));
+            continue;
+        }
+        buf_append_slice(out, nodes[child].text);
+        for (uint32_t i = 0; i < nodes[child].attribute_count; i++) {
+            const struct html_attribute *attribute = &tree->attributes[nodes[child].attribute + i];
+            buf_printf(out, "[%.*s=%.*s]", SLICE_PRINT(attribute->name),
+                       SLICE_PRINT(attribute->value));
+        }
+        if (nodes[child].end > child + 1) {
+            buf_append_char(out, '(');
+            print_node(tree, child, out);
+            buf_append_char(out, ')');
+        }
+    }
+    assert_int_equal(child, nodes[node].end);
+}
+
+static void
+check(const char *page, const char *expected, unsigned repair)
+{
+    struct arena arena;
+    struct html_tree tree;
+    struct buf out;
+    struct reason why;
+    arena_init(&arena, 1 << 20);
+    html_tree_init(&tree, &arena);
+    buf_init(&out, 1 << 20);
+    assert_int_equal(html_parse(&tree, slice_string(page), &why), STATUS_OK);
+    print_node(&tree, 0, &out);
+    assert_string_equal(out.data ? out.data : "", expected);
+    assert_int_equal(tree.repair, repair);
+    buf_release(&out);
+    html_tree_release(&tree);
+    arena_release(&arena);
+}
+
+#define BODY(inner) "html(head body(" inner "))"
+
+static void
+test_tokens(void **state)
+{
+    (void)state;
+    check("<p a=1 B='2' c=\"3\" d A=9 e = f/g>x", BODY("p[a=1][b=2][c=3][d=][e=f/g]('x')"), 0);
+    check("a<!-- b > --!>c<!-->d<!doctype x>e<?php f ?>g</ h>i", BODY("'a' 'c' 'd' 'e' 'g' 'i'"),
+          0);
+    check("1 < 2 & 3 &lt; 4 &amp;&nbsp;&#x41;&#66;&notit;&unknown; &copy",
+          BODY("'1 < 2 & 3 < 4 &\302\240AB\302\254it;&unknown; \302\251'"), 0);
+    check("<a href='?a=1&copy=2&amp;b&lt'>x</a>", BODY("a[href=?a=1&copy=2&b<]('x')"), 0);
+    check("<script>if (a<b) '</scr'</script>t", "html(head(script('if (a<b) '</scr'')) body('t'))",
+          0);
+    check("<script><!-- <script> </script> --></script>t",
+          "html(head(script('<!-- <script> </script> -->')) body('t'))", 0);
+    check("<textarea><b>&amp;</textarea>", BODY("textarea('<b>&')"), 0);
+    check("<p>x<a href=", BODY("p('x')"), 0);
+    check("<plaintext><b>", BODY("plaintext('<b>')"), 0);
+    check("<P>\303\244</P>", BODY("P('\303\244')"), 0);
+}
+
+static void
+test_implied_ends(void **state)
+{
+    (void)state;
+    check("<p>a<p>b<div>c", BODY("p('a') p('b') div('c')"), 0);
+    check("<ul><li>a<ul><li>b</ul><li>c</ul>d", BODY("ul(li('a' ul(li('b'))) li('c')) 'd'"), 0);
+    check("<dl><dt>a<dd>b<dt>c", BODY("dl(dt('a') dd('b') dt('c'))"), 0);
+    check("<table><tr><td>a<td>b<tr><th>c</table>d",
+          BODY("table(tbody(tr(td('a') td('b')) tr(th('c')))) 'd'"), 0);
+    check("<table><thead><tr><td>a<tbody><tr><td>b",
+          BODY("table(thead(tr(td('a'))) tbody(tr(td('b'))))"), 0);
+    check("<td>a</td>b", BODY("'a' 'b'"), 0);
+    check("<select><option>a<option>b<optgroup><option>c</select>",
+          BODY("select(option('a') option('b') optgroup(option('c')))"), 0);
+    check("<h1>a<h2>b</h1>c", BODY("h1('a') h2('b') 'c'"), 0);
+    check("<button>a<button>b", BODY("button('a') button('b')"), 0);
+    check("<ruby>a<rt>b<rp>c</ruby>", BODY("ruby('a' rt('b') rp('c'))"), 0);
+}
+
+static void
+test_head(void **state)
+{
+    (void)state;
+    check("", "", 0);
+    check(" <title>a</title> <meta x> b", "html(head(title('a') meta[x=]) body(' b'))", 0);
+    check("<html lang=en><head><link></head><body class=c>a</body></html>",
+          "html[lang=en](head(link) body[class=c]('a'))", 0);
+    check("<p>a<title>b</title>", BODY("p('a' title('b'))"), 0);
+    check("<frameset><frame src=a></frameset>", "html(head frameset(frame[src=a]))", 0);
+}
+
+static void
+test_foreign(void **state)
+{
+    (void)state;
+    check("<svg><title>a</title><path/><g>b</g></svg>c", BODY("svg(title('a') path g('b')) 'c'"),
+          0);
+    check("<svg><![CDATA[<x>]]></svg><![CDATA[y]]>z", BODY("svg('<x>') 'z'"), 0);
+    check("<svg><g><p>a", BODY("svg(g) p('a')"), 0);
+    check("<svg><foreignObject><p>a</p></foreignObject></svg>b",
+          BODY("svg(foreignObject(p('a'))) 'b'"), 0);
+    check("<math><mi>x</mi></math>", BODY("math(mi('x'))"), 0);
+}
+
+static void
+test_anchors(void **state)
+{
+    (void)state;
+    check("<a>x<a>y", BODY("a('x') a('y')"), 0);
+    check("<a><b>x</a>y</b>", BODY("a(b('x')) 'y'"), 0);
+    check("<a><div>x</div></a>", BODY("a(div('x'))"), 0);
+    check("<a><table><tr><td><a>x</a></table></a>", BODY("a(table(tbody(tr(td(a('x'))))))"), 0);
+    check("<p><a>x</p> <p></a>y", BODY("p(a('x')) ' ' p('y')"), 0);
+    check("<p><a>x</p>y", BODY("p(a('x')) 'y'"), HTML_REPAIR_ANCHOR);
+    check("<a><p>x</a>y", BODY("a(p('x' 'y'))"), HTML_REPAIR_ANCHOR);
+    check("<a><p>x<a>y", BODY("a(p('x' a('y')))"), HTML_REPAIR_ANCHOR);
+    check("<title>x", "html(head(title('x')))", HTML_REPAIR_RAW);
+}
+
+static void
+test_deep_nesting_is_bounded(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    struct arena arena;
+    struct html_tree tree;
+    struct reason why;
+    char *page = memory_alloc(DEPTH * 5);
+    for (size_t i = 0; i < DEPTH; i++) {
+        memcpy(page + i * 5, "<div>", 5);
+    }
+    arena_init(&arena, 64 << 20);
+    html_tree_init(&tree, &arena);
+    assert_int_equal(html_parse(&tree, slice_of(page, (size_t)DEPTH * 5), &why), STATUS_OK);
+    assert_int_equal(tree.repair, HTML_REPAIR_DEPTH);
+    assert_int_equal(tree.node_count, DEPTH + 4); /* document, html, head, body */
+    html_tree_release(&tree);
+    arena_release(&arena);
+    free(page);
+}
+
+static void
+test_xhtml(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct html_tree tree;
+    struct buf out;
+    struct reason why;
+    xml_prepare();
+    arena_init(&arena, 1 << 20);
+    html_tree_init(&tree, &arena);
+    buf_init(&out, 1 << 20);
+    const struct slice good = SLICE("<html xmlns='http://www.w3.org/1999/xhtml' xml:lang='de'>"
+                                    "<p>&uuml;<![CDATA[<x>]]></p><br/></html>");
+    assert_int_equal(xhtml_parse(&tree, good, &why), STATUS_OK);
+    print_node(&tree, 0, &out);
+    assert_string_equal(out.data, "html[xml:lang=de](p('\303\274' '<x>') br)");
+    assert_int_equal(html_line(&tree, 1), 1);
+    assert_int_equal(xhtml_parse(&tree, SLICE("<html><p></html>"), &why), STATUS_BAD_INPUT);
+    assert_int_equal(xhtml_parse(&tree,
+                                 SLICE("<!DOCTYPE html SYSTEM '/etc/passwd'>"
+                                       "<html>&x;</html>"),
+                                 &why),
+                     STATUS_OK);
+    buf_release(&out);
+    html_tree_release(&tree);
+    arena_release(&arena);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tokens),  cmocka_unit_test(test_implied_ends),
+        cmocka_unit_test(test_head),    cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_anchors), cmocka_unit_test(test_deep_nesting_is_bounded),
+        cmocka_unit_test(test_xhtml),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
