@@ -16,7 +16,7 @@ struct answer {
     const struct service_options *options;
     char *request; /* the arguments point into it */
     enum index_stream stream;
-    struct slice text;   /* query, words */
+    struct slice text; /* query, words */
     struct slice format;
     struct quad pattern;
     uint64_t limit;
@@ -142,8 +142,7 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
     struct query *query;
     enum result_format format;
     TRY(query_prepare(&query, answer->text, slice_of(NULL, 0), why));
-    enum status status =
-        result_format_find(answer->format, query_form_of(query), &format, why);
+    enum status status = result_format_find(answer->format, query_form_of(query), &format, why);
     if (status == STATUS_OK) {
         const uint64_t most = answer->options->query_timeout_ms;
         const uint64_t wanted = answer->timeout_ms;
@@ -165,8 +164,8 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
 }
 
 enum status
-answer_pattern(const struct quad_source *source, const struct quad *pattern,
-               struct quad_oids *ids, bool *possible, struct reason *why)
+answer_pattern(const struct quad_source *source, const struct quad *pattern, struct quad_oids *ids,
+               bool *possible, struct reason *why)
 {
     const struct term *const terms[] = {&pattern->subject, &pattern->predicate, &pattern->object,
                                         &pattern->graph};
@@ -195,9 +194,8 @@ produce_pattern(struct answer *answer, struct partition_reader *reader, struct c
     }
     struct lines lines;
     lines_init(&lines, cursor);
-    return lines_end(&lines,
-                     quad_lines(source, &ids, ORDER_COUNT, answer->limit, take_line, &lines, why),
-                     why);
+    return lines_end(
+        &lines, quad_lines(source, &ids, ORDER_COUNT, answer->limit, take_line, &lines, why), why);
 }
 
 /* A line for each quad with the literal, up to the limit. */
@@ -266,9 +264,8 @@ produce_search(struct answer *answer, struct partition_reader *reader, struct cu
     uint64_t left = answer->limit > 0 ? answer->limit : UINT32_MAX;
     struct text_scan *scan;
     struct lines lines;
-    TRY(source->search(source->context, answer->text, (uint32_t)(left < UINT32_MAX ? left
-                                                                                   : UINT32_MAX),
-                       &scan, why));
+    TRY(source->search(source->context, answer->text,
+                       (uint32_t)(left < UINT32_MAX ? left : UINT32_MAX), &scan, why));
     lines_init(&lines, cursor);
     enum status status = STATUS_OK;
     bool end = false;

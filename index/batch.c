@@ -47,7 +47,7 @@ struct index_batch {
     struct slice graph; /* its URI, in the set's arena */
     size_t *ends;       /* where each line ends */
     size_t line_count, line_capacity;
-    bool ascending;     /* lines so far ascend strictly */
+    bool ascending; /* lines so far ascend strictly */
     struct slice *sorted;
     size_t sorted_capacity;
     struct buf sorted_lines;
@@ -98,8 +98,8 @@ index_batch_begin(struct index_batch *batch, const struct index_document *docume
     }
     if (batch->count == batch->capacity) {
         batch->capacity = batch->capacity ? 2 * batch->capacity : 256;
-        batch->documents = memory_resize(batch->documents, batch->capacity,
-                                         sizeof(*batch->documents));
+        batch->documents =
+            memory_resize(batch->documents, batch->capacity, sizeof(*batch->documents));
     }
     const struct term uri = term_iri(document->uri);
     struct batch_document *d = &batch->documents[batch->count];
@@ -282,8 +282,7 @@ compare_with_old(struct index_batch *batch, struct batch_document *d, struct rea
                memcmp(d->old.digest, d->result.digest, DIGEST_SHA256_SIZE) == 0) {
         d->result.outcome = DOCUMENT_UNCHANGED;
         /* Its generation is kept all the same; that is a small write to one tree. */
-        d->wanted = d->old.generation != d->generation ||
-                    d->old.linked_data != d->linked_data;
+        d->wanted = d->old.generation != d->generation || d->old.linked_data != d->linked_data;
     }
     return STATUS_OK;
 }
@@ -344,10 +343,10 @@ static void
 new_rows(struct difference *difference, const struct batch_document *d)
 {
     const struct index_batch *batch = difference->batch;
-    if (d->count > difference->row_capacity) {
-        difference->row_capacity = 2 * d->count;
-        difference->rows = memory_resize(difference->rows, difference->row_capacity,
-                                         sizeof(*difference->rows));
+    if (d->count >= difference->row_capacity) {
+        difference->row_capacity = 2 * d->count + 1;
+        difference->rows =
+            memory_resize(difference->rows, difference->row_capacity, sizeof(*difference->rows));
     }
     const struct set_term *terms = batch->terms.terms;
     for (size_t i = 0; i < d->count; i++) {
@@ -370,8 +369,8 @@ add_change(struct difference *difference, const struct row *row, bool removed)
 {
     if (difference->count == difference->capacity) {
         difference->capacity = difference->capacity ? 2 * difference->capacity : 4096;
-        difference->changes = memory_resize(difference->changes, difference->capacity,
-                                            sizeof(*difference->changes));
+        difference->changes =
+            memory_resize(difference->changes, difference->capacity, sizeof(*difference->changes));
     }
     difference->changes[difference->count++] =
         (struct quad_change){row_quad(row, ORDER_CSPO), removed};
@@ -449,8 +448,7 @@ find_differences(struct commit *commit, struct reason *why)
 {
     struct index_batch *batch = commit->batch;
     uint64_t added;
-    TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added,
-                       why));
+    TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added, why));
     count_literals(commit, added);
     struct difference difference = {.batch = batch};
     for (size_t i = 0; i < batch->count; i++) {

@@ -151,15 +151,16 @@ start_request(struct buf *request, enum index_stream stream)
 static enum status
 check_request(const struct buf *request, struct reason *why)
 {
-    return request->overflowed ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
-                               : STATUS_OK;
+    return request->overflowed
+               ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
+               : STATUS_OK;
 }
 
 /* ---- queries ---- */
 
 static enum status
-run_here(struct index_client *client, struct slice sparql, const char *format,
-         uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+run_here(struct index_client *client, struct slice sparql, const char *format, uint32_t timeout_ms,
+         index_piece *piece, void *context, struct reason *why)
 {
     struct query *query;
     enum result_format result;
@@ -309,8 +310,8 @@ in_score_order(struct slice a, struct slice b)
 }
 
 static enum status
-merge_lines(struct line_source *sources, size_t count, line_before *before,
-            struct limited *limited, struct reason *why)
+merge_lines(struct line_source *sources, size_t count, line_before *before, struct limited *limited,
+            struct reason *why)
 {
     struct buf out;
     buf_init(&out, LINE_MAXIMUM);
@@ -407,8 +408,7 @@ index_verify(struct index_client *client, index_piece *piece, void *context, str
     enum status result = STATUS_OK;
     for (size_t i = 0; i < client->count; i++) {
         struct reason what = {""};
-        const enum status status =
-            pass_on(client, i, slice_of(&request, 1), piece, context, &what);
+        const enum status status = pass_on(client, i, slice_of(&request, 1), piece, context, &what);
         if (status != STATUS_OK) {
             result = status_fail(why, status, "%s", what.text);
         }

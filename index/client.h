@@ -32,11 +32,10 @@ typedef enum status index_piece(void *context, struct slice bytes, struct reason
 /* format: a media type or short name: SELECT/ASK json, xml, csv, tsv, table; CONSTRUCT
  * nt, ttl, nq. *ask (may be NULL) gets the answer of an ASK. */
 enum status index_query(struct index_client *client, struct slice sparql, const char *format,
-                        uint32_t timeout_ms, index_piece *piece, void *context,
-                        struct reason *why);
+                        uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why);
 /* Quads that match; TERM_NONE places are any. N-Quads lines. limit 0: all. */
-enum status index_pattern(struct index_client *client, const struct quad *pattern,
-                          uint64_t limit, index_piece *piece, void *context, struct reason *why);
+enum status index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
+                          index_piece *piece, void *context, struct reason *why);
 /* Keyword search: score TAB literal TAB subject TAB predicate TAB document, a line each,
  * terms in N-Triples form. */
 enum status index_search(struct index_client *client, struct slice words, uint32_t limit,
@@ -44,7 +43,8 @@ enum status index_search(struct index_client *client, struct slice words, uint32
 /* All documents' quads as sorted canonical N-Quads. */
 enum status index_dump(struct index_client *client, index_piece *piece, void *context,
                        struct reason *why);
-/* Checks trees, lexicon, literals, documents against each other. Report lines; OK only when clean. */
+/* Checks trees, lexicon, literals, documents against each other. Report lines; OK only when clean.
+ */
 enum status index_verify(struct index_client *client, index_piece *piece, void *context,
                          struct reason *why);
 

@@ -24,15 +24,15 @@ void cursor_turns_free(struct cursor_turns *turns);
 
 struct cursor_settings {
     struct cursor_turns *turns;
-    int event;            /* eventfd that is written when there is something to hand out */
-    size_t window;        /* bytes held at most */
-    uint64_t bytes_most;  /* of the whole answer; more is LIMIT. 0: no limit */
+    int event;           /* eventfd that is written when there is something to hand out */
+    size_t window;       /* bytes held at most */
+    uint64_t bytes_most; /* of the whole answer; more is LIMIT. 0: no limit */
 };
 
 /* Takes job: release(job) is called in the end. */
-enum status cursor_open(struct cursor **cursor, uint64_t id,
-                        const struct cursor_settings *settings, cursor_produce *produce,
-                        cursor_release *release, void *job, struct reason *why);
+enum status cursor_open(struct cursor **cursor, uint64_t id, const struct cursor_settings *settings,
+                        cursor_produce *produce, cursor_release *release, void *job,
+                        struct reason *why);
 /* Cancels, waits for the producer, frees. */
 void cursor_close(struct cursor *cursor);
 /* Asks the producer to end; does not wait. */

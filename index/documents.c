@@ -25,8 +25,7 @@ decode(struct slice bytes, struct document_entry *entry, struct reason *why)
     entry->generation = codec_get_varint(&reader);
     entry->quads = codec_get_varint(&reader);
     entry->indexed_ms = codec_get_varint(&reader);
-    if (reader.bad || version != RECORD_VERSION ||
-        reader.end - reader.at != DIGEST_SHA256_SIZE) {
+    if (reader.bad || version != RECORD_VERSION || reader.end - reader.at != DIGEST_SHA256_SIZE) {
         return status_fail(why, STATUS_CORRUPT, "tree documents: a record is malformed");
     }
     memcpy(entry->digest, reader.at, DIGEST_SHA256_SIZE);
@@ -34,8 +33,7 @@ decode(struct slice bytes, struct document_entry *entry, struct reason *why)
 }
 
 enum status
-documents_get(struct tree *documents, oid graph, struct document_entry *entry,
-              struct reason *why)
+documents_get(struct tree *documents, oid graph, struct document_entry *entry, struct reason *why)
 {
     uint8_t key[KEY_SIZE];
     uint8_t value[RECORD_MOST];
@@ -64,8 +62,7 @@ documents_put(struct tree *documents, struct transaction *transaction, oid graph
 }
 
 enum status
-documents_next(struct tree *documents, oid *graph, struct document_entry *entry,
-               struct reason *why)
+documents_next(struct tree *documents, oid *graph, struct document_entry *entry, struct reason *why)
 {
     uint8_t key[KEY_SIZE];
     uint8_t value[RECORD_MOST];
@@ -74,9 +71,8 @@ documents_next(struct tree *documents, oid *graph, struct document_entry *entry,
     codec_write_u64(key, *graph);
     struct tree_cursor *cursor;
     TRY(tree_cursor_open(&cursor, documents, NULL, why));
-    const enum status status =
-        tree_cursor_move(cursor, TREE_AT_OR_AFTER, key, sizeof(key), &key_length, value,
-                         sizeof(value), &length, why);
+    const enum status status = tree_cursor_move(cursor, TREE_AT_OR_AFTER, key, sizeof(key),
+                                                &key_length, value, sizeof(value), &length, why);
     tree_cursor_close(cursor);
     TRY(status);
     *graph = codec_read_u64(key);

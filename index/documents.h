@@ -11,9 +11,9 @@
 struct document_entry {
     uint64_t generation;
     uint64_t quads;
-    uint64_t indexed_ms;               /* wall time of the batch that last changed it */
-    bool removed;                      /* its graph was emptied because the document is gone */
-    bool linked_data;                  /* it came in an RDF syntax */
+    uint64_t indexed_ms;                /* wall time of the batch that last changed it */
+    bool removed;                       /* its graph was emptied because the document is gone */
+    bool linked_data;                   /* it came in an RDF syntax */
     uint8_t digest[DIGEST_SHA256_SIZE]; /* of the sorted canonical N-Quads */
 };
 
@@ -41,10 +41,10 @@ enum status statistics_apply(struct tree *statistics, struct transaction *transa
                              struct reason *why);
 enum statistic { STATISTIC_PREDICATE = 'P', STATISTIC_CLASS = 'C' };
 /* 0 when nothing is counted. */
-enum status statistics_count(struct tree *statistics, enum statistic kind, oid id,
-                             uint64_t *count, struct reason *why);
+enum status statistics_count(struct tree *statistics, enum statistic kind, oid id, uint64_t *count,
+                             struct reason *why);
 /* The next counted identifier of a kind after *id (OID_NONE: the first); END. */
-enum status statistics_next(struct tree *statistics, enum statistic kind, oid *id,
-                            uint64_t *count, struct reason *why);
+enum status statistics_next(struct tree *statistics, enum statistic kind, oid *id, uint64_t *count,
+                            struct reason *why);
 
 #endif

@@ -44,8 +44,8 @@ partition_dump(struct partition *partition, const char *scratch_folder, size_t s
     TRY(partition_reader_open(&reader, partition, why));
     const struct quad_oids all = {0};
     struct line_sort *sort = line_sort_new(scratch_folder, sort_memory);
-    enum status status = quad_lines(partition_reader_source(reader), &all, ORDER_CSPO, 0,
-                                    sort_line, sort, why);
+    enum status status =
+        quad_lines(partition_reader_source(reader), &all, ORDER_CSPO, 0, sort_line, sort, why);
     partition_reader_close(reader);
     if (status == STATUS_OK) {
         status = line_sort_finish(sort, why);

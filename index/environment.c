@@ -56,11 +56,11 @@ engine_failed(struct environment *environment, bool writing, int code, struct re
     if (writing || code == DB_RUNRECOVERY) {
         environment->broken = true;
     }
-    const enum status status = code == ENOSPC || code == EDQUOT ? STATUS_FULL
-                               : code == DB_RUNRECOVERY || code == DB_PAGE_NOTFOUND ||
-                                       code == DB_VERIFY_BAD
-                                   ? STATUS_CORRUPT
-                                   : STATUS_SYSTEM;
+    const enum status status =
+        code == ENOSPC || code == EDQUOT ? STATUS_FULL
+        : code == DB_RUNRECOVERY || code == DB_PAGE_NOTFOUND || code == DB_VERIFY_BAD
+            ? STATUS_CORRUPT
+            : STATUS_SYSTEM;
     return status_fail(why, status, "%s: %s: %s", environment->folder, what, db_strerror(code));
 }
 
@@ -118,8 +118,8 @@ open_engine(struct environment *environment, struct reason *why)
         return engine_failed(environment, true, code, why, "cannot configure");
     }
     code = env->open(env, environment->folder,
-                     DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL |
-                         DB_INIT_LOG | DB_INIT_TXN,
+                     DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOG |
+                         DB_INIT_TXN,
                      0600);
     if (code != 0) {
         return engine_failed(environment, true, code, why, "cannot open or recover");
@@ -178,8 +178,8 @@ enum status
 environment_checkpoint(struct environment *environment, bool force, struct reason *why)
 {
     const uint32_t kilobytes = (uint32_t)(environment->options.checkpoint_bytes >> 10);
-    const int code = environment->env->txn_checkpoint(
-        environment->env, force ? 0 : kilobytes, 0, force ? DB_FORCE : 0);
+    const int code = environment->env->txn_checkpoint(environment->env, force ? 0 : kilobytes, 0,
+                                                      force ? DB_FORCE : 0);
     return code == 0 ? STATUS_OK
                      : engine_failed(environment, true, code, why, "cannot write a checkpoint");
 }
@@ -226,8 +226,8 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     const uint32_t page = environment->options.page_size;
     code = db->set_pagesize(db, page ? page : PAGE_SIZE);
     if (code == 0) {
-        code = db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD,
-                        0600);
+        code =
+            db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD, 0600);
     }
     if (code != 0) {
         db->close(db, 0);
@@ -265,8 +265,7 @@ tree_failed(struct tree *tree, bool writing, int code, struct reason *why, const
 /* ---- transactions ---- */
 
 enum status
-transaction_begin(struct transaction **result, struct environment *environment,
-                  struct reason *why)
+transaction_begin(struct transaction **result, struct environment *environment, struct reason *why)
 {
     *result = NULL;
     if (environment->broken) {
@@ -346,16 +345,15 @@ tree_get(struct tree *tree, struct transaction *transaction, struct slice key, v
     case DB_NOTFOUND:
         return status_fail(why, STATUS_NOT_FOUND, "tree %s: no such key", tree->name);
     case DB_BUFFER_SMALL:
-        return status_fail(why, STATUS_LIMIT, "tree %s: a value of %zu bytes", tree->name,
-                           *length);
+        return status_fail(why, STATUS_LIMIT, "tree %s: a value of %zu bytes", tree->name, *length);
     default:
         return tree_failed(tree, false, code, why, "cannot read");
     }
 }
 
 enum status
-tree_put(struct tree *tree, struct transaction *transaction, struct slice key,
-         struct slice value, struct reason *why)
+tree_put(struct tree *tree, struct transaction *transaction, struct slice key, struct slice value,
+         struct reason *why)
 {
     DBT key_dbt = input(key);
     DBT value_dbt = input(value);
@@ -370,9 +368,8 @@ tree_delete(struct tree *tree, struct transaction *transaction, struct slice key
 {
     DBT key_dbt = input(key);
     const int code = tree->db->del(tree->db, engine_transaction(transaction), &key_dbt, 0);
-    return code == 0 || code == DB_NOTFOUND
-               ? STATUS_OK
-               : tree_failed(tree, true, code, why, "cannot delete");
+    return code == 0 || code == DB_NOTFOUND ? STATUS_OK
+                                            : tree_failed(tree, true, code, why, "cannot delete");
 }
 
 enum status

@@ -1,6 +1,6 @@
 /* The Berkeley DB environment of one partition: the only files here that see db.h are
- * environment.c and environment_fault.c. Trees, transactions and cursors as opaque types, and failures as
- * status and reason.
+ * environment.c and environment_fault.c. Trees, transactions and cursors as opaque types, and
+ * failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
  * lock subsystem: readers and the writer are kept apart by gate.h. After a failed write the
@@ -35,8 +35,7 @@ enum status environment_open(struct environment **environment,
                              const struct environment_options *options, struct reason *why);
 void environment_close(struct environment *environment); /* checkpoints first */
 /* Writes dirty pages out when enough log has come together (always with force). */
-enum status environment_checkpoint(struct environment *environment, bool force,
-                                   struct reason *why);
+enum status environment_checkpoint(struct environment *environment, bool force, struct reason *why);
 bool environment_broken(const struct environment *environment);
 uint64_t environment_bytes(const struct environment *environment); /* of files in the folder */
 
@@ -74,8 +73,7 @@ enum status tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, vo
                              size_t key_size, size_t *key_length, void *value, size_t value_size,
                              size_t *value_length, struct reason *why);
 /* Replaces or removes the value under the cursor. */
-enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value,
-                                struct reason *why);
+enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why);
 enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 
 /* ---- for tests: every write, sync and truncation of the environment's files is counted ---- */
@@ -83,10 +81,11 @@ enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL };
 /* From the at-th write on (1-based): KILL ends the process by SIGKILL before it, KILL_TORN
  * after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since the
- * kernel looks for signals only between pages), FULL makes it and all later ones fail with ENOSPC. Also set from
- * QUADRILLE_INDEX_FAULT="kill:N", "torn:N" or "full:N" when an environment is opened. */
+ * kernel looks for signals only between pages), FULL makes it and all later ones fail with ENOSPC.
+ * Also set from QUADRILLE_INDEX_FAULT="kill:N", "torn:N" or "full:N" when an environment is opened.
+ */
 void environment_fault(enum fault_action action, uint64_t at);
-uint64_t environment_writes(void); /* so far */
+uint64_t environment_writes(void);         /* so far */
 void environment_fault_from_process(void); /* reads the variable, once */
 /* The counted pwrite(2), for other files of the partition (literals.c hands it to SQLite). */
 bool environment_fault_active(void);

@@ -41,8 +41,7 @@ struct text_scan {
 };
 
 static enum status
-identifier_of(struct federation *federation, const struct term *term, oid *id,
-              struct reason *why)
+identifier_of(struct federation *federation, const struct term *term, oid *id, struct reason *why)
 {
     if (term_set_bytes(&federation->terms) > federation->memory) {
         return status_fail(why, STATUS_LIMIT, "the query touches too many terms");
@@ -254,15 +253,13 @@ take_lines(struct text_scan *scan, struct slice text, struct reason *why)
 }
 
 static enum status
-search_partition(struct text_scan *scan, size_t partition, struct slice request,
-                 struct reason *why)
+search_partition(struct text_scan *scan, size_t partition, struct slice request, struct reason *why)
 {
     struct index_stream_reader stream;
     struct buf text;
     struct slice bytes;
     buf_init(&text, LITERALS_MAXIMUM);
-    enum status status =
-        stream_open(&stream, scan->federation->client, partition, request, why);
+    enum status status = stream_open(&stream, scan->federation->client, partition, request, why);
     while (status == STATUS_OK && (status = stream_next(&stream, &bytes, why)) == STATUS_OK) {
         status = buf_append_slice(&text, bytes) == STATUS_OK
                      ? STATUS_OK
@@ -309,6 +306,9 @@ static void
 order_found(struct text_scan *scan, uint32_t most)
 {
     size_t kept = 0;
+    if (scan->count == 0) {
+        return;
+    }
     qsort(scan->found, scan->count, sizeof(*scan->found), by_literal);
     for (size_t i = 0; i < scan->count; i++) {
         if (kept == 0 || scan->found[kept - 1].literal != scan->found[i].literal) {

@@ -77,8 +77,7 @@ fence_key(const struct fence_cursor *cursor)
 /* The last block is taken out before others are put before it, so that they go in past the end
  * of the tree: Berkeley DB then fills pages instead of splitting them in the middle. */
 enum status
-fence_emit(struct fence_cursor *cursor, struct slice fence, struct slice block,
-           struct reason *why)
+fence_emit(struct fence_cursor *cursor, struct slice fence, struct slice block, struct reason *why)
 {
     if (!cursor->rewriting) {
         cursor->rewriting = true;
@@ -97,9 +96,9 @@ fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why
     cursor->rewriting = false;
     if (block.length == 0) {
         return cursor->stored && !rewriting ? tree_cursor_delete(cursor->cursor, why)
-               : cursor->stored             ? tree_delete(cursor->tree, cursor->transaction,
-                                                          fence_key(cursor), why)
-                                            : STATUS_OK;
+               : cursor->stored
+                   ? tree_delete(cursor->tree, cursor->transaction, fence_key(cursor), why)
+                   : STATUS_OK;
     }
     if (cursor->stored && !rewriting) {
         return tree_cursor_replace(cursor->cursor, block, why);

@@ -70,8 +70,7 @@ enum { REMEMBERED_BYTES = 512 }; /* longer terms are not remembered */
 static oid
 recall(struct lexicon *lexicon, const struct set_term *wanted)
 {
-    const struct set_term *found =
-        term_set_find(&lexicon->young, &wanted->term, wanted->hash);
+    const struct set_term *found = term_set_find(&lexicon->young, &wanted->term, wanted->hash);
     if (found != NULL) {
         return found->id;
     }
@@ -427,8 +426,7 @@ lexicon_assign(struct lexicon *lexicon, struct transaction *transaction, struct 
     struct batch batch;
     collect(lexicon, set, &batch);
     *added = 0;
-    enum status status =
-        look_up(lexicon, transaction, batch.sorted, batch.count, set, why);
+    enum status status = look_up(lexicon, transaction, batch.sorted, batch.count, set, why);
     if (status == STATUS_OK) {
         status = store_new(lexicon, transaction, &batch, set, added, why);
     }

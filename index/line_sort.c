@@ -13,7 +13,7 @@
 #include "index/varint.h"
 
 enum {
-    RUNS_MOST = 64,       /* then they are merged into one */
+    RUNS_MOST = 64, /* then they are merged into one */
     READ_BYTES = 256 << 10,
     WRITE_BYTES = 1 << 20,
     MEMORY_LEAST = 1 << 20

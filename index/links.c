@@ -85,9 +85,8 @@ read_pattern(struct slice text, struct pattern_query *pattern)
     pattern->of_object = slice_is(object, "?uri");
     const struct slice other = pattern->of_object ? subject : object;
     if (!slice_is(word, "{") || !slice_is(end, "}") || slice_trim(text).length > 0 ||
-        predicate.length < 3 || predicate.at[0] != '<' || other.length < 2 ||
-        other.at[0] != '?' || (!pattern->of_object && !slice_is(subject, "?uri")) ||
-        slice_equal(subject, object)) {
+        predicate.length < 3 || predicate.at[0] != '<' || other.length < 2 || other.at[0] != '?' ||
+        (!pattern->of_object && !slice_is(subject, "?uri")) || slice_equal(subject, object)) {
         return false;
     }
     pattern->predicate = slice_of(predicate.at + 1, predicate.length - 2);
@@ -105,8 +104,8 @@ add_query(struct links *links, struct slice text, struct reason *why)
         return STATUS_OK;
     }
     if (read_pattern(text, &pattern)) {
-        links->patterns = memory_resize(links->patterns, links->pattern_count + 1,
-                                        sizeof(*links->patterns));
+        links->patterns =
+            memory_resize(links->patterns, links->pattern_count + 1, sizeof(*links->patterns));
         links->patterns[links->pattern_count++] = pattern;
         return STATUS_OK;
     }
@@ -115,8 +114,7 @@ add_query(struct links *links, struct slice text, struct reason *why)
     if (status != STATUS_OK) {
         return status_prefix(why, status, "extract query %u", number + 1);
     }
-    links->queries =
-        memory_resize(links->queries, links->query_count + 1, sizeof(*links->queries));
+    links->queries = memory_resize(links->queries, links->query_count + 1, sizeof(*links->queries));
     links->queries[links->query_count++] = (struct general_query){query, number};
     const struct slice *names;
     const size_t n = query_form_of(query) == QUERY_SELECT ? query_columns(query, &names) : 0;
@@ -125,8 +123,7 @@ add_query(struct links *links, struct slice text, struct reason *why)
             return STATUS_OK;
         }
     }
-    return status_fail(why, STATUS_BAD_INPUT, "extract query %u does not select ?uri",
-                       number + 1);
+    return status_fail(why, STATUS_BAD_INPUT, "extract query %u does not select ?uri", number + 1);
 }
 
 /* Blanks out comment lines, so that what is left are queries and the blank lines between. */
@@ -278,8 +275,7 @@ meaning_of(struct links_run *run, oid id, struct known_predicate *meaning, struc
     for (size_t i = 0; i < run->links->pattern_count; i++) {
         const struct pattern_query *pattern = &run->links->patterns[i];
         if (term.kind == TERM_IRI && slice_equal(term.value, pattern->predicate)) {
-            uint32_t *query =
-                pattern->of_object ? &meaning->object_query : &meaning->subject_query;
+            uint32_t *query = pattern->of_object ? &meaning->object_query : &meaning->subject_query;
             *query = *query ? *query : pattern->number + 1;
         }
     }
@@ -300,10 +296,10 @@ is_http(struct slice text)
 static enum status
 take_term(struct links_run *run, const struct term *term, uint32_t number, struct reason *why)
 {
-    const bool target = term->kind == TERM_IRI ? iri_is_absolute(term->value)
-                                               : term->kind == TERM_LITERAL &&
-                                                     is_http(term->value) &&
-                                                     iri_is_absolute(term->value);
+    const bool target =
+        term->kind == TERM_IRI
+            ? iri_is_absolute(term->value)
+            : term->kind == TERM_LITERAL && is_http(term->value) && iri_is_absolute(term->value);
     if (!target) {
         return STATUS_OK;
     }
@@ -318,7 +314,8 @@ static enum status
 take_place(struct links_run *run, oid id, uint32_t number, bool only_http, struct reason *why)
 {
     const enum oid_kind kind = oid_kind(id);
-    if (kind != OID_KIND_IRI && (only_http || (kind != OID_KIND_STRING && kind != OID_KIND_TYPED))) {
+    if (kind != OID_KIND_IRI &&
+        (only_http || (kind != OID_KIND_STRING && kind != OID_KIND_TYPED))) {
         return STATUS_OK;
     }
     const struct quad_source *source = partition_reader_source(run->reader);
@@ -395,8 +392,8 @@ run_queries(struct links_run *run, struct slice document, uint64_t timeout_ms, s
     const struct query_sink sink = {.context = run, .columns = take_columns, .row = take_answer};
     for (size_t i = 0; i < run->links->query_count; i++) {
         run->number = run->links->queries[i].number;
-        TRY(query_run(run->links->queries[i].query, partition_reader_source(run->reader),
-                      &options, &sink, NULL, why));
+        TRY(query_run(run->links->queries[i].query, partition_reader_source(run->reader), &options,
+                      &sink, NULL, why));
     }
     return STATUS_OK;
 }

@@ -29,18 +29,17 @@ struct literals_search {
     sqlite3_stmt *match;
 };
 
-static const char schema[] =
-    "PRAGMA page_size=4096;"
-    "PRAGMA journal_mode=WAL;"
-    "PRAGMA synchronous=NORMAL;"
-    "PRAGMA wal_autocheckpoint=4000;"
-    "BEGIN IMMEDIATE;"
-    "CREATE TABLE IF NOT EXISTS state(format INTEGER, next INTEGER);"
-    "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(text, content='',"
-    " tokenize=\"unicode61 remove_diacritics 2\");"
-    "INSERT INTO state SELECT 1, 1 WHERE NOT EXISTS (SELECT * FROM state);"
-    "INSERT INTO words(words, rank) VALUES('hashsize', 16777216);"
-    "COMMIT;";
+static const char schema[] = "PRAGMA page_size=4096;"
+                             "PRAGMA journal_mode=WAL;"
+                             "PRAGMA synchronous=NORMAL;"
+                             "PRAGMA wal_autocheckpoint=4000;"
+                             "BEGIN IMMEDIATE;"
+                             "CREATE TABLE IF NOT EXISTS state(format INTEGER, next INTEGER);"
+                             "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(text, content='',"
+                             " tokenize=\"unicode61 remove_diacritics 2\");"
+                             "INSERT INTO state SELECT 1, 1 WHERE NOT EXISTS (SELECT * FROM state);"
+                             "INSERT INTO words(words, rank) VALUES('hashsize', 16777216);"
+                             "COMMIT;";
 
 static const char start_again[] = "BEGIN IMMEDIATE;"
                                   "INSERT INTO words(words) VALUES('delete-all');"
@@ -84,8 +83,7 @@ open_file(sqlite3 **db, const char *folder, int flags, struct reason *why)
 static enum status
 prepare(sqlite3 *db, const char *text, sqlite3_stmt **statement, struct reason *why)
 {
-    return sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) ==
-                   SQLITE_OK
+    return sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) == SQLITE_OK
                ? STATUS_OK
                : failed(db, why, "cannot prepare a statement");
 }
@@ -180,8 +178,7 @@ take_term(void *context, oid id, const struct term *term, struct reason *why)
         return STATUS_OK;
     }
     c->bytes += term->value.length;
-    const size_t length =
-        term->value.length > TEXT_MAXIMUM ? TEXT_MAXIMUM : term->value.length;
+    const size_t length = term->value.length > TEXT_MAXIMUM ? TEXT_MAXIMUM : term->value.length;
     sqlite3_stmt *insert = c->literals->insert;
     sqlite3_bind_int64(insert, 1, (sqlite3_int64)id);
     sqlite3_bind_text(insert, 2, term->value.at, (int)length, SQLITE_STATIC);
@@ -299,16 +296,14 @@ write_query(struct buf *query, struct slice words, struct reason *why)
             continue;
         }
         if (++count > WORDS_MAXIMUM) {
-            return status_fail(why, STATUS_LIMIT, "a search of more than %d words",
-                               WORDS_MAXIMUM);
+            return status_fail(why, STATUS_LIMIT, "a search of more than %d words", WORDS_MAXIMUM);
         }
         at = put_string(query, words, at);
     }
     if (count == 0) {
         return status_fail(why, STATUS_BAD_INPUT, "there is no word to search for");
     }
-    return query->overflowed ? status_fail(why, STATUS_LIMIT, "the search is too long")
-                             : STATUS_OK;
+    return query->overflowed ? status_fail(why, STATUS_LIMIT, "the search is too long") : STATUS_OK;
 }
 
 enum status
@@ -351,8 +346,7 @@ literals_search_stop(struct literals_search *search)
 }
 
 enum status
-literals_check(struct literals_search *search, uint64_t *count, uint64_t *sum,
-               struct reason *why)
+literals_check(struct literals_search *search, uint64_t *count, uint64_t *sum, struct reason *why)
 {
     *count = *sum = 0;
     TRY(execute(search->db, "INSERT INTO words(words) VALUES('integrity-check')",

@@ -27,8 +27,8 @@ enum status literals_search_open(struct literals_search **search, const char *fo
 void literals_search_close(struct literals_search *search);
 /* words: parted by blanks, all must occur; "a phrase"; prefix*. BAD_INPUT when there is no word
  * in it. Ends an earlier search. */
-enum status literals_search_start(struct literals_search *search, struct slice words,
-                                  uint32_t most, struct reason *why);
+enum status literals_search_start(struct literals_search *search, struct slice words, uint32_t most,
+                                  struct reason *why);
 /* Best first; a greater score is better. END. */
 enum status literals_search_next(struct literals_search *search, oid *literal, double *score,
                                  struct reason *why);

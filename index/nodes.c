@@ -166,8 +166,8 @@ fetch(struct nodes *nodes, uint64_t number, struct node_block *block, struct rea
         value = memory_alloc(size);
         codec_write_u64(key, number);
         key_length = KEY_SIZE;
-        status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, value, size,
-                                  &length, why);
+        status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, value, size, &length,
+                                  why);
     }
     tree_cursor_close(cursor);
     if (status == STATUS_OK) {
@@ -234,10 +234,10 @@ nodes_next(const struct nodes *nodes)
 struct appending {
     struct nodes *nodes;
     struct transaction *transaction;
-    struct buf raw;      /* entries that wait */
-    uint32_t *ends;      /* where each waiting entry ends in raw */
+    struct buf raw; /* entries that wait */
+    uint32_t *ends; /* where each waiting entry ends in raw */
     size_t count, capacity;
-    uint64_t first;      /* number of the first waiting entry */
+    uint64_t first; /* number of the first waiting entry */
     struct buf packed;
 };
 
@@ -264,8 +264,8 @@ pack(struct appending *a, size_t n)
     codec_put_varint(&a->packed, length);
     const size_t bound = ZSTD_compressBound(length);
     char *target = buf_reserve(&a->packed, bound);
-    const size_t packed = ZSTD_compressCCtx(a->nodes->packer, target, bound, a->raw.data, length,
-                                            LEVEL);
+    const size_t packed =
+        ZSTD_compressCCtx(a->nodes->packer, target, bound, a->raw.data, length, LEVEL);
     if (!ZSTD_isError(packed) && packed < length) {
         buf_commit(&a->packed, packed);
         return;
@@ -292,7 +292,7 @@ write_block(struct appending *a, struct reason *why)
     if (length >= TARGET_LEAST && n > 1) {
         const size_t ideal = length * BLOCK_GOAL / a->packed.length;
         const size_t target = (3 * a->nodes->target + ideal) / 4;
-        a->nodes->target = target < TARGET_LEAST ? TARGET_LEAST
+        a->nodes->target = target < TARGET_LEAST  ? TARGET_LEAST
                            : target > TARGET_MOST ? TARGET_MOST
                                                   : target;
     }
@@ -320,8 +320,8 @@ take_last(struct appending *a, struct reason *why)
     if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
         uint8_t key[KEY_SIZE];
         codec_write_u64(key, last.first + last.count - 1);
-        status = tree_delete(a->nodes->tree, a->transaction,
-                             slice_of((char *)key, sizeof(key)), why);
+        status =
+            tree_delete(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)), why);
         a->first = last.first;
         struct codec_reader reader = codec_reader_of(buf_slice(&last.raw));
         for (size_t i = 0; i < last.count; i++) {
@@ -421,9 +421,9 @@ block_of(struct nodes_reader *reader, uint64_t number, struct node_block **block
     gate_enter_reading(reader->nodes->gate);
     const enum status status = fetch(reader->nodes, number, *block, why);
     gate_leave(reader->nodes->gate);
-    if (status == STATUS_END || (status == STATUS_OK && (number < (*block)->first ||
-                                                         number - (*block)->first >=
-                                                             (*block)->count))) {
+    if (status == STATUS_END ||
+        (status == STATUS_OK &&
+         (number < (*block)->first || number - (*block)->first >= (*block)->count))) {
         return status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
                            (unsigned long long)number);
     }
@@ -452,8 +452,7 @@ nodes_resolve(struct nodes_reader *reader, oid id, struct arena *arena, struct t
         TRY(block_of(reader, number, &block, why));
         struct slice raw = buf_slice(&block->raw);
         const uint32_t offset = block->offsets[number - block->first];
-        struct codec_reader bytes =
-            codec_reader_of(slice_of(raw.at + offset, raw.length - offset));
+        struct codec_reader bytes = codec_reader_of(slice_of(raw.at + offset, raw.length - offset));
         enum oid_kind kind;
         if (!get_entry(&bytes, &kind, &found) || kind != oid_kind(id)) {
             return status_fail(why, STATUS_CORRUPT, "term %llu is of another kind",

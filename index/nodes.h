@@ -26,8 +26,7 @@ enum status nodes_reload(struct nodes *nodes, struct reason *why);
  * thread; enters the gate itself. term_at gives term i. */
 typedef const struct term *nodes_term_at(void *context, size_t i);
 enum status nodes_append(struct nodes *nodes, struct transaction *transaction,
-                         nodes_term_at *term_at, void *context, size_t count,
-                         struct reason *why);
+                         nodes_term_at *term_at, void *context, size_t count, struct reason *why);
 
 struct nodes_reader;
 struct nodes_reader *nodes_reader_new(struct nodes *nodes);
@@ -38,8 +37,7 @@ enum status nodes_resolve(struct nodes_reader *reader, oid id, struct arena *are
 
 /* Visits stored terms with numbers from `first` on; the terms live until it returns. A status
  * other than OK ends the walk and is returned. */
-typedef enum status nodes_visit(void *context, oid id, const struct term *term,
-                                struct reason *why);
+typedef enum status nodes_visit(void *context, oid id, const struct term *term, struct reason *why);
 enum status nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *context,
                        struct reason *why);
 

@@ -31,9 +31,8 @@ oid_kind_of(const struct term *term)
         if (term->language.length > 0) {
             return OID_KIND_LANGUAGE;
         }
-        return term->datatype.length == 0 || slice_is(term->datatype, XSD_STRING)
-                   ? OID_KIND_STRING
-                   : OID_KIND_TYPED;
+        return term->datatype.length == 0 || slice_is(term->datatype, XSD_STRING) ? OID_KIND_STRING
+                                                                                  : OID_KIND_TYPED;
     default:
         return OID_KIND_NONE;
     }
@@ -149,9 +148,8 @@ inline_datetime(struct slice text)
     if (at == text.length) {
         return make_inline(OID_INLINE_DATETIME, value);
     }
-    return expect(text, &at, 'Z') && at == text.length
-               ? make_inline(OID_INLINE_DATETIME_UTC, value)
-               : OID_NONE;
+    return expect(text, &at, 'Z') && at == text.length ? make_inline(OID_INLINE_DATETIME_UTC, value)
+                                                       : OID_NONE;
 }
 
 oid
@@ -226,8 +224,8 @@ oid_inline_term(oid id, char text[OID_INLINE_TEXT], struct term *term)
     case OID_INLINE_DATETIME:
     case OID_INLINE_DATETIME_UTC:
         datatype = XSD_DATETIME;
-        length = print_datetime(
-            value, id >> OID_INLINE_BITS == OID_INLINE_DATETIME_UTC ? "Z" : "", text);
+        length = print_datetime(value, id >> OID_INLINE_BITS == OID_INLINE_DATETIME_UTC ? "Z" : "",
+                                text);
         break;
     default:
         return false;

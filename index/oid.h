@@ -18,18 +18,18 @@ enum oid_kind {
     OID_KIND_NONE = 0,
     OID_KIND_IRI = 1,
     OID_KIND_BLANK = 2,
-    OID_KIND_STRING = 3,    /* xsd:string */
-    OID_KIND_TYPED = 4,     /* any other datatype */
-    OID_KIND_LANGUAGE = 5,  /* rdf:langString */
-    OID_KIND_TRIPLE = 6,    /* reserved: triple terms of RDF 1.2 */
-    OID_KIND_DIRECTION = 7  /* reserved: rdf:dirLangString of RDF 1.2 */
+    OID_KIND_STRING = 3,   /* xsd:string */
+    OID_KIND_TYPED = 4,    /* any other datatype */
+    OID_KIND_LANGUAGE = 5, /* rdf:langString */
+    OID_KIND_TRIPLE = 6,   /* reserved: triple terms of RDF 1.2 */
+    OID_KIND_DIRECTION = 7 /* reserved: rdf:dirLangString of RDF 1.2 */
 };
 
 enum oid_inline {
-    OID_INLINE_INTEGER = 1,  /* xsd:integer: value + 2^55 */
-    OID_INLINE_BOOLEAN = 2,  /* xsd:boolean: 0, 1 */
-    OID_INLINE_DATE = 3,     /* xsd:date: packed fields */
-    OID_INLINE_DATETIME = 4, /* xsd:dateTime without time zone: packed fields */
+    OID_INLINE_INTEGER = 1,     /* xsd:integer: value + 2^55 */
+    OID_INLINE_BOOLEAN = 2,     /* xsd:boolean: 0, 1 */
+    OID_INLINE_DATE = 3,        /* xsd:date: packed fields */
+    OID_INLINE_DATETIME = 4,    /* xsd:dateTime without time zone: packed fields */
     OID_INLINE_DATETIME_UTC = 5 /* xsd:dateTime with Z */
 };
 

@@ -25,9 +25,8 @@ static enum status
 keep(struct partition *partition, uint64_t limit, bool checkpoint, struct reason *why)
 {
     bool done = false;
-    enum status status =
-        literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon), limit, &done,
-                          why);
+    enum status status = literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon),
+                                           limit, &done, why);
     if (status == STATUS_OK && checkpoint) {
         status = environment_checkpoint(partition->environment, false, why);
     }
@@ -103,8 +102,7 @@ partition_settle(struct partition *partition, struct reason *why)
 /* ---- life ---- */
 
 static enum status
-open_parts(struct partition *partition, const struct partition_options *options,
-           struct reason *why)
+open_parts(struct partition *partition, const struct partition_options *options, struct reason *why)
 {
     const struct environment_options environment = {.folder = options->folder,
                                                     .cache_bytes = options->cache_bytes,

@@ -20,7 +20,7 @@ struct partition_options {
     uint64_t checkpoint_bytes; /* of log between checkpoints */
     uint64_t disk_reserve;
     uint32_t lock_wait_ms;
-    uint32_t page_size;        /* 0: the usual */
+    uint32_t page_size; /* 0: the usual */
     bool no_sync;
 };
 void partition_options_default(struct partition_options *options, const char *folder);
@@ -49,9 +49,9 @@ struct index_document {
 };
 enum document_outcome {
     DOCUMENT_CHANGED,
-    DOCUMENT_UNCHANGED,  /* the same quads are there already */
-    DOCUMENT_STALE,      /* the index holds a later generation */
-    DOCUMENT_SUPERSEDED  /* the batch itself holds a later one */
+    DOCUMENT_UNCHANGED, /* the same quads are there already */
+    DOCUMENT_STALE,     /* the index holds a later generation */
+    DOCUMENT_SUPERSEDED /* the batch itself holds a later one */
 };
 struct index_result {
     enum document_outcome outcome;

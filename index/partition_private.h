@@ -22,7 +22,7 @@ struct partition {
     pthread_mutex_t mutex; /* guards what follows */
     struct totals totals;  /* as committed */
     bool stopping;
-    enum status failed;    /* of the keeper; its reason: */
+    enum status failed; /* of the keeper; its reason: */
     struct reason failure;
     pthread_cond_t wake, settled;
     uint64_t literals_next;
@@ -45,7 +45,7 @@ struct partition_reader {
     struct partition *partition;
     struct snapshot *snapshot;
     struct nodes_reader *nodes;
-    uint64_t total;                 /* quads when the snapshot was taken */
+    uint64_t total; /* quads when the snapshot was taken */
     struct quad_source source;
 };
 

@@ -63,9 +63,8 @@ walk_rows(struct walk *w, struct quad_scan *scan, uint64_t limit, quad_line *lin
 }
 
 enum status
-quad_lines(const struct quad_source *source, const struct quad_oids *pattern,
-           enum quad_order order, uint64_t limit, quad_line *line, void *context,
-           struct reason *why)
+quad_lines(const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
+           uint64_t limit, quad_line *line, void *context, struct reason *why)
 {
     struct quad_scan *scan;
     TRY(source->scan(source->context, pattern, order, &scan, why));

@@ -159,8 +159,8 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     bool done = false;
     enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
     while (status == STATUS_OK) {
-        status = take_block(&cursor, scan->order, &scan->next, &scan->upper, &scan->rows, &done,
-                            why);
+        status =
+            take_block(&cursor, scan->order, &scan->next, &scan->upper, &scan->rows, &done, why);
         if (status != STATUS_OK || done || --blocks == 0) {
             break;
         }
@@ -170,12 +170,10 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
         done = true;
         status = STATUS_OK;
     }
-    const struct row to =
-        done ? scan->upper : row_after_fence(cursor.fence, cursor.fence_length);
+    const struct row to = done ? scan->upper : row_after_fence(cursor.fence, cursor.fence_length);
     fence_close(&cursor);
     if (status == STATUS_OK) {
-        status = snapshot_restore(scan->snapshot, scan->order, &scan->next, &to, &scan->rows,
-                                  why);
+        status = snapshot_restore(scan->snapshot, scan->order, &scan->next, &to, &scan->rows, why);
     }
     scan->next = to;
     scan->ended = done;
@@ -235,8 +233,8 @@ count_few(struct quads *quads, enum quad_order order, const struct row *lower,
 }
 
 enum status
-quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total,
-               uint64_t *rows, struct reason *why)
+quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total, uint64_t *rows,
+               struct reason *why)
 {
     unsigned bound;
     const enum quad_order order = quads_order_for(pattern, &bound);
@@ -255,12 +253,11 @@ quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t to
     if (status == STATUS_OK && !done) {
         uint8_t key[ROW_KEY_SIZE];
         row_key(&lower, key);
-        status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &from,
-                               why);
+        status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &from, why);
         row_key(&upper, key);
         if (status == STATUS_OK) {
-            status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &to,
-                                   why);
+            status =
+                tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &to, why);
         }
     }
     gate_leave(quads->gate);
@@ -295,8 +292,8 @@ check_block(const struct fence_cursor *cursor, enum quad_order order, const stru
         const struct quad_oids quad = row_quad(last, order);
         add_to_sum(&quad, sum);
     }
-    if (n == 0 || (!fence_is_last(cursor) &&
-                   !row_within(last, cursor->fence, cursor->fence_length))) {
+    if (n == 0 ||
+        (!fence_is_last(cursor) && !row_within(last, cursor->fence, cursor->fence_length))) {
         return status_fail(why, STATUS_CORRUPT, "a block does not keep its fence");
     }
     return STATUS_OK;

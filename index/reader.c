@@ -36,8 +36,8 @@ source_scan(void *context, const struct quad_oids *pattern, enum quad_order orde
 {
     struct partition_reader *reader = context;
     struct quads_scan *opened;
-    const enum status status = quads_scan_open(&opened, reader->partition->quads,
-                                               reader->snapshot, pattern, order, why);
+    const enum status status =
+        quads_scan_open(&opened, reader->partition->quads, reader->snapshot, pattern, order, why);
     *scan = (struct quad_scan *)opened;
     return status;
 }
@@ -56,8 +56,7 @@ source_scan_close(struct quad_scan *scan)
 }
 
 static enum status
-source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows,
-                struct reason *why)
+source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, struct reason *why)
 {
     struct partition_reader *reader = context;
     struct partition *partition = reader->partition;
@@ -187,8 +186,8 @@ partition_reader_source(struct partition_reader *reader)
 }
 
 enum status
-partition_reader_document(struct partition_reader *reader, oid *graph,
-                          struct document_entry *entry, struct reason *why)
+partition_reader_document(struct partition_reader *reader, oid *graph, struct document_entry *entry,
+                          struct reason *why)
 {
     gate_enter_reading(&reader->partition->gate);
     const enum status status = documents_next(reader->partition->documents, graph, entry, why);

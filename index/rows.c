@@ -17,21 +17,16 @@ enum {
     NO_NEAR = 0xff
 };
 
-const uint8_t rows_places[ORDER_COUNT][4] = {[ORDER_SPOC] = {0, 1, 2, 3},
-                                             [ORDER_POCS] = {1, 2, 3, 0},
-                                             [ORDER_OCSP] = {2, 3, 0, 1},
-                                             [ORDER_CSPO] = {3, 0, 1, 2},
-                                             [ORDER_CPOS] = {3, 1, 2, 0},
-                                             [ORDER_OSPC] = {2, 0, 1, 3}};
+const uint8_t rows_places[ORDER_COUNT][4] = {
+    [ORDER_SPOC] = {0, 1, 2, 3}, [ORDER_POCS] = {1, 2, 3, 0}, [ORDER_OCSP] = {2, 3, 0, 1},
+    [ORDER_CSPO] = {3, 0, 1, 2}, [ORDER_CPOS] = {3, 1, 2, 0}, [ORDER_OSPC] = {2, 0, 1, 3}};
 
 /* Which earlier place of the row is likely a neighbour in number: terms of one document are,
  * predicates are not. Part of the format. */
-static const uint8_t near_place[ORDER_COUNT][4] = {[ORDER_SPOC] = {NO_NEAR, NO_NEAR, 0, 0},
-                                                   [ORDER_POCS] = {NO_NEAR, NO_NEAR, 1, 2},
-                                                   [ORDER_OCSP] = {NO_NEAR, 0, 1, NO_NEAR},
-                                                   [ORDER_CSPO] = {NO_NEAR, 0, NO_NEAR, 0},
-                                                   [ORDER_CPOS] = {NO_NEAR, NO_NEAR, 0, 0},
-                                                   [ORDER_OSPC] = {NO_NEAR, 0, NO_NEAR, 1}};
+static const uint8_t near_place[ORDER_COUNT][4] = {
+    [ORDER_SPOC] = {NO_NEAR, NO_NEAR, 0, 0}, [ORDER_POCS] = {NO_NEAR, NO_NEAR, 1, 2},
+    [ORDER_OCSP] = {NO_NEAR, 0, 1, NO_NEAR}, [ORDER_CSPO] = {NO_NEAR, 0, NO_NEAR, 0},
+    [ORDER_CPOS] = {NO_NEAR, NO_NEAR, 0, 0}, [ORDER_OSPC] = {NO_NEAR, 0, NO_NEAR, 1}};
 
 /* ---- keys ---- */
 
@@ -135,8 +130,7 @@ rows_add(struct rows_writer *writer, const struct row *row)
         step >= 1 && step <= STEP_MASK) {
         code |= (unsigned)step;
     } else {
-        at = put_place(at, value, before,
-                       near[first] == NO_NEAR ? NULL : &row->place[near[first]]);
+        at = put_place(at, value, before, near[first] == NO_NEAR ? NULL : &row->place[near[first]]);
     }
     for (unsigned i = first + 1; i < 4; i++) {
         if (row->place[i] == last->place[i]) {
@@ -211,9 +205,9 @@ read_row(enum quad_order order, const uint8_t *at, const uint8_t *end, const str
     if (step > 0) {
         row->place[first] = last->place[first] + ((oid)step << 3);
     } else {
-        at = get_place(at, end, last->place[first],
-                       near[first] == NO_NEAR ? NULL : &row->place[near[first]],
-                       &row->place[first]);
+        at =
+            get_place(at, end, last->place[first],
+                      near[first] == NO_NEAR ? NULL : &row->place[near[first]], &row->place[first]);
     }
     for (unsigned i = first + 1; at != NULL && i < 4; i++) {
         if (code & SAME_BIT >> (i - first - 1)) {
@@ -242,8 +236,8 @@ rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row
     }
     const size_t n = rows_count(bytes, length);
     if (n == 0 || n > ROWS_BLOCK_MOST) {
-        return status_fail(why, STATUS_CORRUPT, "a block of rows has codec %u, %zu rows",
-                           bytes[0], n);
+        return status_fail(why, STATUS_CORRUPT, "a block of rows has codec %u, %zu rows", bytes[0],
+                           n);
     }
     const uint8_t *at = bytes + ROWS_HEADER;
     const uint8_t *end = bytes + length;
@@ -251,8 +245,7 @@ rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row
     const struct row *last = &zero;
     for (size_t i = 0; i < n; i++) {
         if (at == NULL || at >= end) {
-            return status_fail(why, STATUS_CORRUPT, "a block of rows ends after %zu of %zu", i,
-                               n);
+            return status_fail(why, STATUS_CORRUPT, "a block of rows ends after %zu of %zu", i, n);
         }
         at = read_row(order, at, end, last, &rows[i]);
         last = &rows[i];

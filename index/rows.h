@@ -15,8 +15,8 @@ struct row {
 
 enum {
     ROW_KEY_SIZE = 32,
-    ROWS_HEADER = 3,                          /* codec, count */
-    ROWS_BLOCK_MOST = BLOCK_MAXIMUM           /* rows in a block: one byte each at least */
+    ROWS_HEADER = 3,                /* codec, count */
+    ROWS_BLOCK_MOST = BLOCK_MAXIMUM /* rows in a block: one byte each at least */
 };
 
 /* place i of order o is place rows_places[o][i] of struct quad_oids (0 subject .. 3 graph). */
@@ -77,8 +77,8 @@ size_t rows_end(struct rows_writer *writer);
 
 /* Rows of a block; rows has room for ROWS_BLOCK_MOST. CORRUPT when the bytes are no block or
  * rows do not ascend. */
-enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length,
-                      struct row *rows, size_t *count, struct reason *why);
+enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
+                      size_t *count, struct reason *why);
 /* The count alone; 0 for no block. */
 size_t rows_count(const uint8_t *bytes, size_t length);
 

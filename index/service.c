@@ -22,7 +22,7 @@ enum {
 
 /* A cursor, and the request that waits for its next piece. */
 struct slot {
-    struct cursor *cursor; /* NULL: free */
+    struct cursor *cursor;      /* NULL: free */
     uint64_t opener, opener_id; /* incarnation of the client, id of its request */
     struct rpc_request request;
     bool parked, opening, dying;
@@ -54,8 +54,7 @@ answer(struct service *service, struct rpc_request *request, enum status status,
 }
 
 static void
-refuse(struct service *service, struct rpc_request *request, enum status status,
-       const char *text)
+refuse(struct service *service, struct rpc_request *request, enum status status, const char *text)
 {
     struct reason why;
     status_fail(&why, status, "%s", text);
@@ -68,9 +67,8 @@ answer_stats(struct service *service, struct rpc_request *request)
 {
     struct partition_stats stats;
     partition_stats(service->partition, &stats);
-    const uint64_t numbers[] = {stats.totals.documents, stats.totals.quads,
-                                stats.totals.terms,     stats.totals.literals,
-                                stats.bytes,            stats.totals.batches};
+    const uint64_t numbers[] = {stats.totals.documents, stats.totals.quads, stats.totals.terms,
+                                stats.totals.literals,  stats.bytes,        stats.totals.batches};
     buf_reset(&service->reply);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         codec_put_u64(&service->reply, numbers[i]);
@@ -97,8 +95,8 @@ serve_slot(struct service *service, struct slot *slot, uint64_t now)
     codec_put_u8(&service->reply, 0);
     codec_put_u64(&service->reply, cursor_id(slot->cursor));
     codec_put_u64(&service->reply, slot->offset);
-    enum status status = cursor_read(slot->cursor, slot->offset, INDEX_PIECE_BYTES,
-                                     &service->reply, &end, &why);
+    enum status status =
+        cursor_read(slot->cursor, slot->offset, INDEX_PIECE_BYTES, &service->reply, &end, &why);
     if (status == STATUS_AGAIN) {
         if (now - slot->since_ms < PARKED_MS) {
             return;
@@ -195,12 +193,12 @@ open_cursor(struct service *service, struct rpc_request *request)
         struct answer *job;
         struct cursor_settings settings = {
             .turns = service->turns, .event = service->event, .window = WINDOW};
-        enum status status = answer_new(&job, service->partition, &service->options,
-                                        request->payload, &why);
+        enum status status =
+            answer_new(&job, service->partition, &service->options, request->payload, &why);
         if (status == STATUS_OK) {
             settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
-            status = cursor_open(&slot->cursor, service->next_cursor++, &settings,
-                                 answer_produce, answer_free, job, &why);
+            status = cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce,
+                                 answer_free, job, &why);
         }
         if (status != STATUS_OK) {
             buf_reset(&service->reply);
@@ -273,8 +271,7 @@ reply_to_work(struct service *service)
     struct work *work = work_pool_take(service->pool);
     while (work != NULL) {
         struct work *next = work->next;
-        rpc_reply(service->rpc, &work->request, work->status, buf_slice(&work->reply),
-                  &work->why);
+        rpc_reply(service->rpc, &work->request, work->status, buf_slice(&work->reply), &work->why);
         work_free(work);
         work = next;
     }
@@ -324,12 +321,11 @@ service_start(struct service **result, struct partition *partition,
     service->slots = memory_zero(options->cursors, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
     service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    enum status status = service->event >= 0
-                             ? rpc_server_open(&service->rpc, options->endpoints, options->keys, why)
-                             : status_fail_errno(why, "cannot make an eventfd");
+    enum status status =
+        service->event >= 0 ? rpc_server_open(&service->rpc, options->endpoints, options->keys, why)
+                            : status_fail_errno(why, "cannot make an eventfd");
     if (status == STATUS_OK) {
-        status = work_pool_start(&service->pool, partition, &service->options, service->event,
-                                 why);
+        status = work_pool_start(&service->pool, partition, &service->options, service->event, why);
     }
     if (status == STATUS_OK && pthread_create(&service->thread, NULL, run, service) != 0) {
         status = status_fail(why, STATUS_SYSTEM, "cannot start a thread");
@@ -350,7 +346,10 @@ service_stop(struct service *service)
         return;
     }
     if (service->runs) {
+        const uint64_t one = 1;
         atomic_store(&service->stopping, true);
+        const ssize_t written = write(service->event, &one, sizeof(one));
+        (void)written;
         pthread_join(service->thread, NULL);
     }
     work_pool_stop(service->pool);

@@ -13,11 +13,11 @@ struct snapshot {
 };
 
 struct snapshots {
-    pthread_mutex_t mutex;        /* guards everything but the sets' contents */
-    struct change_set *newest;    /* linked to older ones */
-    uint64_t last;                /* version of the newest set ever */
+    pthread_mutex_t mutex;     /* guards everything but the sets' contents */
+    struct change_set *newest; /* linked to older ones */
+    uint64_t last;             /* version of the newest set ever */
     uint64_t committed;
-    uint64_t oldest_readable;     /* snapshots of smaller versions have ended */
+    uint64_t oldest_readable; /* snapshots of smaller versions have ended */
     size_t bytes, memory;
     struct snapshot *open;
 };

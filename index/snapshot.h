@@ -42,7 +42,7 @@ void row_vector_release(struct row_vector *vector);
 /* Reader, inside the gate: rows are all rows of the tree in [from, to); makes them those of the
  * snapshot. to NULL: to the end. */
 enum status snapshot_restore(struct snapshot *snapshot, enum quad_order order,
-                             const struct row *from, const struct row *to,
-                             struct row_vector *rows, struct reason *why);
+                             const struct row *from, const struct row *to, struct row_vector *rows,
+                             struct reason *why);
 
 #endif

@@ -25,8 +25,15 @@ struct quad_oids {
 };
 
 /* The six orders; a scan yields rows sorted by its order. */
-enum quad_order { ORDER_SPOC, ORDER_POCS, ORDER_OCSP, ORDER_CSPO, ORDER_CPOS, ORDER_OSPC,
-                  ORDER_COUNT };
+enum quad_order {
+    ORDER_SPOC,
+    ORDER_POCS,
+    ORDER_OCSP,
+    ORDER_CSPO,
+    ORDER_CPOS,
+    ORDER_OSPC,
+    ORDER_COUNT
+};
 
 struct quad_scan; /* private to the source */
 struct text_scan;
@@ -43,15 +50,15 @@ struct quad_source {
     enum status (*scan)(void *context, const struct quad_oids *pattern, enum quad_order order,
                         struct quad_scan **scan, struct reason *why);
     /* Up to `most` rows; *n = 0 at the end. */
-    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most,
-                             size_t *n, struct reason *why);
+    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                             struct reason *why);
     void (*scan_close)(struct quad_scan *scan);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);
     /* Literals that match a keyword query (words, "phrases", prefix*), best first. */
-    enum status (*search)(void *context, struct slice words, uint32_t most,
-                          struct text_scan **scan, struct reason *why);
+    enum status (*search)(void *context, struct slice words, uint32_t most, struct text_scan **scan,
+                          struct reason *why);
     enum status (*search_next)(struct text_scan *scan, oid *literal, double *score, bool *end,
                                struct reason *why);
     void (*search_close)(struct text_scan *scan);

@@ -59,8 +59,10 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
     }
     uint64_t numbers[4] = {0};
     status = read_number(statistics, SLICE("T"), numbers, 4, why);
-    *totals = (struct totals){
-        .quads = numbers[0], .documents = numbers[1], .literals = numbers[2], .batches = numbers[3]};
+    *totals = (struct totals){.quads = numbers[0],
+                              .documents = numbers[1],
+                              .literals = numbers[2],
+                              .batches = numbers[3]};
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -78,8 +80,7 @@ statistics_count(struct tree *statistics, enum statistic kind, oid id, uint64_t 
 {
     uint8_t key[COUNT_KEY];
     *count = 0;
-    const enum status status =
-        read_number(statistics, count_key(kind, id, key), count, 1, why);
+    const enum status status = read_number(statistics, count_key(kind, id, key), count, 1, why);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -94,9 +95,8 @@ statistics_next(struct tree *statistics, enum statistic kind, oid *id, uint64_t 
     size_t length = 0;
     struct tree_cursor *cursor;
     TRY(tree_cursor_open(&cursor, statistics, NULL, why));
-    const enum status status =
-        tree_cursor_move(cursor, TREE_AT_OR_AFTER, key, sizeof(key), &key_length, value,
-                         sizeof(value), &length, why);
+    const enum status status = tree_cursor_move(cursor, TREE_AT_OR_AFTER, key, sizeof(key),
+                                                &key_length, value, sizeof(value), &length, why);
     tree_cursor_close(cursor);
     TRY(status);
     if (key[0] != (uint8_t)kind || key_length != COUNT_KEY) {
@@ -140,8 +140,7 @@ statistics_apply(struct tree *statistics, struct transaction *transaction,
         const oid object = change->quad.predicate == type ? change->quad.object : OID_NONE;
         const int64_t step = change->removed ? -1 : 1;
         if (object != class) {
-            TRY(add_count(statistics, transaction, STATISTIC_CLASS, class, class_difference,
-                          why));
+            TRY(add_count(statistics, transaction, STATISTIC_CLASS, class, class_difference, why));
             class = object;
             class_difference = 0;
         }

@@ -102,8 +102,8 @@ term_block_add(struct term_block_writer *writer, const struct term_entry *entry)
     memcpy(at, key.at + shared, key.length - shared);
     at += key.length - shared;
     const uint64_t number = oid_number(entry->id);
-    at = varint_put(at, zigzag((int64_t)(number - writer->number)) << KIND_BITS |
-                            oid_kind(entry->id));
+    at = varint_put(at,
+                    zigzag((int64_t)(number - writer->number)) << KIND_BITS | oid_kind(entry->id));
     if (at > writer->limit || writer->count == TERM_ENTRY_MOST) {
         return false;
     }

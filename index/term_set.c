@@ -68,8 +68,8 @@ static uint64_t
 hash_slice(struct slice bytes)
 {
     uint64_t hash;
-    crypto_shorthash((uint8_t *)&hash, (const uint8_t *)(bytes.at ? bytes.at : ""),
-                     bytes.length, hash_key);
+    crypto_shorthash((uint8_t *)&hash, (const uint8_t *)(bytes.at ? bytes.at : ""), bytes.length,
+                     hash_key);
     return hash;
 }
 
@@ -90,8 +90,8 @@ static bool
 same(const struct term *a, const struct term *b)
 {
     return a->kind == b->kind && slice_equal(a->value, b->value) &&
-           (a->kind != TERM_LITERAL || (slice_equal(a->datatype, b->datatype) &&
-                                        slice_equal(a->language, b->language)));
+           (a->kind != TERM_LITERAL ||
+            (slice_equal(a->datatype, b->datatype) && slice_equal(a->language, b->language)));
 }
 
 struct set_term *

@@ -29,9 +29,9 @@ struct verification {
     partition_report *report;
     void *context;
     uint64_t problems;
-    uint64_t rows;     /* in each tree */
-    uint64_t strings;  /* string literals in the lexicon, */
-    uint64_t id_sum;   /* and the sum of their identifiers */
+    uint64_t rows;         /* in each tree */
+    uint64_t strings;      /* string literals in the lexicon, */
+    uint64_t id_sum;       /* and the sum of their identifiers */
     struct term_set terms; /* of the lexicon, waiting to be looked up */
     oid *ids;
     uint64_t keys;
@@ -51,7 +51,8 @@ say(struct verification *v, struct reason *why, const char *format, ...)
     return v->report(v->context, slice_of(line, n + 1), why);
 }
 
-#define problem(v, why, ...) ((v)->problems++ < PROBLEMS_SHOWN ? say(v, why, __VA_ARGS__) : STATUS_OK)
+#define problem(v, why, ...) \
+    ((v)->problems++ < PROBLEMS_SHOWN ? say(v, why, __VA_ARGS__) : STATUS_OK)
 
 /* A check that ended with CORRUPT has found a problem; any other failure ends verifying. */
 static enum status
@@ -83,8 +84,10 @@ check_trees(struct verification *v, struct reason *why)
     }
     for (int order = 1; order < ORDER_COUNT && good; order++) {
         if (counts[order] != counts[0] || memcmp(sums[order], sums[0], sizeof(sums[0])) != 0) {
-            TRY(problem(v, why, "wrong: tree %d holds other quads than tree 0 (%" PRIu64
-                        " and %" PRIu64 ")", order, counts[order], counts[0]));
+            TRY(problem(v, why,
+                        "wrong: tree %d holds other quads than tree 0 (%" PRIu64 " and %" PRIu64
+                        ")",
+                        order, counts[order], counts[0]));
         }
     }
     v->rows = counts[0];
@@ -287,9 +290,11 @@ count_runs(struct counting *c, const struct quad_oids *pattern, struct reason *w
          statistics_next(c->v->partition->statistics, c->kind, &id, &count, NULL) == STATUS_OK;) {
         stored++;
     }
-    return stored == c->runs ? STATUS_OK
-                             : problem(c->v, why, "wrong: %" PRIu64 " counts for %" PRIu64
-                                       " predicates or classes", stored, c->runs);
+    return stored == c->runs
+               ? STATUS_OK
+               : problem(c->v, why,
+                         "wrong: %" PRIu64 " counts for %" PRIu64 " predicates or classes", stored,
+                         c->runs);
 }
 
 static enum status

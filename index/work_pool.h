@@ -15,8 +15,7 @@ struct work {
 struct work_pool;
 /* event: an eventfd that is written when work is done. */
 enum status work_pool_start(struct work_pool **pool, struct partition *partition,
-                            const struct service_options *options, int event,
-                            struct reason *why);
+                            const struct service_options *options, int event, struct reason *why);
 /* Ends the threads. Requests that were not answered are dropped. */
 void work_pool_stop(struct work_pool *pool);
 /* Takes the request. */

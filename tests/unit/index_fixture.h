@@ -2,14 +2,16 @@
 #ifndef TESTS_UNIT_INDEX_FIXTURE_H
 #define TESTS_UNIT_INDEX_FIXTURE_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "index/dump.h"
@@ -63,8 +65,10 @@ fixture_document(unsigned document, unsigned quads, struct buf *out)
             break;
         }
         if (random_number() % 5 == 0) {
-            (void)buf_printf(out, "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
-                             "<http://class.example/%u>", (unsigned)(random_number() % 9));
+            (void)buf_printf(out,
+                             "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+                             "<http://class.example/%u>",
+                             (unsigned)(random_number() % 9));
         } else {
             (void)buf_printf(out, "<http://p.example/%u> ", (unsigned)(random_number() % 12));
             switch (random_number() % 6) {

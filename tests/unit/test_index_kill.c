@@ -153,8 +153,8 @@ each_write(enum fault_action action, uint64_t cache_bytes, uint64_t step)
     while (at < WRITES_MOST && try(action, at, &old, &new)) {
         at += step;
     }
-    print_message("%lu writes; %u times before the batch, %u times after\n", (unsigned long)at,
-                  old, new);
+    print_message("%lu writes; %u times before the batch, %u times after\n", (unsigned long)at, old,
+                  new);
     assert_true(at < WRITES_MOST);
     assert_true(old > 0 && new > 0);
 }

@@ -1,8 +1,10 @@
 /* Identifiers: what can be inline comes back byte by byte, all else does not go inline. */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "index/oid.h"
@@ -11,18 +13,20 @@
 static struct term
 typed(const char *text, const char *datatype)
 {
-    return (struct term){.kind = TERM_LITERAL,
-                         .value = slice_string(text),
-                         .datatype = slice_string(datatype)};
+    return (struct term){
+        .kind = TERM_LITERAL, .value = slice_string(text), .datatype = slice_string(datatype)};
 }
 
 static const struct {
     const char *text, *datatype;
 } inline_cases[] = {
-    {"0", XSD_INTEGER},          {"-1", XSD_INTEGER},
-    {"42", XSD_INTEGER},         {"36028797018963967", XSD_INTEGER},
+    {"0", XSD_INTEGER},
+    {"-1", XSD_INTEGER},
+    {"42", XSD_INTEGER},
+    {"36028797018963967", XSD_INTEGER},
     {"-9999999999999999", XSD_INTEGER},
-    {"true", XSD_BOOLEAN},       {"false", XSD_BOOLEAN},
+    {"true", XSD_BOOLEAN},
+    {"false", XSD_BOOLEAN},
     {"2026-11-20", XSD_NAMESPACE "date"},
     {"0000-15-31", XSD_NAMESPACE "date"},
     {"2026-11-20T10:00:00Z", XSD_NAMESPACE "dateTime"},

@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "index/quads.h"
 
@@ -146,8 +148,7 @@ check_trees_agree(struct quads *quads)
     for (int order = 0; order < ORDER_COUNT; order++) {
         struct reason why;
         uint64_t count, sum[2];
-        const enum status status =
-            quads_check(quads, (enum quad_order)order, &count, sum, &why);
+        const enum status status = quads_check(quads, (enum quad_order)order, &count, sum, &why);
         if (status != STATUS_OK) {
             fail_msg("%s", why.text);
         }

@@ -39,8 +39,8 @@ start(struct world *world, size_t count)
     *world = (struct world){.count = count};
     const char *endpoints[PARTITIONS_MOST];
     for (size_t i = 0; i < count; i++) {
-        char name[64];
-        snprintf(name, sizeof(name), "%s/%zu-%zu", folder, count, i);
+        char name[96];
+        snprintf(name, sizeof(name), "%s/%u-%u", folder, (unsigned)count, (unsigned)i);
         snprintf(world->endpoints[i], sizeof(world->endpoints[i]), "ipc://%s.sock", name);
         endpoints[i] = world->endpoints[i];
         world->partitions[i] = fixture_open(name, 4 << 20);
@@ -147,15 +147,18 @@ check_answers(size_t count)
     must(index_search(world.client, SLICE("number"), 5, fixture_append, &out, &why), &why);
     assert_int_equal(lines_of(&out), 5);
 
-    query(&world, "SELECT ?o WHERE { <http://s.example/a> <http://own.example/link> ?o }"
-                  " ORDER BY ?o", "csv", &out);
+    query(&world,
+          "SELECT ?o WHERE { <http://s.example/a> <http://own.example/link> ?o }"
+          " ORDER BY ?o",
+          "csv", &out);
     assert_string_equal(out.data, "o\r\nhttp://t.example/3\r\na plain text\r\n");
     query(&world, "SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }", "csv", &out);
     char text[64];
     snprintf(text, sizeof(text), "n\r\n%lu\r\n", (unsigned long)stats.quads);
     assert_string_equal(out.data, text);
-    assert_int_equal(index_query(world.client, SLICE("SELECT nonsense"), "csv", 0, fixture_append,
-                                 &out, &why), STATUS_BAD_INPUT);
+    assert_int_equal(
+        index_query(world.client, SLICE("SELECT nonsense"), "csv", 0, fixture_append, &out, &why),
+        STATUS_BAD_INPUT);
 
     stop(&world);
     buf_release(&out);
@@ -188,8 +191,7 @@ take_links(void *context, enum status status, const struct index_link *found, si
     struct linked *linked = context;
     must(status, why);
     for (size_t i = 0; i < n; i++) {
-        (void)buf_printf(&linked->text, "%u %.*s\n", found[i].query,
-                         SLICE_PRINT(found[i].target));
+        (void)buf_printf(&linked->text, "%u %.*s\n", found[i].query, SLICE_PRINT(found[i].target));
     }
     linked->done = true;
 }
@@ -258,7 +260,8 @@ look(void *argument)
             oid object = OID_NONE;
             size_t count = 0;
             must(source->scan(source->context, &pattern, half ? ORDER_CPOS : ORDER_CSPO, &scan,
-                              &why), &why);
+                              &why),
+                 &why);
             for (size_t n = 1; n > 0; count += n) {
                 must(source->scan_next(scan, &row, 1, &n, &why), &why);
                 if (n > 0) {
