@@ -26,6 +26,12 @@
 #define SANITIZED 0
 #endif
 
+bool
+sandbox_is_complete(void)
+{
+    return !SANITIZED;
+}
+
 /* ---- limits ---- */
 
 static enum status

@@ -28,6 +28,10 @@ enum status sandbox_enter(enum sandbox_policy policy, size_t memory, struct reas
 /* Whether the kernel has Landlock: the second wall behind seccomp. */
 bool sandbox_has_landlock(void);
 
+/* False in builds with a sanitizer, which needs memory and calls that no cage would give: there
+ * only limits and Landlock hold. */
+bool sandbox_is_complete(void);
+
 /* Proves the sandbox by trying forbidden things in a child. report gets one line per trial;
  * returns how many were not stopped. */
 typedef void sandbox_report(void *context, const char *trial, bool stopped, const char *how);

@@ -118,7 +118,7 @@ call_text(xmlXPathParserContextPtr call, int count)
     }
     struct html_tree tree;
     struct html_tokenizer tokenizer;
-    struct html_token token;
+    struct html_token token = {0};
     struct text *text = &material->extractor.text;
     struct slice raw;
     html_tree_init(&tree, &material->arena);
