@@ -86,7 +86,7 @@ static const struct page pages[] = {
 static int listener;
 static unsigned port;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char requests[REQUESTS_MAXIMUM][200]; /* "host/path" or, conditional, "host/path if" */
+static char requests[REQUESTS_MAXIMUM][256]; /* "host/path" or, conditional, "host/path if" */
 static size_t request_count;
 
 static unsigned
@@ -104,7 +104,7 @@ count_requests(const char *what)
 static unsigned
 note_request(const char *host, const char *path, bool conditional)
 {
-    char line[200];
+    char line[256];
     snprintf(line, sizeof line, "%s%s%s", host, path, conditional ? " if" : "");
     const unsigned before = count_requests(line);
     pthread_mutex_lock(&lock);
