@@ -96,8 +96,7 @@ report(const char *what, double cpu, uint64_t wall_ms, uint64_t quads, uint64_t 
     printf("%-8s quads=%llu documents=%llu cpu_s=%.2f wall_s=%.2f quads_per_cpu_s=%.0f "
            "documents_per_s=%.0f\n",
            what, (unsigned long long)quads, (unsigned long long)documents, cpu,
-           (double)wall_ms / 1e3, (double)quads / cpu,
-           (double)documents / ((double)wall_ms / 1e3));
+           (double)wall_ms / 1e3, (double)quads / cpu, (double)documents / ((double)wall_ms / 1e3));
     fflush(stdout);
 }
 
@@ -168,8 +167,7 @@ look_up(struct partition *partition, uint64_t count)
             must(source->scan_next(scan, quads, 64, &n, &why), &why);
             for (size_t q = 0; q < n; q++) {
                 struct term term;
-                must(source->resolve(source->context, quads[q].object, &arena, &term, &why),
-                     &why);
+                must(source->resolve(source->context, quads[q].object, &arena, &term, &why), &why);
             }
             rows += n;
         }
@@ -206,8 +204,8 @@ set(struct settings *settings, const char *assignment)
 int
 main(int argc, char **argv)
 {
-    struct settings settings = {.quads = 200000, .documents = 10000, .cache = 1024,
-                                .lookups = 20000};
+    struct settings settings = {
+        .quads = 200000, .documents = 10000, .cache = 1024, .lookups = 20000};
     if (argc < 3) {
         fputs("usage: bench_index FOLDER FILE.nq [name=value]...\n", stderr);
         return EXIT_MISUSE;

@@ -65,8 +65,8 @@ commit(struct index_stage *stage, struct reason *why)
     }
     stage->waiting = NULL;
     index_batch_reset(stage->batch);
-    log_debug("committed", "documents=%zu added=%lu removed=%lu ms=%lu", documents, added,
-              removed, clock_monotonic_ms() - start);
+    log_debug("committed", "documents=%zu added=%lu removed=%lu ms=%lu", documents, added, removed,
+              clock_monotonic_ms() - start);
     return STATUS_OK;
 }
 
@@ -108,9 +108,12 @@ index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reaso
 static bool
 is_rdf(struct slice type)
 {
-    static const char *const types[] = {"application/rdf+xml",   "text/turtle",
-                                        "application/n-triples", "application/n-quads",
-                                        "application/trig",      "application/ld+json",
+    static const char *const types[] = {"application/rdf+xml",
+                                        "text/turtle",
+                                        "application/n-triples",
+                                        "application/n-quads",
+                                        "application/trig",
+                                        "application/ld+json",
                                         "text/n3"};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (slice_is(type, types[i])) {
@@ -122,8 +125,7 @@ is_rdf(struct slice type)
 
 /* Reads and parses the job's conversion into the batch. */
 static enum status
-take_document(struct index_stage *stage, struct stage_job *job, size_t *number,
-              struct reason *why)
+take_document(struct index_stage *stage, struct stage_job *job, size_t *number, struct reason *why)
 {
     const struct index_document document = {.uri = job->job.uri,
                                             .generation = job->job.generation,
@@ -147,9 +149,9 @@ index_start(void *context, struct stage_job *job)
     struct index_stage *stage = context;
     struct reason why = {""};
     struct taken *taken = arena_zero(&job->arena, sizeof(*taken));
-    const enum status status = taken == NULL
-                                   ? status_fail(&why, STATUS_LIMIT, "stage.job_memory is too small")
-                                   : take_document(stage, job, &taken->number, &why);
+    const enum status status =
+        taken == NULL ? status_fail(&why, STATUS_LIMIT, "stage.job_memory is too small")
+                      : take_document(stage, job, &taken->number, &why);
     job->state = NULL;
     if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
         stage_release(job, RETRY_MS, true, "%s", why.text);
@@ -274,8 +276,8 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     stage->batch_memory = (size_t)opt_integer(set, "index.batch_memory");
     buf_init(&stage->memory, SIZE_MAX / 2);
     if (partition >= (uint64_t)opt_integer(set, "index.partitions")) {
-        return status_fail(why, STATUS_MISUSE, "there is no index partition %u: see index.partitions",
-                           partition);
+        return status_fail(why, STATUS_MISUSE,
+                           "there is no index partition %u: see index.partitions", partition);
     }
     stage_set_lane(run, partition);
     const size_t most = (size_t)opt_integer(set, "index.document");
