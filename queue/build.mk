@@ -5,3 +5,5 @@ queue_OBJECTS := queue/options.o queue/job.o queue/message.o queue/map.o queue/s
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
 UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon
+UNIT_TESTS += tests/unit/test_queue_parts
+FUZZERS += fuzz_queue_records fuzz_queue_requests
