@@ -9,8 +9,8 @@
 
 enum { NOTE_SIZE = 512 };
 
-static enum status
-too_large(struct planner *planner)
+enum status
+plan_too_large(struct planner *planner)
 {
     return status_fail(planner->why, STATUS_LIMIT, "the query's plan is too large");
 }
@@ -20,7 +20,7 @@ plan_set(struct planner *planner, struct operator* operator, struct operator** p
          const struct known *known, const char *format, ...)
 {
     if (!operator) {
-        return too_large(planner);
+        return plan_too_large(planner);
     }
     operator->estimate = known->rows;
     if (planner->notes && format) {
@@ -70,104 +70,6 @@ plan_pattern_text(struct planner *planner, const struct pattern *pattern)
     const struct slice text = arena_copy(&planner->run->arena, buf_slice(&buf));
     buf_release(&buf);
     return text;
-}
-
-/* ---- filters and EXISTS ---- */
-
-static enum status
-plan_exists(struct planner *planner, const struct expression *exists, const struct known *known)
-{
-    struct planner inner = *planner;
-    struct known inside = *known;
-    struct operator* seed = seed_new(planner->run);
-    struct operator* pipeline = seed;
-    if (!seed) {
-        return too_large(planner);
-    }
-    inner.substituted = known->maybe;
-    inner.batch_rows = 1;
-    inner.doubles = true;
-    inside.unit = false;
-    inside.rows = 1;
-    TRY(plan_joined(&inner, exists->pattern, &pipeline, &inside, NULL));
-    planner->run->exists[2 * exists->number] = pipeline;
-    planner->run->exists[2 * exists->number + 1] = seed;
-    return STATUS_OK;
-}
-
-enum status
-plan_expression(struct planner *planner, const struct expression *expression,
-                const struct known *known)
-{
-    if (!expression || !expression->exists) {
-        return STATUS_OK;
-    }
-    if (expression->kind == EXPRESSION_EXISTS) {
-        return plan_exists(planner, expression, known);
-    }
-    for (size_t i = 0; i < expression->count; i++) {
-        TRY(plan_expression(planner, expression->arguments[i], known));
-    }
-    return STATUS_OK;
-}
-
-static enum status
-add_filter(struct planner *planner, const struct expression *expression, struct operator** pipeline,
-           const struct known *known)
-{
-    TRY(plan_expression(planner, expression, known));
-    struct operator* filter = filter_new(planner->run, *pipeline, expression);
-    TRY(plan_set(planner, filter, pipeline, known, NULL));
-    if (expression->exists) {
-        for (size_t i = 0; planner->notes && i < expression->count + 1; i++) {
-            const struct expression *part =
-                i < expression->count ? expression->arguments[i] : expression;
-            if (part->kind == EXPRESSION_EXISTS) {
-                filter->inner[0] = planner->run->exists[2 * part->number];
-            }
-        }
-    }
-    return STATUS_OK;
-}
-
-enum status
-plan_filters(struct planner *planner, struct operator** pipeline, const struct known *known,
-             struct pending *pending)
-{
-    for (; pending; pending = pending->outer) {
-        for (size_t i = 0; i < pending->count; i++) {
-            const struct expression *filter = pending->filters[i];
-            if (!pending->done[i] && !filter->exists && !filter->volatile_value &&
-                slots_within(&filter->slots, &known->certain)) {
-                pending->done[i] = true;
-                TRY(add_filter(planner, filter, pipeline, known));
-            }
-        }
-    }
-    return STATUS_OK;
-}
-
-static enum status
-plan_filter(struct planner *planner, const struct algebra *node, struct operator** pipeline,
-            struct known *known, struct pending *outer)
-{
-    const struct expression *expression = node->expression;
-    const bool conjunction =
-        expression->kind == EXPRESSION_CALL && expression->function == function_find(SLICE("&&"));
-    struct pending pending = {.count = conjunction ? expression->count : 1, .outer = outer};
-    pending.filters = conjunction ? expression->arguments : &expression;
-    pending.done = arena_zero(&planner->run->arena, pending.count);
-    if (!pending.done) {
-        return too_large(planner);
-    }
-    TRY(plan_node(planner, node->left, pipeline, known, &pending));
-    for (size_t i = 0; i < pending.count; i++) {
-        if (!pending.done[i]) {
-            TRY(add_filter(planner, pending.filters[i], pipeline, known));
-        }
-    }
-    known->rows *= 0.5;
-    return STATUS_OK;
 }
 
 /* ---- joining pipelines ---- */
@@ -290,12 +192,12 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
     }
     struct operator* seed = seed_new(planner->run);
     if (!seed) {
-        return too_large(planner);
+        return plan_too_large(planner);
     }
     inner = seed;
     TRY(plan_node(planner, node->right, &inner, &right, NULL));
     if (node->expression) {
-        TRY(add_filter(planner, node->expression, &inner, &right));
+        TRY(plan_add_filter(planner, node->expression, &inner, &right));
     }
     const uint32_t ordinal = (uint32_t)planner->run->width++;
     known->maybe = slots_union(&known->maybe, &node->right->maybe);
@@ -341,7 +243,7 @@ plan_union(struct planner *planner, const struct algebra *node, struct operator*
     struct operator** seeds = arena_zero(&planner->run->arena, count * sizeof *seeds);
     struct known after = *known;
     if (!branches || !seeds) {
-        return too_large(planner);
+        return plan_too_large(planner);
     }
     after.rows = 0;
     const struct algebra *rest = node;
@@ -350,7 +252,7 @@ plan_union(struct planner *planner, const struct algebra *node, struct operator*
         struct known inside = *known;
         branches[i] = seeds[i] = seed_new(planner->run);
         if (!seeds[i]) {
-            return too_large(planner);
+            return plan_too_large(planner);
         }
         TRY(plan_joined(planner, branch, &branches[i], &inside, NULL));
         after.rows += inside.rows;
@@ -369,123 +271,6 @@ plan_union(struct planner *planner, const struct algebra *node, struct operator*
     return STATUS_OK;
 }
 
-/* ---- graphs ---- */
-
-/* 2: every solution binds the graph by a pattern; 1: says nothing of graphs; 0: else. */
-static int
-binds_graph(const struct algebra *node)
-{
-    int left, right;
-    switch (node->kind) {
-    case ALGEBRA_UNIT:
-    case ALGEBRA_VALUES:
-        return 1;
-    case ALGEBRA_PATTERNS:
-        for (size_t i = 0; i < node->pattern_count; i++) {
-            if (node->patterns[i].path) {
-                return 0;
-            }
-        }
-        return 2;
-    case ALGEBRA_JOIN:
-        left = binds_graph(node->left);
-        right = binds_graph(node->right);
-        return !left || !right ? 0 : left > right ? left : right;
-    case ALGEBRA_UNION:
-        return binds_graph(node->left) == 2 && binds_graph(node->right) == 2 ? 2 : 0;
-    case ALGEBRA_LEFT_JOIN:
-        return binds_graph(node->left) == 2 && binds_graph(node->right) &&
-                       (!node->expression || !node->expression->exists)
-                   ? 2
-                   : 0;
-    case ALGEBRA_FILTER:
-    case ALGEBRA_EXTEND:
-        return node->expression->exists ? 0 : binds_graph(node->left);
-    default:
-        return 0;
-    }
-}
-
-static enum status
-plan_named_graph(struct planner *planner, const struct algebra *node, struct operator** pipeline,
-                 struct known *known, struct pending *pending)
-{
-    struct run *run = planner->run;
-    oid *id = arena_alloc(&run->arena, sizeof *id);
-    if (!id) {
-        return too_large(planner);
-    }
-    *id = run->constants[node->graph.number];
-    struct planner inside = *planner;
-    inside.graph = (struct place){PLACE_NONE, 0};
-    inside.graphs = (struct graphs){GRAPHS_ONE, id, 1};
-    if (!graphs_have(&run->named_graphs, *id)) {
-        inside.graphs = (struct graphs){GRAPHS_SET, id, 0};
-    }
-    if (node->left->kind == ALGEBRA_UNIT) {
-        uint64_t rows = 0;
-        const struct quad_oids pattern = {.graph = *id};
-        if (*id < OID_LOCAL && inside.graphs.count) {
-            TRY(run->source->estimate(run->source->context, &pattern, &rows, planner->why));
-        }
-        return rows ? STATUS_OK
-                    : plan_set(planner, slice_new(run, *pipeline, 0, 0), pipeline, known, NULL);
-    }
-    return plan_node(&inside, node->left, pipeline, known, pending);
-}
-
-static enum status
-plan_graph_loop(struct planner *planner, const struct algebra *node, struct operator** pipeline,
-                struct known *known)
-{
-    struct planner inside = *planner;
-    struct operator* inner;
-    struct known right;
-    const uint32_t hidden = (uint32_t)planner->run->width++;
-    inside.graph = (struct place){PLACE_SLOT, hidden};
-    inside.in_loop = true;
-    TRY(plan_standalone(&inside, node->left, &inner, &right));
-    slots_add(&right.maybe, node->graph.number);
-    slots_add(&right.certain, node->graph.number);
-    right.unit = false;
-    struct operator* loop = NULL;
-    TRY(plan_set(planner, graph_loop_new(planner->run, inner, hidden, node->graph.number), &loop,
-                 &right, NULL));
-    if (known->unit) {
-        *pipeline = loop;
-        *known = right;
-        return STATUS_OK;
-    }
-    return plan_hash(planner, HASH_JOIN, loop, &right, NULL, pipeline, known);
-}
-
-static enum status
-plan_graph(struct planner *planner, const struct algebra *node, struct operator** pipeline,
-           struct known *known, struct pending *pending)
-{
-    if (node->graph.kind == PLACE_CONSTANT) {
-        return plan_named_graph(planner, node, pipeline, known, pending);
-    }
-    if (node->left->kind == ALGEBRA_UNIT) {
-        slots_add(&known->maybe, node->graph.number);
-        slots_add(&known->certain, node->graph.number);
-        known->unit = false;
-        known->rows *= 1000;
-        return plan_set(planner,
-                        graph_names_new(planner->run, *pipeline, node->graph, planner->batch_rows),
-                        pipeline, known, NULL);
-    }
-    if (binds_graph(node->left) != 2) {
-        return plan_graph_loop(planner, node, pipeline, known);
-    }
-    struct planner inside = *planner;
-    inside.graph = node->graph;
-    TRY(plan_node(&inside, node->left, pipeline, known, pending));
-    slots_add(&known->maybe, node->graph.number);
-    slots_add(&known->certain, node->graph.number);
-    return STATUS_OK;
-}
-
 /* ---- the rest ---- */
 
 /* A chain of BIND and SELECT expressions is one operator, so that BNODE("x") means the same blank
@@ -501,7 +286,7 @@ plan_extend(struct planner *planner, const struct algebra *node, struct operator
     }
     struct slot_expression *items = arena_alloc(&planner->run->arena, count * sizeof *items);
     if (!items) {
-        return too_large(planner);
+        return plan_too_large(planner);
     }
     TRY(plan_node(planner, base, pipeline, known, pending));
     for (size_t i = count; i-- > 0; node = node->left) {
@@ -587,7 +372,7 @@ plan_distinct(struct planner *planner, const struct algebra *node, struct operat
     uint32_t *slots = arena_alloc(&planner->run->arena, SLOTS_MAXIMUM * sizeof *slots);
     size_t count = 0;
     if (!slots) {
-        return too_large(planner);
+        return plan_too_large(planner);
     }
     inside.doubles = true;
     TRY(plan_node(&inside, node->left, pipeline, known, NULL));

@@ -70,6 +70,14 @@ enum status plan_estimate(struct planner *planner, const struct algebra *node,
                           const struct slots *bound, double *rows);
 enum status plan_estimate_pattern(struct planner *planner, const struct pattern *pattern,
                                   double *rows);
+/* One filter on top of the pipeline. */
+enum status plan_add_filter(struct planner *planner, const struct expression *expression,
+                            struct operator** pipeline, const struct known *known);
+enum status plan_filter(struct planner *planner, const struct algebra *node,
+                        struct operator** pipeline, struct known *known, struct pending *outer);
+enum status plan_graph(struct planner *planner, const struct algebra *node,
+                       struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_too_large(struct planner *planner);
 /* Sets the operator in place; LIMIT when it is NULL. note: may be NULL. */
 enum status plan_set(struct planner *planner, struct operator* operator, struct operator** pipeline,
                      const struct known *known, const char *format, ...)

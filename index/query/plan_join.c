@@ -247,10 +247,11 @@ fill_spec(const struct planner *planner, const struct pattern *pattern, struct s
 
 /* Reads the pattern once and hash-joins: when it would be looked up for very many rows. */
 static bool
-rather_hash(const struct item *item, const struct known *known)
+rather_hash(const struct planner *planner, const struct item *item, const struct known *known)
 {
     enum { LOOKUP_COSTS_ROWS = 16, FEW = 2000 };
-    return known->rows > FEW && slots_meet(&item->slots, &known->certain) &&
+    const bool first_rows = planner->batch_rows < BATCH_ROWS; /* only they are wanted */
+    return known->rows > FEW && !first_rows && slots_meet(&item->slots, &known->certain) &&
            item->rows < known->rows * LOOKUP_COSTS_ROWS && item->rows < 20e6;
 }
 
@@ -287,6 +288,12 @@ plan_item(struct planner *planner, struct item *item, struct operator** pipeline
           struct known *known, struct pending *pending)
 {
     item->done = true;
+    if (item->node && item->node->kind == ALGEBRA_VALUES && !known->unit && item->rows > 16) {
+        struct operator* built;
+        struct known right;
+        TRY(plan_standalone(planner, item->node, &built, &right));
+        return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
+    }
     if (item->node) {
         return plan_joined(planner, item->node, pipeline, known, pending);
     }
@@ -297,7 +304,7 @@ plan_item(struct planner *planner, struct item *item, struct operator** pipeline
     }
     const bool apart = !known->unit && !item->search && !item->pattern->path &&
                        !slots_meet(&item->slots, &known->maybe) && known->rows > 4;
-    if (!item->search && !item->pattern->path && (apart || rather_hash(item, known))) {
+    if (!item->search && !item->pattern->path && (apart || rather_hash(planner, item, known))) {
         TRY(plan_scan_apart(planner, item, pipeline, known));
         known->rows = rows;
         return STATUS_OK;
