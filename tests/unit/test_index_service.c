@@ -2,6 +2,7 @@
 #include "tests/unit/index_fixture.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -225,7 +226,7 @@ struct race {
     struct partition *partition;
     bool stop;
     pthread_mutex_t mutex;
-    uint64_t looks;
+    atomic_uint_fast64_t looks;
 };
 
 static bool
@@ -320,8 +321,8 @@ readers_see_old_or_new_never_a_mixture(void **state)
     for (int i = 0; i < 2; i++) {
         pthread_join(threads[i], NULL);
     }
-    print_message("%lu looks\n", (unsigned long)race.looks);
-    assert_true(race.looks > 0);
+    print_message("%lu looks\n", (unsigned long)atomic_load(&race.looks));
+    assert_true(atomic_load(&race.looks) > 0);
     fixture_verify(race.partition, where);
     index_batch_free(batch);
     partition_close(race.partition);
