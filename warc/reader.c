@@ -47,7 +47,8 @@ warc_http_header(struct slice header, const char *name)
     while (header.length > 0) {
         const size_t line = slice_find(header, '\n');
         const size_t colon = slice_find(slice_of(header.at, line), ':');
-        if (colon == wanted.length && slice_equal_nocase(slice_of(header.at, colon), wanted)) {
+        if (colon < line && colon == wanted.length &&
+            slice_equal_nocase(slice_of(header.at, colon), wanted)) {
             return slice_trim(slice_of(header.at + colon + 1, line - colon - 1));
         }
         const size_t next = line < header.length ? line + 1 : line;
