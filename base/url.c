@@ -34,13 +34,6 @@ struct parser {
 };
 
 static bool
-is_alpha(char c)
-{
-    c |= 0x20;
-    return c >= 'a' && c <= 'z';
-}
-
-static bool
 is_slash(const struct parser *parser, char c)
 {
     return c == '/' || (parser->special && c == '\\');
@@ -84,12 +77,6 @@ bad(struct parser *parser, const char *what)
     return status_fail(parser->why, STATUS_BAD_INPUT, "not a URL: %s", what);
 }
 
-static bool
-ends_host(char c)
-{
-    return c == '/' || c == '\\' || c == '?' || c == '#';
-}
-
 /* ---- scheme ---- */
 
 static void
@@ -112,52 +99,7 @@ set_scheme(struct parser *parser, struct slice scheme)
     }
 }
 
-/* Length of the scheme at the front, 0 when there is none. */
-static size_t
-scheme_length(struct slice text)
-{
-    size_t n = 0;
-    while (n < text.length &&
-           (is_alpha(text.at[n]) ||
-            (n > 0 && ((text.at[n] >= '0' && text.at[n] <= '9') || text.at[n] == '+' ||
-                       text.at[n] == '-' || text.at[n] == '.')))) {
-        n++;
-    }
-    return n < text.length && text.at[n] == ':' ? n : 0;
-}
-
 /* ---- path ---- */
-
-static bool
-is_drive_letter(struct slice text, bool normalised)
-{
-    return text.length == 2 && is_alpha(text.at[0]) &&
-           (text.at[1] == ':' || (!normalised && text.at[1] == '|'));
-}
-
-static bool
-starts_with_drive_letter(struct slice text)
-{
-    return text.length >= 2 && is_drive_letter(slice_of(text.at, 2), false) &&
-           (text.length == 2 || ends_host(text.at[2]));
-}
-
-/* Dots of a segment, each "." or "%2e": 1, 2, or 0 when it is an ordinary name. */
-static int
-dot_count(struct slice segment)
-{
-    int dots = 0;
-    while (segment.length > 0) {
-        const bool encoded =
-            segment.length >= 3 && slice_equal_nocase(slice_of(segment.at, 3), SLICE("%2e"));
-        const size_t n = encoded ? 3 : 1;
-        if ((!encoded && segment.at[0] != '.') || ++dots > 2) {
-            return 0;
-        }
-        segment = slice_of(segment.at + n, segment.length - n);
-    }
-    return dots;
-}
 
 static void
 shorten_path(struct parser *parser)
@@ -165,7 +107,7 @@ shorten_path(struct parser *parser)
     const char *path = parser->out->data + parser->path.at;
     size_t length = parser->out->length - parser->path.at;
     if (parser->out->overflowed || length == 0 ||
-        (parser->file && length == 3 && is_drive_letter(slice_of(path + 1, 2), true))) {
+        (parser->file && length == 3 && url_is_drive_letter(slice_of(path + 1, 2), true))) {
         return;
     }
     while (length > 0 && path[length - 1] != '/') {
@@ -188,13 +130,13 @@ parse_segments(struct parser *parser)
         }
         const struct slice segment = take(parser, n);
         const bool last = !starts_with_slash(parser);
-        const int dots = dot_count(segment);
+        const int dots = url_dot_count(segment);
         if (dots == 2) {
             shorten_path(parser);
         }
         if (dots == 0) {
-            const bool drive =
-                parser->file && out->length == parser->path.at && is_drive_letter(segment, false);
+            const bool drive = parser->file && out->length == parser->path.at &&
+                               url_is_drive_letter(segment, false);
             buf_append_char(out, '/');
             url_append_encoded(out, segment, ENCODE_PATH);
             if (drive && !out->overflowed) {
@@ -340,23 +282,6 @@ write_port(struct parser *parser, struct slice digits)
     return STATUS_OK;
 }
 
-/* Where the port's colon stands: the first one outside brackets, or length. */
-static size_t
-find_port(struct slice text)
-{
-    bool inside = false;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.at[i] == '[') {
-            inside = true;
-        } else if (text.at[i] == ']') {
-            inside = false;
-        } else if (text.at[i] == ':' && !inside) {
-            return i;
-        }
-    }
-    return text.length;
-}
-
 /* Authority, host and port states: from after "//". */
 static enum status
 parse_authority(struct parser *parser)
@@ -384,7 +309,7 @@ parse_authority(struct parser *parser)
         write_credentials(parser, slice_of(credentials.at, colon),
                           slice_of(credentials.at + password, at_sign - password));
     }
-    const size_t colon = find_port(authority);
+    const size_t colon = url_find_port(authority);
     if (colon == 0 && (parser->special || authority.length > 0)) {
         return bad(parser, "no host");
     }
@@ -503,12 +428,12 @@ static enum status
 parse_file_host(struct parser *parser)
 {
     size_t n = 0;
-    while (n < parser->rest.length && !ends_host(parser->rest.at[n])) {
+    while (n < parser->rest.length && !url_ends_host(parser->rest.at[n])) {
         n++;
     }
     const struct slice host = slice_of(parser->rest.at, n);
     parser->host.at = parser->out->length;
-    if (is_drive_letter(host, false)) {
+    if (url_is_drive_letter(host, false)) {
         parser->path.at = parser->out->length;
         parse_segments(parser);
         end_path(parser);
@@ -544,8 +469,8 @@ parse_file(struct parser *parser)
             parser->host = copy(parser, base->host);
         }
         parser->path.at = parser->out->length;
-        if (with_base && !starts_with_drive_letter(parser->rest) && base->path.length >= 3 &&
-            is_drive_letter(slice_of(base->path.at + 1, 2), true) &&
+        if (with_base && !url_starts_with_drive_letter(parser->rest) && base->path.length >= 3 &&
+            url_is_drive_letter(slice_of(base->path.at + 1, 2), true) &&
             (base->path.length == 3 || base->path.at[3] == '/')) {
             buf_append(parser->out, base->path.at, 3);
         }
@@ -555,7 +480,7 @@ parse_file(struct parser *parser)
     }
     if (with_base) {
         parser->host = copy(parser, base->host);
-        return parse_against_base_path(parser, !starts_with_drive_letter(parser->rest));
+        return parse_against_base_path(parser, !url_starts_with_drive_letter(parser->rest));
     }
     parser->path.at = parser->out->length;
     parse_segments(parser);
@@ -612,38 +537,6 @@ parse_without_scheme(struct parser *parser)
     return parser->file ? parse_file(parser) : parse_relative(parser);
 }
 
-/* Without leading and trailing controls and blanks. */
-static struct slice
-trim(struct slice input)
-{
-    while (input.length > 0 && (unsigned char)input.at[0] <= ' ') {
-        input = slice_of(input.at + 1, input.length - 1);
-    }
-    while (input.length > 0 && (unsigned char)input.at[input.length - 1] <= ' ') {
-        input.length--;
-    }
-    return input;
-}
-
-/* Tabs and newlines are ignored wherever they stand; copies only when there are any. */
-static struct slice
-without_newlines(struct slice input, struct buf *copy_of)
-{
-    size_t n = 0;
-    while (n < input.length && input.at[n] != '\t' && input.at[n] != '\n' && input.at[n] != '\r') {
-        n++;
-    }
-    if (n == input.length) {
-        return input;
-    }
-    for (size_t i = 0; i < input.length; i++) {
-        if (input.at[i] != '\t' && input.at[i] != '\n' && input.at[i] != '\r') {
-            buf_append_char(copy_of, input.at[i]);
-        }
-    }
-    return copy_of->length > 0 ? buf_slice(copy_of) : SLICE("");
-}
-
 static struct slice
 slice_at(const struct parser *parser, struct span span)
 {
@@ -677,14 +570,14 @@ url_parse(struct slice input, const struct url *base, struct buf *memory, struct
     struct buf clean;
     buf_init(&clean, input.length + 1);
     struct parser parser = {
-        .rest = without_newlines(trim(input), &clean),
+        .rest = url_without_newlines(url_trim(input), &clean),
         .base = base,
         .out = memory,
         .start = memory->length,
         .why = why,
         .port = -1,
     };
-    const size_t scheme = scheme_length(parser.rest);
+    const size_t scheme = url_scheme_length(parser.rest);
     enum status status =
         scheme > 0 ? parse_with_scheme(&parser, scheme) : parse_without_scheme(&parser);
     if (status == STATUS_OK && memory->overflowed) {

@@ -20,6 +20,16 @@ void url_append_encoded(struct buf *out, struct slice bytes, enum encode_set set
 void url_append_percent(struct buf *out, unsigned char c);
 int url_hex_digit(char c); /* -1 when none */
 
+/* What the parser asks of its input; no state. */
+bool url_ends_host(char c);                  /* "/", "\\", "?", "#" */
+size_t url_scheme_length(struct slice text); /* 0: no scheme at the front */
+bool url_is_drive_letter(struct slice text, bool normalised);
+bool url_starts_with_drive_letter(struct slice text);
+int url_dot_count(struct slice segment);      /* 1 or 2 for dot segments, else 0 */
+size_t url_find_port(struct slice authority); /* its colon, or the length */
+struct slice url_trim(struct slice input);
+struct slice url_without_newlines(struct slice input, struct buf *copy_of);
+
 /* The host parser; appends the serialised host. BAD_INPUT on failure. */
 enum status url_host_parse(struct slice text, bool special, struct buf *out, struct reason *why);
 

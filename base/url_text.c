@@ -1,0 +1,108 @@
+#include "base/url_internal.h"
+
+static bool
+is_alpha(char c)
+{
+    c |= 0x20;
+    return c >= 'a' && c <= 'z';
+}
+
+bool
+url_ends_host(char c)
+{
+    return c == '/' || c == '\\' || c == '?' || c == '#';
+}
+
+/* Length of the scheme at the front, 0 when there is none. */
+size_t
+url_scheme_length(struct slice text)
+{
+    size_t n = 0;
+    while (n < text.length &&
+           (is_alpha(text.at[n]) ||
+            (n > 0 && ((text.at[n] >= '0' && text.at[n] <= '9') || text.at[n] == '+' ||
+                       text.at[n] == '-' || text.at[n] == '.')))) {
+        n++;
+    }
+    return n < text.length && text.at[n] == ':' ? n : 0;
+}
+
+bool
+url_is_drive_letter(struct slice text, bool normalised)
+{
+    return text.length == 2 && is_alpha(text.at[0]) &&
+           (text.at[1] == ':' || (!normalised && text.at[1] == '|'));
+}
+
+bool
+url_starts_with_drive_letter(struct slice text)
+{
+    return text.length >= 2 && url_is_drive_letter(slice_of(text.at, 2), false) &&
+           (text.length == 2 || url_ends_host(text.at[2]));
+}
+
+/* Dots of a segment, each "." or "%2e": 1, 2, or 0 when it is an ordinary name. */
+int
+url_dot_count(struct slice segment)
+{
+    int dots = 0;
+    while (segment.length > 0) {
+        const bool encoded =
+            segment.length >= 3 && slice_equal_nocase(slice_of(segment.at, 3), SLICE("%2e"));
+        const size_t n = encoded ? 3 : 1;
+        if ((!encoded && segment.at[0] != '.') || ++dots > 2) {
+            return 0;
+        }
+        segment = slice_of(segment.at + n, segment.length - n);
+    }
+    return dots;
+}
+
+/* Where the port's colon stands: the first one outside brackets, or length. */
+size_t
+url_find_port(struct slice text)
+{
+    bool inside = false;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] == '[') {
+            inside = true;
+        } else if (text.at[i] == ']') {
+            inside = false;
+        } else if (text.at[i] == ':' && !inside) {
+            return i;
+        }
+    }
+    return text.length;
+}
+
+/* Without leading and trailing controls and blanks. */
+struct slice
+url_trim(struct slice input)
+{
+    while (input.length > 0 && (unsigned char)input.at[0] <= ' ') {
+        input = slice_of(input.at + 1, input.length - 1);
+    }
+    while (input.length > 0 && (unsigned char)input.at[input.length - 1] <= ' ') {
+        input.length--;
+    }
+    return input;
+}
+
+/* Tabs and newlines are ignored wherever they stand; copies only when there are any. */
+struct slice
+url_without_newlines(struct slice input, struct buf *copy_of)
+{
+    size_t n = 0;
+    while (n < input.length && input.at[n] != '\t' && input.at[n] != '\n' && input.at[n] != '\r') {
+        n++;
+    }
+    if (n == input.length) {
+        return input;
+    }
+    for (size_t i = 0; i < input.length; i++) {
+        if (input.at[i] != '\t' && input.at[i] != '\n' && input.at[i] != '\r') {
+            buf_append_char(copy_of, input.at[i]);
+        }
+    }
+    return copy_of->length > 0 ? buf_slice(copy_of) : SLICE("");
+}
