@@ -22,3 +22,4 @@ CONFORMANCE += run_mime
 UNIT_TESTS += tests/unit/test_worker
 UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_fetch_http tests/unit/test_robots tests/unit/test_sitemap
 UNIT_TESTS += tests/unit/test_detect
+FUZZERS += fuzz_detect

@@ -9,3 +9,4 @@ CONFORMANCE += run_html_encoding
 UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
 UNIT_TESTS += tests/unit/test_transform
+FUZZERS += fuzz_html fuzz_transform

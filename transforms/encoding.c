@@ -460,8 +460,8 @@ encodings_close(struct encodings *encodings)
 
 static const char replacement[] = "\xEF\xBF\xBD";
 
-static void
-repair_utf8(struct slice bytes, struct buf *out)
+void
+encoding_repair(struct slice bytes, struct buf *out)
 {
     while (bytes.length > 0) {
         const size_t good = valid_prefix(bytes);
@@ -546,7 +546,7 @@ encoding_convert(struct encodings *encodings, const char *name, struct slice byt
         return STATUS_OK;
     }
     if (utf8) {
-        repair_utf8(bytes, out);
+        encoding_repair(bytes, out);
     } else if (strcmp(name, "replacement") == 0) {
         buf_append(out, replacement, 3);
     } else {

@@ -33,6 +33,8 @@ const char *encoding_of_xml(struct slice bytes, struct slice http);
  * later within 64 KiB; NULL for none. */
 const char *encoding_prescan(struct slice bytes);
 bool encoding_is_utf8(struct slice bytes); /* valid UTF-8, ASCII included */
+/* Appends the bytes, bad sequences as U+FFFD. */
+void encoding_repair(struct slice bytes, struct buf *out);
 
 struct encodings; /* loaded converters; one thread */
 struct encodings *encodings_open(void);

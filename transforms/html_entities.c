@@ -1,6 +1,7 @@
-/* The named character references of HTML (https://html.spec.whatwg.org/#named-character-references):
- * name in byte order, one or two code points, and whether it also counts without a semicolon.
- * The table is the standard's own entities.json, repacked. */
+/* The named character references of HTML
+ * (https://html.spec.whatwg.org/#named-character-references): name in byte order, one or two code
+ * points, and whether it also counts without a semicolon. The table is the standard's own
+ * entities.json, repacked. */
 #include "transforms/html_entities.h"
 
 #include <string.h>
@@ -730,7 +731,7 @@ entity_find(struct slice name)
 
 /* Code points that numeric references to the C1 range mean: windows-1252's. */
 static const uint16_t c1_meaning[32] = {
-    0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160,
+    0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021, 0x2C6,  0x2030, 0x160,
     0x2039, 0x152,  0x8D,   0x17D,  0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
 

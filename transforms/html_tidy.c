@@ -2,6 +2,7 @@
 #include <tidy/tidy.h>
 #include <tidy/tidybuffio.h>
 
+#include "transforms/encoding.h"
 #include "transforms/html.h"
 
 /* Node types whose text is text. */
@@ -18,10 +19,19 @@ struct walk {
     bool full;
 };
 
+/* A copy. Tidy cuts characters in two at times (after a '<' that begins no tag). */
 static struct slice
 keep(struct walk *walk, const char *bytes, size_t length)
 {
-    const struct slice copy = arena_copy(walk->tree->arena, slice_of(bytes, length));
+    struct slice text = {bytes, length};
+    struct buf mended;
+    buf_init(&mended, 3 * length + 1);
+    if (!encoding_is_utf8(text)) {
+        encoding_repair(text, &mended);
+        text = buf_slice(&mended);
+    }
+    const struct slice copy = arena_copy(walk->tree->arena, text);
+    buf_release(&mended);
     walk->full |= length > 0 && !copy.at;
     return copy.at ? copy : (struct slice){"", 0};
 }

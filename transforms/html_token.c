@@ -129,9 +129,8 @@ add_attribute(struct html_tokenizer *tokenizer, struct html_token *token, struct
         return;
     }
     name = lower_case(tokenizer, name);
-    const struct html_attribute *known = tokenizer->tree->attributes + token->attribute;
     for (uint32_t i = 0; i < token->attribute_count; i++) {
-        if (slice_equal(known[i].name, name)) {
+        if (slice_equal(tokenizer->tree->attributes[token->attribute + i].name, name)) {
             return;
         }
     }
