@@ -35,6 +35,11 @@ struct rpc_keys {
     const char *const *admitted; /* NULL-terminated list, or NULL */
 };
 
+enum { RPC_KEY_SIZE = 41 }; /* of a Z85 key with NUL */
+/* A new key pair. UNSUPPORTED when this ZeroMQ has no CURVE. */
+enum status rpc_keys_make(char public_key[RPC_KEY_SIZE], char secret_key[RPC_KEY_SIZE],
+                          struct reason *why);
+
 /* ---- daemon side ---- */
 
 struct rpc_server;

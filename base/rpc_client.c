@@ -80,7 +80,8 @@ client_connect(struct rpc_client *client, const struct rpc_client_options *optio
                struct reason *why)
 {
     void *zmq = client->socket.zmq;
-    const struct rpc_keys *keys = options->keys;
+    const bool ipc = strncmp(options->endpoint, "ipc://", 6) == 0;
+    const struct rpc_keys *keys = ipc ? NULL : options->keys; /* as the server demands */
     TRY(rpc_endpoint_check(options->endpoint, keys, why));
     TRY(rpc_socket_option(zmq, ZMQ_IMMEDIATE, 1, why));
     TRY(rpc_socket_option(zmq, ZMQ_RCVHWM, 0, why)); /* bounded by what is outstanding */

@@ -62,9 +62,16 @@ keys_open(struct rpc_server *server, const struct rpc_keys *keys, struct reason 
     }
     TRY(rpc_socket_option(server->zap, ZMQ_LINGER, 0, why));
     TRY(rpc_socket_watch(&server->socket, server->zap, why));
-    TRY(rpc_socket_option(zmq, ZMQ_CURVE_SERVER, 1, why));
-    TRY(rpc_socket_text(zmq, ZMQ_ZAP_DOMAIN, "quadrille", why));
     return rpc_socket_text(zmq, ZMQ_CURVE_SECRETKEY, keys->own_secret, why);
+}
+
+/* For the endpoints bound from now on: ipc is kept by its file's permissions, all else by keys. */
+static enum status
+keys_demand(struct rpc_server *server, bool demanded, struct reason *why)
+{
+    void *zmq = server->socket.zmq;
+    TRY(rpc_socket_option(zmq, ZMQ_CURVE_SERVER, demanded, why));
+    return rpc_socket_text(zmq, ZMQ_ZAP_DOMAIN, demanded ? "quadrille" : "", why);
 }
 
 /* ZeroMQ removes whatever file stands at an ipc path and binds anew. That is right after a
@@ -94,6 +101,9 @@ endpoint_bind(struct rpc_server *server, const char *endpoint, const struct rpc_
     const char *path = strncmp(endpoint, "ipc://", 6) == 0 ? endpoint + 6 : NULL;
     if (path && ipc_is_served(path)) {
         return status_fail(why, STATUS_DENIED, "%s: another process serves here", endpoint);
+    }
+    if (keys) {
+        TRY(keys_demand(server, !path, why));
     }
     const mode_t old_mask = path ? umask(0177) : 0; /* the file must never be wider */
     const int bound = zmq_bind(server->socket.zmq, endpoint);

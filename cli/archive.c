@@ -34,8 +34,7 @@ cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice
     enum status status = find(cli, uri, &record, why);
     const struct slice known = buf_slice(&record);
     if (status == STATUS_OK && !meta_record_text(known, META_WARC_FILE, &where.file)) {
-        status = status_fail(why, STATUS_NOT_FOUND, "%.*s is not in the archive",
-                             SLICE_PRINT(uri));
+        status = status_fail(why, STATUS_NOT_FOUND, "%.*s is not in the archive", SLICE_PRINT(uri));
     }
     if (status == STATUS_OK) {
         const struct warc_limits limits = {0};

@@ -17,11 +17,11 @@ struct cli_common {
     const char *directory;
     struct flag_list assignments;
 };
-#define CLI_COMMON_FLAGS(common)                                                                   \
-    {"dir", 'd', FLAG_STRING, "DIR", &(common).directory, "The data directory."},                  \
-    {                                                                                              \
-        "set", 's', FLAG_REPEATED, "NAME=VALUE", &(common).assignments,                            \
-            "Sets an option of DIR/quadrille.conf for this run."                                   \
+#define CLI_COMMON_FLAGS(common)                                                  \
+    {"dir", 'd', FLAG_STRING, "DIR", &(common).directory, "The data directory."}, \
+    {                                                                             \
+        "set", 's', FLAG_REPEATED, "NAME=VALUE", &(common).assignments,           \
+            "Sets an option of DIR/quadrille.conf for this run."                  \
     }
 
 struct cli {
@@ -45,8 +45,7 @@ enum status cli_make_directory(const char *directory, struct reason *why);
 
 enum { CLI_ANSWER_MS = 30000 };
 enum status cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why);
-enum status cli_metastore(struct cli *cli, struct metastore_client **metastore,
-                          struct reason *why);
+enum status cli_metastore(struct cli *cli, struct metastore_client **metastore, struct reason *why);
 /* All partitions of all nodes. */
 enum status cli_index(struct cli *cli, struct index_client **index, struct reason *why);
 
@@ -70,24 +69,24 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
 
 /* ---- subcommands: argv[0] is the subcommand's name ---- */
 
-#define CLI_COMMAND_MAP(X)                                                                         \
-    X(init, "make a data directory with a commented configuration")                                \
-    X(crawl, "crawl seeds to the end, with progress")                                              \
-    X(up, "start all processes of this machine and keep them running")                             \
-    X(down, "stop what `up` started")                                                              \
-    X(status, "show every stage: rate, queue, oldest job, bottleneck")                             \
-    X(top, "show status again and again")                                                          \
-    X(stats, "print all counters, as text or JSON")                                                \
-    X(add, "add URIs to the crawl")                                                                \
-    X(meta, "print what is known of a URI, as Turtle")                                             \
-    X(query, "answer a SPARQL query or a quad pattern")                                            \
-    X(search, "find literals by keywords")                                                         \
-    X(dump, "write all documents as sorted canonical N-Quads")                                     \
-    X(verify, "check the index against itself")                                                    \
-    X(queue, "look at waiting and buried jobs, give buried ones another try")                      \
-    X(scope, "show or change which URIs may be crawled, also while running")                       \
-    X(detect, "say which type a file has")                                                         \
-    X(transform, "turn a file into N-Quads")                                                       \
+#define CLI_COMMAND_MAP(X)                                                    \
+    X(init, "make a data directory with a commented configuration")           \
+    X(crawl, "crawl seeds to the end, with progress")                         \
+    X(up, "start all processes of this machine and keep them running")        \
+    X(down, "stop what `up` started")                                         \
+    X(status, "show every stage: rate, queue, oldest job, bottleneck")        \
+    X(top, "show status again and again")                                     \
+    X(stats, "print all counters, as text or JSON")                           \
+    X(add, "add URIs to the crawl")                                           \
+    X(meta, "print what is known of a URI, as Turtle")                        \
+    X(query, "answer a SPARQL query or a quad pattern")                       \
+    X(search, "find literals by keywords")                                    \
+    X(dump, "write all documents as sorted canonical N-Quads")                \
+    X(verify, "check the index against itself")                               \
+    X(queue, "look at waiting and buried jobs, give buried ones another try") \
+    X(scope, "show or change which URIs may be crawled, also while running")  \
+    X(detect, "say which type a file has")                                    \
+    X(transform, "turn a file into N-Quads")                                  \
     X(selftest, "prove that the sandbox of the workers holds")
 
 #define X(name, summary) int command_##name(int argc, char **argv);

@@ -34,7 +34,8 @@ command_add(int argc, char **argv)
         .synopsis = "--dir DIR [--again] URI...",
         .summary = "add URIs to the crawl",
         .description = "Puts URIs into the queue. They are durable when the command returns; a "
-                       "crawl that runs takes them at once, else the next one does. A URI that was ever put before is not "
+                       "crawl that runs takes them at once, else the next one does. A URI that was "
+                       "ever put before is not "
                        "fetched again, unless --again asks for it.",
         .examples = "quadrille add --dir DIR https://example.org/ https://example.net/\n"
                     "quadrille add --dir DIR --again https://example.org/",

@@ -363,8 +363,8 @@ command_crawl(int argc, char **argv)
     if (status == STATUS_OK) {
         status = read_seeds(&seeds, &files, operands, operand_count, &why);
     }
-    code = status == STATUS_OK ? crawl_all(&program, &crawl, &seeds)
-                               : cli_end(&program, status, &why);
+    code =
+        status == STATUS_OK ? crawl_all(&program, &crawl, &seeds) : cli_end(&program, status, &why);
     seeds_release(&seeds);
     return code;
 }

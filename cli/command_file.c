@@ -16,7 +16,7 @@ enum { FILE_MAXIMUM = 1 << 30 };
 
 /* A document and what is said of it, wherever it is from. */
 struct material_file {
-    struct buf bytes;        /* of a file; of the archive: the record */
+    struct buf bytes; /* of a file; of the archive: the record */
     struct slice content;
     struct buf uri;
     struct buf content_type; /* as said; empty: nothing was */
@@ -60,9 +60,9 @@ read_file(const char *path, struct buf *bytes, struct reason *why)
     if (failed) {
         return status_fail_errno(why, "cannot read %s", path);
     }
-    return bytes->overflowed ? status_fail(why, STATUS_LIMIT, "%s has more than %zu bytes", path,
-                                           bytes->maximum)
-                             : STATUS_OK;
+    return bytes->overflowed
+               ? status_fail(why, STATUS_LIMIT, "%s has more than %zu bytes", path, bytes->maximum)
+               : STATUS_OK;
 }
 
 static void
@@ -151,8 +151,8 @@ detect_one(const struct file_flags *flags, const struct opt_set *options, const 
         status = detect_bytes(options, &input, &detection, why);
     }
     if (status == STATUS_OK) {
-        printf("%.*s\t%s", SLICE_PRINT(path != NULL ? slice_string(path)
-                                                    : buf_slice(&material.uri)),
+        printf("%.*s\t%s",
+               SLICE_PRINT(path != NULL ? slice_string(path) : buf_slice(&material.uri)),
                detection.type[0] != '\0' ? detection.type : "unknown");
         if (flags->explain) {
             printf("\t%s", detection.reason);
@@ -176,13 +176,14 @@ detect_all(const struct file_flags *flags, char **paths, int n, struct reason *w
     return status;
 }
 
-#define FILE_FLAGS(flags)                                                                          \
-    CLI_COMMON_FLAGS((flags).common),                                                              \
-        {"uri", 0, FLAG_STRING, "URI", &(flags).uri,                                               \
-         "The document's URI; without FILE: take it from the archive of DIR."},                    \
-    {                                                                                              \
-        "content-type", 0, FLAG_STRING, "TYPE", &(flags).content_type,                             \
-            "What the server's Content-Type said."                                                 \
+#define FILE_FLAGS(flags)                                                                     \
+    CLI_COMMON_FLAGS((flags).common),                                                         \
+        {"uri",        0,                                                                     \
+         FLAG_STRING,  "URI",                                                                 \
+         &(flags).uri, "The document's URI; without FILE: take it from the archive of DIR."}, \
+    {                                                                                         \
+        "content-type", 0, FLAG_STRING, "TYPE", &(flags).content_type,                        \
+            "What the server's Content-Type said."                                            \
     }
 
 int
@@ -191,7 +192,8 @@ command_detect(int argc, char **argv)
     struct file_flags file = {0};
     const struct flag flags[] = {
         FILE_FLAGS(file),
-        {"explain", 'e', FLAG_SWITCH, NULL, &file.explain, "Prints also the evidence that decided."},
+        {"explain", 'e', FLAG_SWITCH, NULL, &file.explain,
+         "Prints also the evidence that decided."},
         {0},
     };
     const struct program program = {
@@ -245,8 +247,8 @@ transform_material(const struct file_flags *flags, const struct material_file *m
         .charset = has_type ? media_type_parameter(&said, "charset") : (struct slice){NULL, 0},
         .bytes = material->content,
     };
-    const enum status status = transform_bytes(options, flags->common.directory, &request, &reply,
-                                               &outcome, &died, why);
+    const enum status status =
+        transform_bytes(options, flags->common.directory, &request, &reply, &outcome, &died, why);
     if (status == STATUS_OK) {
         print_outcome(&outcome);
     }
@@ -275,8 +277,7 @@ command_transform(int argc, char **argv)
     struct file_flags file = {0};
     const struct flag flags[] = {
         FILE_FLAGS(file),
-        {"type", 't', FLAG_STRING, "TYPE", &file.type,
-         "The media type, instead of detecting it."},
+        {"type", 't', FLAG_STRING, "TYPE", &file.type, "The media type, instead of detecting it."},
         {0},
     };
     const struct program program = {

@@ -44,8 +44,8 @@ print_meta(struct cli *cli, const char *uri, bool host, struct reason *why)
         status = print_record(metastore, buf_slice(&key), &found, why);
     }
     if (status == STATUS_OK && !found) {
-        status = status_fail(why, STATUS_NOT_FOUND, "nothing is known of %.*s",
-                             (int)key.length - 1, key.data + 1);
+        status = status_fail(why, STATUS_NOT_FOUND, "nothing is known of %.*s", (int)key.length - 1,
+                             key.data + 1);
     }
     buf_release(&crawl_key);
     buf_release(&key);

@@ -96,8 +96,8 @@ print_pattern(struct index_client *index, const struct pattern_texts *texts, str
         status = parse_term(texts->graph, &arena, &pattern.graph, why);
     }
     if (status == STATUS_OK) {
-        status = index_pattern(index, &pattern, (uint64_t)texts->limit, cli_print_piece, stdout,
-                               why);
+        status =
+            index_pattern(index, &pattern, (uint64_t)texts->limit, cli_print_piece, stdout, why);
     }
     arena_release(&arena);
     return status;
@@ -140,7 +140,8 @@ command_query(int argc, char **argv)
     struct buf text;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
-        {"file", 'f', FLAG_STRING, "FILE", &file, "Reads the query from FILE; - for standard input."},
+        {"file", 'f', FLAG_STRING, "FILE", &file,
+         "Reads the query from FILE; - for standard input."},
         {"format", 'o', FLAG_STRING, "FORMAT", &format,
          "table, json, xml, csv or tsv; for CONSTRUCT and DESCRIBE nt, ttl or nq."},
         {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout, "Gives up after so long (60)."},
@@ -239,8 +240,8 @@ command_search(int argc, char **argv)
         status = open_index(&cli, &common, &index, &why);
     }
     if (status == STATUS_OK) {
-        status = index_search(index, buf_slice(&words), (uint32_t)limit, cli_print_piece, stdout,
-                              &why);
+        status =
+            index_search(index, buf_slice(&words), (uint32_t)limit, cli_print_piece, stdout, &why);
     }
     buf_release(&words);
     close_index(&cli, index);

@@ -21,9 +21,8 @@ print_job(void *context, const struct job *job, struct slice state, struct slice
     if (job->due_ms > 0) {
         clock_text(job->due_ms, 0, due);
     }
-    printf("%s\t%.*s\t%.*s\tdepth=%u attempt=%u due=%s\n",
-           stage_name((enum stage)job->key.stage), SLICE_PRINT(state), SLICE_PRINT(job->uri),
-           job->depth, job->attempt, due);
+    printf("%s\t%.*s\t%.*s\tdepth=%u attempt=%u due=%s\n", stage_name((enum stage)job->key.stage),
+           SLICE_PRINT(state), SLICE_PRINT(job->uri), job->depth, job->attempt, due);
     if (reason.length > 0) {
         printf("\treason: %.*s\n", SLICE_PRINT(reason));
     }
@@ -95,8 +94,7 @@ show_stats(struct cli *cli, struct reason *why)
 }
 
 static enum status
-run(struct cli *cli, const struct selection *selection, char **operands, int n,
-    struct reason *why)
+run(struct cli *cli, const struct selection *selection, char **operands, int n, struct reason *why)
 {
     struct queue_client *queue;
     enum status status;

@@ -36,8 +36,8 @@ static const struct program program = {
 static void
 describe(void)
 {
-    size_t n = (size_t)snprintf(description, sizeof description,
-                                "Commands (each answers --help):\n\n");
+    size_t n =
+        (size_t)snprintf(description, sizeof description, "Commands (each answers --help):\n\n");
     for (int i = 0; i < COMMAND_COUNT && n < sizeof description; i++) {
         n += (size_t)snprintf(description + n, sizeof description - n, "  %-10s %s\n",
                               commands[i].name, commands[i].summary);
@@ -61,8 +61,7 @@ main(int argc, char **argv)
                 argv[1]);
         return EXIT_MISUSE;
     }
-    const enum status status =
-        program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    const enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
     if (status == STATUS_END) {
         return EXIT_DONE;
     }

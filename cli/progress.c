@@ -121,8 +121,7 @@ progress_rate(const struct progress *progress, enum stage stage)
     if (progress->before_ms == 0 || progress->now_ms <= progress->before_ms) {
         return 0;
     }
-    const uint64_t done =
-        progress->now.stages[stage].done - progress->before.stages[stage].done;
+    const uint64_t done = progress->now.stages[stage].done - progress->before.stages[stage].done;
     return (double)done * 1000.0 / (double)(progress->now_ms - progress->before_ms);
 }
 
@@ -178,8 +177,7 @@ progress_print_table(const struct progress *progress, FILE *out)
     fprintf(out, "URIs seen %" PRIu64 ", hosts waiting %" PRIu64 " (%" PRIu64 " busy)",
             progress->now.seen, progress->now.lanes, progress->now.lanes_busy);
     if (progress->node_count > 1) {
-        fprintf(out, ", %zu nodes, jobs moved %" PRIu64, progress->node_count,
-                progress->now.sent);
+        fprintf(out, ", %zu nodes, jobs moved %" PRIu64, progress->node_count, progress->now.sent);
     }
     fputs(progress->now.intake_stopped
               ? "\nIntake is stopped: free disk space below queue.min_free or queue.maximum\n"
@@ -216,8 +214,7 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
             ",\"intake_stopped\":%s,\"exhausted\":%s,\"bottleneck\":",
             progress->now.seen, progress->now.lanes, progress->now.lanes_busy, progress->now.sent,
             progress->now.received, progress->now.disk_free,
-            progress->now.intake_stopped ? "true" : "false",
-            progress->quiet ? "true" : "false");
+            progress->now.intake_stopped ? "true" : "false", progress->quiet ? "true" : "false");
     if (slow >= 0) {
         fprintf(out, "\"%s\"", stage_name((enum stage)slow));
     } else {
@@ -226,10 +223,9 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
     if (index != NULL) {
         fprintf(out,
                 ",\"index\":{\"documents\":%" PRIu64 ",\"quads\":%" PRIu64 ",\"terms\":%" PRIu64
-                ",\"literals\":%" PRIu64 ",\"bytes_on_disk\":%" PRIu64 ",\"batches\":%" PRIu64
-                "}",
-                index->documents, index->quads, index->terms, index->literals,
-                index->bytes_on_disk, index->batches);
+                ",\"literals\":%" PRIu64 ",\"bytes_on_disk\":%" PRIu64 ",\"batches\":%" PRIu64 "}",
+                index->documents, index->quads, index->terms, index->literals, index->bytes_on_disk,
+                index->batches);
     }
     fputs("}\n", out);
 }

@@ -88,8 +88,7 @@ seeds_scope(const struct seeds *seeds, struct buf *assignment, struct reason *wh
 }
 
 enum status
-seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags,
-          struct reason *why)
+seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags, struct reason *why)
 {
     struct job *jobs = memory_zero(PUT_BATCH, sizeof *jobs);
     enum status status = STATUS_OK;

@@ -119,8 +119,8 @@ add_children(struct supervisor *supervisor, const struct opt_set *options,
         }
         const int64_t count = opt_integer(options, part->count_option);
         for (int64_t n = 1; n <= count; n++) {
-            add_child(supervisor, part->program, part->name,
-                      part->stage >= 0 ? (unsigned)n : 0, part->rank);
+            add_child(supervisor, part->program, part->name, part->stage >= 0 ? (unsigned)n : 0,
+                      part->rank);
         }
     }
 }

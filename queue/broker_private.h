@@ -1,6 +1,6 @@
-/* Inside of the broker: shared by broker.c (life, rounds), broker_submit.c (reading requests),
- * broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go out),
- * broker_view.c (people look), broker_node.c (between nodes).
+/* Inside of the broker: shared by broker_open.c (life), broker.c (rounds), broker_submit.c (reading
+ * requests), broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go
+ * out), broker_view.c (people look), broker_node.c (between nodes).
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -97,6 +97,8 @@ struct origin {
 };
 
 enum {
+    IDENTITY_VERSION = 1,
+    IDENTITY_SIZE = 9,
     ROUND_REQUESTS = 4096,
     ROUND_BYTES = 16 << 20,
     ROUND_JOBS = 50000,
@@ -121,9 +123,9 @@ struct broker {
     struct leases *leases;
     struct sequence *sequences[STAGE_COUNT]; /* by lane */
     uint32_t sequence_counts[STAGE_COUNT];
-    struct peer *peers;                      /* by node */
+    struct peer *peers; /* by node */
     struct peer *peers_committed;
-    struct origin *origins;                  /* those heard of, as stored */
+    struct origin *origins; /* those heard of, as stored */
     size_t origin_count;
 
     /* this round */
@@ -143,8 +145,8 @@ struct broker {
     struct parked *parked;
     size_t parked_count, parked_capacity;
 
-    uint64_t later_due_ms;    /* wall: of the first row of `later`; UINT64_MAX none */
-    uint64_t grace_until_ms;  /* monotonic; 0: over */
+    uint64_t later_due_ms;                  /* wall: of the first row of `later`; UINT64_MAX none */
+    uint64_t grace_until_ms;                /* monotonic; 0: over */
     uint64_t stall_check_ms, room_check_ms; /* monotonic: the next */
     uint64_t disk_free;
     uint64_t failed_until_ms; /* monotonic: writing failed for lack of room */
@@ -185,8 +187,7 @@ void broker_store_job(struct broker *broker, const struct job *job, bool schedul
 
 /* ---- broker_complete.c ---- */
 
-enum status broker_prepare_ending(struct broker *broker, struct ending *ending,
-                                  struct reason *why);
+enum status broker_prepare_ending(struct broker *broker, struct ending *ending, struct reason *why);
 enum status broker_complete(struct broker *broker, uint32_t worker, const struct ending *ending,
                             struct reason *why);
 /* Jobs of dead and stalled workers go back. */

@@ -15,8 +15,13 @@
 #include "queue/message.h"
 
 /* Twice what a message may have: the transport refuses what is too long, and says so. */
-enum { PAYLOAD_MAXIMUM = 2 * RPC_PAYLOAD_MAXIMUM, LEASE_PARTS = 3, TOUCH_MOST = 100000,
-       LEASE_DEFAULT_MS = 60000, RESEND_MS = 250 };
+enum {
+    PAYLOAD_MAXIMUM = 2 * RPC_PAYLOAD_MAXIMUM,
+    LEASE_PARTS = 3,
+    TOUCH_MOST = 100000,
+    LEASE_DEFAULT_MS = 60000,
+    RESEND_MS = 250
+};
 
 /* What a completion that gives a job back must say of it. */
 struct held {
@@ -82,6 +87,9 @@ touched(void *context, enum status status, struct slice payload, const struct re
     struct codec_reader reader = codec_reader_of(payload);
     client->touching = false;
     if (status != STATUS_OK) {
+        if (status == STATUS_CANCELLED) {
+            return;
+        }
         log_warning("leases_not_renewed", "reason=%s", why != NULL ? why->text : "");
         return;
     }
@@ -192,8 +200,7 @@ late(void *context, uint8_t verb, enum status status, struct slice payload)
     struct job *jobs;
     size_t n;
     uint64_t lease_ms;
-    if (verb != QUEUE_RESERVE || status != STATUS_OK ||
-        !read_jobs(payload, &lease_ms, &jobs, &n)) {
+    if (verb != QUEUE_RESERVE || status != STATUS_OK || !read_jobs(payload, &lease_ms, &jobs, &n)) {
         return;
     }
     size_t strange = 0;
@@ -271,8 +278,7 @@ queue_client_process(struct queue_client *client)
     if (!client->watching && client->known != 0) {
         watch(client);
     }
-    if (client->held_count > 0 && !client->touching &&
-        clock_monotonic_ms() >= client->renew_ms) {
+    if (client->held_count > 0 && !client->touching && clock_monotonic_ms() >= client->renew_ms) {
         touch(client, false);
     }
 }
@@ -410,8 +416,8 @@ queue_stats_get(struct queue_client *client, struct queue_stats *stats, uint32_t
 {
     struct buf reply;
     buf_init(&reply, 1 << 16);
-    enum status status = rpc_call(client->rpc, QUEUE_STATS, (struct slice){NULL, 0}, timeout_ms,
-                                  &reply, why);
+    enum status status =
+        rpc_call(client->rpc, QUEUE_STATS, (struct slice){NULL, 0}, timeout_ms, &reply, why);
     if (status == STATUS_OK && !message_get_stats(buf_slice(&reply), stats)) {
         status = status_fail(why, STATUS_PROTOCOL, "the queue's stats were not understood");
     }
@@ -451,8 +457,8 @@ queue_peek(struct queue_client *client, enum stage stage, const char *state, uin
     codec_put_u8(&client->payload, (uint8_t)stage);
     codec_put_slice(&client->payload, slice_string(state));
     codec_put_varint(&client->payload, most);
-    enum status status = rpc_call(client->rpc, QUEUE_PEEK, buf_slice(&client->payload), TIMEOUT_MS,
-                                  &reply, why);
+    enum status status =
+        rpc_call(client->rpc, QUEUE_PEEK, buf_slice(&client->payload), TIMEOUT_MS, &reply, why);
     if (status == STATUS_OK) {
         status = show_jobs(buf_slice(&reply), slice_string(state), visit, context, why);
     }
@@ -475,8 +481,8 @@ queue_kick(struct queue_client *client, enum stage stage, struct slice uri, uint
         buf_reset(&reply);
         codec_put_u8(&client->payload, (uint8_t)stage);
         codec_put_slice(&client->payload, uri);
-        status = rpc_call(client->rpc, QUEUE_KICK, buf_slice(&client->payload), TIMEOUT_MS, &reply,
-                          why);
+        status =
+            rpc_call(client->rpc, QUEUE_KICK, buf_slice(&client->payload), TIMEOUT_MS, &reply, why);
         struct codec_reader reader = codec_reader_of(buf_slice(&reply));
         now = status == STATUS_OK ? codec_get_varint(&reader) : 0;
         *kicked += now;

@@ -15,7 +15,12 @@
 #include "base/memory.h"
 #include "base/url.h"
 
-enum { FILE_MAXIMUM = 1 << 20, WEIGHT_MAXIMUM = 1000, KEY_LENGTH = 40, ALL_STAGES = (1 << STAGE_COUNT) - 1 };
+enum {
+    FILE_MAXIMUM = 1 << 20,
+    WEIGHT_MAXIMUM = 1000,
+    KEY_LENGTH = 40,
+    ALL_STAGES = (1 << STAGE_COUNT) - 1
+};
 
 struct cluster {
     struct arena memory; /* texts of the nodes */
@@ -39,8 +44,8 @@ struct line {
 static enum status
 wrong(const struct line *line, const char *what, struct slice which)
 {
-    return status_fail(line->why, STATUS_MISUSE, "cluster.conf line %zu: %s \"%.*s\"",
-                       line->number, what, SLICE_PRINT(which));
+    return status_fail(line->why, STATUS_MISUSE, "cluster.conf line %zu: %s \"%.*s\"", line->number,
+                       what, SLICE_PRINT(which));
 }
 
 static const char *
@@ -107,8 +112,11 @@ read_setting(const struct line *line, struct slice word, struct cluster_node *no
     const struct {
         const char *name;
         const char **place;
-    } texts[] = {{"host", &node->host},   {"queue", &node->queue}, {"metastore", &node->metastore},
-                 {"index", &node->index}, {"web", &node->web}};
+    } texts[] = {{"host", &node->host},
+                 {"queue", &node->queue},
+                 {"metastore", &node->metastore},
+                 {"index", &node->index},
+                 {"web", &node->web}};
     const size_t equals = slice_find(word, '=');
     if (equals == word.length) {
         return wrong(line, "name=value is wanted, not", word);
@@ -150,14 +158,14 @@ read_node(const struct line *line, struct slice rest)
     const struct slice name = next_word(&rest);
     size_t other;
     if (!name_is_good(name) || cluster_find(cluster, name, &other)) {
-        return wrong(line, "a node's name has letters, digits, '-', '_', '.', and is its own;", name);
+        return wrong(line, "a node's name has letters, digits, '-', '_', '.', and is its own;",
+                     name);
     }
     if (cluster->count == CLUSTER_NODES_MAXIMUM) {
         return wrong(line, "too many nodes at", name);
     }
     struct cluster_node *node = &cluster->nodes[cluster->count++];
-    *node = (struct cluster_node){
-        .name = keep(cluster, name), .weight = 1, .stages = ALL_STAGES};
+    *node = (struct cluster_node){.name = keep(cluster, name), .weight = 1, .stages = ALL_STAGES};
     for (struct slice word = next_word(&rest); word.length > 0; word = next_word(&rest)) {
         TRY(read_setting(line, word, node));
     }
@@ -178,8 +186,8 @@ read_secret(const struct line *line, struct slice name)
     const int file = open(path.data, O_RDONLY | O_CLOEXEC);
     buf_release(&path);
     if (file < 0) {
-        return status_fail_errno(line->why, "cluster.conf line %zu: cannot open %.*s",
-                                 line->number, SLICE_PRINT(name));
+        return status_fail_errno(line->why, "cluster.conf line %zu: cannot open %.*s", line->number,
+                                 SLICE_PRINT(name));
     }
     const bool safe = fstat(file, &info) == 0 && (info.st_mode & 077) == 0;
     const ssize_t n = read(file, text, sizeof text - 1);
@@ -205,8 +213,8 @@ read_curve(const struct line *line, struct slice rest)
             cluster->keys.own_public = cluster->keys.server_public =
                 keep(cluster, slice_of(word.at + public_name.length, KEY_LENGTH));
         } else if (slice_starts(word, secret_name)) {
-            TRY(read_secret(line, slice_of(word.at + secret_name.length,
-                                           word.length - secret_name.length)));
+            TRY(read_secret(
+                line, slice_of(word.at + secret_name.length, word.length - secret_name.length)));
         } else {
             return wrong(line, "curve has public=Z85 (40 characters) and secret_file=FILE, not",
                          word);
@@ -294,7 +302,7 @@ has_metastore(const struct cluster_node *node, int what)
 static void
 number_stores(struct cluster *cluster)
 {
-    uint16_t numbers[CLUSTER_NODES_MAXIMUM];
+    uint16_t numbers[CLUSTER_NODES_MAXIMUM] = {0};
     uint16_t count = 0;
     for (size_t i = 0; i < cluster->count; i++) {
         numbers[i] = count;
@@ -320,8 +328,8 @@ spread(struct cluster *cluster, struct reason *why)
     }
     for (size_t i = 0; i < cluster->count; i++) {
         if (cluster->nodes[i].queue == NULL) {
-            return status_fail(why, STATUS_MISUSE, "cluster.conf: node %s has no queue=",
-                               cluster->nodes[i].name);
+            return status_fail(why, STATUS_MISUSE,
+                               "cluster.conf: node %s has no queue=", cluster->nodes[i].name);
         }
     }
     cluster->store_owners = draw(cluster, has_metastore, 0);

@@ -19,21 +19,21 @@ struct document_record {
     struct slice node; /* name in cluster.conf */
     struct slice file; /* name in that node's DIR/warc */
     uint64_t offset;
-    uint64_t length;   /* bytes in the file (compressed) */
-    struct slice id;   /* WARC-Record-ID without <> */
+    uint64_t length; /* bytes in the file (compressed) */
+    struct slice id; /* WARC-Record-ID without <> */
 };
 
 struct document {
     uint16_t http_status;
-    struct slice content_type;        /* header's value as received */
-    struct slice link_header;         /* Link header values joined by ", " */
-    struct slice type;                /* detected media type, "application/rdf+xml" */
-    struct slice charset;             /* of the Content-Type; empty: none given */
-    struct document_record response;  /* what fetch archived */
+    struct slice content_type;         /* header's value as received */
+    struct slice link_header;          /* Link header values joined by ", " */
+    struct slice type;                 /* detected media type, "application/rdf+xml" */
+    struct slice charset;              /* of the Content-Type; empty: none given */
+    struct document_record response;   /* what fetch archived */
     struct document_record conversion; /* what transform archived */
-    uint64_t fetched_ms;              /* wall time */
-    uint64_t quads;                   /* in the conversion */
-    bool removed;                     /* the document is gone: its graph is to be emptied */
+    uint64_t fetched_ms;               /* wall time */
+    uint64_t quads;                    /* in the conversion */
+    bool removed;                      /* the document is gone: its graph is to be emptied */
 };
 
 void document_encode(struct buf *out, const struct document *document);

@@ -197,8 +197,8 @@ static enum status
 open_index(struct extract *extract, struct reason *why)
 {
     struct cluster_services services;
-    TRY(services_own_indexes(stage_directory(extract->run), stage_options(extract->run),
-                             &services, why));
+    TRY(services_own_indexes(stage_directory(extract->run), stage_options(extract->run), &services,
+                             why));
     const struct index_client_options settings = {
         .endpoints = services.endpoints,
         .count = services.count,

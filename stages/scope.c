@@ -153,9 +153,8 @@ rules_load(struct scope *scope, struct rules **out, struct reason *why)
     rules->prefix_count = opt_list(rules->options, "scope.prefixes", &rules->prefixes);
     rules->depth = (uint32_t)opt_integer(rules->options, "scope.depth");
     rules->repeats = (uint32_t)opt_integer(rules->options, "scope.repeats");
-    rules->everywhere = rules->host_count + rules->domain_count + rules->prefix_count +
-                            rules->include.count ==
-                        0;
+    rules->everywhere =
+        rules->host_count + rules->domain_count + rules->prefix_count + rules->include.count == 0;
     *out = rules;
     return STATUS_OK;
 fail:

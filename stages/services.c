@@ -24,8 +24,8 @@ own_endpoint(const char *directory, const char *service)
 static void
 append(struct cluster_services *services, char *endpoint)
 {
-    services->endpoints = memory_resize(services->endpoints, services->count + 1,
-                                        sizeof *services->endpoints);
+    services->endpoints =
+        memory_resize(services->endpoints, services->count + 1, sizeof *services->endpoints);
     services->endpoints[services->count++] = endpoint;
 }
 
@@ -52,8 +52,8 @@ services_queues(const struct cluster *cluster, const char *directory,
             append(services, memory_string(node->queue));
         } else {
             cluster_services_release(services);
-            return status_fail(why, STATUS_MISUSE, "cluster.conf: node %s has no queue=",
-                               node->name);
+            return status_fail(why, STATUS_MISUSE,
+                               "cluster.conf: node %s has no queue=", node->name);
         }
     }
     return STATUS_OK;
@@ -86,8 +86,7 @@ remote_index(const struct cluster_node *node, int64_t k, char **endpoint, struct
     }
     struct buf text;
     buf_init(&text, ENDPOINT_MAXIMUM);
-    buf_printf(&text, "%.*s:%d", (int)(colon - node->index), node->index,
-               atoi(colon + 1) + (int)k);
+    buf_printf(&text, "%.*s:%d", (int)(colon - node->index), node->index, atoi(colon + 1) + (int)k);
     *endpoint = memory_string(text.data);
     buf_release(&text);
     return STATUS_OK;

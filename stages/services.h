@@ -18,7 +18,7 @@ enum status services_own_indexes(const char *directory, const struct opt_set *op
 /* Those of all nodes that serve index: this node's first. A node's partition k answers at the
  * port of its index= endpoint plus k; every node has the same index.partitions. */
 enum status services_all_indexes(const struct cluster *cluster, const char *directory,
-                                 const struct opt_set *options,
-                                 struct cluster_services *services, struct reason *why);
+                                 const struct opt_set *options, struct cluster_services *services,
+                                 struct reason *why);
 
 #endif

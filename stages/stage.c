@@ -210,7 +210,8 @@ take_signals(struct stage_run *run, struct reason *why)
 static void
 on_standstill(int number)
 {
-    static const char text[] = "event=standstill reason=\"the loop stood still for stage.watchdog\"\n";
+    static const char text[] =
+        "event=standstill reason=\"the loop stood still for stage.watchdog\"\n";
     (void)number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(EXIT_SYSTEM);
@@ -274,9 +275,8 @@ finished(const struct stage_run *run)
     if (!run->stopping) {
         return false;
     }
-    const bool idle = run->waiting_count + run->running_count + run->ended_count +
-                          run->batches_under_way ==
-                      0;
+    const bool idle =
+        run->waiting_count + run->running_count + run->ended_count + run->batches_under_way == 0;
     /* An answer that is under way may bring jobs, which are to be given back in good order. */
     const bool awaited = run->reserving && run->daemon_answers;
     return (idle && !awaited) || clock_monotonic_ms() >= run->stop_deadline_ms;
@@ -311,10 +311,10 @@ read_options(struct stage_run *run)
 {
     const struct stage_spec *spec = run->spec;
     const struct opt_set *options = run->options;
-    run->batch_most = (size_t)opt_integer(
-        options, spec->batch_option != NULL ? spec->batch_option : "stage.batch");
-    run->window = (size_t)opt_integer(
-        options, spec->window_option != NULL ? spec->window_option : "stage.batch");
+    run->batch_most = (size_t)opt_integer(options, spec->batch_option != NULL ? spec->batch_option
+                                                                              : "stage.batch");
+    run->window = (size_t)opt_integer(options, spec->window_option != NULL ? spec->window_option
+                                                                           : "stage.batch");
     run->batch_delay_ms = opt_duration_ms(options, "stage.batch_delay");
     run->stop_timeout_ms = opt_duration_ms(options, "stage.stop_timeout");
     run->job_limit = (uint64_t)opt_integer(options, "stage.jobs_per_process");
@@ -434,8 +434,7 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
     char **operands;
     int operand_count;
 
-    enum status status =
-        program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
     if (status == STATUS_END) {
         return EXIT_DONE;
     }

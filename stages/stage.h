@@ -30,17 +30,17 @@ struct stage_run; /* the running skeleton */
 
 /* One reserved job. Everything lives until the job has ended and its completion was answered. */
 struct stage_job {
-    struct job job;             /* slices are copies in the arena */
-    struct document document;   /* decoded job.data */
-    struct arena arena;         /* free for the stage's use; bounded by stage.job_memory */
-    struct meta_update meta;    /* fields to merge into "u" + uri when the job ends */
-    void *state;                /* the stage's own */
+    struct job job;           /* slices are copies in the arena */
+    struct document document; /* decoded job.data */
+    struct arena arena;       /* free for the stage's use; bounded by stage.job_memory */
+    struct meta_update meta;  /* fields to merge into "u" + uri when the job ends */
+    void *state;              /* the stage's own */
     struct stage_run *run;
 };
 
 struct stage_spec {
     enum stage stage;
-    const struct program *program;   /* --help, manual page; flags are the skeleton's */
+    const struct program *program; /* --help, manual page; flags are the skeleton's */
     /* Once, before the first job. *context is handed to the other functions. */
     enum status (*open)(struct stage_run *run, void **context, struct reason *why);
     /* Takes the job. Must end it now or later. */
@@ -76,9 +76,9 @@ void stage_put_meta(struct stage_job *job, struct slice key, struct slice fields
 /* ---- services ---- */
 
 const struct opt_set *stage_options(struct stage_run *run);
-const char *stage_directory(struct stage_run *run);  /* the data directory */
+const char *stage_directory(struct stage_run *run);   /* the data directory */
 const char *stage_worker_name(struct stage_run *run); /* "fetch.1" */
-unsigned stage_worker_number(struct stage_run *run); /* 1-based: index partition = number - 1 */
+unsigned stage_worker_number(struct stage_run *run);  /* 1-based: index partition = number - 1 */
 const struct cluster *stage_cluster(struct stage_run *run);
 struct metastore_client *stage_metastore(struct stage_run *run);
 void stage_set_lane(struct stage_run *run, uint64_t lane);
@@ -86,8 +86,8 @@ bool stage_stopping(struct stage_run *run);
 
 typedef void stage_ready(void *context, uint32_t epoll_events);
 /* Adds or changes a descriptor; events 0 removes it. */
-void stage_watch(struct stage_run *run, int descriptor, uint32_t epoll_events,
-                 stage_ready *ready, void *context);
+void stage_watch(struct stage_run *run, int descriptor, uint32_t epoll_events, stage_ready *ready,
+                 void *context);
 typedef void stage_tick(void *context);
 /* One-shot: calls tick once after delay_ms from now; a later call with the same (tick,
  * context) replaces the earlier. delay_ms UINT64_MAX: cancels. */

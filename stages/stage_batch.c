@@ -72,8 +72,7 @@ stage_output(struct stage_job *job, const struct job *output)
     struct held_job *held = held_of(job);
     if (held->output_count == held->output_capacity) {
         held->output_capacity = held->output_capacity * 2 + 4;
-        held->outputs =
-            memory_resize(held->outputs, held->output_capacity, sizeof *held->outputs);
+        held->outputs = memory_resize(held->outputs, held->output_capacity, sizeof *held->outputs);
     }
     copy_job(held, output, &held->outputs[held->output_count++]);
 }
@@ -160,8 +159,8 @@ reason_text(struct stage_job *job, const char *format, va_list arguments)
 }
 
 void
-stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt,
-              const char *format, ...)
+stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt, const char *format,
+              ...)
 {
     struct held_job *held = held_of(job);
     va_list arguments;
@@ -221,8 +220,9 @@ static void
 reproducer(const struct held_job *held, const char *directory, struct buf *out)
 {
     buf_printf(out, "quadrille %s --dir '%s' --uri '%.*s'",
-               held->public.job.key.stage == STAGE_FETCH ? "fetch"
-               : held->public.job.key.stage == STAGE_DETECT ? "detect" : "transform",
+               held->public.job.key.stage == STAGE_FETCH    ? "fetch"
+               : held->public.job.key.stage == STAGE_DETECT ? "detect"
+                                                            : "transform",
                directory, SLICE_PRINT(held->public.job.uri));
 }
 
@@ -290,8 +290,7 @@ send_metadata(void *context)
             const size_t start = keys.length;
             buf_append_char(&keys, 'u');
             buf_append_slice(&keys, held->public.job.uri);
-            puts[n++] =
-                (struct meta_put){slice_of(keys.data + start, keys.length - start), fields};
+            puts[n++] = (struct meta_put){slice_of(keys.data + start, keys.length - start), fields};
         }
         for (size_t k = 0; k < held->put_count; k++) {
             puts[n++] = held->puts[k];

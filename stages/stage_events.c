@@ -120,8 +120,8 @@ events_timer(struct events *events, uint64_t delay_ms, stage_tick *tick, void *c
     if (i == events->timer_count) {
         if (events->timer_count == events->timer_capacity) {
             events->timer_capacity = events->timer_capacity * 2 + 8;
-            events->timers = memory_resize(events->timers, events->timer_capacity,
-                                           sizeof *events->timers);
+            events->timers =
+                memory_resize(events->timers, events->timer_capacity, sizeof *events->timers);
         }
         events->timer_count++;
     }

@@ -24,8 +24,8 @@ struct events {
 };
 enum status events_open(struct events *events, struct reason *why);
 void events_close(struct events *events);
-void events_watch(struct events *events, int descriptor, uint32_t epoll_events,
-                  stage_ready *ready, void *context);
+void events_watch(struct events *events, int descriptor, uint32_t epoll_events, stage_ready *ready,
+                  void *context);
 void events_timer(struct events *events, uint64_t delay_ms, stage_tick *tick, void *context);
 /* Waits at most wait_ms (-1: for ever), calls what is ready and due. */
 void events_round(struct events *events, int wait_ms);

@@ -161,7 +161,7 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
         return plan_too_large(planner);
     }
     struct algebra *left = node->left;
-    if (left->kind == ALGEBRA_PATTERNS || left->kind == ALGEBRA_JOIN) {
+    if (left->kind < ALGEBRA_VALUES || left->kind == ALGEBRA_GRAPH) {
         TRY(add_listed(planner, &pending, &left));
     }
     TRY(plan_node(planner, left, pipeline, known, &pending));

@@ -35,24 +35,26 @@ static size_t site_count;
 
 /* ---- daemons ---- */
 
-static void
-serve(size_t at, int ready)
+/* Runs in a process of its own, begun afresh: a fork of a process with threads must not go on
+ * as if nothing were. Arguments: folder, endpoint, node, text of cluster.conf, descriptor. */
+static int
+serve(char **arguments)
 {
     struct reason why = {""};
     struct cluster *cluster;
-    char name[8];
-    const char *const endpoints[] = {sites[at].endpoint, NULL};
-    snprintf(name, sizeof name, "n%zu", at);
+    const char *folder = arguments[0];
+    const char *const endpoints[] = {arguments[1], NULL};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     log_open("test_queue_daemon", LOG_LEVEL_ERROR, false);
-    if (cluster_parse(&cluster, slice_string(cluster_text), name, root, &why) != STATUS_OK) {
+    if (cluster_parse(&cluster, slice_string(arguments[3]), arguments[2], folder, &why) !=
+        STATUS_OK) {
         fprintf(stderr, "%s\n", why.text);
-        _exit(EXIT_MISUSE);
+        return EXIT_MISUSE;
     }
     const struct queue_daemon_options options = {
-        .broker = {.directory = sites[at].folder,
+        .broker = {.directory = folder,
                    .engine = &store_berkeley,
-                   .store = {.folder = sites[at].folder,
+                   .store = {.folder = folder,
                              .cache_bytes = 4 << 20,
                              .checkpoint_bytes = 1 << 20,
                              .checkpoint_ms = 200,
@@ -66,14 +68,14 @@ serve(size_t at, int ready)
                    .high_water = 100000,
                    .seen_cache_bytes = 64 << 10},
         .endpoints = endpoints,
-        .ready_descriptor = ready,
+        .ready_descriptor = atoi(arguments[4]),
     };
     const enum status status = queue_daemon_run(&options, &why);
     if (status != STATUS_OK) {
-        fprintf(stderr, "daemon %zu: %s\n", at, why.text);
+        fprintf(stderr, "daemon %s: %s\n", arguments[2], why.text);
     }
     cluster_close(cluster);
-    exit(status_exit_code(status));
+    return status_exit_code(status);
 }
 
 static void
@@ -81,11 +83,17 @@ start(size_t at)
 {
     int ready[2];
     char byte;
+    char name[32];
+    char descriptor[16];
     assert_int_equal(pipe(ready), 0);
+    snprintf(name, sizeof name, "n%zu", at);
+    snprintf(descriptor, sizeof descriptor, "%d", ready[1]);
+    char *const arguments[] = {
+        "serve", sites[at].folder, sites[at].endpoint, name, cluster_text, descriptor, NULL};
     sites[at].pid = fork();
     if (sites[at].pid == 0) {
-        close(ready[0]);
-        serve(at, ready[1]);
+        execv("/proc/self/exe", arguments);
+        _exit(EXIT_SYSTEM);
     }
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -116,8 +124,8 @@ open_sites(size_t n, const char *first_stages, const char *second_stages)
         snprintf(sites[i].endpoint, sizeof sites[i].endpoint, "ipc://%s/s%zu", root, i);
         const size_t used = strlen(cluster_text);
         snprintf(cluster_text + used, sizeof cluster_text - used,
-                 "node n%zu queue=%s metastore=tcp://127.0.0.1:1 stages=%s\n", i,
-                 sites[i].endpoint, i == 0 ? first_stages : second_stages);
+                 "node n%zu queue=%s metastore=tcp://127.0.0.1:1 stages=%s\n", i, sites[i].endpoint,
+                 i == 0 ? first_stages : second_stages);
     }
     for (size_t i = 0; i < n; i++) {
         start(i);
@@ -269,8 +277,8 @@ step(struct client *clients, size_t n, int wait)
 {
     struct pollfd polls[NODES];
     for (size_t i = 0; i < n; i++) {
-        polls[i] = (struct pollfd){.fd = queue_client_descriptor(clients[i].queue),
-                                   .events = POLLIN};
+        polls[i] =
+            (struct pollfd){.fd = queue_client_descriptor(clients[i].queue), .events = POLLIN};
         const int own = queue_client_wait_ms(clients[i].queue);
         wait = own >= 0 && own < wait ? own : wait;
     }
@@ -286,8 +294,8 @@ ask(struct client *client)
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         if (!client->reserving[stage] && client->under_way < 10) {
             client->reserving[stage] = true;
-            queue_reserve(client->queue, (enum stage)stage, 0,
-                          stage == STAGE_EXTRACT ? 1 : BATCH, 20, reserved, client);
+            queue_reserve(client->queue, (enum stage)stage, 0, stage == STAGE_EXTRACT ? 1 : BATCH,
+                          20, reserved, client);
         }
     }
 }
@@ -433,8 +441,7 @@ struct given {
 };
 
 static void
-note(void *context, enum status status, const struct job *jobs, size_t n,
-     const struct reason *why)
+note(void *context, enum status status, const struct job *jobs, size_t n, const struct reason *why)
 {
     struct given *given = context;
     (void)jobs;
@@ -488,8 +495,11 @@ test_idle_worker_keeps_its_job_over_a_restart(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[0], "serve") == 0) {
+        return serve(argv + 1);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_job_once_in_spite_of_kills),
         cmocka_unit_test(test_two_nodes_pass_jobs_exactly_once),

@@ -95,8 +95,7 @@ prefixes_and_expressions_add_and_exclude_takes_away(void **state)
     struct fixture *fixture = *state;
     struct reason why = {""};
     assert_int_equal(
-        opt_set_assign(fixture->options, "scope.prefixes=http://a.example/data/", &why),
-        STATUS_OK);
+        opt_set_assign(fixture->options, "scope.prefixes=http://a.example/data/", &why), STATUS_OK);
     assert_int_equal(opt_set_assign(fixture->options, "scope.exclude=[?&]page=", &why), STATUS_OK);
     struct scope *scope = scope_with(fixture, "scope.include=^https?://[a-z]+[.]net/");
     assert_true(allows(scope, "http://a.example/data/1", 1));
