@@ -193,8 +193,7 @@ work_all(struct run *run, enum stage stage)
     const struct settings *settings = run->settings;
     run->ended = 0;
     while (run->ended < settings->jobs || run->under_way > 0) {
-        if (!run->reserving && run->under_way < settings->window &&
-            run->ended < settings->jobs) {
+        if (!run->reserving && run->under_way < settings->window && run->ended < settings->jobs) {
             run->reserving = true;
             queue_reserve(run->client, stage, 0, (uint32_t)settings->batch, 1000, got, run);
         }
@@ -236,8 +235,7 @@ measure(struct run *run, const char *what, void (*act)(struct run *))
     const double seconds = (double)(clock_monotonic_us() - began) / 1e6;
     const double used = cpu_seconds(run->daemon) - cpu;
     printf("%s\t%llu\t%llu\t%.0f\t%.0f\n", what, (unsigned long long)run->settings->batch,
-           (unsigned long long)jobs, (double)jobs / seconds,
-           used > 0 ? (double)jobs / used : 0.0);
+           (unsigned long long)jobs, (double)jobs / seconds, used > 0 ? (double)jobs / used : 0.0);
     fflush(stdout);
 }
 
@@ -247,8 +245,10 @@ read_settings(struct settings *settings, int argc, char **argv)
     const struct {
         const char *name;
         uint64_t *place;
-    } names[] = {{"jobs=", &settings->jobs},     {"batch=", &settings->batch},
-                 {"hosts=", &settings->hosts},   {"window=", &settings->window},
+    } names[] = {{"jobs=", &settings->jobs},
+                 {"batch=", &settings->batch},
+                 {"hosts=", &settings->hosts},
+                 {"window=", &settings->window},
                  {"sync=", &settings->sync}};
     for (int i = 1; i < argc; i++) {
         bool known = false;

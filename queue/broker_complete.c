@@ -76,9 +76,8 @@ bury(struct broker *broker, const struct job *job, struct slice reason, struct s
                     buf_slice(&broker->scratch));
     remove_record(broker, &job->key);
     broker->counters.stages[job->key.stage].buried++;
-    log_warning("buried", "stage=%s uri=%.*s reason=%.*s",
-                stage_name((enum stage)job->key.stage), SLICE_PRINT(job->uri),
-                SLICE_PRINT(reason));
+    log_warning("buried", "stage=%s uri=%.*s reason=%.*s", stage_name((enum stage)job->key.stage),
+                SLICE_PRINT(job->uri), SLICE_PRINT(reason));
     buf_release(&made);
 }
 
@@ -124,8 +123,7 @@ done(struct broker *broker, const struct ending *ending)
 }
 
 static void
-release(struct broker *broker, const struct ending *ending, struct job *job,
-        struct effect *effect)
+release(struct broker *broker, const struct ending *ending, struct job *job, struct effect *effect)
 {
     const struct completion *completion = &ending->completion;
     broker->counters.stages[job->key.stage].released++;

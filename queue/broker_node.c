@@ -7,12 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum {
-    OUTBOX_KEY_SIZE = 16,
-    TRANSFER_ROWS = 2000,
-    TRANSFER_BYTES = 1 << 20,
-    RETRY_MS = 200
-};
+enum { OUTBOX_KEY_SIZE = 16, TRANSFER_ROWS = 2000, TRANSFER_BYTES = 1 << 20, RETRY_MS = 200 };
 
 static struct slice
 outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence)
@@ -122,8 +117,8 @@ read_origin(void *context, struct slice key, struct slice value)
     struct broker *broker = context;
     if (key.length == 8 && value.length == 16) {
         const uint8_t *at = (const uint8_t *)value.at;
-        broker->origins = memory_resize(broker->origins, broker->origin_count + 1,
-                                        sizeof *broker->origins);
+        broker->origins =
+            memory_resize(broker->origins, broker->origin_count + 1, sizeof *broker->origins);
         broker->origins[broker->origin_count++] = (struct origin){
             .origin = codec_read_u64((const uint8_t *)key.at),
             .last = codec_read_u64(at),
@@ -233,8 +228,7 @@ take_row(void *context, struct slice key, struct slice value)
     struct outgoing *outgoing = context;
     const uint64_t node = codec_read_u64((const uint8_t *)key.at);
     const uint64_t sequence = codec_read_u64((const uint8_t *)key.at + 8);
-    if (node != outgoing->peer->print || value.length == 0 ||
-        (uint8_t)value.at[0] >= STAGE_COUNT) {
+    if (node != outgoing->peer->print || value.length == 0 || (uint8_t)value.at[0] >= STAGE_COUNT) {
         return false;
     }
     if (outgoing->count == 0) {

@@ -11,8 +11,8 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
     struct job *job = &incoming->job;
     const struct cluster *cluster = broker->options.cluster;
     const size_t self = cluster_self(cluster);
-    incoming->node = (uint32_t)(
-        ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
+    incoming->node =
+        (uint32_t)(ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
     const bool here = incoming->node == self;
     if (job->flags & JOB_SEED && job->key.stage == STAGE_FETCH) {
         job->depth = 0;

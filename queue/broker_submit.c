@@ -7,8 +7,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { NEW_LEAST = 14, COMPLETION_LEAST = 40, TOUCH_LEAST = 26, PARKED_MAXIMUM = 4096,
-       WAIT_MAXIMUM_MS = 60000 };
+enum {
+    NEW_LEAST = 14,
+    COMPLETION_LEAST = 40,
+    TOUCH_LEAST = 26,
+    PARKED_MAXIMUM = 4096,
+    WAIT_MAXIMUM_MS = 60000
+};
 
 static void
 answer(struct broker *broker, const struct broker_request *request, enum status status,
@@ -131,7 +136,8 @@ read_ending(struct broker *broker, struct codec_reader *reader, struct reason *w
     if (!message_get_completion(reader, &ending->completion, &ending->attempt)) {
         return STATUS_OK;
     }
-    for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false); i++) {
+    for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false);
+         i++) {
     }
     broker->ending_count++;
     return reader->bad ? STATUS_OK : broker_prepare_ending(broker, ending, why);
@@ -262,8 +268,7 @@ submit_reserve(struct broker *broker, const struct broker_request *request)
     const uint64_t wait = codec_get_varint(&reader);
     const uint64_t known = codec_get_u64(&reader);
     parked.most = most < MESSAGE_ENTRIES_MAXIMUM ? (uint32_t)most : MESSAGE_ENTRIES_MAXIMUM;
-    parked.deadline_ms =
-        clock_monotonic_ms() + (wait < WAIT_MAXIMUM_MS ? wait : WAIT_MAXIMUM_MS);
+    parked.deadline_ms = clock_monotonic_ms() + (wait < WAIT_MAXIMUM_MS ? wait : WAIT_MAXIMUM_MS);
     if (!codec_at_end(&reader) || parked.stage >= STAGE_COUNT || request->client.length == 0 ||
         (parked.stage != STAGE_FETCH &&
          broker_sequence(broker, parked.stage, parked.lane) == NULL)) {
@@ -304,8 +309,7 @@ submit_watch(struct broker *broker, const struct broker_request *request)
     if (worker != (uint32_t)WORKER_NONE) {
         leases_worker(broker->leases, worker)->heard_ms = clock_monotonic_ms();
     }
-    answer(broker, request, known == broker->incarnation ? STATUS_CANCELLED : STATUS_OK,
-           NULL);
+    answer(broker, request, known == broker->incarnation ? STATUS_CANCELLED : STATUS_OK, NULL);
 }
 
 typedef enum status reader_of_request(struct broker *broker, struct pending *pending,

@@ -7,8 +7,8 @@ struct view {
     struct broker *broker;
     uint8_t stage;
     uint32_t most, count;
-    uint8_t state;       /* byte of a row of `later` */
-    struct slice uri;    /* empty: any */
+    uint8_t state;    /* byte of a row of `later` */
+    struct slice uri; /* empty: any */
     uint64_t oldest_ms;
 };
 
@@ -172,10 +172,8 @@ struct peek {
 };
 
 static const struct peek peeks[] = {
-    {"ready", TREE_JOBS, peek_ready, true, 0},
-    {"delayed", TREE_LATER, peek_later, false, 0},
-    {"scheduled", TREE_LATER, peek_later, false, 1},
-    {"buried", TREE_BURIED, peek_buried, true, 0},
+    {"ready", TREE_JOBS, peek_ready, true, 0},       {"delayed", TREE_LATER, peek_later, false, 0},
+    {"scheduled", TREE_LATER, peek_later, false, 1}, {"buried", TREE_BURIED, peek_buried, true, 0},
     {"outbox", TREE_OUTBOX, peek_outbox, false, 0},
 };
 
@@ -199,10 +197,10 @@ view_peek(struct broker *broker, struct slice payload, struct reason *why)
     view.state = peek->of_later;
     codec_put_u32(&broker->reply, 0);
     if (view.most > 0) {
-        TRY(broker->options.engine->scan(
-            broker->store, peek->tree,
-            peek->by_stage ? broker_key(bytes, &from) : (struct slice){"", 0}, peek->visit, &view,
-            why));
+        TRY(broker->options.engine->scan(broker->store, peek->tree,
+                                         peek->by_stage ? broker_key(bytes, &from)
+                                                        : (struct slice){"", 0},
+                                         peek->visit, &view, why));
     }
     codec_write_u32((uint8_t *)broker->reply.data, view.count);
     return STATUS_OK;
@@ -237,8 +235,7 @@ kick_one(void *context, struct slice key_bytes, struct slice value)
     (void)codec_get_varint(&reader);
     (void)codec_get_slice(&reader);
     (void)codec_get_slice(&reader);
-    if (job.key.stage != view->stage || view->count == view->most ||
-        !job_decode(&reader, &job)) {
+    if (job.key.stage != view->stage || view->count == view->most || !job_decode(&reader, &job)) {
         return false;
     }
     if ((view->uri.length > 0 && !slice_equal(view->uri, job.uri)) ||
@@ -268,8 +265,8 @@ broker_kick(struct broker *broker, struct pending *pending, struct reason *why)
         .most = MESSAGE_KICK_MOST,
         .uri = pending->kick_uri,
     };
-    TRY(broker->options.engine->scan(broker->store, TREE_BURIED, broker_key(bytes, &from),
-                                     kick_one, &view, why));
+    TRY(broker->options.engine->scan(broker->store, TREE_BURIED, broker_key(bytes, &from), kick_one,
+                                     &view, why));
     pending->number = view.count;
     return STATUS_OK;
 }

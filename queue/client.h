@@ -40,13 +40,14 @@ enum verdict { VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY };
 struct completion {
     struct job_key key;
     enum verdict verdict;
-    struct slice reason;       /* RELEASE, BURY: text for people */
-    struct slice reproducer;   /* BURY: a shell command */
-    uint64_t delay_ms;         /* RELEASE: not before; does not count as an attempt if no_attempt */
+    struct slice reason;     /* RELEASE, BURY: text for people */
+    struct slice reproducer; /* BURY: a shell command */
+    uint64_t delay_ms;       /* RELEASE: not before; does not count as an attempt if no_attempt */
     bool no_attempt;
-    uint64_t lane_delay_ms;    /* fetch: the lane's (host's) rest from now */
-    uint64_t group;            /* fetch: group of the lane (address); 0 none */
-    const struct job *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
+    uint64_t lane_delay_ms; /* fetch: the lane's (host's) rest from now */
+    uint64_t group;         /* fetch: group of the lane (address); 0 none */
+    const struct job
+        *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
     size_t output_count;
 };
 typedef void queue_completed(void *context, enum status status, const struct reason *why);
@@ -55,26 +56,27 @@ void queue_complete(struct queue_client *client, const struct completion *comple
                     queue_completed *done, void *context);
 
 /* Seeds and additions. FULL when intake is stopped (disk or configured limit). */
-void queue_put(struct queue_client *client, const struct job *jobs, size_t n,
-               queue_completed *done, void *context);
+void queue_put(struct queue_client *client, const struct job *jobs, size_t n, queue_completed *done,
+               void *context);
 
 /* Renewal runs by itself every third of a lease for all jobs reserved and not yet completed. */
 
 /* ---- for people: the command line ---- */
 
 struct queue_stage_stats {
-    uint64_t ready, leased, delayed, scheduled, buried; /* delayed: retry soon; scheduled: recrawl */
-    uint64_t outbox;                                    /* waiting for other nodes */
-    uint64_t put, done, released, dead;                 /* totals since init */
-    uint64_t oldest_ms;                                 /* age of the oldest ready job */
-    bool throttled;                                     /* reserve held back: downstream full */
+    uint64_t ready, leased, delayed, scheduled,
+        buried;                         /* delayed: retry soon; scheduled: recrawl */
+    uint64_t outbox;                    /* waiting for other nodes */
+    uint64_t put, done, released, dead; /* totals since init */
+    uint64_t oldest_ms;                 /* age of the oldest ready job */
+    bool throttled;                     /* reserve held back: downstream full */
 };
 struct queue_stats {
     struct queue_stage_stats stages[STAGE_COUNT];
     uint64_t seen;              /* URIs ever put */
     uint64_t lanes, lanes_busy; /* in memory */
     uint64_t workers;
-    uint64_t sent, received;    /* jobs moved between nodes */
+    uint64_t sent, received; /* jobs moved between nodes */
     uint64_t incarnation, disk_free;
     bool intake_stopped;
 };

@@ -106,8 +106,8 @@ transfer(struct daemon *daemon)
         struct link *link = &daemon->links[i];
         buf_reset(&payload);
         if (link->client != NULL && broker_outgoing(daemon->broker, link->node, &payload)) {
-            rpc_client_post(link->client, QUEUE_TRANSFER, buf_slice(&payload),
-                            TRANSFER_TIMEOUT_MS, transferred, link);
+            rpc_client_post(link->client, QUEUE_TRANSFER, buf_slice(&payload), TRANSFER_TIMEOUT_MS,
+                            transferred, link);
         }
     }
     buf_release(&payload);
@@ -175,8 +175,7 @@ say_ready(const struct daemon *daemon)
 {
     const struct counters *counters = broker_counters(daemon->broker);
     log_info("ready", "endpoint=%s fetch=%lu detect=%lu transform=%lu index=%lu extract=%lu",
-             daemon->options->endpoints[0],
-             (unsigned long)counters->stages[STAGE_FETCH].jobs,
+             daemon->options->endpoints[0], (unsigned long)counters->stages[STAGE_FETCH].jobs,
              (unsigned long)counters->stages[STAGE_DETECT].jobs,
              (unsigned long)counters->stages[STAGE_TRANSFORM].jobs,
              (unsigned long)counters->stages[STAGE_INDEX].jobs,

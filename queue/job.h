@@ -10,8 +10,9 @@
 #include "base/slice.h"
 
 /* The order is the order of the pipeline. */
-#define STAGE_MAP(X) X(FETCH, "fetch") X(DETECT, "detect") X(TRANSFORM, "transform") \
-    X(INDEX, "index") X(EXTRACT, "extract")
+#define STAGE_MAP(X)  \
+    X(FETCH, "fetch") \
+    X(DETECT, "detect") X(TRANSFORM, "transform") X(INDEX, "index") X(EXTRACT, "extract")
 
 enum stage {
 #define X(name, text) STAGE_##name,
@@ -32,26 +33,26 @@ struct job_key {
 };
 
 enum job_flags {
-    JOB_RECRAWL = 1,   /* put although the URI was seen; generation must be set by the queue */
-    JOB_REVISIT = 2,   /* extract only: links are read again because depth became smaller */
-    JOB_SEED = 4       /* put by a person: depth 0 */
+    JOB_RECRAWL = 1, /* put although the URI was seen; generation must be set by the queue */
+    JOB_REVISIT = 2, /* extract only: links are read again because depth became smaller */
+    JOB_SEED = 4     /* put by a person: depth 0 */
 };
 
 struct job {
     struct job_key key;
     struct slice uri;
-    struct slice lane_name;  /* fetch: origin of the URI, derived from it; others empty */
-    struct slice via;        /* the document that led here; empty for seeds */
-    uint8_t priority;        /* 0 first .. 255 last; 128 usual */
-    uint8_t flags;           /* enum job_flags */
-    uint8_t hops;            /* redirects followed so far */
-    uint16_t depth;          /* links from a seed; the smallest known */
-    uint16_t attempt;        /* 1 for the first try */
-    uint16_t deaths;         /* workers that died while they held it; set by the queue */
-    uint64_t generation;     /* fetch-id: grows with every recrawl of the URI; 1 first */
-    uint64_t due_ms;         /* wall time before which it must not run; 0: now */
-    uint64_t queued_ms;      /* wall time at which it came into this queue; set by the queue */
-    struct slice data;       /* what the earlier stage hands on: stages/document.h; <= 64 KiB */
+    struct slice lane_name; /* fetch: origin of the URI, derived from it; others empty */
+    struct slice via;       /* the document that led here; empty for seeds */
+    uint8_t priority;       /* 0 first .. 255 last; 128 usual */
+    uint8_t flags;          /* enum job_flags */
+    uint8_t hops;           /* redirects followed so far */
+    uint16_t depth;         /* links from a seed; the smallest known */
+    uint16_t attempt;       /* 1 for the first try */
+    uint16_t deaths;        /* workers that died while they held it; set by the queue */
+    uint64_t generation;    /* fetch-id: grows with every recrawl of the URI; 1 first */
+    uint64_t due_ms;        /* wall time before which it must not run; 0: now */
+    uint64_t queued_ms;     /* wall time at which it came into this queue; set by the queue */
+    struct slice data;      /* what the earlier stage hands on: stages/document.h; <= 64 KiB */
 };
 
 enum { JOB_DATA_MAXIMUM = 64 << 10 };

@@ -97,8 +97,8 @@ heap_down(struct lanes *lanes, uint32_t place)
         if (child >= lanes->heap_count) {
             break;
         }
-        if (child + 1 < lanes->heap_count && lanes->lanes[lanes->heap[child + 1]].due_ms <
-                                                 lanes->lanes[lanes->heap[child]].due_ms) {
+        if (child + 1 < lanes->heap_count &&
+            lanes->lanes[lanes->heap[child + 1]].due_ms < lanes->lanes[lanes->heap[child]].due_ms) {
             child++;
         }
         if (lanes->lanes[lanes->heap[child]].due_ms >= due) {
@@ -157,8 +157,7 @@ group_of(struct lanes *lanes, uint64_t id)
         }
         at = lanes->group_used++;
     }
-    lanes->groups[at] =
-        (struct group){.id = id, .parked = (uint32_t)NONE, .scout = (uint32_t)NONE};
+    lanes->groups[at] = (struct group){.id = id, .parked = (uint32_t)NONE, .scout = (uint32_t)NONE};
     map_set(&lanes->group_by_id, id, at);
     return at;
 }

@@ -26,8 +26,8 @@ struct lease {
 
 struct worker {
     char *name;
-    uint64_t print;                   /* fingerprint64 of the name */
-    uint64_t incarnation, previous;   /* 0: not heard of since the daemon started */
+    uint64_t print;                    /* fingerprint64 of the name */
+    uint64_t incarnation, previous;    /* 0: not heard of since the daemon started */
     uint64_t answered[WORKER_ANSWERS]; /* RESERVEs that were answered, a ring */
     uint32_t answered_at;
     uint32_t first, count; /* leases */

@@ -18,7 +18,7 @@ struct map {
 
 void map_init(struct map *map);
 void map_release(struct map *map);
-void map_clear(struct map *map); /* keeps small tables, frees large ones */
+void map_clear(struct map *map);                       /* keeps small tables, frees large ones */
 uint32_t map_get(const struct map *map, uint64_t key); /* or MAP_NONE */
 void map_set(struct map *map, uint64_t key, uint32_t value);
 void map_remove(struct map *map, uint64_t key); /* nothing when it is not there */

@@ -99,18 +99,18 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
 static void
 stage_numbers(struct queue_stage_stats *stage, uint64_t *numbers[STAGE_NUMBERS])
 {
-    uint64_t *const order[STAGE_NUMBERS] = {
-        &stage->ready, &stage->leased, &stage->delayed,  &stage->scheduled,
-        &stage->buried, &stage->outbox, &stage->put,     &stage->done,
-        &stage->released, &stage->dead, &stage->oldest_ms};
+    uint64_t *const order[STAGE_NUMBERS] = {&stage->ready,     &stage->leased,   &stage->delayed,
+                                            &stage->scheduled, &stage->buried,   &stage->outbox,
+                                            &stage->put,       &stage->done,     &stage->released,
+                                            &stage->dead,      &stage->oldest_ms};
     memcpy(numbers, order, sizeof order);
 }
 
 static void
 numbers_of(struct queue_stats *stats, uint64_t *numbers[NUMBERS])
 {
-    uint64_t *const order[NUMBERS] = {&stats->seen, &stats->lanes,    &stats->lanes_busy,
-                                      &stats->sent, &stats->received, &stats->incarnation,
+    uint64_t *const order[NUMBERS] = {&stats->seen,      &stats->lanes,    &stats->lanes_busy,
+                                      &stats->sent,      &stats->received, &stats->incarnation,
                                       &stats->disk_free, &stats->workers};
     memcpy(numbers, order, sizeof order);
 }

@@ -17,11 +17,11 @@ enum queue_verb {
 };
 
 enum {
-    MESSAGE_ENTRIES_MAXIMUM = 1 << 18,  /* of any list in a message */
-    MESSAGE_REPLY_ENOUGH = 16 << 20,    /* a list of jobs ends after the job that passes this */
+    MESSAGE_ENTRIES_MAXIMUM = 1 << 18, /* of any list in a message */
+    MESSAGE_REPLY_ENOUGH = 16 << 20,   /* a list of jobs ends after the job that passes this */
     MESSAGE_REPLY_MAXIMUM = 32 << 20,
-    MESSAGE_TEXT_MAXIMUM = 4096,        /* reasons and reproducers are cut to this */
-    MESSAGE_KICK_MOST = 10000           /* per request; the client asks again */
+    MESSAGE_TEXT_MAXIMUM = 4096, /* reasons and reproducers are cut to this */
+    MESSAGE_KICK_MOST = 10000    /* per request; the client asks again */
 };
 enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1 };
 
@@ -33,8 +33,7 @@ bool message_get_new(struct codec_reader *reader, struct job *job);
 size_t message_get_count(struct codec_reader *reader, size_t least);
 
 /* outputs is not set by decoding: output_count "new" follow. */
-void message_put_completion(struct buf *out, const struct completion *completion,
-                            uint16_t attempt);
+void message_put_completion(struct buf *out, const struct completion *completion, uint16_t attempt);
 bool message_get_completion(struct codec_reader *reader, struct completion *completion,
                             uint16_t *attempt);
 

@@ -76,8 +76,7 @@ note_missing(struct seen *seen, uint32_t at)
 {
     if (seen->missing_count == seen->missing_capacity) {
         seen->missing_capacity = seen->missing_capacity == 0 ? 256 : 2 * seen->missing_capacity;
-        seen->missing =
-            memory_resize(seen->missing, seen->missing_capacity, sizeof *seen->missing);
+        seen->missing = memory_resize(seen->missing, seen->missing_capacity, sizeof *seen->missing);
     }
     seen->missing[seen->missing_count++] = at;
 }
@@ -163,8 +162,9 @@ seen_write(struct seen *seen, struct store_batch *batch)
         if (entry->changed) {
             buf_reset(&value);
             seen_entry_encode(&value, entry);
-            store_batch_put(batch, seen->tree, slice_of((const char *)entry->print, FINGERPRINT_SIZE),
-                      buf_slice(&value));
+            store_batch_put(batch, seen->tree,
+                            slice_of((const char *)entry->print, FINGERPRINT_SIZE),
+                            buf_slice(&value));
         }
     }
     buf_release(&value);
@@ -229,9 +229,8 @@ seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth)
     if (!entry->exists) {
         return 0;
     }
-    const uint8_t flags =
-        (uint8_t)((entry->flags | SEEN_FETCHED) &
-                  (entry->generation == generation ? ~SEEN_WAITING : 0xff));
+    const uint8_t flags = (uint8_t)((entry->flags | SEEN_FETCHED) &
+                                    (entry->generation == generation ? ~SEEN_WAITING : 0xff));
     entry->changed |= flags != entry->flags;
     entry->flags = flags;
     return entry->depth < depth ? (uint16_t)(depth - entry->depth) : 0;

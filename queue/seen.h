@@ -14,8 +14,8 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "queue/store_batch.h"
 #include "queue/store.h"
+#include "queue/store_batch.h"
 
 enum seen_flags {
     SEEN_FETCHED = 1, /* some generation was fetched */

@@ -71,8 +71,8 @@ fail(struct store *store, int error, struct reason *why, const char *what)
                            "no room on the disk of %s: %s; free some and it goes on by itself",
                            store->folder, what);
     }
-    return status_fail(why, error == DB_RUNRECOVERY ? STATUS_CORRUPT : STATUS_SYSTEM,
-                       "%s: %s: %s", store->folder, what, db_strerror(error));
+    return status_fail(why, error == DB_RUNRECOVERY ? STATUS_CORRUPT : STATUS_SYSTEM, "%s: %s: %s",
+                       store->folder, what, db_strerror(error));
 }
 
 static void
@@ -144,10 +144,9 @@ open_environment(struct store *store, struct reason *why)
         error = environment->set_flags(environment, DB_TXN_WRITE_NOSYNC, 1);
     }
     if (error == 0) {
-        error = environment->open(environment, store->folder,
-                                  DB_CREATE | DB_INIT_LOG | DB_INIT_MPOOL | DB_INIT_TXN |
-                                      DB_PRIVATE | DB_RECOVER,
-                                  0600);
+        error = environment->open(
+            environment, store->folder,
+            DB_CREATE | DB_INIT_LOG | DB_INIT_MPOOL | DB_INIT_TXN | DB_PRIVATE | DB_RECOVER, 0600);
     }
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open or recover");
 }
@@ -296,8 +295,8 @@ berkeley_scan(struct store *store, enum store_tree tree, struct slice from, stor
         return fail(store, error, why, "cannot scan");
     }
     error = cursor->get(cursor, &key, &value, DB_SET_RANGE);
-    while (error == 0 && visit(context, slice_of(key.data, key.size),
-                               slice_of(value.data, value.size))) {
+    while (error == 0 &&
+           visit(context, slice_of(key.data, key.size), slice_of(value.data, value.size))) {
         error = cursor->get(cursor, &key, &value, DB_NEXT);
     }
     const int closed = cursor->close(cursor);
@@ -347,8 +346,8 @@ apply_all(struct store *store, const struct store_operation *const *operations, 
 }
 
 static enum status
-berkeley_apply(struct store *store, uint64_t epoch,
-               const struct store_operation *const *operations, size_t n, struct reason *why)
+berkeley_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
+               size_t n, struct reason *why)
 {
     if (epoch != store->epoch) {
         return status_fail(why, STATUS_STALE, "%s: epoch %llu is over, now is %llu", store->folder,

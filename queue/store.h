@@ -14,17 +14,17 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-#define STORE_TREE_MAP(X)                                                                          \
-    X(JOBS, "jobs")                                                                                \
-    X(LATER, "later")                                                                              \
-    X(BURIED, "buried")                                                                            \
-    X(SEEN, "seen")                                                                                \
-    X(REVISITS, "revisits")                                                                        \
-    X(LANES, "lanes")                                                                              \
-    X(OUTBOX, "outbox")                                                                            \
-    X(PEERS, "peers")                                                                              \
-    X(ORIGINS, "origins")                                                                          \
-    X(WORKERS, "workers")                                                                          \
+#define STORE_TREE_MAP(X)   \
+    X(JOBS, "jobs")         \
+    X(LATER, "later")       \
+    X(BURIED, "buried")     \
+    X(SEEN, "seen")         \
+    X(REVISITS, "revisits") \
+    X(LANES, "lanes")       \
+    X(OUTBOX, "outbox")     \
+    X(PEERS, "peers")       \
+    X(ORIGINS, "origins")   \
+    X(WORKERS, "workers")   \
     X(ABOUT, "about")
 
 enum store_tree {
@@ -40,7 +40,7 @@ enum { STORE_KEY_MAXIMUM = 40 };
 struct store_operation {
     uint8_t tree; /* enum store_tree */
     uint8_t key_length;
-    bool remove;  /* of what is not there: no effect */
+    bool remove; /* of what is not there: no effect */
     uint8_t key[STORE_KEY_MAXIMUM];
     uint32_t order; /* of arrival in the batch */
     struct slice value;
@@ -52,13 +52,13 @@ enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT };
 typedef int store_fault(void *context, enum store_point point);
 
 struct store_options {
-    const char *folder;        /* made when missing */
+    const char *folder; /* made when missing */
     uint64_t cache_bytes;
     uint64_t checkpoint_bytes; /* of log */
     uint64_t checkpoint_ms;
-    bool sync;                 /* false: a crash of the machine may lose the latest batches */
-    uint32_t lock_wait_ms;     /* how long to wait for another owner to go */
-    store_fault *fault;        /* NULL: none */
+    bool sync;             /* false: a crash of the machine may lose the latest batches */
+    uint32_t lock_wait_ms; /* how long to wait for another owner to go */
+    store_fault *fault;    /* NULL: none */
     void *fault_context;
 };
 

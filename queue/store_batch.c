@@ -47,7 +47,8 @@ add(struct store_batch *batch, enum store_tree tree, struct slice key)
 }
 
 void
-store_batch_put(struct store_batch *batch, enum store_tree tree, struct slice key, struct slice value)
+store_batch_put(struct store_batch *batch, enum store_tree tree, struct slice key,
+                struct slice value)
 {
     struct store_operation *operation = add(batch, tree, key);
     operation->value = arena_copy(&batch->memory, value);

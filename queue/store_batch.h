@@ -14,7 +14,8 @@ struct store_batch {
 void store_batch_init(struct store_batch *batch);
 void store_batch_release(struct store_batch *batch);
 void store_batch_reset(struct store_batch *batch);
-void store_batch_put(struct store_batch *batch, enum store_tree tree, struct slice key, struct slice value);
+void store_batch_put(struct store_batch *batch, enum store_tree tree, struct slice key,
+                     struct slice value);
 void store_batch_remove(struct store_batch *batch, enum store_tree tree, struct slice key);
 /* Sorts by tree and key; of several operations on one key the last stays. Then apply. */
 void store_batch_sort(struct store_batch *batch);

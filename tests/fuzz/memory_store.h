@@ -60,8 +60,7 @@ row_remove(struct store *store, size_t at)
 {
     free(store->rows[at].key);
     free(store->rows[at].value);
-    memmove(&store->rows[at], &store->rows[at + 1],
-            (--store->count - at) * sizeof *store->rows);
+    memmove(&store->rows[at], &store->rows[at + 1], (--store->count - at) * sizeof *store->rows);
 }
 
 static enum status

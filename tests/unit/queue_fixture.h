@@ -89,8 +89,8 @@ bench_new(const char *cluster, const char *self)
     struct bench *bench = memory_zero(1, sizeof *bench);
     strcpy(bench->folder, "/tmp/test_queue.XXXXXX");
     assert_non_null(mkdtemp(bench->folder));
-    if (cluster_parse(&bench->cluster, slice_string(cluster != NULL ? cluster : "node local"),
-                      self, "/", &why) != STATUS_OK) {
+    if (cluster_parse(&bench->cluster, slice_string(cluster != NULL ? cluster : "node local"), self,
+                      "/", &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }
     bench->options = (struct broker_options){
@@ -243,8 +243,7 @@ static inline size_t
 reserve(struct bench *bench, const char *worker, uint64_t incarnation, enum stage stage,
         uint32_t most)
 {
-    const struct answer *answer =
-        submit_reserve(bench, worker, incarnation, stage, most, 0, 0, 0);
+    const struct answer *answer = submit_reserve(bench, worker, incarnation, stage, most, 0, 0, 0);
     bench_work(bench);
     read_answer(bench, answer);
     return bench->job_count;
@@ -277,8 +276,7 @@ pass_on(struct bench *bench, const char *worker, const struct job *job)
     output.uri = job->uri;
     output.depth = job->depth;
     output.generation = job->generation;
-    const struct completion completion = {
-        .key = job->key, .outputs = &output, .output_count = 1};
+    const struct completion completion = {.key = job->key, .outputs = &output, .output_count = 1};
     complete(bench, worker, 1, &completion, job->attempt);
 }
 

@@ -233,8 +233,7 @@ test_reserve_again_gets_the_same_jobs(void **state)
     put_uri(bench, STAGE_DETECT, URI "b", 0);
     put_uri(bench, STAGE_DETECT, URI "c", 0);
     for (int i = 0; i < 2; i++) {
-        const struct answer *answer =
-            submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 0, 0, 1000);
+        const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 0, 0, 1000);
         bench_work(bench);
         read_answer(bench, answer);
         assert_int_equal(bench->job_count, 2);
@@ -247,10 +246,8 @@ static void
 test_repeated_waiting_reserve_replaces_the_first(void **state)
 {
     struct bench *bench = *state;
-    const struct answer *first =
-        submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 10000, 0, 1000);
-    const struct answer *second =
-        submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 10000, 0, 1000);
+    const struct answer *first = submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 10000, 0, 1000);
+    const struct answer *second = submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 10000, 0, 1000);
     bench_work(bench);
     assert_true(first->given);
     assert_int_equal(first->status, STATUS_CANCELLED);

@@ -152,8 +152,7 @@ test_groups_at_random(void **state)
                 last[lane % GROUPS + 1] = 0; /* giving up a turn makes nobody wait */
                 ended++;
             } else {
-                lanes_rest(lanes, lane, now + (uint64_t)rand_r(&seed) % 10,
-                           lane % GROUPS + 1);
+                lanes_rest(lanes, lane, now + (uint64_t)rand_r(&seed) % 10, lane % GROUPS + 1);
             }
         }
     }
@@ -178,21 +177,55 @@ test_seen_rule(void **state)
     } cases[] = {
         {"unknown", {.exists = false}, 3, false, SEEN_QUEUE, 3, 1},
         {"unknown, recrawl", {.exists = false}, 3, true, SEEN_QUEUE, 3, 1},
-        {"waiting", {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
-         3, false, 0, 3, 1},
-        {"waiting, smaller", {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
-         2, false, 0, 2, 1},
-        {"waiting, recrawl", {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
-         3, true, 0, 3, 1},
-        {"fetched, larger", {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_FETCHED},
-         4, false, 0, 3, 1},
-        {"fetched, smaller", {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_FETCHED},
-         1, false, SEEN_REVISIT, 1, 1},
-        {"fetched, recrawl", {.exists = true, .depth = 3, .generation = 4, .flags = SEEN_FETCHED},
-         3, true, SEEN_QUEUE, 3, 5},
+        {"waiting",
+         {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
+         3,
+         false,
+         0,
+         3,
+         1},
+        {"waiting, smaller",
+         {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
+         2,
+         false,
+         0,
+         2,
+         1},
+        {"waiting, recrawl",
+         {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_WAITING},
+         3,
+         true,
+         0,
+         3,
+         1},
+        {"fetched, larger",
+         {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_FETCHED},
+         4,
+         false,
+         0,
+         3,
+         1},
+        {"fetched, smaller",
+         {.exists = true, .depth = 3, .generation = 1, .flags = SEEN_FETCHED},
+         1,
+         false,
+         SEEN_REVISIT,
+         1,
+         1},
+        {"fetched, recrawl",
+         {.exists = true, .depth = 3, .generation = 4, .flags = SEEN_FETCHED},
+         3,
+         true,
+         SEEN_QUEUE,
+         3,
+         5},
         {"recrawl waits, smaller",
          {.exists = true, .depth = 3, .generation = 4, .flags = SEEN_FETCHED | SEEN_WAITING},
-         1, true, SEEN_REVISIT, 1, 4},
+         1,
+         true,
+         SEEN_REVISIT,
+         1,
+         4},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -200,8 +233,8 @@ test_seen_rule(void **state)
         const unsigned actions = seen_put(&entry, cases[i].depth, cases[i].recrawl);
         if (actions != cases[i].actions || entry.depth != cases[i].depth_after ||
             entry.generation != cases[i].generation_after) {
-            fail_msg("%s: actions %u, depth %u, generation %u", cases[i].what, actions,
-                     entry.depth, (unsigned)entry.generation);
+            fail_msg("%s: actions %u, depth %u, generation %u", cases[i].what, actions, entry.depth,
+                     (unsigned)entry.generation);
         }
     }
 }
@@ -209,8 +242,7 @@ test_seen_rule(void **state)
 static void
 test_seen_fetched(void **state)
 {
-    struct seen_entry entry = {
-        .exists = true, .depth = 2, .generation = 2, .flags = SEEN_WAITING};
+    struct seen_entry entry = {.exists = true, .depth = 2, .generation = 2, .flags = SEEN_WAITING};
     (void)state;
     assert_int_equal(seen_fetched(&entry, 1, 5), 3); /* an older generation: still waiting */
     assert_int_equal(entry.flags, SEEN_FETCHED | SEEN_WAITING);
@@ -225,18 +257,18 @@ parse(const char *text, const char *self, struct reason *why)
 {
     struct cluster *cluster;
     return cluster_parse(&cluster, slice_string(text), self, "/tmp", why) == STATUS_OK ? cluster
-                                                                                      : NULL;
+                                                                                       : NULL;
 }
 
-#define NODE(name, more) "node " name " queue=tcp://10.0.0.1:1 metastore=tcp://10.0.0.1:2 " more "\n"
+#define NODE(name, more) \
+    "node " name " queue=tcp://10.0.0.1:1 metastore=tcp://10.0.0.1:2 " more "\n"
 
 static void
 test_cluster_shares_follow_weights(void **state)
 {
     struct reason why = {""};
-    struct cluster *cluster =
-        parse("# three\n" NODE("a", "weight=1") NODE("b", "weight=2") NODE("c", "weight=1"), "b",
-              &why);
+    struct cluster *cluster = parse(
+        "# three\n" NODE("a", "weight=1") NODE("b", "weight=2") NODE("c", "weight=1"), "b", &why);
     size_t counts[3] = {0};
     char uri[64];
     (void)state;
@@ -330,7 +362,8 @@ test_cluster_secret_must_be_secret(void **state)
     const int file = mkstemp(path);
     assert_int_equal(write(file, secret, sizeof secret - 1), (ssize_t)sizeof secret - 1);
     snprintf(text, sizeof text,
-             "node a\ncurve public=9876543210987654321098765432109876543210 secret_file=%s\n", path);
+             "node a\ncurve public=9876543210987654321098765432109876543210 secret_file=%s\n",
+             path);
     fchmod(file, 0644);
     assert_null(parse(text, NULL, &why));
     assert_non_null(strstr(why.text, "others may read the secret"));
@@ -348,14 +381,13 @@ static void
 test_metadata_stores_are_numbered(void **state)
 {
     struct reason why = {""};
-    struct cluster *cluster = parse("node a queue=tcp://10.0.0.1:1\n" NODE("b", "") NODE("c", ""),
-                                    "c", &why);
+    struct cluster *cluster =
+        parse("node a queue=tcp://10.0.0.1:1\n" NODE("b", "") NODE("c", ""), "c", &why);
     struct cluster_services services;
     size_t counts[2] = {0};
     (void)state;
     assert_non_null(cluster);
-    assert_int_equal(cluster_metastore_services(cluster, "ipc://here", &services, &why),
-                     STATUS_OK);
+    assert_int_equal(cluster_metastore_services(cluster, "ipc://here", &services, &why), STATUS_OK);
     assert_int_equal(services.count, 2);
     assert_string_equal(services.endpoints[0], "tcp://10.0.0.1:2");
     assert_string_equal(services.endpoints[1], "ipc://here");
@@ -373,9 +405,9 @@ test_metadata_stores_are_numbered(void **state)
 static void
 test_job_record_bytes(void **state)
 {
-    static const uint8_t expected[] = {1,  4, 128, 2,   3, 1, 0,   0xac, 2,   5,
-                                       6,  9, 'h', 't', 't', 'p', ':', '/', '/', 'a', '/',
-                                       1, 'v', 2, 'd', 'e'};
+    static const uint8_t expected[] = {1,   4,   128, 2,   3,   1,   0,   0xac, 2,
+                                       5,   6,   9,   'h', 't', 't', 'p', ':',  '/',
+                                       '/', 'a', '/', 1,   'v', 2,   'd', 'e'};
     const struct job job = {.key.stage = STAGE_FETCH,
                             .uri = SLICE("http://a/"),
                             .via = SLICE("v"),
@@ -475,8 +507,8 @@ test_store_applies_batches_whole(void **state)
     store_batch_remove(&batch, TREE_LANES, SLICE("c"));
     store_batch_sort(&batch);
     assert_int_equal(batch.count, 4);
-#define APPLY(epoch)                                                                               \
-    engine->apply(store, epoch, (const struct store_operation *const *)batch.operations,           \
+#define APPLY(epoch)                                                                     \
+    engine->apply(store, epoch, (const struct store_operation *const *)batch.operations, \
                   batch.count, &why)
     assert_int_equal(APPLY(epoch), STATUS_OK);
     store_batch_reset(&batch);

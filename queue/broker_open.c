@@ -1,0 +1,220 @@
+/* Opening and closing the broker: what a restart must find again. */
+#include <sodium.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "queue/broker_private.h"
+
+enum { SCRATCH_MAXIMUM = 1 << 20 };
+
+static enum status
+load_counters(struct broker *broker, struct reason *why)
+{
+    struct slice value;
+    uint64_t *numbers = (uint64_t *)&broker->counters;
+    const enum status status =
+        broker->options.engine->get(broker->store, TREE_ABOUT, SLICE("counters"), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        broker->counters.next_id = 1;
+        return STATUS_OK;
+    }
+    TRY(status);
+    if (value.length != sizeof(uint64_t) * COUNTERS_NUMBERS) {
+        return status_fail(why, STATUS_CORRUPT, "the counters have %zu bytes", value.length);
+    }
+    for (size_t i = 0; i < COUNTERS_NUMBERS; i++) {
+        numbers[i] = codec_read_u64((const uint8_t *)value.at + 8 * i);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+load_identity(struct broker *broker, struct reason *why)
+{
+    struct slice value;
+    const enum status status =
+        broker->options.engine->get(broker->store, TREE_ABOUT, SLICE("identity"), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        randombytes_buf(&broker->origin, sizeof broker->origin);
+        return STATUS_OK;
+    }
+    TRY(status);
+    broker->identity_stored = true;
+    if (value.length != IDENTITY_SIZE || value.at[0] != IDENTITY_VERSION) {
+        return status_fail(why, STATUS_UNSUPPORTED,
+                           "%s was written by another version of this program",
+                           broker->options.store.folder);
+    }
+    broker->origin = codec_read_u64((const uint8_t *)value.at + 1);
+    return STATUS_OK;
+}
+
+static bool
+read_lane(void *context, struct slice key, struct slice value)
+{
+    struct job_key *found = context;
+    (void)value;
+    job_key_read((const uint8_t *)key.at, found);
+    return false;
+}
+
+/* One seek per lane that has jobs. */
+static enum status
+load_lanes(struct broker *broker, struct reason *why)
+{
+    struct job_key from = {.stage = STAGE_FETCH};
+    for (;;) {
+        uint8_t bytes[JOB_KEY_SIZE];
+        struct job_key found = {.stage = STAGE_COUNT};
+        TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &from),
+                                         read_lane, &found, why));
+        if (found.stage != STAGE_FETCH) {
+            return STATUS_OK;
+        }
+        lanes_wake(broker->lanes, found.lane);
+        if (found.lane == UINT64_MAX) {
+            return STATUS_OK;
+        }
+        from.lane = found.lane + 1;
+    }
+}
+
+static bool
+read_worker(void *context, struct slice key, struct slice value)
+{
+    struct broker *broker = context;
+    struct codec_reader reader = codec_reader_of(value);
+    const struct slice name = codec_get_slice(&reader);
+    (void)key;
+    if (codec_at_end(&reader) && name.length > 0) {
+        struct worker *worker =
+            leases_worker(broker->leases, leases_worker_add(broker->leases, name));
+        worker->stored = true;
+        worker->heard_ms = clock_monotonic_ms();
+    }
+    return true;
+}
+
+static enum status
+load_workers(struct broker *broker, struct reason *why)
+{
+    TRY(broker->options.engine->scan(broker->store, TREE_WORKERS, (struct slice){"", 0},
+                                     read_worker, broker, why));
+    if (leases_worker_end(broker->leases) > 0) {
+        broker->grace_until_ms = clock_monotonic_ms() + broker->options.grace_ms;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_sequences(struct broker *broker, struct reason *why)
+{
+    uint8_t bytes[JOB_KEY_SIZE];
+    const uint32_t partitions = broker->options.index_partitions;
+    const struct job_key beyond = {.stage = STAGE_INDEX, .lane = partitions};
+    struct job_key found = {.stage = STAGE_COUNT};
+    for (int stage = STAGE_DETECT; stage < STAGE_COUNT; stage++) {
+        const uint32_t count = stage == STAGE_INDEX ? partitions : 1;
+        broker->sequence_counts[stage] = count;
+        broker->sequences[stage] = memory_zero(count, sizeof(struct sequence));
+        for (uint32_t lane = 0; lane < count; lane++) {
+            broker->sequences[stage][lane].cursor =
+                (struct job_key){.stage = (uint8_t)stage, .lane = lane};
+        }
+    }
+    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &beyond),
+                                     read_lane, &found, why));
+    if (found.stage == STAGE_INDEX) {
+        return status_fail(why, STATUS_MISUSE,
+                           "index.partitions is %u, but jobs wait for partition %llu", partitions,
+                           (unsigned long long)found.lane);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+open_all(struct broker *broker, struct reason *why)
+{
+    const struct broker_options *options = &broker->options;
+    TRY(options->engine->open(&broker->store, &options->store, why));
+    broker->epoch = options->engine->epoch(broker->store);
+    broker->seen = seen_new(TREE_SEEN, options->seen_cache_bytes);
+    broker->revisits = seen_new(TREE_REVISITS, options->seen_cache_bytes / 8);
+    broker->sent = seen_new(
+        TREE_COUNT, cluster_node_count(options->cluster) > 1 ? options->seen_cache_bytes : 0);
+    broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms);
+    broker->leases = leases_new();
+    TRY(load_counters(broker, why));
+    broker->committed = broker->counters;
+    TRY(load_identity(broker, why));
+    TRY(load_lanes(broker, why));
+    TRY(load_workers(broker, why));
+    TRY(open_sequences(broker, why));
+    return broker_nodes_open(broker, why);
+}
+
+enum status
+broker_open(struct broker **broker_out, const struct broker_options *options, broker_answer *answer,
+            void *context, struct reason *why)
+{
+    struct broker *broker = memory_zero(1, sizeof *broker);
+    broker->options = *options;
+    broker->answer = answer;
+    broker->context = context;
+    store_batch_init(&broker->batch);
+    map_init(&broker->touched);
+    buf_init(&broker->scratch, SCRATCH_MAXIMUM);
+    buf_init(&broker->reply, MESSAGE_REPLY_MAXIMUM);
+    const enum status status = open_all(broker, why);
+    if (status != STATUS_OK) {
+        broker_close(broker);
+        *broker_out = NULL;
+        return status;
+    }
+    *broker_out = broker;
+    return STATUS_OK;
+}
+
+void
+broker_close(struct broker *broker)
+{
+    if (broker == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < broker->pending_count; i++) {
+        broker->answer(broker->context, broker->pending[i].request.token, STATUS_CANCELLED,
+                       (struct slice){NULL, 0}, NULL);
+    }
+    while (broker->parked_count > 0) {
+        broker->answer(broker->context, broker->parked[0].request.token, STATUS_CANCELLED,
+                       (struct slice){NULL, 0}, NULL);
+        broker_unpark(broker, 0);
+    }
+    broker->options.engine->close(broker->store);
+    seen_free(broker->seen);
+    seen_free(broker->revisits);
+    seen_free(broker->sent);
+    lanes_free(broker->lanes);
+    leases_free(broker->leases);
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        for (uint32_t lane = 0; lane < broker->sequence_counts[stage]; lane++) {
+            free(broker->sequences[stage][lane].returned);
+        }
+        free(broker->sequences[stage]);
+    }
+    store_batch_release(&broker->batch);
+    map_release(&broker->touched);
+    buf_release(&broker->scratch);
+    buf_release(&broker->reply);
+    free(broker->peers);
+    free(broker->peers_committed);
+    free(broker->origins);
+    free(broker->pending);
+    free(broker->incoming);
+    free(broker->endings);
+    free(broker->effects);
+    free(broker->dying);
+    free(broker->parked);
+    free(broker);
+}
