@@ -327,3 +327,12 @@ rpc_reply_decode(struct slice message, struct rpc_reply_header *header, struct s
     header->incarnation = codec_get_u64(&reader);
     return payload_take(&reader, payload);
 }
+
+enum status
+rpc_keys_make(char public_key[RPC_KEY_SIZE], char secret_key[RPC_KEY_SIZE], struct reason *why)
+{
+    if (zmq_curve_keypair(public_key, secret_key) != 0) {
+        return status_fail(why, STATUS_UNSUPPORTED, "this ZeroMQ was built without CURVE");
+    }
+    return STATUS_OK;
+}

@@ -391,7 +391,7 @@ encoding_of_xml(struct slice bytes, struct slice http)
 const char *
 encoding_of_html(struct slice bytes, struct slice http, enum encoding_source *source)
 {
-    enum encoding_source unused;
+    enum encoding_source unused = ENCODING_BY_BOM;
     source = source ? source : &unused;
     size_t mark;
     const char *found = encoding_of_mark(bytes, &mark);
