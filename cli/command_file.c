@@ -248,7 +248,8 @@ transform_material(const struct file_flags *flags, const struct material_file *m
         .bytes = material->content,
     };
     const enum status status =
-        transform_bytes(options, flags->common.directory, &request, &reply, &outcome, &died, why);
+        transform_bytes(options, flags->common.directory, &request,
+                        buf_slice(&material->content_type), &reply, &outcome, &died, why);
     if (status == STATUS_OK) {
         print_outcome(&outcome);
     }

@@ -374,17 +374,17 @@ detect_bytes(const struct opt_set *options, const struct detect_input *input,
     return status;
 }
 
-enum status
-transform_bytes(const struct opt_set *options, const char *directory,
-                const struct transform_request *request, struct buf *reply,
-                struct document_outcome *outcome, bool *died, struct reason *why)
+/* In a worker of its own. */
+static enum status
+transform_known(const struct opt_set *options, const char *directory,
+                const struct transform_request *request, struct buf *reply, bool *died,
+                struct reason *why)
 {
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
     struct document_workers *workers = NULL;
     struct buf header;
     buf_init(&header, 64 << 10);
     encode_request(request, &header);
-    *died = false;
     enum status status =
         document_workers_open(&workers, nursery, options, directory, DOCUMENT_TRANSFORM, why);
     if (status == STATUS_OK) {
@@ -392,11 +392,29 @@ transform_bytes(const struct opt_set *options, const char *directory,
         status = worker_call(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2,
                              reply, died, why);
     }
-    if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
-        status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
-    }
     document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&header);
     return status;
+}
+
+enum status
+transform_bytes(const struct opt_set *options, const char *directory,
+                const struct transform_request *request, struct slice content_type,
+                struct buf *reply, struct document_outcome *outcome, bool *died, struct reason *why)
+{
+    struct transform_request known = *request;
+    struct detection detection;
+    *died = false;
+    if (known.type.length == 0) {
+        const struct detect_input input = {
+            .bytes = request->bytes, .content_type = content_type, .uri = request->uri};
+        TRY(detect_bytes(options, &input, &detection, why));
+        known.type = slice_string(detection.type);
+    }
+    TRY(transform_known(options, directory, &known, reply, died, why));
+    if (!document_outcome_decode(buf_slice(reply), outcome)) {
+        return status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
+    }
+    return STATUS_OK;
 }

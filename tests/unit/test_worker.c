@@ -211,7 +211,7 @@ test_external_program(void **state)
         struct reason why = {""};
         bool died;
         const enum status status =
-            transform_bytes(options, NULL, &request, &reply, &outcome, &died, &why);
+            transform_bytes(options, NULL, &request, SLICE(""), &reply, &outcome, &died, &why);
         assert_string_equal(why.text, "");
         assert_int_equal(status, STATUS_OK);
         assert_int_equal(outcome.quads, cases[i].quads);
