@@ -11,7 +11,7 @@ const struct opt transforms_options[] = {
      "Bytes of a document that are looked at. A longer document is buried."},
     {"transform.output", OPT_SIZE, "128M", 1024, 2e9, NULL,
      "Bytes of N-Quads that one document may become. A document that would become more is buried."},
-    {"transform.cpu", OPT_DURATION, "20", 1, 3600, NULL,
+    {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
      "Processor time that one document may take."},
     {"transform.timeout", OPT_DURATION, "120", 1, 36000, NULL,
      "Time by the clock that one document may take. Longer than transform.cpu, so that a busy "

@@ -23,7 +23,7 @@ set_up(void **state)
     (void)state;
     const struct opt *const tables[] = {transforms_options, NULL};
     static const char *const settings[] = {"transform.test_hooks=yes", "transform.memory=128M",
-                                           "transform.cpu=1", "transform.timeout=2",
+                                           "transform.cpu=0.3", "transform.timeout=4",
                                            "transform.input=1M"};
     options = opt_set_new(tables);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
