@@ -73,8 +73,11 @@ federation_resolve(void *context, oid id, struct arena *arena, struct term *term
 static struct term
 term_of(const struct federation *federation, oid id)
 {
-    return id == OID_NONE || id > federation->terms.count ? (struct term){.kind = TERM_NONE}
-                                                          : federation->terms.terms[id - 1].term;
+    struct term any = {.kind = TERM_NONE};
+    if (id == OID_NONE || id > federation->terms.count) {
+        return any;
+    }
+    return federation->terms.terms[id - 1].term;
 }
 
 static struct quad

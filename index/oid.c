@@ -49,8 +49,8 @@ inline_integer(struct slice text)
 {
     const bool negative = text.length > 0 && text.at[0] == '-';
     const size_t first = negative ? 1 : 0;
-    const size_t digits = text.length - first;
-    if (digits == 0 || digits > INTEGER_DIGITS || (text.at[first] == '0' && text.length > 1)) {
+    const size_t length = text.length - first;
+    if (length == 0 || length > INTEGER_DIGITS || (text.at[first] == '0' && text.length > 1)) {
         return OID_NONE;
     }
     int64_t value = 0;

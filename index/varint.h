@@ -38,7 +38,7 @@ varint_get(const uint8_t *at, const uint8_t *end, uint64_t *value)
 static inline uint64_t
 zigzag(int64_t value)
 {
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t
