@@ -171,6 +171,9 @@ value_of_term(const struct term *term, struct value *out)
 {
     out->term = *term;
     out->has_term = true;
+    if (!term->value.at) {
+        out->term.value.at = "";
+    }
     if (term->kind != TERM_LITERAL) {
         out->kind = term->kind == TERM_IRI ? VALUE_IRI : VALUE_BLANK;
     } else if (term->language.length) {
@@ -343,6 +346,10 @@ compare_values(const struct value *a, const struct value *b)
     switch (a->kind) {
     case VALUE_STRING:
         return sign(slice_compare(a->term.value, b->term.value));
+    case VALUE_LANGUAGE: /* beyond the standard: within one language */
+        return slice_equal(a->term.language, b->term.language)
+                   ? sign(slice_compare(a->term.value, b->term.value))
+                   : 3;
     case VALUE_BOOLEAN:
         return (int)a->boolean - (int)b->boolean;
     case VALUE_DATE_TIME:
