@@ -62,16 +62,9 @@ keys_open(struct rpc_server *server, const struct rpc_keys *keys, struct reason 
     }
     TRY(rpc_socket_option(server->zap, ZMQ_LINGER, 0, why));
     TRY(rpc_socket_watch(&server->socket, server->zap, why));
+    TRY(rpc_socket_option(zmq, ZMQ_CURVE_SERVER, 1, why));
+    TRY(rpc_socket_text(zmq, ZMQ_ZAP_DOMAIN, "quadrille", why));
     return rpc_socket_text(zmq, ZMQ_CURVE_SECRETKEY, keys->own_secret, why);
-}
-
-/* For the endpoints bound from now on: ipc is kept by its file's permissions, all else by keys. */
-static enum status
-keys_demand(struct rpc_server *server, bool demanded, struct reason *why)
-{
-    void *zmq = server->socket.zmq;
-    TRY(rpc_socket_option(zmq, ZMQ_CURVE_SERVER, demanded, why));
-    return rpc_socket_text(zmq, ZMQ_ZAP_DOMAIN, demanded ? "quadrille" : "", why);
 }
 
 /* ZeroMQ removes whatever file stands at an ipc path and binds anew. That is right after a
@@ -102,9 +95,6 @@ endpoint_bind(struct rpc_server *server, const char *endpoint, const struct rpc_
     if (path && ipc_is_served(path)) {
         return status_fail(why, STATUS_DENIED, "%s: another process serves here", endpoint);
     }
-    if (keys) {
-        TRY(keys_demand(server, !path, why));
-    }
     const mode_t old_mask = path ? umask(0177) : 0; /* the file must never be wider */
     const int bound = zmq_bind(server->socket.zmq, endpoint);
     const int error = errno;
@@ -113,6 +103,25 @@ endpoint_bind(struct rpc_server *server, const char *endpoint, const struct rpc_
     }
     errno = error;
     return bound == 0 ? STATUS_OK : status_fail_errno(why, "cannot serve on %s", endpoint);
+}
+
+/* An endpoint has the security that was set before it was bound: those of ipc, which their
+ * file's permissions keep, come first, then keys are demanded of all others. */
+static enum status
+endpoints_bind(struct rpc_server *server, const char *const *endpoints,
+               const struct rpc_keys *keys, struct reason *why)
+{
+    for (int with_keys = 0; with_keys < 2; with_keys++) {
+        if (with_keys && keys) {
+            TRY(keys_open(server, keys, why));
+        }
+        for (const char *const *endpoint = endpoints; *endpoint; endpoint++) {
+            if ((strncmp(*endpoint, "ipc://", 6) != 0) == with_keys) {
+                TRY(endpoint_bind(server, *endpoint, keys, why));
+            }
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status
@@ -129,11 +138,8 @@ rpc_server_open(struct rpc_server **server_out, const char *const *endpoints,
     }
     /* A reply past this mark is lost and asked for again. */
     status = rpc_socket_option(server->socket.zmq, ZMQ_SNDHWM, 20000, why);
-    if (status == STATUS_OK && keys) {
-        status = keys_open(server, keys, why);
-    }
-    for (; status == STATUS_OK && *endpoints; endpoints++) {
-        status = endpoint_bind(server, *endpoints, keys, why);
+    if (status == STATUS_OK) {
+        status = endpoints_bind(server, endpoints, keys, why);
     }
     if (status != STATUS_OK) {
         rpc_server_close(server);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rpc.h"
 #include "cli/cli.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
@@ -53,21 +54,49 @@ cli_make_directory(const char *directory, struct reason *why)
     return make_directory(directory, why);
 }
 
+/* DIR/curve.secret, and the line of cluster.conf that goes with it on standard output. */
+static enum status
+make_keys(const char *directory, struct reason *why)
+{
+    char public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
+    struct buf path;
+    TRY(rpc_keys_make(public_key, secret_key, why));
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/curve.secret", directory);
+    enum status status = STATUS_OK;
+    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 || dprintf(file, "%s\n", secret_key) < 0 || fsync(file) != 0) {
+        status = status_fail_errno(why, "cannot write %s", path.data);
+    } else {
+        printf("curve public=%s secret_file=curve.secret\n", public_key);
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    buf_release(&path);
+    return status;
+}
+
 int
 command_init(int argc, char **argv)
 {
     const char *directory = NULL;
+    bool keys = false;
     const struct flag flags[] = {
         {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory to make."},
+        {"keys", 0, FLAG_SWITCH, NULL, &keys,
+         "Makes a key pair for the links between nodes: the secret goes to DIR/curve.secret, to "
+         "be copied to every node; the line for cluster.conf is printed."},
         {0},
     };
     const struct program program = {
         .name = "quadrille init",
-        .synopsis = "--dir DIR",
+        .synopsis = "--dir DIR [--keys]",
         .summary = "make a data directory with a commented configuration",
         .description = "Makes DIR and DIR/quadrille.conf, in which every option stands with its "
                        "meaning and its default. What is there already is kept.",
-        .examples = "quadrille init --dir DIR",
+        .examples = "quadrille init --dir DIR\n"
+                    "quadrille init --dir DIR --keys >>DIR/cluster.conf",
         .flags = flags,
     };
     struct reason why = {""};
@@ -76,7 +105,9 @@ command_init(int argc, char **argv)
     enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
     if (status == STATUS_OK) {
         status = cli_make_directory(directory, &why);
-        if (status == STATUS_OK) {
+        if (status == STATUS_OK && keys) {
+            status = make_keys(directory, &why);
+        } else if (status == STATUS_OK) {
             printf("%s is ready; its manual is %s/quadrille.conf\n", directory, directory);
         }
     }

@@ -38,13 +38,13 @@ sleep 0.5
 mkdir -p "$work/a" "$work/b"
 "$bin/quadrille" init --dir "$work/a" >/dev/null
 "$bin/quadrille" init --dir "$work/b" >/dev/null
-keys=$("$bin/quadrille-queue" --make-keys "$work/a/curve.secret")
+curve=$("$bin/quadrille" init --dir "$work/a" --keys)
 cp -p "$work/a/curve.secret" "$work/b/curve.secret"
 for n in a b; do
     cat >"$work/$n/cluster.conf" <<C
 node a host=10.73.0.1 queue=tcp://10.73.0.1:7001 metastore=tcp://10.73.0.1:7002 index=tcp://10.73.0.1:7010 web=http://10.73.0.1:7080
 node b host=10.73.0.2 queue=tcp://10.73.0.2:7001 metastore=tcp://10.73.0.2:7002 index=tcp://10.73.0.2:7010 web=http://10.73.0.2:7080
-curve public=$keys secret_file=curve.secret
+$curve
 C
 done
 settings=(--set fetch.connect_to=127.0.0.1:8480 --set fetch.allow_address=127.0.0.0/8

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -526,10 +528,25 @@ other_machines_need_keys(void **state)
     assert_int_equal(rpc_client_open(&client, &options, &why), STATUS_DENIED);
 }
 
+/* A TCP address that was free a moment ago. */
+static void
+free_address(char *address, size_t size)
+{
+    struct sockaddr_in where = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof where;
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(probe, (const struct sockaddr *)&where, length), 0);
+    assert_int_equal(getsockname(probe, (struct sockaddr *)&where, &length), 0);
+    close(probe);
+    snprintf(address, size, "tcp://127.0.0.1:%d", ntohs(where.sin_port));
+}
+
 static void
 only_admitted_keys_are_served(void **state)
 {
     (void)state;
+    char remote[64];
+    free_address(remote, sizeof remote);
     char public[3][RPC_KEY_SIZE],
         secret[3][RPC_KEY_SIZE]; /* the server's, an admitted one, a stranger's */
     for (int i = 0; i < 3; i++) {
@@ -538,17 +555,17 @@ only_admitted_keys_are_served(void **state)
     const char *const admitted[] = {public[1], NULL};
     const struct rpc_keys keys = {
         .own_public = public[0], .own_secret = secret[0], .admitted = admitted};
-    const pid_t server = start(endpoint, &keys);
+    const pid_t server = start(remote, &keys);
     for (int i = 0; i < 3; i++) {
         const struct rpc_keys own = {
             .server_public = public[0], .own_public = public[i], .own_secret = secret[i]};
-        struct rpc_client *client = client_open(endpoint, &own);
+        struct rpc_client *client = client_open(remote, &own);
         const enum status status =
             rpc_call(client, VERB_ECHO, SLICE("x"), i < 2 ? 20000 : 500, NULL, NULL);
         assert_int_equal(status, i < 2 ? STATUS_OK : STATUS_TIMEOUT);
         rpc_client_close(client);
     }
-    struct rpc_client *plain = client_open(endpoint, NULL);
+    struct rpc_client *plain = client_open(remote, NULL);
     assert_int_equal(rpc_call(plain, VERB_ECHO, SLICE("x"), 500, NULL, NULL), STATUS_TIMEOUT);
     rpc_client_close(plain);
     stop(server);
