@@ -332,7 +332,9 @@ decide_all(struct detector *detector, struct evidence *evidence)
     }
     prepare_text(detector, evidence);
     if (decide_markup(evidence) ||
-        (!evidence->binary && (decide_rdf(evidence) || decide_json(evidence))) ||
+        /* Literals may hold control characters, so a claim of RDF stands against binary bytes. */
+        ((!evidence->binary || claims_text_rdf(evidence)) && decide_rdf(evidence)) ||
+        (!evidence->binary && decide_json(evidence)) ||
         decide_by_claims(evidence)) {
         return;
     }

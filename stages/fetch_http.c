@@ -160,29 +160,26 @@ append_header(struct fetch_http *http, const char *name, const char *value)
 }
 
 /* "host:port", "[v6]:port" or curl's own four parts, for both schemes or, after "https=" or
- * "http=", for one. */
+ * "http=", for one. An item of the other kind than one_scheme asks for is passed over. */
 static void
-add_connect_to(struct fetch_http *http, const char *item)
+add_connect_to(struct fetch_http *http, const char *item, bool one_scheme)
 {
-    bool plain = true;
-    bool secure = true;
+    const bool only_secure = strncmp(item, "https=", 6) == 0;
+    const bool only_plain = strncmp(item, "http=", 5) == 0;
     char rule[1024];
-    if (strncmp(item, "https=", 6) == 0) {
-        plain = false;
-        item += 6;
-    } else if (strncmp(item, "http=", 5) == 0) {
-        secure = false;
-        item += 5;
+    item += only_secure ? 6 : only_plain ? 5 : 0;
+    if ((only_secure || only_plain) != one_scheme) {
+        return;
     }
     unsigned colons = 0;
     for (const char *c = item; *c != '\0' && item[0] != '['; c++) {
         colons += *c == ':';
     }
     snprintf(rule, sizeof rule, "%s%s", colons >= 3 ? "" : "::", item);
-    if (plain) {
+    if (!only_secure) {
         http->connect_http = curl_slist_append(http->connect_http, rule);
     }
-    if (secure) {
+    if (!only_plain) {
         http->connect_https = curl_slist_append(http->connect_https, rule);
     }
 }
@@ -197,8 +194,9 @@ read_options(struct fetch_http *http, const struct opt_set *options)
         append_header(http, "From", opt_string(options, "fetch.from"));
     }
     const size_t n = opt_list(options, "fetch.connect_to", &items);
-    for (size_t i = 0; i < n; i++) {
-        add_connect_to(http, items[i]);
+    /* curl takes the first that fits, so what is said for one scheme goes first. */
+    for (size_t i = 0; i < 2 * n; i++) {
+        add_connect_to(http, items[i % n], i < n);
     }
     http->user_agent = memory_string(opt_string(options, "fetch.user_agent"));
     http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));

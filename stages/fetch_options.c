@@ -59,7 +59,7 @@ const struct opt fetch_options[] = {
      "private, loopback, link-local or otherwise not of the public internet."},
     {"fetch.connect_to", OPT_LIST, "", 0, 0, NULL,
      "host:port that every connection goes to, whatever the URI says; https=host:port and "
-     "http=host:port only for that scheme. For tests and for mirrors."},
+     "http=host:port only for that scheme, before one for all. For tests and for mirrors."},
     {"fetch.ca_file", OPT_STRING, "", 0, 0, NULL,
      "Certificates (PEM) of the authorities that are trusted, instead of the system's."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
