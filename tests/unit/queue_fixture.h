@@ -105,7 +105,7 @@ bench_new(const char *cluster, const char *self)
         .cluster = bench->cluster,
         .index_partitions = 1,
         .lease_ms = 60000,
-        .grace_ms = 200,
+        .grace_ms = 60000,
         .attempts = 3,
         .high_water = 100000,
         .group_parallel = 0,
