@@ -239,16 +239,14 @@ command_down(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    struct cli cli = {0};
     char **operands;
     int operand_count;
     enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
-    if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+    if (status == STATUS_OK && common.directory == NULL) {
+        status = status_fail(&why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
     }
     if (status == STATUS_OK) {
-        status = stop_supervisor(cli.directory, &why);
+        status = stop_supervisor(common.directory, &why);
     }
-    cli_close(&cli);
     return cli_end(&program, status, &why);
 }
