@@ -69,11 +69,10 @@ static enum status
 start_rdf(struct rdfxml_reader *reader, struct rdfxml_frame *frame,
           const struct rdfxml_attributes *attributes)
 {
-    if (attributes->present != 0 || attributes->properties > 0) {
-        return rdfxml_fail(reader, "rdf:RDF with attributes of RDF");
-    }
-    frame->kind = RDFXML_RDF;
-    return STATUS_OK;
+    frame->kind = RDFXML_RDF; /* also after the error: what it holds is none the worse */
+    return attributes->present != 0 || attributes->properties > 0
+               ? rdfxml_fail(reader, "rdf:RDF with attributes of RDF")
+               : STATUS_OK;
 }
 
 /* The subject that a node element's attributes name. */
