@@ -9,3 +9,4 @@ PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
 	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service
+FUZZERS += fuzz_index_blocks

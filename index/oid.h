@@ -36,6 +36,7 @@ enum oid_inline {
 #define OID_STORED ((oid)1 << 62)
 #define OID_NUMBER_MAXIMUM (((uint64_t)1 << 56) - 1)
 #define OID_INLINE_BITS 56
+#define OID_INLINE_TYPE_MAXIMUM 63
 #define OID_INLINE_MASK (((uint64_t)1 << OID_INLINE_BITS) - 1)
 
 static inline oid

@@ -180,7 +180,7 @@ get_place(const uint8_t *at, const uint8_t *end, oid previous, const oid *near, 
             return NULL;
         }
         const oid type = *at++;
-        at = varint_get(at, end, &code);
+        at = type <= OID_INLINE_TYPE_MAXIMUM ? varint_get(at, end, &code) : NULL;
         const int64_t bias = (int64_t)1 << (OID_INLINE_BITS - 1);
         *value = type << OID_INLINE_BITS | ((uint64_t)(unzigzag(code) + bias) & OID_INLINE_MASK);
         return at;
@@ -203,6 +203,9 @@ read_row(enum quad_order order, const uint8_t *at, const uint8_t *end, const str
     }
     const unsigned step = code & STEP_MASK;
     if (step > 0) {
+        if (!oid_is_stored(last->place[first])) {
+            return NULL;
+        }
         row->place[first] = last->place[first] + ((oid)step << 3);
     } else {
         at =
@@ -217,7 +220,9 @@ read_row(enum quad_order order, const uint8_t *at, const uint8_t *end, const str
                            near[i] == NO_NEAR ? NULL : &row->place[near[i]], &row->place[i]);
         }
     }
-    return at != NULL && row->place[first] > last->place[first] ? at : NULL;
+    return at != NULL && row->place[first] > last->place[first] && row->place[first] < OID_LOCAL
+               ? at
+               : NULL;
 }
 
 size_t

@@ -1,0 +1,72 @@
+/* Damaged blocks, requests and lists of queries: read without harm, and what is read as good rows
+ * or terms is written and read again as the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/links.h"
+#include "index/rows.h"
+#include "index/service_protocol.h"
+#include "index/term_blocks.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+try_rows(enum quad_order order, const uint8_t *data, size_t size)
+{
+    static struct row rows[ROWS_BLOCK_MOST], again[ROWS_BLOCK_MOST];
+    static uint8_t block[4 * BLOCK_MAXIMUM * 20];
+    size_t count, back;
+    if (rows_read(order, data, size, rows, &count, NULL) != STATUS_OK) {
+        return;
+    }
+    struct rows_writer writer;
+    rows_begin(&writer, order, block, sizeof(block) - ROW_BYTES_MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (!rows_add(&writer, &rows[i])) {
+            abort();
+        }
+    }
+    const size_t length = count > 0 ? rows_end(&writer) : 0;
+    if (rows_read(order, block, length, again, &back, NULL) != STATUS_OK || back != count ||
+        memcmp(rows, again, count * sizeof(rows[0])) != 0) {
+        abort();
+    }
+}
+
+static void
+try_terms(const uint8_t *data, size_t size)
+{
+    struct term_block_reader reader;
+    term_block_open(&reader, data, size);
+    while (term_block_next(&reader)) {
+    }
+}
+
+static void
+try_requests(const uint8_t *data, size_t size)
+{
+    struct codec_reader in = codec_reader_of(slice_of((const char *)data, size));
+    struct quad pattern;
+    (void)index_get_pattern(&in, &pattern);
+    struct links *links;
+    if (links_open(&links, slice_of((const char *)data, size), NULL) == STATUS_OK) {
+        links_close(links);
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0) {
+        return 0;
+    }
+    const unsigned kind = data[0] % (ORDER_COUNT + 2);
+    if (kind < ORDER_COUNT) {
+        try_rows((enum quad_order)kind, data + 1, size - 1);
+    } else if (kind == ORDER_COUNT) {
+        try_terms(data + 1, size - 1);
+    } else {
+        try_requests(data + 1, size - 1);
+    }
+    return 0;
+}
