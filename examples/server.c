@@ -5,6 +5,7 @@
  * alone cannot say; names that begin with a dot are never served. Its lines:
  *
  *   type PATH MEDIA_TYPE         another Content-Type ("none": no such header)
+ *   encoding PATH CODING         a Content-Encoding that the file already has
  *   redirect PATH STATUS TARGET  a redirect
  *   status PATH STATUS           an empty answer of that status
  *   calendar PREFIX              months without end, each linking to the next
@@ -201,6 +202,9 @@ send_file(struct MHD_Connection *connection, struct request *request,
     }
     if (answer->type != NULL) {
         (void)MHD_add_response_header(response, "Content-Type", answer->type);
+    }
+    if (answer->encoding != NULL) {
+        (void)MHD_add_response_header(response, "Content-Encoding", answer->encoding);
     }
     (void)MHD_add_response_header(response, "Last-Modified", date);
     (void)MHD_add_response_header(response, "ETag", tag);

@@ -12,12 +12,20 @@
 
 enum { RULES_MAXIMUM = 256, LINE_SIZE = 4096 };
 
-enum rule_kind { RULE_TYPE, RULE_REDIRECT, RULE_STATUS, RULE_CALENDAR, RULE_MAZE, RULE_ENDLESS };
+enum rule_kind {
+    RULE_TYPE,
+    RULE_ENCODING,
+    RULE_REDIRECT,
+    RULE_STATUS,
+    RULE_CALENDAR,
+    RULE_MAZE,
+    RULE_ENDLESS
+};
 
 struct rule {
     enum rule_kind kind;
     char *path;
-    char *value;     /* TYPE, REDIRECT */
+    char *value;     /* TYPE, ENCODING, REDIRECT */
     unsigned status; /* REDIRECT, STATUS */
 };
 
@@ -39,9 +47,11 @@ static const struct {
     const char *word;
     enum rule_kind kind;
     bool has_status, has_value;
-} rule_words[] = {{"type", RULE_TYPE, false, true},     {"redirect", RULE_REDIRECT, true, true},
-                  {"status", RULE_STATUS, true, false}, {"calendar", RULE_CALENDAR, false, false},
-                  {"maze", RULE_MAZE, false, false},    {"endless", RULE_ENDLESS, false, false}};
+} rule_words[] = {
+    {"type", RULE_TYPE, false, true},          {"encoding", RULE_ENCODING, false, true},
+    {"redirect", RULE_REDIRECT, true, true},   {"status", RULE_STATUS, true, false},
+    {"calendar", RULE_CALENDAR, false, false}, {"maze", RULE_MAZE, false, false},
+    {"endless", RULE_ENDLESS, false, false}};
 
 /* The next word; the value of a rule takes the rest of the line. */
 static char *
@@ -482,6 +492,7 @@ apply_rule(const struct rule *rule, const char *path, struct site_answer *answer
         *kind = SITE_ENDLESS;
         return true;
     case RULE_TYPE:
+    case RULE_ENCODING:
         break;
     }
     return false;
@@ -495,8 +506,9 @@ site_find(const struct sites *sites, const char *host, const char *path, struct 
     const struct site *site =
         bsearch(&wanted, sites->items, sites->count, sizeof *sites->items, compare_sites);
     enum site_kind kind = SITE_STATUS;
-    const char *type = NULL;
+    const char *type = NULL, *encoding = NULL;
     answer->file = -1;
+    answer->encoding = NULL;
     if (site == NULL) {
         answer->status = 421;
         return SITE_STATUS;
@@ -508,6 +520,8 @@ site_find(const struct sites *sites, const char *host, const char *path, struct 
         }
         if (rule->kind == RULE_TYPE) {
             type = rule->value;
+        } else if (rule->kind == RULE_ENCODING) {
+            encoding = rule->value;
         } else if (apply_rule(rule, path, answer, text, &kind)) {
             return kind;
         }
@@ -516,5 +530,6 @@ site_find(const struct sites *sites, const char *host, const char *path, struct 
     if (kind == SITE_FILE && type != NULL) {
         answer->type = strcmp(type, "none") == 0 ? NULL : type;
     }
+    answer->encoding = kind == SITE_FILE ? encoding : NULL;
     return kind;
 }

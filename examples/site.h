@@ -26,7 +26,8 @@ struct site_answer {
     int file; /* open; the caller closes it */
     uint64_t size;
     time_t modified;
-    const char *type; /* NULL: none; lives as long as sites */
+    const char *type;     /* NULL: none; lives as long as sites */
+    const char *encoding; /* Content-Encoding; the same */
     unsigned status;
 };
 /* path: percent-decoded, without the query. */
