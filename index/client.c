@@ -259,8 +259,9 @@ static enum status
 next_line(struct line_source *source, struct reason *why)
 {
     for (;;) {
+        const size_t left = source->text.length - source->at;
         const struct slice rest =
-            slice_of(source->text.data + source->at, source->text.length - source->at);
+            left > 0 ? slice_of(source->text.data + source->at, left) : SLICE("");
         const size_t line = slice_find(rest, '\n');
         if (line < rest.length) {
             source->line = slice_of(rest.at, line + 1);

@@ -173,7 +173,9 @@ federation_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most
     }
     const size_t left = scan->count - scan->at;
     *n = left < most ? left : most;
-    memcpy(rows, scan->rows + scan->at, *n * sizeof(*rows));
+    if (*n > 0) {
+        memcpy(rows, scan->rows + scan->at, *n * sizeof(*rows));
+    }
     scan->at += *n;
     return STATUS_OK;
 }

@@ -154,9 +154,11 @@ read_ahead(struct run *run, size_t n, struct reason *why)
     if (run->bytes.length - run->at >= n || run->ended) {
         return STATUS_OK;
     }
-    memmove(run->bytes.data, run->bytes.data + run->at, run->bytes.length - run->at);
-    run->bytes.length -= run->at;
-    run->at = 0;
+    if (run->at > 0) {
+        memmove(run->bytes.data, run->bytes.data + run->at, run->bytes.length - run->at);
+        run->bytes.length -= run->at;
+        run->at = 0;
+    }
     while (run->bytes.length < n && !run->ended) {
         const size_t room = n > READ_BYTES ? n : READ_BYTES;
         char *target = buf_reserve(&run->bytes, room);
