@@ -334,8 +334,7 @@ decide_all(struct detector *detector, struct evidence *evidence)
     if (decide_markup(evidence) ||
         /* Literals may hold control characters, so a claim of RDF stands against binary bytes. */
         ((!evidence->binary || claims_text_rdf(evidence)) && decide_rdf(evidence)) ||
-        (!evidence->binary && decide_json(evidence)) ||
-        decide_by_claims(evidence)) {
+        (!evidence->binary && decide_json(evidence)) || decide_by_claims(evidence)) {
         return;
     }
     evidence->detection->undecided = true;

@@ -190,7 +190,7 @@ add_parser_rules(scmp_filter_ctx filter)
     /* abort(): a signal to itself only. */
     if (error == 0) {
         error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                                 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+                                 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     }
     return error;
 }
@@ -209,7 +209,7 @@ add_program_rules(scmp_filter_ctx filter)
     }
     if (error == 0) {
         error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                 SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+                                 SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
     }
     return error;
 }
