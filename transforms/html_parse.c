@@ -301,6 +301,25 @@ close_cell(struct builder *builder)
     }
 }
 
+static bool
+is_table_part(enum html_element element)
+{
+    switch (element) {
+    case HTML_CAPTION:
+    case HTML_COL:
+    case HTML_COLGROUP:
+    case HTML_TBODY:
+    case HTML_TD:
+    case HTML_TFOOT:
+    case HTML_TH:
+    case HTML_THEAD:
+    case HTML_TR:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Parts of tables. False: not inside a table, the tag is dropped. */
 static bool
 start_table_part(struct builder *builder, const struct html_token *token)
@@ -328,6 +347,9 @@ static bool
 prepare_start(struct builder *builder, struct html_token *token)
 {
     const uint32_t rules = html_element_rules(token->element);
+    if (is_table_part(token->element)) {
+        return start_table_part(builder, token);
+    }
     switch (token->element) {
     case HTML_HTML:
     case HTML_HEAD:
@@ -341,16 +363,6 @@ prepare_start(struct builder *builder, struct html_token *token)
     case HTML_DT:
         start_item(builder, token->element);
         return true;
-    case HTML_CAPTION:
-    case HTML_COL:
-    case HTML_COLGROUP:
-    case HTML_TBODY:
-    case HTML_TD:
-    case HTML_TFOOT:
-    case HTML_TH:
-    case HTML_THEAD:
-    case HTML_TR:
-        return start_table_part(builder, token);
     case HTML_OPTION:
     case HTML_OPTGROUP:
         if (is(top(builder), HTML_OPTION)) {
@@ -571,21 +583,12 @@ end_tag(struct builder *builder, const struct html_token *token)
     case HTML_FORM:
         builder->form_open = false;
         break;
-    case HTML_TABLE:
-    case HTML_CAPTION:
-    case HTML_COLGROUP:
-    case HTML_TBODY:
-    case HTML_TD:
-    case HTML_TFOOT:
-    case HTML_TH:
-    case HTML_THEAD:
-    case HTML_TR:
-        end_table_part(builder, token->element);
-        return;
     default:
         break;
     }
-    if (rules & RULE_FORMATTING) {
+    if (token->element == HTML_TABLE || is_table_part(token->element)) {
+        end_table_part(builder, token->element);
+    } else if (rules & RULE_FORMATTING) {
         end_formatting(builder, token->element);
     } else if (rules & RULE_HEADING) {
         end_heading(builder);
