@@ -63,7 +63,7 @@ objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
 
-.PHONY: all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint \
+.PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint \
 	tests fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -96,11 +96,18 @@ say = $(if $(V),@:,@echo ' $(1)')
 
 # ---- objects, archives, programs ----
 
+# Other flags: everything anew.
+flags := $(CC) $(compile) $(CFLAGS) $(sanitize)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
+FORCE:
+
 # DRAFT=1 leaves out what is missing or does not compile.
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,compile $<)
-	$(if $(DRAFT),-)$(quiet)$(CC) $(compile) $(CFLAGS) $(sanitize) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 
 define archive
 $(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.o,$(wildcard $($(1)_OBJECTS:.o=.c))),$($(1)_OBJECTS)))
