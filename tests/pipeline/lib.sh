@@ -8,6 +8,7 @@ shared=${QUADRILLE_SHARED:-$root/../shared}
 mkdir -p "$root/build/tests"
 work=$(mktemp -d "$root/build/tests/$(basename "$0" .sh).XXXXXX")
 web_pid=
+web_stop=() # a command that ends a web that is not ours
 
 end_all() {
     local code=$?
@@ -17,6 +18,7 @@ end_all() {
         [[ -d $d ]] && "$bin/quadrille" down --dir "$(dirname "$d")" >/dev/null 2>&1
     done
     pkill -KILL -f -- "--dir $work/" 2>/dev/null || true
+    "${web_stop[@]:-true}" || true
     [[ -n $web_pid ]] && kill "$web_pid" 2>/dev/null && wait "$web_pid" 2>/dev/null
     if [[ $code -ne 0 && $code -ne 77 && -n ${KEEP:-} ]]; then
         echo "kept: $work"
