@@ -1,6 +1,7 @@
 /* Functions on strings: section 17.4.3. Positions and lengths count characters. */
 #include <locale.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <wctype.h>
 
 #include "index/query/functions.h"
@@ -90,13 +91,27 @@ apply_substr(struct evaluation *evaluation, const struct value *arguments, size_
     return true;
 }
 
+/* Made once for the process, by whichever thread comes first. */
+static locale_t
+unicode_locale(void)
+{
+    static _Atomic(locale_t) shared;
+    locale_t locale = atomic_load(&shared);
+    if (!locale) {
+        locale_t none = (locale_t)0;
+        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+        if (locale && !atomic_compare_exchange_strong(&shared, &none, locale)) {
+            freelocale(locale);
+            locale = none;
+        }
+    }
+    return locale;
+}
+
 static bool
 change_case(struct evaluation *evaluation, const struct value *text, bool upper, struct value *out)
 {
-    static locale_t unicode;
-    if (!unicode) {
-        unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    }
+    const locale_t unicode = unicode_locale();
     if (!value_is_text(text)) {
         return false;
     }

@@ -126,8 +126,10 @@ accumulate(struct group *group, size_t number, size_t which, const oid *row, str
     struct value value;
     const oid id = expression_id(evaluation, aggregate->argument, row);
     if (!id || !identifier_value(evaluation, id, &value)) {
-        accumulator->error = accumulator->error || aggregate->kind == AGGREGATE_SUM ||
-                             aggregate->kind == AGGREGATE_AVG;
+        /* An error among the values is an error of the whole, but counting and sampling pass over
+         * it. */
+        accumulator->error = accumulator->error || (aggregate->kind != AGGREGATE_COUNT &&
+                                                    aggregate->kind != AGGREGATE_SAMPLE);
         return STATUS_OK;
     }
     if (aggregate->distinct) {
