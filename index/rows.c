@@ -181,8 +181,8 @@ get_place(const uint8_t *at, const uint8_t *end, oid previous, const oid *near, 
         }
         const oid type = *at++;
         at = type <= OID_INLINE_TYPE_MAXIMUM ? varint_get(at, end, &code) : NULL;
-        const int64_t bias = (int64_t)1 << (OID_INLINE_BITS - 1);
-        *value = type << OID_INLINE_BITS | ((uint64_t)(unzigzag(code) + bias) & OID_INLINE_MASK);
+        const uint64_t bias = UINT64_C(1) << (OID_INLINE_BITS - 1);
+        *value = type << OID_INLINE_BITS | (((uint64_t)unzigzag(code) + bias) & OID_INLINE_MASK);
         return at;
     }
     const oid from = flags & PLACE_NEAR ? (near ? *near : 0) : previous;
