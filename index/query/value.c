@@ -18,11 +18,14 @@ number_parse(struct slice text, double *number)
         *number = NAN;
         return true;
     }
-    if (!text.length || text.length >= sizeof copy ||
-        strspn(memcpy(copy, text.at, text.length), "+-.0123456789eE") < text.length) {
+    if (!text.length || text.length >= sizeof copy) {
         return false;
     }
+    memcpy(copy, text.at, text.length);
     copy[text.length] = 0;
+    if (strspn(copy, "+-.0123456789eE") < text.length) {
+        return false;
+    }
     char *end;
     *number = strtod(copy, &end);
     return *end == 0 && end != copy;
