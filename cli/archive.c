@@ -37,7 +37,8 @@ cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice
         status = status_fail(why, STATUS_NOT_FOUND, "%.*s is not in the archive", SLICE_PRINT(uri));
     }
     if (status == STATUS_OK) {
-        const struct warc_limits limits = {0};
+        const size_t most = (size_t)opt_integer(cli->options, "transform.input");
+        const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
         meta_record_text(known, META_WARC_NODE, &where.node);
         meta_record_number(known, META_WARC_OFFSET, &where.offset);
         meta_record_number(known, META_WARC_LENGTH, &where.length);
@@ -45,6 +46,10 @@ cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice
     }
     if (status == STATUS_OK) {
         status = content_read(content, &where, memory, &archived, why);
+    }
+    if (status == STATUS_OK && archived.body_truncated) {
+        status = status_fail(why, STATUS_LIMIT, "%.*s: %.*s", SLICE_PRINT(uri),
+                             SLICE_PRINT(archived.encoding_problem));
     }
     if (status == STATUS_OK) {
         *body = archived.body;

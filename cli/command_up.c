@@ -27,6 +27,13 @@ make_directory(const char *directory, struct reason *why)
         return status_fail_errno(why, "cannot make %s", directory);
     }
     buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/log", directory); /* the supervisor's is opened before it runs */
+    if (mkdir(path.data, 0755) != 0 && errno != EEXIST) {
+        status = status_fail_errno(why, "cannot make %s", path.data);
+        buf_release(&path);
+        return status;
+    }
+    buf_reset(&path);
     buf_printf(&path, "%s/quadrille.conf", directory);
     const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file >= 0) {

@@ -1,6 +1,7 @@
 /* Jobs end: done, released, buried, or given back by the dead. */
 #include "queue/broker_private.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -55,6 +56,39 @@ remove_record(struct broker *broker, const struct job_key *key)
     broker->counters.stages[key->stage].jobs--;
 }
 
+/* A word of a shell command. */
+static void
+append_quoted(struct buf *out, struct slice text)
+{
+    buf_append_char(out, '\'');
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] == '\'') {
+            buf_append_string(out, "'\\'");
+        }
+        buf_append_char(out, text.at[i]);
+    }
+    buf_append_char(out, '\'');
+}
+
+/* Detection and transforming can be repeated by hand, out of the archive; what asks servers or
+ * changes the index is repeated by the crawl. */
+static void
+make_reproducer(const struct broker *broker, const struct job *job, struct buf *out)
+{
+    char whole[PATH_MAX];
+    const char *directory = realpath(broker->options.directory, whole);
+    const char *stage = stage_name((enum stage)job->key.stage);
+    const bool by_hand = job->key.stage == STAGE_DETECT || job->key.stage == STAGE_TRANSFORM;
+    buf_printf(out, "quadrille %s --dir ", by_hand ? stage : "queue");
+    append_quoted(out, slice_string(directory != NULL ? directory : broker->options.directory));
+    if (by_hand) {
+        buf_append_string(out, " --uri ");
+    } else {
+        buf_printf(out, " --stage %s kick ", stage);
+    }
+    append_quoted(out, job->uri);
+}
+
 static void
 bury(struct broker *broker, const struct job *job, struct slice reason, struct slice reproducer)
 {
@@ -62,9 +96,7 @@ bury(struct broker *broker, const struct job *job, struct slice reason, struct s
     struct buf made;
     buf_init(&made, MESSAGE_TEXT_MAXIMUM + 2 * 8192);
     if (reproducer.length == 0) {
-        (void)buf_printf(&made, "quadrille %s --dir '%s' --uri '%.*s'",
-                         stage_name((enum stage)job->key.stage), broker->options.directory,
-                         SLICE_PRINT(job->uri));
+        make_reproducer(broker, job, &made);
         reproducer = buf_slice(&made);
     }
     buf_reset(&broker->scratch);

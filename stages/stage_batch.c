@@ -217,16 +217,6 @@ batch_answered(void *context, enum status status, const struct reason *why)
 }
 
 static void
-reproducer(const struct held_job *held, const char *directory, struct buf *out)
-{
-    buf_printf(out, "quadrille %s --dir '%s' --uri '%.*s'",
-               held->public.job.key.stage == STAGE_FETCH    ? "fetch"
-               : held->public.job.key.stage == STAGE_DETECT ? "detect"
-                                                            : "transform",
-               directory, SLICE_PRINT(held->public.job.uri));
-}
-
-static void
 send_completions(void *context)
 {
     struct batch *batch = context;
@@ -246,13 +236,6 @@ send_completions(void *context)
             .outputs = held->outputs,
             .output_count = held->output_count,
         };
-        if (held->verdict == VERDICT_BURY) {
-            struct buf text;
-            buf_init(&text, 2 * JOB_DATA_MAXIMUM);
-            reproducer(held, run->directory, &text);
-            completion->reproducer = keep(held, buf_slice(&text));
-            buf_release(&text);
-        }
     }
     queue_complete(run->queue, completions, batch->count, batch_answered, batch);
     free(completions);
