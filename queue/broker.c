@@ -285,7 +285,8 @@ static void
 check_room(struct broker *broker, uint64_t now)
 {
     struct reason why = {""};
-    if (now < broker->room_check_ms) {
+    if (now < broker->room_check_ms &&
+        (broker->pending_count == 0 || now < broker->failed_until_ms)) {
         return;
     }
     broker->room_check_ms = now + ROOM_CHECK_MS;
@@ -361,13 +362,11 @@ broker_work(struct broker *broker, struct reason *why)
     TRY(finish_round(broker, committed, why));
     end_grace(broker, now);
     TRY(broker_serve(broker, why));
-    if (now >= broker->tick_ms) {
-        uint64_t wait = 0;
-        const enum status status = broker->options.engine->tick(broker->store, &wait, why);
-        broker->tick_ms = now + (wait < ROOM_CHECK_MS ? wait : ROOM_CHECK_MS);
-        if (status != STATUS_OK) {
-            TRY(failed(broker, status, now, why));
-        }
+    uint64_t wait = 0;
+    const enum status status = broker->options.engine->tick(broker->store, &wait, why);
+    broker->tick_ms = now + (wait < ROOM_CHECK_MS ? wait : ROOM_CHECK_MS);
+    if (status != STATUS_OK) {
+        TRY(failed(broker, status, now, why));
     }
     return STATUS_OK;
 }

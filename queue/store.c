@@ -29,9 +29,12 @@
 
 enum {
     PAGE_BYTES = 4096,
-    LOG_BUFFER_BYTES = 4 << 20,
-    LOG_FILE_BYTES = 64 << 20,
-    LOCK_POLL_MS = 10
+    LOG_FILE_MOST = 64 << 20,
+    LOG_FILE_LEAST = 1 << 20,
+    LOG_PARTS = 4, /* log files between two checkpoints */
+    LOCK_POLL_MS = 10,
+    CHECKPOINT_PAUSE_MS = 1000,
+    RECOVERY_WANTS = 16 << 20 /* a disk with less is named as the likely reason of failure */
 };
 
 struct store {
@@ -41,8 +44,11 @@ struct store {
     DB_ENV *environment;
     DB *trees[TREE_COUNT];
     uint64_t epoch;
-    uint64_t written;       /* bytes put since the last checkpoint, roughly the log's growth */
-    uint64_t checkpoint_ms; /* monotonic, of the last one */
+    uint64_t written;       /* bytes of log since the last checkpoint */
+    uint64_t checkpoint_at; /* end of the log then */
+    uint64_t checkpoint_ms; /* monotonic, of the last one, or of the last attempt */
+    uint32_t log_file;      /* bytes of a log file */
+    bool failed;            /* the last checkpoint did */
     bool broken;
 };
 
@@ -90,6 +96,19 @@ strike(struct store *store, enum store_point point)
                                         : store->options.fault(store->options.fault_context, point);
 }
 
+/* Bytes of log ever written. */
+static uint64_t
+log_end(struct store *store)
+{
+    DB_LOG_STAT *log = NULL;
+    uint64_t end = store->checkpoint_at;
+    if (store->environment->log_stat(store->environment, &log, 0) == 0) {
+        end = (uint64_t)log->st_cur_file * store->log_file + log->st_cur_offset;
+    }
+    free(log);
+    return end;
+}
+
 /* ---- opening ---- */
 
 static enum status
@@ -118,10 +137,22 @@ take_lock(struct store *store, struct reason *why)
     return STATUS_OK;
 }
 
+/* A log file can be removed only as a whole. */
+static uint32_t
+log_file_bytes(uint64_t checkpoint_bytes)
+{
+    const uint64_t wanted = checkpoint_bytes / LOG_PARTS;
+    return wanted < LOG_FILE_LEAST  ? LOG_FILE_LEAST
+           : wanted > LOG_FILE_MOST ? LOG_FILE_MOST
+                                    : (uint32_t)wanted;
+}
+
 static enum status
 open_environment(struct store *store, struct reason *why)
 {
     const uint64_t cache = store->options.cache_bytes;
+    struct statvfs disk;
+    const uint32_t log_file = store->log_file = log_file_bytes(store->options.checkpoint_bytes);
     int error = db_env_create(&store->environment, 0);
     if (error != 0) {
         store->environment = NULL;
@@ -132,10 +163,10 @@ open_environment(struct store *store, struct reason *why)
     error = environment->set_cachesize(environment, (uint32_t)(cache >> 30),
                                        (uint32_t)(cache & ((1u << 30) - 1)), 1);
     if (error == 0) {
-        error = environment->set_lg_bsize(environment, LOG_BUFFER_BYTES);
+        error = environment->set_lg_bsize(environment, log_file / LOG_PARTS / LOG_PARTS);
     }
     if (error == 0) {
-        error = environment->set_lg_max(environment, LOG_FILE_BYTES);
+        error = environment->set_lg_max(environment, log_file);
     }
     if (error == 0) {
         error = environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
@@ -147,6 +178,12 @@ open_environment(struct store *store, struct reason *why)
         error = environment->open(
             environment, store->folder,
             DB_CREATE | DB_INIT_LOG | DB_INIT_MPOOL | DB_INIT_TXN | DB_PRIVATE | DB_RECOVER, 0600);
+    }
+    if (error == DB_RUNRECOVERY && statvfs(store->folder, &disk) == 0 &&
+        disk.f_bavail * disk.f_frsize < RECOVERY_WANTS) {
+        return status_fail(
+            why, STATUS_FULL, "cannot recover %s: the disk has only %llu KB left; free some",
+            store->folder, (unsigned long long)(disk.f_bavail * disk.f_frsize) >> 10);
     }
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open or recover");
 }
@@ -235,7 +272,9 @@ open_all(struct store *store, struct reason *why)
     for (int tree = 0; tree < TREE_COUNT; tree++) {
         TRY(open_tree(store, (enum store_tree)tree, why));
     }
-    return raise_epoch(store, why);
+    TRY(raise_epoch(store, why));
+    store->checkpoint_at = log_end(store); /* recovery ends with a checkpoint */
+    return STATUS_OK;
 }
 
 static enum status
@@ -331,7 +370,6 @@ apply_all(struct store *store, const struct store_operation *const *operations, 
     }
     for (size_t i = 0; i < n && error == 0; i++) {
         error = apply_one(store, transaction, operations[i]);
-        store->written += 2u * operations[i]->key_length + operations[i]->value.length + 100;
     }
     if (error == 0) {
         error = strike(store, STORE_BEFORE_COMMIT);
@@ -341,6 +379,7 @@ apply_all(struct store *store, const struct store_operation *const *operations, 
         return aborted == 0 ? error : DB_RUNRECOVERY;
     }
     error = transaction->commit(transaction, 0);
+    store->written = log_end(store) - store->checkpoint_at;
     store->broken |= error != 0; /* whether it happened only recovery can tell */
     return error;
 }
@@ -366,34 +405,45 @@ berkeley_apply(struct store *store, uint64_t epoch, const struct store_operation
 /* ---- housekeeping ---- */
 
 static enum status
-berkeley_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
+checkpoint(struct store *store, struct reason *why)
 {
-    const uint64_t now = clock_monotonic_ms();
-    const uint64_t due = store->checkpoint_ms + store->options.checkpoint_ms;
-    if (store->written == 0) {
-        store->checkpoint_ms = now;
-        *wait_ms = store->options.checkpoint_ms;
-        return STATUS_OK;
-    }
-    if (now < due && store->written < store->options.checkpoint_bytes) {
-        *wait_ms = due - now;
-        return STATUS_OK;
-    }
+    const uint64_t began = clock_monotonic_ms();
+    store->checkpoint_ms = began;
+    store->failed = true;
     int error = strike(store, STORE_CHECKPOINT);
     if (error == 0) {
         error = store->environment->txn_checkpoint(store->environment, 0, 0, 0);
     }
-    store->checkpoint_ms = now;
-    *wait_ms = store->options.checkpoint_ms;
     if (error != 0) {
         return fail(store, error, why, "cannot checkpoint");
     }
     log_debug("checkpoint", "bytes=%lu ms=%lu", (unsigned long)store->written,
-              (unsigned long)(clock_monotonic_ms() - now));
+              (unsigned long)(clock_monotonic_ms() - began));
+    store->checkpoint_at = log_end(store);
     store->written = 0;
+    store->failed = false;
     return STATUS_OK;
 }
 
+/* By time, or by bytes, but after a failure not at once again. */
+static enum status
+berkeley_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
+{
+    const uint64_t age = clock_monotonic_ms() - store->checkpoint_ms;
+    const bool many = store->written >= store->options.checkpoint_bytes;
+    *wait_ms = store->options.checkpoint_ms;
+    if (store->written == 0) {
+        return STATUS_OK;
+    }
+    if (age >= store->options.checkpoint_ms ||
+        (many && (!store->failed || age >= CHECKPOINT_PAUSE_MS))) {
+        return checkpoint(store, why);
+    }
+    *wait_ms = many ? CHECKPOINT_PAUSE_MS : store->options.checkpoint_ms - age;
+    return STATUS_OK;
+}
+
+/* Pages that wait in the cache for the next checkpoint will want room, too. */
 static enum status
 berkeley_room(struct store *store, uint64_t *bytes, struct reason *why)
 {
@@ -402,6 +452,9 @@ berkeley_room(struct store *store, uint64_t *bytes, struct reason *why)
         return status_fail_errno(why, "cannot ask for the room on the disk of %s", store->folder);
     }
     *bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    const uint64_t promised =
+        store->written < store->options.cache_bytes ? store->written : store->options.cache_bytes;
+    *bytes -= promised < *bytes ? promised : *bytes;
     return STATUS_OK;
 }
 

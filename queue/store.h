@@ -86,7 +86,7 @@ struct store_engine {
                          struct reason *why);
     /* Housekeeping when it is due; *wait_ms until the next. */
     enum status (*tick)(struct store *store, uint64_t *wait_ms, struct reason *why);
-    /* Bytes that the disk has left for us. */
+    /* Bytes that the disk has left for us, less what is promised but not yet written. */
     enum status (*room)(struct store *store, uint64_t *bytes, struct reason *why);
     /* After a failure that only a new start can mend. */
     bool (*broken)(const struct store *store);

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,11 +34,13 @@ static char root[64];
 static struct site sites[NODES];
 static char cluster_text[512];
 static size_t site_count;
+static char min_free[32] = "0";
 
 /* ---- daemons ---- */
 
 /* Runs in a process of its own, begun afresh: a fork of a process with threads must not go on
- * as if nothing were. Arguments: folder, endpoint, node, text of cluster.conf, descriptor. */
+ * as if nothing were. Arguments: folder, endpoint, node, text of cluster.conf, descriptor,
+ * room that the disk shall keep. */
 static int
 serve(char **arguments)
 {
@@ -60,6 +64,7 @@ serve(char **arguments)
                              .checkpoint_ms = 200,
                              .sync = false,
                              .lock_wait_ms = 5000},
+                   .min_free = strtoull(arguments[5], NULL, 10),
                    .cluster = cluster,
                    .index_partitions = 1,
                    .lease_ms = 3000,
@@ -88,8 +93,8 @@ start(size_t at)
     assert_int_equal(pipe(ready), 0);
     snprintf(name, sizeof name, "n%zu", at);
     snprintf(descriptor, sizeof descriptor, "%d", ready[1]);
-    char *const arguments[] = {
-        "serve", sites[at].folder, sites[at].endpoint, name, cluster_text, descriptor, NULL};
+    char *const arguments[] = {"serve",      sites[at].folder, sites[at].endpoint, name,
+                               cluster_text, descriptor,       min_free,           NULL};
     sites[at].pid = fork();
     if (sites[at].pid == 0) {
         execv("/proc/self/exe", arguments);
@@ -441,6 +446,13 @@ struct given {
 };
 
 static void
+note_status(void *context, enum status status, const struct reason *why)
+{
+    (void)why;
+    *(enum status *)context = status;
+}
+
+static void
 note(void *context, enum status status, const struct job *jobs, size_t n, const struct reason *why)
 {
     struct given *given = context;
@@ -494,16 +506,85 @@ test_idle_worker_keeps_its_job_over_a_restart(void **state)
     close_sites();
 }
 
+/* A disk of 24 MB: additions are refused in time, what is there goes through, and then there is
+ * room again. Where even the reserve is gone nothing that was confirmed is lost. */
+static void
+put_until_refused(struct client *client, uint64_t *accepted)
+{
+    struct reason why = {""};
+    struct queue_stats stats;
+    char data[4000];
+    memset(data, 'x', sizeof data);
+    for (int i = 0; i < 20000; i++) {
+        char uri[64];
+        struct job job = {.key.stage = STAGE_DETECT, .priority = 128, .generation = 1};
+        job.uri = slice_of(uri, uri_of(i % URIS, uri, sizeof uri));
+        job.data = slice_of(data, sizeof data);
+        enum status status = STATUS_COUNT;
+        queue_put(client->queue, &job, 1, note_status, &status);
+        while (status == STATUS_COUNT) {
+            step(client, 1, 50);
+        }
+        if (status == STATUS_FULL) {
+            assert_int_equal(queue_stats_get(client->queue, &stats, 20000, &why), STATUS_OK);
+            assert_true(stats.intake_stopped);
+            return;
+        }
+        assert_int_equal(status, STATUS_OK);
+        ++*accepted;
+    }
+    fail_msg("24 MB took everything");
+}
+
+static void
+test_full_disk_stops_intake_only(void **state)
+{
+    static struct effects effects;
+    struct client client;
+    struct queue_stats stats;
+    uint64_t accepted = 0;
+    (void)state;
+    strcpy(min_free, "6000000");
+    open_sites(1, "fetch,detect,transform,index,extract", "");
+    stop(0, SIGTERM);
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("queue", sites[0].folder, "tmpfs", 0, "size=24m") != 0) {
+        start(0);
+        close_sites();
+        print_message("a disk of 24 MB can only be made by root\n");
+        skip();
+    }
+    start(0);
+    connect_to(&client, 0, "worker.1", &effects);
+    put_until_refused(&client, &accepted);
+    assert_true(accepted > URIS);
+    stop(0, SIGKILL);
+    start(0); /* recovery has room, too */
+    assert_int_equal(waiting_of(client.queue, &stats), accepted);
+    crawl(&client, 1, 0);
+    /* each page leads to another, so all were fetched as well */
+    assert_int_equal(waiting_of(client.queue, &stats), 0);
+    assert_int_equal(stats.stages[STAGE_DETECT].done, accepted + URIS);
+    assert_int_equal(stats.stages[STAGE_EXTRACT].done, accepted + URIS);
+    queue_client_close(client.queue);
+    stop(0, SIGTERM);
+    assert_int_equal(umount(sites[0].folder), 0);
+    strcpy(min_free, "0");
+    start(0);
+    close_sites();
+}
+
 int
 main(int argc, char **argv)
 {
-    if (argc == 6 && strcmp(argv[0], "serve") == 0) {
-        return serve(argv + 1);
+    if (strcmp(argv[0], "serve") == 0) {
+        return argc == 7 ? serve(argv + 1) : EXIT_MISUSE;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_job_once_in_spite_of_kills),
         cmocka_unit_test(test_two_nodes_pass_jobs_exactly_once),
         cmocka_unit_test(test_idle_worker_keeps_its_job_over_a_restart),
+        cmocka_unit_test(test_full_disk_stops_intake_only),
     };
     log_open("test_queue_daemon", LOG_LEVEL_WARNING, false);
     return cmocka_run_group_tests(tests, NULL, NULL);
