@@ -108,8 +108,8 @@ endpoint_bind(struct rpc_server *server, const char *endpoint, const struct rpc_
 /* An endpoint has the security that was set before it was bound: those of ipc, which their
  * file's permissions keep, come first, then keys are demanded of all others. */
 static enum status
-endpoints_bind(struct rpc_server *server, const char *const *endpoints,
-               const struct rpc_keys *keys, struct reason *why)
+endpoints_bind(struct rpc_server *server, const char *const *endpoints, const struct rpc_keys *keys,
+               struct reason *why)
 {
     for (int with_keys = 0; with_keys < 2; with_keys++) {
         if (with_keys && keys) {
