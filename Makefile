@@ -63,7 +63,7 @@ objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
 
-.PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint \
+.PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
 	tests fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -88,7 +88,7 @@ help:
 	@echo 'make bench        pages per second of each stage, beside stock tools'
 	@echo 'make conformance  the W3C and other suites, one row each'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
-	@echo 'make asan ubsan fuzz clean format lint'
+	@echo 'make asan ubsan fuzz format lint sample clean'
 
 # V=1 prints whole commands.
 quiet := $(if $(V),,@)
@@ -203,6 +203,11 @@ install: all man
 	install -m 644 $(filter %.1,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(filter %.8,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man8
 	cp -R transforms/data/. $(DESTDIR)$(PREFIX)/share/quadrille
+
+# deploy/quadrille.conf, after a change of an option table.
+sample: $(BUILD)/bin/quadrille
+	@rm -rf $(BUILD)/sample && $< init --dir $(BUILD)/sample >/dev/null
+	cp $(BUILD)/sample/quadrille.conf deploy/quadrille.conf
 
 format:
 	clang-format -i $(sources)
