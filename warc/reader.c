@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/memory.h"
 #include "warc/internal.h"
 
-enum { GZIP_WINDOW = 15 + 16, DECODE_SLACK = 1 << 20 };
+/* More than deflate can make of a byte. */
+enum { DEFLATE_RATIO = 1100 };
 
 struct warc_limits
 warc_limits_of(const struct warc_limits *limits)
@@ -192,6 +193,40 @@ warc_record_parse(struct buf *memory, const struct warc_limits *limits, struct w
 
 /* ---- one member ---- */
 
+/* The member's last four bytes say how long its content is (RFC 1952, ISIZE), so that one call
+ * of libdeflate does it all; content that is not as long as that is damage. */
+static enum status
+inflate_member(struct slice member, size_t most, struct buf *memory, struct reason *why)
+{
+    static _Thread_local struct libdeflate_decompressor *decompressor;
+    enum { TRAILER = 8, HEADER = 10 };
+    if (member.length < HEADER + TRAILER) {
+        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is torn");
+    }
+    const uint8_t *size = (const uint8_t *)member.at + member.length - 4;
+    const size_t length = size[0] | size[1] << 8 | size[2] << 16 | (size_t)size[3] << 24;
+    if (length / DEFLATE_RATIO > member.length) {
+        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
+    }
+    char *room = length > 0 && length <= most ? buf_reserve(memory, length) : NULL;
+    if (room == NULL) {
+        return status_fail(why, STATUS_LIMIT, "a WARC record larger than %zu bytes",
+                           most < memory->maximum ? most : memory->maximum);
+    }
+    if (decompressor == NULL) {
+        decompressor = libdeflate_alloc_decompressor();
+        if (decompressor == NULL) {
+            return status_fail(why, STATUS_SYSTEM, "libdeflate could not start");
+        }
+    }
+    if (libdeflate_gzip_decompress(decompressor, member.at, member.length, room, length, NULL) !=
+        LIBDEFLATE_SUCCESS) {
+        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
+    }
+    buf_commit(memory, length);
+    return STATUS_OK;
+}
+
 enum status
 warc_read_member(struct slice member, const struct warc_limits *given, struct buf *memory,
                  struct warc_record *record, struct reason *why)
@@ -204,29 +239,7 @@ warc_read_member(struct slice member, const struct warc_limits *given, struct bu
         }
         return warc_record_parse(memory, &limits, record, why);
     }
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)member.at, .avail_in = (uInt)member.length};
-    if (member.length > UINT32_MAX || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        return status_fail(why, STATUS_SYSTEM, "zlib could not start");
-    }
-    int code = Z_OK;
-    while (code == Z_OK) {
-        const size_t room = member.length * 2 > 4096 ? member.length * 2 : 4096;
-        const size_t piece = room < DECODE_SLACK ? room : DECODE_SLACK;
-        char *at = memory->length < limits.record ? buf_reserve(memory, piece) : NULL;
-        if (at == NULL) {
-            inflateEnd(&stream);
-            return status_fail(why, STATUS_LIMIT, "a WARC record larger than %zu bytes",
-                               limits.record < memory->maximum ? limits.record : memory->maximum);
-        }
-        stream.next_out = (Bytef *)at;
-        stream.avail_out = (uInt)piece;
-        code = inflate(&stream, Z_NO_FLUSH);
-        buf_commit(memory, piece - stream.avail_out);
-    }
-    inflateEnd(&stream);
-    if (code != Z_STREAM_END) {
-        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
-    }
+    TRY(inflate_member(member, limits.record, memory, why));
     return warc_record_parse(memory, &limits, record, why);
 }
 

@@ -2,9 +2,8 @@
  * one write(2) to a file opened with O_APPEND, so a killed writer leaves whole members and at
  * worst the head of one. A write that fails half-way (disk full) is cut off again.
  *
- * A large block is not copied: header and block are fed to deflate one after the other, and the
- * compressed bytes go to the file in pieces of the output buffer; the offset of the member is
- * known beforehand, since nobody else writes to this file. */
+ * Records are whole in memory when they are written, so libdeflate compresses each in one call,
+ * which costs a third of what streaming by zlib does. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <libdeflate.h>
 #include <nettle/sha1.h>
 #include <sodium.h>
-#include <zlib.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "warc/warc.h"
 
-enum { OUTPUT_SIZE = 256 << 10, NAME_MAXIMUM = 4096, GZIP_WINDOW = 15 + 16 };
+enum { NAME_MAXIMUM = 4096, KEPT_SIZE = 4 << 20 };
+#define RECORD_MAXIMUM ((size_t)4 << 30)
 
 struct warc_writer {
     char *directory;
@@ -37,8 +37,9 @@ struct warc_writer {
     char info_id[WARC_ID_SIZE];
     uint64_t offset; /* end of the file: where the next record begins */
     bool unsynced;
-    z_stream deflate;
-    char *output;      /* OUTPUT_SIZE */
+    struct libdeflate_compressor *compressor;
+    struct buf record; /* header and block, as they are compressed */
+    struct buf member; /* compressed */
     struct buf header; /* of the record being written */
     struct buf block;  /* HTTP header as stored */
 };
@@ -140,46 +141,41 @@ write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *w
 }
 
 static enum status
-deflate_part(struct warc_writer *writer, struct slice part, int flush, struct reason *why)
-{
-    z_stream *stream = &writer->deflate;
-    stream->next_in = (Bytef *)(uintptr_t)part.at;
-    size_t left = part.length;
-    do {
-        const uInt piece = left > (1U << 30) ? 1U << 30 : (uInt)left;
-        const int mode = piece == left ? flush : Z_NO_FLUSH;
-        stream->avail_in = piece;
-        left -= piece;
-        int code;
-        do {
-            code = deflate(stream, mode);
-            if (code == Z_STREAM_ERROR) {
-                return status_fail(why, STATUS_SYSTEM, "zlib could not compress");
-            }
-            const size_t ready = OUTPUT_SIZE - stream->avail_out;
-            if (stream->avail_out == 0 || (code == Z_STREAM_END && ready > 0)) {
-                TRY(write_all(writer, writer->output, ready, why));
-                stream->next_out = (Bytef *)writer->output;
-                stream->avail_out = OUTPUT_SIZE;
-            }
-        } while (stream->avail_in > 0 || (mode == Z_FINISH && code != Z_STREAM_END));
-    } while (left > 0);
-    return STATUS_OK;
-}
-
-static enum status
 write_member(struct warc_writer *writer, const struct record *record, struct reason *why)
 {
+    struct buf *whole = &writer->record;
     if (writer->header.overflowed || writer->block.overflowed) {
         return status_fail(why, STATUS_LIMIT, "header of a WARC record is too large");
     }
-    deflateReset(&writer->deflate);
-    writer->deflate.next_out = (Bytef *)writer->output;
-    writer->deflate.avail_out = OUTPUT_SIZE;
-    TRY(deflate_part(writer, buf_slice(&writer->header), Z_NO_FLUSH, why));
-    TRY(deflate_part(writer, record->parts[0], Z_NO_FLUSH, why));
-    TRY(deflate_part(writer, record->parts[1], Z_NO_FLUSH, why));
-    return deflate_part(writer, SLICE("\r\n\r\n"), Z_FINISH, why);
+    buf_reset(whole);
+    buf_reset(&writer->member);
+    buf_append_slice(whole, buf_slice(&writer->header));
+    buf_append_slice(whole, record->parts[0]);
+    buf_append_slice(whole, record->parts[1]);
+    buf_append_slice(whole, SLICE("\r\n\r\n"));
+    const size_t most = libdeflate_gzip_compress_bound(writer->compressor, whole->length);
+    char *room = whole->overflowed ? NULL : buf_reserve(&writer->member, most);
+    if (room == NULL) {
+        return status_fail(why, STATUS_LIMIT, "a WARC record of %zu bytes", whole->length);
+    }
+    const size_t n =
+        libdeflate_gzip_compress(writer->compressor, whole->data, whole->length, room, most);
+    if (n == 0) {
+        return status_fail(why, STATUS_SYSTEM, "libdeflate could not compress");
+    }
+    buf_commit(&writer->member, n);
+    return write_all(writer, writer->member.data, n, why);
+}
+
+/* One large record must not hold memory for ever. */
+static void
+shrink(struct buf *buf)
+{
+    if (buf->capacity > KEPT_SIZE) {
+        const size_t maximum = buf->maximum;
+        buf_release(buf);
+        buf_init(buf, maximum);
+    }
 }
 
 /* Appends the record; on failure the file ends where it did before. */
@@ -198,13 +194,15 @@ append(struct warc_writer *writer, const struct record *record, struct warc_loca
         return status;
     }
     writer->unsynced = true;
-    writer->offset = start + writer->deflate.total_out;
+    writer->offset = start + writer->member.length;
     if (location != NULL) {
         snprintf(location->file, sizeof location->file, "%s", writer->file);
         memcpy(location->id, record->id, sizeof location->id);
         location->offset = start;
-        location->length = writer->deflate.total_out;
+        location->length = writer->member.length;
     }
+    shrink(&writer->record);
+    shrink(&writer->member);
     return STATUS_OK;
 }
 
@@ -331,11 +329,11 @@ warc_writer_open(struct warc_writer **result, const char *directory,
         return status_fail_errno(why, "cannot open %s", directory);
     }
     struct warc_writer *writer = memory_zero(1, sizeof *writer);
-    if (deflateInit2(&writer->deflate, options->level, Z_DEFLATED, GZIP_WINDOW, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    writer->compressor = libdeflate_alloc_compressor(options->level);
+    if (writer->compressor == NULL) {
         close(descriptor);
         free(writer);
-        return status_fail(why, STATUS_SYSTEM, "zlib could not start");
+        return status_fail(why, STATUS_SYSTEM, "libdeflate has no level %d", options->level);
     }
     writer->directory = memory_string(directory);
     writer->prefix = name_part(options->prefix);
@@ -347,7 +345,8 @@ warc_writer_open(struct warc_writer **result, const char *directory,
     writer->size = options->size;
     writer->descriptor = -1;
     writer->directory_descriptor = descriptor;
-    writer->output = memory_alloc(OUTPUT_SIZE);
+    buf_init(&writer->record, RECORD_MAXIMUM);
+    buf_init(&writer->member, RECORD_MAXIMUM);
     buf_init(&writer->header, WARC_HEADER_MAXIMUM);
     buf_init(&writer->block, WARC_HTTP_HEADER_MAXIMUM * 2);
     *result = writer;
@@ -365,7 +364,7 @@ warc_writer_close(struct warc_writer *writer, struct reason *why)
         close(writer->descriptor);
     }
     close(writer->directory_descriptor);
-    deflateEnd(&writer->deflate);
+    libdeflate_free_compressor(writer->compressor);
     buf_release(&writer->header);
     buf_release(&writer->block);
     free(writer->directory);
@@ -374,7 +373,8 @@ warc_writer_close(struct warc_writer *writer, struct reason *why)
     free(writer->process);
     free(writer->operator_contact);
     free(writer->user_agent);
-    free(writer->output);
+    buf_release(&writer->record);
+    buf_release(&writer->member);
     free(writer);
     return status;
 }
