@@ -60,6 +60,8 @@ enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, 
 /* index_piece that writes to the FILE * context. */
 enum status cli_print_piece(void *file, struct slice bytes, struct reason *why);
 
+/* program_parse for a subcommand that takes no operands. */
+enum status cli_parse(const struct program *program, int argc, char **argv, struct reason *why);
 /* Says why on stderr and gives the exit code. */
 int cli_end(const struct program *program, enum status status, const struct reason *why);
 

@@ -64,7 +64,7 @@ become_supervisor(const struct crawl *crawl, pid_t parent)
     struct buf path;
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/log/supervisor.log", crawl->cli.directory);
-    FILE *log = freopen(path.data, "ae", stderr);
+    FILE *log = freopen(path.data, "a", stderr);
     execv("/proc/self/exe", (char *const *)argv);
     if (log != NULL) {
         fprintf(stderr, "cannot run quadrille up: %s\n", strerror(errno));

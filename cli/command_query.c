@@ -291,9 +291,7 @@ command_dump(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
         status = open_index(&cli, &common, &index, &why);
     }
@@ -321,9 +319,7 @@ command_verify(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
         status = open_index(&cli, &common, &index, &why);
     }

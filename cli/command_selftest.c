@@ -23,9 +23,7 @@ command_selftest(int argc, char **argv)
         .examples = "quadrille selftest",
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
         printf("Landlock: %s\n", sandbox_has_landlock() ? "yes" : "not in this kernel");
         const unsigned allowed = sandbox_selftest(print_trial, NULL);

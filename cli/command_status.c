@@ -106,9 +106,7 @@ command_status(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    const enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    const enum status status = cli_parse(&program, argc, argv, &why);
     return status == STATUS_OK ? show_once(&program, &common, json)
                                : cli_end(&program, status, &why);
 }
@@ -135,9 +133,7 @@ command_stats(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    const enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    const enum status status = cli_parse(&program, argc, argv, &why);
     return status == STATUS_OK ? show_once(&program, &common, json)
                                : cli_end(&program, status, &why);
 }
@@ -194,9 +190,7 @@ command_top(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK && (seconds < 1 || seconds > 3600)) {
         status = status_fail(&why, STATUS_MISUSE, "--interval is 1 to 3600");
     }

@@ -107,9 +107,7 @@ command_init(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int operand_count;
-    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
         status = cli_make_directory(directory, &why);
         if (status == STATUS_OK && keys) {
@@ -183,9 +181,7 @@ command_up(int argc, char **argv)
     struct reason why = {""};
     struct cli cli = {0};
     struct supervisor *supervisor = NULL;
-    char **operands;
-    int operand_count;
-    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
         status = cli_make_directory(common.directory, &why);
     }
@@ -246,9 +242,7 @@ command_down(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int operand_count;
-    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK && common.directory == NULL) {
         status = status_fail(&why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
     }

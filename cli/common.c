@@ -169,6 +169,16 @@ cli_print_piece(void *file, struct slice bytes, struct reason *why)
     return STATUS_OK;
 }
 
+enum status
+cli_parse(const struct program *program, int argc, char **argv, struct reason *why)
+{
+    char **operands;
+    int n;
+    TRY(program_parse(program, argc, argv, &operands, &n, why));
+    return n == 0 ? STATUS_OK
+                  : status_fail(why, STATUS_MISUSE, "what is %.200s for? See --help", operands[0]);
+}
+
 int
 cli_end(const struct program *program, enum status status, const struct reason *why)
 {

@@ -111,6 +111,7 @@ crawl "$dir" >"$work/out" || fail "crawl: $(cat "$work/out")"
 kill $watcher
 wait $watcher 2>/dev/null || true
 
+grep -q "event=started name=queue" "$dir/log/supervisor.log" || fail "the supervisor says nothing"
 if grep -q 'died' "$dir/log/supervisor.log"; then
     fail "a process died: $(grep died "$dir/log/supervisor.log")"
 fi

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What --help and README.md show is run as it stands there, each set of examples in a copy of one
+# crawled directory. The examples' sites are served on loopback, which is all that is changed:
+# https becomes http, DIR and FILE become real ones, what would run for ever is stopped.
+. "$(dirname "$0")/lib.sh"
+export PATH=$bin:$PATH
+for host in example.org example.net; do
+    mkdir -p "$work/hosts/$host"
+    cat >"$work/hosts/$host/index.html" <<H
+<!DOCTYPE html><html lang="en"><title>How to bake an apple pie</title>
+<p>How to bake an <a href="page">apple pie</a>.</p>
+H
+    echo "<> <http://xmlns.com/foaf/0.1/name> \"Ann of $host\" ." >"$work/hosts/$host/page"
+    echo 'type /page text/turtle' >"$work/hosts/$host/.serve"
+done
+cp -r "$root/examples/web/hosts/people.example" "$work/hosts"
+start_web "$work/hosts"
+seeds_of "$work/hosts" >"$work/seeds"
+mkdir -p "$work/base"
+cat >"$work/base/quadrille.conf" <<C
+fetch.connect_to = 127.0.0.1:$web_port
+fetch.allow_address = 127.0.0.0/8
+fetch.delay = 0
+web.listen = 127.0.0.1:0
+C
+quadrille crawl --dir "$work/base" --seeds "$work/seeds" --quiet >"$work/out" 2>&1 ||
+    fail "crawl: $(cat "$work/out")"
+
+# Lines of shell, comments left out.
+help_examples() { # program, subcommand
+    "$@" --help | sed -n '/^Examples:/,$ s/^  *\([^ #].*\)$/\1/p'
+}
+readme_examples() {
+    sed -n '/^## Use/,/^## What/ s/^    //p' "$root/README.md" | grep '^quadrille'
+}
+
+# Runs the lines of FILE in a copy of the crawled directory; one line of output for each failure.
+run_examples() { # file of examples, folder to work in
+    local line code runs=()
+    mkdir -p "$2"
+    cp -r "$work/base" "$2/crawl"
+    cp "$work/hosts/example.org/index.html" "$2/page.html"
+    echo 'http://example.org/' >"$2/seeds.txt"
+    ln -s "$root/examples" "$2/examples"
+    cd "$2"
+    while IFS= read -r line; do
+        line=${line//https:/http:}
+        line=${line//:8480/:$web_port}
+        line=$(sed -E 's/\bDIR\b/crawl/g; s/\bFILE\b/page.html/g' <<<"$line")
+        runs=(timeout 20)
+        case $line in
+            *--background*) ;;
+            quadrille-* | 'quadrille up'* | 'quadrille top'*)
+                runs=(timeout --preserve-status -s TERM 1.5) ;;
+        esac
+        code=0
+        "${runs[@]}" bash -c "exec $line" >out 2>&1 </dev/null || code=$?
+        [[ $code -eq 0 ]] || echo "exit $code: $line: $(tail -n 3 out)"
+        case $line in
+            *'quadrille search'* | *'quadrille query'* | *'quadrille meta'*)
+                [[ -s out ]] || echo "says nothing: $line" ;;
+        esac
+        if [[ $line == *--keys* ]]; then rm crawl/cluster.conf; fi # a line is not yet a cluster
+    done <"$1"
+}
+export -f run_examples
+export work root web_port
+
+subcommands=$(quadrille --help | sed -n '/^Commands/,/^Flags/ s/^  \([a-z]*\)  *[a-z].*/\1/p')
+[[ $(wc -w <<<"$subcommands") -eq 18 ]] || fail "subcommands: $subcommands"
+mkdir "$work/examples"
+for name in $subcommands; do
+    help_examples quadrille "$name" >"$work/examples/quadrille-$name"
+done
+help_examples quadrille >"$work/examples/quadrille"
+for program in "$bin"/quadrille-*[a-z]; do
+    help_examples "$program" >"$work/examples/${program##*/}.service"
+done
+readme_examples >"$work/examples/README"
+for file in "$work"/examples/*; do
+    [[ -s $file ]] || fail "no examples: ${file##*/}"
+done
+ls "$work/examples" | xargs -P 4 -I{} bash -c 'run_examples "$work/examples/{}" "$work/run-{}"' \
+    >"$work/failures" 2>&1
+[[ ! -s $work/failures ]] || fail "$(cat "$work/failures")"
+echo "examples: $(cat "$work"/examples/* | wc -l) lines of --help and README.md run as they stand"
