@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "metastore/service.h"
+#include "queue/daemon_main.h"
 
 struct daemon {
     const struct meta_engine *engine;
@@ -50,17 +51,6 @@ take_signals(int *descriptor, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-tell_ready(int descriptor)
-{
-    if (descriptor >= 0) {
-        if (write(descriptor, "\n", 1) != 1) {
-            log_warning("ready_not_told", "descriptor=%d", descriptor);
-        }
-        (void)close(descriptor);
-    }
-}
-
 enum status
 meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
 {
@@ -77,7 +67,7 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         daemon.service = meta_service_new(daemon.engine, daemon.store, daemon.server);
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],
                  (unsigned long)daemon.engine->epoch(daemon.store));
-        tell_ready(options->ready_descriptor);
+        daemon_tell_ready(options->ready_descriptor);
         status = daemon_loop(&daemon, why);
         log_info("stopping", "status=%s", status_name(status));
     }

@@ -1,4 +1,5 @@
 #include "queue/daemon.h"
+#include "queue/daemon_main.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -180,12 +181,7 @@ say_ready(const struct daemon *daemon)
              (unsigned long)counters->stages[STAGE_TRANSFORM].jobs,
              (unsigned long)counters->stages[STAGE_INDEX].jobs,
              (unsigned long)counters->stages[STAGE_EXTRACT].jobs);
-    if (daemon->options->ready_descriptor >= 0) {
-        if (write(daemon->options->ready_descriptor, "\n", 1) != 1) {
-            log_warning("ready_descriptor", "reason=%s", "nobody reads it");
-        }
-        (void)close(daemon->options->ready_descriptor);
-    }
+    daemon_tell_ready(daemon->options->ready_descriptor);
 }
 
 static void

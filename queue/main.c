@@ -8,24 +8,12 @@
 
 #include "config/config.h"
 #include "queue/daemon.h"
+#include "queue/daemon_main.h"
 
 enum { LOCK_WAIT_MS = 30000, PATH_BYTES = 4096 };
 
-static const char *directory = ".";
-static struct flag_list assignments;
-static int64_t ready_descriptor = -1;
-
-static const struct flag flags[] = {
-    {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory (default: here)."},
-    {"set", 's', FLAG_REPEATED, "NAME=VALUE", &assignments,
-     "Overrides an option of DIR/quadrille.conf."},
-    {"ready-fd", 0, FLAG_INTEGER, "N", &ready_descriptor,
-     "Writes a newline to this descriptor and closes it when requests are taken."},
-    {.name = NULL}};
-
 static const struct program program = {
     .name = "quadrille-queue",
-    .synopsis = "[--dir DIR] [--set NAME=VALUE]... [--ready-fd N]",
     .summary = "keeps the jobs of all stages, hands them out, and moves them between nodes",
     .description =
         "Owns the Berkeley DB environment DIR/queue and answers the other programs on "
@@ -41,7 +29,6 @@ static const struct program program = {
         "disk were full, this once) or full* (from then on).",
     .examples = "quadrille-queue --dir crawl\n"
                 "quadrille-queue --dir crawl --set queue.cache=1G",
-    .flags = flags,
 };
 
 /* ---- faults for tests ---- */
@@ -87,10 +74,11 @@ strike(void *context, enum store_point point)
 /* ---- running ---- */
 
 static struct broker_options
-broker_options_of(const struct opt_set *options)
+broker_options_of(const struct daemon_setting *setting)
 {
+    const struct opt_set *options = setting->options;
     return (struct broker_options){
-        .directory = directory,
+        .directory = setting->directory,
         .engine = &store_berkeley,
         .store = {.cache_bytes = (uint64_t)opt_integer(options, "queue.cache"),
                   .checkpoint_bytes = (uint64_t)opt_integer(options, "queue.checkpoint_bytes"),
@@ -111,7 +99,7 @@ broker_options_of(const struct opt_set *options)
 }
 
 static enum status
-run(const struct opt_set *options, const struct cluster *cluster, struct reason *why)
+run(const struct daemon_setting *setting, struct reason *why)
 {
     struct fault fault;
     struct buf folder;
@@ -119,14 +107,15 @@ run(const struct opt_set *options, const struct cluster *cluster, struct reason 
     const char *faults = getenv("QUADRILLE_FAULT");
     buf_init(&folder, PATH_BYTES);
     buf_init(&local, PATH_BYTES);
-    config_path(directory, "queue", &folder);
-    config_endpoint(directory, "queue", &local);
-    const struct cluster_node *node = cluster_node(cluster, cluster_self(cluster));
+    config_path(setting->directory, "queue", &folder);
+    config_endpoint(setting->directory, "queue", &local);
+    const struct cluster_node *node =
+        cluster_node(setting->cluster, cluster_self(setting->cluster));
     const char *const endpoints[] = {local.data, node->queue, NULL};
-    struct queue_daemon_options daemon = {.broker = broker_options_of(options),
+    struct queue_daemon_options daemon = {.broker = broker_options_of(setting),
                                           .endpoints = endpoints,
-                                          .ready_descriptor = (int)ready_descriptor};
-    daemon.broker.cluster = cluster;
+                                          .ready_descriptor = setting->ready_descriptor};
+    daemon.broker.cluster = setting->cluster;
     daemon.broker.store.folder = folder.data;
     enum status status = STATUS_OK;
     if (faults != NULL && faults[0] != '\0') {
@@ -147,29 +136,5 @@ run(const struct opt_set *options, const struct cluster *cluster, struct reason 
 int
 main(int argc, char **argv)
 {
-    struct reason why = {""};
-    char **operands;
-    int operand_count;
-    struct opt_set *options = NULL;
-    struct cluster *cluster = NULL;
-    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
-    if (status == STATUS_OK && operand_count > 0) {
-        status = status_fail(&why, STATUS_MISUSE, "takes no operands: %s", operands[0]);
-    }
-    if (status == STATUS_OK) {
-        status = config_load(directory, &assignments, &options, &why);
-    }
-    if (status == STATUS_OK) {
-        config_open_log(options, program.name);
-        status = cluster_open(&cluster, directory, options, &why);
-    }
-    if (status == STATUS_OK) {
-        status = run(options, cluster, &why);
-    }
-    if (status != STATUS_OK && status != STATUS_END) {
-        fprintf(stderr, "%s: %s\n", program.name, why.text);
-    }
-    cluster_close(cluster);
-    opt_set_free(options);
-    return status_exit_code(status);
+    return daemon_main(&program, run, argc, argv);
 }

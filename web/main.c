@@ -8,26 +8,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "config/config.h"
+#include "queue/daemon_main.h"
 #include "web/service.h"
 
 enum { LISTEN_BYTES = 512, CLOSE_MS = 2000 };
 
-static const char *directory = ".";
-static struct flag_list assignments;
-static int64_t ready_descriptor = -1;
-
-static const struct flag flags[] = {
-    {"dir", 'd', FLAG_STRING, "DIR", &directory, "The data directory (default: here)."},
-    {"set", 's', FLAG_REPEATED, "NAME=VALUE", &assignments,
-     "Overrides an option of DIR/quadrille.conf."},
-    {"ready-fd", 0, FLAG_INTEGER, "N", &ready_descriptor,
-     "Writes a newline to this descriptor and closes it when requests are taken."},
-    {.name = NULL}};
-
 static const struct program program = {
     .name = "quadrille-web",
-    .synopsis = "[--dir DIR] [--set NAME=VALUE]... [--ready-fd N]",
     .summary = "HTTP: status, search, SPARQL, and WARC files for other nodes",
     .description =
         "Answers GET / and /status.json (where the crawl stands), /search?q=WORDS, GET and POST "
@@ -41,7 +28,6 @@ static const struct program program = {
         "misuse, 111 when the system failed.",
     .examples = "quadrille-web --dir crawl\n"
                 "quadrille-web --dir crawl --set web.listen=127.0.0.1:0",
-    .flags = flags,
 };
 
 /* web.listen; or, when that is as it came, HOST:PORT of this node's web= URL. */
@@ -78,19 +64,9 @@ wait_for_signal(const sigset_t *set, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-tell_ready(void)
-{
-    if (ready_descriptor >= 0) {
-        if (write((int)ready_descriptor, "\n", 1) != 1) {
-            log_warning("ready_not_told", "descriptor=%d", (int)ready_descriptor);
-        }
-        (void)close((int)ready_descriptor);
-    }
-}
-
 static enum status
-serve(struct web_service *service, const char *listen, const sigset_t *set, struct reason *why)
+serve(struct web_service *service, const char *listen, const sigset_t *set, int ready_descriptor,
+      struct reason *why)
 {
     const struct web_server_options options = {
         .listen = listen,
@@ -103,7 +79,7 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, stru
         TRY(web_server_open(&server, &options, why));
         log_info("listening", "address=%s port=%u", listen, web_server_port(server));
     }
-    tell_ready();
+    daemon_tell_ready(ready_descriptor);
     const enum status status = wait_for_signal(set, why);
     if (server != NULL && !web_server_close(server, CLOSE_MS)) {
         log_info("stopping", "busy=%d", 1);
@@ -112,15 +88,10 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, stru
     return status;
 }
 
-int
-main(int argc, char **argv)
+static enum status
+run(const struct daemon_setting *setting, struct reason *why)
 {
-    struct reason why = {""};
-    char **operands;
-    int operand_count;
     char listen[LISTEN_BYTES];
-    struct opt_set *options = NULL;
-    struct cluster *cluster = NULL;
     struct web_service *service = NULL;
     sigset_t set;
     sigemptyset(&set);
@@ -128,31 +99,18 @@ main(int argc, char **argv)
     sigaddset(&set, SIGINT);
     (void)sigprocmask(SIG_BLOCK, &set, NULL); /* threads inherit it */
     (void)signal(SIGPIPE, SIG_IGN);
-    enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
-    if (status == STATUS_OK && operand_count > 0) {
-        status = status_fail(&why, STATUS_MISUSE, "takes no operands: %s", operands[0]);
-    }
+    listen_address(setting->options, setting->cluster, listen);
+    enum status status =
+        web_service_open(&service, setting->directory, setting->options, setting->cluster, why);
     if (status == STATUS_OK) {
-        status = config_load(directory, &assignments, &options, &why);
-    }
-    if (status == STATUS_OK) {
-        config_open_log(options, program.name);
-        status = cluster_open(&cluster, directory, options, &why);
-    }
-    if (status == STATUS_OK) {
-        listen_address(options, cluster, listen);
-        status = web_service_open(&service, directory, options, cluster, &why);
-    }
-    if (status == STATUS_OK) {
-        status = serve(service, listen, &set, &why);
-    }
-    if (status != STATUS_OK && status != STATUS_END) {
-        fprintf(stderr, "%s: %s\n", program.name, why.text);
+        status = serve(service, listen, &set, setting->ready_descriptor, why);
     }
     web_service_close(service);
-    if (cluster != NULL) {
-        cluster_close(cluster);
-    }
-    opt_set_free(options);
-    return status_exit_code(status);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    return daemon_main(&program, run, argc, argv);
 }
