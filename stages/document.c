@@ -14,6 +14,7 @@ enum tag {
     TAG_FETCHED,
     TAG_QUADS,
     TAG_REMOVED,
+    TAG_BROKEN,
     TAG_RESPONSE = 16,   /* five tags: node, file, offset, length, id */
     TAG_CONVERSION = 24, /* the same five */
 };
@@ -60,6 +61,7 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_FETCHED, document->fetched_ms);
     put_number(out, TAG_QUADS, document->quads);
     put_number(out, TAG_REMOVED, document->removed);
+    put_number(out, TAG_BROKEN, document->broken);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -121,6 +123,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_REMOVED:
         document->removed = number_of(bytes) != 0;
+        break;
+    case TAG_BROKEN:
+        document->broken = number_of(bytes) != 0;
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

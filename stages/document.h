@@ -34,6 +34,7 @@ struct document {
     uint64_t fetched_ms;               /* wall time */
     uint64_t quads;                    /* in the conversion */
     bool removed;                      /* the document is gone: its graph is to be emptied */
+    bool broken;                       /* too malformed to say anything: its graph is empty */
 };
 
 void document_encode(struct buf *out, const struct document *document);

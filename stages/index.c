@@ -166,7 +166,9 @@ index_start(void *context, struct stage_job *job)
     job->state = taken;
     meta_set_number(&job->meta, META_INDEXED, clock_wall_ms());
     if (!job->document.removed) {
-        meta_set_text(&job->meta, META_STATE, SLICE("indexed"));
+        if (!job->document.broken) { /* then its state and reason stay as they are */
+            meta_set_text(&job->meta, META_STATE, SLICE("indexed"));
+        }
         stage_output_next(job, STAGE_EXTRACT, &job->document);
     }
     stage_done(job);

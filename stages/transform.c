@@ -93,6 +93,7 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
 {
     struct document document = job->document;
     document.quads = outcome->quads;
+    document.broken = outcome->state == TRANSFORM_BROKEN;
     const struct warc_conversion conversion = {.uri = job->job.uri,
                                                .refers_to = document.response.id,
                                                .content_type = SLICE("application/n-quads"),

@@ -20,6 +20,7 @@ static const struct document whole = {
     .fetched_ms = 1700000000000,
     .quads = 12,
     .removed = true,
+    .broken = true,
 };
 
 static void
@@ -51,6 +52,7 @@ decoding_gives_back_what_was_encoded(void **state)
     assert_int_equal(read.fetched_ms, whole.fetched_ms);
     assert_int_equal(read.quads, whole.quads);
     assert_true(read.removed);
+    assert_true(read.broken);
     buf_release(&bytes);
 }
 
