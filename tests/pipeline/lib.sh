@@ -18,7 +18,7 @@ end_all() {
         [[ -d $d ]] && "$bin/quadrille" down --dir "$(dirname "$d")" >/dev/null 2>&1
     done
     pkill -KILL -f -- "--dir $work/" 2>/dev/null || true
-    "${web_stop[@]:-true}" || true
+    "${web_stop[@]:-true}" 2>/dev/null || true
     [[ -n $web_pid ]] && kill "$web_pid" 2>/dev/null && wait "$web_pid" 2>/dev/null
     if [[ $code -ne 0 && $code -ne 77 && -n ${KEEP:-} ]]; then
         echo "kept: $work"
