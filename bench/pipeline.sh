@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
 shared=${QUADRILLE_SHARED:-$here/../shared}
 out=$here/build/bench
-pages=4000 chain=150
+pages=2500 per_host=150 copies=5 chain=150
 while [[ $# -gt 0 ]]; do
     case $1 in
         --pages) pages=$2; shift 2 ;;
@@ -24,7 +24,7 @@ if [[ ! -x $shared/miniweb/serve ]]; then
 fi
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
-port=$((20000 + RANDOM % 20000))
+port=$((20000 + RANDOM % 10000)) # below the ports of outgoing connections
 cleanup() {
     "$bin/quadrille" down --dir "$work/data" >/dev/null 2>&1 || true
     "$bin/quadrille" down --dir "$work/whole" >/dev/null 2>&1 || true
@@ -33,46 +33,47 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# ---- the fixed set: every HTML, RDF and feed file, in an order that mixes hosts and types ----
+# ---- the fixed set: HTML, RDF and feed files, mixed, at most so many of one host. Each is met
+# under several URIs, so that a run is long beside the start of its processes. ----
 hosts=$("$shared/miniweb/serve" unpack)
 (cd "$hosts" && find . -type f -size -512k \( -name '*.html' -o -name '*.rdf' -o -name '*.ttl' \
     -o -name '*.nt' -o -name '*.rss' -o -name '*.atom' \) -printf '%P\n') |
     grep -v '[^A-Za-z0-9./_-]' | LC_ALL=C sort |
-    awk '{ h = 0; for (i = 1; i <= length($0); i++) h = (h * 31 + index("abcdefghijklmnopqrstuvwxyz0123456789./_-", tolower(substr($0, i, 1)))) % 1000003; print h "\t" $0 }' |
-    LC_ALL=C sort -n | head -n "$pages" | cut -f2 >"$work/files"
+    awk -F/ '{ h = 0; for (i = 1; i <= length($0); i++) h = (h * 31 + index("abcdefghijklmnopqrstuvwxyz0123456789./_-", tolower(substr($0, i, 1)))) % 1000003; print h "\t" $0 }' |
+    LC_ALL=C sort -n | cut -f2 | awk -F/ -v most="$per_host" 'n[$1]++ < most' |
+    head -n "$pages" >"$work/files"
 pages=$(wc -l <"$work/files")
-sed 's,^,http://,' "$work/files" >"$work/seeds"
+for copy in $(seq "$copies"); do
+    sed "s,^,http://,; s,\$,?copy=$copy," "$work/files"
+done >"$work/seeds"
 bytes=$(cd "$hosts" && xargs -d '\n' -a "$work/files" stat -c %s | awk '{s += $1} END {print s}')
 "$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$work/web" >/dev/null
 
-settings=(--set "fetch.connect_to=127.0.0.1:$port" --set fetch.allow_address=127.0.0.0/8
+settings=(--set "fetch.connect_to=127.0.0.1:$port,https=127.0.0.1:$((port + 1))"
+    --set fetch.allow_address=127.0.0.0/8 --set "fetch.ca_file=$work/web/ca.pem"
     --set fetch.delay=0 --set scope.depth=0 --set 'scope.hosts=*' --set queue.high_water=1000000
     --set log.level=warning --set processes.web=0)
-per_stage=(--set processes.fetch=2 --set processes.detect=2 --set processes.transform=2
-    --set processes.extract=2)
+per_stage=(--set processes.fetch=2 --set processes.transform=2)
 
 now() { date +%s.%N; }
-counter() { # stage, field
-    "$bin/quadrille" stats --dir "$work/data" --json |
-        sed -E "s/.*\"$1\":\\{[^}]*\"$2\":([0-9]+).*/\\1/"
-}
-waiting() { # stage: ready, leased and delayed
-    "$bin/quadrille" queue stats --dir "$work/data" |
-        awk -v s="$1" '$1 == s { print $4 + $5 + $6 }'
+# Of a stage: how many are done, and how many are ready or leased; what waits for another try
+# is not waited for.
+counts() { # stage
+    "$bin/quadrille" queue stats --dir "$work/data" | awk -v s="$1" '$1 == s { print $2, $4 + $5 }'
 }
 
-# Runs one stage until its queue is empty; prints pages per second.
+# Runs one stage until its queue is empty; prints pages per second from the first seen done.
 run_stage() { # stage, parts
-    local before after start end n
-    start=$(now)
+    local idle first done_now left start
     "$bin/quadrille" up --dir "$work/data" --background --only "$2" "${settings[@]}" \
         "${per_stage[@]}"
-    before=$(waiting "$1")
-    while n=$(waiting "$1") && [[ $n -gt 0 ]]; do sleep 0.05; done
-    end=$(now)
+    read -r idle left < <(counts "$1")
+    while read -r first left < <(counts "$1") && [[ $first -eq $idle ]]; do :; done
+    start=$(now)
+    while read -r done_now left < <(counts "$1") && [[ $left -gt 0 ]]; do sleep 0.05; done
+    awk -v n="$((done_now - first))" -v s="$start" -v e="$(now)" \
+        'BEGIN { printf "%.1f\n", n / (e - s) }'
     "$bin/quadrille" down --dir "$work/data" >/dev/null
-    after=0
-    awk -v n="$((before - after))" -v s="$start" -v e="$end" 'BEGIN { printf "%.1f\n", n / (e - s) }'
 }
 
 declare -A ours theirs limit
@@ -86,7 +87,7 @@ ours[extract]=$(run_stage extract queue,metastore,index,extract)
 
 start=$(now)
 "$bin/quadrille" crawl --dir "$work/whole" --seeds "$work/seeds" --quiet "${settings[@]}" >/dev/null
-ours[pipeline]=$(awk -v n="$pages" -v s="$start" -v e="$(now)" 'BEGIN { printf "%.1f\n", n / (e - s) }')
+ours[pipeline]=$(awk -v n="$((pages * copies))" -v s="$start" -v e="$(now)" 'BEGIN { printf "%.1f\n", n / (e - s) }')
 
 # ---- the chain of stock tools, page by page, two at a time ----
 head -n "$chain" "$work/files" >"$work/sample"
@@ -143,8 +144,8 @@ limit[transform]="parsing, canonicalisation, WARC compression"
 limit[index]="the six trees of one partition, one writer"
 limit[extract]="queries over each graph, URI-seen lookups"
 limit[pipeline]="transform and index share two cores with all else"
-printf '%d pages, mean %d bytes, %d in the chain; pages per second on %d cores\n' "$pages" \
-    "$((bytes / pages))" "$chain" "$(nproc)"
+printf '%d pages under %d URIs each, mean %d bytes, %d in the chain; pages per second on %d cores\n' \
+    "$pages" "$copies" "$((bytes / pages))" "$chain" "$(nproc)"
 printf '%-10s %12s %12s %8s  %s\n' stage quadrille 'stock tools' ratio 'what limits us'
 json=
 for s in fetch detect transform index extract pipeline; do
