@@ -40,6 +40,8 @@ void cli_close(struct cli *cli);
  * until cli_close, so that a finished crawl can be queried without `quadrille up`. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
+/* MISUSE unless it is a folder. */
+enum status cli_check_directory(const char *directory, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
 

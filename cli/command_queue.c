@@ -38,6 +38,18 @@ struct selection {
     int64_t most;
 };
 
+static bool
+is_state(const char *word)
+{
+    static const char *const states[] = {"ready", "delayed", "scheduled", "buried", "outbox"};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(states[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status
 each_stage(struct queue_client *queue, const struct selection *selection, const char *state,
            struct reason *why)
@@ -46,6 +58,10 @@ each_stage(struct queue_client *queue, const struct selection *selection, const 
     enum stage only = STAGE_FETCH;
     if (selection->stage != NULL && !stage_of_name(slice_string(selection->stage), &only)) {
         return status_fail(why, STATUS_MISUSE, "%s is no stage", selection->stage);
+    }
+    if (!is_state(state)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "%s is no state: ready, delayed, scheduled, buried, outbox", state);
     }
     for (int i = 0; i < STAGE_COUNT; i++) {
         if (selection->stage == NULL || i == (int)only) {

@@ -243,8 +243,8 @@ command_down(int argc, char **argv)
     };
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
-    if (status == STATUS_OK && common.directory == NULL) {
-        status = status_fail(&why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
+    if (status == STATUS_OK) {
+        status = cli_check_directory(common.directory, &why);
     }
     if (status == STATUS_OK) {
         status = stop_supervisor(common.directory, &why);

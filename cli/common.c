@@ -17,17 +17,24 @@
 #include "stages/services.h"
 
 enum status
-cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
+cli_check_directory(const char *directory, struct reason *why)
 {
     struct stat info;
-    *cli = (struct cli){0};
-    if (common->directory == NULL) {
+    if (directory == NULL) {
         return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
     }
-    if (stat(common->directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
         return status_fail(why, STATUS_MISUSE, "%s is not a folder; quadrille init --dir %s",
-                           common->directory, common->directory);
+                           directory, directory);
     }
+    return STATUS_OK;
+}
+
+enum status
+cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
+{
+    *cli = (struct cli){0};
+    TRY(cli_check_directory(common->directory, why));
     cli->directory = memory_string(common->directory);
     cli->assignments = &common->assignments;
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
@@ -157,7 +164,10 @@ cli_document_key(const char *text, struct buf *key, struct reason *why)
         status = url_crawl_key(buf_slice(&whole), (struct slice){NULL, 0}, key, why);
     }
     buf_release(&whole);
-    return status_prefix(why, status, "%.200s", text);
+    if (status != STATUS_OK) { /* whatever is wrong with it, somebody typed it */
+        status = status_prefix(why, STATUS_MISUSE, "%.200s", text);
+    }
+    return status;
 }
 
 enum status
@@ -184,7 +194,7 @@ cli_end(const struct program *program, enum status status, const struct reason *
 {
     if (status != STATUS_OK && status != STATUS_END) {
         fprintf(stderr, "%s: %s\n", program->name, why->text);
-        if (status == STATUS_BAD_INPUT) {
+        if (status == STATUS_BAD_INPUT || status == STATUS_UNSUPPORTED) {
             return EXIT_MISUSE;
         }
         return status_exit_code(status);

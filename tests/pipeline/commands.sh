@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# The command line: misuse is exit 100 with a message, failures of the system are 111; Ctrl-C
+# stops and the same command resumes; --json is JSON, meta is Turtle; the scope can be changed
+# during a crawl; a recrawl asks with conditions, and what is gone is emptied.
+. "$(dirname "$0")/lib.sh"
+export PATH=$bin:$PATH
+site=$work/hosts/one.example
+pages=12
+mkdir -p "$site" "$work/hosts/two.example"
+for i in $(seq $pages); do
+    echo "<!DOCTYPE html><title>Page $i</title><a href=$((i + 1)).html>next</a>" \
+        "<a href=http://two.example/$i.html>aside</a>" >"$site/$i.html"
+    echo "<!DOCTYPE html><title>Aside $i</title>" >"$work/hosts/two.example/$i.html"
+done
+echo '<!DOCTYPE html><title>First</title><a href=1.html>one</a>' >"$site/index.html"
+echo 'http://one.example/' >"$work/seeds"
+start_web "$work/hosts"
+
+# ---- misuse ----
+
+crawl "$work/peace" >"$work/out" || fail "crawl: $(cat "$work/out")"
+dir=$work/peace
+refused() { # exit code, what the message must say, command...
+    local code=0
+    timeout 20 "${@:3}" >"$work/out" 2>&1 </dev/null || code=$?
+    [[ $code -eq $1 ]] || fail "${*:3}: exit $code instead of $1: $(cat "$work/out")"
+    grep -qF -- "$2" "$work/out" || fail "${*:3}: says no '$2': $(cat "$work/out")"
+}
+refused 100 Usage quadrille
+refused 100 'no command nonsense' quadrille nonsense
+for name in init up down status top stats add meta query search dump verify queue scope; do
+    case $name in
+        add | meta) refused 100 --dir quadrille $name http://one.example/ ;;
+        query) refused 100 --dir quadrille $name 'ASK {}' ;;
+        search) refused 100 --dir quadrille $name page ;;
+        *) refused 100 --dir quadrille $name ;;
+    esac
+    refused 100 --no-such quadrille $name --no-such
+done
+for name in init up down status top stats dump verify; do
+    refused 100 superfluous quadrille $name --dir "$dir" superfluous
+done
+for name in status stats dump verify queue scope down; do
+    refused 100 nowhere quadrille $name --dir "$work/nowhere"
+done
+refused 100 --dir quadrille crawl http://one.example/
+refused 100 ftp quadrille crawl --dir "$work/never" ftp://one.example/
+refused 111 no-such-file quadrille crawl --dir "$work/never" --seeds "$work/no-such-file"
+refused 100 no.such quadrille status --dir "$dir" --set no.such=1
+refused 100 fetch.delay quadrille status --dir "$dir" --set fetch.delay=slow
+refused 100 URI quadrille add --dir "$dir"
+refused 100 URI quadrille meta --dir "$dir"
+refused 111 two.example quadrille meta --dir "$dir" http://two.example/unheard-of
+refused 100 - quadrille query --dir "$dir"
+refused 100 'line 1' quadrille query --dir "$dir" 'SELECT nonsense'
+refused 100 format quadrille query --dir "$dir" --format nonsense 'ASK {}'
+refused 100 words quadrille search --dir "$dir"
+refused 111 /nowhere quadrille dump --dir "$dir" --output /nowhere/all.nq
+refused 100 kick quadrille queue --dir "$dir" nonsense
+refused 100 'no stage' quadrille queue --dir "$dir" peek --stage nonsense
+refused 100 nonsense quadrille queue --dir "$dir" peek --state nonsense
+refused 100 'check URI' quadrille scope --dir "$dir" nonsense
+refused 100 scope.nonsense quadrille scope --dir "$dir" set scope.nonsense=1
+refused 100 scope.depth quadrille scope --dir "$dir" set scope.depth=deep
+refused 100 FILE quadrille detect
+refused 100 FILE quadrille transform
+refused 100 'one FILE' quadrille transform "$site/1.html" "$site/2.html"
+refused 111 no-such-file quadrille detect "$work/no-such-file"
+for program in "$bin"/quadrille-*[a-z]; do
+    refused 100 '' "$program" --no-such
+    refused 100 '' "$program" --dir "$dir" superfluous
+done
+[[ ! -e $work/never/run ]] || fail "what was refused began nevertheless"
+
+# ---- what machines read ----
+
+quadrille stats --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "stats --json"
+quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "status --json"
+quadrille query --dir "$dir" --format json 'SELECT * { ?s ?p ?o } LIMIT 3' |
+    python3 -m json.tool >/dev/null || fail "query --format json"
+quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
+quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"
+for file in meta host; do
+    serdi -q "$work/$file.ttl" >"$work/$file.nt" || fail "meta is no Turtle: $(cat "$work/$file.ttl")"
+    [[ -s $work/$file.nt ]] || fail "meta says nothing"
+done
+dump_and_verify "$dir" "$work/peace.nq"
+
+# ---- Ctrl-C, then the same command ----
+
+mapfile -t settings < <(web_settings)
+stopped=0
+for turn in 1 2 3; do
+    timeout --preserve-status -s INT 1.5 quadrille crawl --dir "$work/stopped" \
+        --seeds "$work/seeds" "${settings[@]}" --set fetch.delay=0.3 --set log.format=json \
+        >"$work/out" || fail "Ctrl-C: exit $?: $(cat "$work/out")"
+    grep -q '^stopped' "$work/out" && stopped=$((stopped + 1))
+    if pgrep -f -- "--dir $work/stopped( |\$)" >"$work/left"; then
+        fail "left running after Ctrl-C: $(cat "$work/left")"
+    fi
+done
+[[ $stopped -ge 2 ]] || fail "the crawl was too fast to be stopped: $(cat "$work/out")"
+python3 -c 'import json, sys
+for name in sys.argv[1:]:
+    for line in open(name): json.loads(line)' "$work"/stopped/log/*.log || fail "a log is not JSON"
+crawl "$work/stopped" >"$work/out" || fail "resume: $(cat "$work/out")"
+dump_and_verify "$work/stopped" "$work/stopped.nq"
+same "$work/peace.nq" "$work/stopped.nq" "stopped and resumed"
+
+# ---- the scope, while running ----
+
+crawl "$work/scope" --set fetch.delay=0.4 >"$work/out" &
+command=$!
+while [[ $(grep -c 'one.example.*html' "$web_log") -eq 0 ]]; do sleep 0.05; done
+: >"$web_log"
+while [[ $(grep -c 'one.example' "$web_log") -lt 3 ]]; do sleep 0.05; done
+quadrille scope --dir "$work/scope" set scope.hosts=one.example,two.example || fail "scope set"
+wait $command || fail "crawl: $(cat "$work/out")"
+asides=$(grep -c 'two.example.*html' "$web_log" || true)
+[[ $asides -gt 0 && $asides -lt $pages ]] ||
+    fail "$asides of $pages pages of a host that came into scope during the crawl"
+
+# ---- once more, with conditions ----
+
+kill $web_pid && wait $web_pid 2>/dev/null || true
+rm "$site/3.html"
+echo 'status /4.html 410' >"$site/.serve"
+echo '<!DOCTYPE html><title>Page 5 anew</title>' >"$site/5.html"
+start_web "$work/hosts"
+: >"$web_log"
+for name in 2 3 4 5; do echo "http://one.example/$name.html"; done >"$work/again"
+quadrille add --dir "$dir" --again --seeds "$work/again" || fail "add --again"
+crawl "$dir" >"$work/out" || fail "crawl: $(cat "$work/out")"
+answer() { awk -F'\t' -v uri="/$1.html" '$4 == uri { print $5, $10 != "-", $11 != "-" }' "$web_log"; }
+for expected in '2:304 1 1' '3:404 1 1' '4:410 1 1' '5:200 1 1'; do
+    got=$(answer "${expected%%:*}")
+    [[ $got == "${expected#*:}" ]] ||
+        fail "page ${expected%%:*}: status, If-Modified-Since, If-None-Match: $got"
+done
+dump_and_verify "$dir" "$work/again.nq"
+for name in 3 4; do
+    if grep -qF "<http://one.example/$name.html> ." "$work/again.nq"; then
+        fail "page $name is gone, but its graph is there"
+    fi
+    quadrille meta --dir "$dir" "http://one.example/$name.html" >"$work/meta.ttl"
+    grep -q '"gone"' "$work/meta.ttl" || fail "page $name is not gone: $(cat "$work/meta.ttl")"
+done
+grep -qF '"Page 5 anew"' "$work/again.nq" || fail "a changed page was not indexed again"
+if grep -qF '"Page 5"' "$work/again.nq"; then fail "a changed page has its old title"; fi
+diff <(grep -F '/2.html> .' "$work/peace.nq") <(grep -F '/2.html> .' "$work/again.nq") ||
+    fail "an unchanged page changed"
+echo "commands: misuse, JSON, Turtle, Ctrl-C, scope and recrawl are as promised"
