@@ -109,11 +109,13 @@ same "$work/peace.nq" "$work/stopped.nq" "stopped and resumed"
 
 # ---- the scope, while running ----
 
+: >"$web_log"
 crawl "$work/scope" --set fetch.delay=0.4 >"$work/out" &
 command=$!
-while [[ $(grep -c 'one.example.*html' "$web_log") -eq 0 ]]; do sleep 0.05; done
-: >"$web_log"
-while [[ $(grep -c 'one.example' "$web_log") -lt 3 ]]; do sleep 0.05; done
+until grep -q 'one.example.*/4.html' "$web_log"; do
+    kill -0 $command || fail "crawl: $(cat "$work/out")"
+    sleep 0.05
+done
 quadrille scope --dir "$work/scope" set scope.hosts=one.example,two.example || fail "scope set"
 wait $command || fail "crawl: $(cat "$work/out")"
 asides=$(grep -c 'two.example.*html' "$web_log" || true)
