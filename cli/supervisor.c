@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/config.h"
 
 enum {
     CHILDREN_MOST = 1200,
@@ -451,6 +452,7 @@ supervisor_open(struct supervisor **out, const char *directory, const struct opt
 {
     sigset_t set;
     TRY(make_folders(directory, why));
+    TRY(config_fix(directory, options, why));
     struct supervisor *supervisor = memory_zero(1, sizeof *supervisor);
     supervisor->directory = memory_string(directory);
     supervisor->programs = own_folder();

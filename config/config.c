@@ -1,7 +1,9 @@
 #include "config/config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,6 +41,66 @@ config_path(const char *directory, const char *name, struct buf *out)
     (void)buf_printf(out, "%s/%s", directory, name);
 }
 
+static const char *const fixed_names[] = {"index.partitions"};
+enum { FIXED_COUNT = sizeof fixed_names / sizeof fixed_names[0] };
+
+enum status
+config_fix(const char *directory, const struct opt_set *options, struct reason *why)
+{
+    struct buf path;
+    enum status status = STATUS_OK;
+    buf_init(&path, PATH_BYTES);
+    config_path(directory, "fixed.conf", &path);
+    const int file =
+        open(path.data ? path.data : "", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno != EEXIST) {
+        status = status_fail_errno(why, "cannot write %s", path.data ? path.data : directory);
+    } else if (file >= 0) {
+        bool written =
+            dprintf(file, "# What the data here were made with; not to be changed.\n") > 0;
+        for (int i = 0; i < FIXED_COUNT; i++) {
+            written = written && dprintf(file, "%s = %s\n", fixed_names[i],
+                                         opt_text(options, fixed_names[i], NULL)) > 0;
+        }
+        if (!written || fsync(file) != 0) {
+            status = status_fail_errno(why, "cannot write %s", path.data);
+            (void)unlink(path.data);
+        }
+        (void)close(file);
+    }
+    buf_release(&path);
+    return status;
+}
+
+/* Takes what DIR/fixed.conf says, unless something else was asked for. */
+static enum status
+take_fixed(struct opt_set *options, const char *directory, struct reason *why)
+{
+    struct opt_set *fixed = opt_set_new(config_tables);
+    struct buf text;
+    buf_init(&text, PATH_BYTES);
+    config_path(directory, "fixed.conf", &text);
+    enum status status = opt_set_load_file(fixed, text.data ? text.data : "", why);
+    const bool exists = status != STATUS_NOT_FOUND;
+    status = exists ? status : STATUS_OK;
+    for (int i = 0; i < FIXED_COUNT && status == STATUS_OK && exists; i++) {
+        bool asked;
+        const char *made = opt_text(fixed, fixed_names[i], NULL);
+        const char *value = opt_text(options, fixed_names[i], &asked);
+        if (asked && strcmp(made, value) != 0) {
+            status = status_fail(why, STATUS_MISUSE, "%s is %s for the data in %s and cannot be %s",
+                                 fixed_names[i], made, directory, value);
+            break;
+        }
+        buf_reset(&text);
+        (void)buf_printf(&text, "%s=%s", fixed_names[i], made);
+        status = opt_set_assign(options, text.data, why);
+    }
+    buf_release(&text);
+    opt_set_free(fixed);
+    return status;
+}
+
 enum status
 config_load(const char *directory, const struct flag_list *assignments, struct opt_set **options,
             struct reason *why)
@@ -55,6 +117,9 @@ config_load(const char *directory, const struct flag_list *assignments, struct o
     }
     for (size_t i = 0; assignments && i < assignments->count && status == STATUS_OK; i++) {
         status = opt_set_assign(*options, assignments->items[i], why);
+    }
+    if (status == STATUS_OK && directory) {
+        status = take_fixed(*options, directory, why);
     }
     if (status != STATUS_OK) {
         opt_set_free(*options);

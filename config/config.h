@@ -1,6 +1,7 @@
 /* Configuration common to all programs, and where things lie in a data directory.
  *
  *   DIR/quadrille.conf   options; DIR/cluster.conf   nodes, when there are several
+ *   DIR/fixed.conf       options that the data were made with
  *   DIR/queue  DIR/metastore  DIR/index-N            database environments
  *   DIR/warc   DIR/log   DIR/run                     archive files, logs, sockets
  *
@@ -22,6 +23,11 @@ extern const struct opt log_options[];
  * ("name=value" of --set). directory and assignments may be NULL. Free with opt_set_free. */
 enum status config_load(const char *directory, const struct flag_list *assignments,
                         struct opt_set **options, struct reason *why);
+
+/* Options that the data in DIR depend on (index.partitions) keep the value that the data were
+ * made with: it stands in DIR/fixed.conf, config_load takes it from there, and another value that
+ * is asked for explicitly is MISUSE. Writes that file where it is missing. */
+enum status config_fix(const char *directory, const struct opt_set *options, struct reason *why);
 
 /* log_open by log.level and log.format. program must outlive logging. */
 void config_open_log(const struct opt_set *options, const char *program);

@@ -31,6 +31,7 @@ serve_in() { # namespace
     web_log=$work/access.$1.tsv
     ip netns exec "$tag$1" "$bin/quadrille-example-web" --hosts "$hosts" --port 8480 \
         --log "$web_log" >"$work/web.$1.out" 2>&1 &
+    disown # so that bash does not report its end
 }
 serve_in a
 serve_in b

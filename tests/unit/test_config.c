@@ -127,12 +127,36 @@ long_paths_serve_at_the_same_place(void **state)
     buf_release(&second);
 }
 
+static void
+what_the_data_were_made_with_stays(void **state)
+{
+    (void)state;
+    struct opt_set *options;
+    struct reason why;
+    const struct flag_list four = {.items = {"index.partitions=4"}, .count = 1};
+    const struct flag_list three = {.items = {"index.partitions=3"}, .count = 1};
+    (void)snprintf(path, sizeof path, "%s/quadrille.conf", folder);
+    (void)unlink(path);
+    assert_int_equal(config_load(folder, &four, &options, &why), STATUS_OK);
+    assert_int_equal(config_fix(folder, options, &why), STATUS_OK);
+    assert_int_equal(config_fix(folder, options, &why), STATUS_OK); /* once is enough */
+    opt_set_free(options);
+    assert_int_equal(config_load(folder, NULL, &options, &why), STATUS_OK);
+    assert_int_equal(opt_integer(options, "index.partitions"), 4);
+    opt_set_free(options);
+    assert_int_equal(config_load(folder, &three, &options, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "index.partitions is 4 for the data in"));
+    (void)snprintf(path, sizeof path, "%s/fixed.conf", folder);
+    (void)unlink(path);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(later_sources_win),
         cmocka_unit_test(errors_name_file_and_line),
+        cmocka_unit_test(what_the_data_were_made_with_stays),
         cmocka_unit_test(endpoints_lie_in_the_run_folder),
         cmocka_unit_test(long_paths_serve_at_the_same_place),
     };
