@@ -413,7 +413,7 @@ kill_overdue(struct worker_pool *pool)
     }
 }
 
-enum { MARK_CONTROL = UINT32_MAX, MARK_TIMER = UINT32_MAX - 1 };
+static const uint32_t MARK_CONTROL = UINT32_MAX, MARK_TIMER = UINT32_MAX - 1;
 
 enum status
 worker_pool_process(struct worker_pool *pool, struct reason *why)
