@@ -33,8 +33,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# ---- the fixed set: HTML, RDF and feed files, mixed, at most so many of one host. Each is met
-# under several URIs, so that a run is long beside the start of its processes. ----
+# ---- the fixed set: HTML, RDF and feed files, mixed, at most so many of one host. Each host is
+# served under several names, so that a run is long beside the start of its processes. ----
 hosts=$("$shared/miniweb/serve" unpack)
 (cd "$hosts" && find . -type f -size -512k \( -name '*.html' -o -name '*.rdf' -o -name '*.ttl' \
     -o -name '*.nt' -o -name '*.rss' -o -name '*.atom' \) -printf '%P\n') |
@@ -43,15 +43,21 @@ hosts=$("$shared/miniweb/serve" unpack)
     LC_ALL=C sort -n | cut -f2 | awk -F/ -v most="$per_host" 'n[$1]++ < most' |
     head -n "$pages" >"$work/files"
 pages=$(wc -l <"$work/files")
+mkdir "$work/hosts"
 for copy in $(seq "$copies"); do
-    sed "s,^,http://,; s,\$,?copy=$copy," "$work/files"
+    for host in $(cut -d/ -f1 "$work/files" | sort -u); do
+        mkdir "$work/hosts/copy$copy.$host"
+        ln -s "$hosts/$host"/* "$work/hosts/copy$copy.$host/"
+    done
+    sed "s,^,http://copy$copy.," "$work/files"
 done >"$work/seeds"
 bytes=$(cd "$hosts" && xargs -d '\n' -a "$work/files" stat -c %s | awk '{s += $1} END {print s}')
-"$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$work/web" >/dev/null
+"$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$work/web" \
+    --hosts "$work/hosts" >/dev/null
 
 settings=(--set "fetch.connect_to=127.0.0.1:$port,https=127.0.0.1:$((port + 1))"
     --set fetch.allow_address=127.0.0.0/8 --set "fetch.ca_file=$work/web/ca.pem"
-    --set fetch.delay=0 --set scope.depth=0 --set 'scope.hosts=*' --set queue.high_water=1000000
+    --set fetch.delay=0 --set scope.depth=0 --set scope.include=^http://copy --set queue.high_water=1000000
     --set log.level=warning --set processes.web=0)
 per_stage=(--set processes.fetch=2 --set processes.transform=2)
 
@@ -104,7 +110,7 @@ cat >"$work/step" <<'X'
 # step WORK PORT STAGE FILE
 w=$1 f=$4 n=$(printf %s "$4" | tr '/' '_')
 case $3 in
-fetch) curl -s --connect-to "::127.0.0.1:$2" -o "$w/chain/$n" "http://$f" ;;
+fetch) curl -s --connect-to "::127.0.0.1:$2" -o "$w/chain/$n" "http://copy1.$f" ;;
 detect) file -b --mime-type "$w/chain/$n" >"$w/chain/$n.type" ;;
 transform)
     case $n in
@@ -144,7 +150,7 @@ limit[transform]="parsing, canonicalisation, WARC compression"
 limit[index]="the six trees of one partition, one writer"
 limit[extract]="queries over each graph, URI-seen lookups"
 limit[pipeline]="transform and index share two cores with all else"
-printf '%d pages under %d URIs each, mean %d bytes, %d in the chain; pages per second on %d cores\n' \
+printf '%d pages under %d hosts each, mean %d bytes, %d in the chain; pages per second on %d cores\n' \
     "$pages" "$copies" "$((bytes / pages))" "$chain" "$(nproc)"
 printf '%-10s %12s %12s %8s  %s\n' stage quadrille 'stock tools' ratio 'what limits us'
 json=

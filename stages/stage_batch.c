@@ -213,6 +213,7 @@ batch_answered(void *context, enum status status, const struct reason *why)
         return;
     }
     run->batches_under_way--;
+    run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
     batch_free(batch);
 }
 
