@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,31 +235,61 @@ put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
     return seeds_put(seeds, crawl->queue, JOB_SEED, why);
 }
 
-static enum status
-set_scope(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+/* Whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does not. */
+static bool
+says_where(const struct opt_set *options, size_t first)
 {
     static const char *const names[] = {"scope.hosts", "scope.domains", "scope.prefixes",
                                         "scope.include"};
-    struct buf path, assignment;
-    struct stat info;
     bool changed = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !changed; i++) {
-        opt_text(crawl->cli.options, names[i], &changed);
+    for (size_t i = first; i < sizeof names / sizeof names[0] && !changed; i++) {
+        opt_text(options, names[i], &changed);
     }
+    return changed;
+}
+
+/* The hosts that an earlier crawl wrote to DIR/scope.conf are kept. Where people wrote other rules
+ * there by `quadrille scope`, those hold. */
+static enum status
+extend_scope(struct crawl *crawl, const struct seeds *seeds, struct opt_set *saved,
+             struct reason *why)
+{
+    const char *const *hosts;
+    struct buf assignment, path;
+    bool other = false;
     buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/scope.conf", crawl->cli.directory);
-    const bool exists = stat(path.data, &info) == 0;
-    buf_release(&path);
-    if (changed || exists || seeds->count == 0) {
-        return STATUS_OK;
-    }
     buf_init(&assignment, 1 << 20);
-    enum status status = seeds_scope(seeds, &assignment, why);
+    buf_printf(&path, "%s/scope.conf", crawl->cli.directory);
+    enum status status = opt_set_load_file(saved, path.data, why);
+    buf_release(&path);
+    const size_t host_count = opt_list(saved, "scope.hosts", &hosts);
     if (status == STATUS_OK) {
-        const char *lines[] = {assignment.data};
-        status = scope_save(crawl->cli.directory, lines, 1, why);
+        other = (host_count > 0 && strcmp(hosts[0], "*") == 0) || says_where(saved, 1);
+    } else if (status == STATUS_NOT_FOUND) {
+        status = STATUS_OK;
+    }
+    if (status == STATUS_OK && !other) {
+        status = seeds_scope(seeds, hosts, host_count, &assignment, why);
+        if (status == STATUS_OK) {
+            const char *lines[] = {assignment.data};
+            status = scope_save(crawl->cli.directory, lines, 1, why);
+        }
     }
     buf_release(&assignment);
+    return status;
+}
+
+/* Without any configured scope the crawl stays on the hosts of its seeds. */
+static enum status
+set_scope(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+{
+    static const struct opt *const tables[] = {scope_options, NULL};
+    if (says_where(crawl->cli.options, 0) || seeds->count == 0) {
+        return STATUS_OK;
+    }
+    struct opt_set *saved = opt_set_new(tables);
+    const enum status status = extend_scope(crawl, seeds, saved, why);
+    opt_set_free(saved);
     return status;
 }
 
@@ -350,7 +379,9 @@ command_crawl(int argc, char **argv)
             "Ctrl-C stops cleanly, and the same command goes on from there; so it does after a "
             "crash of any kind.\n\n"
             "Without any scope.* option the crawl stays on the hosts of its seeds; that scope is "
-            "kept in DIR/scope.conf and can be changed while running by `quadrille scope`.",
+            "kept in DIR/scope.conf, grows with the seeds of later crawls, and can be changed "
+            "while "
+            "running by `quadrille scope`.",
         .examples = "quadrille crawl --dir DIR https://example.org/\n"
                     "quadrille crawl --dir DIR --seeds seeds.txt --set scope.depth=3\n"
                     "quadrille crawl --dir DIR --seeds seeds.txt --set 'scope.hosts=*'",

@@ -66,20 +66,32 @@ seeds_add_file(struct seeds *seeds, const char *path, struct reason *why)
     return status;
 }
 
-enum status
-seeds_scope(const struct seeds *seeds, struct buf *assignment, struct reason *why)
+static int
+by_bytes(const void *a, const void *b)
 {
-    buf_append_string(assignment, "scope.hosts=");
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+enum status
+seeds_scope(const struct seeds *seeds, const char *const *hosts, size_t host_count,
+            struct buf *assignment, struct reason *why)
+{
+    struct slice *all = memory_zero(seeds->count + host_count + 1, sizeof *all);
+    size_t n = 0, written = 0;
     for (size_t i = 0; i < seeds->count; i++) {
-        const struct slice host = url_host(slice_string(seeds->keys[i]));
-        bool known = false;
-        for (size_t k = 0; k < i && !known; k++) {
-            known = slice_equal(url_host(slice_string(seeds->keys[k])), host);
-        }
-        if (!known) {
-            buf_printf(assignment, "%s%.*s", i > 0 ? "," : "", SLICE_PRINT(host));
+        all[n++] = url_host(slice_string(seeds->keys[i]));
+    }
+    for (size_t i = 0; i < host_count; i++) {
+        all[n++] = slice_string(hosts[i]);
+    }
+    qsort(all, n, sizeof *all, by_bytes);
+    buf_append_string(assignment, "scope.hosts=");
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || !slice_equal(all[i], all[i - 1])) {
+            buf_printf(assignment, "%s%.*s", written++ > 0 ? "," : "", SLICE_PRINT(all[i]));
         }
     }
+    free(all);
     if (assignment->overflowed) {
         return status_fail(why, STATUS_LIMIT,
                            "too many hosts to be a scope; set scope.hosts=* or another scope");

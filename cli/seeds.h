@@ -18,8 +18,9 @@ void seeds_release(struct seeds *seeds);
 enum status seeds_add(struct seeds *seeds, const char *text, struct reason *why);
 /* path "-": standard input. A line that is no URI is named with its number. */
 enum status seeds_add_file(struct seeds *seeds, const char *path, struct reason *why);
-/* "scope.hosts=a,b" of all seeds, for scope_save. */
-enum status seeds_scope(const struct seeds *seeds, struct buf *assignment, struct reason *why);
+/* "scope.hosts=a,b" of all seeds and the hosts given, for scope_save. */
+enum status seeds_scope(const struct seeds *seeds, const char *const *hosts, size_t host_count,
+                        struct buf *assignment, struct reason *why);
 /* Puts all as fetch jobs of depth 0; flags: JOB_SEED, with JOB_RECRAWL to fetch seen ones again. */
 enum status seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags,
                       struct reason *why);
