@@ -10,3 +10,4 @@ UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
 UNIT_TESTS += tests/unit/test_transform
 FUZZERS += fuzz_html fuzz_transform
+UNIT_TESTS += tests/unit/test_encoding_labels

@@ -78,7 +78,7 @@ has_label(const char *labels, struct slice label)
 {
     for (const char *at = labels; *at;) {
         size_t n = 0;
-        while (n < label.length && at[n] == lower(label.at[n])) {
+        while (n < label.length && at[n] != 0 && at[n] == lower(label.at[n])) {
             n++;
         }
         if (n == label.length && (at[n] == ' ' || at[n] == 0)) {

@@ -17,6 +17,7 @@ end_nodes() {
 trap end_nodes EXIT
 ip netns add "${tag}a" 2>/dev/null || skip "network namespaces cannot be made here"
 ip netns add "${tag}b"
+ip netns exec "${tag}a" true 2>/dev/null || skip "network namespaces cannot be entered here"
 ip link add "${tag}a" netns "${tag}a" type veth peer name "${tag}b" netns "${tag}b"
 ip -n "${tag}a" addr add 10.73.0.1/24 dev "${tag}a"
 ip -n "${tag}b" addr add 10.73.0.2/24 dev "${tag}b"
