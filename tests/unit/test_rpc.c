@@ -1,4 +1,6 @@
-/* The server runs in a forked process, so that it can be killed as a real one is. */
+/* Servers run in processes of their own, so that they can be killed as real ones are. A nursery,
+ * forked before there is any thread, forks them: a process that was forked beside ZeroMQ's
+ * threads may find a lock of the sanitizers' allocator taken for ever. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -96,27 +99,86 @@ serve(const char *address, const struct rpc_keys *keys)
     }
 }
 
+/* ---- the nursery ---- */
+
+struct order {
+    pid_t stop;        /* end this one; 0: start one */
+    bool after_marker; /* serve only once the marker is there */
+    bool keyed;
+    char address[80];
+    char own_public[RPC_KEY_SIZE], own_secret[RPC_KEY_SIZE], admitted[RPC_KEY_SIZE];
+};
+static int nursery = -1;
+
+static _Noreturn void
+serve_order(const struct order *order)
+{
+    const char *const admitted[] = {order->admitted, NULL};
+    const struct rpc_keys keys = {
+        .own_public = order->own_public, .own_secret = order->own_secret, .admitted = admitted};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (order->after_marker) {
+        while (access(marker_path, F_OK) != 0) {
+            (void)usleep(1000);
+        }
+        (void)usleep(100000);
+    }
+    serve(order->address, order->keyed ? &keys : NULL);
+}
+
+/* Obeys until the test closes its end. */
+static _Noreturn void
+nursery_run(int orders)
+{
+    struct order order;
+    while (recv(orders, &order, sizeof order, 0) == sizeof order) {
+        pid_t child = order.stop;
+        if (child) {
+            (void)kill(child, SIGKILL);
+            (void)waitpid(child, NULL, 0);
+        } else if ((child = fork()) == 0) {
+            serve_order(&order);
+        }
+        (void)send(orders, &child, sizeof child, 0);
+    }
+    _exit(0);
+}
+
+static pid_t
+order_send(const struct order *order)
+{
+    pid_t child = -1;
+    assert_int_equal(send(nursery, order, sizeof *order, 0), sizeof *order);
+    assert_int_equal(recv(nursery, &child, sizeof child, 0), sizeof child);
+    assert_true(child > 0);
+    return child;
+}
+
 static pid_t
 start(const char *address, const struct rpc_keys *keys)
 {
-    const pid_t parent = getpid();
-    const pid_t child = fork();
-    if (child == 0) {
-        (void)alarm(60); /* nobody outlives a crashed test for long */
-        if (getppid() == parent) {
-            serve(address, keys);
-        }
-        _exit(1);
+    struct order order = {.keyed = keys != NULL};
+    (void)snprintf(order.address, sizeof order.address, "%s", address);
+    if (keys) {
+        (void)snprintf(order.own_public, RPC_KEY_SIZE, "%s", keys->own_public);
+        (void)snprintf(order.own_secret, RPC_KEY_SIZE, "%s", keys->own_secret);
+        (void)snprintf(order.admitted, RPC_KEY_SIZE, "%s", keys->admitted[0]);
     }
-    assert_true(child > 0);
-    return child;
+    return order_send(&order);
+}
+
+static pid_t
+start_after_marker(void)
+{
+    struct order order = {.after_marker = true};
+    (void)snprintf(order.address, sizeof order.address, "%s", endpoint);
+    return order_send(&order);
 }
 
 static void
 stop(pid_t server)
 {
-    (void)kill(server, SIGKILL);
-    (void)waitpid(server, NULL, 0);
+    (void)order_send(&(struct order){.stop = server});
 }
 
 static struct rpc_client *
@@ -139,13 +201,26 @@ folder_make(void **state)
     (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
     (void)snprintf(marker_path, sizeof marker_path, "%s/marker", folder);
     (void)snprintf(endpoint, sizeof endpoint, "ipc://%s", socket_path);
-    return 0;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)close(ends[0]);
+        nursery_run(ends[1]);
+    }
+    (void)close(ends[1]);
+    nursery = ends[0];
+    return child > 0 ? 0 : -1;
 }
 
 static int
 folder_remove(void **state)
 {
     (void)state;
+    (void)close(nursery);
+    (void)wait(NULL);
     (void)unlink(socket_path);
     return rmdir(folder);
 }
@@ -206,25 +281,16 @@ static void
 server_killed_between_request_and_reply(void **state)
 {
     (void)state;
-    pid_t server = start(endpoint, NULL);
+    const pid_t server = start(endpoint, NULL);
     struct rpc_client *client = client_open(endpoint, NULL);
     call_is(client, VERB_ECHO, "a", "a");
     const uint64_t incarnation = rpc_client_peer_incarnation(client);
-    const pid_t supervisor = fork();
-    if (supervisor == 0) {
-        /* Starts another when the first has killed itself; it is not our child. */
-        while (access(marker_path, F_OK) != 0) {
-            (void)usleep(1000);
-        }
-        (void)usleep(100000);
-        (void)alarm(3);
-        serve(endpoint, NULL);
-    }
+    const pid_t next = start_after_marker();
     call_is(client, VERB_DIE, "b", "b");
     assert_true(rpc_client_peer_incarnation(client) != incarnation);
     rpc_client_close(client);
     stop(server);
-    stop(supervisor);
+    stop(next);
 }
 
 static void
