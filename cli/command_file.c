@@ -219,13 +219,17 @@ command_detect(int argc, char **argv)
 /* ---- transform ---- */
 
 static void
-print_outcome(const struct document_outcome *outcome)
+print_outcome(const struct document_outcome *outcome, bool explain)
 {
-    fwrite(outcome->graph.at, 1, outcome->graph.length, stdout);
-    fprintf(stderr, "%s: %llu quads, by %.*s\n%.*s", transform_state_name(outcome->state),
+    const struct slice text = explain ? outcome->explanation : outcome->graph;
+    fwrite(text.at, 1, text.length, stdout);
+    fprintf(stderr, "%s: %llu quads, by %.*s\n", transform_state_name(outcome->state),
             (unsigned long long)outcome->quads,
-            SLICE_PRINT(outcome->names.length > 0 ? outcome->names : SLICE("no transform")),
-            SLICE_PRINT(outcome->problems));
+            SLICE_PRINT(outcome->names.length > 0 ? outcome->names : SLICE("no transform")));
+    if (explain) {
+        fprintf(stderr, "said: %.*s\n", SLICE_PRINT(outcome->counts));
+    }
+    fprintf(stderr, "%.*s%.*s", SLICE_PRINT(outcome->repairs), SLICE_PRINT(outcome->problems));
 }
 
 static enum status
@@ -246,12 +250,13 @@ transform_material(const struct file_flags *flags, const struct material_file *m
         .type = slice_string(flags->type),
         .charset = has_type ? media_type_parameter(&said, "charset") : (struct slice){NULL, 0},
         .bytes = material->content,
+        .explain = flags->explain,
     };
     const enum status status =
         transform_bytes(options, flags->common.directory, &request,
                         buf_slice(&material->content_type), &reply, &outcome, &died, why);
     if (status == STATUS_OK) {
-        print_outcome(&outcome);
+        print_outcome(&outcome, flags->explain);
     }
     buf_release(&reply);
     buf_release(&memory);
@@ -279,6 +284,9 @@ command_transform(int argc, char **argv)
     const struct flag flags[] = {
         FILE_FLAGS(file),
         {"type", 't', FLAG_STRING, "TYPE", &file.type, "The media type, instead of detecting it."},
+        {"explain", 'e', FLAG_SWITCH, NULL, &file.explain,
+         "Prints before each quad the transform that said it, with its version, and the line of "
+         "the document, parted by tabs; what two transforms said stands there twice."},
         {0},
     };
     const struct program program = {
@@ -292,6 +300,7 @@ command_transform(int argc, char **argv)
             "failed there. It runs in the workers' sandbox.",
         .examples = "quadrille transform FILE\n"
                     "quadrille transform --uri http://example.org/ --type text/html FILE\n"
+                    "quadrille transform --explain FILE\n"
                     "quadrille transform --dir DIR --uri http://example.org/",
         .flags = flags,
     };

@@ -20,63 +20,68 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
 
 /* tag number (never reused), NAME, kind. Documents 1..99, hosts 100..199. Numbers are part
  * of the format. */
-#define META_FIELD_MAP(X)                                                                        \
-    X(1, GENERATION, NUMBER)                                                                     \
-    X(2, STATE, TEXT)  /* fetched, failed, denied, redirected, unknown, broken, indexed, gone */ \
-    X(3, REASON, TEXT) /* of the state, for people */                                            \
-    X(4, DEPTH, NUMBER)                                                                          \
-    X(5, VIA, URI)                                                                               \
-    X(6, FETCHED, TIME)                                                                          \
-    X(7, FETCH_MS, NUMBER)                                                                       \
-    X(8, HTTP_STATUS, NUMBER)                                                                    \
-    X(9, HTTP_VERSION, TEXT)                                                                     \
-    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines parted by CR LF */                           \
-    X(11, RESPONSE_HEADERS, TEXT) /* as received */                                              \
-    X(12, CONTENT_TYPE, TEXT)     /* the header's value */                                       \
-    X(13, ETAG, TEXT)                                                                            \
-    X(14, LAST_MODIFIED, TEXT)                                                                   \
-    X(15, REDIRECT_TO, URI)                                                                      \
-    X(16, REDIRECT_FROM, URI)                                                                    \
-    X(17, IP, TEXT)                                                                              \
-    X(18, PAYLOAD_BYTES, NUMBER)                                                                 \
-    X(19, PAYLOAD_DIGEST, TEXT) /* sha256:hex */                                                 \
-    X(20, TRUNCATED, TEXT)      /* which limit cut the body: length, time, ... */                \
-    X(21, WARC_NODE, TEXT)                                                                       \
-    X(22, WARC_FILE, TEXT)                                                                       \
-    X(23, WARC_OFFSET, NUMBER)                                                                   \
-    X(24, WARC_LENGTH, NUMBER)                                                                   \
-    X(25, WARC_RECORD_ID, TEXT)                                                                  \
-    X(30, DETECTED_TYPE, TEXT)                                                                   \
-    X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                     \
-    X(32, DETECTED, TIME)                                                                        \
-    X(40, TRANSFORM, TEXT) /* names and versions, parted by blanks */                            \
-    X(41, TRANSFORMED, TIME)                                                                     \
-    X(42, TRANSFORM_MS, NUMBER)                                                                  \
-    X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                       \
-    X(44, CONVERSION_NODE, TEXT)                                                                 \
-    X(45, CONVERSION_FILE, TEXT)                                                                 \
-    X(46, CONVERSION_OFFSET, NUMBER)                                                             \
-    X(47, CONVERSION_LENGTH, NUMBER)                                                             \
-    X(48, CONVERSION_RECORD_ID, TEXT)                                                            \
-    X(49, QUADS, NUMBER)                                                                         \
-    X(50, INDEXED, TIME)                                                                         \
-    X(51, QUADS_ADDED, NUMBER)                                                                   \
-    X(52, QUADS_REMOVED, NUMBER)                                                                 \
-    X(53, GRAPH_DIGEST, TEXT) /* sha256 of the canonical graph */                                \
-    X(60, EXTRACTED, TIME)                                                                       \
-    X(61, LINKS_FOUND, NUMBER)                                                                   \
-    X(62, LINKS_ACCEPTED, NUMBER)                                                                \
-    X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                \
-    X(100, ROBOTS_FETCHED, TIME)                                                                 \
-    X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                              \
-    X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                            \
-    X(103, ROBOTS_EXPIRES, TIME)                                                                 \
-    X(104, SITEMAPS, TEXT) /* URIs, a line each */                                               \
-    X(105, CRAWL_DELAY_MS, NUMBER)                                                               \
-    X(106, HOST_IP, TEXT)                                                                        \
-    X(107, HOST_ERRORS, NUMBER) /* failures in a row */                                          \
-    X(108, HOST_ERROR, TEXT)                                                                     \
-    X(109, HOST_LAST_FETCH, TIME)                                                                \
+#define META_FIELD_MAP(X)                                                                          \
+    X(1, GENERATION, NUMBER)                                                                       \
+    X(2, STATE, TEXT)  /* fetched, failed, denied, redirected, unknown, broken, indexed, gone */   \
+    X(3, REASON, TEXT) /* of the state, for people */                                              \
+    X(4, DEPTH, NUMBER)                                                                            \
+    X(5, VIA, URI)                                                                                 \
+    X(6, FETCHED, TIME)                                                                            \
+    X(7, FETCH_MS, NUMBER)                                                                         \
+    X(8, HTTP_STATUS, NUMBER)                                                                      \
+    X(9, HTTP_VERSION, TEXT)                                                                       \
+    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines parted by CR LF */                             \
+    X(11, RESPONSE_HEADERS, TEXT) /* as received */                                                \
+    X(12, CONTENT_TYPE, TEXT)     /* the header's value */                                         \
+    X(13, ETAG, TEXT)                                                                              \
+    X(14, LAST_MODIFIED, TEXT)                                                                     \
+    X(15, REDIRECT_TO, URI)                                                                        \
+    X(16, REDIRECT_FROM, URI)                                                                      \
+    X(17, IP, TEXT)                                                                                \
+    X(18, PAYLOAD_BYTES, NUMBER)                                                                   \
+    X(19, PAYLOAD_DIGEST, TEXT) /* sha256:hex */                                                   \
+    X(20, TRUNCATED, TEXT)      /* which limit cut the body: length, time, ... */                  \
+    X(21, WARC_NODE, TEXT)                                                                         \
+    X(22, WARC_FILE, TEXT)                                                                         \
+    X(23, WARC_OFFSET, NUMBER)                                                                     \
+    X(24, WARC_LENGTH, NUMBER)                                                                     \
+    X(25, WARC_RECORD_ID, TEXT)                                                                    \
+    X(30, DETECTED_TYPE, TEXT)                                                                     \
+    X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                       \
+    X(32, DETECTED, TIME)                                                                          \
+    X(40, TRANSFORM, TEXT) /* names and versions, parted by blanks */                              \
+    X(41, TRANSFORMED, TIME)                                                                       \
+    X(42, TRANSFORM_MS, NUMBER)                                                                    \
+    X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                         \
+    X(44, CONVERSION_NODE, TEXT)                                                                   \
+    X(45, CONVERSION_FILE, TEXT)                                                                   \
+    X(46, CONVERSION_OFFSET, NUMBER)                                                               \
+    X(47, CONVERSION_LENGTH, NUMBER)                                                               \
+    X(48, CONVERSION_RECORD_ID, TEXT)                                                              \
+    X(49, QUADS, NUMBER)                                                                           \
+    X(50, INDEXED, TIME)                                                                           \
+    X(51, QUADS_ADDED, NUMBER)                                                                     \
+    X(52, QUADS_REMOVED, NUMBER)                                                                   \
+    X(53, GRAPH_DIGEST, TEXT)              /* sha256 of the canonical graph */                     \
+    X(54, TRANSFORM_QUADS, TEXT)           /* "html 12 jsonld 30": what each transform said */     \
+    X(55, TRANSFORM_REPAIRS, TEXT)         /* bad input that was understood, lines with counts */  \
+    X(56, TRANSFORM_PROBLEM_COUNT, NUMBER) /* all, also those not in TRANSFORM_PROBLEMS */         \
+    X(57, TRANSFORM_MEMORY, NUMBER)        /* bytes the worker had taken at the document's end */  \
+    X(58, TRANSFORM_RESOURCES, TEXT)       /* other documents it was made with, a URI each line */ \
+    X(60, EXTRACTED, TIME)                                                                         \
+    X(61, LINKS_FOUND, NUMBER)                                                                     \
+    X(62, LINKS_ACCEPTED, NUMBER)                                                                  \
+    X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                  \
+    X(100, ROBOTS_FETCHED, TIME)                                                                   \
+    X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
+    X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \
+    X(103, ROBOTS_EXPIRES, TIME)                                                                   \
+    X(104, SITEMAPS, TEXT) /* URIs, a line each */                                                 \
+    X(105, CRAWL_DELAY_MS, NUMBER)                                                                 \
+    X(106, HOST_IP, TEXT)                                                                          \
+    X(107, HOST_ERRORS, NUMBER) /* failures in a row */                                            \
+    X(108, HOST_ERROR, TEXT)                                                                       \
+    X(109, HOST_LAST_FETCH, TIME)                                                                  \
     X(110, ROBOTS_FAILURE, TEXT)
 
 enum meta_field {

@@ -37,7 +37,7 @@ enum status graph_canonicalize(struct graph *graph, enum canonical_hash hash, ui
 /* The labels that blank nodes bear in the index: "d" + 16 hex digits of the document's
  * fingerprint64 + "n" + canonical number. When the work limit is hit: "p" for "n" and the
  * number by first appearance in the graph, which is deterministic for the same bytes (then
- * *canonical, which may be NULL, becomes false). Sorts and removes doubles.
+ * *canonical, which may be NULL, becomes false). Order and doubles stay.
  * LIMIT only when the new labels do not fit the graph's maximum. */
 enum status graph_relabel(struct graph *graph, struct slice document, uint64_t work,
                           bool *canonical, struct reason *why);

@@ -95,6 +95,8 @@ graph_add(struct graph *graph, const struct quad *quad, struct reason *why)
         (graph->maximum > 0 && graph->arena.used + quads_size > graph->maximum)) {
         return status_fail(why, STATUS_LIMIT, "graph is larger than %zu bytes", graph->maximum);
     }
+    to->line = quad->line;
+    to->source = quad->source;
     graph->count++;
     return STATUS_OK;
 }
@@ -123,16 +125,31 @@ graph_send(const struct graph *graph, const struct quad_sink *sink, struct reaso
 static int
 compare(const void *a, const void *b)
 {
-    return quad_compare(a, b);
+    const struct quad *first = a, *second = b;
+    const int order = quad_compare(first, second);
+    if (order != 0) {
+        return order;
+    }
+    if (first->source != second->source) {
+        return first->source < second->source ? -1 : 1;
+    }
+    return (first->line > second->line) - (first->line < second->line);
 }
 
 void
-graph_sort_unique(struct graph *graph)
+graph_sort(struct graph *graph)
+{
+    if (graph->count > 1) {
+        qsort(graph->quads, graph->count, sizeof *graph->quads, compare);
+    }
+}
+
+void
+graph_unique(struct graph *graph)
 {
     if (graph->count < 2) {
         return;
     }
-    qsort(graph->quads, graph->count, sizeof *graph->quads, compare);
     size_t kept = 1;
     for (size_t i = 1; i < graph->count; i++) {
         if (quad_compare(&graph->quads[kept - 1], &graph->quads[i]) != 0) {
@@ -140,6 +157,13 @@ graph_sort_unique(struct graph *graph)
         }
     }
     graph->count = kept;
+}
+
+void
+graph_sort_unique(struct graph *graph)
+{
+    graph_sort(graph);
+    graph_unique(graph);
 }
 
 void

@@ -31,8 +31,11 @@ struct quad_sink graph_sink(struct graph *graph); /* graph_add as a sink */
 /* Hands every quad to sink in the array's order. */
 enum status graph_send(const struct graph *graph, const struct quad_sink *sink, struct reason *why);
 
-/* Order of quad_compare (that of canonical N-Quads lines); doubles removed. */
-void graph_sort_unique(struct graph *graph);
+/* Order of quad_compare (that of canonical N-Quads lines); doubles by source and line. */
+void graph_sort(struct graph *graph);
+/* Of a sorted graph: removes doubles, the first stays. */
+void graph_unique(struct graph *graph);
+void graph_sort_unique(struct graph *graph); /* both */
 /* SHA-256 of the quads' canonical N-Quads in the array's order. The graph's digest in the
  * sense of RDFC-1.0 when relabelled and sorted before. */
 void graph_digest(const struct graph *graph, uint8_t digest[DIGEST_SHA256_SIZE]);

@@ -305,6 +305,7 @@ read_line(struct nquads_reader *reader, struct reason *why)
         return problem_report(&reader->problems, reader->line,
                               (uint64_t)(reader->fault - reader->start) + 1, reader->message, why);
     }
+    quad.line = (uint32_t)reader->line;
     return statement ? reader->sink.quad(reader->sink.context, &quad, why) : STATUS_OK;
 }
 

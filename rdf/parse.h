@@ -34,6 +34,7 @@ struct parse_options {
     struct slice base; /* IRI against which relative ones are resolved; empty: they are errors */
     bool lenient;
     struct problem_sink problems; /* called in lenient parsing; .problem may be NULL */
+    bool lines;                   /* fill quad.line; some parsers always do */
     uint32_t depth;               /* 0: PARSE_DEPTH */
     size_t term_size;             /* 0: PARSE_TERM_SIZE; a longer term is STATUS_LIMIT */
 };

@@ -26,8 +26,11 @@ enum status
 rdfxml_emit(struct rdfxml_reader *reader, const struct term *subject, struct slice predicate,
             const struct term *object)
 {
-    const struct quad quad = {
-        .subject = *subject, .predicate = term_iri(predicate), .object = *object};
+    const xmlParserInputPtr input = reader->context->input;
+    const struct quad quad = {.subject = *subject,
+                              .predicate = term_iri(predicate),
+                              .object = *object,
+                              .line = input != NULL && input->line > 0 ? (uint32_t)input->line : 0};
     return reader->sink.quad(reader->sink.context, &quad, reader->why);
 }
 

@@ -71,8 +71,5 @@ graph_relabel(struct graph *graph, struct slice document, uint64_t work, bool *c
     if (canonical != NULL) {
         *canonical = issued;
     }
-    if (status == STATUS_OK) {
-        graph_sort_unique(graph);
-    }
     return status;
 }

@@ -28,8 +28,12 @@ struct term {
     struct slice language; /* literals: BCP 47 tag, lower case; empty for none */
 };
 
+/* line and source say where the statement came from. They are no part of it: comparisons ignore
+ * them, graphs keep them. */
 struct quad {
     struct term subject, predicate, object, graph;
+    uint32_t line;   /* 1-based, of the document; 0: unknown */
+    uint16_t source; /* whose statement it is: the caller's number, 0: nobody's */
 };
 
 static inline struct term

@@ -19,11 +19,33 @@ static enum status read_object(struct turtle_reader *reader, struct term *object
 static enum status read_predicate_object_list(struct turtle_reader *reader,
                                               const struct term *subject);
 
+/* 1-based; sets line_start. Cheap when `at` moves forward. */
+static uint32_t
+line_at(struct turtle_reader *reader, const char *at)
+{
+    if (at < reader->counted) {
+        reader->counted = reader->line_start = reader->start;
+        reader->line = 1;
+    }
+    const char *newline;
+    while (reader->counted < at &&
+           (newline = memchr(reader->counted, '\n', (size_t)(at - reader->counted))) != NULL) {
+        reader->line++;
+        reader->counted = reader->line_start = newline + 1;
+    }
+    return (uint32_t)reader->line;
+}
+
 static enum status
 emit(struct turtle_reader *reader, const struct term *subject, const struct term *predicate,
      const struct term *object)
 {
-    const struct quad quad = {*subject, *predicate, *object, reader->graph};
+    const struct quad quad = {*subject,
+                              *predicate,
+                              *object,
+                              reader->graph,
+                              reader->lines ? line_at(reader, reader->at) : 0,
+                              0};
     return reader->sink.quad(reader->sink.context, &quad, reader->why);
 }
 
@@ -387,18 +409,8 @@ read_statement(struct turtle_reader *reader)
 static enum status
 report(struct turtle_reader *reader)
 {
-    if (reader->fault < reader->counted) {
-        reader->counted = reader->line_start = reader->start;
-        reader->line = 1;
-    }
-    const char *newline;
-    while (reader->counted < reader->fault &&
-           (newline = memchr(reader->counted, '\n', (size_t)(reader->fault - reader->counted))) !=
-               NULL) {
-        reader->line++;
-        reader->counted = reader->line_start = newline + 1;
-    }
-    return problem_report(&reader->problems, reader->line,
+    const uint32_t line = line_at(reader, reader->fault);
+    return problem_report(&reader->problems, line,
                           (uint64_t)(reader->fault - reader->line_start) + 1, reader->message,
                           reader->why);
 }
@@ -474,6 +486,7 @@ parse(struct slice bytes, const struct parse_options *options, bool trig,
         .at = bytes.at,
         .end = bytes.at + bytes.length,
         .counted = bytes.at,
+        .lines = options->lines,
         .line_start = bytes.at,
         .line = 1,
         .trig = trig,

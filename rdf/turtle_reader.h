@@ -20,7 +20,8 @@ struct turtle_namespace {
 struct turtle_reader {
     const char *start, *at, *end;
     bool trig;
-    bool utf8; /* the whole document is UTF-8, so terms need no check */
+    bool lines; /* statements say their line */
+    bool utf8;  /* the whole document is UTF-8, so terms need no check */
     uint32_t depth, depth_maximum;
     size_t term_size;
     struct quad_sink sink;

@@ -136,16 +136,55 @@ obey_hook(struct slice bytes)
     }
 }
 
+static size_t
+decode_resources(struct codec_reader *reader,
+                 struct transform_resource resources[TRANSFORM_RESOURCES])
+{
+    const uint64_t count = codec_get_varint(reader);
+    reader->bad |= count > TRANSFORM_RESOURCES;
+    for (uint64_t i = 0; i < count && !reader->bad; i++) {
+        struct transform_resource *resource = &resources[i];
+        resource->uri = codec_get_slice(reader);
+        resource->document_uri = codec_get_slice(reader);
+        resource->content_type = codec_get_slice(reader);
+        resource->link_header = codec_get_slice(reader);
+        resource->bytes = codec_get_slice(reader);
+        resource->failure = codec_get_slice(reader);
+    }
+    return reader->bad ? 0 : (size_t)count;
+}
+
+static void
+encode_result(const struct transform_result *result, struct buf *reply)
+{
+    codec_put_u8(reply, (uint8_t)result->state);
+    codec_put_u8(reply, result->canonical);
+    codec_put_varint(reply, result->quads);
+    codec_put_varint(reply, result->problem_count);
+    codec_put_slice(reply, buf_slice(&result->names));
+    codec_put_slice(reply, buf_slice(&result->problems));
+    codec_put_slice(reply, buf_slice(&result->counts));
+    codec_put_slice(reply, buf_slice(&result->repairs));
+    codec_put_slice(reply, buf_slice(&result->needs));
+    codec_put_slice(reply, buf_slice(&result->explanation));
+    codec_put_slice(reply, buf_slice(&result->graph));
+}
+
 static enum status
 handle_transform(struct prepared *prepared, struct slice bytes, struct buf *reply,
                  struct reason *why)
 {
     struct codec_reader reader = codec_reader_of(bytes);
-    struct transform_request request;
+    struct transform_resource resources[TRANSFORM_RESOURCES];
+    struct transform_request request = {.resources = resources};
     struct transform_result *result = &prepared->result;
     request.uri = codec_get_slice(&reader);
     request.type = codec_get_slice(&reader);
     request.charset = codec_get_slice(&reader);
+    request.link_header = codec_get_slice(&reader);
+    request.can_wait = codec_get_u8(&reader);
+    request.explain = codec_get_u8(&reader);
+    request.resource_count = decode_resources(&reader, resources);
     if (reader.bad || !prepared->transformer) {
         return status_fail(why, STATUS_PROTOCOL, "the request is malformed");
     }
@@ -154,13 +193,7 @@ handle_transform(struct prepared *prepared, struct slice bytes, struct buf *repl
         obey_hook(request.bytes);
     }
     TRY(transform_run(prepared->transformer, &request, result, why));
-    codec_put_u8(reply, (uint8_t)result->state);
-    codec_put_u8(reply, result->canonical);
-    codec_put_varint(reply, result->quads);
-    codec_put_varint(reply, result->problem_count);
-    codec_put_slice(reply, buf_slice(&result->names));
-    codec_put_slice(reply, buf_slice(&result->problems));
-    codec_put_slice(reply, buf_slice(&result->graph));
+    encode_result(result, reply);
     return reply->overflowed ? status_fail(why, STATUS_LIMIT, "the graph is too large") : STATUS_OK;
 }
 
@@ -220,8 +253,11 @@ open_pool(struct document_workers *workers, struct worker_nursery *nursery,
     const struct worker_limits limits = {
         .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
         .program_workers = workers->registry ? 1 : 0,
-        .request = (transforms ? input : (size_t)MAGIC_HEAD) + (64 << 10),
-        .reply = (transforms ? (size_t)opt_integer(options, "transform.output") : 0) + (64 << 10),
+        .request = (transforms ? input + (size_t)opt_integer(options, "transform.resources")
+                               : (size_t)MAGIC_HEAD) +
+                   (512 << 10),
+        .reply =
+            (transforms ? 2 * (size_t)opt_integer(options, "transform.output") : 0) + (512 << 10),
         .memory = (size_t)opt_integer(options, "transform.memory"),
         .cpu_ms = opt_duration_ms(options, "transform.cpu"),
         .wall_ms = opt_duration_ms(options, "transform.timeout"),
@@ -313,6 +349,19 @@ encode_request(const struct transform_request *request, struct buf *header)
     codec_put_slice(header, request->uri);
     codec_put_slice(header, request->type);
     codec_put_slice(header, request->charset);
+    codec_put_slice(header, request->link_header);
+    codec_put_u8(header, request->can_wait);
+    codec_put_u8(header, request->explain);
+    codec_put_varint(header, request->resource_count);
+    for (size_t i = 0; i < request->resource_count; i++) {
+        const struct transform_resource *resource = &request->resources[i];
+        codec_put_slice(header, resource->uri);
+        codec_put_slice(header, resource->document_uri);
+        codec_put_slice(header, resource->content_type);
+        codec_put_slice(header, resource->link_header);
+        codec_put_slice(header, resource->bytes);
+        codec_put_slice(header, resource->failure);
+    }
 }
 
 void
@@ -335,9 +384,13 @@ document_outcome_decode(struct slice reply, struct document_outcome *outcome)
     outcome->problem_count = codec_get_varint(&reader);
     outcome->names = codec_get_slice(&reader);
     outcome->problems = codec_get_slice(&reader);
+    outcome->counts = codec_get_slice(&reader);
+    outcome->repairs = codec_get_slice(&reader);
+    outcome->needs = codec_get_slice(&reader);
+    outcome->explanation = codec_get_slice(&reader);
     outcome->graph = codec_get_slice(&reader);
     outcome->state = (enum transform_state)state;
-    return codec_at_end(&reader) && state <= TRANSFORM_NONE;
+    return codec_at_end(&reader) && state <= TRANSFORM_WAITING;
 }
 
 /* ---- by hand ---- */

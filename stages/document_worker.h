@@ -36,7 +36,8 @@ struct document_outcome {
     enum transform_state state;
     bool canonical;
     uint64_t quads, problem_count;
-    struct slice names, problems, graph; /* point into the reply */
+    /* As in struct transform_result; they point into the reply. */
+    struct slice names, problems, counts, repairs, needs, explanation, graph;
 };
 /* header (buf_init'ed) is filled here and must live, as the request's bytes must, until done. */
 void document_submit_transform(struct document_workers *workers,

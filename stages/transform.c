@@ -71,6 +71,9 @@ set_meta(struct stage_job *job, const struct document_outcome *outcome,
     meta_set_number(&job->meta, META_TRANSFORM_MS, answer->cpu_us / 1000);
     meta_set_number(&job->meta, META_QUADS, outcome->quads);
     meta_set_text(&job->meta, META_TRANSFORM_PROBLEMS, outcome->problems);
+    meta_set_number(&job->meta, META_TRANSFORM_PROBLEM_COUNT, outcome->problem_count);
+    meta_set_text(&job->meta, META_TRANSFORM_QUADS, outcome->counts);
+    meta_set_text(&job->meta, META_TRANSFORM_REPAIRS, outcome->repairs);
     if (outcome->state == TRANSFORM_BROKEN) {
         meta_set_text(&job->meta, META_STATE, SLICE("broken"));
         meta_set_text(&job->meta, META_REASON,
@@ -140,6 +143,7 @@ submit(struct transforming *transforming, struct stage_job *job, const struct wa
     const struct transform_request request = {.uri = job->job.uri,
                                               .type = job->document.type,
                                               .charset = job->document.charset,
+                                              .link_header = job->document.link_header,
                                               .bytes = record->body};
     job->state = transforming;
     document_submit_transform(transforming->stage->workers, &request, &transforming->header,

@@ -1,24 +1,31 @@
 /* Transforms in C: extractors over the HTML tree, and the RDF parsers. */
-#include "transforms/material.h"
+#include "transforms/builtins.h"
 
 #include "rdf/format.h"
 #include "transforms/vocabulary.h"
 
-static enum status
-run_html(struct material *material, struct reason *why)
+struct emitter
+material_emitter(struct material *material, struct quad_sink *sink, struct reason *why)
+{
+    *sink = material_sink(material);
+    return (struct emitter){
+        .sink = sink, .document = term_iri(buf_slice(&material->iri)), .why = why};
+}
+
+enum status
+builtin_html(struct material *material, struct reason *why)
 {
     TRY(material_html(material, why));
-    const struct quad_sink sink = material_sink(material);
-    struct emitter emitter = {
-        .sink = &sink, .document = term_iri(buf_slice(&material->iri)), .why = why};
+    struct quad_sink sink;
+    struct emitter emitter = material_emitter(material, &sink, why);
     return html_extract(&material->extractor, &material->tree, material->request->uri, &emitter);
 }
 
 static const struct builtin {
     const char *name;
-    enum status (*run)(struct material *material, struct reason *why);
+    builtin_function *run;
 } builtins[] = {
-    {"html", run_html},
+    {"html", builtin_html},
 };
 
 static const struct builtin *
@@ -56,6 +63,7 @@ rdf_run_bytes(struct material *material, struct slice syntax, struct slice bytes
     const struct quad_sink sink = material_sink(material);
     const struct parse_options options = {.base = buf_slice(&material->iri),
                                           .lenient = true,
+                                          .lines = material->request->explain,
                                           .problems = material_problems(material)};
     struct reason problem;
     const enum status status =

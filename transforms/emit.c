@@ -12,7 +12,8 @@ emit(struct emitter *emitter, const struct term *subject, const char *predicate,
     const struct quad quad = {.subject = *subject,
                               .predicate = term_iri(slice_string(predicate)),
                               .object = *object,
-                              .graph = emitter->document};
+                              .graph = emitter->document,
+                              .line = emitter->line};
     emitter->status = emitter->sink->quad(emitter->sink->context, &quad, emitter->why);
 }
 

@@ -9,6 +9,7 @@
 struct emitter {
     const struct quad_sink *sink;
     struct term document; /* subject of most statements and graph of all */
+    uint32_t line;        /* 1-based, of what is being read; 0: unknown */
     enum status status;
     struct reason *why;
 };

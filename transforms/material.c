@@ -11,6 +11,7 @@ material_init(struct material *material, const struct transform_limits *limits)
     buf_init(&material->text_memory, limits->memory);
     buf_init(&material->iri, 64 << 10);
     buf_init(&material->scratch, limits->memory);
+    buf_init(&material->unpacked, limits->memory);
     html_tree_init(&material->tree, &material->arena);
     html_extractor_init(&material->extractor);
     graph_init(&material->graph, limits->memory);
@@ -25,6 +26,7 @@ material_release(struct material *material)
     buf_release(&material->text_memory);
     buf_release(&material->iri);
     buf_release(&material->scratch);
+    buf_release(&material->unpacked);
     html_tree_release(&material->tree);
     html_extractor_release(&material->extractor);
     graph_release(&material->graph);
@@ -52,6 +54,7 @@ material_end(struct material *material)
     material->xml = NULL;
     material->has_text = material->has_tree = false;
     material->text = (struct slice){0};
+    material->repair_count = 0;
     html_tree_reset(&material->tree);
     graph_reset(&material->graph);
     arena_reset(&material->arena);
@@ -65,6 +68,7 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
     struct material *material = context;
     struct quad folded = *quad;
     folded.graph = term_iri(buf_slice(&material->iri));
+    folded.source = material->source;
     return graph_add(&material->graph, &folded, why);
 }
 
@@ -98,6 +102,65 @@ struct problem_sink
 material_problems(struct material *material)
 {
     return (struct problem_sink){take_problem, material};
+}
+
+void
+material_repair(struct material *material, const char *what, uint64_t count)
+{
+    size_t i = 0;
+    while (i < material->repair_count && (material->repairs[i].source != material->source ||
+                                          strcmp(material->repairs[i].what, what) != 0)) {
+        i++;
+    }
+    if (i == REPAIRS_KEPT || count == 0) {
+        return;
+    }
+    if (i == material->repair_count) {
+        material->repairs[material->repair_count++].count = 0;
+    }
+    material->repairs[i].source = material->source;
+    material->repairs[i].what = what;
+    material->repairs[i].count += count;
+}
+
+/* ---- other documents ---- */
+
+static bool
+is_asked_for(const struct buf *needs, struct slice uri)
+{
+    struct slice left = buf_slice(needs);
+    while (left.length > 0) {
+        const size_t end = slice_find(left, '\n');
+        if (slice_equal(slice_of(left.at, end), uri)) {
+            return true;
+        }
+        left = slice_of(left.at + end + 1, left.length - end - 1);
+    }
+    return false;
+}
+
+const struct transform_resource *
+material_resource(struct material *material, struct slice uri)
+{
+    const struct transform_request *request = material->request;
+    for (size_t i = 0; i < request->resource_count; i++) {
+        if (slice_equal(request->resources[i].uri, uri)) {
+            return &request->resources[i];
+        }
+    }
+    struct buf *needs = &material->result->needs;
+    if (request->can_wait && request->resource_count < TRANSFORM_RESOURCES &&
+        uri.length + 1 <= needs->maximum - needs->length && !is_asked_for(needs, uri)) {
+        buf_append(needs, uri.at, uri.length);
+        buf_append_char(needs, '\n');
+    }
+    return NULL;
+}
+
+bool
+material_waits(const struct material *material)
+{
+    return material->result->needs.length > 0;
 }
 
 /* ---- forms ---- */

@@ -11,7 +11,7 @@
 #include "transforms/html_extract.h"
 #include "transforms/transform.h"
 
-enum { PROBLEMS_KEPT = 20, PROBLEM_TEXT = 400 };
+enum { PROBLEMS_KEPT = 20, PROBLEM_TEXT = 400, REPAIRS_KEPT = 32 };
 
 enum text_kind { TEXT_HTML, TEXT_XML, TEXT_UTF8 };
 
@@ -26,11 +26,19 @@ struct material {
     struct html_tree tree;
     struct html_extractor extractor;
     struct graph graph;
+    struct buf unpacked; /* the content when it was gzipped inside */
 
     /* of the present document */
     const struct transform_request *request;
     const struct transform *transform; /* which one is running: named in problems */
     struct transform_result *result;
+    uint16_t source; /* of the quads: 1-based place in the chain */
+    struct {
+        uint16_t source;
+        const char *what;
+        uint64_t count;
+    } repairs[REPAIRS_KEPT];
+    size_t repair_count;
     struct slice text;
     bool has_text, has_tree;
     enum text_kind text_kind;
@@ -48,6 +56,17 @@ void material_end(struct material *material);
 struct quad_sink material_sink(struct material *material);
 void material_problem(struct material *material, uint64_t line, const char *text);
 struct problem_sink material_problems(struct material *material);
+
+/* Bad input of a kind that was understood all the same, `count` times: "trailing comma". what is a
+ * constant. */
+void material_repair(struct material *material, const char *what, uint64_t count);
+/* Another document that the present one needs. NULL: it is not at hand. When the request can wait,
+ * it is then in result->needs and what the present run makes is thrown away, so go on quietly and
+ * ask for all that is needed; else go on without it and say so with material_problem.
+ * A resource with ->failure is not to be had. */
+const struct transform_resource *material_resource(struct material *material, struct slice uri);
+/* material_resource has asked for something in this run. */
+bool material_waits(const struct material *material);
 
 /* The content as text; how its encoding is told depends on what it is. HTML and XML come out as
  * valid UTF-8, XML's declaration blanked when it does not hold any more. TEXT_UTF8 is for syntaxes
@@ -67,6 +86,9 @@ enum status rdf_run(struct material *material, const char *syntax, struct reason
 enum status rdf_run_bytes(struct material *material, struct slice syntax, struct slice bytes,
                           struct reason *why);
 bool builtin_exists(const char *name);
+/* An emitter that writes about the document. *sink: memory for it, must live as long. */
+struct emitter material_emitter(struct material *material, struct quad_sink *sink,
+                                struct reason *why);
 
 /* Compiled once; MISUSE names the file and line at fault. */
 enum status stylesheet_open(const char *path, void **stylesheet, struct reason *why);

@@ -9,6 +9,9 @@ const struct opt transforms_options[] = {
      "and its document buried."},
     {"transform.input", OPT_SIZE, "64M", 1024, 2e9, NULL,
      "Bytes of a document that are looked at. A longer document is buried."},
+    {"transform.resources", OPT_SIZE, "16M", 1024, 1e9, NULL,
+     "Bytes of other documents (JSON-LD contexts, stylesheets) that one document may be "
+     "transformed with. What does not fit is done without."},
     {"transform.output", OPT_SIZE, "128M", 1024, 2e9, NULL,
      "Bytes of N-Quads that one document may become. A document that would become more is buried."},
     {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,

@@ -20,7 +20,7 @@ struct transformer {
 const char *
 transform_state_name(enum transform_state state)
 {
-    static const char *const names[] = {"whole", "part", "broken", "none"};
+    static const char *const names[] = {"whole", "part", "broken", "none", "waiting"};
     return names[state];
 }
 
@@ -31,6 +31,10 @@ transform_result_init(struct transform_result *result, size_t output)
     buf_init(&result->graph, output);
     buf_init(&result->names, 4096);
     buf_init(&result->problems, 16 << 10);
+    buf_init(&result->counts, 4096);
+    buf_init(&result->repairs, 8 << 10);
+    buf_init(&result->needs, 256 << 10);
+    buf_init(&result->explanation, output);
 }
 
 void
@@ -39,6 +43,10 @@ transform_result_release(struct transform_result *result)
     buf_release(&result->graph);
     buf_release(&result->names);
     buf_release(&result->problems);
+    buf_release(&result->counts);
+    buf_release(&result->repairs);
+    buf_release(&result->needs);
+    buf_release(&result->explanation);
 }
 
 /* ---- preparing ---- */
@@ -132,6 +140,7 @@ run_chain(struct material *material, struct transform **chain, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         struct reason problem;
+        material->source = (uint16_t)(i + 1);
         const enum status status = run_one(material, chain[i], &problem);
         if (status == STATUS_BAD_INPUT) {
             material_problem(material, 0, problem.text);
@@ -143,12 +152,49 @@ run_chain(struct material *material, struct transform **chain, size_t count,
     return STATUS_OK;
 }
 
+/* ---- what is said of the result ---- */
+
+/* The graph is sorted; quads said twice are still there twice. */
+static void
+account(struct material *material, struct transform **chain, size_t count,
+        struct transform_result *result)
+{
+    struct graph *graph = &material->graph;
+    uint64_t quads[REGISTRY_CHAIN + 1] = {0};
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct quad *quad = &graph->quads[i], *before = i > 0 ? quad - 1 : NULL;
+        if (!before || before->source != quad->source || quad_compare(before, quad) != 0) {
+            quads[quad->source]++;
+        }
+        if (material->request->explain) {
+            const struct transform *transform = chain[quad->source - 1];
+            buf_printf(&result->explanation, "%s/%s\t%u\t", transform->name, transform->version,
+                       (unsigned)quad->line);
+            nquads_write(&result->explanation, quad);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (quads[i + 1] > 0) {
+            buf_printf(&result->counts, "%s%s %llu", result->counts.length > 0 ? " " : "",
+                       chain[i]->name, (unsigned long long)quads[i + 1]);
+        }
+    }
+    for (size_t i = 0; i < material->repair_count; i++) {
+        buf_printf(&result->repairs, "%s: %s: %llu\n", chain[material->repairs[i].source - 1]->name,
+                   material->repairs[i].what, (unsigned long long)material->repairs[i].count);
+    }
+}
+
 static enum status
-write_graph(struct material *material, struct transform_result *result, struct reason *why)
+write_graph(struct material *material, struct transform **chain, size_t count,
+            struct transform_result *result, struct reason *why)
 {
     struct graph *graph = &material->graph;
     TRY(graph_relabel(graph, buf_slice(&material->iri), material->limits.canonical_work,
                       &result->canonical, why));
+    graph_sort(graph);
+    account(material, chain, count, result);
+    graph_unique(graph);
     for (size_t i = 0; i < graph->count && !result->graph.overflowed; i++) {
         nquads_write(&result->graph, &graph->quads[i]);
     }
@@ -169,6 +215,10 @@ transform_run(struct transformer *transformer, const struct transform_request *r
     buf_reset(&result->graph);
     buf_reset(&result->names);
     buf_reset(&result->problems);
+    buf_reset(&result->counts);
+    buf_reset(&result->repairs);
+    buf_reset(&result->needs);
+    buf_reset(&result->explanation);
     result->state = TRANSFORM_NONE;
     result->quads = result->problem_count = 0;
     result->canonical = true;
@@ -182,11 +232,13 @@ transform_run(struct transformer *transformer, const struct transform_request *r
         status = run_chain(material, chain, count, result, why);
     }
     if (status == STATUS_OK) {
-        status = write_graph(material, result, why);
+        status =
+            material_waits(material) ? STATUS_OK : write_graph(material, chain, count, result, why);
     }
+    result->state = material_waits(material)     ? TRANSFORM_WAITING
+                    : result->problem_count == 0 ? TRANSFORM_WHOLE
+                    : result->quads > 0          ? TRANSFORM_PART
+                                                 : TRANSFORM_BROKEN;
     material_end(material);
-    result->state = result->problem_count == 0 ? TRANSFORM_WHOLE
-                    : result->quads > 0        ? TRANSFORM_PART
-                                               : TRANSFORM_BROKEN;
     return status;
 }
