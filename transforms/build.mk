@@ -1,4 +1,4 @@
-transforms_OBJECTS := transforms/html_names.o transforms/html_entities.o transforms/html_tree.o \
+transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transforms/html_entities.o transforms/html_tree.o \
 	transforms/html_token.o transforms/html_parse.o transforms/html_tidy.o transforms/xhtml.o \
 	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \

@@ -89,6 +89,20 @@ uint32_t html_line(const struct html_tree *tree, uint32_t node); /* 1-based */
 bool html_attribute(const struct html_tree *tree, uint32_t node, const char *name,
                     struct slice *value);
 
+/* Which embedded syntaxes the page may hold, by its attributes: what is not set is not there, what
+ * is set may still come to nothing. One pass; extractors ask material_html_features, which keeps
+ * the answer. */
+enum html_feature {
+    HTML_HAS_RDFA = 1 << 0,         /* an attribute that only RDFa has */
+    HTML_HAS_REL = 1 << 1,          /* rel or rev */
+    HTML_HAS_MICRODATA = 1 << 2,    /* itemscope, itemprop */
+    HTML_HAS_MICROFORMATS = 1 << 3, /* a class that begins one, classic or h-* */
+    HTML_HAS_XFN = 1 << 4,          /* a rel of XFN */
+    HTML_HAS_JSON_LD = 1 << 5,      /* a type that begins with application/ld+json */
+    HTML_HAS_GRDDL = 1 << 6         /* profile, rel=transformation, grddl:* */
+};
+unsigned html_features(const struct html_tree *tree);
+
 /* ---- for parsers ---- */
 
 /* Appends a node under parent with end still open (0). UINT32_MAX: too many (2^31). */

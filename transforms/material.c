@@ -52,7 +52,7 @@ material_end(struct material *material)
 {
     xmlFreeDoc(material->xml);
     material->xml = NULL;
-    material->has_text = material->has_tree = false;
+    material->has_text = material->has_tree = material->has_features = false;
     material->text = (struct slice){0};
     material->repair_count = 0;
     html_tree_reset(&material->tree);
@@ -250,6 +250,16 @@ material_html(struct material *material, struct reason *why)
     }
     material->has_tree = true;
     return STATUS_OK;
+}
+
+unsigned
+material_html_features(struct material *material)
+{
+    if (!material->has_features) {
+        material->features = html_features(&material->tree);
+        material->has_features = true;
+    }
+    return material->features;
 }
 
 enum status

@@ -40,7 +40,8 @@ struct material {
     } repairs[REPAIRS_KEPT];
     size_t repair_count;
     struct slice text;
-    bool has_text, has_tree;
+    bool has_text, has_tree, has_features;
+    unsigned features; /* enum html_feature */
     enum text_kind text_kind;
     xmlDocPtr xml; /* NULL: not asked for */
 };
@@ -75,6 +76,8 @@ enum status material_text(struct material *material, enum text_kind kind, struct
                           struct reason *why);
 /* The HTML tree, by whichever parser fits. */
 enum status material_html(struct material *material, struct reason *why);
+/* enum html_feature of the page. After material_html. */
+unsigned material_html_features(struct material *material);
 /* The XML tree, errors recovered from and reported; BAD_INPUT when there is not even a root. */
 enum status material_xml(struct material *material, struct reason *why);
 

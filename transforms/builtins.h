@@ -1,0 +1,18 @@
+/* The transforms in C. Each is one function over the material; the table in builtin.c gives it the
+ * name that the registry's `builtin` lines use. Private to this folder.
+ *
+ * OK: it ran. What is malformed goes to material_problem (with its line), what could be mended to
+ * material_repair; BAD_INPUT means that nothing could be read. Other statuses (LIMIT, SYSTEM)
+ * end the document.
+ */
+#ifndef TRANSFORMS_BUILTINS_H
+#define TRANSFORMS_BUILTINS_H
+
+#include "transforms/material.h"
+
+typedef enum status builtin_function(struct material *material, struct reason *why);
+
+/* Title, links, meta elements: html_extract.h */
+builtin_function builtin_html;
+
+#endif
