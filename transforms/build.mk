@@ -5,7 +5,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
 	transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
 	transforms/transform.o transforms/options.o
-CONFORMANCE += run_html_encoding
+CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
 UNIT_TESTS += tests/unit/test_transform
