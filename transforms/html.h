@@ -54,16 +54,21 @@ enum html_repair {
 
 enum { HTML_DEPTH = 512, HTML_ATTRIBUTES = 256 /* of one element; more are dropped */ };
 
+struct html_place {
+    uint32_t offset, line;
+};
+
 struct html_tree {
     struct arena *arena;
     struct html_node *nodes;
     uint32_t node_count, node_capacity;
     struct html_attribute *attributes;
     uint32_t attribute_count, attribute_capacity;
-    struct slice input; /* html_parse: what offsets refer to */
-    bool offsets;       /* node.line holds a byte offset into input */
-    unsigned repair;    /* enum html_repair */
-    const char *parser; /* "html", "tidy", "xhtml" */
+    struct slice input;       /* html_parse: what offsets refer to */
+    bool offsets;             /* node.line holds a byte offset into input */
+    struct html_place *place; /* where html_line counted last */
+    unsigned repair;          /* enum html_repair */
+    const char *parser;       /* "html", "tidy", "xhtml" */
 };
 
 /* arena: for decoded text; must outlive the tree. Node arrays are kept between documents. */
@@ -84,7 +89,9 @@ html_needs_tidy(const struct html_tree *tree)
     return tree->repair != 0 && !(tree->repair & HTML_REPAIR_DEPTH);
 }
 
-uint32_t html_line(const struct html_tree *tree, uint32_t node); /* 1-based */
+/* 1-based; of text: where it begins. Counted from the place that was asked for last, so ask in
+ * document order, and only when lines are wanted. */
+uint32_t html_line(const struct html_tree *tree, uint32_t node);
 /* false: the element has no such attribute. name: lower case. */
 bool html_attribute(const struct html_tree *tree, uint32_t node, const char *name,
                     struct slice *value);

@@ -162,6 +162,7 @@ html_extract(struct html_extractor *extractor, const struct html_tree *tree, str
     walk_language_of_page(&walk);
     for (uint32_t i = 1; i < tree->node_count && emitter->status == STATUS_OK;) {
         walk.node = i;
+        emitter->line = extractor->lines ? html_line(tree, i) : 0;
         if (tree->nodes[i].kind == HTML_TEXT) {
             html_walk_emails(&walk, tree->nodes[i].text);
             i++;

@@ -12,6 +12,7 @@ struct html_extractor {
     struct links links;
     struct text text;
     struct buf name; /* predicates and addresses being built */
+    bool lines;      /* tell the line of each statement; costs counting them */
 };
 void html_extractor_init(struct html_extractor *extractor);
 void html_extractor_release(struct html_extractor *extractor);

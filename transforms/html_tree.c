@@ -8,6 +8,8 @@ void
 html_tree_init(struct html_tree *tree, struct arena *arena)
 {
     *tree = (struct html_tree){.arena = arena};
+    tree->place = memory_zero(1, sizeof *tree->place);
+    html_tree_reset(tree);
 }
 
 void
@@ -19,6 +21,7 @@ html_tree_reset(struct html_tree *tree)
     tree->offsets = false;
     tree->input = (struct slice){0};
     tree->parser = "";
+    *tree->place = (struct html_place){.line = 1};
 }
 
 void
@@ -26,6 +29,7 @@ html_tree_release(struct html_tree *tree)
 {
     free(tree->nodes);
     free(tree->attributes);
+    free(tree->place);
     *tree = (struct html_tree){0};
 }
 
@@ -60,18 +64,36 @@ html_tree_close(struct html_tree *tree, uint32_t node)
     tree->nodes[node].end = tree->node_count;
 }
 
+/* Ends of lines are LF, CR LF and CR. */
+static uint32_t
+count_lines(struct slice input, uint32_t from, uint32_t to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        const char c = input.at[i];
+        count += c == '\n' || (c == '\r' && !(i + 1 < input.length && input.at[i + 1] == '\n'));
+    }
+    return count;
+}
+
 uint32_t
 html_line(const struct html_tree *tree, uint32_t node)
 {
-    const uint32_t value = tree->nodes[node].line;
+    uint32_t offset = tree->nodes[node].line;
     if (!tree->offsets) {
-        return value;
+        return offset;
     }
-    uint32_t line = 1;
-    for (uint32_t i = 0; i < value && i < tree->input.length; i++) {
-        line += tree->input.at[i] == '\n';
+    struct html_place *place = tree->place;
+    if (offset > tree->input.length) {
+        offset = (uint32_t)tree->input.length;
     }
-    return line;
+    if (offset >= place->offset) {
+        place->line += count_lines(tree->input, place->offset, offset);
+    } else {
+        place->line -= count_lines(tree->input, offset, place->offset);
+    }
+    place->offset = offset;
+    return place->line;
 }
 
 bool

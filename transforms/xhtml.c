@@ -44,12 +44,24 @@ is_namespace(const xmlChar *uri, const char *namespace)
     return uri && strcmp((const char *)uri, namespace) == 0;
 }
 
+/* Declarations are attributes here, as in HTML: RDFa reads prefixes from them. */
+static void
+add_namespace(struct reader *reader, const xmlChar *prefix, const xmlChar *uri)
+{
+    const xmlChar *value = uri ? uri : (const xmlChar *)"";
+    struct slice name = SLICE("xmlns");
+    if (prefix) {
+        name = qualified_name(reader, (const xmlChar *)"xmlns", prefix);
+    }
+    html_tree_attribute(reader->tree, name, keep(reader, value, strlen((const char *)value)));
+}
+
 static void
 start_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
               int namespace_count, const xmlChar **namespaces, int attribute_count, int defaulted,
               const xmlChar **attributes)
 {
-    (void)prefix, (void)namespace_count, (void)namespaces, (void)defaulted;
+    (void)prefix, (void)defaulted;
     struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
     struct html_tree *tree = reader->tree;
     struct html_node node = {.kind = HTML_ELEMENT,
@@ -67,6 +79,10 @@ start_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
         const xmlChar **attribute = attributes + (size_t)i * 5;
         html_tree_attribute(tree, qualified_name(reader, attribute[1], attribute[0]),
                             keep(reader, attribute[3], (size_t)(attribute[4] - attribute[3])));
+        node.attribute_count++;
+    }
+    for (int i = 0; i < namespace_count && node.attribute_count < HTML_ATTRIBUTES; i++) {
+        add_namespace(reader, namespaces[2 * i], namespaces[2 * i + 1]);
         node.attribute_count++;
     }
     reader->parent = html_tree_add(tree, &node);

@@ -184,7 +184,7 @@ test_xhtml(void **state)
                                     "<p>&uuml;<![CDATA[<x>]]></p><br/></html>");
     assert_int_equal(xhtml_parse(&tree, good, &why), STATUS_OK);
     print_node(&tree, 0, &out);
-    assert_string_equal(out.data, "html[xml:lang=de](p('\303\274' '<x>') br)");
+    assert_string_equal(out.data, "html[xml:lang=de][xmlns=http://www.w3.org/1999/xhtml](p('\303\274' '<x>') br)");
     assert_int_equal(html_line(&tree, 1), 1);
     assert_int_equal(xhtml_parse(&tree, SLICE("<html><p></html>"), &why), STATUS_BAD_INPUT);
     assert_int_equal(xhtml_parse(&tree,
