@@ -40,6 +40,9 @@ static const struct field_entry fields[] = {
     {META_TRUNCATED, NODE_BODY, META_NAMESPACE "truncatedBy", NULL},
     {META_DETECTED_BY, NODE_DETECT, RDFS "comment", NULL},
     {META_TRANSFORM_PROBLEMS, NODE_TRANSFORM, RDFS "comment", NULL},
+    {META_TRANSFORM_REPAIRS, NODE_TRANSFORM, META_NAMESPACE "repairs", NULL},
+    {META_TRANSFORM_PROBLEM_COUNT, NODE_TRANSFORM, META_NAMESPACE "problems", NULL},
+    {META_TRANSFORM_MEMORY, NODE_TRANSFORM, META_NAMESPACE "memoryBytes", NULL},
     {META_QUADS_ADDED, NODE_INDEX, META_NAMESPACE "quadsAdded", NULL},
     {META_QUADS_REMOVED, NODE_INDEX, META_NAMESPACE "quadsRemoved", NULL},
     {META_LINKS_FOUND, NODE_EXTRACT, META_NAMESPACE "linksFound", NULL},
@@ -187,22 +190,61 @@ activity(struct emit *emit, enum node node, enum meta_field time, enum meta_fiel
     return true;
 }
 
-/* TRANSFORM: names with versions, a plan each. */
+static struct slice
+next_word(struct slice *rest)
+{
+    const size_t end = slice_find(*rest, ' ');
+    const struct slice word = slice_of(rest->at, end);
+    const size_t step = end < rest->length ? end + 1 : end;
+    *rest = slice_of(rest->at + step, rest->length - step);
+    return word;
+}
+
+/* TRANSFORM_QUADS: "html 12 jsonld 30". Empty: the transform said nothing. */
+static struct slice
+quads_of(const struct emit *emit, struct slice name)
+{
+    struct slice rest;
+    if (!meta_record_text(emit->record, META_TRANSFORM_QUADS, &rest)) {
+        return (struct slice){0};
+    }
+    while (rest.length > 0) {
+        const struct slice who = next_word(&rest), count = next_word(&rest);
+        if (slice_equal(who, name)) {
+            return count;
+        }
+    }
+    return (struct slice){0};
+}
+
+/* TRANSFORM: names with versions. What each said is a subset of the conversion. */
 static void
-transforms(struct emit *emit)
+transforms(struct emit *emit, struct term conversion)
 {
     struct slice rest;
     if (!meta_record_text(emit->record, META_TRANSFORM, &rest)) {
         return;
     }
-    while (rest.length > 0) {
-        const size_t end = slice_find(rest, ' ');
-        if (end > 0) {
-            meta_literal(emit, term_blank(SLICE("transformAgent")), DCTERMS "hasVersion",
-                         slice_of(rest.at, end), NULL);
+    for (unsigned i = 0; rest.length > 0; i++) {
+        char subset_label[32], extractor_label[32];
+        const struct slice word = next_word(&rest);
+        const size_t slash = slice_find(word, '/');
+        const struct slice name = slice_of(word.at, slash);
+        const struct slice quads = quads_of(emit, name);
+        snprintf(subset_label, sizeof subset_label, "subset%u", i);
+        snprintf(extractor_label, sizeof extractor_label, "extractor%u", i);
+        const struct term subset = term_blank(slice_string(subset_label));
+        const struct term extractor = term_blank(slice_string(extractor_label));
+        if (slash < word.length) {
+            meta_triple(emit, conversion, VOID "subset", subset);
+            meta_triple(emit, subset, PROV "wasAttributedTo", extractor);
+            meta_literal(emit, subset, VOID "triples", quads.length > 0 ? quads : SLICE("0"),
+                         XSD_NAMESPACE "integer");
+            meta_triple(emit, extractor, RDF_TYPE, meta_iri(PROV "SoftwareAgent"));
+            meta_literal(emit, extractor, DCTERMS "title", name, NULL);
+            meta_literal(emit, extractor, DCTERMS "hasVersion",
+                         slice_of(word.at + slash + 1, word.length - slash - 1), NULL);
         }
-        const size_t step = end < rest.length ? end + 1 : end;
-        rest = slice_of(rest.at + step, rest.length - step);
     }
 }
 
@@ -228,7 +270,7 @@ emit_provenance(struct emit *emit)
     if (activity(emit, NODE_TRANSFORM, META_TRANSFORMED, META_TRANSFORM_MS, false)) {
         meta_triple(emit, meta_named(emit, NODE_TRANSFORM), PROV "used", original);
         conversion = warc_record(emit, &locations[1]);
-        transforms(emit);
+        transforms(emit, conversion);
         meta_triple(emit, conversion, PROV "wasDerivedFrom", original);
         meta_triple(emit, conversion, RDF_TYPE, meta_iri(VOID "Dataset"));
         if (meta_record_number(emit->record, META_QUADS, &quads)) {

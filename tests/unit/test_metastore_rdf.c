@@ -104,6 +104,7 @@ test_document(void **state)
     text(META_DETECTED_TYPE, "text/turtle");
     number(META_DETECTED, 1795228490000);
     text(META_TRANSFORM, "turtle/1 links/2");
+    text(META_TRANSFORM_QUADS, "turtle 3 links 4");
     number(META_TRANSFORMED, 1795228491000);
     number(META_QUADS, 7);
     number(META_INDEXED, 1795228492000);
@@ -124,7 +125,9 @@ test_document(void **state)
     assert_has("oa:start \"100\"^^xsd:nonNegativeInteger");
     assert_has("oa:end \"150\"^^xsd:nonNegativeInteger");
     assert_has("spdx:checksumValue \"00ff\"^^xsd:hexBinary");
-    assert_has("dcterms:hasVersion \"links/2\"");
+    assert_has("dcterms:title \"links\"");
+    assert_has("dcterms:hasVersion \"2\"");
+    assert_has("void:triples 4");
     assert_has("void:triples 7");
     assert_has("dcterms:title \"quadrille-index\"");
     assert_has("meta:attempt \"2026-11-20T00:00:00Z fetch ok\"");
