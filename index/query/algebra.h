@@ -180,6 +180,13 @@ struct algebra {
     uint64_t offset, limit; /* SLICE; limit UINT64_MAX: none */
 };
 
+/* One triple that an update removes or adds for each solution. */
+struct change {
+    struct pattern pattern;
+    struct place graph; /* NONE: the default graph */
+    bool removal;
+};
+
 struct query {
     struct arena arena;
     enum query_form form;
@@ -199,6 +206,10 @@ struct query {
     struct pattern *template; /* CONSTRUCT */
     size_t template_count;
     uint32_t template_blanks;
+    struct change *changes; /* of updates */
+    size_t change_count, change_room;
+    uint32_t with; /* updates: constant, the default graph of the pattern */
+    bool has_with;
     uint32_t *from, *from_named; /* constants */
     size_t from_count, from_named_count;
     bool has_dataset; /* FROM or FROM NAMED was there */

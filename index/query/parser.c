@@ -69,7 +69,7 @@ parser_leave(struct parser *parser)
 
 /* ---- prologue and dataset ---- */
 
-static enum status
+enum status
 parse_prologue(struct parser *parser)
 {
     for (;;) {
@@ -122,10 +122,10 @@ append_number(struct parser *parser, uint32_t **numbers, size_t *count, uint32_t
 }
 
 enum status
-parse_dataset(struct parser *parser)
+parse_dataset(struct parser *parser, const char *word)
 {
     struct query *query = parser->query;
-    while (parser_word(parser, "FROM")) {
+    while (parser_word(parser, word)) {
         TRY(parser_next(parser));
         const bool named = parser_word(parser, "NAMED");
         if (named) {
@@ -175,10 +175,13 @@ parse_query(struct parser *parser)
 /* ---- entry ---- */
 
 /* Decodes the \u escapes that may stand anywhere in a query (section 19.2). */
-static enum status
-decode_escapes(struct query *query, struct slice text, struct reason *why)
+enum status
+parser_decode(struct arena *arena, struct slice text, struct slice *decoded, struct reason *why)
 {
-    char *to = arena_alloc(&query->arena, text.length + 1);
+    if (!lexical_utf8_valid(text.at, text.length)) {
+        return status_fail(why, STATUS_BAD_INPUT, "the query is not valid UTF-8");
+    }
+    char *to = arena_alloc(arena, text.length + 1);
     size_t length = 0;
     if (!to) {
         return status_fail(why, STATUS_LIMIT, "the query is too large");
@@ -201,17 +204,14 @@ decode_escapes(struct query *query, struct slice text, struct reason *why)
         }
         to[length++] = *at++;
     }
-    query->text = slice_of(to, length);
+    *decoded = slice_of(to, length);
     return STATUS_OK;
 }
 
 static enum status
 prepare(struct query *query, struct slice text, struct slice base, struct reason *why)
 {
-    if (!lexical_utf8_valid(text.at, text.length)) {
-        return status_fail(why, STATUS_BAD_INPUT, "the query is not valid UTF-8");
-    }
-    TRY(decode_escapes(query, text, why));
+    TRY(parser_decode(&query->arena, text, &query->text, why));
     query->base = arena_copy(&query->arena, base);
     query->slot_names = arena_alloc(&query->arena, SLOTS_MAXIMUM * sizeof *query->slot_names);
     struct parser *parser = memory_zero(1, sizeof *parser);

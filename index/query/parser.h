@@ -45,7 +45,9 @@ struct parser {
     size_t label_count;
     uint32_t block, last_block; /* numbers of basic graph patterns */
     unsigned nesting;
-    bool template;          /* inside a CONSTRUCT template: blank nodes are new ones */
+    bool template;          /* inside a template: blank nodes are new ones */
+    bool no_variables;      /* inside DATA */
+    bool no_blanks;         /* inside what is deleted */
     struct algebra *unions; /* of alternative paths, waiting to be joined */
 };
 
@@ -76,7 +78,13 @@ enum status parser_resolve(struct parser *parser, struct slice reference, struct
 /* ---- productions ---- */
 
 enum status parser_open_scope(struct parser *parser);
-enum status parse_dataset(struct parser *parser);
+/* BASE and PREFIX. */
+enum status parse_prologue(struct parser *parser);
+/* word: FROM, or USING in updates. */
+enum status parse_dataset(struct parser *parser, const char *word);
+/* The text with its \u escapes decoded, in the arena. */
+enum status parser_decode(struct arena *arena, struct slice text, struct slice *decoded,
+                          struct reason *why);
 /* The query forms, from their words on. */
 enum status parse_select(struct parser *parser);
 enum status parse_construct(struct parser *parser);

@@ -445,7 +445,7 @@ parse_select(struct parser *parser)
     struct selection selection = {.limit = UINT64_MAX};
     struct algebra *values;
     TRY(parse_select_clause(parser, &selection));
-    TRY(parse_dataset(parser));
+    TRY(parse_dataset(parser, "FROM"));
     TRY(parse_where(parser, &query->algebra));
     TRY(parse_modifiers(parser, &selection));
     TRY(parse_trailing_values(parser, &values));
@@ -518,12 +518,12 @@ parse_construct(struct parser *parser)
         TRY(parse_template(parser));
         parser->template = false;
         parser->label_count = 0;
-        TRY(parse_dataset(parser));
+        TRY(parse_dataset(parser, "FROM"));
         TRY(parse_where(parser, &query->algebra));
         return finish_pattern(parser);
     }
     /* The short form: the pattern is the template, so it has triples only. */
-    TRY(parse_dataset(parser));
+    TRY(parse_dataset(parser, "FROM"));
     TRY(parser_take_word(parser, "WHERE"));
     const struct lexer lexer = parser->lexer;
     parser->template = true;
@@ -559,7 +559,7 @@ parse_describe(struct parser *parser)
             return lexer_expected(&parser->lexer, "a variable, an IRI or '*'");
         }
     }
-    TRY(parse_dataset(parser));
+    TRY(parse_dataset(parser, "FROM"));
     query->algebra = algebra_new(parser->arena, ALGEBRA_UNIT);
     if (!query->algebra) {
         return parser_too_large(parser);
@@ -582,7 +582,7 @@ enum status
 parse_ask(struct parser *parser)
 {
     TRY(parser_next(parser));
-    TRY(parse_dataset(parser));
+    TRY(parse_dataset(parser, "FROM"));
     TRY(parse_where(parser, &parser->query->algebra));
     return finish_pattern(parser);
 }

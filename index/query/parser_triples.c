@@ -14,6 +14,10 @@ constant_place(struct parser *parser, struct slice iri, struct place *place)
 static enum status
 new_blank(struct parser *parser, struct place *place)
 {
+    if (parser->no_blanks) {
+        return lexer_fail(&parser->lexer, parser->lexer.token.text.at,
+                          "no blank node can stand in what is deleted");
+    }
     if (parser->template) {
         *place = (struct place){PLACE_BLANK, parser->query->template_blanks++};
         return STATUS_OK;
@@ -53,6 +57,9 @@ parse_place(struct parser *parser, struct place *place)
     struct term term;
     switch (token->kind) {
     case TOKEN_VARIABLE:
+        if (parser->no_variables) {
+            return lexer_fail(&parser->lexer, token->text.at, "no variable can stand in DATA");
+        }
         place->kind = PLACE_SLOT;
         TRY(parser_variable_slot(parser, token->value, &place->number));
         return parser_next(parser);

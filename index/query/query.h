@@ -33,7 +33,13 @@
 enum { QUERY_TEXT_MAXIMUM = 1 << 20 }; /* bytes of a query */
 
 struct query;
-enum query_form { QUERY_SELECT, QUERY_CONSTRUCT, QUERY_DESCRIBE, QUERY_ASK };
+enum query_form {
+    QUERY_SELECT,
+    QUERY_CONSTRUCT,
+    QUERY_DESCRIBE,
+    QUERY_ASK,
+    QUERY_CHANGE /* within an update: index/query/update.h */
+};
 
 /* base: resolves relative IRIs until the query's own BASE; may be empty, then relative IRIs stay
  * as they are. Syntax errors are STATUS_BAD_INPUT, "line 3, column 7: expected ..."; a query
@@ -59,6 +65,7 @@ struct query_options {
     uint64_t rows;             /* at most so many rows or quads; 0: all. Reported as truncated */
     uint32_t search_most;      /* literals per keyword search; 0: 100000 */
     uint64_t now_ms;           /* of NOW(), wall time; 0: the clock's */
+    struct slice blank_prefix; /* starts labels of new blank nodes; empty: "new" */
 };
 
 /* Where answers go; a form calls only its own functions, others may be NULL. Terms live until the
@@ -74,6 +81,8 @@ struct query_sink {
     enum status (*boolean)(void *context, bool answer, struct reason *why);
     /* CONSTRUCT and DESCRIBE: triples (graph TERM_NONE), each once. */
     enum status (*quad)(void *context, const struct quad *quad, struct reason *why);
+    /* CHANGE: graph TERM_NONE: the default graph. The same quad may come again. */
+    enum status (*change)(void *context, const struct quad *quad, bool removal, struct reason *why);
 };
 
 struct query_report {

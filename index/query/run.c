@@ -72,6 +72,9 @@ choose_graphs(struct run *run, struct reason *why)
         TRY(graph_set(run, query->from, query->from_count, &run->default_graphs, why));
         return graph_set(run, query->from_named, query->from_named_count, &run->named_graphs, why);
     }
+    if (query->has_with) {
+        return graph_set(run, &query->with, 1, &run->default_graphs, why);
+    }
     if (options->default_graph.length) {
         TRY(graph_id(run, options->default_graph, &id, why));
         run->default_graphs = (struct graphs){GRAPHS_ONE, id, 1};
@@ -206,12 +209,14 @@ run_ask(struct operator* root, const struct query_sink *sink, struct reason *why
 /* One place of a template for one solution. *id stays OID_NONE for a new blank node. */
 static enum status
 template_term(struct run *run, struct place place, const oid *row, uint64_t solution, oid *id,
-              struct term *term, char label[48], struct reason *why)
+              struct term *term, char label[64], struct reason *why)
 {
     *id = OID_NONE;
     *term = (struct term){0};
     if (place.kind == PLACE_BLANK) {
-        snprintf(label, 48, "new%llux%u", (unsigned long long)solution, (unsigned)place.number);
+        const struct slice start = run->options->blank_prefix;
+        snprintf(label, 64, "%.*s%llux%u", SLICE_PRINT(start.length ? start : SLICE("new")),
+                 (unsigned long long)solution, (unsigned)place.number);
         *term = term_blank(slice_string(label));
         return STATUS_OK;
     }
@@ -223,7 +228,7 @@ static enum status
 construct_one(struct run *run, const struct pattern *pattern, const oid *row, uint64_t solution,
               struct row_table *seen, const struct query_sink *sink, struct reason *why)
 {
-    char labels[3][48];
+    char labels[3][64];
     oid ids[3];
     struct quad quad = {0};
     TRY(template_term(run, pattern->subject, row, solution, &ids[0], &quad.subject, labels[0],
@@ -283,6 +288,54 @@ run_construct(struct run *run, struct operator* root, const struct query_sink *s
     return status;
 }
 
+/* ---- updates ---- */
+
+static enum status
+change_one(struct run *run, const struct change *change, const oid *row, uint64_t solution,
+           const struct query_sink *sink, struct reason *why)
+{
+    char labels[4][64];
+    oid id;
+    struct quad quad = {0};
+    const struct place places[] = {change->pattern.subject, change->pattern.predicate,
+                                   change->pattern.object, change->graph};
+    struct term *const terms[] = {&quad.subject, &quad.predicate, &quad.object, &quad.graph};
+    for (int i = 0; i < 4; i++) {
+        if (places[i].kind != PLACE_NONE) {
+            TRY(template_term(run, places[i], row, solution, &id, terms[i], labels[i], why));
+        }
+    }
+    if ((quad.subject.kind != TERM_IRI && quad.subject.kind != TERM_BLANK) ||
+        quad.predicate.kind != TERM_IRI || quad.object.kind == TERM_NONE ||
+        (change->graph.kind != PLACE_NONE && quad.graph.kind != TERM_IRI)) {
+        return STATUS_OK;
+    }
+    run->report.rows++;
+    return sink->change ? sink->change(sink->context, &quad, change->removal, why) : STATUS_OK;
+}
+
+static enum status
+run_change(struct run *run, struct operator* root, const struct query_sink *sink,
+           struct reason *why)
+{
+    const struct query *query = run->query;
+    uint64_t solution = 0;
+    for (;;) {
+        struct batch *batch;
+        TRY(operator_next(root, &batch, why));
+        if (batch->count == 0) {
+            return STATUS_OK;
+        }
+        for (size_t i = 0; i < batch->count; i++, solution++) {
+            for (size_t c = 0; c < query->change_count; c++) {
+                dictionary_trim(&run->dictionary);
+                TRY(change_one(run, &query->changes[c], batch_row(run, batch, i), solution, sink,
+                               why));
+            }
+        }
+    }
+}
+
 static enum status
 evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
 {
@@ -295,6 +348,8 @@ evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
         return run_ask(root, sink, why);
     case QUERY_CONSTRUCT:
         return run_construct(run, root, sink, why);
+    case QUERY_CHANGE:
+        return run_change(run, root, sink, why);
     default:
         return describe(run, root, sink, why);
     }
