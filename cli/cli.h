@@ -59,6 +59,9 @@ enum status cli_document_key(const char *text, struct buf *key, struct reason *w
 enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice *body,
                          struct buf *content_type, struct reason *why);
 
+/* A query or update from a file, "-": standard input. LIMIT past text's maximum. */
+enum status cli_read_text(const char *path, struct buf *text, struct reason *why);
+
 /* index_piece that writes to the FILE * context. */
 enum status cli_print_piece(void *file, struct slice bytes, struct reason *why);
 
@@ -84,6 +87,7 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(add, "add URIs to the crawl")                                           \
     X(meta, "print what is known of a URI, as Turtle")                        \
     X(query, "answer a SPARQL query or a quad pattern")                       \
+    X(update, "change the index by SPARQL Update")                            \
     X(search, "find literals by keywords")                                    \
     X(dump, "write all documents as sorted canonical N-Quads")                \
     X(verify, "check the index against itself")                               \

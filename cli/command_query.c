@@ -105,29 +105,6 @@ print_pattern(struct index_client *index, const struct pattern_texts *texts, str
 
 /* ---- SPARQL ---- */
 
-static enum status
-read_query(const char *path, struct buf *text, struct reason *why)
-{
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char piece[4096];
-    size_t n;
-    if (in == NULL) {
-        return status_fail_errno(why, "cannot read %s", path);
-    }
-    while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
-        buf_append(text, piece, n);
-    }
-    const bool failed = ferror(in);
-    if (in != stdin) {
-        fclose(in);
-    }
-    if (failed || text->overflowed) {
-        return status_fail(why, failed ? STATUS_SYSTEM : STATUS_LIMIT, "cannot read all of %s",
-                           path);
-    }
-    return STATUS_OK;
-}
-
 int
 command_query(int argc, char **argv)
 {
@@ -178,7 +155,7 @@ command_query(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "--timeout is at least 1");
     }
     if (status == STATUS_OK && file != NULL) {
-        status = read_query(file, &text, &why);
+        status = cli_read_text(file, &text, &why);
     } else if (status == STATUS_OK && n == 1) {
         buf_append_string(&text, operands[0]);
     } else if (status == STATUS_OK && !(n == 0 && is_pattern(&texts))) {

@@ -48,6 +48,25 @@ enum status index_dump(struct index_client *client, index_piece *piece, void *co
 enum status index_verify(struct index_client *client, index_piece *piece, void *context,
                          struct reason *why);
 
+/* SPARQL 1.1 Update (query/update.h). Each operation is evaluated here over all partitions, then
+ * carried out in each partition that has graphs of it: one transaction per partition, not one for
+ * all. Durable when OK. load may be NULL: LOAD fails. */
+struct index_update_options {
+    struct slice default_graph; /* empty: see query/update.h */
+    uint32_t timeout_ms;        /* of each operation's WHERE; 0: none */
+    size_t memory;              /* of each operation's changes; 0: 1 GiB */
+    enum status (*load)(void *context, struct slice document, struct slice graph,
+                        struct reason *why);
+    void *context;
+};
+struct index_update_report {
+    uint64_t operations, removed, added; /* quads that made a difference */
+};
+/* report may be NULL; it is filled on failure, too. */
+enum status index_update(struct index_client *client, struct slice text,
+                         const struct index_update_options *options,
+                         struct index_update_report *report, struct reason *why);
+
 struct index_stats {
     uint64_t documents, quads, terms, literals, bytes_on_disk, batches;
 };

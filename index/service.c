@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "index/answers.h"
+#include "index/patch.h"
 #include "index/work_pool.h"
 
 enum {
@@ -34,6 +35,7 @@ struct service {
     struct service_options options;
     struct rpc_server *rpc;
     struct work_pool *pool;
+    struct patch_queue *patches;
     struct cursor_turns *turns;
     int event;
     struct slot *slots;
@@ -261,6 +263,9 @@ handle(struct service *service, struct rpc_request *request)
     case INDEX_VERB_CLOSE:
         close_cursor(service, request);
         return;
+    case INDEX_VERB_CHANGE:
+        patch_queue_add(service->patches, request);
+        return;
     }
     refuse(service, request, STATUS_PROTOCOL, "the index does not know this verb");
 }
@@ -274,6 +279,21 @@ reply_to_work(struct service *service)
         rpc_reply(service->rpc, &work->request, work->status, buf_slice(&work->reply), &work->why);
         work_free(work);
         work = next;
+    }
+}
+
+static void
+reply_to_patches(struct service *service)
+{
+    struct patch *patch = patch_queue_take(service->patches);
+    while (patch != NULL) {
+        struct patch *next = patch->next;
+        buf_reset(&service->reply);
+        codec_put_u64(&service->reply, patch->removed);
+        codec_put_u64(&service->reply, patch->added);
+        answer(service, &patch->request, patch->status, &patch->why);
+        free(patch);
+        patch = next;
     }
 }
 
@@ -300,6 +320,7 @@ run(void *argument)
         const ssize_t taken = read(service->event, &count, sizeof(count));
         (void)taken;
         reply_to_work(service);
+        reply_to_patches(service);
         struct rpc_request request;
         while (rpc_server_receive(service->rpc, &request) == STATUS_OK) {
             handle(service, &request);
@@ -321,6 +342,7 @@ service_start(struct service **result, struct partition *partition,
     service->slots = memory_zero(options->cursors, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
     service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    service->patches = patch_queue_new(service->event);
     enum status status =
         service->event >= 0 ? rpc_server_open(&service->rpc, options->endpoints, options->keys, why)
                             : status_fail_errno(why, "cannot make an eventfd");
@@ -339,6 +361,12 @@ service_start(struct service **result, struct partition *partition,
     return status;
 }
 
+struct patch_queue *
+service_patches(struct service *service)
+{
+    return service->patches;
+}
+
 void
 service_stop(struct service *service)
 {
@@ -353,6 +381,7 @@ service_stop(struct service *service)
         pthread_join(service->thread, NULL);
     }
     work_pool_stop(service->pool);
+    patch_queue_free(service->patches);
     for (unsigned i = 0; i < service->options.cursors; i++) {
         struct slot *slot = &service->slots[i];
         if (slot->parked) {

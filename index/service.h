@@ -30,6 +30,8 @@ void partition_options_from(struct partition_options *options, const char *folde
 
 enum status service_start(struct service **service, struct partition *partition,
                           const struct service_options *options, struct reason *why);
+/* Changes that clients ask for; the writer is to carry them out (patch.h). */
+struct patch_queue *service_patches(struct service *service);
 /* Cancels what is under way. */
 void service_stop(struct service *service);
 

@@ -11,7 +11,8 @@ enum index_verb {
     INDEX_VERB_ESTIMATE = 3,
     INDEX_VERB_OPEN = 4,
     INDEX_VERB_NEXT = 5,
-    INDEX_VERB_CLOSE = 6
+    INDEX_VERB_CLOSE = 6,
+    INDEX_VERB_CHANGE = 7
 };
 
 /* What a cursor streams. */

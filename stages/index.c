@@ -14,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "index/patch.h"
 #include "index/service.h"
 #include "stages/content.h"
 #include "stages/stage.h"
@@ -180,6 +182,24 @@ index_start(void *context, struct stage_job *job)
     }
 }
 
+/* ---- changes that clients ask for ---- */
+
+static void
+take_patches(void *context, uint32_t events)
+{
+    (void)events;
+    struct index_stage *stage = context;
+    struct reason why = {""};
+    enum status status = stage->waiting != NULL ? commit(stage, &why) : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = patch_queue_work(service_patches(stage->service), stage->partition, &why);
+    }
+    if (status != STATUS_OK) {
+        log_error("commit_failed", "reason=%s", why.text);
+        _exit(EXIT_SYSTEM); /* what was not committed comes back by its lease or its client */
+    }
+}
+
 /* ---- life ---- */
 
 static char *
@@ -294,7 +314,10 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     options.lock_wait_ms = 10000;
     TRY(partition_open(&stage->partition, &options, why));
     stage->batch = index_batch_new(stage->partition);
-    return start_service(stage, partition, why);
+    TRY(start_service(stage, partition, why));
+    stage_watch(run, patch_queue_descriptor(service_patches(stage->service)), EPOLLIN, take_patches,
+                stage);
+    return STATUS_OK;
 }
 
 static void

@@ -28,10 +28,11 @@ refused() { # exit code, what the message must say, command...
 }
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
-for name in init up down status top stats add meta query search dump verify queue scope; do
+for name in init up down status top stats add meta query update search dump verify queue scope; do
     case $name in
         add | meta) refused 100 --dir quadrille $name http://one.example/ ;;
         query) refused 100 --dir quadrille $name 'ASK {}' ;;
+        update) refused 100 --dir quadrille $name 'CLEAR ALL' ;;
         search) refused 100 --dir quadrille $name page ;;
         *) refused 100 --dir quadrille $name ;;
     esac
@@ -53,6 +54,7 @@ refused 100 URI quadrille meta --dir "$dir"
 refused 111 two.example quadrille meta --dir "$dir" http://two.example/unheard-of
 refused 100 - quadrille query --dir "$dir"
 refused 100 'line 1' quadrille query --dir "$dir" 'SELECT nonsense'
+refused 100 'line 1' quadrille update --dir "$dir" 'INSERT DATA { ?s <urn:p> 1 }'
 refused 100 format quadrille query --dir "$dir" --format nonsense 'ASK {}'
 refused 100 words quadrille search --dir "$dir"
 refused 111 /nowhere quadrille dump --dir "$dir" --output /nowhere/all.nq

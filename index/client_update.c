@@ -1,0 +1,221 @@
+/* SPARQL Update as a client of the partitions: WHERE is evaluated here, over all of them as one
+ * source; what is to be removed and added is sorted by graph, and each partition gets the graphs
+ * that are its own in one request. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "index/client_private.h"
+#include "index/federation.h"
+#include "index/patch.h"
+#include "index/query/update.h"
+#include "rdf/writer.h"
+
+enum { CHANGE_MAXIMUM = RPC_PAYLOAD_MAXIMUM - 4096 };
+static const size_t terms_memory = (size_t)1 << 30;
+
+struct updating {
+    struct index_client *client;
+    const struct index_update_options *options;
+    struct federation *federation;
+    struct index_update_report *report;
+};
+
+static size_t
+partition_for(const struct updating *updating, struct slice graph)
+{
+    return (size_t)partition_of(graph) * updating->client->count / PARTITIONS;
+}
+
+static enum status
+present_source(void *context, const struct quad_source **source, struct reason *why)
+{
+    struct updating *updating = context;
+    (void)why;
+    federation_free(updating->federation);
+    updating->federation = federation_new(updating->client, terms_memory);
+    *source = federation_source(updating->federation);
+    return STATUS_OK;
+}
+
+/* ---- requests ---- */
+
+static enum status
+send_change(struct updating *updating, size_t partition, const struct buf *request,
+            struct reason *why)
+{
+    struct buf reply;
+    if (request->overflowed) {
+        return status_fail(why, STATUS_LIMIT,
+                           "one operation changes more than %d bytes of one partition",
+                           CHANGE_MAXIMUM);
+    }
+    buf_init(&reply, 4096);
+    enum status status = rpc_call(updating->client->partitions[partition], INDEX_VERB_CHANGE,
+                                  buf_slice(request), updating->client->timeout_ms, &reply, why);
+    if (status == STATUS_OK) {
+        struct codec_reader in = codec_reader_of(buf_slice(&reply));
+        updating->report->removed += codec_get_u64(&in);
+        updating->report->added += codec_get_u64(&in);
+    }
+    buf_release(&reply);
+    return status;
+}
+
+/* Quads of both kinds in order of their graphs. */
+struct sorted_quad {
+    const struct quad *quad;
+    bool added;
+};
+
+static int
+compare_graphs(const void *a, const void *b)
+{
+    const struct sorted_quad *left = a, *right = b;
+    const int order = slice_compare(left->quad->graph.value, right->quad->graph.value);
+    if (order != 0) {
+        return order;
+    }
+    return left->added != right->added ? left->added - right->added
+                                       : quad_compare(left->quad, right->quad);
+}
+
+/* Lines of one kind, from *at on while they are of this graph. */
+static void
+put_lines(struct buf *request, struct buf *lines, const struct sorted_quad *quads, size_t count,
+          bool added, size_t *at)
+{
+    const struct slice graph = quads[*at < count ? *at : count - 1].quad->graph.value;
+    buf_reset(lines);
+    for (; *at < count && quads[*at].added == added &&
+           slice_equal(quads[*at].quad->graph.value, graph);
+         ++*at) {
+        (void)nquads_write(lines, quads[*at].quad);
+    }
+    request->overflowed |= lines->overflowed;
+    codec_put_slice(request, buf_slice(lines));
+}
+
+static enum status
+change_partition(struct updating *updating, size_t partition, const struct sorted_quad *quads,
+                 size_t count, struct reason *why)
+{
+    struct buf graphs, lines, request;
+    uint64_t found = 0;
+    buf_init(&graphs, CHANGE_MAXIMUM);
+    buf_init(&lines, CHANGE_MAXIMUM);
+    buf_init(&request, CHANGE_MAXIMUM);
+    for (size_t at = 0; at < count;) {
+        const struct slice graph = quads[at].quad->graph.value;
+        if (partition_for(updating, graph) != partition) {
+            at++;
+            continue;
+        }
+        const size_t from = at;
+        codec_put_slice(&graphs, graph);
+        put_lines(&graphs, &lines, quads, count, false, &at);
+        if (at < count && slice_equal(quads[at].quad->graph.value, quads[from].quad->graph.value)) {
+            put_lines(&graphs, &lines, quads, count, true, &at);
+        } else {
+            codec_put_slice(&graphs, SLICE(""));
+        }
+        found++;
+    }
+    codec_put_u8(&request, PATCH_QUADS);
+    codec_put_varint(&request, found);
+    (void)buf_append_slice(&request, buf_slice(&graphs));
+    request.overflowed |= graphs.overflowed;
+    const enum status status =
+        found > 0 ? send_change(updating, partition, &request, why) : STATUS_OK;
+    buf_release(&graphs);
+    buf_release(&lines);
+    buf_release(&request);
+    return status;
+}
+
+static enum status
+change(void *context, const struct graph *removed, const struct graph *added, struct reason *why)
+{
+    struct updating *updating = context;
+    const size_t count = removed->count + added->count;
+    struct sorted_quad *quads = memory_alloc((count + 1) * sizeof(*quads));
+    for (size_t i = 0; i < count; i++) {
+        const bool is_added = i >= removed->count;
+        quads[i] = (struct sorted_quad){
+            is_added ? &added->quads[i - removed->count] : &removed->quads[i], is_added};
+    }
+    qsort(quads, count, sizeof(*quads), compare_graphs);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
+        status = change_partition(updating, i, quads, count, why);
+    }
+    free(quads);
+    return status;
+}
+
+static enum status
+clear_graphs(void *context, struct slice graph, struct slice except, struct reason *why)
+{
+    struct updating *updating = context;
+    struct buf request;
+    enum status status = STATUS_OK;
+    buf_init(&request, CHANGE_MAXIMUM);
+    codec_put_u8(&request, graph.length > 0 ? PATCH_CLEAR : PATCH_CLEAR_ALL_BUT);
+    if (graph.length > 0) {
+        codec_put_varint(&request, 1);
+    }
+    codec_put_slice(&request, graph.length > 0 ? graph : except);
+    for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
+        if (graph.length == 0 || partition_for(updating, graph) == i) {
+            status = send_change(updating, i, &request, why);
+        }
+    }
+    buf_release(&request);
+    return status;
+}
+
+static enum status
+load(void *context, struct slice document, struct slice graph, struct reason *why)
+{
+    struct updating *updating = context;
+    return updating->options->load
+               ? updating->options->load(updating->options->context, document, graph, why)
+               : status_fail(why, STATUS_UNSUPPORTED, "LOAD is not possible here");
+}
+
+enum status
+index_update(struct index_client *client, struct slice text,
+             const struct index_update_options *options, struct index_update_report *report,
+             struct reason *why)
+{
+    static const struct update_target functions = {NULL, present_source, change, clear_graphs,
+                                                   load};
+    struct index_update_report counts = {0};
+    struct update_report done = {0};
+    struct updating updating = {.client = client, .options = options, .report = &counts};
+    struct update_target target = functions;
+    struct update *update;
+    char prefix[24];
+    uint64_t random = 0;
+    target.context = &updating;
+    TRY(update_prepare(&update, text, slice_of(NULL, 0), why));
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+        update_free(update);
+        return status_fail_errno(why, "no random bytes");
+    }
+    snprintf(prefix, sizeof(prefix), "%016llx", (unsigned long long)random);
+    const struct update_options how = {.query = {.default_graph = options->default_graph,
+                                                 .timeout_ms = options->timeout_ms,
+                                                 .memory = options->memory},
+                                       .blank_prefix = slice_string(prefix)};
+    const enum status status = update_run(update, &target, &how, &done, why);
+    federation_free(updating.federation);
+    update_free(update);
+    counts.operations = done.operations;
+    if (report != NULL) {
+        *report = counts;
+    }
+    return status;
+}

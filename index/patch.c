@@ -1,0 +1,405 @@
+#include "index/patch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "index/partition_private.h"
+#include "rdf/graph.h"
+#include "rdf/nquads.h"
+
+enum { SCAN_ROWS = 256, CLEAR_DOCUMENTS = 10000 };
+
+struct patch_queue {
+    int wanted, finished;  /* eventfds */
+    pthread_mutex_t mutex; /* guards what follows */
+    struct patch *first, **last, *done;
+};
+
+/* What the writer needs for one patch. */
+struct patching {
+    struct partition *partition;
+    struct partition_reader *reader;
+    struct index_batch *batch;
+    struct patch *patch;
+    struct graph removed, added;
+};
+
+/* ---- between the threads ---- */
+
+struct patch_queue *
+patch_queue_new(int finished)
+{
+    struct patch_queue *queue = memory_zero(1, sizeof(*queue));
+    queue->wanted = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    queue->finished = finished;
+    queue->last = &queue->first;
+    pthread_mutex_init(&queue->mutex, NULL);
+    return queue;
+}
+
+static void
+drop(struct patch *patch)
+{
+    while (patch != NULL) {
+        struct patch *next = patch->next;
+        rpc_request_drop(&patch->request);
+        free(patch);
+        patch = next;
+    }
+}
+
+void
+patch_queue_free(struct patch_queue *queue)
+{
+    if (queue != NULL) {
+        drop(queue->first);
+        drop(queue->done);
+        if (queue->wanted >= 0) {
+            close(queue->wanted);
+        }
+        pthread_mutex_destroy(&queue->mutex);
+        free(queue);
+    }
+}
+
+static void
+signal_event(int event)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(event, &one, sizeof(one));
+    (void)written; /* a full counter is readable already */
+}
+
+void
+patch_queue_add(struct patch_queue *queue, const struct rpc_request *request)
+{
+    struct patch *patch = memory_zero(1, sizeof(*patch));
+    patch->request = *request;
+    pthread_mutex_lock(&queue->mutex);
+    *queue->last = patch;
+    queue->last = &patch->next;
+    pthread_mutex_unlock(&queue->mutex);
+    signal_event(queue->wanted);
+}
+
+struct patch *
+patch_queue_take(struct patch_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    struct patch *done = queue->done;
+    queue->done = NULL;
+    pthread_mutex_unlock(&queue->mutex);
+    return done;
+}
+
+int
+patch_queue_descriptor(const struct patch_queue *queue)
+{
+    return queue->wanted;
+}
+
+/* ---- one graph ---- */
+
+/* What is known of the graph: generation and kind stay. False: there is none of that name. */
+static enum status
+find_document(struct patching *patching, struct slice uri, struct index_document *document,
+              oid *graph, struct reason *why)
+{
+    struct document_entry entry;
+    const struct term term = term_iri(uri);
+    *document = (struct index_document){.uri = uri};
+    TRY(lexicon_find(patching->partition->lexicon, &term, graph, why));
+    if (*graph == OID_NONE) {
+        return STATUS_OK;
+    }
+    gate_enter_reading(&patching->partition->gate);
+    const enum status status = documents_get(patching->partition->documents, *graph, &entry, why);
+    gate_leave(&patching->partition->gate);
+    if (status == STATUS_OK) {
+        document->generation = entry.generation;
+        document->linked_data = entry.linked_data;
+    } else if (status == STATUS_NOT_FOUND) {
+        *graph = OID_NONE;
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static bool
+is_removed(const struct graph *removed, const struct quad *quad)
+{
+    size_t low = 0, high = removed->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = quad_compare(&removed->quads[middle], quad);
+        if (order == 0) {
+            return true;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return false;
+}
+
+/* The quads that the graph has and keeps. */
+static enum status
+keep_quads(struct patching *patching, oid graph, struct slice uri, struct reason *why)
+{
+    const struct quad_source *source = partition_reader_source(patching->reader);
+    const struct quad_oids pattern = {.graph = graph};
+    struct quad_oids rows[SCAN_ROWS];
+    struct quad_scan *scan;
+    struct arena arena;
+    size_t n = 1;
+    TRY(source->scan(source->context, &pattern, ORDER_COUNT, &scan, why));
+    arena_init(&arena, 0);
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && n > 0) {
+        status = source->scan_next(scan, rows, SCAN_ROWS, &n, why);
+        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+            struct quad quad = {.graph = term_iri(uri)};
+            const oid ids[] = {rows[i].subject, rows[i].predicate, rows[i].object};
+            struct term *const terms[] = {&quad.subject, &quad.predicate, &quad.object};
+            arena_reset(&arena);
+            for (int k = 0; k < 3 && status == STATUS_OK; k++) {
+                status = source->resolve(source->context, ids[k], &arena, terms[k], why);
+            }
+            if (status == STATUS_OK && !is_removed(&patching->removed, &quad)) {
+                status = index_batch_quad(patching->batch, &quad, why);
+            }
+        }
+    }
+    arena_release(&arena);
+    source->scan_close(scan);
+    return status;
+}
+
+struct loading {
+    struct graph *graph;
+    struct slice uri;
+};
+
+static enum status
+take_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct loading *loading = context;
+    struct quad placed = *quad;
+    placed.graph = term_iri(loading->uri);
+    return graph_add(loading->graph, &placed, why);
+}
+
+static enum status
+load(struct graph *graph, struct slice uri, struct slice lines, struct reason *why)
+{
+    struct loading loading = {graph, uri};
+    const struct quad_sink sink = {take_quad, &loading};
+    graph_reset(graph);
+    TRY(nquads_parse(lines, NULL, &sink, why));
+    graph_sort_unique(graph);
+    return STATUS_OK;
+}
+
+static enum status
+patch_graph(struct patching *patching, struct slice uri, struct slice removed, struct slice added,
+            struct reason *why)
+{
+    struct index_document document;
+    oid graph;
+    TRY(load(&patching->removed, uri, removed, why));
+    TRY(load(&patching->added, uri, added, why));
+    TRY(find_document(patching, uri, &document, &graph, why));
+    index_batch_begin(patching->batch, &document);
+    if (graph != OID_NONE) {
+        TRY(keep_quads(patching, graph, uri, why));
+    }
+    for (size_t i = 0; i < patching->added.count; i++) {
+        TRY(index_batch_quad(patching->batch, &patching->added.quads[i], why));
+    }
+    index_batch_end(patching->batch);
+    return STATUS_OK;
+}
+
+/* ---- one patch ---- */
+
+/* Only commits end the process: nothing was written before. *broken: this one did. */
+static enum status
+commit(struct patching *patching, bool *broken, struct reason *why)
+{
+    const enum status status = index_batch_commit(patching->batch, why);
+    *broken = status != STATUS_OK && status != STATUS_FULL;
+    for (size_t i = 0; i < index_batch_documents(patching->batch) && status == STATUS_OK; i++) {
+        const struct index_result *result = index_batch_result(patching->batch, i);
+        patching->patch->added += result->added;
+        patching->patch->removed += result->removed;
+    }
+    index_batch_reset(patching->batch);
+    return status;
+}
+
+static enum status
+patch_quads(struct patching *patching, struct codec_reader *in, bool *broken, struct reason *why)
+{
+    const uint64_t graphs = codec_get_varint(in);
+    for (uint64_t i = 0; i < graphs && !in->bad; i++) {
+        const struct slice uri = codec_get_slice(in);
+        const struct slice removed = codec_get_slice(in), added = codec_get_slice(in);
+        if (!in->bad) {
+            TRY(patch_graph(patching, uri, removed, added, why));
+        }
+    }
+    return codec_at_end(in) ? commit(patching, broken, why)
+                            : status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+}
+
+static enum status
+clear_graph(struct patching *patching, struct slice uri, struct reason *why)
+{
+    struct index_document document;
+    oid graph;
+    TRY(find_document(patching, uri, &document, &graph, why));
+    if (graph != OID_NONE) {
+        document.removed = true;
+        index_batch_begin(patching->batch, &document);
+        index_batch_end(patching->batch);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+patch_clear(struct patching *patching, struct codec_reader *in, bool *broken, struct reason *why)
+{
+    const uint64_t graphs = codec_get_varint(in);
+    for (uint64_t i = 0; i < graphs && !in->bad; i++) {
+        TRY(clear_graph(patching, codec_get_slice(in), why));
+    }
+    return codec_at_end(in) ? commit(patching, broken, why)
+                            : status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+}
+
+static enum status
+clear_some(struct patching *patching, struct slice except, oid *graph, bool *end,
+           struct reason *why)
+{
+    const struct quad_source *source = partition_reader_source(patching->reader);
+    struct arena arena;
+    enum status status = STATUS_OK;
+    arena_init(&arena, 0);
+    *end = false;
+    for (int i = 0; i < CLEAR_DOCUMENTS && status == STATUS_OK; i++, ++*graph) {
+        struct document_entry entry;
+        struct term uri;
+        status = partition_reader_document(patching->reader, graph, &entry, why);
+        if (status == STATUS_END) {
+            *end = true;
+            status = STATUS_OK;
+            break;
+        }
+        if (status == STATUS_OK) {
+            status = source->resolve(source->context, *graph, &arena, &uri, why);
+        }
+        if (status == STATUS_OK && entry.quads > 0 && !slice_equal(uri.value, except)) {
+            const struct index_document document = {.uri = uri.value,
+                                                    .generation = entry.generation,
+                                                    .removed = true,
+                                                    .linked_data = entry.linked_data};
+            index_batch_begin(patching->batch, &document);
+            index_batch_end(patching->batch);
+        }
+    }
+    arena_release(&arena);
+    return status;
+}
+
+static enum status
+patch_clear_all(struct patching *patching, struct codec_reader *in, bool *broken,
+                struct reason *why)
+{
+    const struct slice except = codec_get_slice(in);
+    oid graph = OID_NONE;
+    bool end = false;
+    if (!codec_at_end(in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+    }
+    while (!end) {
+        TRY(clear_some(patching, except, &graph, &end, why));
+        TRY(commit(patching, broken, why));
+        partition_reader_renew(patching->reader);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+carry_out(struct patching *patching, bool *broken, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(patching->patch->request.payload);
+    index_batch_reset(patching->batch);
+    partition_reader_renew(patching->reader);
+    switch ((enum patch_kind)codec_get_u8(&in)) {
+    case PATCH_QUADS:
+        return patch_quads(patching, &in, broken, why);
+    case PATCH_CLEAR:
+        return patch_clear(patching, &in, broken, why);
+    case PATCH_CLEAR_ALL_BUT:
+        return patch_clear_all(patching, &in, broken, why);
+    }
+    return status_fail(why, STATUS_PROTOCOL, "a change is of no known kind");
+}
+
+/* ---- the writer ---- */
+
+static struct patch *
+take_wanted(struct patch_queue *queue)
+{
+    uint64_t count;
+    const ssize_t got = read(queue->wanted, &count, sizeof(count));
+    (void)got;
+    pthread_mutex_lock(&queue->mutex);
+    struct patch *list = queue->first;
+    queue->first = NULL;
+    queue->last = &queue->first;
+    pthread_mutex_unlock(&queue->mutex);
+    return list;
+}
+
+static void
+hand_back(struct patch_queue *queue, struct patch *patch)
+{
+    pthread_mutex_lock(&queue->mutex);
+    patch->next = queue->done;
+    queue->done = patch;
+    pthread_mutex_unlock(&queue->mutex);
+    signal_event(queue->finished);
+}
+
+enum status
+patch_queue_work(struct patch_queue *queue, struct partition *partition, struct reason *why)
+{
+    struct patch *list = take_wanted(queue);
+    struct patching patching = {.partition = partition};
+    bool broken = false;
+    if (list == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = partition_reader_open(&patching.reader, partition, why);
+    patching.batch = index_batch_new(partition);
+    graph_init(&patching.removed, 0);
+    graph_init(&patching.added, 0);
+    while (list != NULL && status == STATUS_OK) {
+        struct patch *patch = patching.patch = list;
+        list = patch->next;
+        patch->status = carry_out(&patching, &broken, &patch->why);
+        if (broken) {
+            status = status_fail(why, patch->status, "%s", patch->why.text);
+        }
+        hand_back(queue, patch);
+    }
+    drop(list);
+    graph_release(&patching.removed);
+    graph_release(&patching.added);
+    index_batch_free(patching.batch);
+    partition_reader_close(patching.reader);
+    return status;
+}
