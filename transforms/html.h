@@ -4,11 +4,9 @@
  * are n+1 .. end-1. So a walk over the tree is a walk over the array, and "inside of" is a
  * comparison of two numbers. Only elements and text are kept.
  *
- * Two parsers fill it:
- *   html_parse  our own, by the HTML standard's tokenizer and tree construction, for
- *               documents whose nesting needs no repair that an extractor could see. It sets
- *               `repair` when it met nesting that it does not mend.
- *   html_tidy   libtidy's parse and repair, for those.
+ * Three parsers fill it:
+ *   html_parse  our own, by the HTML standard's tokenizer and tree construction.
+ *   html_tidy   libtidy's parse and repair, where the standard loses what follows (`repair`).
  *   xhtml_parse libxml2, for XHTML that is served and well-formed as XML.
  * docs/TRANSFORMS.md says which document takes which way.
  *
@@ -45,11 +43,11 @@ struct html_attribute {
     struct slice value;
 };
 
-/* Nesting that html_parse saw and left as it is. */
+/* What html_parse met. */
 enum html_repair {
-    HTML_REPAIR_ANCHOR = 1, /* an anchor would have to be split or reopened */
-    HTML_REPAIR_DEPTH = 2,  /* more than HTML_DEPTH elements open */
-    HTML_REPAIR_RAW = 4     /* a title, script, ... without end took the rest of the page */
+    HTML_REPAIR_MOVED = 1, /* misnested: nodes do not stand where their tags do */
+    HTML_REPAIR_DEPTH = 2, /* more elements open, or made again, than are kept */
+    HTML_REPAIR_RAW = 4    /* a title, script, ... without end took the rest of the page */
 };
 
 enum { HTML_DEPTH = 512, HTML_ATTRIBUTES = 256 /* of one element; more are dropped */ };
@@ -82,11 +80,12 @@ enum status html_tidy(struct html_tree *tree, struct slice input, struct reason 
 /* BAD_INPUT when not well-formed, the tree is then empty. */
 enum status xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why);
 
-/* Whether html_parse left something to Tidy. Too deep a page is not: Tidy recurses. */
+/* Whether Tidy makes more of the page: by the standard the rest of it is one text. Too deep a page
+ * is not for Tidy, which recurses. */
 static inline bool
 html_needs_tidy(const struct html_tree *tree)
 {
-    return tree->repair != 0 && !(tree->repair & HTML_REPAIR_DEPTH);
+    return (tree->repair & HTML_REPAIR_RAW) && !(tree->repair & HTML_REPAIR_DEPTH);
 }
 
 /* 1-based; of text: where it begins. Counted from the place that was asked for last, so ask in

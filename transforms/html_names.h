@@ -112,7 +112,7 @@ enum html_rule {
     X(SCRIPT, "script", RULE_RAW | RULE_SPECIAL | RULE_HEAD)                                      \
     X(SEARCH, "search", RULES_BLOCK)                                                              \
     X(SECTION, "section", RULES_BLOCK)                                                            \
-    X(SELECT, "select", RULE_SPECIAL | RULE_BLOCK_END)                                            \
+    X(SELECT, "select", RULE_SPECIAL | RULE_SCOPE | RULE_BLOCK_END)                               \
     X(SMALL, "small", RULE_FORMATTING | RULE_BREAKOUT)                                            \
     X(SOURCE, "source", RULE_VOID | RULE_SPECIAL)                                                 \
     X(SPAN, "span", RULE_BREAKOUT)                                                                \

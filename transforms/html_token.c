@@ -21,20 +21,69 @@ html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree, st
 {
     *tokenizer = (struct html_tokenizer){
         .tree = tree, .start = input.at, .at = input.at, .end = input.at + input.length};
+    tokenizer->odd = input.length > 0 &&
+                     (memchr(input.at, '\r', input.length) || memchr(input.at, 0, input.length));
 }
+
+static char *
+allocate(struct html_tokenizer *tokenizer, size_t length)
+{
+    char *memory = arena_alloc(tokenizer->tree->arena, length);
+    tokenizer->full |= !memory;
+    return memory;
+}
+
+/* Ends of lines become LF. NULs are dropped from text, and shown as U+FFFD elsewhere. */
+static struct slice
+normalise(struct html_tokenizer *tokenizer, struct slice raw, bool in_text)
+{
+    size_t nuls = 0;
+    bool returns = false;
+    for (size_t i = 0; i < raw.length; i++) {
+        nuls += raw.at[i] == 0;
+        returns |= raw.at[i] == '\r';
+    }
+    if (!returns && nuls == 0) {
+        return raw;
+    }
+    char *out = allocate(tokenizer, raw.length + (in_text ? 0 : 2 * nuls));
+    if (!out) {
+        return (struct slice){"", 0};
+    }
+    size_t length = 0;
+    for (size_t i = 0; i < raw.length; i++) {
+        const char c = raw.at[i];
+        if (c == 0) {
+            memcpy(out + length, "\357\277\275", in_text ? 0 : 3);
+            length += in_text ? 0 : 3;
+        } else if (c != '\r') {
+            out[length++] = c;
+        } else if (i + 1 == raw.length || raw.at[i + 1] != '\n') {
+            out[length++] = '\n';
+        }
+    }
+    return slice_of(out, length);
+}
+
+enum text_place { IN_TEXT, IN_ATTRIBUTE, IN_RAW_TEXT };
 
 /* Text with its character references decoded. Decoded text is never longer than the source:
  * the shortest reference of a two-code-point entity outweighs its UTF-8. */
 static struct slice
-decode(struct html_tokenizer *tokenizer, struct slice raw, bool in_attribute)
+decode(struct html_tokenizer *tokenizer, struct slice raw, enum text_place place)
 {
-    const char *reference = memchr(raw.at, '&', raw.length);
-    if (raw.length == 0 || !reference) {
+    if (raw.length == 0) {
         return raw;
     }
-    char *out = arena_alloc(tokenizer->tree->arena, raw.length + ENTITY_TEXT_MAXIMUM);
+    if (tokenizer->odd) {
+        raw = normalise(tokenizer, raw, place == IN_TEXT);
+    }
+    const char *reference = raw.length > 0 ? memchr(raw.at, '&', raw.length) : NULL;
+    if (!reference) {
+        return raw;
+    }
+    char *out = allocate(tokenizer, raw.length + ENTITY_TEXT_MAXIMUM);
     if (!out) {
-        tokenizer->full = true;
         return (struct slice){"", 0};
     }
     size_t length = 0;
@@ -44,7 +93,7 @@ decode(struct html_tokenizer *tokenizer, struct slice raw, bool in_attribute)
         length += (size_t)(reference - at);
         size_t written = 0;
         const size_t used = entity_decode(slice_of(reference, (size_t)(end - reference)),
-                                          in_attribute, out + length, &written);
+                                          place == IN_ATTRIBUTE, out + length, &written);
         if (used == 0 || length + written > raw.length) {
             out[length++] = '&';
             at = reference + 1;
@@ -109,9 +158,8 @@ lower_case(struct html_tokenizer *tokenizer, struct slice name)
     if (i == name.length) {
         return name;
     }
-    char *copy = arena_alloc(tokenizer->tree->arena, name.length);
+    char *copy = allocate(tokenizer, name.length);
     if (!copy) {
-        tokenizer->full = true;
         return name;
     }
     for (i = 0; i < name.length; i++) {
@@ -134,7 +182,7 @@ add_attribute(struct html_tokenizer *tokenizer, struct html_token *token, struct
             return;
         }
     }
-    html_tree_attribute(tokenizer->tree, name, decode(tokenizer, value, true));
+    html_tree_attribute(tokenizer->tree, name, decode(tokenizer, value, IN_ATTRIBUTE));
     token->attribute_count++;
 }
 
@@ -214,8 +262,8 @@ read_tag(struct html_tokenizer *tokenizer, struct html_token *token)
     }
 }
 
-/* at stands on "<!" or "<?" or "</" and no letter: what is not kept. True when it was a CDATA
- * section, whose text is in token. */
+/* at stands on "<!" or "<?" or "</" and no letter. True when it was a document type or a CDATA
+ * section, whose text is in token; other things are not kept. */
 static bool
 read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
 {
@@ -230,11 +278,20 @@ read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
         const char *close = find(at + 9, tokenizer->end, "]]>", 3);
         token->kind = HTML_TOKEN_TEXT;
         token->text = slice_of(at + 9, (size_t)((close ? close : tokenizer->end) - at - 9));
+        if (tokenizer->odd) {
+            token->text = normalise(tokenizer, token->text, false);
+        }
         tokenizer->at = close ? close + 3 : tokenizer->end;
         return true;
     }
     tokenizer->at = at + 2;
     skip_to_greater(tokenizer);
+    if (left >= 9 && strncasecmp(at, "<!doctype", 9) == 0) {
+        token->kind = HTML_TOKEN_DOCTYPE;
+        token->text = slice_of(at + 9, (size_t)(tokenizer->at - at - 9));
+        token->text.length -= token->text.length > 0 && tokenizer->at[-1] == '>';
+        return true;
+    }
     return false;
 }
 
@@ -271,7 +328,7 @@ html_token_next(struct html_tokenizer *tokenizer, struct html_token *token)
         const char *stop = text_end(at, end);
         if (stop > at) {
             token->kind = HTML_TOKEN_TEXT;
-            token->text = decode(tokenizer, slice_of(at, (size_t)(stop - at)), false);
+            token->text = decode(tokenizer, slice_of(at, (size_t)(stop - at)), IN_TEXT);
             tokenizer->at = stop;
             return;
         }
@@ -289,6 +346,15 @@ html_token_next(struct html_tokenizer *tokenizer, struct html_token *token)
             return;
         }
     }
+}
+
+void
+html_token_skip_newline(struct html_tokenizer *tokenizer)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end;
+    at += at < end && *at == '\r';
+    at += at < end && *at == '\n';
+    tokenizer->at = at;
 }
 
 /* Whether `at` has "name" (any case) and then a blank, '/' or '>'. */
@@ -359,7 +425,9 @@ html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
     }
     *text = slice_of(at, (size_t)(stop - at));
     if (html_element_rules(start->element) & RULE_RCDATA) {
-        *text = decode(tokenizer, *text, false);
+        *text = decode(tokenizer, *text, IN_RAW_TEXT);
+    } else if (tokenizer->odd) {
+        *text = normalise(tokenizer, *text, false);
     }
     tokenizer->at = stop;
     if (stop == end && start->element != HTML_PLAINTEXT) {

@@ -5,13 +5,19 @@
 
 #include "transforms/html.h"
 
-enum html_token_kind { HTML_TOKEN_END_OF_INPUT, HTML_TOKEN_TEXT, HTML_TOKEN_START, HTML_TOKEN_END };
+enum html_token_kind {
+    HTML_TOKEN_END_OF_INPUT,
+    HTML_TOKEN_TEXT,
+    HTML_TOKEN_START,
+    HTML_TOKEN_END,
+    HTML_TOKEN_DOCTYPE
+};
 
 struct html_token {
     enum html_token_kind kind;
     enum html_element element;
     struct slice name; /* of tags, as written */
-    struct slice text;
+    struct slice text; /* DOCTYPE: what stands after that word */
     uint32_t offset;
     uint32_t attribute, attribute_count; /* START: appended to the tree's attributes */
     bool self_closing;
@@ -21,12 +27,15 @@ struct html_tokenizer {
     struct html_tree *tree; /* takes attributes; its arena takes decoded text */
     const char *start, *at, *end;
     bool cdata; /* set by the caller: CDATA sections are allowed here (SVG, MathML) */
+    bool odd;   /* the input has carriage returns or NULs, which text must not keep */
     bool full;  /* the arena was full: text is missing */
 };
 
 void html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree,
                          struct slice input);
 void html_token_next(struct html_tokenizer *tokenizer, struct html_token *token);
+/* After the start tag of pre, listing, textarea: a line end there is not text. */
+void html_token_skip_newline(struct html_tokenizer *tokenizer);
 /* After the start tag of a raw text element: its text up to its end tag, which is consumed.
  * name: as in the start tag. PLAINTEXT: all that is left. */
 void html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,

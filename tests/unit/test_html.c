@@ -111,7 +111,7 @@ test_head(void **state)
 {
     (void)state;
     check("", "", 0);
-    check(" <title>a</title> <meta x> b", "html(head(title('a') meta[x=]) body(' b'))", 0);
+    check(" <title>a</title> <meta x> b", "html(head(title('a') ' ' meta[x=] ' ') body('b'))", 0);
     check("<html lang=en><head><link></head><body class=c>a</body></html>",
           "html[lang=en](head(link) body[class=c]('a'))", 0);
     check("<p>a<title>b</title>", BODY("p('a' title('b'))"), 0);
@@ -136,14 +136,99 @@ test_anchors(void **state)
 {
     (void)state;
     check("<a>x<a>y", BODY("a('x') a('y')"), 0);
-    check("<a><b>x</a>y</b>", BODY("a(b('x')) 'y'"), 0);
+    check("<a><b>x</a>y</b>", BODY("a(b('x')) b('y')"), 0);
     check("<a><div>x</div></a>", BODY("a(div('x'))"), 0);
     check("<a><table><tr><td><a>x</a></table></a>", BODY("a(table(tbody(tr(td(a('x'))))))"), 0);
-    check("<p><a>x</p> <p></a>y", BODY("p(a('x')) ' ' p('y')"), 0);
-    check("<p><a>x</p>y", BODY("p(a('x')) 'y'"), HTML_REPAIR_ANCHOR);
-    check("<a><p>x</a>y", BODY("a(p('x' 'y'))"), HTML_REPAIR_ANCHOR);
-    check("<a><p>x<a>y", BODY("a(p('x' a('y')))"), HTML_REPAIR_ANCHOR);
+    check("<p><a>x</p> <p></a>y", BODY("p(a('x')) a(' ') p(a 'y')"), HTML_REPAIR_MOVED);
+    check("<p><a>x</p>y", BODY("p(a('x')) a('y')"), 0);
+    check("<a><p>x</a>y", BODY("a p(a('x') 'y')"), HTML_REPAIR_MOVED);
+    check("<a href=1><p>x<a href=2>y", BODY("a[href=1] p(a[href=1]('x') a[href=2]('y'))"),
+          HTML_REPAIR_MOVED);
     check("<title>x", "html(head(title('x')))", HTML_REPAIR_RAW);
+}
+
+static void
+test_misnested_formatting(void **state)
+{
+    (void)state;
+    /* The standard's own examples, https://html.spec.whatwg.org/#an-introduction-to-error-handling
+     */
+    check("<p>1<b>2<i>3</b>4</i>5</p>", BODY("p('1' b('2' i('3')) i('4') '5')"), 0);
+    check("<b>1<p>2</b>3</p>", BODY("b('1') p(b('2') '3')"), HTML_REPAIR_MOVED);
+    check("<!DOCTYPE html><table><b><tr><td>aaa</td></tr>bbb</table>ccc",
+          BODY("b b('bbb') table(tbody(tr(td('aaa')))) b('ccc')"), HTML_REPAIR_MOVED);
+    check("<a><b><c><p>1</a>2", BODY("a(b(c)) b(p(a('1') '2'))"), HTML_REPAIR_MOVED);
+    check("<b><em><foo><foo><foo><aside></b>", BODY("b(em(foo(foo(foo)))) aside(b)"),
+          HTML_REPAIR_MOVED);
+    check("<p><font size=4><font size=4><font size=4><font size=4><p>X",
+          BODY("p(font[size=4](font[size=4](font[size=4](font[size=4])))) "
+               "p(font[size=4](font[size=4](font[size=4]('X'))))"),
+          0);
+    check("<b><button>x</b>y</button>", BODY("b button(b('x') 'y')"), HTML_REPAIR_MOVED);
+    check("<nobr>a<nobr>b", BODY("nobr('a') nobr('b')"), 0);
+    check("<object><b></object>x", BODY("object(b) 'x'"), 0);
+}
+
+static void
+test_fostering(void **state)
+{
+    (void)state;
+    check("<table>a<tr>b<td>c</table>d", BODY("'a' 'b' table(tbody(tr(td('c')))) 'd'"),
+          HTML_REPAIR_MOVED);
+    check("<div><table><p itemprop=x>y</table></div>z", BODY("div(p[itemprop=x]('y') table) 'z'"),
+          HTML_REPAIR_MOVED);
+    check("<table><form><input type=hidden><tr><td></form>x</table>",
+          BODY("table(form input[type=hidden] tbody(tr(td('x'))))"), 0);
+    check("<table><a>1<tr><td>2</table>3", BODY("a('1') table(tbody(tr(td('2')))) a('3')"),
+          HTML_REPAIR_MOVED);
+    check("<table><template><tr><td>x</template></table>", BODY("table(template(tr(td('x'))))"), 0);
+    check("<table><col><caption>a<td>b</table>",
+          BODY("table(colgroup(col) caption('a') tbody(tr(td('b'))))"), 0);
+}
+
+static void
+test_quirks(void **state)
+{
+    (void)state;
+    check("<p><table>", BODY("p(table)"), 0);
+    check("<!DOCTYPE html><p><table>", BODY("p table"), 0);
+    check("<!doctype html public '-//W3C//DTD HTML 4.01 Transitional//EN'><p><table>",
+          BODY("p(table)"), 0);
+    check("<!doctype html public '-//W3C//DTD HTML 4.01 Transitional//EN' 'x'><p><table>",
+          BODY("p table"), 0);
+    check("<!DOCTYPE html PUBLIC '-//W3C//DTD HTML 3.2 Final//EN'><p><table>", BODY("p(table)"), 0);
+}
+
+static void
+test_templates(void **state)
+{
+    (void)state;
+    check("<template><li>a<p>b</template>c", "html(head(template(li('a' p('b')))) body('c'))", 0);
+    check("<div><template><div></template></div>x", BODY("div(template(div)) 'x'"), 0);
+    check("</template>x", BODY("'x'"), 0);
+    check("<body><template><b></template>x", BODY("template(b) 'x'"), 0);
+}
+
+static void
+test_lines_and_nuls(void **state)
+{
+    (void)state;
+    const struct slice page = SLICE("<pre>\r\na\r\nb\0c</pre><textarea>\nd\re</textarea>");
+    struct arena arena;
+    struct html_tree tree;
+    struct buf out;
+    struct reason why;
+    arena_init(&arena, 1 << 20);
+    html_tree_init(&tree, &arena);
+    buf_init(&out, 1 << 20);
+    assert_int_equal(html_parse(&tree, page, &why), STATUS_OK);
+    print_node(&tree, 0, &out);
+    assert_string_equal(out.data, BODY("pre('a\nbc') textarea('d\ne')"));
+    assert_int_equal(html_line(&tree, tree.node_count - 1), 4);
+    assert_int_equal(html_line(&tree, 1), 1);
+    buf_release(&out);
+    html_tree_release(&tree);
+    arena_release(&arena);
 }
 
 static void
@@ -184,7 +269,8 @@ test_xhtml(void **state)
                                     "<p>&uuml;<![CDATA[<x>]]></p><br/></html>");
     assert_int_equal(xhtml_parse(&tree, good, &why), STATUS_OK);
     print_node(&tree, 0, &out);
-    assert_string_equal(out.data, "html[xml:lang=de][xmlns=http://www.w3.org/1999/xhtml](p('\303\274' '<x>') br)");
+    assert_string_equal(
+        out.data, "html[xml:lang=de][xmlns=http://www.w3.org/1999/xhtml](p('\303\274' '<x>') br)");
     assert_int_equal(html_line(&tree, 1), 1);
     assert_int_equal(xhtml_parse(&tree, SLICE("<html><p></html>"), &why), STATUS_BAD_INPUT);
     assert_int_equal(xhtml_parse(&tree,
@@ -201,10 +287,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),  cmocka_unit_test(test_implied_ends),
-        cmocka_unit_test(test_head),    cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_anchors), cmocka_unit_test(test_deep_nesting_is_bounded),
-        cmocka_unit_test(test_xhtml),
+        cmocka_unit_test(test_tokens),    cmocka_unit_test(test_implied_ends),
+        cmocka_unit_test(test_head),      cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_anchors),   cmocka_unit_test(test_deep_nesting_is_bounded),
+        cmocka_unit_test(test_xhtml),     cmocka_unit_test(test_misnested_formatting),
+        cmocka_unit_test(test_fostering), cmocka_unit_test(test_quirks),
+        cmocka_unit_test(test_templates), cmocka_unit_test(test_lines_and_nuls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
