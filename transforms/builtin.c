@@ -27,6 +27,7 @@ static const struct builtin {
     builtin_function *run;
 } builtins[] = {
     {"html", builtin_html},
+    {"jsonld", builtin_jsonld},
 };
 
 static const struct builtin *

@@ -14,5 +14,7 @@ typedef enum status builtin_function(struct material *material, struct reason *w
 
 /* Title, links, meta elements: html_extract.h */
 builtin_function builtin_html;
+/* JSON-LD documents, and script elements of pages: jsonld.h */
+builtin_function builtin_jsonld;
 
 #endif

@@ -1,0 +1,294 @@
+#include "transforms/jsonld.h"
+
+#include "base/url.h"
+#include "rdf/json.h"
+#include "rdf/jsonld.h"
+#include "rdf/jsonld_link.h"
+#include "transforms/builtins.h"
+#include "transforms/contexts.h"
+
+enum { BASE_MAXIMUM = 64 << 10 };
+
+/* ---- pages ---- */
+
+/* Tidy and XML may cut a script's text into pieces. */
+static struct slice
+script_text(const struct html_tree *tree, uint32_t element)
+{
+    const uint32_t end = tree->nodes[element].end;
+    size_t length = 0;
+    if (element + 1 == end) {
+        return SLICE("");
+    }
+    if (element + 2 == end) {
+        return tree->nodes[element + 1].text;
+    }
+    for (uint32_t i = element + 1; i < end; i++) {
+        length += tree->nodes[i].kind == HTML_TEXT ? tree->nodes[i].text.length : 0;
+    }
+    char *joined = arena_alloc(tree->arena, length + 1), *at = joined;
+    for (uint32_t i = element + 1; joined != NULL && i < end; i++) {
+        if (tree->nodes[i].kind == HTML_TEXT && tree->nodes[i].text.length > 0) {
+            memcpy(at, tree->nodes[i].text.at, tree->nodes[i].text.length);
+            at += tree->nodes[i].text.length;
+        }
+    }
+    return joined != NULL ? slice_of(joined, length) : SLICE("");
+}
+
+uint32_t
+jsonld_script(const struct html_tree *tree, uint32_t from, struct slice *text)
+{
+    for (uint32_t i = from; i < tree->node_count; i++) {
+        struct slice type;
+        if (tree->nodes[i].kind == HTML_ELEMENT && tree->nodes[i].element == HTML_SCRIPT &&
+            html_attribute(tree, i, "type", &type) && jsonld_is_json_ld(type)) {
+            *text = script_text(tree, i);
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+struct slice
+jsonld_page_base(const struct html_tree *tree, struct slice document, struct buf *memory)
+{
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        struct slice href;
+        if (tree->nodes[i].kind == HTML_ELEMENT && tree->nodes[i].element == HTML_BASE &&
+            html_attribute(tree, i, "href", &href)) {
+            buf_reset(memory);
+            return iri_resolve(document, slice_trim(href), memory, NULL) == STATUS_OK
+                       ? buf_slice(memory)
+                       : document;
+        }
+    }
+    return document;
+}
+
+/* ---- contexts ---- */
+
+struct reading {
+    struct material *material;
+    struct quad_sink sink; /* the graph's */
+    bool sink_failed;      /* its limit, not one of the text's */
+    struct buf memory;     /* for a resolved URI */
+};
+
+/* What a resource holds, in the end. */
+static enum status
+take_resource(struct reading *reading, struct slice url, struct jsonld_remote *remote,
+              const struct transform_resource **found, struct reason *why)
+{
+    if (contexts_pinned(url, &remote->bytes)) {
+        remote->fixed = true;
+        return STATUS_OK;
+    }
+    *found = material_resource(reading->material, url);
+    if (*found == NULL) {
+        return material_waits(reading->material)
+                   ? status_fail(why, STATUS_AGAIN, "waiting for %.*s", SLICE_PRINT(url))
+                   : status_fail(why, STATUS_NOT_FOUND, "it is not at hand");
+    }
+    if ((*found)->failure.length > 0) {
+        return status_fail(why, STATUS_NOT_FOUND, "%.*s", SLICE_PRINT((*found)->failure));
+    }
+    remote->bytes = (*found)->bytes;
+    remote->document_uri = (*found)->document_uri;
+    return STATUS_OK;
+}
+
+static bool
+is_json(struct slice content_type)
+{
+    return jsonld_is_json_ld(content_type) || jsonld_is_plain_json(content_type);
+}
+
+/* A context document. A page may say where its context is, as schema.org does. */
+static enum status
+load(void *context, struct slice url, struct jsonld_remote *remote, struct reason *why)
+{
+    struct reading *reading = context;
+    const struct transform_resource *resource = NULL;
+    TRY(take_resource(reading, url, remote, &resource, why));
+    if (resource == NULL || is_json(resource->content_type)) {
+        return STATUS_OK;
+    }
+    const struct slice alternate = jsonld_links(resource->link_header).alternate;
+    const struct slice base =
+        resource->document_uri.length > 0 ? resource->document_uri : resource->uri;
+    buf_reset(&reading->memory);
+    if (alternate.length == 0 ||
+        iri_resolve(base, alternate, &reading->memory, NULL) != STATUS_OK) {
+        return STATUS_OK; /* served with another type than it has */
+    }
+    const struct slice other = buf_slice(&reading->memory);
+    TRY(take_resource(reading, other, remote, &resource, why));
+    if (remote->document_uri.length == 0) {
+        remote->document_uri = arena_copy(&reading->material->arena, other);
+    }
+    return STATUS_OK;
+}
+
+/* ---- one text ---- */
+
+static enum status
+take_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct reading *reading = context;
+    const enum status status = reading->sink.quad(reading->sink.context, quad, why);
+    reading->sink_failed = status != STATUS_OK;
+    return status;
+}
+
+static void
+report_repairs(struct material *material, const uint64_t repairs[JSON_REPAIR_COUNT])
+{
+    for (int i = 0; i < JSON_REPAIR_COUNT; i++) {
+        material_repair(material, json_repair_text((enum json_repair)i), repairs[i]);
+    }
+}
+
+/* A text of JSON-LD. What is wrong with it costs only itself: *good false. */
+static enum status
+read_text(struct reading *reading, struct slice text, struct jsonld_options *options, bool *good,
+          struct reason *why)
+{
+    struct material *material = reading->material;
+    uint64_t repairs[JSON_REPAIR_COUNT] = {0};
+    struct reason problem;
+    const struct quad_sink sink = {.quad = take_quad, .context = reading};
+    if (material->jsonld == NULL) {
+        material->jsonld = jsonld_contexts_new();
+    }
+    options->parse.lenient = true;
+    options->parse.problems = material_problems(material);
+    options->loader = (struct jsonld_loader){.load = load, .context = reading};
+    options->contexts = material->jsonld;
+    options->memory = material->limits.memory;
+    options->repairs = repairs;
+    const enum status status = jsonld_read(text, options, &sink, &problem);
+    report_repairs(material, repairs);
+    *good = status == STATUS_OK || status == STATUS_AGAIN;
+    if (*good) {
+        return STATUS_OK;
+    }
+    if (reading->sink_failed || (status != STATUS_BAD_INPUT && status != STATUS_LIMIT)) {
+        return status_fail(why, status, "%s", problem.text);
+    }
+    material_problem(material, 0, problem.text);
+    return STATUS_OK;
+}
+
+/* ---- documents ---- */
+
+static enum status
+read_scripts(struct reading *reading, struct reason *why)
+{
+    struct material *material = reading->material;
+    const struct html_tree *tree = &material->tree;
+    struct slice text;
+    struct buf base;
+    uint64_t labels = 0;
+    enum status status = STATUS_OK;
+    buf_init(&base, BASE_MAXIMUM);
+    struct jsonld_options options = {.labels = &labels};
+    options.parse.base = jsonld_page_base(tree, buf_slice(&material->iri), &base);
+    for (uint32_t node = jsonld_script(tree, 0, &text); node != UINT32_MAX && status == STATUS_OK;
+         node = jsonld_script(tree, node + 1, &text)) {
+        bool good;
+        const uint32_t inside = node + 1 < tree->nodes[node].end ? node + 1 : node;
+        options.line = html_line(tree, inside);
+        if (slice_trim(text).length == 0) {
+            material_problem(material, options.line, "the script element of JSON-LD is empty");
+            continue;
+        }
+        status = read_text(reading, text, &options, &good, why);
+    }
+    buf_release(&base);
+    return status;
+}
+
+/* The JSON-LD that the page's header says is the same. */
+static enum status
+read_alternate(struct reading *reading, struct reason *why)
+{
+    struct material *material = reading->material;
+    const struct slice alternate = jsonld_links(material->request->link_header).alternate;
+    struct buf url;
+    struct reason problem;
+    enum status status = STATUS_OK;
+    buf_init(&url, BASE_MAXIMUM);
+    if (alternate.length > 0 &&
+        iri_resolve(buf_slice(&material->iri), alternate, &url, NULL) == STATUS_OK &&
+        !slice_equal(buf_slice(&url), buf_slice(&material->iri))) {
+        const struct transform_resource *resource = NULL;
+        struct jsonld_remote remote = {.fixed = false};
+        status = take_resource(reading, buf_slice(&url), &remote, &resource, &problem);
+        if (status == STATUS_OK) {
+            bool good;
+            struct jsonld_options options = {.parse = {.base = buf_slice(&url)}};
+            if (remote.document_uri.length > 0) {
+                options.parse.base = remote.document_uri;
+            }
+            status = read_text(reading, remote.bytes, &options, &good, why);
+        } else if (status == STATUS_NOT_FOUND) {
+            struct reason what;
+            status_fail(&what, status, "alternate %.300s: %.150s", url.data, problem.text);
+            material_problem(material, 0, what.text);
+        }
+    }
+    buf_release(&url);
+    return status == STATUS_AGAIN || status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status
+read_page(struct reading *reading, struct reason *why)
+{
+    struct material *material = reading->material;
+    TRY(read_alternate(reading, why));
+    TRY(material_html(material, why));
+    return material_html_features(material) & HTML_HAS_JSON_LD ? read_scripts(reading, why)
+                                                               : STATUS_OK;
+}
+
+static enum status
+read_document(struct reading *reading, struct reason *why)
+{
+    struct material *material = reading->material;
+    struct jsonld_options options = {.parse = {.base = buf_slice(&material->iri)}};
+    struct slice text;
+    struct buf url;
+    bool good = true;
+    TRY(material_text(material, TEXT_UTF8, &text, why));
+    buf_init(&url, BASE_MAXIMUM);
+    if (!jsonld_is_json_ld(material->request->type)) {
+        const struct jsonld_links links = jsonld_links(material->request->link_header);
+        if (links.several_contexts) {
+            material_problem(material, 0, "multiple context link headers: one is used");
+        }
+        if (links.context.length > 0 &&
+            iri_resolve(options.parse.base, links.context, &url, NULL) == STATUS_OK) {
+            options.context_url = buf_slice(&url);
+        }
+    }
+    const enum status status = read_text(reading, text, &options, &good, why);
+    buf_release(&url);
+    return status == STATUS_OK && !good
+               ? status_fail(why, STATUS_BAD_INPUT, "nothing could be read as JSON-LD")
+               : status;
+}
+
+enum status
+builtin_jsonld(struct material *material, struct reason *why)
+{
+    const struct slice type = material->request->type;
+    struct reading reading = {.material = material, .sink = material_sink(material)};
+    buf_init(&reading.memory, BASE_MAXIMUM);
+    const enum status status =
+        slice_is(type, "text/html") || slice_is(type, "application/xhtml+xml")
+            ? read_page(&reading, why)
+            : read_document(&reading, why);
+    buf_release(&reading.memory);
+    return status;
+}
