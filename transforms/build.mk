@@ -1,4 +1,4 @@
-transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transforms/html_entities.o transforms/html_tree.o \
+transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transforms/html_entities.o transforms/html_entity_table.o transforms/html_tree.o \
 	transforms/html_token.o transforms/html_parse.o transforms/html_build.o \
 	transforms/html_stack.o transforms/html_formatting.o transforms/html_modes.o \
 	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_tidy.o transforms/xhtml.o \
@@ -6,7 +6,9 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
-	transforms/transform.o transforms/options.o
+	transforms/transform.o transforms/contexts.o transforms/options.o \
+	transforms/jsonld.o
+CONFORMANCE += run_jsonld
 CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths

@@ -4,11 +4,10 @@
  * are n+1 .. end-1. So a walk over the tree is a walk over the array, and "inside of" is a
  * comparison of two numbers. Only elements and text are kept.
  *
- * Three parsers fill it:
+ * Who fills it:
  *   html_parse  our own, by the HTML standard's tokenizer and tree construction.
- *   html_tidy   libtidy's parse and repair, where the standard loses what follows (`repair`).
  *   xhtml_parse libxml2, for XHTML that is served and well-formed as XML.
- * docs/TRANSFORMS.md says which document takes which way.
+ *   html_tidy   libtidy's parse and repair, which tests and benches compare the first with.
  *
  * Input is UTF-8 (transforms/encoding.h). Text and attributes point into the input, or into
  * the tree's arena where references were decoded; both must outlive the tree's use.
@@ -47,7 +46,7 @@ struct html_attribute {
 enum html_repair {
     HTML_REPAIR_MOVED = 1, /* misnested: nodes do not stand where their tags do */
     HTML_REPAIR_DEPTH = 2, /* more elements open, or made again, than are kept */
-    HTML_REPAIR_RAW = 4    /* a title, script, ... without end took the rest of the page */
+    HTML_REPAIR_RAW = 4    /* a title, script, ... has no end tag */
 };
 
 enum { HTML_DEPTH = 512, HTML_ATTRIBUTES = 256 /* of one element; more are dropped */ };
@@ -79,14 +78,6 @@ enum status html_parse(struct html_tree *tree, struct slice input, struct reason
 enum status html_tidy(struct html_tree *tree, struct slice input, struct reason *why);
 /* BAD_INPUT when not well-formed, the tree is then empty. */
 enum status xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why);
-
-/* Whether Tidy makes more of the page: by the standard the rest of it is one text. Too deep a page
- * is not for Tidy, which recurses. */
-static inline bool
-html_needs_tidy(const struct html_tree *tree)
-{
-    return (tree->repair & HTML_REPAIR_RAW) && !(tree->repair & HTML_REPAIR_DEPTH);
-}
 
 /* 1-based; of text: where it begins. Counted from the place that was asked for last, so ask in
  * document order, and only when lines are wanted. */

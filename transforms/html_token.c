@@ -413,27 +413,42 @@ find_script_end(const char *at, const char *end, struct slice name)
     return end;
 }
 
+/* Where the text of a raw text element ends; *closed: at its end tag. A title without end would
+ * take the whole page, as no author means it: it ends where the next tag begins. */
+static const char *
+raw_text_end(struct html_tokenizer *tokenizer, const struct html_token *start, bool *closed)
+{
+    const char *at = tokenizer->at, *const end = tokenizer->end, *stop = end;
+    if (start->element == HTML_SCRIPT) {
+        stop = find_script_end(at, end, start->name);
+    } else if (start->element != HTML_PLAINTEXT &&
+               !(start->element == HTML_TITLE && tokenizer->titles_over)) {
+        stop = find_raw_end(at, end, start->name);
+    }
+    *closed = stop < end;
+    if (!*closed && start->element != HTML_PLAINTEXT) {
+        tokenizer->tree->repair |= HTML_REPAIR_RAW;
+    }
+    if (!*closed && start->element == HTML_TITLE) {
+        tokenizer->titles_over = true;
+        stop = text_end(at, end);
+    }
+    return stop;
+}
+
 void
 html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start, struct slice *text)
 {
-    const char *at = tokenizer->at, *const end = tokenizer->end;
-    const char *stop = end;
-    if (start->element == HTML_SCRIPT) {
-        stop = find_script_end(at, end, start->name);
-    } else if (start->element != HTML_PLAINTEXT) {
-        stop = find_raw_end(at, end, start->name);
-    }
-    *text = slice_of(at, (size_t)(stop - at));
+    bool closed;
+    const char *stop = raw_text_end(tokenizer, start, &closed);
+    *text = slice_of(tokenizer->at, (size_t)(stop - tokenizer->at));
     if (html_element_rules(start->element) & RULE_RCDATA) {
         *text = decode(tokenizer, *text, IN_RAW_TEXT);
     } else if (tokenizer->odd) {
         *text = normalise(tokenizer, *text, false);
     }
     tokenizer->at = stop;
-    if (stop == end && start->element != HTML_PLAINTEXT) {
-        tokenizer->tree->repair |= HTML_REPAIR_RAW;
-    }
-    if (stop < end) {
+    if (closed) {
         struct html_token close = {.kind = HTML_TOKEN_END};
         tokenizer->at = stop + 2;
         read_tag(tokenizer, &close);

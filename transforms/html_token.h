@@ -26,9 +26,10 @@ struct html_token {
 struct html_tokenizer {
     struct html_tree *tree; /* takes attributes; its arena takes decoded text */
     const char *start, *at, *end;
-    bool cdata; /* set by the caller: CDATA sections are allowed here (SVG, MathML) */
-    bool odd;   /* the input has carriage returns or NULs, which text must not keep */
-    bool full;  /* the arena was full: text is missing */
+    bool cdata;       /* set by the caller: CDATA sections are allowed here (SVG, MathML) */
+    bool odd;         /* the input has carriage returns or NULs, which text must not keep */
+    bool titles_over; /* no more end tag of a title follows: not to be searched again */
+    bool full;        /* the arena was full: text is missing */
 };
 
 void html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree,

@@ -1,6 +1,11 @@
 #include "transforms/material.h"
 
+#include "rdf/jsonld.h"
+#include "transforms/unpack.h"
 #include "transforms/xml.h"
+
+/* Other forms of the document need memory beside the unpacked bytes. */
+enum { UNPACKED_PART = 4 };
 
 void
 material_init(struct material *material, const struct transform_limits *limits)
@@ -11,7 +16,7 @@ material_init(struct material *material, const struct transform_limits *limits)
     buf_init(&material->text_memory, limits->memory);
     buf_init(&material->iri, 64 << 10);
     buf_init(&material->scratch, limits->memory);
-    buf_init(&material->unpacked, limits->memory);
+    buf_init(&material->unpacked, limits->memory / UNPACKED_PART);
     html_tree_init(&material->tree, &material->arena);
     html_extractor_init(&material->extractor);
     graph_init(&material->graph, limits->memory);
@@ -30,6 +35,7 @@ material_release(struct material *material)
     html_tree_release(&material->tree);
     html_extractor_release(&material->extractor);
     graph_release(&material->graph);
+    jsonld_contexts_free(material->jsonld);
 }
 
 enum status
@@ -39,11 +45,33 @@ material_begin(struct material *material, const struct transform_request *reques
     material_end(material);
     material->request = request;
     material->result = result;
+    material->transform = NULL;
     buf_reset(&material->iri);
     if (!document_iri(request->uri, &material->iri)) {
         return status_fail(why, STATUS_BAD_INPUT, "%.*s is not an absolute URI",
                            SLICE_PRINT(request->uri));
     }
+    return STATUS_OK;
+}
+
+enum status
+material_unpack(struct material *material, struct reason *why)
+{
+    const struct transform_request *packed = material->request;
+    const char *coding = unpack_coding_inside(packed->bytes, packed->type);
+    if (!coding) {
+        return STATUS_OK;
+    }
+    struct reason problem;
+    const enum status status = unpack(coding, packed->bytes, &material->unpacked, &problem);
+    if (status == STATUS_CORRUPT) {
+        material_problem(material, 0, problem.text);
+    } else if (status != STATUS_OK) {
+        return status_fail(why, status, "%s", problem.text);
+    }
+    material->unpacked_request = *packed;
+    material->unpacked_request.bytes = buf_slice(&material->unpacked);
+    material->request = &material->unpacked_request;
     return STATUS_OK;
 }
 
@@ -85,7 +113,8 @@ material_problem(struct material *material, uint64_t line, const char *text)
     if (result->problem_count++ >= PROBLEMS_KEPT) {
         return;
     }
-    buf_printf(&result->problems, "%s: ", material->transform ? material->transform->name : "");
+    buf_printf(&result->problems,
+               "%s: ", material->transform ? material->transform->name : "document");
     if (line > 0) {
         buf_printf(&result->problems, "line %lu: ", (unsigned long)line);
     }
@@ -221,6 +250,24 @@ material_text(struct material *material, enum text_kind kind, struct slice *text
     return STATUS_OK;
 }
 
+static void
+report_repairs(struct material *material)
+{
+    static const struct {
+        unsigned repair;
+        const char *what;
+    } repairs[] = {
+        {HTML_REPAIR_MOVED, "misnested tags"},
+        {HTML_REPAIR_DEPTH, "elements nested too deep"},
+        {HTML_REPAIR_RAW, "title, script, style or textarea without end tag"},
+    };
+    for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
+        if (material->tree.repair & repairs[i].repair) {
+            material_repair(material, repairs[i].what, 1);
+        }
+    }
+}
+
 enum status
 material_html(struct material *material, struct reason *why)
 {
@@ -241,14 +288,12 @@ material_html(struct material *material, struct reason *why)
     }
     if (status == STATUS_BAD_INPUT) {
         status = html_parse(&material->tree, text, &problem);
-        if (status == STATUS_OK && html_needs_tidy(&material->tree)) {
-            status = html_tidy(&material->tree, text, &problem);
-        }
     }
     if (status != STATUS_OK) {
         return status_fail(why, status, "%s", problem.text);
     }
     material->has_tree = true;
+    report_repairs(material);
     return STATUS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* A page through our parser, and through Tidy where that is asked for: the tree holds together, and
+/* A page through our parsers: the tree holds together, and
  * its quads are written. The first byte says how the text begins: as HTML or XHTML. */
 #include <stdlib.h>
 
@@ -9,15 +9,6 @@
 #include "transforms/xml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* libtidy loses some of its own memory on tangled pages; workers are replaced in time. */
-const char *
-__lsan_default_suppressions(void)
-{
-    return "leak:libtidy";
-}
-
 static struct arena arena;
 static struct html_tree tree;
 static struct html_extractor extractor;
@@ -98,12 +89,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check_tree();
     extract();
-    if (data[0] & 2 && html_needs_tidy(&tree)) {
-        arena_reset(&arena);
-        if (html_tidy(&tree, text, &why) == STATUS_OK) {
-            check_tree();
-            extract();
-        }
-    }
     return 0;
 }

@@ -145,6 +145,8 @@ test_anchors(void **state)
     check("<a href=1><p>x<a href=2>y", BODY("a[href=1] p(a[href=1]('x') a[href=2]('y'))"),
           HTML_REPAIR_MOVED);
     check("<title>x", "html(head(title('x')))", HTML_REPAIR_RAW);
+    check("<title>x &amp; <p>y<title>z", "html(head(title('x & ')) body(p('y' title('z'))))",
+          HTML_REPAIR_RAW);
 }
 
 static void
