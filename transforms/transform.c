@@ -5,7 +5,9 @@
 #include "base/memory.h"
 #include "rdf/canonical.h"
 #include "rdf/writer.h"
+#include "transforms/contexts.h"
 #include "transforms/material.h"
+#include "transforms/unpack.h"
 #include "transforms/xml.h"
 #include "transforms/xml_peek.h"
 
@@ -64,12 +66,28 @@ prepare(struct transform *transform, struct reason *why)
     return STATUS_OK;
 }
 
+/* Those that come with the program, beside its registry. */
+static enum status
+load_contexts(const struct registry *registry, struct reason *why)
+{
+    struct buf folder;
+    if (!registry_folder(registry)) {
+        return STATUS_OK;
+    }
+    buf_init(&folder, 4096);
+    buf_printf(&folder, "%s/contexts", registry_folder(registry));
+    const enum status status = contexts_load(folder.data, why);
+    buf_release(&folder);
+    return status;
+}
+
 enum status
 transformer_new(struct transformer **transformer, struct registry *registry,
                 const struct transform_limits *limits, struct reason *why)
 {
     xml_prepare();
     stylesheets_prepare();
+    TRY(load_contexts(registry, why));
     for (size_t i = 0; i < registry_count(registry); i++) {
         struct transform *transform = registry_transform(registry, i);
         if (!transform->off) {
@@ -107,14 +125,23 @@ transform_chain(struct registry *registry, const struct transform_request *reque
 {
     struct registry_subject subject = {.type = request->type};
     struct xml_peek peek;
-    const struct slice head = {request->bytes.at, request->bytes.length < PEEK_BYTES
-                                                      ? request->bytes.length
-                                                      : (size_t)PEEK_BYTES};
+    struct slice head = {request->bytes.at, request->bytes.length < PEEK_BYTES
+                                                ? request->bytes.length
+                                                : (size_t)PEEK_BYTES};
+    struct buf unpacked;
+    bool damaged;
+    buf_init(&unpacked, PEEK_BYTES);
+    const char *coding = unpack_coding_inside(request->bytes, request->type);
+    if (coding && unpack_head(coding, head, &unpacked, &damaged)) {
+        head = buf_slice(&unpacked);
+    }
     if (xml_peek(head, memory, &peek)) {
         subject.root = peek.root;
         subject.namespace = peek.namespace;
     }
-    return registry_match(registry, &subject, chain);
+    const size_t count = registry_match(registry, &subject, chain);
+    buf_release(&unpacked);
+    return count;
 }
 
 static enum status
@@ -228,6 +255,9 @@ transform_run(struct transformer *transformer, const struct transform_request *r
         return STATUS_OK;
     }
     enum status status = material_begin(material, request, result, why);
+    if (status == STATUS_OK) {
+        status = material_unpack(material, why);
+    }
     if (status == STATUS_OK) {
         status = run_chain(material, chain, count, result, why);
     }
