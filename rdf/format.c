@@ -1,5 +1,6 @@
 #include "rdf/format.h"
 
+#include "rdf/jsonld.h"
 #include "rdf/nquads.h"
 #include "rdf/rdfxml.h"
 #include "rdf/turtle.h"
@@ -21,6 +22,8 @@ static const struct rdf_syntax syntaxes[RDF_FORMAT_COUNT] = {
                          WORDS("trig"), trig_parse},
     [RDF_FORMAT_XML] = {RDF_FORMAT_XML, "rdfxml", WORDS("application/rdf+xml"),
                         WORDS("rdf", "owl", "rdfs"), rdfxml_parse},
+    [RDF_FORMAT_JSONLD] = {RDF_FORMAT_JSONLD, "jsonld", WORDS("application/ld+json"),
+                           WORDS("jsonld"), jsonld_parse},
 };
 
 const struct rdf_syntax *

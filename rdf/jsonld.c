@@ -287,7 +287,7 @@ run(struct jsonld *jsonld, struct slice bytes, take_function *take, void *contex
     jsonld->document = tree;
     TRY(begin_context(jsonld, &active));
     if (tree->kind != JSON_ARRAY) {
-        return take_one(jsonld, active, tree, true, take, context);
+        return take_one(jsonld, active, tree, !options->part, take, context);
     }
     for (const struct json *item = tree->first; item != NULL; item = item->next) {
         TRY(take_one(jsonld, active, item, false, take, context));

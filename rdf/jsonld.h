@@ -57,6 +57,7 @@ struct jsonld_options {
     bool mode_1_0;                    /* processingMode json-ld-1.0 */
     bool generalized;                 /* blank nodes as predicates */
     enum jsonld_direction direction;
+    bool part;     /* one of several texts that make up one document */
     uint32_t line; /* of the first line; 0: 1 */
     uint64_t work;
     uint32_t remotes;

@@ -54,6 +54,15 @@ given_blank(struct jsonld *jsonld, struct slice label)
     return term_blank(slice_of(text, 2 * label.length + 2));
 }
 
+/* Absolute, of allowed characters, with one fragment at most. */
+static bool
+is_well_formed(struct slice iri)
+{
+    const size_t hash = slice_find(iri, '#');
+    return lexical_iri_valid(iri) &&
+           (hash == iri.length || memchr(iri.at + hash + 1, '#', iri.length - hash - 1) == NULL);
+}
+
 /* An IRI or blank node; TERM_NONE: what RDF cannot hold. */
 static struct term
 resource(struct jsonld *jsonld, struct slice text)
@@ -65,7 +74,7 @@ resource(struct jsonld *jsonld, struct slice text)
     if (jsonld_is_blank(text)) {
         return given_blank(jsonld, slice_of(text.at + 2, text.length - 2));
     }
-    return lexical_iri_valid(text) ? term_iri(text) : (struct term){.kind = TERM_NONE};
+    return is_well_formed(text) ? term_iri(text) : (struct term){.kind = TERM_NONE};
 }
 
 static struct term
@@ -202,7 +211,7 @@ literal(struct jsonld *jsonld, const struct json *object, const struct json *val
         return json_literal(jsonld, value);
     }
     const size_t most = jsonld->options->parse.term_size;
-    if ((datatype != NULL && !lexical_iri_valid(datatype->text)) ||
+    if ((datatype != NULL && !is_well_formed(datatype->text)) ||
         (value->kind == JSON_STRING && value->text.length > (most > 0 ? most : PARSE_TERM_SIZE))) {
         return (struct term){.kind = TERM_NONE};
     }

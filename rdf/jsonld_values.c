@@ -1,6 +1,7 @@
 /* Value expansion (https://www.w3.org/TR/json-ld11-api/#value-expansion) and the checks of a
  * finished object (steps 15 to 19 of expansion). */
 #include "rdf/jsonld_processor.h"
+#include "rdf/lexical.h"
 
 static enum status
 expand_reference(struct jsonld *jsonld, const struct jsonld_context *active,
@@ -106,7 +107,7 @@ check_value(struct jsonld *jsonld, struct json **object, const struct json *valu
         return jsonld_error(jsonld, value->line, "invalid language-tagged value",
                             SLICE("only strings have a language"));
     }
-    if (type != NULL && (type->kind != JSON_STRING || !jsonld_is_iri(type->text))) {
+    if (type != NULL && (type->kind != JSON_STRING || !lexical_iri_valid(type->text))) {
         return jsonld_error(jsonld, type->line, "invalid typed value",
                             type->kind == JSON_STRING ? type->text : SLICE("@type is no IRI"));
     }

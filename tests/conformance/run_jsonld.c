@@ -182,6 +182,7 @@ process_scripts(const struct test *test, const struct html_tree *tree,
     uint64_t labels = 0;
     bool found = false;
     options->labels = &labels;
+    options->part = all && fragment == NULL;
     for (uint32_t node = jsonld_script(tree, 0, &text); node != UINT32_MAX;
          node = jsonld_script(tree, node + 1, &text)) {
         if (fragment != NULL && !has_id(tree, node, fragment + 1)) {
