@@ -26,7 +26,9 @@ struct material {
     struct html_tree tree;
     struct html_extractor extractor;
     struct graph graph;
-    struct buf unpacked; /* the content when it was gzipped inside */
+    struct jsonld_contexts *jsonld; /* pinned contexts, processed; NULL: not used yet */
+    struct buf unpacked; /* the content when it came packed: unpack.h */
+    struct transform_request unpacked_request;
 
     /* of the present document */
     const struct transform_request *request;
@@ -51,6 +53,9 @@ void material_release(struct material *material);
 /* BAD_INPUT: the request's URI is none. */
 enum status material_begin(struct material *material, const struct transform_request *request,
                            struct transform_result *result, struct reason *why);
+/* Replaces the request's bytes by what is packed in them. Damage is a problem of the document;
+ * LIMIT: it holds too much. */
+enum status material_unpack(struct material *material, struct reason *why);
 void material_end(struct material *material);
 
 /* A sink for statements of the document: any graph given is replaced by the document's. */
