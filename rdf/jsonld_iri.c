@@ -46,7 +46,14 @@ jsonld_like_keyword(struct slice text)
 bool
 jsonld_is_iri(struct slice text)
 {
-    return lexical_has_scheme(text);
+    if (!lexical_has_scheme(text)) {
+        return false;
+    }
+    size_t i = 0;
+    while (i < text.length && !lexical_is(text.at[i], LEXICAL_SPACE)) {
+        i++;
+    }
+    return i == text.length;
 }
 
 bool
@@ -96,7 +103,7 @@ expand_compact(struct jsonld *jsonld, const struct jsonld_context *active,
         *iri = jsonld_join(jsonld, term->iri, suffix);
         return STATUS_OK;
     }
-    *found = lexical_has_scheme(value);
+    *found = jsonld_is_iri(value);
     return STATUS_OK;
 }
 

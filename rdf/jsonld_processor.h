@@ -229,7 +229,7 @@ enum { IRI_DOCUMENT = 1 /* relative to the base */, IRI_VOCAB = 2 };
 enum keyword jsonld_keyword(struct slice text);
 struct slice jsonld_keyword_text(enum keyword keyword);
 bool jsonld_like_keyword(struct slice text); /* "@" and letters */
-bool jsonld_is_iri(struct slice text);       /* absolute */
+bool jsonld_is_iri(struct slice text);       /* absolute, without white space */
 bool jsonld_is_blank(struct slice text);     /* "_:" */
 /* *iri at NULL: null. build: when a context is being taken in, else NULL. */
 enum status jsonld_iri(struct jsonld *jsonld, const struct jsonld_context *active,

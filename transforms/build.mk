@@ -7,7 +7,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
-	transforms/jsonld.o
+	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld
 CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
