@@ -1,8 +1,8 @@
 /* Functions on strings: section 17.4.3. Positions and lengths count characters. */
-#include <locale.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <wctype.h>
+
+#include <unicode/ucasemap.h>
 
 #include "index/query/functions.h"
 #include "rdf/lexical.h"
@@ -91,46 +91,47 @@ apply_substr(struct evaluation *evaluation, const struct value *arguments, size_
     return true;
 }
 
-/* Made once for the process, by whichever thread comes first. */
-static locale_t
-unicode_locale(void)
+/* Full case mapping of no particular language (fn:upper-case, fn:lower-case): it may give several
+ * characters for one. */
+static const UCaseMap *
+case_map(void)
 {
-    static _Atomic(locale_t) shared;
-    locale_t locale = atomic_load(&shared);
-    if (!locale) {
-        locale_t none = (locale_t)0;
-        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-        if (locale && !atomic_compare_exchange_strong(&shared, &none, locale)) {
-            freelocale(locale);
-            locale = none;
+    static _Atomic(UCaseMap *) shared;
+    UCaseMap *map = atomic_load(&shared);
+    if (!map) {
+        UErrorCode error = U_ZERO_ERROR;
+        UCaseMap *none = NULL;
+        map = ucasemap_open("", 0, &error);
+        if (map && !atomic_compare_exchange_strong(&shared, &none, map)) {
+            ucasemap_close(map);
+            map = none;
         }
     }
-    return locale;
+    return map;
 }
 
 static bool
 change_case(struct evaluation *evaluation, const struct value *text, bool upper, struct value *out)
 {
-    const locale_t unicode = unicode_locale();
-    if (!value_is_text(text)) {
+    const UCaseMap *map = case_map();
+    if (!value_is_text(text) || !map || text->term.value.length > TEXT_MAXIMUM) {
         return false;
     }
+    /* No character takes more than three times its bytes. */
     const struct slice from = text->term.value;
-    char *to = arena_alloc(&evaluation->scratch, from.length * 2 + 4);
+    const int32_t room = (int32_t)from.length * 3 + 4;
+    char *to = arena_alloc(&evaluation->scratch, (size_t)room);
+    UErrorCode error = U_ZERO_ERROR;
     if (!to) {
         return false;
     }
-    size_t length = 0;
-    for (size_t at = 0; at < from.length;) {
-        int used;
-        const uint32_t code = lexical_decode(from.at + at, &used);
-        at += (size_t)used;
-        const wint_t changed =
-            unicode ? upper ? towupper_l((wint_t)code, unicode) : towlower_l((wint_t)code, unicode)
-                    : (wint_t)code;
-        length += (size_t)lexical_encode((uint32_t)changed, to + length);
+    const int32_t length =
+        upper ? ucasemap_utf8ToUpper(map, to, room, from.at, (int32_t)from.length, &error)
+              : ucasemap_utf8ToLower(map, to, room, from.at, (int32_t)from.length, &error);
+    if (U_FAILURE(error)) {
+        return false;
     }
-    *out = text_like(text, slice_of(to, length));
+    *out = text_like(text, slice_of(to, (size_t)length));
     return true;
 }
 

@@ -220,6 +220,7 @@ prepare(struct query *query, struct slice text, struct slice base, struct reason
     parser->prefixes = memory_zero(PREFIXES_MAXIMUM, sizeof *parser->prefixes);
     const enum status status = parse_query(parser);
     free(parser->prefixes);
+    free(parser->labels);
     free(parser);
     return status;
 }

@@ -9,7 +9,12 @@
 #include "index/query/algebra.h"
 #include "index/query/lexer.h"
 
-enum { PREFIXES_MAXIMUM = 1024, AGGREGATES_MAXIMUM = 256, LABELS_MAXIMUM = 512 };
+enum {
+    PREFIXES_MAXIMUM = 1024,
+    AGGREGATES_MAXIMUM = 256,
+    LABELS_MAXIMUM = 1 << 20,
+    LABEL_BUCKETS = 4096
+};
 
 struct prefix {
     struct slice name, iri;
@@ -19,6 +24,7 @@ struct label {
     struct slice name;
     uint32_t number;
     uint32_t block;
+    uint32_t next; /* in its bucket: index + 1 */
 };
 /* What belongs to one SELECT: its variables and its aggregates. */
 struct scope {
@@ -41,9 +47,10 @@ struct parser {
     struct prefix *prefixes;
     size_t prefix_count;
     struct scope *scope;
-    struct label labels[LABELS_MAXIMUM];
-    size_t label_count;
-    uint32_t block, last_block; /* numbers of basic graph patterns */
+    struct label *labels;
+    size_t label_count, label_room;
+    uint32_t label_buckets[LABEL_BUCKETS]; /* newest label: index + 1 */
+    uint32_t block, last_block;            /* numbers of basic graph patterns */
     unsigned nesting;
     bool template;          /* inside a template: blank nodes are new ones */
     bool no_variables;      /* inside DATA */
@@ -99,6 +106,8 @@ enum status parse_data(struct parser *parser, struct algebra **values);
 /* SELECT from the word on, as a subquery. */
 enum status parse_subselect(struct parser *parser, struct algebra **node);
 
+/* Forgets the labels after the first `count`. */
+void parser_forget_labels(struct parser *parser, size_t count);
 bool parser_at_triples(const struct parser *parser);
 enum status parse_triples_same_subject(struct parser *parser, struct algebra *into);
 /* Variable, IRI, literal, blank node, [ ] or ( ): no property lists. */

@@ -517,7 +517,7 @@ parse_construct(struct parser *parser)
         parser->template = true;
         TRY(parse_template(parser));
         parser->template = false;
-        parser->label_count = 0;
+        parser_forget_labels(parser, 0);
         TRY(parse_dataset(parser, "FROM"));
         TRY(parse_where(parser, &query->algebra));
         return finish_pattern(parser);
@@ -529,7 +529,7 @@ parse_construct(struct parser *parser)
     parser->template = true;
     TRY(parse_template(parser));
     parser->template = false;
-    parser->label_count = 0;
+    parser_forget_labels(parser, 0);
     parser->lexer = lexer;
     TRY(parse_group(parser, &query->algebra, NULL));
     return finish_pattern(parser);

@@ -1,4 +1,6 @@
 /* Triples and property paths: TriplesSameSubjectPath down to PathOneInPropertySet. */
+#include "base/digest.h"
+#include "base/memory.h"
 #include "index/query/parser.h"
 
 #define RDF "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -26,12 +28,28 @@ new_blank(struct parser *parser, struct place *place)
     return parser_new_slot(parser, (struct slice){NULL, 0}, &place->number);
 }
 
+static uint32_t *
+label_bucket(struct parser *parser, struct slice name)
+{
+    return &parser->label_buckets[fingerprint64(name) % LABEL_BUCKETS];
+}
+
+void
+parser_forget_labels(struct parser *parser, size_t count)
+{
+    while (parser->label_count > count) {
+        const struct label *label = &parser->labels[--parser->label_count];
+        *label_bucket(parser, label->name) = label->next;
+    }
+}
+
 static enum status
 labelled_blank(struct parser *parser, struct place *place)
 {
     const struct slice name = parser->lexer.token.value;
-    for (size_t i = 0; i < parser->label_count; i++) {
-        const struct label *label = &parser->labels[i];
+    uint32_t *bucket = label_bucket(parser, name);
+    for (uint32_t i = *bucket; i > 0; i = parser->labels[i - 1].next) {
+        const struct label *label = &parser->labels[i - 1];
         if (slice_equal(label->name, name)) {
             if (label->block != parser->block) {
                 return lexer_fail(&parser->lexer, parser->lexer.token.text.at,
@@ -45,8 +63,14 @@ labelled_blank(struct parser *parser, struct place *place)
     if (parser->label_count == LABELS_MAXIMUM) {
         return parser_too_large(parser);
     }
+    if (parser->label_count == parser->label_room) {
+        parser->label_room = parser->label_room ? 2 * parser->label_room : 64;
+        parser->labels = memory_resize(parser->labels, parser->label_room, sizeof *parser->labels);
+    }
     TRY(new_blank(parser, place));
-    parser->labels[parser->label_count++] = (struct label){name, place->number, parser->block};
+    parser->labels[parser->label_count++] =
+        (struct label){name, place->number, parser->block, *bucket};
+    *bucket = (uint32_t)parser->label_count;
     return STATUS_OK;
 }
 

@@ -252,7 +252,7 @@ parse_change(struct parser *parser)
         parser->lexer = lexer;
         TRY(parse_modify(parser, (struct place){0}));
     }
-    parser->label_count = labels;
+    parser_forget_labels(parser, labels);
     return STATUS_OK;
 }
 
@@ -267,7 +267,7 @@ parse_with(struct parser *parser)
     const struct term term = term_iri(iri);
     TRY(parser_constant(parser, &term, &with.number));
     TRY(parse_modify(parser, with));
-    parser->label_count = labels;
+    parser_forget_labels(parser, labels);
     return STATUS_OK;
 }
 
@@ -343,6 +343,7 @@ prepare(struct update *update, struct slice text, struct slice base, struct reas
         status = parse_update(parser, update);
     }
     free(parser->prefixes);
+    free(parser->labels);
     free(parser);
     return status;
 }
