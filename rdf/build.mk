@@ -8,4 +8,4 @@ rdf_OBJECTS := rdf/term.o rdf/lexical.o rdf/scratch.o rdf/problem.o rdf/resolve.
 CONFORMANCE += run_rdf rdfcat
 UNIT_TESTS += tests/unit/test_nquads tests/unit/test_turtle tests/unit/test_rdfxml \
 	tests/unit/test_canonical tests/unit/test_rdf_writer
-FUZZERS += fuzz_nquads fuzz_turtle fuzz_rdfxml
+FUZZERS += fuzz_nquads fuzz_turtle fuzz_rdfxml fuzz_jsonld
