@@ -8,6 +8,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "index/partition_private.h"
+#include "index/term_set.h"
 #include "rdf/graph.h"
 #include "rdf/nquads.h"
 
@@ -21,9 +22,12 @@ struct patch_queue {
 
 /* What the writer needs for one patch. */
 struct patching {
+    struct patch_queue *queue;
     struct partition *partition;
+    size_t memory; /* of one batch */
     struct partition_reader *reader;
     struct index_batch *batch;
+    struct term_set uris; /* of graphs in the batch */
     struct patch *patch;
     struct graph removed, added;
 };
@@ -208,13 +212,15 @@ patch_graph(struct patching *patching, struct slice uri, struct slice removed, s
 {
     struct index_document document;
     oid graph;
+    TRY(find_document(patching, uri, &document, &graph, why));
+    if (graph == OID_NONE) {
+        size_t number;
+        return index_batch_add(patching->batch, &document, added, &number, why);
+    }
     TRY(load(&patching->removed, uri, removed, why));
     TRY(load(&patching->added, uri, added, why));
-    TRY(find_document(patching, uri, &document, &graph, why));
     index_batch_begin(patching->batch, &document);
-    if (graph != OID_NONE) {
-        TRY(keep_quads(patching, graph, uri, why));
-    }
+    TRY(keep_quads(patching, graph, uri, why));
     for (size_t i = 0; i < patching->added.count; i++) {
         TRY(index_batch_quad(patching->batch, &patching->added.quads[i], why));
     }
@@ -230,28 +236,69 @@ commit(struct patching *patching, bool *broken, struct reason *why)
 {
     const enum status status = index_batch_commit(patching->batch, why);
     *broken = status != STATUS_OK && status != STATUS_FULL;
-    for (size_t i = 0; i < index_batch_documents(patching->batch) && status == STATUS_OK; i++) {
+    return status;
+}
+
+/* What documents first..first+count-1 of the committed batch changed. */
+static void
+count_changes(struct patching *patching, struct patch *patch, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
         const struct index_result *result = index_batch_result(patching->batch, i);
-        patching->patch->added += result->added;
-        patching->patch->removed += result->removed;
+        patch->added += result->added;
+        patch->removed += result->removed;
+    }
+}
+
+static enum status
+commit_alone(struct patching *patching, bool *broken, struct reason *why)
+{
+    const enum status status = commit(patching, broken, why);
+    if (status == STATUS_OK) {
+        count_changes(patching, patching->patch, 0, index_batch_documents(patching->batch));
     }
     index_batch_reset(patching->batch);
     return status;
 }
 
-static enum status
-patch_quads(struct patching *patching, struct codec_reader *in, bool *broken, struct reason *why)
+static bool
+is_in_batch(const struct patching *patching, struct slice uri)
 {
-    const uint64_t graphs = codec_get_varint(in);
-    for (uint64_t i = 0; i < graphs && !in->bad; i++) {
-        const struct slice uri = codec_get_slice(in);
-        const struct slice removed = codec_get_slice(in), added = codec_get_slice(in);
-        if (!in->bad) {
-            TRY(patch_graph(patching, uri, removed, added, why));
+    const struct term term = term_iri(uri);
+    return term_set_find(&patching->uris, &term, term_hash(&term)) != NULL;
+}
+
+/* Its graphs into the batch. AGAIN: one of them is in the batch already, and nothing was added. */
+static enum status
+add_graphs(struct patching *patching, struct patch *patch, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(patch->request.payload);
+    (void)codec_get_u8(&in);
+    const uint64_t graphs = codec_get_varint(&in);
+    const struct codec_reader start = in;
+    for (uint64_t i = 0; i < graphs && !in.bad; i++) {
+        const struct slice uri = codec_get_slice(&in);
+        (void)codec_get_slice(&in);
+        (void)codec_get_slice(&in);
+        if (!in.bad && is_in_batch(patching, uri)) {
+            return STATUS_AGAIN;
         }
     }
-    return codec_at_end(in) ? commit(patching, broken, why)
-                            : status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+    if (!codec_at_end(&in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+    }
+    in = start;
+    for (uint64_t i = 0; i < graphs; i++) {
+        const struct slice uri = codec_get_slice(&in);
+        const struct slice removed = codec_get_slice(&in), added = codec_get_slice(&in);
+        const struct term term = term_iri(uri);
+        if (is_in_batch(patching, uri)) {
+            return status_fail(why, STATUS_PROTOCOL, "a change names a graph twice");
+        }
+        (void)term_set_add(&patching->uris, &term);
+        TRY(patch_graph(patching, uri, removed, added, why));
+    }
+    return STATUS_OK;
 }
 
 static enum status
@@ -275,7 +322,7 @@ patch_clear(struct patching *patching, struct codec_reader *in, bool *broken, st
     for (uint64_t i = 0; i < graphs && !in->bad; i++) {
         TRY(clear_graph(patching, codec_get_slice(in), why));
     }
-    return codec_at_end(in) ? commit(patching, broken, why)
+    return codec_at_end(in) ? commit_alone(patching, broken, why)
                             : status_fail(why, STATUS_PROTOCOL, "a change is malformed");
 }
 
@@ -325,21 +372,24 @@ patch_clear_all(struct patching *patching, struct codec_reader *in, bool *broken
     }
     while (!end) {
         TRY(clear_some(patching, except, &graph, &end, why));
-        TRY(commit(patching, broken, why));
+        TRY(commit_alone(patching, broken, why));
         partition_reader_renew(patching->reader);
     }
     return STATUS_OK;
 }
 
+/* By itself. */
 static enum status
 carry_out(struct patching *patching, bool *broken, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(patching->patch->request.payload);
     index_batch_reset(patching->batch);
+    term_set_reset(&patching->uris);
     partition_reader_renew(patching->reader);
     switch ((enum patch_kind)codec_get_u8(&in)) {
     case PATCH_QUADS:
-        return patch_quads(patching, &in, broken, why);
+        TRY(add_graphs(patching, patching->patch, why));
+        return commit_alone(patching, broken, why);
     case PATCH_CLEAR:
         return patch_clear(patching, &in, broken, why);
     case PATCH_CLEAR_ALL_BUT:
@@ -374,31 +424,102 @@ hand_back(struct patch_queue *queue, struct patch *patch)
     signal_event(queue->finished);
 }
 
+static bool
+is_quads(const struct patch *patch)
+{
+    const struct slice payload = patch->request.payload;
+    return payload.length > 0 && payload.at[0] == PATCH_QUADS;
+}
+
+static enum status
+work_alone(struct patching *patching, struct patch *patch, struct reason *why)
+{
+    bool broken = false;
+    patching->patch = patch;
+    patch->status = carry_out(patching, &broken, &patch->why);
+    const enum status status =
+        broken ? status_fail(why, patch->status, "%s", patch->why.text) : STATUS_OK;
+    hand_back(patching->queue, patch);
+    return status;
+}
+
+/* Large batches are cheaper by far: as many patches as fit go into one transaction. They are taken
+ * off *list. When one of them is at fault, each is tried by itself. */
+static enum status
+work_together(struct patching *patching, struct patch **list, struct reason *why)
+{
+    struct patch *first = *list, *last = NULL;
+    enum status status = STATUS_OK;
+    bool broken = false;
+    index_batch_reset(patching->batch);
+    term_set_reset(&patching->uris);
+    partition_reader_renew(patching->reader);
+    for (struct patch *patch = first; patch != NULL && is_quads(patch); patch = patch->next) {
+        patch->first = index_batch_documents(patching->batch);
+        status = index_batch_bytes(patching->batch) >= patching->memory && last != NULL
+                     ? STATUS_AGAIN
+                     : add_graphs(patching, patch, why);
+        if (status != STATUS_OK) {
+            break;
+        }
+        patch->count = index_batch_documents(patching->batch) - patch->first;
+        last = patch;
+    }
+    *list = last != NULL ? last->next : first->next;
+    (last != NULL ? last : first)->next = NULL;
+    const bool whole = last != NULL && (status == STATUS_OK || status == STATUS_AGAIN);
+    if (whole) {
+        status = commit(patching, &broken, why);
+        if (broken) {
+            drop(first);
+            return status;
+        }
+    }
+    while (first != NULL) {
+        struct patch *patch = first;
+        first = patch->next;
+        if (!whole) {
+            TRY(work_alone(patching, patch, why));
+            continue;
+        }
+        patch->status = status;
+        if (status == STATUS_OK) {
+            count_changes(patching, patch, patch->first, patch->count);
+        } else {
+            patch->why = *why;
+        }
+        hand_back(patching->queue, patch);
+    }
+    return STATUS_OK;
+}
+
 enum status
-patch_queue_work(struct patch_queue *queue, struct partition *partition, struct reason *why)
+patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t memory,
+                 struct reason *why)
 {
     struct patch *list = take_wanted(queue);
-    struct patching patching = {.partition = partition};
-    bool broken = false;
+    struct patching patching = {.queue = queue, .partition = partition, .memory = memory};
     if (list == NULL) {
         return STATUS_OK;
     }
     enum status status = partition_reader_open(&patching.reader, partition, why);
     patching.batch = index_batch_new(partition);
+    term_set_init(&patching.uris);
     graph_init(&patching.removed, 0);
     graph_init(&patching.added, 0);
     while (list != NULL && status == STATUS_OK) {
-        struct patch *patch = patching.patch = list;
-        list = patch->next;
-        patch->status = carry_out(&patching, &broken, &patch->why);
-        if (broken) {
-            status = status_fail(why, patch->status, "%s", patch->why.text);
+        if (is_quads(list)) {
+            status = work_together(&patching, &list, why);
+        } else {
+            struct patch *patch = list;
+            list = patch->next;
+            status = work_alone(&patching, patch, why);
         }
-        hand_back(queue, patch);
     }
     drop(list);
     graph_release(&patching.removed);
     graph_release(&patching.added);
+    term_set_release(&patching.uris);
     index_batch_free(patching.batch);
     partition_reader_close(patching.reader);
     return status;

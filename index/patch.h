@@ -24,6 +24,7 @@ struct patch {
     enum status status;
     struct reason why;
     uint64_t added, removed; /* quads that made a difference */
+    size_t first, count;     /* private: its documents in the batch */
     struct patch *next;
 };
 
@@ -43,10 +44,11 @@ struct patch *patch_queue_take(struct patch_queue *queue);
 
 /* Readable while there is something to carry out. */
 int patch_queue_descriptor(const struct patch_queue *queue);
-/* Carries out all that wait. The caller's own batch should be committed before, else what it
- * holds for the same graph overwrites the patch. OK, or a failure after which the process must
- * start again; the patches' own failures are theirs. */
-enum status patch_queue_work(struct patch_queue *queue, struct partition *partition,
+/* Carries out all that wait, as many as `memory` bytes of batch take in one transaction. The
+ * caller's own batch should be committed before, else what it holds for the same graph overwrites
+ * the patch. OK, or a failure after which the process must start again; the patches' own failures
+ * are theirs. */
+enum status patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t memory,
                              struct reason *why);
 
 #endif

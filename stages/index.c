@@ -44,7 +44,7 @@ struct index_stage {
     struct links *links;
     struct index_batch *batch;
     struct taken *waiting; /* in the batch */
-    size_t batch_memory;
+    size_t batch_memory, patch_memory;
     char *folder, *scratch, *endpoint;
     struct buf memory;
 };
@@ -192,7 +192,8 @@ take_patches(void *context, uint32_t events)
     struct reason why = {""};
     enum status status = stage->waiting != NULL ? commit(stage, &why) : STATUS_OK;
     if (status == STATUS_OK) {
-        status = patch_queue_work(service_patches(stage->service), stage->partition, &why);
+        status = patch_queue_work(service_patches(stage->service), stage->partition,
+                                  stage->patch_memory, &why);
     }
     if (status != STATUS_OK) {
         log_error("commit_failed", "reason=%s", why.text);
@@ -296,6 +297,7 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     *context = stage;
     stage->run = run;
     stage->batch_memory = (size_t)opt_integer(set, "index.batch_memory");
+    stage->patch_memory = (size_t)opt_integer(set, "index.import_memory");
     buf_init(&stage->memory, SIZE_MAX / 2);
     if (partition >= (uint64_t)opt_integer(set, "index.partitions")) {
         return status_fail(why, STATUS_MISUSE,
