@@ -2,10 +2,13 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_token.o transforms/html_parse.o transforms/html_build.o \
 	transforms/html_stack.o transforms/html_formatting.o transforms/html_modes.o \
 	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_tidy.o transforms/xhtml.o \
-	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o \
+	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
+	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
+	transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
-	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/program.o \
+	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
+	transforms/stylesheet_functions.o transforms/construct.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld
@@ -15,3 +18,5 @@ UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
 UNIT_TESTS += tests/unit/test_transform
 FUZZERS += fuzz_html fuzz_transform
 UNIT_TESTS += tests/unit/test_encoding_labels
+UNIT_TESTS += tests/unit/test_contexts
+CONFORMANCE += run_microdata
