@@ -229,7 +229,8 @@ print_outcome(const struct document_outcome *outcome, bool explain)
     if (explain) {
         fprintf(stderr, "said: %.*s\n", SLICE_PRINT(outcome->counts));
     }
-    fprintf(stderr, "%.*s%.*s", SLICE_PRINT(outcome->repairs), SLICE_PRINT(outcome->problems));
+    fprintf(stderr, "%.*s%.*s%.*s", SLICE_PRINT(outcome->repairs), SLICE_PRINT(outcome->problems),
+            SLICE_PRINT(outcome->advice));
 }
 
 static enum status

@@ -165,6 +165,7 @@ encode_result(const struct transform_result *result, struct buf *reply)
     codec_put_slice(reply, buf_slice(&result->problems));
     codec_put_slice(reply, buf_slice(&result->counts));
     codec_put_slice(reply, buf_slice(&result->repairs));
+    codec_put_slice(reply, buf_slice(&result->advice));
     codec_put_slice(reply, buf_slice(&result->needs));
     codec_put_slice(reply, buf_slice(&result->explanation));
     codec_put_slice(reply, buf_slice(&result->graph));
@@ -386,6 +387,7 @@ document_outcome_decode(struct slice reply, struct document_outcome *outcome)
     outcome->problems = codec_get_slice(&reader);
     outcome->counts = codec_get_slice(&reader);
     outcome->repairs = codec_get_slice(&reader);
+    outcome->advice = codec_get_slice(&reader);
     outcome->needs = codec_get_slice(&reader);
     outcome->explanation = codec_get_slice(&reader);
     outcome->graph = codec_get_slice(&reader);

@@ -37,7 +37,7 @@ struct document_outcome {
     bool canonical;
     uint64_t quads, problem_count;
     /* As in struct transform_result; they point into the reply. */
-    struct slice names, problems, counts, repairs, needs, explanation, graph;
+    struct slice names, problems, counts, repairs, advice, needs, explanation, graph;
 };
 /* header (buf_init'ed) is filled here and must live, as the request's bytes must, until done. */
 void document_submit_transform(struct document_workers *workers,

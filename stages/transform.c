@@ -74,6 +74,7 @@ set_meta(struct stage_job *job, const struct document_outcome *outcome,
     meta_set_number(&job->meta, META_TRANSFORM_PROBLEM_COUNT, outcome->problem_count);
     meta_set_text(&job->meta, META_TRANSFORM_QUADS, outcome->counts);
     meta_set_text(&job->meta, META_TRANSFORM_REPAIRS, outcome->repairs);
+    meta_set_text(&job->meta, META_TRANSFORM_ADVICE, outcome->advice);
     if (outcome->state == TRANSFORM_BROKEN) {
         meta_set_text(&job->meta, META_STATE, SLICE("broken"));
         meta_set_text(&job->meta, META_REASON,

@@ -27,7 +27,9 @@ static const struct builtin {
     builtin_function *run;
 } builtins[] = {
     {"html", builtin_html},
+    {"microdata", builtin_microdata},
     {"jsonld", builtin_jsonld},
+    {"links", builtin_links},
 };
 
 static const struct builtin *

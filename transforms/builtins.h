@@ -16,5 +16,10 @@ typedef enum status builtin_function(struct material *material, struct reason *w
 builtin_function builtin_html;
 /* JSON-LD documents, and script elements of pages: jsonld.h */
 builtin_function builtin_jsonld;
+/* Link headers: link_header.c */
+builtin_function builtin_links;
+
+/* microdata.h */
+builtin_function builtin_microdata;
 
 #endif

@@ -1,8 +1,10 @@
 #include "transforms/html_extract.h"
 
+#include "transforms/dates.h"
+#include "transforms/relations.h"
 #include "transforms/vocabulary.h"
 
-enum { TITLE_MAXIMUM = 4096, LANGUAGE_MAXIMUM = 35, NAME_MAXIMUM = 4096 };
+enum { TITLE_MAXIMUM = 4096, NAME_MAXIMUM = 4096 };
 
 void
 html_extractor_init(struct html_extractor *extractor)
@@ -10,6 +12,10 @@ html_extractor_init(struct html_extractor *extractor)
     links_init(&extractor->links);
     text_init(&extractor->text);
     buf_init(&extractor->name, NAME_MAXIMUM);
+    buf_init(&extractor->datatype, NAME_MAXIMUM);
+    for (size_t i = 0; i < HTML_MEDIA_KINDS; i++) {
+        buf_init(&extractor->media[i], LINK_MAXIMUM);
+    }
 }
 
 void
@@ -18,30 +24,23 @@ html_extractor_release(struct html_extractor *extractor)
     links_release(&extractor->links);
     text_release(&extractor->text);
     buf_release(&extractor->name);
+    buf_release(&extractor->datatype);
+    for (size_t i = 0; i < HTML_MEDIA_KINDS; i++) {
+        buf_release(&extractor->media[i]);
+    }
 }
 
-/* A BCP 47 tag as N-Quads allows it, in lower case; empty when malformed. */
-static struct slice
-language_tag(struct slice tag, char text[LANGUAGE_MAXIMUM + 1])
+bool
+html_next_word(struct slice *list, struct slice *word)
 {
-    tag = slice_trim(tag);
-    if (tag.length == 0 || tag.length > LANGUAGE_MAXIMUM) {
-        return (struct slice){0};
+    *list = slice_trim(*list);
+    size_t n = 0;
+    while (n < list->length && (uint8_t)list->at[n] > ' ') {
+        n++;
     }
-    size_t part = 0;
-    bool first = true;
-    for (size_t i = 0; i < tag.length; i++) {
-        const char c = tag.at[i] == '_' ? '-' : tag.at[i];
-        const char lower = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-        const bool letter = lower >= 'a' && lower <= 'z';
-        if (lower == '-' ? part == 0 : !letter && (first || lower < '0' || lower > '9')) {
-            return (struct slice){0};
-        }
-        first &= lower != '-';
-        part = lower == '-' ? 0 : part + 1;
-        text[i] = lower;
-    }
-    return part > 0 ? slice_of(text, tag.length) : (struct slice){0};
+    *word = slice_of(list->at, n);
+    *list = slice_of(list->at + n, list->length - n);
+    return n > 0;
 }
 
 struct slice
@@ -80,16 +79,14 @@ walk_title(struct html_walk *walk)
               html_walk_language(walk, walk->node, language));
 }
 
-/* The first base element with a href counts, for the whole document. */
-static void
-find_base(struct html_walk *walk)
+void
+html_rebase(const struct html_tree *tree, struct links *links)
 {
-    const struct html_tree *tree = walk->tree;
     for (uint32_t i = 1; i < tree->node_count; i++) {
         struct slice href;
         if (tree->nodes[i].element == HTML_BASE && tree->nodes[i].space == HTML_SPACE_HTML &&
             html_attribute(tree, i, "href", &href)) {
-            links_rebase(&walk->extractor->links, href);
+            links_rebase(links, href);
             return;
         }
     }
@@ -103,6 +100,30 @@ walk_language_of_page(struct html_walk *walk)
         emit_text(walk->emitter, VOCABULARY_DCTERMS "language",
                   html_walk_language(walk, 1, language), (struct slice){0});
     }
+}
+
+/* Dates that the page marks as such; the one that says when it was published apart. */
+static void
+walk_time(struct html_walk *walk)
+{
+    struct slice written, pubdate;
+    char text[DATE_TEXT_SIZE];
+    bool has_time;
+    if (!html_attribute(walk->tree, walk->node, "datetime", &written) ||
+        !date_parse(slice_trim(written), text, &has_time)) {
+        return;
+    }
+    struct term object = term_literal(slice_string(text));
+    const size_t dash = slice_find(object.value, '-');
+    if (has_time) {
+        object.datatype = SLICE(VOCABULARY_XSD "dateTime");
+    } else if (object.value.length - dash == 6) {
+        object.datatype = SLICE(VOCABULARY_XSD "date");
+    }
+    emit(walk->emitter, &walk->emitter->document,
+         html_attribute(walk->tree, walk->node, "pubdate", &pubdate) ? VOCABULARY_DCTERMS "issued"
+                                                                     : VOCABULARY_QUADRILLE "time",
+         &object);
 }
 
 /* Returns the node to go on with. */
@@ -140,6 +161,9 @@ walk_element(struct html_walk *walk)
     case HTML_IMG:
         html_walk_image(walk);
         return next;
+    case HTML_TIME:
+        walk_time(walk);
+        return next;
     case HTML_SCRIPT:
     case HTML_STYLE:
     case HTML_TEMPLATE:
@@ -157,7 +181,10 @@ html_extract(struct html_extractor *extractor, const struct html_tree *tree, str
 {
     struct html_walk walk = {.extractor = extractor, .tree = tree, .emitter = emitter};
     links_begin(&extractor->links, base);
-    find_base(&walk);
+    for (size_t i = 0; i < HTML_MEDIA_KINDS; i++) {
+        buf_reset(&extractor->media[i]);
+    }
+    html_rebase(tree, &extractor->links);
     emit_iri(emitter, VOCABULARY_RDF "type", SLICE(VOCABULARY_FOAF "Document"));
     walk_language_of_page(&walk);
     for (uint32_t i = 1; i < tree->node_count && emitter->status == STATUS_OK;) {

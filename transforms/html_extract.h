@@ -7,12 +7,16 @@
 #include "transforms/html.h"
 #include "transforms/links.h"
 
+enum { HTML_MEDIA_KINDS = 3, HTML_SCHEMAS = 16 };
+
 /* Kept between documents for its memory. */
 struct html_extractor {
     struct links links;
     struct text text;
     struct buf name; /* predicates and addresses being built */
-    bool lines;      /* tell the line of each statement; costs counting them */
+    struct buf datatype;
+    struct buf media[HTML_MEDIA_KINDS]; /* the picture, film, sound that Open Graph named last */
+    bool lines;                         /* tell the line of each statement; costs counting them */
 };
 void html_extractor_init(struct html_extractor *extractor);
 void html_extractor_release(struct html_extractor *extractor);
@@ -21,6 +25,9 @@ void html_extractor_release(struct html_extractor *extractor);
  * emitter->document is the document's IRI. */
 enum status html_extract(struct html_extractor *extractor, const struct html_tree *tree,
                          struct slice base, struct emitter *emitter);
+
+/* <base href>: the first one counts, for the whole document. After links_begin. */
+void html_rebase(const struct html_tree *tree, struct links *links);
 
 /* ---- parts, for html_extract alone ---- */
 
@@ -40,7 +47,9 @@ void html_walk_emails(struct html_walk *walk, struct slice text);
 void html_walk_mailto(struct html_walk *walk, struct slice href);
 /* The language of a node: its own or its ancestors' lang; empty when none or malformed. */
 struct slice html_walk_language(struct html_walk *walk, uint32_t node, char text[36]);
-/* Statements for each link relation in rel. */
-void html_walk_relations(struct html_walk *walk, struct slice rel, const struct term *target);
+/* The next word of a list; false: no more. */
+bool html_next_word(struct slice *list, struct slice *word);
+/* Whether a word of property, rel or rev is one that RDFa makes a statement with. */
+bool html_is_rdfa_name(const struct html_tree *tree, uint32_t node, struct slice word);
 
 #endif

@@ -106,19 +106,28 @@ material_sink(struct material *material)
     return (struct quad_sink){take_quad, material};
 }
 
+static void
+note_problem(struct material *material, struct buf *lines, uint64_t line, const char *text)
+{
+    buf_printf(lines, "%s: ", material->transform ? material->transform->name : "");
+    if (line > 0) {
+        buf_printf(lines, "line %lu: ", (unsigned long)line);
+    }
+    buf_printf(lines, "%.*s\n", PROBLEM_TEXT, text);
+}
+
 void
 material_problem(struct material *material, uint64_t line, const char *text)
 {
-    struct transform_result *result = material->result;
-    if (result->problem_count++ >= PROBLEMS_KEPT) {
-        return;
+    if (material->result->problem_count++ < PROBLEMS_KEPT) {
+        note_problem(material, &material->result->problems, line, text);
     }
-    buf_printf(&result->problems,
-               "%s: ", material->transform ? material->transform->name : "document");
-    if (line > 0) {
-        buf_printf(&result->problems, "line %lu: ", (unsigned long)line);
-    }
-    buf_printf(&result->problems, "%.*s\n", PROBLEM_TEXT, text);
+}
+
+void
+material_advice(struct material *material, uint64_t line, const char *text)
+{
+    note_problem(material, &material->result->advice, line, text);
 }
 
 static void
@@ -131,6 +140,18 @@ struct problem_sink
 material_problems(struct material *material)
 {
     return (struct problem_sink){take_problem, material};
+}
+
+static void
+take_advice(void *context, const struct parse_problem *problem)
+{
+    material_advice(context, problem->line, problem->text);
+}
+
+struct problem_sink
+material_advices(struct material *material)
+{
+    return (struct problem_sink){take_advice, material};
 }
 
 void

@@ -62,6 +62,9 @@ void material_end(struct material *material);
 struct quad_sink material_sink(struct material *material);
 void material_problem(struct material *material, uint64_t line, const char *text);
 struct problem_sink material_problems(struct material *material);
+/* What a publisher should mend though nothing was lost by it: kept for reports, no problem. */
+void material_advice(struct material *material, uint64_t line, const char *text);
+struct problem_sink material_advices(struct material *material);
 
 /* Bad input of a kind that was understood all the same, `count` times: "trailing comma". what is a
  * constant. */

@@ -35,6 +35,7 @@ transform_result_init(struct transform_result *result, size_t output)
     buf_init(&result->problems, 16 << 10);
     buf_init(&result->counts, 4096);
     buf_init(&result->repairs, 8 << 10);
+    buf_init(&result->advice, 8 << 10);
     buf_init(&result->needs, 256 << 10);
     buf_init(&result->explanation, output);
 }
@@ -47,6 +48,7 @@ transform_result_release(struct transform_result *result)
     buf_release(&result->problems);
     buf_release(&result->counts);
     buf_release(&result->repairs);
+    buf_release(&result->advice);
     buf_release(&result->needs);
     buf_release(&result->explanation);
 }
@@ -124,6 +126,9 @@ transform_chain(struct registry *registry, const struct transform_request *reque
                 struct buf *memory, struct transform *chain[REGISTRY_CHAIN])
 {
     struct registry_subject subject = {.type = request->type};
+    if (request->link_header.length > 0) {
+        subject.header = SLICE("link");
+    }
     struct xml_peek peek;
     struct slice head = {request->bytes.at, request->bytes.length < PEEK_BYTES
                                                 ? request->bytes.length
@@ -244,6 +249,7 @@ transform_run(struct transformer *transformer, const struct transform_request *r
     buf_reset(&result->problems);
     buf_reset(&result->counts);
     buf_reset(&result->repairs);
+    buf_reset(&result->advice);
     buf_reset(&result->needs);
     buf_reset(&result->explanation);
     result->state = TRANSFORM_NONE;
