@@ -7,5 +7,5 @@ rdf_OBJECTS := rdf/term.o rdf/lexical.o rdf/scratch.o rdf/problem.o rdf/resolve.
 	rdf/jsonld_expand.o rdf/jsonld_maps.o rdf/jsonld_values.o rdf/jsonld_rdf.o rdf/jsonld_link.o
 CONFORMANCE += run_rdf rdfcat
 UNIT_TESTS += tests/unit/test_nquads tests/unit/test_turtle tests/unit/test_rdfxml \
-	tests/unit/test_canonical tests/unit/test_rdf_writer
+	tests/unit/test_canonical tests/unit/test_rdf_writer tests/unit/test_jsonld
 FUZZERS += fuzz_nquads fuzz_turtle fuzz_rdfxml fuzz_jsonld

@@ -180,7 +180,8 @@ read_character(struct json_reader *reader)
 static inline bool
 ends(const struct json_reader *reader, char quote)
 {
-    return *reader->at == quote && (!reader->lenient || json_quote_ends(reader, reader->at, quote));
+    return *reader->at == quote &&
+           (!reader->lenient || reader->in_name || json_quote_ends(reader, reader->at, quote));
 }
 
 /* A string whose decoded form is not what is written. */
@@ -344,7 +345,9 @@ read_member(struct json_reader *reader, struct json *object)
     member->line = (uint32_t)reader->line;
     if (reader->at < reader->end && *reader->at == '"') {
         reader->at++;
+        reader->in_name = true;
         TRY(json_read_string(reader, '"', &member->key));
+        reader->in_name = false;
     } else if (reader->lenient && reader->at < reader->end) {
         TRY(json_read_name(reader, &member->key));
     } else {

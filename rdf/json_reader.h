@@ -10,6 +10,7 @@ struct json_reader {
     uint64_t line;
     uint32_t depth, depth_limit;
     bool lenient;
+    bool in_name;   /* of a member: ends at its first quote */
     bool truncated; /* the text ended inside a value */
     size_t memory;
     uint64_t *repairs;

@@ -211,6 +211,7 @@ expand_value_keyword(struct jsonld *jsonld, struct expansion *expansion, const s
             return jsonld_error(jsonld, entry->line, "invalid value object value", entry->key);
         }
     } else if (!is_scalar(entry) && entry->kind != JSON_NULL) {
+        expansion->lost = true;
         return jsonld_error(jsonld, entry->line, "invalid value object value",
                             SLICE("@value must be a string, a number, a boolean or null"));
     }
@@ -633,6 +634,9 @@ expand_object(struct jsonld *jsonld, const struct jsonld_context *active, struct
     TRY(take_types(jsonld, &expansion, element));
     expansion.result = jsonld_object(jsonld, element->line);
     TRY(expand_entries(jsonld, &expansion, element));
+    if (expansion.lost) {
+        return STATUS_OK;
+    }
     *expanded = expansion.result;
     return jsonld_finish(jsonld, property, expanded);
 }

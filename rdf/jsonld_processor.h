@@ -251,6 +251,7 @@ struct expansion {
     struct property property;
     struct json *result; /* object */
     bool json_type;      /* the object is a value of type @json */
+    bool lost;           /* lenient: a value whose @value is none */
 };
 
 enum status jsonld_expand_value(struct jsonld *jsonld, const struct jsonld_context *active,

@@ -207,6 +207,9 @@ literal(struct jsonld *jsonld, const struct json *object, const struct json *val
 {
     const struct json *datatype = jsonld_entry(object, KEYWORD_TYPE);
     const char *usual = NULL;
+    if (datatype != NULL && datatype->kind != JSON_STRING) { /* given by a type map */
+        return (struct term){.kind = TERM_NONE};
+    }
     if (datatype != NULL && slice_is(datatype->text, "@json")) {
         return json_literal(jsonld, value);
     }
