@@ -92,6 +92,40 @@ html_rebase(const struct html_tree *tree, struct links *links)
     }
 }
 
+bool
+html_is_schema(const struct html_tree *tree, uint32_t node, struct slice *prefix)
+{
+    const struct slice start = SLICE("schema.");
+    if (!html_attribute(tree, node, "rel", prefix)) {
+        return false;
+    }
+    *prefix = slice_trim(*prefix);
+    if (prefix->length <= start.length ||
+        !slice_equal_nocase(slice_of(prefix->at, start.length), start)) {
+        return false;
+    }
+    *prefix = slice_of(prefix->at + start.length, prefix->length - start.length);
+    return true;
+}
+
+/* Declarations of prefixes for names of meta elements, wherever they stand (DCMI, "Expressing
+ * Dublin Core metadata using HTML"). */
+static void
+find_schemas(struct html_walk *walk)
+{
+    struct html_extractor *extractor = walk->extractor;
+    const struct html_tree *tree = walk->tree;
+    extractor->schema_count = 0;
+    for (uint32_t i = 1; i < tree->node_count && extractor->schema_count < HTML_SCHEMAS; i++) {
+        struct slice prefix, href;
+        if (tree->nodes[i].element == HTML_LINK && html_is_schema(tree, i, &prefix) &&
+            html_attribute(tree, i, "href", &href)) {
+            extractor->schemas[extractor->schema_count].prefix = prefix;
+            extractor->schemas[extractor->schema_count++].namespace = slice_trim(href);
+        }
+    }
+}
+
 static void
 walk_language_of_page(struct html_walk *walk)
 {
@@ -185,6 +219,7 @@ html_extract(struct html_extractor *extractor, const struct html_tree *tree, str
         buf_reset(&extractor->media[i]);
     }
     html_rebase(tree, &extractor->links);
+    find_schemas(&walk);
     emit_iri(emitter, VOCABULARY_RDF "type", SLICE(VOCABULARY_FOAF "Document"));
     walk_language_of_page(&walk);
     for (uint32_t i = 1; i < tree->node_count && emitter->status == STATUS_OK;) {

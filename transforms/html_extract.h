@@ -16,7 +16,12 @@ struct html_extractor {
     struct buf name; /* predicates and addresses being built */
     struct buf datatype;
     struct buf media[HTML_MEDIA_KINDS]; /* the picture, film, sound that Open Graph named last */
-    bool lines;                         /* tell the line of each statement; costs counting them */
+    /* <link rel="schema.DC" href="..."> of the present page */
+    struct {
+        struct slice prefix, namespace;
+    } schemas[HTML_SCHEMAS];
+    size_t schema_count;
+    bool lines; /* tell the line of each statement; costs counting them */
 };
 void html_extractor_init(struct html_extractor *extractor);
 void html_extractor_release(struct html_extractor *extractor);
@@ -47,6 +52,8 @@ void html_walk_emails(struct html_walk *walk, struct slice text);
 void html_walk_mailto(struct html_walk *walk, struct slice href);
 /* The language of a node: its own or its ancestors' lang; empty when none or malformed. */
 struct slice html_walk_language(struct html_walk *walk, uint32_t node, char text[36]);
+/* Whether a link element declares a prefix, and which. */
+bool html_is_schema(const struct html_tree *tree, uint32_t node, struct slice *prefix);
 /* The next word of a list; false: no more. */
 bool html_next_word(struct slice *list, struct slice *word);
 /* Whether a word of property, rel or rev is one that RDFa makes a statement with. */

@@ -1,104 +1,39 @@
 /* Links, images and mail addresses of a page. */
 #include "transforms/html_extract.h"
+#include "transforms/relations.h"
 #include "transforms/vocabulary.h"
 
-enum { ANCHOR_MAXIMUM = 1024, ADDRESS_MAXIMUM = 254, RELATIONS_MAXIMUM = 16 };
+enum { ANCHOR_MAXIMUM = 1024, ADDRESS_MAXIMUM = 254 };
 
 /* ---- relations ---- */
 
-/* Terms of https://www.w3.org/1999/xhtml/vocab */
-static const char xhtml_relations[] =
-    " alternate appendix bookmark cite chapter contents copyright first glossary help icon index"
-    " itsrules last license meta next p3pv1 prev previous role section start stylesheet subsection"
-    " top up ";
-
-/* Link relations registered with IANA that XHTML's vocabulary has not. */
-static const char iana_relations[] =
-    " about acl amphtml appendix apple-touch-icon archives author blocked-by canonical"
-    " collection compression-dictionary convertedfrom create-form current describedby describes"
-    " disclosure dns-prefetch duplicate edit edit-form edit-media enclosure external hosts hub"
-    " item latest-version lrdd manifest mask-icon me memento micropub modulepreload monitor"
-    " nofollow noopener noreferrer opener original payment pingback preconnect predecessor-version"
-    " prefetch preload prerender privacy-policy profile publication related replies search"
-    " self service service-desc service-doc service-meta shortlink sponsored status "
-    "successor-version"
-    " sunset tag terms-of-service timegate timemap token_endpoint type ugc version-history via"
-    " webmention working-copy working-copy-of ";
-
 static bool
-is_listed(const char *list, struct slice word)
+is_rdfa_word(void *context, struct slice word)
 {
-    const char *at = list;
-    while ((at = memmem(at, strlen(at), word.at, word.length)) != NULL) {
-        if (at[-1] == ' ' && at[word.length] == ' ') {
-            return true;
-        }
-        at++;
-    }
-    return false;
+    const struct html_walk *walk = context;
+    return slice_find(word, ':') < word.length && html_is_rdfa_name(walk->tree, walk->node, word);
 }
 
-/* The predicate of a relation in extractor->name; NULL when the word cannot be one. */
-static const char *
-relation_predicate(struct html_walk *walk, struct slice word)
+/* rel, rev and what is said of the target. */
+static void
+walk_relations(struct html_walk *walk, const struct term *target)
 {
-    struct buf *name = &walk->extractor->name;
-    char lower[64];
-    if (word.length == 0 || word.length >= sizeof lower) {
-        return NULL;
+    const struct html_tree *tree = walk->tree;
+    struct link_relations relations = {.is_foreign = is_rdfa_word, .context = walk};
+    const bool rel = html_attribute(tree, walk->node, "rel", &relations.rel);
+    const bool rev = html_attribute(tree, walk->node, "rev", &relations.rev);
+    char tag[LANGUAGE_TAG_SIZE];
+    if (!rel && !rev) {
+        return;
     }
-    for (size_t i = 0; i < word.length; i++) {
-        const char c = word.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-        const bool good = (lower[i] >= 'a' && lower[i] <= 'z') || (c >= '0' && c <= '9') ||
-                          c == '-' || c == '_' || c == '.' || c == ':' || c == '/' || c == '#';
-        if (!good) {
-            return NULL;
-        }
+    html_attribute(tree, walk->node, "type", &relations.type);
+    html_attribute(tree, walk->node, "hreflang", &relations.language);
+    if (html_attribute(tree, walk->node, "title", &relations.title)) {
+        relations.title = text_of(&walk->extractor->text, relations.title, ANCHOR_MAXIMUM);
+        relations.title_language = html_walk_language(walk, walk->node, tag);
     }
-    const struct slice folded = {lower, word.length};
-    buf_reset(name);
-    if (slice_find_slice(word, SLICE("://")) < word.length) {
-        buf_append_slice(name, word);
-        return iri_is_absolute(word) ? name->data : NULL;
-    }
-    if (slice_find(word, '/') < word.length || slice_find(word, '#') < word.length) {
-        return NULL;
-    }
-    if (is_listed(xhtml_relations, folded)) {
-        const bool its = slice_is(folded, "itsrules");
-        buf_printf(name, VOCABULARY_XHV "%.*s", SLICE_PRINT(its ? SLICE("itsRules") : folded));
-    } else if (is_listed(iana_relations, folded)) {
-        buf_printf(name, VOCABULARY_IANA_RELATION "%.*s", SLICE_PRINT(folded));
-    } else {
-        buf_printf(name, VOCABULARY_QUADRILLE "rel-%.*s", SLICE_PRINT(folded));
-    }
-    return name->data;
-}
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-void
-html_walk_relations(struct html_walk *walk, struct slice rel, const struct term *target)
-{
-    size_t i = 0;
-    for (unsigned words = 0; words < RELATIONS_MAXIMUM && i < rel.length; words++) {
-        while (i < rel.length && is_space(rel.at[i])) {
-            i++;
-        }
-        const size_t from = i;
-        while (i < rel.length && !is_space(rel.at[i])) {
-            i++;
-        }
-        const char *predicate = relation_predicate(walk, slice_of(rel.at + from, i - from));
-        if (predicate) {
-            emit(walk->emitter, &walk->emitter->document, predicate, target);
-        }
-    }
+    relations_emit(walk->emitter, &walk->extractor->name, &walk->emitter->document, target,
+                   &relations);
 }
 
 /* ---- mail addresses ---- */
@@ -262,7 +197,7 @@ starts_nocase(struct slice text, const char *prefix)
 void
 html_walk_anchor(struct html_walk *walk)
 {
-    struct slice href, iri, rel;
+    struct slice href, iri;
     if (!html_attribute(walk->tree, walk->node, "href", &href) &&
         !(walk->tree->nodes[walk->node].space == HTML_SPACE_SVG &&
           html_attribute(walk->tree, walk->node, "xlink:href", &href))) {
@@ -278,9 +213,7 @@ html_walk_anchor(struct html_walk *walk)
     }
     const struct term target = term_iri(iri);
     emit(walk->emitter, &walk->emitter->document, VOCABULARY_SIOC "links_to", &target);
-    if (html_attribute(walk->tree, walk->node, "rel", &rel)) {
-        html_walk_relations(walk, rel, &target);
-    }
+    walk_relations(walk, &target);
     struct slice text = anchor_text(walk, walk->node);
     if (text.length == 0 && walk->tree->nodes[walk->node].element == HTML_AREA &&
         html_attribute(walk->tree, walk->node, "alt", &text)) {
@@ -295,12 +228,20 @@ html_walk_anchor(struct html_walk *walk)
 void
 html_walk_link(struct html_walk *walk)
 {
-    struct slice href, iri, rel;
-    if (html_attribute(walk->tree, walk->node, "href", &href) &&
-        html_attribute(walk->tree, walk->node, "rel", &rel) &&
-        links_resolve(&walk->extractor->links, slice_trim(href), &iri)) {
+    struct slice href, iri, rev, prefix;
+    if (!html_attribute(walk->tree, walk->node, "href", &href) ||
+        html_is_schema(walk->tree, walk->node, &prefix)) {
+        return;
+    }
+    href = slice_trim(href);
+    if (starts_nocase(href, "mailto:")) {
+        if (html_attribute(walk->tree, walk->node, "rev", &rev) &&
+            slice_equal_nocase(slice_trim(rev), SLICE("made"))) {
+            html_walk_mailto(walk, href);
+        }
+    } else if (links_resolve(&walk->extractor->links, href, &iri)) {
         const struct term target = term_iri(iri);
-        html_walk_relations(walk, rel, &target);
+        walk_relations(walk, &target);
     }
 }
 

@@ -4,8 +4,6 @@
 
 #include "transforms/encoding.h"
 
-enum { LINK_MAXIMUM = 64 << 10 };
-
 /* What IRIREF of N-Triples forbids: controls, blank and <>"{}|^`\ */
 static bool
 is_forbidden(char c)
@@ -46,9 +44,9 @@ void
 links_init(struct links *links)
 {
     *links = (struct links){0};
-    buf_init(&links->base_memory, 4 * LINK_MAXIMUM);
-    buf_init(&links->memory, 4 * LINK_MAXIMUM);
-    buf_init(&links->iri, 4 * LINK_MAXIMUM);
+    buf_init(&links->base_memory, (size_t)4 * LINK_MAXIMUM);
+    buf_init(&links->memory, (size_t)4 * LINK_MAXIMUM);
+    buf_init(&links->iri, (size_t)4 * LINK_MAXIMUM);
 }
 
 void

@@ -12,6 +12,8 @@
  * is document_iri of its crawl key. */
 bool document_iri(struct slice url, struct buf *out);
 
+enum { LINK_MAXIMUM = 64 << 10 /* bytes of a URL */ };
+
 /* Resolves links by the WHATWG URL standard against the document's base. */
 struct links {
     struct buf base_memory, memory, iri;

@@ -13,7 +13,7 @@ enum { LINE_MAXIMUM = 4096, WORDS_MAXIMUM = 64 };
 
 /* One line: all conditions given must hold. NULL: any. */
 struct match {
-    char *type, *root, *namespace, *profile;
+    char *type, *root, *namespace, *profile, *header;
     size_t chain[REGISTRY_CHAIN];
     size_t count;
 };
@@ -50,6 +50,7 @@ registry_free(struct registry *registry)
         free(match->root);
         free(match->namespace);
         free(match->profile);
+        free(match->header);
     }
     if (registry) {
         free(registry->folder);
@@ -164,7 +165,7 @@ condition(char *word, const char *key, char **value)
     return true;
 }
 
-/* "match TYPE [root=NAME] [namespace=IRI] [profile=IRI] -> NAME..." */
+/* "match TYPE [root=NAME] [namespace=IRI] [profile=IRI] [header=link] -> NAME..." */
 static enum status
 read_match(struct registry *registry, const struct place *place, char **words, size_t count,
            struct reason *why)
@@ -182,11 +183,16 @@ read_match(struct registry *registry, const struct place *place, char **words, s
     for (; i < count && strcmp(words[i], "->") != 0; i++) {
         if (!condition(words[i], "root=", &match->root) &&
             !condition(words[i], "namespace=", &match->namespace) &&
-            !condition(words[i], "profile=", &match->profile)) {
-            return fault(place, why, "neither root=, namespace=, profile= nor ->:", words[i]);
+            !condition(words[i], "profile=", &match->profile) &&
+            !condition(words[i], "header=", &match->header)) {
+            return fault(place, why, "neither root=, namespace=, profile=, header= nor ->:",
+                         words[i]);
         }
     }
-    if (!match->type && !match->root && !match->namespace && !match->profile) {
+    if (match->header && strcmp(match->header, "link") != 0) {
+        return fault(place, why, "no header but link is looked at:", match->header);
+    }
+    if (!match->type && !match->root && !match->namespace && !match->profile && !match->header) {
         return fault(place, why, "a match of any type needs another condition", NULL);
     }
     for (i++; i < count; i++) {
@@ -316,7 +322,8 @@ registry_match(struct registry *registry, const struct registry_subject *subject
         const struct match *match = &registry->matches[i];
         if (!holds(match->type, subject->type) || !holds(match->root, subject->root) ||
             !holds(match->namespace, subject->namespace) ||
-            !holds(match->profile, subject->profile)) {
+            !holds(match->profile, subject->profile) ||
+            !holds(match->header, subject->header)) {
             continue;
         }
         for (size_t n = 0; n < match->count && count < REGISTRY_CHAIN; n++) {

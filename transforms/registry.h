@@ -36,6 +36,7 @@ struct registry_subject {
     struct slice root; /* local name; empty when not XML */
     struct slice namespace;
     struct slice profile;
+    struct slice header; /* "link" when the answer had such a header */
 };
 
 struct registry;

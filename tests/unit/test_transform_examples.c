@@ -1,4 +1,5 @@
-/* Every transform of the registry has an example beside it: a document and what becomes of it.
+/* Every transform of the registry has an example beside it: a document, perhaps its Link headers
+ * (the file `link`), and what becomes of it.
  * QUADRILLE_WRITE_EXAMPLES=1 writes the expected files anew. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 enum { FILE_MAXIMUM = 4 << 20 };
 
 static void
-read_file(const char *folder, const char *transform, const char *name, struct buf *bytes)
+read_file(const char *folder, const char *transform, const char *name, struct buf *bytes,
+          bool optional)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/examples/%s/%s", folder, transform, name);
@@ -33,7 +35,7 @@ read_file(const char *folder, const char *transform, const char *name, struct bu
     }
     if (file) {
         fclose(file);
-    } else if (!getenv("QUADRILLE_WRITE_EXAMPLES")) {
+    } else if (!optional && !getenv("QUADRILLE_WRITE_EXAMPLES")) {
         fail_msg("%s is missing", path);
     }
 }
@@ -58,10 +60,11 @@ test_every_example(void **state)
     struct transformer *transformer;
     struct transform_result result;
     const struct transform_limits limits = {.memory = 64 << 20, .output = 16 << 20};
-    struct buf type, input, expected;
+    struct buf type, input, expected, link;
     buf_init(&type, FILE_MAXIMUM);
     buf_init(&input, FILE_MAXIMUM);
     buf_init(&expected, FILE_MAXIMUM);
+    buf_init(&link, FILE_MAXIMUM);
     assert_int_equal(registry_read_default(registry, &why), STATUS_OK);
     assert_int_equal(transformer_new(&transformer, registry, &limits, &why), STATUS_OK);
     transform_result_init(&result, limits.output);
@@ -70,11 +73,13 @@ test_every_example(void **state)
         const char *name = registry_transform(registry, i)->name;
         char uri[128];
         snprintf(uri, sizeof uri, "http://example.org/examples/%s", name);
-        read_file(folder, name, "type", &type);
-        read_file(folder, name, "input", &input);
-        read_file(folder, name, "expected.nq", &expected);
+        read_file(folder, name, "type", &type, false);
+        read_file(folder, name, "input", &input, false);
+        read_file(folder, name, "expected.nq", &expected, false);
+        read_file(folder, name, "link", &link, true);
         const struct transform_request request = {.uri = slice_string(uri),
                                                   .type = slice_trim(buf_slice(&type)),
+                                                  .link_header = slice_trim(buf_slice(&link)),
                                                   .bytes = buf_slice(&input)};
         assert_int_equal(transform_run(transformer, &request, &result, &why), STATUS_OK);
         if (getenv("QUADRILLE_WRITE_EXAMPLES")) {
@@ -91,6 +96,7 @@ test_every_example(void **state)
     buf_release(&type);
     buf_release(&input);
     buf_release(&expected);
+    buf_release(&link);
 }
 
 int
