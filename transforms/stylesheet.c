@@ -1,17 +1,7 @@
-/* XSLT 1.0 by libxslt, with its doors shut, and the functions that stylesheets may call in the
- * namespace https://quadrille.example/transform# (docs/TRANSFORMS.md):
- *
- *   q:uri()              the document's URI
- *   q:resolve(reference) an absolute IRI by xml:base and the document's URI; '' when none
- *   q:date(text)         xsd:dateTime or xsd:date of a date as feeds write it; '' when none
- *   q:text(html)         text of HTML: tags off, references decoded, white space collapsed
- *   q:mail(text)         mailto: IRI of the first mail address in the text; ''
- *
- * A stylesheet's result is RDF/XML, or with <xsl:output method="text"/> N-Quads.
+/* XSLT 1.0 by libxslt, with its doors shut. Functions and rules for names that stylesheets may use:
+ * stylesheet.h, docs/TRANSFORMS.md. A stylesheet's result is RDF/XML, or with
+ * <xsl:output method="text"/> N-Quads.
  */
-#include <libxml/xpath.h>
-#include <libxml/xpathInternals.h>
-#include <libxslt/extensions.h>
 #include <libxslt/security.h>
 #include <libxslt/transform.h>
 #include <libxslt/xsltInternals.h>
@@ -19,12 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "transforms/dates.h"
-#include "transforms/html_token.h"
-#include "transforms/material.h"
+#include "base/memory.h"
+#include "transforms/stylesheet.h"
 #include "transforms/xml.h"
-
-#define FUNCTIONS "https://quadrille.example/transform#"
 
 enum {
     DEPTH_MAXIMUM = 500,
@@ -32,142 +19,6 @@ enum {
     VARIABLES_MAXIMUM = 15000,
     STYLESHEET_MAXIMUM = 4 << 20
 };
-
-/* ---- functions ---- */
-
-static struct material *
-material_of(xmlXPathParserContextPtr call)
-{
-    xsltTransformContextPtr context = xsltXPathGetTransformContext(call);
-    return context ? context->_private : NULL;
-}
-
-/* The only argument as text; NULL when there is not exactly one. */
-static xmlChar *
-argument(xmlXPathParserContextPtr call, int count)
-{
-    if (count != 1) {
-        xmlXPathSetArityError(call);
-        return NULL;
-    }
-    return xmlXPathPopString(call);
-}
-
-static void
-give(xmlXPathParserContextPtr call, struct slice text)
-{
-    valuePush(call, xmlXPathWrapString(xmlStrndup(BAD_CAST text.at, (int)text.length)));
-}
-
-static void
-call_uri(xmlXPathParserContextPtr call, int count)
-{
-    const struct material *material = material_of(call);
-    if (count != 0 || !material) {
-        xmlXPathSetArityError(call);
-        return;
-    }
-    give(call, buf_slice(&material->iri));
-}
-
-static void
-call_resolve(xmlXPathParserContextPtr call, int count)
-{
-    struct material *material = material_of(call);
-    xmlChar *reference = argument(call, count);
-    if (!reference || !material) {
-        return;
-    }
-    struct links *links = &material->extractor.links;
-    struct slice iri = {"", 0};
-    const xmlNodePtr node = call->context->node;
-    xmlChar *base = node ? xmlNodeGetBase(node->doc, node) : NULL;
-    if (!base || !links_begin(links, slice_string((const char *)base))) {
-        links_begin(links, material->request->uri);
-    }
-    const struct slice trimmed = slice_trim(slice_string((const char *)reference));
-    if (trimmed.length == 0 || !links_resolve(links, trimmed, &iri)) {
-        iri = (struct slice){"", 0};
-    }
-    give(call, iri);
-    xmlFree(base);
-    xmlFree(reference);
-}
-
-static void
-call_date(xmlXPathParserContextPtr call, int count)
-{
-    xmlChar *text = argument(call, count);
-    char result[DATE_TEXT_SIZE];
-    bool has_time;
-    if (text) {
-        const bool good = date_parse(slice_string((const char *)text), result, &has_time);
-        give(call, good ? slice_string(result) : SLICE(""));
-        xmlFree(text);
-    }
-}
-
-static void
-call_text(xmlXPathParserContextPtr call, int count)
-{
-    enum { MOST = 64 << 10 };
-    struct material *material = material_of(call);
-    xmlChar *html = argument(call, count);
-    if (!html || !material) {
-        return;
-    }
-    struct html_tree tree;
-    struct html_tokenizer tokenizer;
-    struct html_token token = {0};
-    struct text *text = &material->extractor.text;
-    struct slice raw;
-    html_tree_init(&tree, &material->arena);
-    html_tokenizer_init(&tokenizer, &tree, slice_string((const char *)html));
-    text_begin(text, MOST);
-    for (html_token_next(&tokenizer, &token); token.kind != HTML_TOKEN_END_OF_INPUT;
-         html_token_next(&tokenizer, &token)) {
-        const uint32_t rules = html_element_rules(token.element);
-        if (token.kind == HTML_TOKEN_TEXT) {
-            text_add(text, token.text);
-        } else if (token.kind == HTML_TOKEN_START && (rules & RULE_RAW)) {
-            html_token_raw(&tokenizer, &token, &raw);
-        } else if (rules & RULE_SPECIAL) {
-            text_break(text);
-        }
-    }
-    give(call, text_end(text));
-    html_tree_release(&tree);
-    xmlFree(html);
-}
-
-static enum status
-first_mailbox(void *context, const struct quad *quad, struct reason *why)
-{
-    struct buf *found = context;
-    if (found->length == 0) {
-        buf_append_slice(found, quad->object.value);
-    }
-    return status_fail(why, STATUS_END, "found");
-}
-
-static void
-call_mail(xmlXPathParserContextPtr call, int count)
-{
-    struct material *material = material_of(call);
-    xmlChar *text = argument(call, count);
-    if (!text || !material) {
-        return;
-    }
-    struct buf found;
-    buf_init(&found, 1024);
-    const struct quad_sink sink = {first_mailbox, &found};
-    struct emitter emitter = {.sink = &sink};
-    struct html_walk walk = {.extractor = &material->extractor, .emitter = &emitter};
-    html_walk_emails(&walk, slice_string((const char *)text));
-    give(call, buf_slice(&found));
-    buf_release(&found);
-    xmlFree(text);
-}
 
 /* ---- preparing ---- */
 
@@ -180,14 +31,6 @@ mute(void *context, const char *format, ...)
 void
 stylesheets_prepare(void)
 {
-    static const struct {
-        const char *name;
-        xmlXPathFunction function;
-    } functions[] = {{"uri", call_uri},
-                     {"resolve", call_resolve},
-                     {"date", call_date},
-                     {"text", call_text},
-                     {"mail", call_mail}};
     static const xsltSecurityOption forbidden[] = {
         XSLT_SECPREF_READ_FILE, XSLT_SECPREF_WRITE_FILE, XSLT_SECPREF_CREATE_DIRECTORY,
         XSLT_SECPREF_READ_NETWORK, XSLT_SECPREF_WRITE_NETWORK};
@@ -202,10 +45,7 @@ stylesheets_prepare(void)
     xsltSetGenericErrorFunc(NULL, mute);
     xsltMaxDepth = DEPTH_MAXIMUM;
     xsltMaxVars = VARIABLES_MAXIMUM;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        xsltRegisterExtModuleFunction(BAD_CAST functions[i].name, BAD_CAST FUNCTIONS,
-                                      functions[i].function);
-    }
+    stylesheet_functions_register();
 }
 
 /* xmlReadFile would ask the entity loader, which refuses everything. */
@@ -228,38 +68,59 @@ read_file(const char *path, struct buf *text, struct reason *why)
     return STATUS_OK;
 }
 
+struct stylesheet {
+    xsltStylesheetPtr compiled;
+    struct stylesheet_names *names; /* NULL: none */
+};
+
 enum status
-stylesheet_open(const char *path, void **stylesheet, struct reason *why)
+stylesheet_compile(const char *name, struct slice text, void **stylesheet, struct reason *why)
 {
-    struct buf text;
-    buf_init(&text, STYLESHEET_MAXIMUM);
-    TRY(read_file(path, &text, why));
     xmlDocPtr document =
-        xmlReadMemory(text.data, (int)text.length, path, NULL,
+        xmlReadMemory(text.at, (int)text.length, name, NULL,
                       XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
-    buf_release(&text);
+    struct stylesheet_names *names = document ? stylesheet_names_read(document) : NULL;
     xsltStylesheetPtr compiled = document ? xsltParseStylesheetDoc(document) : NULL;
     if (!compiled || compiled->errors > 0) {
         const xmlErrorPtr error = xmlGetLastError();
         const char *message = error && error->message ? error->message : "it cannot be compiled";
-        status_fail(why, STATUS_MISUSE, "stylesheet %s: line %d: %.*s", path,
+        status_fail(why, STATUS_MISUSE, "stylesheet %s: line %d: %.*s", name,
                     error ? error->line : 0, SLICE_PRINT(slice_trim(slice_string(message))));
         if (compiled) {
             xsltFreeStylesheet(compiled);
         } else {
             xmlFreeDoc(document);
         }
+        stylesheet_names_free(names);
         return STATUS_MISUSE;
     }
-    *stylesheet = compiled;
+    struct stylesheet *made = memory_zero(1, sizeof *made);
+    *made = (struct stylesheet){compiled, names};
+    *stylesheet = made;
     return STATUS_OK;
+}
+
+enum status
+stylesheet_open(const char *path, void **stylesheet, struct reason *why)
+{
+    struct buf text;
+    buf_init(&text, STYLESHEET_MAXIMUM);
+    enum status status = read_file(path, &text, why);
+    if (status == STATUS_OK) {
+        status = stylesheet_compile(path, buf_slice(&text), stylesheet, why);
+    }
+    buf_release(&text);
+    return status;
 }
 
 void
 stylesheet_close(void *stylesheet)
 {
-    if (stylesheet) {
-        xsltFreeStylesheet(stylesheet);
+    struct stylesheet *made = stylesheet;
+    if (made) {
+        xsltFreeStylesheet(made->compiled);
+        stylesheet_names_free(made->names);
+        free(made);
     }
 }
 
@@ -285,29 +146,55 @@ take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr o
 }
 
 enum status
-stylesheet_run(struct material *material, void *stylesheet, struct reason *why)
+stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr input,
+                        struct reason *why)
 {
-    TRY(material_xml(material, why));
-    xsltTransformContextPtr context = xsltNewTransformContext(stylesheet, material->xml);
-    if (!context) {
+    const struct stylesheet *made = stylesheet;
+    xsltTransformContextPtr context = xsltNewTransformContext(made->compiled, input);
+    struct stylesheet_state state = {material, xmlHashCreate(0)};
+    if (!context || !state.names) {
+        xmlHashFree(state.names, NULL);
+        xsltFreeTransformContext(context);
         return status_fail(why, STATUS_SYSTEM, "libxslt cannot start");
     }
-    context->_private = material;
+    context->_private = &state;
     context->maxTemplateDepth = DEPTH_MAXIMUM;
     context->maxTemplateVars = VARIABLES_MAXIMUM;
     context->xpathCtxt->opLimit = OPERATIONS_MAXIMUM;
     xsltSetTransformErrorFunc(context, NULL, mute);
-    xmlDocPtr output =
-        xsltApplyStylesheetUser(stylesheet, material->xml, NULL, NULL, NULL, context);
+    xmlDocPtr output = xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
     const bool failed = !output || context->state != XSLT_STATE_OK;
     xsltFreeTransformContext(context);
+    xmlHashFree(state.names, NULL);
     enum status status;
     if (failed) {
         status = status_fail(why, STATUS_LIMIT,
                              "the stylesheet failed, or passed its limits of depth or work");
     } else {
-        status = take_result(material, stylesheet, output, why);
+        status = take_result(material, made->compiled, output, why);
     }
     xmlFreeDoc(output);
+    return status;
+}
+
+enum status
+stylesheet_run(struct material *material, void *stylesheet, struct reason *why)
+{
+    const struct stylesheet *made = stylesheet;
+    struct slice text;
+    TRY(material_text(material, TEXT_XML, &text, why));
+    if (made->names && !stylesheet_names_apply(made->names, material->request->type, text)) {
+        return STATUS_OK;
+    }
+    TRY(material_xml(material, why));
+    if (!made->names) {
+        return stylesheet_run_document(material, stylesheet, material->xml, why);
+    }
+    xmlDocPtr copy = stylesheet_names_copy(made->names, material->xml);
+    if (!copy) {
+        return status_fail(why, STATUS_SYSTEM, "no memory for a copy of the document");
+    }
+    const enum status status = stylesheet_run_document(material, stylesheet, copy, why);
+    xmlFreeDoc(copy);
     return status;
 }
