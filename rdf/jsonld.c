@@ -103,9 +103,13 @@ read_json(struct jsonld *jsonld, struct slice bytes, uint32_t line, struct json_
                                    .memory = pool->arena->used + jsonld->memory_limit};
     enum status status = json_read(bytes, &options, pool, tree, jsonld->why);
     if (status == STATUS_BAD_INPUT && jsonld->problems.lenient) {
+        uint64_t made[JSON_REPAIR_COUNT] = {0};
         options.lenient = true;
-        options.repairs = repairs;
+        options.repairs = made;
         status = json_read(bytes, &options, pool, tree, jsonld->why);
+        for (int i = 0; status == STATUS_OK && repairs != NULL && i < JSON_REPAIR_COUNT; i++) {
+            repairs[i] += made[i];
+        }
     }
     return status;
 }
