@@ -88,6 +88,7 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(meta, "print what is known of a URI, as Turtle")                        \
     X(query, "answer a SPARQL query or a quad pattern")                       \
     X(update, "change the index by SPARQL Update")                            \
+    X(import, "add RDF files to the index")                                   \
     X(search, "find literals by keywords")                                    \
     X(dump, "write all documents as sorted canonical N-Quads")                \
     X(verify, "check the index against itself")                               \

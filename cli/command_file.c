@@ -8,6 +8,7 @@
 
 #include "base/url.h"
 #include "cli/cli.h"
+#include "cli/import_files.h"
 #include "config/config.h"
 #include "stages/document_worker.h"
 #include "stages/media_type.h"
@@ -65,24 +66,6 @@ read_file(const char *path, struct buf *bytes, struct reason *why)
                : STATUS_OK;
 }
 
-static void
-file_uri(const char *path, struct buf *uri)
-{
-    char whole[PATH_MAX];
-    buf_append_string(uri, "file://");
-    if (strcmp(path, "-") == 0 || realpath(path, whole) == NULL) {
-        buf_append_string(uri, "/stdin");
-        return;
-    }
-    for (const char *at = whole; *at != '\0'; at++) {
-        if (strchr(" <>\"{}|\\^`%#?", *at) != NULL || (unsigned char)*at < 0x20) {
-            buf_printf(uri, "%%%02X", (unsigned)(unsigned char)*at);
-        } else {
-            buf_append_char(uri, *at);
-        }
-    }
-}
-
 struct file_flags {
     struct cli_common common;
     const char *uri, *content_type, *type;
@@ -102,7 +85,7 @@ take_material(const struct file_flags *flags, const char *path, struct material_
         if (flags->uri != NULL) {
             buf_append_string(&material->uri, flags->uri);
         } else {
-            file_uri(path, &material->uri);
+            import_file_uri(path, &material->uri);
         }
         TRY(read_file(path, &material->bytes, why));
         material->content = buf_slice(&material->bytes);

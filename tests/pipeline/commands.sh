@@ -28,10 +28,11 @@ refused() { # exit code, what the message must say, command...
 }
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
-for name in init up down status top stats add meta query update search dump verify queue scope; do
+for name in init up down status top stats add meta query update import search dump verify queue scope; do
     case $name in
         add | meta) refused 100 --dir quadrille $name http://one.example/ ;;
         query) refused 100 --dir quadrille $name 'ASK {}' ;;
+        import) refused 100 --dir quadrille $name all.nq ;;
         update) refused 100 --dir quadrille $name 'CLEAR ALL' ;;
         search) refused 100 --dir quadrille $name page ;;
         *) refused 100 --dir quadrille $name ;;

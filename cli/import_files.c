@@ -1,0 +1,224 @@
+#include "cli/import_files.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/buf.h"
+#include "rdf/nquads.h"
+
+enum { PIECE_BYTES = 1 << 18, PROBLEMS_SHOWN = 5 };
+
+struct reading {
+    const struct import_source *source;
+    const struct quad_sink *sink;
+    struct archive *archive;
+    char member[PATH_MAX];
+    uint64_t problems;
+    unsigned members;
+};
+
+void
+import_file_uri(const char *path, struct buf *uri)
+{
+    char whole[PATH_MAX];
+    buf_append_string(uri, "file://");
+    if (strcmp(path, "-") == 0 || realpath(path, whole) == NULL) {
+        buf_append_string(uri, "/stdin");
+        return;
+    }
+    for (const char *at = whole; *at != '\0'; at++) {
+        if (strchr(" <>\"{}|\\^`%#?", *at) != NULL || (unsigned char)*at < 0x20) {
+            buf_printf(uri, "%%%02X", (unsigned)(unsigned char)*at);
+        } else {
+            buf_append_char(uri, *at);
+        }
+    }
+}
+
+/* By the last extension that is no compression: "dump.nt.gz". */
+static enum rdf_format
+format_of_name(const char *name)
+{
+    static const char *const packed[] = {"gz", "bz2", "xz", "zst", "zip", "lz4", "Z"};
+    const char *slash = strrchr(name, '/');
+    struct slice left = slice_string(slash != NULL ? slash + 1 : name);
+    for (;;) {
+        const char *dot = memrchr(left.at, '.', left.length);
+        if (dot == NULL) {
+            return RDF_FORMAT_NONE;
+        }
+        const struct slice extension = slice_of(dot + 1, (size_t)(left.at + left.length - dot - 1));
+        bool is_packed = false;
+        for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+            is_packed |= slice_is(extension, packed[i]);
+        }
+        if (!is_packed) {
+            return rdf_format_of_extension(extension);
+        }
+        left.length = (size_t)(dot - left.at);
+    }
+}
+
+static void
+report(void *context, const struct parse_problem *problem)
+{
+    struct reading *reading = context;
+    if (reading->problems++ < PROBLEMS_SHOWN) {
+        fprintf(stderr, "%s: line %llu: %s\n", reading->member, (unsigned long long)problem->line,
+                problem->text);
+    }
+}
+
+static enum status
+archive_failed(struct reading *reading, struct reason *why)
+{
+    const char *text = archive_error_string(reading->archive);
+    return status_fail(why, STATUS_BAD_INPUT, "cannot read %s: %s", reading->member,
+                       text != NULL ? text : "unknown error");
+}
+
+static enum status
+next_piece(struct reading *reading, char *piece, struct slice *bytes, struct reason *why)
+{
+    const la_ssize_t n = archive_read_data(reading->archive, piece, PIECE_BYTES);
+    if (n < 0) {
+        return archive_failed(reading, why);
+    }
+    *bytes = slice_of(piece, (size_t)n);
+    return n > 0 ? STATUS_OK : STATUS_END;
+}
+
+static enum status
+read_lines(struct reading *reading, bool triples, const struct parse_options *options, char *piece,
+           struct reason *why)
+{
+    struct nquads_reader *reader = nquads_reader_new(options, triples, reading->sink);
+    struct slice bytes;
+    enum status status;
+    while ((status = next_piece(reading, piece, &bytes, why)) == STATUS_OK &&
+           (status = nquads_reader_feed(reader, bytes, why)) == STATUS_OK) {
+    }
+    if (status == STATUS_END) {
+        status = nquads_reader_finish(reader, why);
+    }
+    nquads_reader_free(reader);
+    return status;
+}
+
+static enum status
+read_whole(struct reading *reading, enum rdf_format format, const struct parse_options *options,
+           char *piece, struct reason *why)
+{
+    struct buf text;
+    struct slice bytes;
+    enum status status;
+    buf_init(&text, IMPORT_DOCUMENT_MAXIMUM);
+    while ((status = next_piece(reading, piece, &bytes, why)) == STATUS_OK) {
+        buf_append_slice(&text, bytes);
+    }
+    if (text.overflowed) {
+        status = status_fail(why, STATUS_LIMIT,
+                             "%s has more than %d bytes; only N-Triples and N-Quads may be longer",
+                             reading->member, IMPORT_DOCUMENT_MAXIMUM);
+    } else if (status == STATUS_END) {
+        status = rdf_parse(format, buf_slice(&text), options, reading->sink, why);
+    }
+    buf_release(&text);
+    return status;
+}
+
+static enum status
+read_member(struct reading *reading, char *piece, struct reason *why)
+{
+    const struct import_source *source = reading->source;
+    enum rdf_format format = source->format;
+    struct buf base;
+    if (format == RDF_FORMAT_NONE) {
+        format = format_of_name(reading->member);
+    }
+    if (format == RDF_FORMAT_NONE) {
+        return STATUS_OK; /* a README in an archive */
+    }
+    reading->members++;
+    buf_init(&base, 4 * PATH_MAX);
+    import_file_uri(source->path, &base);
+    const struct parse_options options = {.base = source->base.length > 0 ? source->base
+                                                                          : buf_slice(&base),
+                                          .lenient = source->lenient,
+                                          .problems = {report, reading}};
+    struct reason problem;
+    const bool lines = format == RDF_FORMAT_NTRIPLES || format == RDF_FORMAT_NQUADS;
+    enum status status =
+        lines ? read_lines(reading, format == RDF_FORMAT_NTRIPLES, &options, piece, &problem)
+              : read_whole(reading, format, &options, piece, &problem);
+    if (status != STATUS_OK) {
+        status = status_fail(why, status, "%s: %s", reading->member, problem.text);
+    }
+    buf_release(&base);
+    return status;
+}
+
+static enum status
+read_members(struct reading *reading, struct reason *why)
+{
+    const char *path = reading->source->path;
+    struct archive_entry *entry;
+    char *piece = malloc(PIECE_BYTES);
+    enum status status = piece != NULL ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "no memory");
+    int code = ARCHIVE_OK;
+    while (status == STATUS_OK) {
+        code = archive_read_next_header(reading->archive, &entry);
+        if (code == ARCHIVE_EOF) {
+            break;
+        }
+        snprintf(reading->member, sizeof reading->member, "%s", path);
+        if (code < ARCHIVE_WARN) {
+            status = archive_failed(reading, why);
+            break;
+        }
+        const char *name = archive_entry_pathname(entry);
+        if (archive_format(reading->archive) != ARCHIVE_FORMAT_RAW && name != NULL) {
+            snprintf(reading->member, sizeof reading->member, "%s", name);
+            if (archive_entry_filetype(entry) != AE_IFREG) {
+                continue;
+            }
+        }
+        status = read_member(reading, piece, why);
+    }
+    free(piece);
+    if (status == STATUS_OK && reading->members == 0) {
+        status =
+            status_fail(why, STATUS_MISUSE,
+                        "%s: its name tells no RDF syntax; say --format turtle or the like", path);
+    }
+    return status;
+}
+
+enum status
+import_read(const struct import_source *source, const struct quad_sink *sink, uint64_t *problems,
+            struct reason *why)
+{
+    struct reading reading = {.source = source, .sink = sink, .archive = archive_read_new()};
+    snprintf(reading.member, sizeof reading.member, "%s", source->path);
+    archive_read_support_filter_all(reading.archive);
+    archive_read_support_format_raw(reading.archive);
+    archive_read_support_format_tar(reading.archive);
+    archive_read_support_format_zip(reading.archive);
+    archive_read_support_format_empty(reading.archive);
+    const bool is_standard = strcmp(source->path, "-") == 0;
+    enum status status =
+        archive_read_open_filename(reading.archive, is_standard ? NULL : source->path,
+                                   PIECE_BYTES) == ARCHIVE_OK
+            ? read_members(&reading, why)
+            : archive_failed(&reading, why);
+    archive_read_free(reading.archive);
+    if (problems != NULL) {
+        *problems += reading.problems;
+    }
+    return status;
+}
