@@ -20,9 +20,12 @@ FUZZERS += fuzz_html fuzz_transform
 UNIT_TESTS += tests/unit/test_encoding_labels
 UNIT_TESTS += tests/unit/test_contexts
 CONFORMANCE += run_microdata
+CONFORMANCE += run_rdfa
 transforms_OBJECTS += transforms/media.o transforms/image.o transforms/exif.o transforms/iptc.o \
 	transforms/xmp.o transforms/recording.o transforms/tags.o transforms/iso_media.o \
 	transforms/matroska.o transforms/pdf.o transforms/content_line.o transforms/calendar.o \
 	transforms/vcard.o
 UNIT_TESTS += tests/unit/test_media
 FUZZERS += fuzz_media fuzz_calendar
+transforms_OBJECTS += transforms/rdfa.o transforms/rdfa_attributes.o transforms/rdfa_names.o transforms/rdfa_initial.o \
+	transforms/rdfa_steps.o transforms/rdfa_value.o transforms/rdfa_markup.o transforms/rdfa_rules.o transforms/rdfa_builtin.o

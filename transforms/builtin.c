@@ -26,10 +26,17 @@ static const struct builtin {
     const char *name;
     builtin_function *run;
 } builtins[] = {
+    {"calendar", builtin_calendar},
     {"html", builtin_html},
+    {"image", builtin_image},
     {"microdata", builtin_microdata},
     {"jsonld", builtin_jsonld},
     {"links", builtin_links},
+    {"pdf", builtin_pdf},
+    {"recording", builtin_recording},
+    {"vcard", builtin_vcard},
+    {"rdfa", builtin_rdfa},
+    {"rdfa-expand", builtin_rdfa_expand},
 };
 
 static const struct builtin *

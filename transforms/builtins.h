@@ -19,7 +19,17 @@ builtin_function builtin_jsonld;
 /* Link headers: link_header.c */
 builtin_function builtin_links;
 
+/* rdfa.h; with the statements that follow from the vocabularies used, which are asked for */
+builtin_function builtin_rdfa;
+builtin_function builtin_rdfa_expand;
 /* microdata.h */
 builtin_function builtin_microdata;
+/* Images, audio and video, PDF: media.h */
+builtin_function builtin_image;
+builtin_function builtin_recording;
+builtin_function builtin_pdf;
+/* content_line.h */
+builtin_function builtin_calendar;
+builtin_function builtin_vcard;
 
 #endif

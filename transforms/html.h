@@ -65,6 +65,7 @@ struct html_tree {
     bool offsets;             /* node.line holds a byte offset into input */
     struct html_place *place; /* where html_line counted last */
     unsigned repair;          /* enum html_repair */
+    struct slice doctype;     /* xhtml_parse: public identifier of the document type */
     const char *parser;       /* "html", "tidy", "xhtml" */
 };
 
@@ -76,7 +77,9 @@ void html_tree_release(struct html_tree *tree);
 /* LIMIT when the arena is full. */
 enum status html_parse(struct html_tree *tree, struct slice input, struct reason *why);
 enum status html_tidy(struct html_tree *tree, struct slice input, struct reason *why);
-/* BAD_INPUT when not well-formed, the tree is then empty. */
+/* Any XML: BAD_INPUT when not well-formed, the tree is then empty. Elements that are not in the
+ * namespaces of SVG or MathML count as HTML's space, but only XHTML's and those in none are told
+ * by their names. */
 enum status xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why);
 
 /* 1-based; of text: where it begins. Counted from the place that was asked for last, so ask in

@@ -18,6 +18,7 @@ html_tree_reset(struct html_tree *tree)
     tree->node_count = 0;
     tree->attribute_count = 0;
     tree->repair = 0;
+    tree->doctype = (struct slice){0};
     tree->offsets = false;
     tree->input = (struct slice){0};
     tree->parser = "";

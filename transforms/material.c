@@ -318,6 +318,19 @@ material_html(struct material *material, struct reason *why)
     return STATUS_OK;
 }
 
+enum status
+material_xml_tree(struct material *material, struct reason *why)
+{
+    struct slice text;
+    if (material->has_tree) {
+        return STATUS_OK;
+    }
+    TRY(material_text(material, TEXT_XML, &text, why));
+    TRY(xhtml_parse(&material->tree, text, why));
+    material->has_tree = true;
+    return STATUS_OK;
+}
+
 unsigned
 material_html_features(struct material *material)
 {

@@ -84,6 +84,8 @@ enum status material_text(struct material *material, enum text_kind kind, struct
                           struct reason *why);
 /* The HTML tree, by whichever parser fits. */
 enum status material_html(struct material *material, struct reason *why);
+/* Any XML as such a tree; BAD_INPUT when it is not well-formed. */
+enum status material_xml_tree(struct material *material, struct reason *why);
 /* enum html_feature of the page. After material_html. */
 unsigned material_html_features(struct material *material);
 /* The XML tree, errors recovered from and reported; BAD_INPUT when there is not even a root. */

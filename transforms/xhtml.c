@@ -25,7 +25,8 @@ keep(struct reader *reader, const xmlChar *bytes, size_t length)
     return copy.at ? copy : (struct slice){"", 0};
 }
 
-/* Attributes keep their qualified name: extractors ask for "lang" and "xml:lang". */
+/* Elements and attributes keep their qualified name: extractors ask for "lang" and "xml:lang", and
+ * content may have to be written as it was. */
 static struct slice
 qualified_name(struct reader *reader, const xmlChar *prefix, const xmlChar *name)
 {
@@ -61,19 +62,20 @@ start_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
               int namespace_count, const xmlChar **namespaces, int attribute_count, int defaulted,
               const xmlChar **attributes)
 {
-    (void)prefix, (void)defaulted;
+    (void)defaulted;
     struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
     struct html_tree *tree = reader->tree;
     struct html_node node = {.kind = HTML_ELEMENT,
                              .line = (uint32_t)xmlSAX2GetLineNumber(context),
                              .parent = reader->parent,
                              .attribute = tree->attribute_count,
-                             .text = keep(reader, name, strlen((const char *)name))};
+                             .text = qualified_name(reader, prefix, name)};
+    const struct slice local = slice_string((const char *)name);
     node.space = is_namespace(uri, SVG_NAMESPACE)    ? HTML_SPACE_SVG
                  : is_namespace(uri, MATH_NAMESPACE) ? HTML_SPACE_MATH
                                                      : HTML_SPACE_HTML;
     if (!uri || is_namespace(uri, XHTML_NAMESPACE) || node.space != HTML_SPACE_HTML) {
-        node.element = (uint16_t)html_element_of(node.text);
+        node.element = (uint16_t)html_element_of(local);
     }
     for (int i = 0; i < attribute_count && node.attribute_count < HTML_ATTRIBUTES; i++) {
         const xmlChar **attribute = attributes + (size_t)i * 5;
@@ -133,6 +135,10 @@ xhtml_parse(struct html_tree *tree, struct slice input, struct reason *why)
     const bool good = parser->wellFormed;
     if (!good) {
         xml_error_reason(parser, why);
+    }
+    const xmlDtd *type = document ? xmlGetIntSubset(document) : NULL;
+    if (type && type->ExternalID) {
+        tree->doctype = keep(&reader, type->ExternalID, strlen((const char *)type->ExternalID));
     }
     xmlFreeDoc(document);
     xml_parser_free(parser);
