@@ -281,6 +281,43 @@ take_one(struct jsonld *jsonld, const struct jsonld_context *active, const struc
     return STATUS_OK;
 }
 
+/* The @graph of an object that has nothing else but a context: the usual form of large documents,
+ * so its items are taken one by one. NULL: it has more. */
+static enum status
+find_bare_graph(struct jsonld *jsonld, const struct json *tree,
+                const struct jsonld_context **active, const struct json **graph)
+{
+    const struct json *local = json_get(tree, SLICE("@context"));
+    *graph = NULL;
+    if (tree->kind != JSON_OBJECT || tree->count != (local != NULL ? 2 : 1)) {
+        return STATUS_OK;
+    }
+    const struct json *other = tree->first == local ? tree->first->next : tree->first;
+    struct slice iri;
+    if (other->kind != JSON_ARRAY) {
+        return STATUS_OK;
+    }
+    if (local != NULL) {
+        TRY(jsonld_process(jsonld, *active, local, jsonld->base, (struct context_flags){0},
+                           active));
+    }
+    TRY(jsonld_iri(jsonld, *active, NULL, other->key, IRI_VOCAB, &iri));
+    if (jsonld_keyword(iri) == KEYWORD_GRAPH) {
+        *graph = other;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+take_items(struct jsonld *jsonld, const struct jsonld_context *active, const struct json *array,
+           take_function *take, void *context)
+{
+    for (const struct json *item = array->first; item != NULL; item = item->next) {
+        TRY(take_one(jsonld, active, item, false, take, context));
+    }
+    return STATUS_OK;
+}
+
 static enum status
 run(struct jsonld *jsonld, struct slice bytes, take_function *take, void *context)
 {
@@ -290,13 +327,19 @@ run(struct jsonld *jsonld, struct slice bytes, take_function *take, void *contex
     TRY(read_json(jsonld, bytes, options->line, &jsonld->tree, options->repairs, &tree));
     jsonld->document = tree;
     TRY(begin_context(jsonld, &active));
-    if (tree->kind != JSON_ARRAY) {
-        return take_one(jsonld, active, tree, !options->part, take, context);
+    if (tree->kind == JSON_ARRAY) {
+        return take_items(jsonld, active, tree, take, context);
     }
-    for (const struct json *item = tree->first; item != NULL; item = item->next) {
-        TRY(take_one(jsonld, active, item, false, take, context));
+    const struct jsonld_context *inner = active;
+    const struct json *graph = NULL;
+    if (!options->part) {
+        const enum status status = find_bare_graph(jsonld, tree, &inner, &graph);
+        if (status != STATUS_OK) {
+            return jsonld_recover(jsonld, status);
+        }
     }
-    return STATUS_OK;
+    return graph != NULL ? take_items(jsonld, inner, graph, take, context)
+                         : take_one(jsonld, active, tree, !options->part, take, context);
 }
 
 static enum status

@@ -41,8 +41,8 @@ enum jsonld_direction {
 };
 
 enum {
-    JSONLD_WORK = 20000000, /* values, entries and term definitions looked at: default */
-    JSONLD_REMOTES = 100    /* context documents loaded for one document: default */
+    JSONLD_WORK = 100000000, /* values, entries and term definitions looked at: default */
+    JSONLD_REMOTES = 100     /* context documents loaded for one document: default */
 };
 #define JSONLD_MEMORY ((size_t)1 << 30) /* of all trees: default */
 

@@ -379,7 +379,7 @@ find_processed(struct jsonld *jsonld, const struct processed_context *key, bool 
             arena_zero(&jsonld->memory, PROCESSED_SLOTS * sizeof *jsonld->processed);
     }
     struct processed_context **at = &jsonld->processed[key->hash % PROCESSED_SLOTS];
-    for (unsigned tried = 0; *at != NULL && tried < 64; at = &(*at)->next, tried++) {
+    for (unsigned tried = 0; *at != NULL && tried < 16; at = &(*at)->next, tried++) {
         const struct processed_context *old = *at;
         if (old->hash == key->hash && old->active == key->active &&
             old->flags.override_protected == key->flags.override_protected &&

@@ -6,6 +6,7 @@
  *   jsonld_term.c      create term definition      (4.2)
  *   jsonld_iri.c       keywords, IRI expansion     (5.2)
  *   jsonld_expand.c    expansion                   (5.1)
+ *   jsonld_keywords.c  expanded objects, values of keywords
  *   jsonld_maps.c      language, index, id, type and graph containers
  *   jsonld_values.c    value expansion, checks of finished objects (5.3)
  *   jsonld_rdf.c       expanded form to quads      (8)
@@ -270,6 +271,14 @@ struct json *jsonld_as_array(struct jsonld *jsonld, struct json *value, uint32_t
 /* A copy that can be put into another parent. */
 struct json *jsonld_copy(struct jsonld *jsonld, const struct json *node);
 struct json *jsonld_text(struct jsonld *jsonld, struct slice text, uint32_t line);
+
+/* jsonld_keywords.c */
+bool jsonld_is_node(const struct json *expanded); /* no value, list or set */
+enum status jsonld_expand_keyword(struct jsonld *jsonld, struct expansion *expansion,
+                                  enum keyword keyword, const struct json *entry);
+/* Adds the values to the object's @reverse map. */
+enum status jsonld_add_reverse(struct jsonld *jsonld, struct json *object, struct slice key,
+                               struct json *values);
 
 /* jsonld_values.c */
 enum status jsonld_expand_scalar(struct jsonld *jsonld, const struct jsonld_context *active,
