@@ -1,4 +1,4 @@
-stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/stage.o stages/stage_batch.o \
+stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/resources.o stages/stage.o stages/stage_batch.o \
 	stages/stage_events.o stages/stage_options.o stages/extract_options.o
 PROGRAMS += quadrille-extract
 quadrille-extract_OBJECTS := stages/extract.o
@@ -12,7 +12,8 @@ FUZZERS += fuzz_sitemap
 stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o
 PROGRAMS += quadrille-fetch
 quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_page.o stages/fetch_sitemap.o
-stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_text.o \
+stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
+	stages/detect_rdf.o stages/detect_text.o \
 	stages/detect_options.o stages/sandbox.o stages/sandbox_selftest.o stages/worker.o \
 	stages/worker_nursery.o stages/document_worker.o
 PROGRAMS += quadrille-detect quadrille-transform

@@ -6,15 +6,18 @@
 #include "stages/media_type.h"
 #include "transforms/encoding.h"
 #include "transforms/html_entities.h"
+#include "transforms/unpack.h"
 #include "transforms/xml_peek.h"
 
 /* What is known while deciding. */
 struct evidence {
     struct slice bytes, text; /* text: the beginning in an ASCII-compatible encoding */
     struct slice claim;       /* canonical name of Content-Type's essence; empty: none */
-    const char *extension;    /* type by it, or NULL */
+    struct slice uri;
+    const char *extension; /* type by it, or NULL */
+    const char *truncated; /* what lacks, or NULL */
     struct xml_peek peek;
-    bool complete, has_root, binary, wide;
+    bool complete, has_root, binary, wide, packed; /* packed: found inside gzip or zstd */
     struct detection *detection;
 };
 
@@ -24,6 +27,7 @@ detector_init(struct detector *detector)
     buf_init(&detector->type_memory, 64 << 10);
     buf_init(&detector->text_memory, 4 * DETECT_HEAD);
     buf_init(&detector->peek_memory, 16 << 10);
+    buf_init(&detector->unpacked, DETECT_HEAD);
 }
 
 void
@@ -32,6 +36,7 @@ detector_release(struct detector *detector)
     buf_release(&detector->type_memory);
     buf_release(&detector->text_memory);
     buf_release(&detector->peek_memory);
+    buf_release(&detector->unpacked);
 }
 
 static bool
@@ -149,9 +154,23 @@ decide_root(struct evidence *evidence)
     return decide(evidence, SLICE("application/xml"), "XML with root element %.*s", peek->root);
 }
 
+/* The last tag of a whole document ends. */
+static void
+note_truncation(struct evidence *evidence)
+{
+    const struct slice text = slice_trim(evidence->text);
+    if (evidence->complete && text.length > 0 && text.at[text.length - 1] != '>') {
+        evidence->truncated = "cut off: it does not end with a tag";
+    }
+}
+
 static bool
 decide_markup(struct evidence *evidence)
 {
+    const bool xml = evidence->has_root && evidence->peek.declaration;
+    if (xml) {
+        note_truncation(evidence);
+    }
     if (evidence->has_root && decide_root(evidence)) {
         return true;
     }
@@ -179,11 +198,20 @@ reconcile(const struct evidence *evidence, const char *found)
     if (!claims_text_rdf(evidence)) {
         return sniffed;
     }
-    const bool triples = slice_is(sniffed, "application/n-triples");
-    if (claims(evidence, "application/trig") || (claims(evidence, "text/n3")) ||
-        (claims(evidence, "text/turtle") && triples) ||
-        (claims(evidence, "application/n-quads") && triples)) {
-        return claim;
+    static const struct {
+        const char *claim, *also;
+    } wider[] = {
+        {"text/turtle", "application/n-triples"},
+        {"application/n-quads", "application/n-triples"},
+        {"application/trig", "application/n-triples"},
+        {"application/trig", "text/turtle"},
+        {"text/n3", "text/turtle"},
+        {"text/n3", "application/n-triples"},
+    };
+    for (size_t i = 0; i < sizeof wider / sizeof *wider; i++) {
+        if (claims(evidence, wider[i].claim) && slice_is(sniffed, wider[i].also)) {
+            return claim;
+        }
     }
     return sniffed;
 }
@@ -192,9 +220,13 @@ static bool
 decide_rdf(struct evidence *evidence)
 {
     const char *found = NULL;
-    const bool open = claims_text_rdf(evidence) || claims_nothing(evidence) ||
-                      claims(evidence, "text/plain") || claims(evidence, "text/html") ||
-                      claims_xml(evidence);
+    static const char *const others[] = {"text/shex", "application/sparql-query",
+                                         "application/sparql-update", "text/css"};
+    bool open = true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        open &= !claims(evidence, others[i]) &&
+                !(evidence->extension && strcmp(evidence->extension, others[i]) == 0);
+    }
     if (open) {
         found = detect_rdf_text(evidence->text, evidence->complete);
     }
@@ -204,10 +236,15 @@ decide_rdf(struct evidence *evidence)
     }
     struct slice type = reconcile(evidence, found);
     /* The first lines of Turtle can look like N-Triples; the name knows better. */
-    if (slice_is(type, "application/n-triples") && evidence->extension &&
+    if (evidence->extension && slice_is(type, "application/n-triples") &&
         (strcmp(evidence->extension, "text/turtle") == 0 ||
+         strcmp(evidence->extension, "text/n3") == 0 ||
          strcmp(evidence->extension, "application/n-quads") == 0 ||
          strcmp(evidence->extension, "application/trig") == 0)) {
+        type = slice_string(evidence->extension);
+    }
+    if (evidence->extension && slice_is(type, "text/turtle") && !claims(evidence, "text/turtle") &&
+        strcmp(evidence->extension, "text/n3") == 0) {
         type = slice_string(evidence->extension);
     }
     return decide(evidence, type,
@@ -216,23 +253,82 @@ decide_rdf(struct evidence *evidence)
                   slice_string(found));
 }
 
+/* What is only JSON is what Content-Type or the name says more exactly. */
+static bool
+decide_plain_json(struct evidence *evidence, bool claimed)
+{
+    if (claims(evidence, "text/html")) {
+        return false;
+    }
+    if (claimed && !claims(evidence, "application/json")) {
+        return decide(evidence, evidence->claim, "Content-Type, and the text is JSON%.*s",
+                      (struct slice){0});
+    }
+    const struct slice name = slice_string(evidence->extension);
+    if (!claimed && ends_with(name, "+json")) {
+        return decide(evidence, name, "the text is JSON, and an extension of %.*s", name);
+    }
+    return decide(evidence, SLICE("application/json"), "the text is JSON%.*s", (struct slice){0});
+}
+
 static bool
 decide_json(struct evidence *evidence)
 {
-    const bool claimed =
-        claims(evidence, "application/json") || ends_with(evidence->claim, "+json");
+    const bool claimed = claims(evidence, "application/json") ||
+                         claims(evidence, "application/x-ndjson") ||
+                         ends_with(evidence->claim, "+json");
     const bool open = claimed || claims_nothing(evidence) || claims(evidence, "text/plain") ||
-                      claims(evidence, "text/html") || claims(evidence, "text/javascript");
-    const char *found = open ? detect_json(evidence->text) : NULL;
-    if (claimed && (!found || !claims(evidence, "application/json"))) {
-        return decide(evidence, evidence->claim, "Content-Type %.*s", evidence->claim);
+                      claims(evidence, "text/html") || claims(evidence, "text/javascript") ||
+                      claims_xml(evidence) || claims_text_rdf(evidence);
+    bool cut = false;
+    const char *found = open ? detect_json(evidence->text, &cut) : NULL;
+    if (!found) {
+        return claimed && decide(evidence, evidence->claim, "Content-Type %.*s", evidence->claim);
     }
-    if (!found || (claims(evidence, "text/html") && strcmp(found, "application/json") == 0)) {
+    evidence->truncated = cut && evidence->complete ? "cut off before its last bracket" : NULL;
+    if (strcmp(found, "application/json") == 0) {
+        return decide_plain_json(evidence, claimed);
+    }
+    if (claims(evidence, "application/x-ndjson") ||
+        (claims(evidence, "application/geo+json") && strcmp(found, "application/ld+json") != 0)) {
+        return decide(evidence, evidence->claim, "Content-Type, and the text is JSON%.*s",
+                      (struct slice){0});
+    }
+    if (strcmp(found, "application/ld+json") == 0) {
+        return decide(evidence, slice_string(found), "the text is %.*s",
+                      SLICE("JSON with JSON-LD keywords"));
+    }
+    return decide(evidence, slice_string(found), "the text is JSON with the keys of %.*s",
+                  slice_string(found));
+}
+
+/* Formats that begin with a word of their own, unless something more exact is claimed. */
+static bool
+decide_text(struct evidence *evidence)
+{
+    const bool open = claims_nothing(evidence) || claims(evidence, "text/plain") ||
+                      claims(evidence, "text/html") || claims_xml(evidence);
+    const char *found = detect_text(evidence->text);
+    if (!found ||
+        (!open && strcmp(found, "text/calendar") != 0 && strcmp(found, "text/vcard") != 0)) {
         return false;
     }
-    return decide(evidence, slice_string(found), "the text is %.*s",
-                  strcmp(found, "application/ld+json") == 0 ? SLICE("JSON with JSON-LD keywords")
-                                                            : SLICE("JSON"));
+    return decide(evidence, slice_string(found), "the text begins as %.*s does",
+                  slice_string(found));
+}
+
+/* Tables, where neither Content-Type nor the name knows better. */
+static bool
+decide_table(struct evidence *evidence)
+{
+    const bool open = claims_nothing(evidence) || claims(evidence, "text/plain") ||
+                      slice_starts(evidence->claim, SLICE("application/vnd.ms-excel"));
+    const bool named = evidence->extension && strcmp(evidence->extension, "text/plain") != 0 &&
+                       strcmp(evidence->extension, "application/vnd.ms-excel") != 0;
+    const char *found = open && !named ? detect_table(evidence->text) : NULL;
+    return found &&
+           decide(evidence, slice_string(found),
+                  "lines with the same number of fields, as %.*s has", slice_string(found));
 }
 
 /* Nothing in the content decides: what is said about it does. */
@@ -242,6 +338,13 @@ decide_by_claims(struct evidence *evidence)
     const bool text_claim = slice_starts(evidence->claim, SLICE("text/")) || claims_xml(evidence) ||
                             claims(evidence, "application/x-sh");
     const bool plain = claims(evidence, "text/plain");
+    const struct slice claim = evidence->claim;
+    const bool media = slice_starts(claim, SLICE("image/")) ||
+                       slice_starts(claim, SLICE("audio/")) ||
+                       slice_starts(claim, SLICE("video/")) || slice_starts(claim, SLICE("font/"));
+    if (media && !text_claim && !evidence->binary) {
+        return false; /* text is none of these */
+    }
     if (!claims_nothing(evidence) && !plain && text_claim != evidence->binary) {
         return decide(evidence, evidence->claim, "Content-Type %.*s", evidence->claim);
     }
@@ -252,6 +355,9 @@ decide_by_claims(struct evidence *evidence)
         if (!(plain && markup)) {
             return decide(evidence, type, "text, and an extension of %.*s", type);
         }
+    }
+    if (!evidence->binary && decide_table(evidence)) {
+        return true;
     }
     if (plain && !evidence->binary) {
         return decide(evidence, evidence->claim, "Content-Type %.*s", evidence->claim);
@@ -317,6 +423,118 @@ prepare_text(struct detector *detector, struct evidence *evidence)
                          xml_peek(evidence->text, &detector->peek_memory, &evidence->peek);
 }
 
+/* ---- packed documents ---- */
+
+static void decide_all(struct detector *detector, struct evidence *evidence);
+
+/* The name without ".gz". */
+static struct slice
+inner_name(struct slice uri)
+{
+    static const char *const suffixes[] = {".gz", ".gzip", ".zst", ".z"};
+    struct slice path = {uri.at, slice_find(uri, '#')};
+    path.length = slice_find(path, '?');
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (path.length > n &&
+            slice_equal_nocase(slice_of(path.at + path.length - n, n), slice_string(suffixes[i]))) {
+            return slice_of(path.at, path.length - n);
+        }
+    }
+    return path;
+}
+
+/* Text that somebody may read is worth unpacking; programs, pictures and mere text are not. */
+static bool
+is_worth_unpacking(const struct detection *inner)
+{
+    const struct slice type = slice_string(inner->type);
+    return !inner->undecided && !inner->by_signature && !slice_is(type, "text/plain") &&
+           !slice_is(type, "application/x-empty") && !slice_is(type, "application/x-sh") &&
+           (!slice_starts(type, SLICE("text/x-")) || slice_is(type, "text/x-opml"));
+}
+
+/* What is inside of gzip or zstd, when it is a document. */
+static bool
+decide_packed(struct detector *detector, struct evidence *evidence, const char *signature)
+{
+    const char *coding = unpack_coding(evidence->bytes);
+    bool damaged = false;
+    if (!coding || evidence->packed ||
+        !unpack_head(coding, evidence->bytes, &detector->unpacked, &damaged)) {
+        return false;
+    }
+    struct detection inner = {0};
+    struct evidence within = {.bytes = buf_slice(&detector->unpacked),
+                              .uri = inner_name(evidence->uri),
+                              .packed = true,
+                              .detection = &inner};
+    const size_t length = within.bytes.length;
+    within.complete = evidence->complete && !damaged && length < DETECT_HEAD;
+    within.extension = detect_extension(within.uri);
+    if (!slice_is(evidence->claim, signature)) {
+        within.claim = evidence->claim;
+    }
+    decide_all(detector, &within);
+    if (!is_worth_unpacking(&inner)) {
+        return false;
+    }
+    struct detection *detection = evidence->detection;
+    *detection = inner;
+    snprintf(detection->reason, sizeof detection->reason, "%s around %.100s: %.200s", coding,
+             inner.type, inner.reason);
+    evidence->extension = within.extension;
+    evidence->claim = within.claim;
+    evidence->truncated =
+        damaged && evidence->complete ? "the packed file is damaged or cut off" : within.truncated;
+    return true;
+}
+
+/* ---- the order of evidence ---- */
+
+/* Zip and compound files that say too little are what their name or Content-Type says. */
+static bool
+decide_container(struct evidence *evidence, const char *signature)
+{
+    static const char *const zipped[] = {
+        "application/vnd.openxmlformats", "application/epub+zip",
+        "application/java-archive",       "application/vnd.android.pack",
+        "application/vnd.oasis.open",     "application/vnd.google-earth.kmz"};
+    static const char *const compound[] = {"application/msword", "application/vnd.ms-",
+                                           "application/vnd.visio", "application/x-msi"};
+    const bool zip = strcmp(signature, "application/zip") == 0;
+    if (!zip && strcmp(signature, "application/x-ole-storage") != 0) {
+        return false;
+    }
+    const struct slice said[] = {slice_string(evidence->extension), evidence->claim};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t n = 0; n < (zip ? 6u : 4u); n++) {
+            if (slice_starts(said[i], slice_string(zip ? zipped[n] : compound[n]))) {
+                return decide(evidence, said[i],
+                              i == 0 ? "a container, and an extension of %.*s"
+                                     : "a container, and Content-Type %.*s",
+                              said[i]);
+            }
+        }
+    }
+    return false;
+}
+
+static bool
+decide_signature(struct detector *detector, struct evidence *evidence)
+{
+    const char *signature = detect_signature(evidence->bytes);
+    if (!signature) {
+        return false;
+    }
+    if (decide_packed(detector, evidence, signature)) {
+        return true;
+    }
+    evidence->detection->by_signature = true;
+    return decide_container(evidence, signature) ||
+           decide(evidence, slice_string(signature), "signature of %.*s", slice_string(signature));
+}
+
 static void
 decide_all(struct detector *detector, struct evidence *evidence)
 {
@@ -325,16 +543,15 @@ decide_all(struct detector *detector, struct evidence *evidence)
         decide(evidence, SLICE("application/x-empty"), "the document is empty%.*s", none);
         return;
     }
-    const char *signature = detect_signature(evidence->bytes);
-    if (signature) {
-        decide(evidence, slice_string(signature), "signature of %.*s", slice_string(signature));
+    if (decide_signature(detector, evidence)) {
         return;
     }
     prepare_text(detector, evidence);
     if (decide_markup(evidence) ||
         /* Literals may hold control characters, so a claim of RDF stands against binary bytes. */
         ((!evidence->binary || claims_text_rdf(evidence)) && decide_rdf(evidence)) ||
-        (!evidence->binary && decide_json(evidence)) || decide_by_claims(evidence)) {
+        (!evidence->binary && (decide_json(evidence) || decide_text(evidence))) ||
+        decide_by_claims(evidence)) {
         return;
     }
     evidence->detection->undecided = true;
@@ -342,23 +559,52 @@ decide_all(struct detector *detector, struct evidence *evidence)
            evidence->binary ? "binary of no known kind%.*s" : "text of no known kind%.*s", none);
 }
 
+/* What was said otherwise, and what lacks. */
+static void
+add_contradictions(const struct evidence *evidence)
+{
+    struct detection *detection = evidence->detection;
+    size_t used = strlen(detection->reason);
+    char *const reason = detection->reason;
+    if (!claims_nothing(evidence) && !claims(evidence, detection->type)) {
+        used += (size_t)snprintf(reason + used, sizeof detection->reason - used,
+                                 "; against Content-Type %.*s", SLICE_PRINT(evidence->claim));
+    }
+    if (evidence->extension && strcmp(evidence->extension, detection->type) != 0 &&
+        used < sizeof detection->reason) {
+        used += (size_t)snprintf(reason + used, sizeof detection->reason - used,
+                                 "; the name says %s", evidence->extension);
+    }
+    if (evidence->truncated && used < sizeof detection->reason) {
+        snprintf(reason + used, sizeof detection->reason - used, "; %s", evidence->truncated);
+    }
+}
+
+static struct slice
+claim_of(struct detector *detector, struct slice content_type)
+{
+    struct media_type claimed;
+    return media_type_parse(content_type, &detector->type_memory, &claimed) &&
+                   claimed.essence.length < DETECT_TYPE_SIZE
+               ? detect_canonical_name(claimed.essence)
+               : (struct slice){0};
+}
+
 void
 detect(struct detector *detector, const struct detect_input *input, struct detection *detection)
 {
-    struct media_type claimed;
     *detection = (struct detection){0};
     struct evidence evidence = {.bytes = input->bytes,
+                                .uri = input->uri,
+                                .claim = claim_of(detector, input->content_type),
                                 .complete = input->bytes.length <= DETECT_HEAD,
                                 .extension = detect_extension(input->uri),
                                 .detection = detection};
     if (!evidence.complete) {
         evidence.bytes.length = DETECT_HEAD;
     }
-    if (media_type_parse(input->content_type, &detector->type_memory, &claimed) &&
-        claimed.essence.length < DETECT_TYPE_SIZE) {
-        evidence.claim = detect_canonical_name(claimed.essence);
-    }
     decide_all(detector, &evidence);
+    add_contradictions(&evidence);
 }
 
 void
@@ -372,4 +618,25 @@ detect_settle(struct slice magic, struct detection *detection)
     }
     snprintf(detection->type, sizeof detection->type, "%.*s", SLICE_PRINT(type));
     snprintf(detection->reason, sizeof detection->reason, "libmagic says %.*s", SLICE_PRINT(magic));
+}
+
+void
+detect_explain(struct detector *detector, const struct detect_input *input,
+               const struct detection *detection, struct buf *out)
+{
+    const struct detect_input bare = {.bytes = input->bytes};
+    struct detection content;
+    detect(detector, &bare, &content);
+    const struct slice claim = claim_of(detector, input->content_type);
+    const char *name = detect_extension(inner_name(input->uri));
+    buf_printf(out, "content\t%s\t%s\n", content.undecided ? "-" : content.type, content.reason);
+    if (content.root[0]) {
+        buf_printf(out, "root\t%s\t%s\n", content.root,
+                   content.namespace[0] ? content.namespace : "no namespace");
+    }
+    buf_printf(out, "Content-Type\t%.*s\t%.*s\n",
+               SLICE_PRINT(claim.length > 0 ? claim : SLICE("-")),
+               SLICE_PRINT(input->content_type));
+    buf_printf(out, "name\t%s\t%.*s\n", name ? name : "-", SLICE_PRINT(input->uri));
+    buf_printf(out, "decision\t%s\t%s\n", detection->type, detection->reason);
 }

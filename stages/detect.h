@@ -15,7 +15,7 @@
 enum {
     DETECT_HEAD = 64 << 10, /* bytes looked at */
     DETECT_TYPE_SIZE = 128,
-    DETECT_REASON_SIZE = 200
+    DETECT_REASON_SIZE = 400
 };
 
 struct detect_input {
@@ -26,15 +26,16 @@ struct detect_input {
 
 struct detection {
     char type[DETECT_TYPE_SIZE];     /* media type without parameters; "" when undecided */
-    char reason[DETECT_REASON_SIZE]; /* the evidence that decided, for people */
+    char reason[DETECT_REASON_SIZE]; /* the evidence that decided and what spoke against it */
     char root[DETECT_TYPE_SIZE];     /* XML: local name of the root element */
     char namespace[256];             /* and its namespace */
     bool undecided;                  /* libmagic should be asked, then detect_settle */
+    bool by_signature;               /* a binary format */
 };
 
 /* Kept between documents for its memory; one thread. */
 struct detector {
-    struct buf type_memory, text_memory, peek_memory;
+    struct buf type_memory, text_memory, peek_memory, unpacked;
 };
 void detector_init(struct detector *detector);
 void detector_release(struct detector *detector);
@@ -43,6 +44,11 @@ void detect(struct detector *detector, const struct detect_input *input,
             struct detection *detection);
 /* After libmagic: its answer ("" when it has none). Ends `undecided`. */
 void detect_settle(struct slice magic, struct detection *detection);
+
+/* All evidence and the verdict, a line each, for people: content alone, Content-Type alone, the
+ * name alone. detection: what detect and perhaps detect_settle made of the same input. */
+void detect_explain(struct detector *detector, const struct detect_input *input,
+                    const struct detection *detection, struct buf *out);
 
 /* ---- parts ---- */
 
@@ -54,11 +60,16 @@ const char *detect_root(struct slice root, struct slice namespace);
 const char *detect_extension(struct slice uri);
 /* "text/html" when the text begins as HTML does, by the MIME Sniffing standard; else NULL. */
 const char *detect_html(struct slice text);
-/* Turtle, TriG, N-Triples, N-Quads or NULL, by the first statements of the text. complete: the
- * text is all of the document. */
+/* Turtle, N3, TriG, N-Triples, N-Quads, SPARQL or NULL, by the first statements of the text.
+ * complete: the text is all of the document. */
 const char *detect_rdf_text(struct slice text, bool complete);
-/* JSON and JSON-LD; NULL: neither. */
-const char *detect_json(struct slice text);
+/* JSON and the kinds of it: JSON-LD, GeoJSON, feeds, SPARQL results, RDF/JSON, lines of JSON.
+ * NULL: none. *cut: it ends before it is complete. */
+const char *detect_json(struct slice text, bool *cut);
+/* Text that begins with a word of its own: calendars, scripts, mails, YAML. NULL: none known. */
+const char *detect_text(struct slice text);
+/* CSV and TSV, when the first lines have the same number of fields; else NULL. */
+const char *detect_table(struct slice text);
 /* Names that mean the same: "text/xml" for "application/xml". Returns its argument if none. */
 struct slice detect_canonical_name(struct slice type);
 
