@@ -122,9 +122,12 @@ static void
 pop_context(struct rdfa *rdfa)
 {
     const struct rdfa_context *context = &rdfa->contexts[--rdfa->depth];
-    if (context->list_subject.kind != TERM_NONE) {
-        for (const struct rdfa_list *list = context->lists->first; list; list = list->next) {
-            emit_list(rdfa, &context->list_subject, list);
+    for (size_t i = 0; i < 2; i++) {
+        if (context->own[i].subject.kind != TERM_NONE) {
+            const struct rdfa_list *list = context->own[i].lists->first;
+            for (; list; list = list->next) {
+                emit_list(rdfa, &context->own[i].subject, list);
+            }
         }
     }
 }
@@ -260,7 +263,7 @@ walk_element(struct rdfa *rdfa, uint32_t node, bool is_root)
     }
     struct rdfa_context inner = outer;
     inner.end = at->end;
-    inner.list_subject = (struct term){0};
+    inner.own[0].subject = inner.own[1].subject = (struct term){0};
     rdfa_declare(rdfa, &outer, &element);
     const bool recurse = rdfa_process(rdfa, &outer, &element, is_root, is_head_or_body(rdfa, node),
                                       &inner);
@@ -324,7 +327,7 @@ begin(struct rdfa *rdfa)
                                                 .parent_subject = base,
                                                 .parent_object = base,
                                                 .lists = lists,
-                                                .list_subject = base,
+                                                .own = {{lists, base}},
                                                 .base = rdfa->base};
 }
 

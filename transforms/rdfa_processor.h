@@ -83,8 +83,13 @@ struct rdfa_context {
     uint32_t end; /* of the element's descendants */
     struct term parent_subject, parent_object;
     struct rdfa_incomplete *incomplete;
-    struct rdfa_lists *lists;
-    struct term list_subject; /* NONE: the lists are those of a context further out */
+    struct rdfa_lists *lists; /* of parent_object */
+    /* The lists that were begun at this element, to be written when it ends: of its subject, and of
+     * its object where that is the parent object of what is inside. */
+    struct {
+        struct rdfa_lists *lists;
+        struct term subject; /* NONE: no lists */
+    } own[2];
     struct slice language, vocabulary, base;
     size_t mapping_count; /* of rdfa->mappings: those in scope */
 };

@@ -302,18 +302,17 @@ add_types(struct step *step)
 
 /* ---- step 8: lists ---- */
 
+/* own: 0 for those of the subject, 1 for those of the object. */
 static void
-begin_lists(struct step *step)
+begin_lists(struct step *step, const struct term *subject, unsigned own)
 {
     struct rdfa *rdfa = step->rdfa;
-    if (step->skip || term_equal(&step->subject, &step->outer->parent_object)) {
-        return;
-    }
     struct rdfa_lists *lists = arena_zero(&rdfa->arena, sizeof *lists);
     rdfa->full |= !lists;
     if (lists) {
         step->inner->lists = lists;
-        step->inner->list_subject = step->subject;
+        step->inner->own[own].lists = lists;
+        step->inner->own[own].subject = *subject;
     }
 }
 
@@ -481,6 +480,7 @@ complete(struct step *step)
     }
 }
 
+/* What is inside an element with an object speaks of that: its lists are others. */
 static void
 hand_on(struct step *step)
 {
@@ -488,8 +488,13 @@ hand_on(struct step *step)
         return;
     }
     step->inner->parent_subject = step->subject;
-    step->inner->parent_object =
-        step->object.kind != TERM_NONE ? step->object : step->subject;
+    step->inner->parent_object = step->subject;
+    if (step->object.kind != TERM_NONE) {
+        step->inner->parent_object = step->object;
+        if (!term_equal(&step->object, &step->subject)) {
+            begin_lists(step, &step->object, 1);
+        }
+    }
     step->inner->incomplete = step->incomplete;
 }
 
@@ -550,7 +555,9 @@ rdfa_process(struct rdfa *rdfa, const struct rdfa_context *outer,
     if (step.type.kind != TERM_NONE) {
         add_types(&step);
     }
-    begin_lists(&step);
+    if (!step.skip && !term_equal(&step.subject, &outer->parent_object)) {
+        begin_lists(&step, &step.subject, 0);
+    }
     if (step.relates) {
         add_all_relations(&step);
     }
