@@ -1,26 +1,37 @@
-/* bench_transform [worker|process] [FOLDER [SUFFIX [TYPE]]]: pages per second of transform over the
- * files of a folder whose names end in SUFFIX (default: the miniweb's .html files as text/html).
+/* bench_transform [process|worker|chain|programs|all] [FOLDER [SUFFIX [TYPE]]]: pages per second of
+ * transform over the files of a folder whose names end in SUFFIX (default: the miniweb's .html
+ * files as text/html), beside stock tools on the same pages.
  *
- *   process   in this process: parse, extract, canonicalise, write
+ *   process   in this process, all transforms of the registry: parse, extract, canonicalise, write
  *   worker    through a sandboxed worker, as the stage does it
+ *   chain     in this process: libtidy to text, libxml2, a stylesheet for title and links
+ *   programs  the same by the programs tidy and xsltproc, for some of the pages
  *
- * Prints TSV: how, files, mean bytes, quads, files per CPU second (worker: of both processes),
- * p50, p99 and maximum in microseconds. Both ways when none is named. */
+ * Prints TSV: how, files, mean bytes, quads (chain: titles and links), files per CPU second (with
+ * children's), p50, p99 and maximum in microseconds; after `all`, how much faster process is. */
 #include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <libxml/parser.h>
+#include <libxslt/transform.h>
+#include <libxslt/xsltutils.h>
+#include <tidy/tidy.h>
+#include <tidy/tidybuffio.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "stages/document_worker.h"
 
-enum { FILES_MAXIMUM = 50000, FILE_MAXIMUM = 16 << 20 };
+enum { FILES_MAXIMUM = 50000, FILE_MAXIMUM = 16 << 20, PROGRAM_PAGES = 100 };
 
 struct file {
-    char *uri;
+    char *uri, *path;
     struct slice bytes;
 };
 
@@ -45,6 +56,7 @@ take_file(const char *path, const struct stat *about, int kind, struct FTW *plac
     }
     struct file *file = &files[file_count++];
     file->bytes = slice_of(bytes, n);
+    file->path = memory_string(path);
     file->uri = memory_alloc(length + 16);
     snprintf(file->uri, length + 16, "http://%s", path + folder_length + 1);
     total_bytes += n;
@@ -67,14 +79,17 @@ cpu_seconds(int who)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void
-print(const char *how, uint64_t quads, double seconds, uint64_t *micros)
+/* Returns files per CPU second. */
+static double
+print(const char *how, size_t count, uint64_t quads, double seconds, uint64_t *micros)
 {
-    qsort(micros, file_count, sizeof *micros, compare);
-    printf("%s\t%zu\t%zu\t%lu\t%.0f\t%lu\t%lu\t%lu\n", how, file_count, total_bytes / file_count,
-           (unsigned long)quads, (double)file_count / seconds,
-           (unsigned long)micros[file_count / 2], (unsigned long)micros[file_count * 99 / 100],
-           (unsigned long)micros[file_count - 1]);
+    const double rate = (double)count / seconds;
+    qsort(micros, count, sizeof *micros, compare);
+    printf("%s\t%zu\t%zu\t%lu\t%.0f\t%lu\t%lu\t%lu\n", how, count, total_bytes / file_count,
+           (unsigned long)quads, rate, (unsigned long)micros[count / 2],
+           (unsigned long)micros[count * 99 / 100], (unsigned long)micros[count - 1]);
+    fflush(stdout);
+    return rate;
 }
 
 static void
@@ -93,7 +108,7 @@ request_of(const struct file *file)
         .uri = slice_string(file->uri), .type = slice_string(media_type), .bytes = file->bytes};
 }
 
-static void
+static double
 run_process(const struct opt_set *options, uint64_t *micros)
 {
     struct reason why;
@@ -113,10 +128,12 @@ run_process(const struct opt_set *options, uint64_t *micros)
         micros[i] = clock_monotonic_us() - before;
         quads += result.quads;
     }
-    print("process", quads, cpu_seconds(RUSAGE_SELF) - start, micros);
+    const double rate =
+        print("process", file_count, quads, cpu_seconds(RUSAGE_SELF) - start, micros);
     transform_result_release(&result);
     transformer_free(transformer);
     registry_free(registry);
+    return rate;
 }
 
 struct counted {
@@ -136,7 +153,7 @@ take_answer(void *context, const struct worker_answer *answer)
     counted->micros[counted->done++] = answer->cpu_us;
 }
 
-static void
+static double
 run_worker(const struct opt_set *options, uint64_t *micros)
 {
     struct reason why;
@@ -161,17 +178,141 @@ run_worker(const struct opt_set *options, uint64_t *micros)
     for (size_t i = 0; i < file_count; i++) {
         busy += (double)micros[i] * 1e-6;
     }
-    print("worker", counted.quads, cpu_seconds(RUSAGE_SELF) - start + busy, micros);
+    const double rate =
+        print("worker", file_count, counted.quads, cpu_seconds(RUSAGE_SELF) - start + busy, micros);
     document_workers_close(workers);
     worker_nursery_close(nursery);
     buf_release(&header);
+    return rate;
+}
+
+/* ---- stock tools ---- */
+
+static const char titles_and_links[] =
+    "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'"
+    " xmlns:h='http://www.w3.org/1999/xhtml'><xsl:output method='text'/><xsl:template match='/'>"
+    "<xsl:value-of select='normalize-space(//h:title)'/><xsl:text>\n</xsl:text>"
+    "<xsl:for-each select='//h:a[@href]'><xsl:value-of select='@href'/><xsl:text>\n</xsl:text>"
+    "</xsl:for-each></xsl:template></xsl:stylesheet>";
+
+/* The page as XHTML text. */
+static void
+tidy_text(struct slice bytes, TidyBuffer *text)
+{
+    TidyBuffer in;
+    TidyDoc tidy = tidyCreate();
+    tidyOptSetBool(tidy, TidyXhtmlOut, yes);
+    tidyOptSetBool(tidy, TidyForceOutput, yes);
+    tidyOptSetBool(tidy, TidyNumEntities, yes);
+    tidyOptSetBool(tidy, TidyQuiet, yes);
+    tidyOptSetBool(tidy, TidyShowWarnings, no);
+    tidyOptSetInt(tidy, TidyShowErrors, 0);
+    tidySetCharEncoding(tidy, "utf8");
+    tidyBufInit(&in);
+    tidyBufAttach(&in, (byte *)(uintptr_t)bytes.at, (uint)bytes.length);
+    if (tidyParseBuffer(tidy, &in) >= 0 && tidyCleanAndRepair(tidy) >= 0) {
+        tidySaveBuffer(tidy, text);
+    }
+    tidyBufDetach(&in);
+    tidyRelease(tidy);
+}
+
+/* Returns how many lines the stylesheet wrote. */
+static uint64_t
+chain_page(struct slice bytes, xsltStylesheetPtr stylesheet)
+{
+    uint64_t lines = 0;
+    TidyBuffer text;
+    tidyBufInit(&text);
+    tidy_text(bytes, &text);
+    xmlDocPtr page = xmlReadMemory((const char *)text.bp, (int)text.size, NULL, "UTF-8",
+                                   XML_PARSE_RECOVER | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                                       XML_PARSE_NONET);
+    xmlDocPtr result = page ? xsltApplyStylesheet(stylesheet, page, NULL) : NULL;
+    xmlChar *out = NULL;
+    int length = 0;
+    if (result && xsltSaveResultToString(&out, &length, result, stylesheet) == 0) {
+        for (int i = 0; i < length; i++) {
+            lines += out[i] == '\n';
+        }
+    }
+    xmlFree(out);
+    xmlFreeDoc(result);
+    xmlFreeDoc(page);
+    tidyBufFree(&text);
+    return lines;
+}
+
+static double
+run_chain(uint64_t *micros)
+{
+    uint64_t lines = 0;
+    xmlDocPtr source = xmlReadMemory(titles_and_links, sizeof titles_and_links - 1, NULL, NULL, 0);
+    xsltStylesheetPtr stylesheet = xsltParseStylesheetDoc(source);
+    const double start = cpu_seconds(RUSAGE_SELF);
+    for (size_t i = 0; i < file_count; i++) {
+        const uint64_t before = clock_monotonic_us();
+        lines += chain_page(files[i].bytes, stylesheet);
+        micros[i] = clock_monotonic_us() - before;
+    }
+    const double rate = print("chain", file_count, lines, cpu_seconds(RUSAGE_SELF) - start, micros);
+    xsltFreeStylesheet(stylesheet);
+    return rate;
+}
+
+static int
+shell(const char *command)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    int state = 0;
+    waitpid(child, &state, 0);
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 127;
+}
+
+static double
+run_programs(uint64_t *micros)
+{
+    char path[] = "/tmp/quadrille-bench-XXXXXX", command[9000];
+    if (shell("command -v tidy >/dev/null && command -v xsltproc >/dev/null") != 0) {
+        printf("programs\tnot installed: tidy, xsltproc\n");
+        return 0;
+    }
+    const int file = mkstemp(path);
+    if (file < 0 || write(file, titles_and_links, sizeof titles_and_links - 1) < 0) {
+        return 0;
+    }
+    close(file);
+    const size_t step = file_count / PROGRAM_PAGES + 1;
+    size_t pages = 0;
+    const double start = cpu_seconds(RUSAGE_CHILDREN) + cpu_seconds(RUSAGE_SELF);
+    for (size_t i = 0; i < file_count; i += step) {
+        if (strchr(files[i].path, '\'')) {
+            continue;
+        }
+        snprintf(command, sizeof command,
+                 "tidy -q -n -utf8 -asxhtml --force-output yes --show-warnings no '%s' 2>/dev/null"
+                 " | xsltproc --nonet --novalid '%s' - >/dev/null 2>&1",
+                 files[i].path, path);
+        const uint64_t before = clock_monotonic_us();
+        shell(command);
+        micros[pages++] = clock_monotonic_us() - before;
+    }
+    const double rate =
+        print("programs", pages, 0, cpu_seconds(RUSAGE_CHILDREN) + cpu_seconds(RUSAGE_SELF) - start,
+              micros);
+    unlink(path);
+    return rate;
 }
 
 int
 main(int argc, char **argv)
 {
     char folder[4096];
-    const char *home = getenv("HOME"), *how = argc > 1 ? argv[1] : "";
+    const char *home = getenv("HOME"), *how = argc > 1 ? argv[1] : "all";
     snprintf(folder, sizeof folder, "%s/.cache/quadrille-miniweb/hosts", home ? home : "");
     if (argc > 2) {
         snprintf(folder, sizeof folder, "%s", argv[2]);
@@ -187,11 +328,27 @@ main(int argc, char **argv)
     }
     struct opt_set *options = opt_set_new((const struct opt *const[]){transforms_options, NULL});
     uint64_t *micros = memory_zero(file_count, sizeof *micros);
-    if (strcmp(how, "worker") != 0) {
-        run_process(options, micros);
+    const bool all = strcmp(how, "all") == 0;
+    double process = 0, chain = 0, programs = 0;
+    printf("how\tfiles\tmean bytes\tquads\tfiles/s\tp50 us\tp99 us\tmax us\n");
+    if (all || strcmp(how, "process") == 0) {
+        process = run_process(options, micros);
     }
-    if (strcmp(how, "process") != 0) {
+    if (all || strcmp(how, "worker") == 0) {
         run_worker(options, micros);
+    }
+    if (all || strcmp(how, "chain") == 0) {
+        chain = run_chain(micros);
+    }
+    if (all || strcmp(how, "programs") == 0) {
+        programs = run_programs(micros);
+    }
+    if (all) {
+        printf("process is %.1f times chain", process / chain);
+        if (programs > 0) {
+            printf(" and %.0f times programs", process / programs);
+        }
+        printf("\n");
     }
     free(micros);
     opt_set_free(options);
