@@ -4,7 +4,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_tidy.o transforms/xhtml.o \
 	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
 	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
-	transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
+	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
@@ -12,6 +12,8 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/transform.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld
+UNIT_TESTS += tests/unit/test_jsonld_pages
+CONFORMANCE += run_feeds
 CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "rdf/canonical.h"
+#include "rdf/jsonld_link.h"
 #include "rdf/writer.h"
 #include "transforms/contexts.h"
 #include "transforms/material.h"
@@ -126,6 +127,10 @@ transform_chain(struct registry *registry, const struct transform_request *reque
                 struct buf *memory, struct transform *chain[REGISTRY_CHAIN])
 {
     struct registry_subject subject = {.type = request->type};
+    if (jsonld_is_plain_json(request->type) &&
+        jsonld_links(request->link_header).context.length > 0) {
+        subject.type = SLICE("application/ld+json");
+    }
     if (request->link_header.length > 0) {
         subject.header = SLICE("link");
     }
