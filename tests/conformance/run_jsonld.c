@@ -179,7 +179,7 @@ process_scripts(const struct test *test, const struct html_tree *tree,
     const char *fragment = strchr(test->input, '#');
     const bool all = json_is_true(json_object_get(test->options, "extractAllScripts"));
     struct slice text;
-    uint64_t labels = 0;
+    static uint64_t labels; /* counts on: cases are apart */
     bool found = false;
     options->labels = &labels;
     options->part = all && fragment == NULL;
