@@ -335,11 +335,8 @@ normal_form(const json_t *value, bool ordered)
         }
         buf_append_char(&text, json_is_object(value) ? '}' : ']');
         free(parts);
-    } else if (json_is_real(value) &&
-               json_real_value(value) != (double)(long)json_real_value(value)) {
-        buf_printf(&text, "%.17g", json_real_value(value));
     } else if (json_is_number(value)) {
-        buf_printf(&text, "%ld", (long)json_number_value(value));
+        buf_printf(&text, "%.17g", json_number_value(value));
     } else {
         char *dumped = json_dumps(value, JSON_ENCODE_ANY);
         buf_append_string(&text, dumped);
