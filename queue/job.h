@@ -35,7 +35,8 @@ struct job_key {
 enum job_flags {
     JOB_RECRAWL = 1, /* put although the URI was seen; generation must be set by the queue */
     JOB_REVISIT = 2, /* extract only: links are read again because depth became smaller */
-    JOB_SEED = 4     /* put by a person: depth 0 */
+    JOB_SEED = 4,    /* put by a person: depth 0 */
+    JOB_RESOURCE = 8 /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
 };
 
 struct job {

@@ -15,6 +15,7 @@ enum tag {
     TAG_QUADS,
     TAG_REMOVED,
     TAG_BROKEN,
+    TAG_WAITING,
     TAG_RESPONSE = 16,   /* five tags: node, file, offset, length, id */
     TAG_CONVERSION = 24, /* the same five */
 };
@@ -62,6 +63,7 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_QUADS, document->quads);
     put_number(out, TAG_REMOVED, document->removed);
     put_number(out, TAG_BROKEN, document->broken);
+    put_number(out, TAG_WAITING, document->waiting_ms);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -126,6 +128,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_BROKEN:
         document->broken = number_of(bytes) != 0;
+        break;
+    case TAG_WAITING:
+        document->waiting_ms = number_of(bytes);
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

@@ -14,6 +14,11 @@
 #include "base/buf.h"
 #include "base/slice.h"
 
+/* Ends the URI under which the queue and the metadata store know a document that was fetched only
+ * because another needs it. No crawl key has a fragment, so the two never meet: what is crawled
+ * does not depend on who needed what. */
+#define RESOURCE_FRAGMENT "#resource"
+
 /* A WARC record somewhere in the cluster. file empty: none. */
 struct document_record {
     struct slice node; /* name in cluster.conf */
@@ -35,6 +40,7 @@ struct document {
     uint64_t quads;                    /* in the conversion */
     bool removed;                      /* the document is gone: its graph is to be emptied */
     bool broken;                       /* too malformed to say anything: its graph is empty */
+    uint64_t waiting_ms;               /* wall time since which it waits for others; 0: does not */
 };
 
 void document_encode(struct buf *out, const struct document *document);

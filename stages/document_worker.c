@@ -1,6 +1,7 @@
 #include "stages/document_worker.h"
 
 #include <magic.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "transforms/contexts.h"
 
 enum { VERB_MAGIC = 1, VERB_TRANSFORM = 2, PATH_BYTES = 4096, MAGIC_HEAD = 16 << 10 };
 
@@ -79,6 +81,18 @@ read_registries(struct registry *registry, struct slice directory, struct slice 
     return STATUS_OK;
 }
 
+/* After those that come with the program, which they may replace. */
+static enum status
+load_own_contexts(struct slice directory, struct reason *why)
+{
+    char path[PATH_BYTES];
+    if (directory.length == 0) {
+        return STATUS_OK;
+    }
+    snprintf(path, sizeof path, "%.*s/transforms/contexts", SLICE_PRINT(directory));
+    return contexts_load(path, why);
+}
+
 static enum status
 prepare_magic(struct prepared *prepared, struct reason *why)
 {
@@ -105,6 +119,7 @@ prepare(struct slice configuration, void **context, struct reason *why)
         prepared->registry = registry_new();
         TRY(read_registries(prepared->registry, settings.directory, settings.registry, why));
         TRY(transformer_new(&prepared->transformer, prepared->registry, &settings.limits, why));
+        TRY(load_own_contexts(settings.directory, why));
         transform_result_init(&prepared->result, settings.limits.output);
     }
     *context = prepared;
@@ -154,6 +169,14 @@ decode_resources(struct codec_reader *reader,
     return reader->bad ? 0 : (size_t)count;
 }
 
+/* What malloc has from the system. */
+static uint64_t
+memory_taken(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    return info.arena + info.hblkhd;
+}
+
 static void
 encode_result(const struct transform_result *result, struct buf *reply)
 {
@@ -161,6 +184,7 @@ encode_result(const struct transform_result *result, struct buf *reply)
     codec_put_u8(reply, result->canonical);
     codec_put_varint(reply, result->quads);
     codec_put_varint(reply, result->problem_count);
+    codec_put_varint(reply, memory_taken());
     codec_put_slice(reply, buf_slice(&result->names));
     codec_put_slice(reply, buf_slice(&result->problems));
     codec_put_slice(reply, buf_slice(&result->counts));
@@ -383,6 +407,7 @@ document_outcome_decode(struct slice reply, struct document_outcome *outcome)
     outcome->canonical = codec_get_u8(&reader);
     outcome->quads = codec_get_varint(&reader);
     outcome->problem_count = codec_get_varint(&reader);
+    outcome->memory = codec_get_varint(&reader);
     outcome->names = codec_get_slice(&reader);
     outcome->problems = codec_get_slice(&reader);
     outcome->counts = codec_get_slice(&reader);

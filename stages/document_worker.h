@@ -36,6 +36,7 @@ struct document_outcome {
     enum transform_state state;
     bool canonical;
     uint64_t quads, problem_count;
+    uint64_t memory; /* bytes that the worker had taken at the end */
     /* As in struct transform_result; they point into the reply. */
     struct slice names, problems, counts, repairs, advice, needs, explanation, graph;
 };

@@ -74,7 +74,9 @@ fetch_start(void *context, struct stage_job *job)
     struct task *task = memory_zero(1, sizeof *task);
     task->fetch = fetch;
     task->job = job;
-    task->origin = url_origin(job->job.uri);
+    task->url = slice_of(job->job.uri.at, slice_find(job->job.uri, '#'));
+    task->resource = job->job.flags & JOB_RESOURCE;
+    task->origin = url_origin(task->url);
     task->crawl_delay_ms = -1;
     buf_init(&task->robots_url, URL_MAXIMUM);
     task_check_rules(task);

@@ -46,6 +46,7 @@ struct fetch_http {
     struct curl_slist *headers;                      /* of every request */
     struct curl_slist *connect_http, *connect_https; /* CURLOPT_CONNECT_TO; NULL: none */
     char *user_agent, *ca_file;
+    char *accept_resource; /* the Accept header line of requests for resources */
     long timeout_ms, connect_timeout_ms, stall_seconds;
     size_t size, header_size, memory, memory_used;
     bool http2;
@@ -149,14 +150,23 @@ on_timer(CURLM *multi, long delay_ms, void *context)
 
 /* ---- opening ---- */
 
-static void
-append_header(struct fetch_http *http, const char *name, const char *value)
+static char *
+header_line(const char *name, const char *value)
 {
     struct buf line;
     buf_init(&line, REQUEST_MAXIMUM);
     buf_printf(&line, "%s: %s", name, value);
-    http->headers = curl_slist_append(http->headers, line.data);
+    char *copy = memory_string(line.data ? line.data : "");
     buf_release(&line);
+    return copy;
+}
+
+static void
+append_header(struct fetch_http *http, const char *name, const char *value)
+{
+    char *line = header_line(name, value);
+    http->headers = curl_slist_append(http->headers, line);
+    free(line);
 }
 
 /* "host:port", "[v6]:port" or curl's own four parts, for both schemes or, after "https=" or
@@ -189,6 +199,7 @@ read_options(struct fetch_http *http, const struct opt_set *options)
 {
     const char *const *items;
     append_header(http, "Accept", opt_string(options, "fetch.accept"));
+    http->accept_resource = header_line("Accept", opt_string(options, "fetch.accept_resource"));
     append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
     if (opt_string(options, "fetch.from")[0] != '\0') {
         append_header(http, "From", opt_string(options, "fetch.from"));
@@ -266,6 +277,7 @@ fetch_http_close(struct fetch_http *http)
     curl_slist_free_all(http->connect_http);
     curl_slist_free_all(http->connect_https);
     free(http->user_agent);
+    free(http->accept_resource);
     free(http->ca_file);
     free(http);
 }
@@ -340,12 +352,14 @@ static void
 set_headers(struct fetch_http *http, struct transfer *transfer, const struct fetch_request *request)
 {
     struct buf line;
-    if (request->etag.length == 0 && request->last_modified.length == 0) {
+    if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource) {
         curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
         return;
     }
     for (const struct curl_slist *one = http->headers; one != NULL; one = one->next) {
-        transfer->headers = curl_slist_append(transfer->headers, one->data);
+        const bool accept = slice_starts(slice_string(one->data), SLICE("Accept:"));
+        transfer->headers = curl_slist_append(
+            transfer->headers, accept && request->resource ? http->accept_resource : one->data);
     }
     buf_init(&line, REQUEST_MAXIMUM);
     if (request->etag.length > 0) {

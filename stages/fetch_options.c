@@ -21,6 +21,12 @@ const struct opt fetch_options[] = {
      "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
      "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2",
      0, 0, NULL, "The Accept header. Prefers RDF."},
+    {"fetch.accept_resource", OPT_STRING,
+     "application/ld+json, application/json;q=0.9, application/xslt+xml;q=0.8, "
+     "application/xml;q=0.7, */*;q=0.2",
+     0, 0, NULL,
+     "The Accept header for what is fetched only because a document needs it: JSON-LD contexts, "
+     "stylesheets."},
     {"fetch.timeout", OPT_DURATION, "120", 0.05, 86400, NULL,
      "Longest time of a request from name lookup to the last byte."},
     {"fetch.connect_timeout", OPT_DURATION, "15", 0.05, 3600, NULL,

@@ -184,7 +184,7 @@ static bool
 keep_response(struct task *task, const struct fetch_result *result, struct slice truncated,
               struct warc_location *location)
 {
-    if (!task_archive(task, task->job->job.uri, result, truncated, location)) {
+    if (!task_archive(task, task->url, result, truncated, location)) {
         return false;
     }
     set_response(task, result, truncated);
@@ -204,7 +204,7 @@ remove_graph(struct task *task, const struct fetch_result *result)
 {
     const struct document document = {
         .http_status = result->status, .fetched_ms = result->started_ms, .removed = true};
-    if (is_recrawl(task)) {
+    if (is_recrawl(task) && !task->resource) {
         stage_output_next(task->job, STAGE_INDEX, &document);
     }
 }
@@ -260,6 +260,10 @@ answered_document(struct task *task, const struct fetch_result *result)
         task_done(task, "fetched", "the response has no body");
         return;
     }
+    if (task->resource) {
+        task_done(task, "fetched", "");
+        return;
+    }
     const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
     buf_init(&links, LINK_HEADER_MAXIMUM);
     join_links(result->response_header, &links);
@@ -291,7 +295,7 @@ queue_target(struct task *task, struct slice target)
         .lane_name = url_origin(target),
         .via = from->uri,
         .priority = from->priority,
-        .flags = from->flags & JOB_SEED,
+        .flags = from->flags & (JOB_SEED | JOB_RESOURCE),
         .hops = (uint8_t)(from->hops + 1),
         .depth = from->depth,
         .data = from->data, /* a sitemap that moved is one at its new place */
@@ -312,18 +316,21 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     }
     remove_graph(task, result);
     const struct slice to = warc_http_header(result->response_header, "Location");
-    buf_init(&target, URL_MAXIMUM);
-    if (to.length == 0 || url_crawl_key(to, job->uri, &target, &why) != STATUS_OK) {
+    buf_init(&target, URL_MAXIMUM + sizeof RESOURCE_FRAGMENT);
+    if (to.length == 0 || url_crawl_key(to, task->url, &target, &why) != STATUS_OK) {
         char reason[REASON_SIZE + 40];
         snprintf(reason, sizeof reason, "redirect without a target: %s", why.text);
         task_done(task, "failed", reason);
-    } else if (slice_equal(buf_slice(&target), job->uri)) {
+    } else if (slice_equal(buf_slice(&target), task->url)) {
         task_done(task, "failed", "redirects to itself");
     } else if (job->hops >= task->fetch->redirects) {
         task_done(task, "failed", "more redirects than fetch.redirects");
     } else {
         meta_set_text(&task->job->meta, META_REDIRECT_TO, buf_slice(&target));
-        if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
+        if (task->resource) {
+            buf_append_string(&target, RESOURCE_FRAGMENT);
+            queue_target(task, buf_slice(&target));
+        } else if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
             queue_target(task, buf_slice(&target));
         }
         task_done(task, "redirected", because);
@@ -459,7 +466,8 @@ void
 task_get(struct task *task)
 {
     const struct fetch_request request = {
-        .url = task->job->job.uri,
+        .url = task->url,
+        .resource = task->resource,
         .etag = task->etag,
         .last_modified = task->last_modified,
         .done = page_fetched,

@@ -24,7 +24,7 @@ static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
     const struct slice *sitemaps;
-    return task->fetch->sitemaps && host->robots != NULL &&
+    return task->fetch->sitemaps && !task->resource && host->robots != NULL &&
            host->sitemaps_depth > task->job->job.depth &&
            robots_sitemaps(host->robots, &sitemaps) > 0;
 }
@@ -60,7 +60,7 @@ decide(struct task *task, const struct host *host)
         return;
     }
     if (host->access == HOST_BY_RULES &&
-        !robots_allows(host->robots, url_path_query(job->job.uri))) {
+        !robots_allows(host->robots, url_path_query(task->url))) {
         task_done(task, "denied", "robots.txt of the host");
         return;
     }

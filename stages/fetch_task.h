@@ -35,6 +35,8 @@ struct task {
     struct fetch *fetch;
     struct stage_job *job;
     struct slice origin;              /* of the URI */
+    struct slice url;                 /* the job's URI without fragment: what is asked for */
+    bool resource;                    /* fetched for another document: kept, not followed */
     struct slice etag, last_modified; /* of the earlier fetch, on a recrawl; in the job's arena */
     struct buf robots_url;            /* of the robots.txt being fetched, after redirects */
     unsigned robots_hops;

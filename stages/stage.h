@@ -63,6 +63,9 @@ int stage_main(const struct stage_spec *spec, int argc, char **argv);
 void stage_output(struct stage_job *job, const struct job *output);
 /* The usual output: the same URI, depth, generation to the next stage with this document. */
 void stage_output_next(struct stage_job *job, enum stage next, const struct document *document);
+/* The same at a later time. due_ms: wall time. */
+void stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
+                        uint64_t due_ms);
 void stage_done(struct stage_job *job);
 void stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -80,6 +80,13 @@ stage_output(struct stage_job *job, const struct job *output)
 void
 stage_output_next(struct stage_job *job, enum stage next, const struct document *document)
 {
+    stage_output_later(job, next, document, 0);
+}
+
+void
+stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
+                   uint64_t due_ms)
+{
     struct buf data;
     buf_init(&data, JOB_DATA_MAXIMUM);
     document_encode(&data, document);
@@ -97,6 +104,7 @@ stage_output_next(struct stage_job *job, enum stage next, const struct document 
         .flags = job->job.flags & JOB_SEED,
         .depth = job->job.depth,
         .generation = job->job.generation,
+        .due_ms = due_ms,
         .data = buf_slice(&data),
     };
     stage_output(job, &output);

@@ -7,6 +7,10 @@
  * A document that is malformed and yields nothing has the state "broken", and an empty graph
  * goes on to index: what was known of an earlier version is not true any more. A document whose
  * worker dies or passes a limit is buried, with the reason and the command that repeats it.
+ *
+ * A document that needs others which are not at hand ends like any other, but its outputs are
+ * jobs that fetch those and itself, at a later time: so a waiting document is in the queue and
+ * nowhere else, and survives what the queue survives.
  */
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -14,11 +18,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "stages/content.h"
 #include "stages/document_worker.h"
+#include "stages/resources.h"
 #include "stages/stage.h"
 
-enum { RETRY_MS = 1000 };
+enum {
+    RETRY_MS = 1000,
+    ROUNDS = 8, /* of asking for more: contexts that import contexts */
+    LOOK_LEAST_MS = 250,
+    LOOK_MOST_MS = 15000
+};
 
 static struct worker_nursery *nursery; /* forked before anything else is known */
 
@@ -28,14 +39,19 @@ struct transform_stage {
     struct document_workers *workers;
     struct warc_writer *writer;
     const char *node;
-    size_t input;
+    struct resources *resources;
+    size_t input, resource_bytes;
+    uint64_t wait_ms;
 };
 
 /* One document in a worker or waiting for one. */
 struct transforming {
     struct transform_stage *stage;
+    struct stage_job *job;
     struct buf memory, header; /* the record, and the request that points into it */
-    uint64_t started_ms;
+    struct warc_record record;
+    struct resource_set *set; /* NULL: it asked for nothing */
+    unsigned rounds;
 };
 
 static void
@@ -43,6 +59,7 @@ free_transforming(struct transforming *transforming)
 {
     buf_release(&transforming->memory);
     buf_release(&transforming->header);
+    resource_set_free(transforming->set);
     free(transforming);
 }
 
@@ -63,6 +80,19 @@ set_record(struct stage_job *job, const struct warc_location *location, const ch
 }
 
 static void
+set_resources(struct stage_job *job)
+{
+    const struct transforming *transforming = job->state;
+    struct buf names;
+    buf_init(&names, 64 << 10);
+    if (transforming->set != NULL) {
+        resource_set_names(transforming->set, &names);
+    }
+    meta_set_text(&job->meta, META_TRANSFORM_RESOURCES, buf_slice(&names));
+    buf_release(&names);
+}
+
+static void
 set_meta(struct stage_job *job, const struct document_outcome *outcome,
          const struct worker_answer *answer)
 {
@@ -74,6 +104,8 @@ set_meta(struct stage_job *job, const struct document_outcome *outcome,
     meta_set_number(&job->meta, META_TRANSFORM_PROBLEM_COUNT, outcome->problem_count);
     meta_set_text(&job->meta, META_TRANSFORM_QUADS, outcome->counts);
     meta_set_text(&job->meta, META_TRANSFORM_REPAIRS, outcome->repairs);
+    meta_set_number(&job->meta, META_TRANSFORM_MEMORY, outcome->memory);
+    set_resources(job);
     meta_set_text(&job->meta, META_TRANSFORM_ADVICE, outcome->advice);
     if (outcome->state == TRANSFORM_BROKEN) {
         meta_set_text(&job->meta, META_STATE, SLICE("broken"));
@@ -97,6 +129,7 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
 {
     struct document document = job->document;
     document.quads = outcome->quads;
+    document.waiting_ms = 0;
     document.broken = outcome->state == TRANSFORM_BROKEN;
     const struct warc_conversion conversion = {.uri = job->job.uri,
                                                .refers_to = document.response.id,
@@ -119,6 +152,76 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
     stage_done(job);
 }
 
+/* ---- documents that need others ---- */
+
+static void submit(struct transforming *transforming);
+
+static void
+queue_resource(void *context, struct slice key)
+{
+    struct stage_job *job = context;
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = key,
+        .lane_name = url_origin(key),
+        .via = job->job.uri,
+        .flags = JOB_RESOURCE, /* depth 0: it is never found again by a shorter way */
+    };
+    stage_output(job, &output);
+}
+
+/* Out of this process, until what is missing may be there. */
+static void
+wait_for_others(struct transforming *transforming, uint64_t now)
+{
+    struct stage_job *job = transforming->job;
+    struct document document = job->document;
+    if (document.waiting_ms == 0) {
+        document.waiting_ms = now;
+    }
+    uint64_t delay = (now - document.waiting_ms) / 4;
+    delay = delay < LOOK_LEAST_MS ? LOOK_LEAST_MS : delay;
+    delay = delay > LOOK_MOST_MS ? LOOK_MOST_MS : delay;
+    resource_set_unknown(transforming->set, queue_resource, job);
+    stage_output_later(job, STAGE_TRANSFORM, &document, now + delay);
+    stage_done(job);
+    free_transforming(transforming);
+}
+
+static void
+gathered(void *context, enum status status, const struct reason *why)
+{
+    struct transforming *transforming = context;
+    const struct document *document = &transforming->job->document;
+    const uint64_t now = clock_wall_ms(), limit = transforming->stage->wait_ms;
+    if (status != STATUS_OK) {
+        stage_release(transforming->job, RETRY_MS, false, "%s", why->text);
+        free_transforming(transforming);
+        return;
+    }
+    if (resource_set_missing(transforming->set) > 0) {
+        const bool waits = document->waiting_ms > 0 ? now < document->waiting_ms + limit : limit > 0;
+        if (waits) {
+            wait_for_others(transforming, now);
+            return;
+        }
+        resource_set_give_up(transforming->set, limit > 0 ? "it was not fetched in transform.wait"
+                                                          : "transform.wait is 0");
+    }
+    submit(transforming);
+}
+
+/* needs point into the answer. */
+static void
+gather(struct transforming *transforming, struct slice needs)
+{
+    if (transforming->set == NULL) {
+        transforming->set = resource_set_new(transforming->stage->resources);
+    }
+    transforming->rounds++;
+    resource_set_gather(transforming->set, needs, gathered, transforming);
+}
+
 static void
 take_answer(void *context, const struct worker_answer *answer)
 {
@@ -132,6 +235,9 @@ take_answer(void *context, const struct worker_answer *answer)
         stage_bury(job, "%s (type %.*s)", answer->why->text, SLICE_PRINT(job->document.type));
     } else if (!document_outcome_decode(answer->reply, &outcome)) {
         stage_bury(job, "the worker's answer is malformed");
+    } else if (outcome.state == TRANSFORM_WAITING) {
+        gather(transforming, outcome.needs);
+        return;
     } else {
         store(stage, job, answer, &outcome);
     }
@@ -139,14 +245,21 @@ take_answer(void *context, const struct worker_answer *answer)
 }
 
 static void
-submit(struct transforming *transforming, struct stage_job *job, const struct warc_record *record)
+submit(struct transforming *transforming)
 {
+    struct stage_job *job = transforming->job;
+    const struct transform_resource *resources = NULL;
+    const size_t count =
+        transforming->set != NULL ? resource_set_list(transforming->set, &resources) : 0;
     const struct transform_request request = {.uri = job->job.uri,
                                               .type = job->document.type,
                                               .charset = job->document.charset,
                                               .link_header = job->document.link_header,
-                                              .bytes = record->body};
-    job->state = transforming;
+                                              .bytes = transforming->record.body,
+                                              .resources = resources,
+                                              .resource_count = count,
+                                              .can_wait = transforming->rounds < ROUNDS};
+    buf_reset(&transforming->header);
     document_submit_transform(transforming->stage->workers, &request, &transforming->header,
                               take_answer, job);
 }
@@ -156,15 +269,16 @@ transform_start(void *context, struct stage_job *job)
 {
     struct transform_stage *stage = context;
     struct transforming *transforming = memory_zero(1, sizeof *transforming);
-    struct warc_record record;
     struct reason why;
     transforming->stage = stage;
+    transforming->job = job;
+    job->state = transforming;
     buf_init(&transforming->memory, 3 * stage->input + (8 << 20));
-    buf_init(&transforming->header, 64 << 10);
-    const enum status status =
-        content_read(stage->content, &job->document.response, &transforming->memory, &record, &why);
+    buf_init(&transforming->header, stage->resource_bytes + (512 << 10));
+    const enum status status = content_read(stage->content, &job->document.response,
+                                            &transforming->memory, &transforming->record, &why);
     if (status == STATUS_OK) {
-        submit(transforming, job, &record);
+        submit(transforming);
         return;
     }
     free_transforming(transforming);
@@ -222,6 +336,12 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     stage->input = (size_t)opt_integer(options, "transform.input");
     const struct warc_limits limits = {.record = stage->input + (2 << 20), .body = stage->input};
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
+    stage->resource_bytes = (size_t)opt_integer(options, "transform.resources");
+    stage->wait_ms = opt_duration_ms(options, "transform.wait");
+    stage->resources =
+        resources_open(&(struct resources_settings){.metastore = stage_metastore(run),
+                                                    .content = stage->content,
+                                                    .bytes = stage->resource_bytes});
     TRY(open_writer(stage, why));
     TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_TRANSFORM, why));
@@ -236,6 +356,7 @@ transform_close(void *context)
     struct transform_stage *stage = context;
     struct reason why;
     document_workers_close(stage->workers);
+    resources_close(stage->resources);
     content_close(stage->content);
     if (warc_writer_close(stage->writer, &why) != STATUS_OK) {
         log_error("cannot close the archive", "reason=%s", why.text);

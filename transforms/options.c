@@ -12,6 +12,9 @@ const struct opt transforms_options[] = {
     {"transform.resources", OPT_SIZE, "16M", 1024, 1e9, NULL,
      "Bytes of other documents (JSON-LD contexts, stylesheets) that one document may be "
      "transformed with. What does not fit is done without."},
+    {"transform.wait", OPT_DURATION, "600", 0, 86400, NULL,
+     "How long a document waits for others that it needs, JSON-LD contexts and stylesheets, to be "
+     "fetched. After that, or at once with 0, it is transformed without them."},
     {"transform.output", OPT_SIZE, "128M", 1024, 2e9, NULL,
      "Bytes of N-Quads that one document may become. A document that would become more is buried."},
     {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
