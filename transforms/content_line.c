@@ -351,8 +351,11 @@ content_iri(struct slice value, struct buf *out)
 {
     value = slice_trim(value);
     buf_reset(out);
-    return value.length < 8192 && lexical_has_scheme(value) &&
-           !slice_equal_nocase(slice_of(value.at, value.length < 5 ? value.length : 5),
-                               SLICE("data:")) &&
-           document_iri(value, out) && lexical_iri_valid(buf_slice(out));
+    if (value.length > 8192 || !lexical_has_scheme(value) || !document_iri(value, out) ||
+        !lexical_iri_valid(buf_slice(out))) {
+        return false;
+    }
+    /* MAILTO: is as common as mailto: */
+    lexical_lower(slice_of(out->data, slice_find(buf_slice(out), ':')), out->data);
+    return !slice_starts(buf_slice(out), SLICE("data:"));
 }

@@ -336,7 +336,7 @@ test_mp4(void **state)
 }
 
 static const char comments[] =
-    "\4\0\0\0test\2\0\0\0\x0b\0\0\0title=A day\x0f\0\0\0DATE=2024-02-30x";
+    "\4\0\0\0test\2\0\0\0\x0b\0\0\0title=A day\x10\0\0\0DATE=2024-02-30x";
 
 static void
 test_flac(void **state)
