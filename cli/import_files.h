@@ -2,6 +2,7 @@
 #ifndef CLI_IMPORT_FILES_H
 #define CLI_IMPORT_FILES_H
 
+#include "base/buf.h"
 #include "rdf/format.h"
 
 enum { IMPORT_DOCUMENT_MAXIMUM = 1 << 30 /* of syntaxes that are read whole */ };
