@@ -251,7 +251,7 @@ command_import(int argc, char **argv)
             "where it was. Quads that are there already make no difference. It is fastest when "
             "the quads of a graph stand together. The pipeline may run or not.",
         .examples = "quadrille import --dir DIR all.nq\n"
-                    "quadrille import --dir DIR --graph urn:my:data FILE.ttl",
+                    "quadrille import --dir DIR --graph urn:my:data more.ttl",
         .flags = flags,
     };
     struct reason why = {""};

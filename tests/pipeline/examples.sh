@@ -41,6 +41,8 @@ run_examples() { # file of examples, folder to work in
     cp -r "$work/base" "$2/crawl"
     cp "$work/hosts/example.org/index.html" "$2/page.html"
     echo 'http://example.org/' >"$2/seeds.txt"
+    echo '<urn:s> <urn:p> "all" <urn:g> .' >"$2/all.nq"
+    echo '<urn:s> <urn:p> "more" .' >"$2/more.ttl"
     ln -s "$root/examples" "$2/examples"
     cd "$2"
     while IFS= read -r line; do
