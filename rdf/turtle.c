@@ -36,10 +36,13 @@ line_at(struct turtle_reader *reader, const char *at)
     return (uint32_t)reader->line;
 }
 
-static enum status
-emit(struct turtle_reader *reader, const struct term *subject, const struct term *predicate,
-     const struct term *object)
+enum status
+turtle_emit(struct turtle_reader *reader, const struct term *subject, const struct term *predicate,
+            const struct term *object)
 {
+    if (reader->n3 && !n3_is_triple(reader, subject, predicate, object)) {
+        return STATUS_OK;
+    }
     const struct quad quad = {*subject,
                               *predicate,
                               *object,
@@ -71,8 +74,8 @@ descend(struct turtle_reader *reader)
     return STATUS_OK;
 }
 
-static struct term
-made_blank(struct turtle_reader *reader)
+struct term
+turtle_made_blank(struct turtle_reader *reader)
 {
     char *text = scratch_take(&reader->scratch, BLANK_LABEL_SIZE);
     return term_blank(blank_label_made(reader->generated++, text));
@@ -82,7 +85,7 @@ made_blank(struct turtle_reader *reader)
 static enum status
 read_blank_property_list(struct turtle_reader *reader, struct term *node, bool *empty)
 {
-    *node = made_blank(reader);
+    *node = turtle_made_blank(reader);
     reader->at++;
     turtle_skip(reader);
     *empty = turtle_peek(reader) == ']';
@@ -115,20 +118,20 @@ read_collection(struct turtle_reader *reader, struct term *head)
         }
         struct term next;
         if (i == 0) {
-            next = *head = made_blank(reader);
+            next = *head = turtle_made_blank(reader);
         } else {
             next = term_blank(blank_label_made(reader->generated++, labels[i % 2]));
-            TRY(emit(reader, &cell, &rest, &next));
+            TRY(turtle_emit(reader, &cell, &rest, &next));
         }
         cell = next;
         const struct scratch_mark mark = scratch_mark(&reader->scratch);
         struct term object;
         TRY(read_object(reader, &object));
-        TRY(emit(reader, &cell, &first, &object));
+        TRY(turtle_emit(reader, &cell, &first, &object));
         scratch_rewind(&reader->scratch, mark);
     }
     reader->depth--;
-    return cell.kind == TERM_IRI ? STATUS_OK : emit(reader, &cell, &rest, &nil);
+    return cell.kind == TERM_IRI ? STATUS_OK : turtle_emit(reader, &cell, &rest, &nil);
 }
 
 static enum status
@@ -149,7 +152,7 @@ read_boolean_or_name(struct turtle_reader *reader, struct term *object)
 }
 
 static enum status
-read_object(struct turtle_reader *reader, struct term *object)
+read_item(struct turtle_reader *reader, struct term *object)
 {
     bool empty = false;
     const char c = turtle_peek(reader);
@@ -179,17 +182,32 @@ read_object(struct turtle_reader *reader, struct term *object)
     }
 }
 
-/* object (',' object)* */
+static enum status
+read_object(struct turtle_reader *reader, struct term *object)
+{
+    if (!reader->n3) {
+        return read_item(reader, object);
+    }
+    if (turtle_peek(reader) == '{' || turtle_peek(reader) == '?') {
+        TRY(n3_read_quoted(reader, object));
+    } else {
+        TRY(read_item(reader, object));
+    }
+    return n3_read_path(reader, object, read_item);
+}
+
+/* object (',' object)*; inverse, in N3: what is read are the subjects. */
 static enum status
 read_object_list(struct turtle_reader *reader, const struct term *subject,
-                 const struct term *predicate)
+                 const struct term *predicate, bool inverse)
 {
     for (;;) {
         const struct scratch_mark mark = scratch_mark(&reader->scratch);
         struct term object;
         turtle_skip(reader);
         TRY(read_object(reader, &object));
-        TRY(emit(reader, subject, predicate, &object));
+        TRY(inverse ? turtle_emit(reader, &object, predicate, subject)
+                    : turtle_emit(reader, subject, predicate, &object));
         scratch_rewind(&reader->scratch, mark);
         turtle_skip(reader);
         if (turtle_peek(reader) != ',') {
@@ -218,8 +236,10 @@ read_predicate_object_list(struct turtle_reader *reader, const struct term *subj
     for (;;) {
         const struct scratch_mark mark = scratch_mark(&reader->scratch);
         struct term verb;
-        TRY(read_verb(reader, &verb));
-        TRY(read_object_list(reader, subject, &verb));
+        bool inverse = false;
+        TRY(reader->n3 ? n3_read_verb(reader, &verb, &inverse, read_object)
+                       : read_verb(reader, &verb));
+        TRY(read_object_list(reader, subject, &verb, inverse));
         scratch_rewind(&reader->scratch, mark);
         if (turtle_peek(reader) != ';') {
             return STATUS_OK;
@@ -242,6 +262,13 @@ read_subject(struct turtle_reader *reader, struct term *subject, bool *complete,
 {
     bool empty = true;
     enum status status;
+    if (reader->n3 && turtle_peek(reader) != '[') {
+        *complete = *label = false;
+        TRY(read_object(reader, subject));
+        turtle_skip(reader);
+        *complete = turtle_peek(reader) == '.'; /* a path or a formula may stand alone */
+        return STATUS_OK;
+    }
     switch (turtle_peek(reader)) {
     case '[':
         status = read_blank_property_list(reader, subject, &empty);
@@ -261,7 +288,7 @@ read_subject(struct turtle_reader *reader, struct term *subject, bool *complete,
     }
     *complete = !empty;
     *label = empty;
-    return status;
+    return status != STATUS_OK || !reader->n3 ? status : n3_read_path(reader, subject, read_item);
 }
 
 static enum status
@@ -395,6 +422,10 @@ read_statement(struct turtle_reader *reader)
     if (reader->trig && *reader->at == '{') {
         return open_graph(reader, &(struct term){0});
     }
+    if (reader->n3 && n3_at_declaration(reader)) {
+        TRY(n3_skip_declaration(reader));
+        return expect(reader, '.', "expected '.'");
+    }
     const struct directive *directive = find_directive(reader);
     if (directive == NULL) {
         return read_triples_or_graph(reader);
@@ -406,8 +437,8 @@ read_statement(struct turtle_reader *reader)
 
 /* ---- errors ---- */
 
-static enum status
-report(struct turtle_reader *reader)
+enum status
+turtle_report(struct turtle_reader *reader)
 {
     const uint32_t line = line_at(reader, reader->fault);
     return problem_report(&reader->problems, line,
@@ -460,7 +491,7 @@ read_document(struct turtle_reader *reader)
         }
         scratch_rewind(&reader->scratch, mark);
         if (status == STATUS_BAD_INPUT && reader->message != NULL) {
-            TRY(report(reader));
+            TRY(turtle_report(reader));
             recover(reader);
             reader->message = NULL;
         } else if (status != STATUS_OK) {
@@ -469,8 +500,10 @@ read_document(struct turtle_reader *reader)
     }
 }
 
+enum dialect { DIALECT_TURTLE, DIALECT_TRIG, DIALECT_N3 };
+
 static enum status
-parse(struct slice bytes, const struct parse_options *options, bool trig,
+parse(struct slice bytes, const struct parse_options *options, enum dialect dialect,
       const struct quad_sink *sink, struct reason *why)
 {
     static const struct parse_options defaults;
@@ -489,7 +522,8 @@ parse(struct slice bytes, const struct parse_options *options, bool trig,
         .lines = options->lines,
         .line_start = bytes.at,
         .line = 1,
-        .trig = trig,
+        .trig = dialect == DIALECT_TRIG,
+        .n3 = dialect == DIALECT_N3,
         .depth_maximum = options->depth > 0 ? options->depth : PARSE_DEPTH,
         .term_size = options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE,
         .sink = *sink,
@@ -509,7 +543,7 @@ parse(struct slice bytes, const struct parse_options *options, bool trig,
     reader.utf8 = valid == bytes.length;
     if (!reader.utf8) {
         turtle_fail(&reader, bytes.at + valid, "not UTF-8");
-        status = report(&reader);
+        status = turtle_report(&reader);
         reader.message = NULL;
     }
     if (status == STATUS_OK && options->base.length > 0) {
@@ -517,6 +551,9 @@ parse(struct slice bytes, const struct parse_options *options, bool trig,
         if (status == STATUS_BAD_INPUT) {
             status_fail(why, status, "%s", reader.message);
         }
+    }
+    if (status == STATUS_OK && reader.n3 && options->base.length > 0) {
+        status = n3_begin(&reader, options->base);
     }
     if (status == STATUS_OK) {
         status = read_document(&reader);
@@ -533,12 +570,19 @@ enum status
 turtle_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
              struct reason *why)
 {
-    return parse(bytes, options, false, sink, why);
+    return parse(bytes, options, DIALECT_TURTLE, sink, why);
 }
 
 enum status
 trig_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
            struct reason *why)
 {
-    return parse(bytes, options, true, sink, why);
+    return parse(bytes, options, DIALECT_TRIG, sink, why);
+}
+
+enum status
+n3_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
+         struct reason *why)
+{
+    return parse(bytes, options, DIALECT_N3, sink, why);
 }

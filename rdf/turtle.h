@@ -1,4 +1,4 @@
-/* Turtle and TriG. See rdf/parse.h for what all parsers promise.
+/* Turtle, TriG and what of N3 is RDF (turtle_n3.c). See rdf/parse.h for what all parsers promise.
  * Source: https://www.w3.org/TR/turtle/, https://www.w3.org/TR/trig/ (2014).
  * docs/RDF.md says why these are read here and not by libserd.
  *
@@ -12,5 +12,6 @@
 
 parse_function turtle_parse;
 parse_function trig_parse;
+parse_function n3_parse;
 
 #endif

@@ -19,7 +19,7 @@ struct turtle_namespace {
 
 struct turtle_reader {
     const char *start, *at, *end;
-    bool trig;
+    bool trig, n3;
     bool lines; /* statements say their line */
     bool utf8;  /* the whole document is UTF-8, so terms need no check */
     uint32_t depth, depth_maximum;
@@ -50,6 +50,12 @@ struct turtle_reader {
 };
 
 enum status turtle_fail(struct turtle_reader *reader, const char *at, const char *message);
+
+/* In lenient parsing: the latest failure is told and over. */
+enum status turtle_report(struct turtle_reader *reader);
+enum status turtle_emit(struct turtle_reader *reader, const struct term *subject,
+                        const struct term *predicate, const struct term *object);
+struct term turtle_made_blank(struct turtle_reader *reader);
 
 /* White space and comments. */
 void turtle_skip(struct turtle_reader *reader);
@@ -82,5 +88,26 @@ bool turtle_at_word(const struct turtle_reader *reader, const char *word, bool a
 enum status turtle_set_namespace(struct turtle_reader *reader, struct slice prefix,
                                  struct slice iri);
 enum status turtle_set_base(struct turtle_reader *reader, struct slice iri);
+
+/* ---- turtle_n3.c: what N3 has and Turtle has not ---- */
+
+typedef enum status turtle_read_term(struct turtle_reader *reader, struct term *term);
+
+/* Declares the empty prefix. */
+enum status n3_begin(struct turtle_reader *reader, struct slice base);
+/* False: one of the terms is no term of RDF at its place, so the statement is left out. */
+bool n3_is_triple(struct turtle_reader *reader, const struct term *subject,
+                  const struct term *predicate, const struct term *object);
+/* A formula { … }, which is skipped, or a ?variable: TERM_NONE. */
+enum status n3_read_quoted(struct turtle_reader *reader, struct term *term);
+/* `!predicate` and `^predicate` behind an item. */
+enum status n3_read_path(struct turtle_reader *reader, struct term *term,
+                         turtle_read_term *read_item);
+/* A verb, with =, =>, <=, has, and is … of (then *inverse). */
+enum status n3_read_verb(struct turtle_reader *reader, struct term *verb, bool *inverse,
+                         turtle_read_term *read_object);
+bool n3_at_declaration(const struct turtle_reader *reader);
+/* @forAll, @forSome, @keywords, up to the stop. */
+enum status n3_skip_declaration(struct turtle_reader *reader);
 
 #endif

@@ -286,6 +286,11 @@ decide_json(struct evidence *evidence)
         return claimed && decide(evidence, evidence->claim, "Content-Type %.*s", evidence->claim);
     }
     evidence->truncated = cut && evidence->complete ? "cut off before its last bracket" : NULL;
+    const struct slice linked = SLICE("application/ld+json");
+    if (claims(evidence, linked.at) ||
+        (evidence->extension && slice_is(linked, evidence->extension))) {
+        return decide(evidence, linked, "the text is JSON, said to be %.*s", linked);
+    }
     if (strcmp(found, "application/json") == 0) {
         return decide_plain_json(evidence, claimed);
     }

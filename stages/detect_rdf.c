@@ -219,6 +219,10 @@ read_punctuation(struct block_scan *scan)
     const char c = *cursor->at, next = cursor_peek(cursor, 1);
     const bool closed = scan->closed;
     scan->closed = c == '}';
+    if ((c == '{' && next == '|') || (c == '|' && next == '}')) {
+        cursor->at += 2; /* an annotation of RDF 1.2 */
+        return false;
+    }
     if ((c == '=' && (next == '>' || is_space(next))) || (c == '<' && next == '=')) {
         return true;
     }
@@ -338,6 +342,10 @@ static bool
 begins_with_triple(struct cursor cursor)
 {
     struct slice iri;
+    if (cursor_peek(&cursor, 0) == '{') { /* the default graph of TriG */
+        cursor.at++;
+        skip_blanks_and_comments(&cursor);
+    }
     if (read_iri(&cursor, &iri)) {
         bool iri_like = iri.length == 0;
         for (size_t i = 0; i < iri.length; i++) {

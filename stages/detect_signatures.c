@@ -295,7 +295,7 @@ matroska_type(struct slice bytes)
 {
     const size_t head = bytes.length < 128 ? bytes.length : 128;
     return memmem(bytes.at, head, "webm", 4)       ? "video/webm"
-           : memmem(bytes.at, head, "matroska", 8) ? "video/matroska"
+           : memmem(bytes.at, head, "matroska", 8) ? "video/x-matroska"
                                                    : "video/webm";
 }
 

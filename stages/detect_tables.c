@@ -379,7 +379,7 @@ static const struct pair names[] = {
     {"application/x-midi", "audio/midi"},
     {"audio/x-mpegurl", "application/vnd.apple.mpegurl"},
     {"application/x-mpegurl", "application/vnd.apple.mpegurl"},
-    {"video/x-matroska", "video/matroska"},
+    {"video/matroska", "video/x-matroska"},
     {"video/avi", "video/x-msvideo"},
     {"video/msvideo", "video/x-msvideo"},
     {"video/vnd.avi", "video/x-msvideo"},

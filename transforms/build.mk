@@ -5,9 +5,11 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
 	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
 	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
+	transforms/microformats.o transforms/microformats_values.o transforms/microformats_implied.o \
+	transforms/microformats_dates.o transforms/microformats_classic.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
-	transforms/xml.o transforms/xml_peek.o transforms/dates.o transforms/registry.o \
-	transforms/unpack.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
+	transforms/xml.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
+	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
 	transforms/stylesheet_functions.o transforms/construct.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
@@ -21,8 +23,10 @@ UNIT_TESTS += tests/unit/test_transform
 FUZZERS += fuzz_html fuzz_transform
 UNIT_TESTS += tests/unit/test_encoding_labels
 UNIT_TESTS += tests/unit/test_contexts
-CONFORMANCE += run_microdata
+CONFORMANCE += run_microdata run_microformats
 CONFORMANCE += run_rdfa
+FUZZERS += fuzz_rdfa
+UNIT_TESTS += tests/unit/test_rdfa
 transforms_OBJECTS += transforms/media.o transforms/image.o transforms/exif.o transforms/iptc.o \
 	transforms/xmp.o transforms/recording.o transforms/tags.o transforms/iso_media.o \
 	transforms/matroska.o transforms/pdf.o transforms/content_line.o transforms/calendar.o \

@@ -27,6 +27,7 @@ static const struct builtin {
     builtin_function *run;
 } builtins[] = {
     {"calendar", builtin_calendar},
+    {"csv", builtin_csv},
     {"html", builtin_html},
     {"image", builtin_image},
     {"microdata", builtin_microdata},

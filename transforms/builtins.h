@@ -31,5 +31,7 @@ builtin_function builtin_pdf;
 /* content_line.h */
 builtin_function builtin_calendar;
 builtin_function builtin_vcard;
+/* Tables: csv_builtin.c */
+builtin_function builtin_csv;
 
 #endif
