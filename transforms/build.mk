@@ -35,3 +35,5 @@ UNIT_TESTS += tests/unit/test_media
 FUZZERS += fuzz_media fuzz_calendar
 transforms_OBJECTS += transforms/rdfa.o transforms/rdfa_attributes.o transforms/rdfa_names.o transforms/rdfa_initial.o \
 	transforms/rdfa_steps.o transforms/rdfa_value.o transforms/rdfa_markup.o transforms/rdfa_rules.o transforms/rdfa_builtin.o
+FUZZERS += fuzz_csv fuzz_unpack
+UNIT_TESTS += tests/unit/test_csv

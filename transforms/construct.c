@@ -180,6 +180,37 @@ has_tag(struct slice text)
     return false;
 }
 
+/* Characters that windows-1252 has where Unicode has control characters: what numeric references
+ * to them mean. 0: none. */
+static const uint16_t windows_characters[32] = {
+    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
+
+static void
+append_text(struct buf *out, struct slice text)
+{
+    size_t done = 0;
+    for (size_t i = 0; i + 1 < text.length; i++) {
+        const unsigned char c = (unsigned char)text.at[i + 1];
+        const unsigned value =
+            text.at[i] == '\xc2' && c >= 0x80 && c < 0xa0 ? windows_characters[c - 0x80] : 0;
+        if (value > 0) {
+            buf_append(out, text.at + done, i - done);
+            if (value >= 0x800) {
+                buf_append_char(out, (char)(0xe0 | value >> 12));
+                buf_append_char(out, (char)(0x80 | (value >> 6 & 0x3f)));
+            } else {
+                buf_append_char(out, (char)(0xc0 | value >> 6));
+            }
+            buf_append_char(out, (char)(0x80 | (value & 0x3f)));
+            done = i + 2;
+            i++;
+        }
+    }
+    buf_append(out, text.at + done, text.length - done);
+}
+
 static enum construct_kind
 read_text(const struct form *form, bool custom_html, struct slice text, struct buf *out)
 {
@@ -192,7 +223,7 @@ read_text(const struct form *form, bool custom_html, struct slice text, struct b
                                                                   : CONSTRUCT_PLAIN;
     }
     buf_reset(out);
-    buf_append_slice(out, text);
+    append_text(out, text);
     if (is_html_type(form->type)) {
         return CONSTRUCT_HTML;
     }
@@ -244,8 +275,20 @@ construct_base(struct material *material, xmlNodePtr node)
     xmlFree(base);
 }
 
-struct slice
-construct_text(struct material *material, struct slice html)
+static void
+add_alternative(struct text *text, const struct html_tree *tree, const struct html_token *token)
+{
+    for (uint32_t i = 0; i < token->attribute_count; i++) {
+        const struct html_attribute *attribute = &tree->attributes[token->attribute + i];
+        if (slice_is(attribute->name, "alt")) {
+            text_add(text, attribute->value);
+        }
+    }
+}
+
+/* Images stand for what they are instead of: in a text that has nothing else. */
+static struct slice
+read_words(struct material *material, struct slice html, bool images)
 {
     struct html_tree tree;
     struct html_tokenizer tokenizer;
@@ -259,17 +302,26 @@ construct_text(struct material *material, struct slice html)
          token.kind != HTML_TOKEN_END_OF_INPUT && !text_is_full(text);
          html_token_next(&tokenizer, &token)) {
         const uint32_t rules = html_element_rules(token.element);
-        tree.attribute_count = 0;
         if (token.kind == HTML_TOKEN_TEXT) {
             text_add(text, token.text);
         } else if (token.kind == HTML_TOKEN_START && (rules & RULE_RAW)) {
             html_token_raw(&tokenizer, &token, &raw);
+        } else if (token.kind == HTML_TOKEN_START && images && token.element == HTML_IMG) {
+            add_alternative(text, &tree, &token);
         } else if (rules & RULE_SPECIAL) {
             text_break(text);
         }
+        tree.attribute_count = 0;
     }
     html_tree_release(&tree);
     return text_end(text);
+}
+
+struct slice
+construct_text(struct material *material, struct slice html)
+{
+    const struct slice words = read_words(material, html, false);
+    return words.length > 0 ? words : read_words(material, html, true);
 }
 
 static bool

@@ -3,6 +3,7 @@
 #include "rdf/jsonld.h"
 #include "transforms/unpack.h"
 #include "transforms/xml.h"
+#include "transforms/xml_mend.h"
 
 /* Other forms of the document need memory beside the unpacked bytes. */
 enum { UNPACKED_PART = 4 };
@@ -341,6 +342,43 @@ material_html_features(struct material *material)
     return material->features;
 }
 
+/* Whether it was well-formed; else why not. */
+static bool
+parse_xml(struct material *material, struct slice text, struct reason *problem)
+{
+    xmlParserCtxtPtr parser = xml_parser_new();
+    xmlFreeDoc(material->xml);
+    material->xml = xmlCtxtReadMemory(parser, text.at, (int)text.length, material->iri.data,
+                                      "UTF-8", XML_SAFE_OPTIONS | XML_PARSE_RECOVER);
+    const bool good = parser->wellFormed;
+    if (!good) {
+        xml_error_reason(parser, problem);
+    }
+    xml_parser_free(parser);
+    return good;
+}
+
+static void
+mend_xml(struct material *material, struct slice text, struct reason *problem)
+{
+    struct buf mended;
+    uint64_t mistakes[XML_MISTAKES];
+    buf_init(&mended, material->limits.memory < INT32_MAX / 2 ? material->limits.memory
+                                                              : INT32_MAX / 2);
+    xml_mend(text, &mended, mistakes);
+    if (mended.overflowed) {
+        material_problem(material, 0, problem->text);
+    } else {
+        if (!parse_xml(material, buf_slice(&mended), problem)) {
+            material_problem(material, 0, problem->text);
+        }
+        for (size_t i = 0; i < XML_MISTAKES; i++) {
+            material_repair(material, xml_mistake_names[i], mistakes[i]);
+        }
+    }
+    buf_release(&mended);
+}
+
 enum status
 material_xml(struct material *material, struct reason *why)
 {
@@ -348,24 +386,18 @@ material_xml(struct material *material, struct reason *why)
         return STATUS_OK;
     }
     struct slice text;
+    struct reason problem = {"no root element"};
     TRY(material_text(material, TEXT_XML, &text, why));
     if (text.length > INT32_MAX / 2) {
         return status_fail(why, STATUS_LIMIT, "XML of %zu bytes is too long", text.length);
     }
-    xmlParserCtxtPtr parser = xml_parser_new();
-    material->xml = xmlCtxtReadMemory(parser, text.at, (int)text.length, material->iri.data,
-                                      "UTF-8", XML_SAFE_OPTIONS | XML_PARSE_RECOVER);
-    struct reason problem;
-    const bool good = parser->wellFormed;
-    if (!good) {
-        xml_error_reason(parser, &problem);
-        material_problem(material, 0, problem.text);
+    if (!parse_xml(material, text, &problem)) {
+        mend_xml(material, text, &problem);
     }
-    xml_parser_free(parser);
     if (!material->xml || !xmlDocGetRootElement(material->xml)) {
         xmlFreeDoc(material->xml);
         material->xml = NULL;
-        return status_fail(why, STATUS_BAD_INPUT, "%s", good ? "no root element" : problem.text);
+        return status_fail(why, STATUS_BAD_INPUT, "%s", problem.text);
     }
     return STATUS_OK;
 }

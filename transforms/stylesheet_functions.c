@@ -47,6 +47,23 @@ call_uri(xmlXPathParserContextPtr call, int count)
 }
 
 static void
+call_base(xmlXPathParserContextPtr call, int count)
+{
+    const struct stylesheet_state *state = state_of(call);
+    if (count != 0 || !state) {
+        xmlXPathSetArityError(call);
+        return;
+    }
+    struct slice iri = {"", 0};
+    struct links *links = &state->material->extractor.links;
+    construct_base(state->material, call->context->node);
+    if (!links_resolve(links, SLICE(""), &iri)) {
+        iri = (struct slice){"", 0};
+    }
+    give(call, iri);
+}
+
+static void
 call_resolve(xmlXPathParserContextPtr call, int count)
 {
     const struct stylesheet_state *state = state_of(call);
@@ -251,6 +268,28 @@ is_around_name(char c)
     return (c >= 0 && c <= ' ') || strchr("()<>[]\"',;:-|", c) != NULL;
 }
 
+/* The text without the address, and without <> or mailto: about it. */
+static void
+cut_address(struct slice text, struct slice address, struct buf *rest)
+{
+    size_t from = slice_find_slice(text, address);
+    if (from == text.length) {
+        buf_append_slice(rest, text);
+        return;
+    }
+    size_t to = from + address.length;
+    if (from >= 7 && memcmp(text.at + from - 7, "mailto:", 7) == 0) {
+        from -= 7;
+    }
+    if (from > 0 && to < text.length && text.at[from - 1] == '<' && text.at[to] == '>') {
+        from--;
+        to++;
+    }
+    buf_append(rest, text.at, from);
+    buf_append_char(rest, ' ');
+    buf_append(rest, text.at + to, text.length - to);
+}
+
 /* "Ada (ada@x.example)", "ada@x.example (Ada)", "Ada <ada@x.example>": the name; '' when the text
  * is nothing but an address. */
 static void
@@ -271,25 +310,17 @@ call_name(xmlXPathParserContextPtr call, int count)
     if (found.length > sizeof scheme - 1) {
         const struct slice address = {found.data + sizeof scheme - 1,
                                       found.length - (sizeof scheme - 1)};
-        size_t at = slice_find_slice(text, address);
-        if (at < text.length) {
-            buf_append(&rest, text.at, at);
-            at += address.length;
-            buf_append_char(&rest, ' ');
-            buf_append(&rest, text.at + at, text.length - at);
-            name = buf_slice(&rest);
-            if (slice_starts(name, SLICE("mailto:"))) {
-                name = slice_of(name.at + 7, name.length - 7);
-            }
-        }
-        while (name.length > 0 && is_around_name(name.at[0])) {
-            name = slice_of(name.at + 1, name.length - 1);
-        }
-        while (name.length > 0 && is_around_name(name.at[name.length - 1])) {
-            name.length--;
-        }
+        cut_address(text, address, &rest);
+        name = buf_slice(&rest);
     }
-    give(call, collapse(state->material, name));
+    name = construct_text(state->material, name);
+    while (found.length > 0 && name.length > 0 && is_around_name(name.at[0])) {
+        name = slice_of(name.at + 1, name.length - 1);
+    }
+    while (found.length > 0 && name.length > 0 && is_around_name(name.at[name.length - 1])) {
+        name.length--;
+    }
+    give(call, name);
     buf_release(&found);
     buf_release(&rest);
     xmlFree(given);
@@ -402,7 +433,8 @@ stylesheet_functions_register(void)
     static const struct {
         const char *name;
         xmlXPathFunction function;
-    } functions[] = {{"uri", call_uri},       {"resolve", call_resolve},
+    } functions[] = {{"uri", call_uri},       {"base", call_base},
+                     {"resolve", call_resolve},
                      {"date", call_date},     {"text", call_text},
                      {"html", call_html},     {"links", call_links},
                      {"mail", call_mail},     {"name", call_name},

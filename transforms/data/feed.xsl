@@ -105,12 +105,12 @@
         </xsl:if>
         <xsl:apply-templates select="@*" mode="property"/>
         <xsl:apply-templates select="* | ../rss:image[not($is-rdf)] | ../rss:textinput[not($is-rdf)]" mode="property"/>
-        <xsl:if test="//rss:item | //atom:entry">
+        <xsl:if test="//rss:item | //atom:entry | //atom:item">
           <xsl:choose>
             <xsl:when test="$is-rdf"/>
             <xsl:otherwise>
               <rss:items><rdf:Seq>
-                <xsl:for-each select="//rss:item | //atom:entry"><rdf:li><xsl:call-template name="item"/></rdf:li></xsl:for-each>
+                <xsl:for-each select="//rss:item | //atom:entry | //atom:item"><rdf:li><xsl:call-template name="item"/></rdf:li></xsl:for-each>
               </rdf:Seq></rss:items>
             </xsl:otherwise>
           </xsl:choose>
@@ -120,8 +120,9 @@
         <rdf:Description rdf:about="{q:uri()}"><foaf:primaryTopic rdf:resource="{q:resolve(string(@rdf:about))}"/></rdf:Description>
       </xsl:if>
     </xsl:for-each>
+    <xsl:for-each select="/*/rss:redirect"><rdf:Description rdf:about="{q:uri()}"><xsl:apply-templates select="*" mode="property"/></rdf:Description></xsl:for-each>
     <xsl:if test="$is-rdf or not($channel)">
-      <xsl:for-each select="//rss:item | //atom:entry"><xsl:call-template name="item"/></xsl:for-each>
+      <xsl:for-each select="//rss:item | //atom:entry | //atom:item"><xsl:call-template name="item"/></xsl:for-each>
     </xsl:if>
   </rdf:RDF>
 </xsl:template>
@@ -227,7 +228,7 @@
 <xsl:template name="person">
   <xsl:param name="as"/>
   <xsl:param name="agent"/>
-  <xsl:param name="all" select="q:text(string(.))"/>
+  <xsl:param name="all" select="string(.)"/>
   <xsl:param name="name" select="q:name($all)"/>
   <xsl:param name="mail" select="q:mail($all)"/>
   <xsl:param name="page"/>
@@ -251,11 +252,15 @@
   <xsl:param name="as"/>
   <xsl:param name="agent"/>
   <xsl:variable name="page"><xsl:for-each select="(atom:uri | atom:url | atom:homepage | rss:uri | rss:url | rss:homepage)[normalize-space(.)][1]"><xsl:value-of select="q:resolve(string(.))"/></xsl:for-each></xsl:variable>
-  <xsl:variable name="name" select="q:text(string((atom:name | rss:name | itunes:name)[1]))"/>
+  <xsl:variable name="parts" select="(atom:name | rss:name | itunes:name)[normalize-space(.)][1]"/>
+  <xsl:variable name="name"><xsl:choose>
+    <xsl:when test="$parts"><xsl:value-of select="$parts"/></xsl:when>
+    <xsl:when test="not(atom:email | atom:uri | atom:url | rss:email | rss:uri | itunes:email)"><xsl:value-of select="."/></xsl:when>
+  </xsl:choose></xsl:variable>
   <xsl:call-template name="person">
     <xsl:with-param name="as" select="$as"/>
     <xsl:with-param name="agent" select="$agent"/>
-    <xsl:with-param name="name" select="q:name($name)"/>
+    <xsl:with-param name="name" select="q:name(string($name))"/>
     <xsl:with-param name="mail" select="q:mail(concat(atom:email | rss:email | itunes:email, ' ', $name))"/>
     <xsl:with-param name="page" select="string($page)"/>
   </xsl:call-template>
@@ -363,7 +368,7 @@
   <xsl:param name="as"/>
   <xsl:param name="space"/>
   <xsl:param name="reference"/>
-  <xsl:variable name="target" select="q:resolve($reference)"/>
+  <xsl:variable name="target" select="concat(q:resolve($reference), substring(q:base(), 1, string-length(q:base()) * boolean(@href = '')))"/>
   <xsl:variable name="about">
     <xsl:if test="$target">
       <rdf:Description rdf:about="{$target}">
