@@ -73,7 +73,7 @@ static bool
 is_quoted_printable(struct slice line)
 {
     const size_t colon = slice_find(line, ':');
-    const struct slice head = slice_of(line.at, colon);
+    const struct slice head = slice_of(line.at, colon < 1000 ? colon : 1000);
     for (size_t i = 0; i + 16 <= head.length; i++) {
         if (slice_equal_nocase(slice_of(head.at + i, 16), SLICE("QUOTED-PRINTABLE"))) {
             return true;
@@ -100,9 +100,9 @@ logical_line(struct content_reader *reader)
             copied = true;
         }
         struct slice more = physical_line(reader);
-        if (soft) {
+        if (soft && reader->unfolded.length > 0) {
             reader->unfolded.data[--reader->unfolded.length] = '\0';
-        } else {
+        } else if (!soft) {
             more = slice_of(more.at + 1, more.length - 1);
         }
         buf_append_slice(&reader->unfolded, more);

@@ -290,7 +290,8 @@ media_exif(struct media *media, struct slice tiff)
 /* ---- TIFF files ---- */
 
 enum {
-    TIFF_ENTRIES = 200, /* of a directory */
+    TIFF_LISTED = 1000, /* entries of a directory that are looked at */
+    TIFF_ENTRIES = 200, /* that libexif is given */
     TIFF_VALUE = 8192,  /* bytes of a value that libexif is given */
     TIFF_WIDTH = 256,
     TIFF_HEIGHT = 257,
@@ -306,6 +307,13 @@ struct tiff_entry {
     uint32_t count, value; /* value: as stored, when it fits into four bytes */
     struct slice bytes;
 };
+
+static size_t
+directory_length(struct slice file, size_t at, enum byte_order order)
+{
+    const size_t listed = media_u16(file, at, order);
+    return listed < TIFF_LISTED ? listed : TIFF_LISTED;
+}
 
 static bool
 read_entry(struct slice file, size_t at, enum byte_order order, struct tiff_entry *entry)
@@ -360,8 +368,7 @@ gather(struct slice file, size_t at, enum byte_order order, unsigned level, stru
 {
     struct tiff_entry entries[TIFF_ENTRIES], entry;
     size_t count = 0;
-    const unsigned listed = media_u16(file, at, order);
-    for (size_t i = 0; i < listed && count < TIFF_ENTRIES; i++) {
+    for (size_t i = 0; i < directory_length(file, at, order) && count < TIFF_ENTRIES; i++) {
         if (!read_entry(file, at + 2 + 12 * i, order, &entry)) {
             continue;
         }
@@ -409,7 +416,7 @@ media_tiff(struct media *media)
     const enum byte_order order =
         slice_starts(file, SLICE("MM")) ? BIG_ENDIAN_BYTES : LITTLE_ENDIAN_BYTES;
     const size_t directory = media_u32(file, 4, order);
-    const unsigned listed = media_u16(file, directory, order);
+    const size_t listed = directory_length(file, directory, order);
     uint32_t width = 0, height = 0;
     struct tiff_entry entry;
     if (listed == 0) {

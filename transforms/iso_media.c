@@ -221,9 +221,11 @@ read_item(struct movie *movie, uint32_t number, uint64_t from, uint64_t length)
     }
     const struct slice item = media_part(file, (size_t)from, (size_t)length);
     if (number == movie->exif_item) {
+        movie->exif_item = 0; /* once */
         const size_t skip = 4 + (size_t)media_u32(item, 0, BIG_ENDIAN_BYTES);
         media_exif(movie->media, media_part(item, skip, SIZE_MAX));
     } else if (number == movie->xmp_item) {
+        movie->xmp_item = 0;
         media_xmp(movie->media, item);
     }
 }

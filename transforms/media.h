@@ -25,7 +25,8 @@ enum {
     MEDIA_STATEMENTS = 4000, /* of one document; the rest is left out */
     MEDIA_PACKET = 2 << 20,  /* bytes of one embedded block, unpacked */
     MEDIA_PARTS = 20000,     /* segments, chunks, boxes looked at */
-    MEDIA_UNPACK_PARTS = 64  /* compressed texts of one document */
+    MEDIA_UNPACK_PARTS = 16, /* compressed texts of one document */
+    MEDIA_PACKETS = 8        /* of XMP */
 };
 
 struct media {

@@ -101,6 +101,9 @@ media_xmp(struct media *media, struct slice bytes)
                       bytes.length, MEDIA_PACKET);
         return;
     }
+    if (media->packets == MEDIA_PACKETS) {
+        return;
+    }
     const struct slice text = unwrap(packet_text(media, bytes));
     if (slice_trim(text).length == 0) {
         return;
