@@ -18,13 +18,17 @@ const { Parser } = require('htmlparser2');
 // Both sides have the contexts that are pinned, and no others.
 const pinned = process.argv[3];
 const contexts = new Map();
+const plain = (url) => url.replace(/^https?:\/\//, '').replace(/^www\./, '').replace(/\/+$/, '');
+let file;
 for (const line of readFileSync(`${pinned}/index`, 'utf8').split('\n')) {
-    const [url, file] = line.split(/\s+/);
-    if (file && !url.startsWith('#')) contexts.set(url, file);
+    const [word, value] = line.split(/\s+/);
+    if (word === 'context') file = value;
+    if (word === 'at') contexts.set(plain(value), file);
 }
 const documentLoader = {
     load: async (url) => {
-        if (contexts.has(url)) return JSON.parse(readFileSync(`${pinned}/${contexts.get(url)}`, 'utf8'));
+        const file = contexts.get(plain(url));
+        if (file) return JSON.parse(readFileSync(`${pinned}/${file}`, 'utf8'));
         throw new Error(`context ${url} is not at hand`);
     },
 };
