@@ -21,6 +21,7 @@ quadrille-detect_OBJECTS := stages/detect_program.o
 quadrille-transform_OBJECTS := stages/transform.o
 CONFORMANCE += run_mime
 UNIT_TESTS += tests/unit/test_worker
+UNIT_TESTS += tests/unit/test_hostile
 UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_fetch_http tests/unit/test_robots tests/unit/test_sitemap
 UNIT_TESTS += tests/unit/test_detect
 FUZZERS += fuzz_detect
