@@ -63,18 +63,29 @@ is_well_formed(struct slice iri)
            (hash == iri.length || memchr(iri.at + hash + 1, '#', iri.length - hash - 1) == NULL);
 }
 
-/* An IRI or blank node; TERM_NONE: what RDF cannot hold. */
+/* What the document says and RDF cannot hold. Lenient parsing tells of it. */
 static struct term
-resource(struct jsonld *jsonld, struct slice text)
+dropped(struct jsonld *jsonld, uint32_t line, const char *what, struct slice text)
+{
+    if (jsonld->problems.lenient) {
+        jsonld_error(jsonld, line, what, text);
+    }
+    return (struct term){.kind = TERM_NONE};
+}
+
+/* An IRI or blank node, or TERM_NONE. */
+static struct term
+resource(struct jsonld *jsonld, struct slice text, uint32_t line)
 {
     const size_t most = jsonld->options->parse.term_size;
     if (text.length > (most > 0 ? most : PARSE_TERM_SIZE)) {
-        return (struct term){.kind = TERM_NONE};
+        return dropped(jsonld, line, "too long for an IRI", slice_of(text.at, 80));
     }
     if (jsonld_is_blank(text)) {
         return given_blank(jsonld, slice_of(text.at + 2, text.length - 2));
     }
-    return is_well_formed(text) ? term_iri(text) : (struct term){.kind = TERM_NONE};
+    return is_well_formed(text) ? term_iri(text)
+                                : dropped(jsonld, line, "no well-formed absolute IRI", text);
 }
 
 static struct term
@@ -185,7 +196,7 @@ string_literal(struct jsonld *jsonld, const struct json *object, struct slice te
     const struct json *language = jsonld_entry(object, KEYWORD_LANGUAGE);
     const struct json *direction = jsonld_entry(object, KEYWORD_DIRECTION);
     if (language != NULL && !language_valid(language->text)) {
-        return (struct term){.kind = TERM_NONE};
+        return dropped(jsonld, object->line, "no well-formed language tag", language->text);
     }
     if (direction != NULL && jsonld->options->direction == JSONLD_DIRECTION_I18N) {
         return directed_literal(jsonld, text, language, direction->text);
@@ -256,7 +267,8 @@ object_term(struct jsonld *jsonld, const struct json *object)
     if (id == NULL) {
         return made_blank(jsonld);
     }
-    return id->kind == JSON_STRING ? resource(jsonld, id->text) : (struct term){.kind = TERM_NONE};
+    return id->kind == JSON_STRING ? resource(jsonld, id->text, id->line)
+                                   : (struct term){.kind = TERM_NONE};
 }
 
 /* ---- quads ---- */
@@ -318,7 +330,7 @@ static enum status
 emit_values(const struct walk *walk, const struct term *self, struct slice property,
             const struct json *values, bool reverse)
 {
-    struct term predicate = resource(walk->jsonld, property);
+    struct term predicate = resource(walk->jsonld, property, values->line);
     if (predicate.kind == TERM_BLANK && !walk->jsonld->options->generalized) {
         predicate.kind = TERM_NONE;
     }
@@ -335,7 +347,7 @@ static enum status
 emit_types(const struct walk *walk, const struct term *self, const struct json *types)
 {
     for (const struct json *type = types->first; type != NULL; type = type->next) {
-        const struct term term = resource(walk->jsonld, type->text);
+        const struct term term = resource(walk->jsonld, type->text, type->line);
         TRY(send(walk, self, iri_of(RDF_TYPE), &term, type->line));
     }
     return STATUS_OK;

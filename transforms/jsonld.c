@@ -98,6 +98,26 @@ take_resource(struct reading *reading, struct slice url, struct jsonld_remote *r
     return STATUS_OK;
 }
 
+/* "schema.org" and "http//schema.org" are relative and mean what they say all the same: their last
+ * part is a pinned context's IRI without its scheme. */
+static bool
+is_pinned_without_scheme(struct reading *reading, struct slice url, struct jsonld_remote *remote)
+{
+    while (url.length > 0 && url.at[url.length - 1] == '/') {
+        url.length--;
+    }
+    const char *slash = memrchr(url.at, '/', url.length);
+    if (slash == NULL || slash == url.at || slash[-1] == '/') {
+        return false;
+    }
+    const struct slice last = slice_of(slash + 1, (size_t)(url.at + url.length - slash - 1));
+    if (slice_find(last, '.') == last.length || !contexts_pinned(last, &remote->bytes)) {
+        return false;
+    }
+    material_repair(reading->material, "context's IRI without a scheme", 1);
+    return true;
+}
+
 static bool
 is_json(struct slice content_type)
 {
@@ -110,6 +130,9 @@ load(void *context, struct slice url, struct jsonld_remote *remote, struct reaso
 {
     struct reading *reading = context;
     const struct transform_resource *resource = NULL;
+    if (is_pinned_without_scheme(reading, url, remote)) {
+        return STATUS_OK;
+    }
     TRY(take_resource(reading, url, remote, &resource, why));
     if (resource == NULL || is_json(resource->content_type)) {
         return STATUS_OK;

@@ -264,6 +264,23 @@ test_lenient_skips(void **state)
                         "2 _:g0 <http://v/p> \"x\" .\n2 _:g0 <http://v/q> \"y\" .\n");
 }
 
+/* What RDF cannot hold is told of. */
+static void
+test_lenient_drops(void **state)
+{
+    struct world *world = *state;
+    const struct jsonld_options options = {.line = 1};
+    run(world,
+        "{\"@id\":\"http://d/a b\",\"@type\":\"http://d/T\",\"a:p\":[{\"@id\":\"http://d/<\"},"
+        "{\"@value\":\"x\",\"@language\":\"not a tag\"},{\"@id\":\"_:b\",\"a:q\":1}]}",
+        true, options, NULL);
+    assert_string_equal(world->out.data,
+                        "! 1 no well-formed absolute IRI: http://d/a b\n! 1 no well-formed "
+                        "absolute IRI: http://d/<\n"
+                        "! 1 no well-formed language tag: not a tag\n"
+                        "1 _:b <a:q> \"1\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n");
+}
+
 /* A context that cannot be had costs the object that asks for it. */
 static void
 test_missing_context(void **state)
@@ -418,6 +435,7 @@ main(void)
         cmocka_unit_test(test_canonical_json),
         cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lenient_skips, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lenient_drops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_context, setup, teardown),
         cmocka_unit_test_setup_teardown(test_context_not_at_hand, setup, teardown),
         cmocka_unit_test_setup_teardown(test_contexts_are_kept, setup, teardown),

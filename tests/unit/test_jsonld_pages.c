@@ -136,6 +136,17 @@ test_waits_for_contexts(void **state)
                                   "http://c.example/one: HTTP status 404\n");
 }
 
+static void
+test_context_without_scheme(void **state)
+{
+    (void)state;
+    run((struct transform_request){
+        .type = SLICE("application/ld+json"),
+        .bytes = SLICE("{\"@context\":\"www.schema.org/\",\"@id\":\"\",\"name\":\"b\"}")});
+    assert_said("1\t<" URI "> <http://schema.org/name> \"b\"" GRAPH);
+    assert_line(&result.repairs, "jsonld: context's IRI without a scheme: 1\n");
+}
+
 /* A context's page that says where the context is. */
 static void
 test_alternate_of_a_context(void **state)
@@ -196,6 +207,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_of_a_page),
         cmocka_unit_test(test_waits_for_contexts),
+        cmocka_unit_test(test_context_without_scheme),
         cmocka_unit_test(test_alternate_of_a_context),
         cmocka_unit_test(test_link_headers),
     };
