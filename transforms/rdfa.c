@@ -265,8 +265,8 @@ walk_element(struct rdfa *rdfa, uint32_t node, bool is_root)
     inner.end = at->end;
     inner.own[0].subject = inner.own[1].subject = (struct term){0};
     rdfa_declare(rdfa, &outer, &element);
-    const bool recurse = rdfa_process(rdfa, &outer, &element, is_root, is_head_or_body(rdfa, node),
-                                      &inner);
+    const bool recurse =
+        rdfa_process(rdfa, &outer, &element, is_root, is_head_or_body(rdfa, node), &inner);
     inner.mapping_count = rdfa->mapping_count;
     *push_context(rdfa) = inner;
     return recurse ? node + 1 : at->end;

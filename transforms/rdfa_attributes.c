@@ -14,8 +14,8 @@ static const struct slice names[RDFA_ATTRIBUTES] = {
     [RDFA_XML_LANG] = SLICE_INIT("xml:lang"),
 };
 
-static const unsigned unknown_to_1_0 = RDFA_BIT(INLIST) | RDFA_BIT(LANG) | RDFA_BIT(PREFIX) |
-                                       RDFA_BIT(VOCAB) | RDFA_BIT(DATETIME);
+static const unsigned unknown_to_1_0 =
+    RDFA_BIT(INLIST) | RDFA_BIT(LANG) | RDFA_BIT(PREFIX) | RDFA_BIT(VOCAB) | RDFA_BIT(DATETIME);
 
 /* Those that have the same length; the first letter tells most others apart. */
 static unsigned
@@ -149,5 +149,5 @@ rdfa_host_of(const struct html_tree *tree, struct slice type)
         return RDFA_XHTML_1_0;
     }
     return slice_find_slice(version, SLICE("XHTML+RDFa 1.1")) < version.length ? RDFA_XHTML
-                                                                             : RDFA_HTML;
+                                                                               : RDFA_HTML;
 }

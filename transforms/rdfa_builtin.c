@@ -30,8 +30,7 @@ void
 rdfa_read_vocabulary(struct slice content_type, struct slice bytes, struct slice base,
                      const struct quad_sink *sink)
 {
-    const struct slice type =
-        slice_trim(slice_of(content_type.at, slice_find(content_type, ';')));
+    const struct slice type = slice_trim(slice_of(content_type.at, slice_find(content_type, ';')));
     const enum rdf_format format = rdf_format_of_media_type(type);
     struct reason problem;
     if (format != RDF_FORMAT_NONE) {
@@ -47,9 +46,8 @@ rdfa_read_vocabulary(struct slice content_type, struct slice bytes, struct slice
     const enum status status =
         html ? html_parse(&tree, bytes, &problem) : xhtml_parse(&tree, bytes, &problem);
     if (status == STATUS_OK) {
-        const struct rdfa_options options = {.host = rdfa_host_of(&tree, type),
-                                             .base = base,
-                                             .memory = VOCABULARY_MAXIMUM};
+        const struct rdfa_options options = {
+            .host = rdfa_host_of(&tree, type), .base = base, .memory = VOCABULARY_MAXIMUM};
         (void)rdfa_extract(&tree, &options, sink, &problem);
     }
     html_tree_release(&tree);

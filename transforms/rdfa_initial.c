@@ -8,13 +8,21 @@ struct name {
     struct slice name, iri;
 };
 
-#define NAME(name, iri) {SLICE_INIT(name), SLICE_INIT(iri)}
-#define XHV(term) {SLICE_INIT(term), SLICE_INIT(VOCABULARY_XHV term)}
+#define NAME(name, iri)                   \
+    {                                     \
+        SLICE_INIT(name), SLICE_INIT(iri) \
+    }
+#define XHV(term)                                         \
+    {                                                     \
+        SLICE_INIT(term), SLICE_INIT(VOCABULARY_XHV term) \
+    }
 
 /* Sorted. */
 static const struct name prefixes[] = {
     NAME("as", "https://www.w3.org/ns/activitystreams#"),
+    NAME("cat", "http://www.w3.org/ns/dcat#"),
     NAME("cc", "http://creativecommons.org/ns#"),
+    NAME("cnt", "http://www.w3.org/2008/content#"),
     NAME("csvw", "http://www.w3.org/ns/csvw#"),
     NAME("ctag", "http://commontag.org/ns#"),
     NAME("dc", VOCABULARY_DCTERMS),
@@ -23,9 +31,12 @@ static const struct name prefixes[] = {
     NAME("dcterms", VOCABULARY_DCTERMS),
     NAME("dqv", "http://www.w3.org/ns/dqv#"),
     NAME("duv", "https://www.w3.org/ns/duv#"),
+    NAME("earl", "http://www.w3.org/ns/earl#"),
     NAME("foaf", VOCABULARY_FOAF),
+    NAME("gldp", "http://www.w3.org/ns/people#"),
     NAME("gr", "http://purl.org/goodrelations/v1#"),
     NAME("grddl", "http://www.w3.org/2003/g/data-view#"),
+    NAME("ht", "http://www.w3.org/2006/http#"),
     NAME("ical", "http://www.w3.org/2002/12/cal/icaltzd#"),
     NAME("jsonld", "http://www.w3.org/ns/json-ld#"),
     NAME("ldp", "http://www.w3.org/ns/ldp#"),
@@ -36,6 +47,7 @@ static const struct name prefixes[] = {
     NAME("org", "http://www.w3.org/ns/org#"),
     NAME("owl", "http://www.w3.org/2002/07/owl#"),
     NAME("prov", "http://www.w3.org/ns/prov#"),
+    NAME("ptr", "http://www.w3.org/2009/pointers#"),
     NAME("qb", "http://purl.org/linked-data/cube#"),
     NAME("rdf", VOCABULARY_RDF),
     NAME("rdfa", RDFA_NAMESPACE),
@@ -67,14 +79,14 @@ static const struct name terms[] = {
     XHV("role"),
 };
 
-/* XHTML's link relations, and what else its vocabulary has as terms. */
+/* XHTML's link relations. */
 static const struct name xhtml_terms[] = {
-    XHV("alternate"),  XHV("appendix"), XHV("bookmark"), XHV("chapter"),    XHV("cite"),
-    XHV("contents"),   XHV("copyright"), XHV("first"),   XHV("glossary"),   XHV("help"),
-    XHV("icon"),       XHV("index"),    XHV("itsRules"), XHV("last"),       XHV("license"),
-    XHV("meta"),       XHV("next"),     XHV("p3pv1"),    XHV("prev"),       XHV("previous"),
-    XHV("role"),       XHV("section"),  XHV("start"),    XHV("stylesheet"), XHV("subsection"),
-    XHV("top"),        XHV("transformation"), XHV("up"),
+    XHV("alternate"), XHV("appendix"),  XHV("bookmark"),   XHV("chapter"),    XHV("cite"),
+    XHV("contents"),  XHV("copyright"), XHV("first"),      XHV("glossary"),   XHV("help"),
+    XHV("icon"),      XHV("index"),     XHV("last"),       XHV("license"),    XHV("meta"),
+    XHV("next"),      XHV("p3pv1"),     XHV("prev"),       XHV("previous"),   XHV("role"),
+    XHV("section"),   XHV("start"),     XHV("stylesheet"), XHV("subsection"), XHV("top"),
+    XHV("up"),
 };
 
 static int
@@ -95,8 +107,8 @@ rdfa_initial_prefix(struct slice prefix)
         lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
     }
     const struct slice key = {lower, prefix.length};
-    const struct name *found =
-        bsearch(&key, prefixes, sizeof prefixes / sizeof *prefixes, sizeof *prefixes, compare_names);
+    const struct name *found = bsearch(&key, prefixes, sizeof prefixes / sizeof *prefixes,
+                                       sizeof *prefixes, compare_names);
     return found ? found->iri : (struct slice){0};
 }
 

@@ -73,8 +73,8 @@ is_name(struct slice name)
 {
     for (size_t i = 0; i < name.length; i++) {
         const uint8_t c = (uint8_t)name.at[i];
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-                            c == ':' || c >= 0x80;
+        const bool letter =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || c >= 0x80;
         if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '-' || c == '.'))) {
             return false;
         }
@@ -99,8 +99,7 @@ sort_mappings(struct rdfa *rdfa)
     if (rdfa->sorted && rdfa->sorted_scope == rdfa->scope && rdfa->sorted_of == count) {
         return;
     }
-    const struct rdfa_mapping **sorted =
-        memory_resize(rdfa->sorted, count + 1, sizeof *sorted);
+    const struct rdfa_mapping **sorted = memory_resize(rdfa->sorted, count + 1, sizeof *sorted);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         sorted[i] = &rdfa->mappings[i];
@@ -171,8 +170,7 @@ write_own_declarations(struct writer *writer, uint32_t node)
     for (uint32_t i = 0; i < at->attribute_count; i++) {
         const struct html_attribute *attribute = &tree->attributes[at->attribute + i];
         if (slice_starts(attribute->name, SLICE("xmlns:")) && is_name(attribute->name)) {
-            write_declaration(writer,
-                              slice_of(attribute->name.at + 6, attribute->name.length - 6),
+            write_declaration(writer, slice_of(attribute->name.at + 6, attribute->name.length - 6),
                               attribute->value);
         }
     }
@@ -236,8 +234,7 @@ write_start(struct writer *writer, uint32_t node)
 static bool
 is_void(const struct html_node *node)
 {
-    return node->space == HTML_SPACE_HTML &&
-           (html_element_rules(node->element) & RULE_VOID) != 0;
+    return node->space == HTML_SPACE_HTML && (html_element_rules(node->element) & RULE_VOID) != 0;
 }
 
 static void

@@ -10,10 +10,10 @@
 
 /* More of these is malformed, or hostile; the rest is left out and reported. */
 enum {
-    RDFA_MAPPINGS = 1024, /* prefixes in scope */
-    RDFA_TOKENS = 256,    /* of one attribute */
+    RDFA_MAPPINGS = 1024,  /* prefixes in scope */
+    RDFA_TOKENS = 256,     /* of one attribute */
     RDFA_INCOMPLETE = 256, /* incomplete triples of one element */
-    RDFA_LISTS = 256      /* lists begun under one subject */
+    RDFA_LISTS = 256       /* lists begun under one subject */
 };
 
 enum rdfa_attribute {
@@ -112,7 +112,7 @@ struct rdfa {
     size_t depth, context_capacity;
     struct rdfa_mapping *mappings;
     size_t mapping_count, mapping_capacity;
-    uint64_t scope;          /* changes whenever a mapping does */
+    uint64_t scope; /* changes whenever a mapping does */
     struct buf work, text;
     struct slice base;       /* what the document's base is, xml:base apart */
     uint32_t node, line;     /* of the element at hand; line: when it is told of all quads */

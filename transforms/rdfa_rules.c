@@ -171,6 +171,29 @@ copy_all(struct set *set, const struct quad *patterns, size_t count)
     }
 }
 
+/* Keeps those patterns that something copies: others are not taken out. */
+static size_t
+keep_copied(const struct rdfa *rdfa, struct quad *patterns, size_t count)
+{
+    size_t kept = 0;
+    struct quad *copies = memory_alloc((rdfa->quad_count + 1) * sizeof *copies);
+    size_t copy_count = 0;
+    for (size_t i = 0; i < rdfa->quad_count; i++) {
+        if (is_copy(&rdfa->quads[i])) {
+            copies[copy_count] = rdfa->quads[i];
+            copies[copy_count++].subject = rdfa->quads[i].object;
+        }
+    }
+    qsort(copies, copy_count, sizeof *copies, by_subject);
+    for (size_t i = 0; i < count; i++) {
+        if (first_about(copies, copy_count, &patterns[i].subject) < copy_count) {
+            patterns[kept++] = patterns[i];
+        }
+    }
+    free(copies);
+    return kept;
+}
+
 void
 rdfa_copy_patterns(struct rdfa *rdfa)
 {
@@ -182,15 +205,15 @@ rdfa_copy_patterns(struct rdfa *rdfa)
             patterns[count++] = rdfa->quads[i];
         }
     }
+    count = keep_copied(rdfa, patterns, count);
     if (count > 0) {
         qsort(patterns, count, sizeof *patterns, by_subject);
         copy_all(&set, patterns, count);
         size_t kept = 0;
         for (size_t i = 0; i < rdfa->quad_count; i++) {
             const struct quad *quad = &rdfa->quads[i];
-            const bool gone =
-                is_pattern(patterns, count, &quad->subject) ||
-                (is_copy(quad) && is_pattern(patterns, count, &quad->object));
+            const bool gone = is_pattern(patterns, count, &quad->subject) ||
+                              (is_copy(quad) && is_pattern(patterns, count, &quad->object));
             if (!gone) {
                 rdfa->quads[kept++] = *quad;
             }
@@ -279,8 +302,7 @@ imply(struct set *set, const struct implication *implications, size_t count,
 void
 rdfa_expand(struct rdfa *rdfa, const struct graph *vocabulary)
 {
-    struct implication *implications =
-        memory_zero(vocabulary->count * 2 + 1, sizeof *implications);
+    struct implication *implications = memory_zero(vocabulary->count * 2 + 1, sizeof *implications);
     const size_t count = read_implications(rdfa, vocabulary, implications);
     struct set set = {.rdfa = rdfa};
     if (count > 0) {

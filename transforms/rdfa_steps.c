@@ -15,9 +15,9 @@ struct step {
     bool relates; /* rel or rev count */
     bool skip;    /* the element is as if it were not there */
     struct slice rel, rev;
-    struct term subject;  /* new subject */
-    struct term object;   /* current object resource */
-    struct term type;     /* typed resource */
+    struct term subject; /* new subject */
+    struct term object;  /* current object resource */
+    struct term type;    /* typed resource */
     struct rdfa_incomplete *incomplete;
 };
 
@@ -222,9 +222,8 @@ find_subject(struct step *step)
 {
     step->subject = resource_of(step, RDFA_ABOUT);
     if (step->subject.kind == TERM_NONE) {
-        step->subject = is_1_0(step)
-                            ? first_resource(step, RDFA_SRC, RDFA_RESOURCE, RDFA_HREF)
-                            : first_resource(step, RDFA_RESOURCE, RDFA_HREF, RDFA_SRC);
+        step->subject = is_1_0(step) ? first_resource(step, RDFA_SRC, RDFA_RESOURCE, RDFA_HREF)
+                                     : first_resource(step, RDFA_RESOURCE, RDFA_HREF, RDFA_SRC);
     }
     if (step->subject.kind == TERM_NONE) {
         if (is_1_0(step) ? step->is_head_or_body : step->is_root) {
@@ -273,9 +272,9 @@ find_subject_and_object_1_0(struct step *step)
         step->subject = resource_of(step, RDFA_SRC);
     }
     if (step->subject.kind == TERM_NONE) {
-        step->subject = step->is_head_or_body           ? base_of(step)
+        step->subject = step->is_head_or_body         ? base_of(step)
                         : has(step, RDFA_BIT(TYPEOF)) ? rdfa_blank(step->rdfa)
-                                                        : step->outer->parent_object;
+                                                      : step->outer->parent_object;
     }
     step->object = resource_of(step, RDFA_RESOURCE);
     if (step->object.kind == TERM_NONE) {
@@ -514,8 +513,7 @@ add_roles(struct step *step)
         const struct term role = rdfa_name(rdfa, &context, token, RDFA_USE_TYPE);
         if (subject.kind == TERM_NONE && has(step, RDFA_BIT(ID))) {
             const struct slice id = slice_trim(element->values[RDFA_ID]);
-            const struct slice reference =
-                arena_printf(&rdfa->arena, "#%.*s", SLICE_PRINT(id));
+            const struct slice reference = arena_printf(&rdfa->arena, "#%.*s", SLICE_PRINT(id));
             const struct slice iri = rdfa_resolve(rdfa, context.base, reference);
             subject = iri.at ? term_iri(iri) : subject;
         }

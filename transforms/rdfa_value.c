@@ -243,9 +243,9 @@ rdfa_literal(struct rdfa *rdfa, const struct rdfa_context *context,
     const bool has_datatype = rdfa_has(element, RDFA_BIT(DATATYPE));
     const bool has_content = rdfa_has(element, RDFA_BIT(CONTENT));
     const bool has_date = !has_content && rdfa_has(element, RDFA_BIT(DATETIME));
-    *is_xml = slice_is(datatype, RDF_XML_LITERAL) ||
-              (rdfa->host == RDFA_XHTML_1_0 && !has_datatype && !has_content &&
-               has_markup(rdfa, element->node));
+    *is_xml =
+        slice_is(datatype, RDF_XML_LITERAL) || (rdfa->host == RDFA_XHTML_1_0 && !has_datatype &&
+                                                !has_content && has_markup(rdfa, element->node));
     if (*is_xml) {
         rdfa_write_xml(rdfa, element->node);
         return typed(rdfa_keep(rdfa, buf_slice(&rdfa->text)), SLICE(RDF_XML_LITERAL));
