@@ -128,8 +128,8 @@ ask(const char *file, const char *base, const struct graph *graph, bool *answer,
     bool good = load(file, &bytes) &&
                 query_prepare(&query, buf_slice(&bytes), slice_string(base), why) == STATUS_OK &&
                 graph_send(graph, &quads, why) == STATUS_OK;
-    good = good && query_run(query, memory_source_table(source), &options, &sink, NULL, why) ==
-                       STATUS_OK;
+    good = good &&
+           query_run(query, memory_source_table(source), &options, &sink, NULL, why) == STATUS_OK;
     query_free(query);
     memory_source_free(source);
     buf_release(&bytes);
@@ -157,8 +157,8 @@ compare_reference(const char *id, const char *file, const char *base, struct gra
     graph_init(&reference, 0);
     const struct quad_sink sink = graph_sink(&reference);
     const struct parse_options options = {.base = slice_string(base)};
-    if (load(file, &bytes) && rdf_parse(RDF_FORMAT_TURTLE, buf_slice(&bytes), &options, &sink,
-                                        &why) == STATUS_OK &&
+    if (load(file, &bytes) &&
+        rdf_parse(RDF_FORMAT_TURTLE, buf_slice(&bytes), &options, &sink, &why) == STATUS_OK &&
         graph_canonicalize(graph, CANONICAL_SHA256, 0, &why) == STATUS_OK &&
         graph_canonicalize(&reference, CANONICAL_SHA256, 0, &why) == STATUS_OK) {
         bool same = graph->count == reference.count;
