@@ -218,7 +218,10 @@ literal(struct jsonld *jsonld, const struct json *object, const struct json *val
 {
     const struct json *datatype = jsonld_entry(object, KEYWORD_TYPE);
     const char *usual = NULL;
-    if (datatype != NULL && datatype->kind != JSON_STRING) { /* given by a type map */
+    if (datatype != NULL && datatype->kind == JSON_ARRAY) { /* given by a type map */
+        datatype = datatype->count == 1 ? datatype->first : value;
+    }
+    if (datatype == value) {
         return (struct term){.kind = TERM_NONE};
     }
     if (datatype != NULL && slice_is(datatype->text, "@json")) {

@@ -73,6 +73,22 @@ take_type(struct jsonld *jsonld, struct definition *definition, const struct jso
     return STATUS_OK;
 }
 
+/* Sets, and maps by index. */
+static bool
+reverse_container_valid(const struct json *container)
+{
+    const struct json *word = container->kind == JSON_ARRAY ? container->first : container;
+    while (word != NULL) {
+        if (word->kind != JSON_NULL &&
+            (word->kind != JSON_STRING ||
+             (!slice_is(word->text, "@set") && !slice_is(word->text, "@index")))) {
+            return false;
+        }
+        word = container->kind == JSON_ARRAY ? word->next : NULL;
+    }
+    return true;
+}
+
 static enum status
 take_reverse(struct jsonld *jsonld, struct definition *definition, const struct json *part)
 {
@@ -92,9 +108,7 @@ take_reverse(struct jsonld *jsonld, struct definition *definition, const struct 
         return fail(jsonld, definition, "invalid IRI mapping");
     }
     const struct json *container = json_get(definition->value, SLICE("@container"));
-    if (container != NULL && container->kind != JSON_NULL &&
-        (container->kind != JSON_STRING ||
-         (!slice_is(container->text, "@set") && !slice_is(container->text, "@index")))) {
+    if (container != NULL && !reverse_container_valid(container)) {
         return fail(jsonld, definition, "invalid reverse property");
     }
     term->reverse = true;
