@@ -217,6 +217,36 @@ rdfa_link(struct rdfa *rdfa, const struct rdfa_context *context, struct slice va
 
 /* ---- names ---- */
 
+/* By RDFa Core any "a:b" whose prefix is unknown is an absolute IRI. Pages are full of prefixes
+ * that nobody declared ("article:section"), so in them an IRI shows a host, or a scheme that has
+ * none. */
+static bool
+is_absolute_name(const struct rdfa *rdfa, struct slice token, size_t colon)
+{
+    static const char *const schemes[] = {"urn", "tag", "info", "did", "doi", "mailto", "tel"};
+    if (rdfa->host == RDFA_XHTML_1_0 || !iri_is_absolute(token)) {
+        return false;
+    }
+    if (rdfa->host != RDFA_HTML ||
+        slice_starts(slice_of(token.at + colon, token.length - colon), SLICE("://"))) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (slice_equal_nocase(slice_of(token.at, colon), slice_string(schemes[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What meta elements say is understood without RDFa, too. */
+static bool
+is_meta(const struct rdfa *rdfa)
+{
+    return rdfa->host == RDFA_HTML && !rdfa->options->processor_graph &&
+           rdfa->tree->nodes[rdfa->node].element == HTML_META;
+}
+
 static struct term
 read_term(struct rdfa *rdfa, const struct rdfa_context *context, struct slice term,
           enum rdfa_use use)
@@ -231,7 +261,8 @@ read_term(struct rdfa *rdfa, const struct rdfa_context *context, struct slice te
     }
     const struct slice iri = rdfa_initial_term(rdfa->host, term, use == RDFA_USE_RELATION);
     if (!iri.at) {
-        if (rdfa->options->processor_graph || use != RDFA_USE_RELATION) {
+        const bool quiet = use == RDFA_USE_RELATION && !rdfa->options->processor_graph;
+        if (!quiet && !is_meta(rdfa)) {
             rdfa_tell(rdfa, RDFA_UNRESOLVED_TERM, "\"%.*s\" is no term: there is no vocab here",
                       (int)(term.length < 100 ? term.length : 100), term.at);
         }
@@ -255,11 +286,13 @@ read_name(struct rdfa *rdfa, const struct rdfa_context *context, struct slice to
     if (curie.kind != TERM_NONE) {
         return curie;
     }
-    if (rdfa->host != RDFA_XHTML_1_0 && iri_is_absolute(token)) {
+    if (is_absolute_name(rdfa, token, colon)) {
         return term_iri(token);
     }
-    rdfa_tell(rdfa, RDFA_UNRESOLVED_CURIE, "the prefix of %.*s is not declared",
-              (int)(token.length < 100 ? token.length : 100), token.at);
+    if (!is_meta(rdfa)) {
+        rdfa_tell(rdfa, RDFA_UNRESOLVED_CURIE, "the prefix of %.*s is not declared",
+                  (int)(token.length < 100 ? token.length : 100), token.at);
+    }
     return (struct term){0};
 }
 
