@@ -377,7 +377,9 @@ encoding_of_xml(struct slice bytes, struct slice http)
     const char *found = encoding_of_mark(bytes, &mark);
     found = found ? found : encoding_of_zeros(bytes);
     if (!found && http.length > 0) {
-        found = encoding_of_label(http);
+        const bool quoted =
+            http.length > 2 && http.at[0] == '\'' && http.at[http.length - 1] == '\'';
+        found = encoding_of_label(quoted ? slice_of(http.at + 1, http.length - 2) : http);
     }
     const struct slice head = {bytes.at,
                                bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};

@@ -159,8 +159,9 @@ same_iri(struct slice expected, struct slice got)
     struct slice iri;
     links_init(&links);
     links_begin(&links, slice_string(uri));
-    const bool same = slice_equal(slice_trim(expected), slice_trim(got)) ||
-                      (links_resolve(&links, slice_trim(expected), &iri) && slice_equal(iri, got));
+    bool same = slice_equal(slice_trim(expected), slice_trim(got)) ||
+                (links_resolve(&links, slice_trim(expected), &iri) && slice_equal(iri, got)) ||
+                (links_resolve(&links, slice_trim(got), &iri) && slice_equal(iri, expected));
     links_release(&links);
     return same;
 }
@@ -490,7 +491,7 @@ check(const json_t *expectation, struct slice charset, char key[256])
          * frequencies; GB 18030 holds all of GBK. */
         if (!expected || strcasecmp(json_string_value(value), "us-ascii") == 0 ||
             (charset.length == 0 && slice_find_slice(head, SLICE("encoding=")) == head.length &&
-             encoding_is_utf8(head) && strncmp(expected, "utf-", 4) != 0)) {
+             slice_find(head, 0) == head.length && strncmp(expected, "utf-", 4) != 0)) {
             return SKIPPED;
         }
         return strcmp(ours, expected) == 0 ||
