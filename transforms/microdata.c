@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "rdf/vocabulary.h"
 #include "transforms/html_extract.h"
+#include "transforms/html_ids.h"
 
 enum {
     VISITS_PER_NODE = 4, /* what following itemref may cost, beyond VISITS_FREE */
@@ -31,11 +32,6 @@ struct item {
     uint32_t node;
     uint8_t state;
     struct slice type; /* inherited or own when it was done last */
-};
-
-struct id {
-    struct slice text;
-    uint32_t node;
 };
 
 /* What publishers are told: each once per page, with the place of the first. */
@@ -94,11 +90,11 @@ struct microdata {
     const struct microdata_registry *registry;
     struct emitter *emitter;
 
-    uint32_t item_count, property_count, id_count, reference_count;
+    uint32_t item_count, property_count, reference_count;
     struct item *items;    /* by node */
     uint32_t *properties;  /* nodes with itemprop */
     bool *property_is_met; /* beside properties */
-    struct id *ids;        /* by text, node; only when there are references */
+    struct html_ids ids;
     uint32_t *crawled;     /* of each node: which crawl met it last; only with references */
     uint32_t crawl;
     uint64_t visits;
@@ -198,7 +194,6 @@ count_attribute(struct microdata *m, uint32_t node, const struct html_attribute 
     (void)node;
     m->item_count += slice_is(attribute->name, "itemscope");
     m->property_count += slice_is(attribute->name, "itemprop");
-    m->id_count += slice_is(attribute->name, "id");
     m->reference_count += slice_is(attribute->name, "itemref");
 }
 
@@ -209,17 +204,7 @@ note_attribute(struct microdata *m, uint32_t node, const struct html_attribute *
         m->items[m->item_count++] = (struct item){.node = node};
     } else if (slice_is(attribute->name, "itemprop")) {
         m->properties[m->property_count++] = node;
-    } else if (m->ids && slice_is(attribute->name, "id")) {
-        m->ids[m->id_count++] = (struct id){attribute->value, node};
     }
-}
-
-static int
-compare_ids(const void *a, const void *b)
-{
-    const struct id *left = a, *right = b;
-    const int order = slice_compare(left->text, right->text);
-    return order != 0 ? order : (left->node > right->node) - (left->node < right->node);
 }
 
 static enum status
@@ -235,35 +220,15 @@ build_index(struct microdata *m)
     m->property_is_met = arena_zero(arena, m->property_count + 1);
     bool good = m->items && m->properties && m->property_is_met;
     if (m->reference_count > 0) {
-        m->ids = arena_alloc(arena, (m->id_count + 1) * sizeof *m->ids);
         m->crawled = arena_zero(arena, m->tree->node_count * sizeof *m->crawled);
-        good = good && m->ids && m->crawled;
+        good = good && m->crawled;
     }
     if (!good) {
         return status_fail(m->emitter->why, STATUS_LIMIT, "microdata needs too much memory");
     }
-    m->item_count = m->property_count = m->id_count = 0;
+    m->item_count = m->property_count = 0;
     each_attribute(m, note_attribute);
-    if (m->ids) {
-        qsort(m->ids, m->id_count, sizeof *m->ids, compare_ids);
-    }
     return STATUS_OK;
-}
-
-/* The first element with the id; 0: none. */
-static uint32_t
-node_of_id(const struct microdata *m, struct slice text)
-{
-    uint32_t from = 0, to = m->id_count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (slice_compare(m->ids[middle].text, text) < 0) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from < m->id_count && slice_equal(m->ids[from].text, text) ? m->ids[from].node : 0;
 }
 
 static uint32_t
@@ -676,7 +641,7 @@ crawl_references(struct microdata *m, uint32_t node)
         return;
     }
     while ((token = next_token(&list)).length > 0 && m->emitter->status == STATUS_OK) {
-        const uint32_t target = node_of_id(m, token);
+        const uint32_t target = html_node_of_id(m->tree, &m->ids, token);
         if (target == 0) {
             find(m, FOUND_MISSING_ID, node, token);
         } else {
