@@ -34,7 +34,7 @@ static struct seed {
     char *path, *type;
     struct slice bytes;
 } seeds[SEEDS_MAXIMUM];
-static size_t seed_count;
+static size_t seed_count, example_count; /* examples come first */
 
 static struct {
     uint64_t variants, seed;
@@ -323,7 +323,7 @@ mutate(struct buf *bytes)
 static void
 make_variant(struct variant *variant)
 {
-    const struct seed *seed = &seeds[below(seed_count)];
+    const struct seed *seed = &seeds[below(below(3) == 0 ? example_count : seed_count)];
     buf_reset(&variant->bytes);
     buf_append_slice(&variant->bytes, seed->bytes);
     variant->type = below(20) == 0 ? seeds[below(seed_count)].type : seed->type;
@@ -674,11 +674,12 @@ main(int argc, char **argv)
         return 1;
     }
     read_examples(registry);
+    example_count = seed_count;
     known = registry;
     if (settings.folder) {
         nftw(settings.folder, take_file, 16, FTW_PHYS);
     }
-    qsort(seeds, seed_count, sizeof *seeds, compare_paths);
+    qsort(seeds + example_count, seed_count - example_count, sizeof *seeds, compare_paths);
     generator = settings.seed;
     if (settings.workers) {
         all_by_workers(nursery);
