@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/url.h"
+#include "cli/by_hand.h"
 #include "cli/cli.h"
 #include "cli/import_files.h"
 #include "config/config.h"
@@ -69,6 +70,7 @@ read_file(const char *path, struct buf *bytes, struct reason *why)
 struct file_flags {
     struct cli_common common;
     const char *uri, *content_type, *type;
+    struct flag_list contexts;
     bool explain;
 };
 
@@ -117,6 +119,25 @@ take_options(const struct file_flags *flags, struct opt_set **options, struct re
 
 /* ---- detect ---- */
 
+/* What content, Content-Type and name say each on their own. */
+static void
+print_evidence(const struct material_file *material, const struct detection *detection)
+{
+    struct detector detector;
+    struct buf text;
+    const struct detect_input input = {
+        .bytes = material->content,
+        .content_type = buf_slice(&material->content_type),
+        .uri = buf_slice(&material->uri),
+    };
+    detector_init(&detector);
+    buf_init(&text, 64 << 10);
+    detect_explain(&detector, &input, detection, &text);
+    fputs(text.data ? text.data : "", stdout);
+    buf_release(&text);
+    detector_release(&detector);
+}
+
 static enum status
 detect_one(const struct file_flags *flags, const struct opt_set *options, const char *path,
            struct reason *why)
@@ -141,6 +162,9 @@ detect_one(const struct file_flags *flags, const struct opt_set *options, const 
             printf("\t%s", detection.reason);
         }
         putchar('\n');
+        if (flags->explain) {
+            print_evidence(&material, &detection);
+        }
     }
     material_release(&material);
     return status;
@@ -176,7 +200,8 @@ command_detect(int argc, char **argv)
     const struct flag flags[] = {
         FILE_FLAGS(file),
         {"explain", 'e', FLAG_SWITCH, NULL, &file.explain,
-         "Prints also the evidence that decided."},
+         "Prints also what decided and what spoke against it, then what content, Content-Type and "
+         "name say each on their own."},
         {0},
     };
     const struct program program = {
@@ -216,35 +241,45 @@ print_outcome(const struct document_outcome *outcome, bool explain)
             SLICE_PRINT(outcome->advice));
 }
 
+/* In the sandbox; cli: of DIR, NULL without one. */
 static enum status
-transform_material(const struct file_flags *flags, const struct material_file *material,
-                   struct reason *why)
+transform_material(const struct file_flags *flags, const struct opt_set *options, struct cli *cli,
+                   const struct material_file *material, struct reason *why)
 {
     struct document_outcome outcome;
     struct media_type said = {0};
-    struct opt_set *options;
-    struct buf reply, memory;
+    struct detection detection;
+    struct by_hand *hand = NULL;
+    struct buf memory;
     bool died = false;
-    TRY(take_options(flags, &options, why));
-    buf_init(&reply, FILE_MAXIMUM);
+    const struct by_hand_settings settings = {.options = options,
+                                              .directory = flags->common.directory,
+                                              .cli = cli,
+                                              .contexts = &flags->contexts};
+    const struct detect_input input = {.bytes = material->content,
+                                       .content_type = buf_slice(&material->content_type),
+                                       .uri = buf_slice(&material->uri)};
+    if (flags->type == NULL) {
+        TRY(detect_bytes(options, &input, &detection, why));
+    }
     buf_init(&memory, 1 << 16);
-    const bool has_type = media_type_parse(buf_slice(&material->content_type), &memory, &said);
+    const bool has_type = media_type_parse(input.content_type, &memory, &said);
     const struct transform_request request = {
-        .uri = buf_slice(&material->uri),
-        .type = slice_string(flags->type),
+        .uri = input.uri,
+        .type = slice_string(flags->type != NULL ? flags->type : detection.type),
         .charset = has_type ? media_type_parameter(&said, "charset") : (struct slice){NULL, 0},
         .bytes = material->content,
         .explain = flags->explain,
     };
-    const enum status status =
-        transform_bytes(options, flags->common.directory, &request,
-                        buf_slice(&material->content_type), &reply, &outcome, &died, why);
+    enum status status = by_hand_open(&hand, &settings, why);
+    if (status == STATUS_OK) {
+        status = by_hand_transform(hand, &request, &outcome, &died, why);
+    }
     if (status == STATUS_OK) {
         print_outcome(&outcome, flags->explain);
     }
-    buf_release(&reply);
+    by_hand_close(hand);
     buf_release(&memory);
-    opt_set_free(options);
     return status;
 }
 
@@ -252,12 +287,23 @@ static enum status
 transform_one(const struct file_flags *flags, const char *path, struct reason *why)
 {
     struct material_file material;
+    struct opt_set *options;
+    struct cli cli = {0};
+    const bool archive = flags->common.directory != NULL;
+    TRY(take_options(flags, &options, why));
     material_init(&material, FILE_MAXIMUM);
     enum status status = take_material(flags, path, &material, why);
+    if (status == STATUS_OK && archive) {
+        status = cli_open(&cli, &flags->common, why);
+    }
     if (status == STATUS_OK) {
-        status = transform_material(flags, &material, why);
+        status = transform_material(flags, options, archive ? &cli : NULL, &material, why);
+    }
+    if (archive) {
+        cli_close(&cli);
     }
     material_release(&material);
+    opt_set_free(options);
     return status;
 }
 
@@ -271,6 +317,9 @@ command_transform(int argc, char **argv)
         {"explain", 'e', FLAG_SWITCH, NULL, &file.explain,
          "Prints before each quad the transform that said it, with its version, and the line of "
          "the document, parted by tabs; what two transforms said stands there twice."},
+        {"context", 0, FLAG_REPEATED, "URL=FILE", &file.contexts,
+         "A document that FILE needs, a JSON-LD context or a stylesheet; may be given again. "
+         "Others come from the archive of DIR; nothing is fetched."},
         {0},
     };
     const struct program program = {
@@ -285,6 +334,7 @@ command_transform(int argc, char **argv)
         .examples = "quadrille transform FILE\n"
                     "quadrille transform --uri http://example.org/ --type text/html FILE\n"
                     "quadrille transform --explain FILE\n"
+                    "quadrille transform --context http://example.org/c.jsonld=FILE FILE\n"
                     "quadrille transform --dir DIR --uri http://example.org/",
         .flags = flags,
     };

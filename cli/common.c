@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ serve(const struct cli *cli, const char *only, pid_t parent)
     struct supervisor *supervisor;
     struct reason why = {""};
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* who waits for their end must see it */
     setpgid(0, 0); /* Ctrl-C is for the command, which then stops us in order */
     enum status status = getppid() == parent ? STATUS_OK : STATUS_CANCELLED;
     log_open("quadrille", LOG_LEVEL_ERROR, false);

@@ -331,6 +331,7 @@ meta_quads(struct slice key, struct slice record, const struct term *graph,
     if (key.at[0] == 'u') {
         meta_exchange(&emit);
         emit_provenance(&emit);
+        lines(&emit, META_TRANSFORM_RESOURCES, DCTERMS "requires", true);
         lines(&emit, META_ATTEMPTS, META_NAMESPACE "attempt", false);
     } else {
         if (emit.named[NODE_ROBOTS]) {

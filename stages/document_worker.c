@@ -454,27 +454,44 @@ detect_bytes(const struct opt_set *options, const struct detect_input *input,
     return status;
 }
 
+enum status
+document_transform(struct document_workers *workers, const struct transform_request *request,
+                   struct buf *reply, struct document_outcome *outcome, bool *died,
+                   struct reason *why)
+{
+    struct buf header;
+    size_t resources = 0;
+    for (size_t i = 0; i < request->resource_count; i++) {
+        resources += request->resources[i].bytes.length;
+    }
+    buf_init(&header, resources + (512 << 10));
+    encode_request(request, &header);
+    const struct slice pieces[] = {buf_slice(&header), request->bytes};
+    buf_reset(reply);
+    enum status status = worker_call(workers->pool, policy_for(workers, request), VERB_TRANSFORM,
+                                     pieces, 2, reply, died, why);
+    if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
+        status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
+    }
+    buf_release(&header);
+    return status;
+}
+
 /* In a worker of its own. */
 static enum status
 transform_known(const struct opt_set *options, const char *directory,
-                const struct transform_request *request, struct buf *reply, bool *died,
-                struct reason *why)
+                const struct transform_request *request, struct buf *reply,
+                struct document_outcome *outcome, bool *died, struct reason *why)
 {
     struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
     struct document_workers *workers = NULL;
-    struct buf header;
-    buf_init(&header, 64 << 10);
-    encode_request(request, &header);
     enum status status =
         document_workers_open(&workers, nursery, options, directory, DOCUMENT_TRANSFORM, why);
     if (status == STATUS_OK) {
-        const struct slice pieces[] = {buf_slice(&header), request->bytes};
-        status = worker_call(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2,
-                             reply, died, why);
+        status = document_transform(workers, request, reply, outcome, died, why);
     }
     document_workers_close(workers);
     worker_nursery_close(nursery);
-    buf_release(&header);
     return status;
 }
 
@@ -492,9 +509,5 @@ transform_bytes(const struct opt_set *options, const char *directory,
         TRY(detect_bytes(options, &input, &detection, why));
         known.type = slice_string(detection.type);
     }
-    TRY(transform_known(options, directory, &known, reply, died, why));
-    if (!document_outcome_decode(buf_slice(reply), outcome)) {
-        return status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
-    }
-    return STATUS_OK;
+    return transform_known(options, directory, &known, reply, outcome, died, why);
 }

@@ -414,7 +414,13 @@ ask(struct resource_set *set)
         keys[i] = slice_of(text.data + starts[i], end - starts[i]);
     }
     set->asking = true;
-    if (n > 0) {
+    if (n > 0 && set->resources->metastore == NULL) {
+        for (size_t i = 0; i < set->count; i++) {
+            set->wanted[i].finding =
+                set->wanted[i].finding == SOUGHT ? UNKNOWN : set->wanted[i].finding;
+        }
+        finish(set, STATUS_OK, NULL);
+    } else if (n > 0) {
         metastore_get(set->resources->metastore, keys, n, answered, set);
     } else {
         finish(set, STATUS_OK, NULL);
@@ -446,6 +452,25 @@ resource_set_gather(struct resource_set *set, struct slice needs, resources_gath
     set->done = done;
     set->context = context;
     ask(set);
+}
+
+void
+resource_set_give(struct resource_set *set, struct slice uri, struct slice content_type,
+                  struct slice bytes)
+{
+    add_wanted(set, uri);
+    for (size_t i = 0; i < set->count; i++) {
+        struct wanted *wanted = &set->wanted[i];
+        if (slice_is(uri, wanted->uri) && (wanted->finding != FOUND || wanted->key == NULL)) {
+            struct resource *resource = resource_new(wanted->uri);
+            buf_append_slice(&resource->document_uri, uri);
+            buf_append_slice(&resource->content_type, content_type);
+            buf_append_slice(&resource->bytes, bytes);
+            resource_publish(resource);
+            resource_drop(wanted->resource);
+            settle(wanted, resource);
+        }
+    }
 }
 
 /* ---- what came of it ---- */

@@ -18,8 +18,8 @@
 struct resources;
 
 struct resources_settings {
-    struct metastore_client *metastore; /* must live as long */
-    struct content *content;            /* must live as long */
+    struct metastore_client *metastore; /* must live as long; NULL: nothing is known */
+    struct content *content;            /* must live as long; NULL without metastore */
     size_t bytes;                       /* most of one document's resources together */
 };
 struct resources *resources_open(const struct resources_settings *settings);
@@ -37,6 +37,11 @@ void resource_set_free(struct resource_set *set); /* NULL is allowed */
 typedef void resources_gathered(void *context, enum status status, const struct reason *why);
 void resource_set_gather(struct resource_set *set, struct slice needs, resources_gathered *done,
                          void *context);
+
+/* Gives a resource by hand; the first that is given for a URI counts. Before or after it was asked
+ * for. */
+void resource_set_give(struct resource_set *set, struct slice uri, struct slice content_type,
+                       struct slice bytes);
 
 /* URIs that are neither at hand nor known not to be had. */
 size_t resource_set_missing(const struct resource_set *set);

@@ -66,7 +66,7 @@ settings=(--set scope.hosts=recipes.example
 begin=$SECONDS
 timeout 120 "$bin/quadrille" crawl --dir "$work/dead" --seeds "$work/seeds" --quiet \
     --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0 --set processes.web=0 \
-    "${settings[@]}" --set fetch.retry=20 --set transform.wait=3 >"$work/dead.out" 2>&1 ||
+    "${settings[@]}" --set fetch.retry=8 --set fetch.attempts=2 --set transform.wait=3 >"$work/dead.out" 2>&1 ||
     fail "the crawl does not end: $(cat "$work/dead.out")"
 dump_and_verify "$work/dead" "$work/dead.nq"
 same "$work/never.nq" "$work/dead.nq" "a dead host of contexts"

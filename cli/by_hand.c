@@ -1,0 +1,198 @@
+#include "cli/by_hand.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "stages/resources.h"
+
+enum { REPLY_MAXIMUM = 1 << 30, CONTEXT_MAXIMUM = 16 << 20, ROUNDS = 8 };
+
+struct given {
+    struct slice url;
+    struct buf bytes;
+};
+
+struct by_hand {
+    struct by_hand_settings settings;
+    struct worker_nursery *nursery;
+    struct document_workers *workers;
+    struct given given[FLAG_LIST_MAXIMUM];
+    size_t given_count;
+    struct buf reply;
+    /* opened when a document first needs another */
+    struct metastore_client *metastore;
+    struct content *content;
+    struct resources *resources;
+};
+
+static enum status
+read_context(struct by_hand *hand, const char *text, struct reason *why)
+{
+    const char *equal = strrchr(text, '=');
+    if (equal == NULL || equal == text) {
+        return status_fail(why, STATUS_MISUSE, "--context takes URL=FILE, not %.200s", text);
+    }
+    FILE *file = fopen(equal + 1, "re");
+    if (file == NULL) {
+        return status_fail_errno(why, "cannot read %s", equal + 1);
+    }
+    struct given *given = &hand->given[hand->given_count++];
+    char piece[1 << 14];
+    size_t n;
+    given->url = slice_of(text, (size_t)(equal - text));
+    buf_init(&given->bytes, CONTEXT_MAXIMUM);
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
+        buf_append(&given->bytes, piece, n);
+    }
+    const bool good = !ferror(file) && !given->bytes.overflowed;
+    fclose(file);
+    return good ? STATUS_OK
+                : status_fail(why, STATUS_MISUSE, "%s cannot be read, or is too long", equal + 1);
+}
+
+enum status
+by_hand_open(struct by_hand **result, const struct by_hand_settings *settings, struct reason *why)
+{
+    struct by_hand *hand = memory_zero(1, sizeof *hand);
+    enum status status = STATUS_OK;
+    hand->settings = *settings;
+    hand->nursery = worker_nursery_fork(&document_worker_program);
+    buf_init(&hand->reply, REPLY_MAXIMUM);
+    for (size_t i = 0; status == STATUS_OK && settings->contexts && i < settings->contexts->count;
+         i++) {
+        status = read_context(hand, settings->contexts->items[i], why);
+    }
+    if (status == STATUS_OK) {
+        status = document_workers_open(&hand->workers, hand->nursery, settings->options,
+                                       settings->directory, DOCUMENT_TRANSFORM, why);
+    }
+    if (status != STATUS_OK) {
+        by_hand_close(hand);
+        hand = NULL;
+    }
+    *result = hand;
+    return status;
+}
+
+void
+by_hand_close(struct by_hand *hand)
+{
+    if (hand == NULL) {
+        return;
+    }
+    document_workers_close(hand->workers);
+    worker_nursery_close(hand->nursery);
+    resources_close(hand->resources);
+    content_close(hand->content);
+    if (hand->metastore != NULL) {
+        metastore_client_close(hand->metastore);
+    }
+    for (size_t i = 0; i < hand->given_count; i++) {
+        buf_release(&hand->given[i].bytes);
+    }
+    buf_release(&hand->reply);
+    free(hand);
+}
+
+/* ---- resources ---- */
+
+static enum status
+open_resources(struct by_hand *hand, struct reason *why)
+{
+    struct cli *cli = hand->settings.cli;
+    const size_t bytes = (size_t)opt_integer(hand->settings.options, "transform.resources");
+    if (hand->resources != NULL) {
+        return STATUS_OK;
+    }
+    if (cli != NULL) {
+        const struct warc_limits limits = {.record = bytes + (2 << 20), .body = bytes};
+        TRY(cli_serve(cli, "metastore", why));
+        TRY(cli_metastore(cli, &hand->metastore, why));
+        TRY(content_open(&hand->content, cli->directory, cli->cluster, &limits, why));
+    }
+    hand->resources = resources_open(&(struct resources_settings){
+        .metastore = hand->metastore, .content = hand->content, .bytes = bytes});
+    return STATUS_OK;
+}
+
+struct gathering {
+    bool done;
+    enum status status;
+    struct reason why;
+};
+
+static void
+gathered(void *context, enum status status, const struct reason *why)
+{
+    struct gathering *gathering = context;
+    gathering->done = true;
+    gathering->status = status;
+    if (why != NULL) {
+        gathering->why = *why;
+    }
+}
+
+static void
+wait_for_metastore(struct metastore_client *metastore)
+{
+    struct pollfd polled[64];
+    int descriptors[64];
+    const size_t n = metastore_descriptors(metastore, descriptors, 64);
+    const int wait = metastore_wait_ms(metastore);
+    for (size_t i = 0; i < n; i++) {
+        polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+    }
+    (void)poll(polled, (nfds_t)n, wait < 0 || wait > 100 ? 100 : wait);
+    metastore_process(metastore);
+}
+
+static enum status
+gather(struct by_hand *hand, struct resource_set *set, struct slice needs, struct reason *why)
+{
+    struct gathering gathering = {.why = {""}};
+    for (size_t i = 0; i < hand->given_count; i++) {
+        resource_set_give(set, hand->given[i].url, SLICE("application/ld+json"),
+                          buf_slice(&hand->given[i].bytes));
+    }
+    resource_set_gather(set, needs, gathered, &gathering);
+    while (!gathering.done) {
+        wait_for_metastore(hand->metastore);
+    }
+    if (gathering.status != STATUS_OK) {
+        return status_fail(why, gathering.status, "%s", gathering.why.text);
+    }
+    resource_set_give_up(set, hand->settings.cli != NULL
+                                  ? "it is not in the archive; --context URL=FILE gives it by hand"
+                                  : "nothing is fetched here; --context URL=FILE gives it by hand");
+    return STATUS_OK;
+}
+
+enum status
+by_hand_transform(struct by_hand *hand, const struct transform_request *given,
+                  struct document_outcome *outcome, bool *died, struct reason *why)
+{
+    struct transform_request request = *given;
+    struct resource_set *set = NULL;
+    enum status status = STATUS_OK;
+    *died = false;
+    for (unsigned round = 0; round <= ROUNDS && status == STATUS_OK; round++) {
+        request.can_wait = round < ROUNDS;
+        if (set != NULL) {
+            request.resource_count = resource_set_list(set, &request.resources);
+        }
+        status =
+            document_transform(hand->workers, &request, &hand->reply, outcome, died, why);
+        if (status != STATUS_OK || outcome->state != TRANSFORM_WAITING) {
+            break;
+        }
+        status = open_resources(hand, why);
+        if (status == STATUS_OK) {
+            set = set != NULL ? set : resource_set_new(hand->resources);
+            status = gather(hand, set, outcome->needs, why);
+        }
+    }
+    resource_set_free(set);
+    return status;
+}
