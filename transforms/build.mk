@@ -7,6 +7,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
 	transforms/microformats.o transforms/microformats_values.o transforms/microformats_implied.o \
 	transforms/microformats_dates.o transforms/microformats_classic.o \
+	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \

@@ -31,6 +31,7 @@ static const struct builtin {
     {"html", builtin_html},
     {"image", builtin_image},
     {"microdata", builtin_microdata},
+    {"microformats", builtin_microformats},
     {"jsonld", builtin_jsonld},
     {"links", builtin_links},
     {"pdf", builtin_pdf},
@@ -91,7 +92,8 @@ enum status
 rdf_run(struct material *material, const char *syntax, struct reason *why)
 {
     struct slice text;
-    const bool xml = rdf_format_of_name(slice_string(syntax)) == RDF_FORMAT_XML;
+    const enum rdf_format format = rdf_format_of_name(slice_string(syntax));
+    const bool xml = format == RDF_FORMAT_XML || format == RDF_FORMAT_TRIX;
     TRY(material_text(material, xml ? TEXT_XML : TEXT_UTF8, &text, why));
     return rdf_run_bytes(material, slice_string(syntax), text, why);
 }

@@ -24,6 +24,9 @@ builtin_function builtin_rdfa;
 builtin_function builtin_rdfa_expand;
 /* microdata.h */
 builtin_function builtin_microdata;
+
+/* microformats.h */
+builtin_function builtin_microformats;
 /* Images, audio and video, PDF: media.h */
 builtin_function builtin_image;
 builtin_function builtin_recording;

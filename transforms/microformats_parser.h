@@ -91,13 +91,9 @@ bool mf_classic_is_item(const struct microformat_item *item, struct slice word);
 /* Whether any format has such a property. */
 bool mf_classic_is_property(struct slice word);
 
-/* ---- microformats_emit.c, microformats_vocabulary.c ---- */
+/* ---- microformats_vocabulary.c ---- */
 
-struct mf_mapping {
-    const char *type, *property; /* property NULL: the class */
-    const char *iri;
-};
-/* NULL: the profile's own. */
+/* NULL: the profile's own. A predicate that begins with '^' is said the other way round. */
 const char *mf_class_of(struct slice type);
 const char *mf_property_of(struct slice type, struct slice property);
 
