@@ -5,7 +5,6 @@
 
 #include "stages/media_type.h"
 #include "transforms/encoding.h"
-#include "transforms/html_entities.h"
 #include "transforms/unpack.h"
 #include "transforms/xml_peek.h"
 
@@ -357,7 +356,8 @@ decide_by_claims(struct evidence *evidence)
         const struct slice type = slice_string(evidence->extension);
         const bool markup =
             strstr(evidence->extension, "xml") || strcmp(evidence->extension, "text/html") == 0;
-        if (!(plain && markup)) {
+        const bool container = detect_is_kept_in(true, type) || detect_is_kept_in(false, type);
+        if (!(plain && markup) && !container) {
             return decide(evidence, type, "text, and an extension of %.*s", type);
         }
     }
@@ -375,39 +375,6 @@ decide_by_claims(struct evidence *evidence)
 
 /* ---- preparing ---- */
 
-/* "Binary data byte" of the MIME Sniffing standard. */
-static bool
-has_binary(struct slice bytes)
-{
-    for (size_t i = 0; i < bytes.length; i++) {
-        const uint8_t c = (uint8_t)bytes.at[i];
-        if (c <= 0x08 || c == 0x0B || (c >= 0x0E && c <= 0x1A) || (c >= 0x1C && c <= 0x1F)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* UTF-16 to UTF-8, for looking only: surrogates are not joined. */
-static struct slice
-narrow(struct detector *detector, struct slice bytes, bool big_endian)
-{
-    const uint8_t *at = (const uint8_t *)bytes.at;
-    buf_reset(&detector->text_memory);
-    for (size_t i = 0; i + 1 < bytes.length; i += 2) {
-        const uint32_t unit = (uint32_t)at[i + !big_endian] << 8 | at[i + big_endian];
-        char *room = buf_reserve(&detector->text_memory, 4);
-        if (!room) {
-            break;
-        }
-        if (unit != 0xFEFF) {
-            buf_commit(&detector->text_memory,
-                       utf8_put(room, unit >= 0xD800 && unit < 0xE000 ? 0xFFFD : unit));
-        }
-    }
-    return buf_slice(&detector->text_memory);
-}
-
 static void
 prepare_text(struct detector *detector, struct evidence *evidence)
 {
@@ -418,10 +385,11 @@ prepare_text(struct detector *detector, struct evidence *evidence)
         encoding = encoding_of_zeros(bytes);
     }
     evidence->wide = encoding && strcmp(encoding, "utf-8") != 0;
-    evidence->text = evidence->wide ? narrow(detector, bytes, strcmp(encoding, "utf-16be") == 0)
+    evidence->text = evidence->wide ? detect_narrow(bytes, strcmp(encoding, "utf-16be") == 0,
+                                                    &detector->text_memory)
                                     : slice_of(bytes.at + mark, bytes.length - mark);
     const size_t resource_header = 1445;
-    evidence->binary = has_binary(
+    evidence->binary = detect_binary(
         slice_of(evidence->text.at, evidence->text.length < resource_header ? evidence->text.length
                                                                             : resource_header));
     evidence->has_root = evidence->text.length > 0 &&
@@ -431,23 +399,6 @@ prepare_text(struct detector *detector, struct evidence *evidence)
 /* ---- packed documents ---- */
 
 static void decide_all(struct detector *detector, struct evidence *evidence);
-
-/* The name without ".gz". */
-static struct slice
-inner_name(struct slice uri)
-{
-    static const char *const suffixes[] = {".gz", ".gzip", ".zst", ".z"};
-    struct slice path = {uri.at, slice_find(uri, '#')};
-    path.length = slice_find(path, '?');
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        const size_t n = strlen(suffixes[i]);
-        if (path.length > n &&
-            slice_equal_nocase(slice_of(path.at + path.length - n, n), slice_string(suffixes[i]))) {
-            return slice_of(path.at, path.length - n);
-        }
-    }
-    return path;
-}
 
 /* Text that somebody may read is worth unpacking; programs, pictures and mere text are not. */
 static bool
@@ -471,7 +422,7 @@ decide_packed(struct detector *detector, struct evidence *evidence, const char *
     }
     struct detection inner = {0};
     struct evidence within = {.bytes = buf_slice(&detector->unpacked),
-                              .uri = inner_name(evidence->uri),
+                              .uri = detect_inner_name(evidence->uri),
                               .packed = true,
                               .detection = &inner};
     const size_t length = within.bytes.length;
@@ -501,25 +452,17 @@ decide_packed(struct detector *detector, struct evidence *evidence, const char *
 static bool
 decide_container(struct evidence *evidence, const char *signature)
 {
-    static const char *const zipped[] = {
-        "application/vnd.openxmlformats", "application/epub+zip",
-        "application/java-archive",       "application/vnd.android.pack",
-        "application/vnd.oasis.open",     "application/vnd.google-earth.kmz"};
-    static const char *const compound[] = {"application/msword", "application/vnd.ms-",
-                                           "application/vnd.visio", "application/x-msi"};
     const bool zip = strcmp(signature, "application/zip") == 0;
     if (!zip && strcmp(signature, "application/x-ole-storage") != 0) {
         return false;
     }
     const struct slice said[] = {slice_string(evidence->extension), evidence->claim};
     for (size_t i = 0; i < 2; i++) {
-        for (size_t n = 0; n < (zip ? 6u : 4u); n++) {
-            if (slice_starts(said[i], slice_string(zip ? zipped[n] : compound[n]))) {
-                return decide(evidence, said[i],
-                              i == 0 ? "a container, and an extension of %.*s"
-                                     : "a container, and Content-Type %.*s",
-                              said[i]);
-            }
+        if (detect_is_kept_in(zip, said[i])) {
+            return decide(evidence, said[i],
+                          i == 0 ? "a container, and an extension of %.*s"
+                                 : "a container, and Content-Type %.*s",
+                          said[i]);
         }
     }
     return false;
@@ -613,19 +556,6 @@ detect(struct detector *detector, const struct detect_input *input, struct detec
 }
 
 void
-detect_settle(struct slice magic, struct detection *detection)
-{
-    detection->undecided = false;
-    const struct slice type = detect_canonical_name(magic);
-    if (type.length == 0 || type.length >= DETECT_TYPE_SIZE ||
-        slice_is(type, "application/octet-stream") || slice_find(type, '/') == type.length) {
-        return;
-    }
-    snprintf(detection->type, sizeof detection->type, "%.*s", SLICE_PRINT(type));
-    snprintf(detection->reason, sizeof detection->reason, "libmagic says %.*s", SLICE_PRINT(magic));
-}
-
-void
 detect_explain(struct detector *detector, const struct detect_input *input,
                const struct detection *detection, struct buf *out)
 {
@@ -633,15 +563,15 @@ detect_explain(struct detector *detector, const struct detect_input *input,
     struct detection content;
     detect(detector, &bare, &content);
     const struct slice claim = claim_of(detector, input->content_type);
-    const char *name = detect_extension(inner_name(input->uri));
-    buf_printf(out, "content\t%s\t%s\n", content.undecided ? "-" : content.type, content.reason);
+    const char *name = detect_extension(detect_inner_name(input->uri));
+    buf_printf(out, "  content\t%s\t%s\n", content.undecided ? "-" : content.type, content.reason);
     if (content.root[0]) {
-        buf_printf(out, "root\t%s\t%s\n", content.root,
+        buf_printf(out, "  root\t%s\t%s\n", content.root,
                    content.namespace[0] ? content.namespace : "no namespace");
     }
-    buf_printf(out, "Content-Type\t%.*s\t%.*s\n",
+    buf_printf(out, "  Content-Type\t%.*s\t%.*s\n",
                SLICE_PRINT(claim.length > 0 ? claim : SLICE("-")),
                SLICE_PRINT(input->content_type));
-    buf_printf(out, "name\t%s\t%.*s\n", name ? name : "-", SLICE_PRINT(input->uri));
-    buf_printf(out, "decision\t%s\t%s\n", detection->type, detection->reason);
+    buf_printf(out, "  name\t%s\t%.*s\n", name ? name : "-", SLICE_PRINT(input->uri));
+    buf_printf(out, "  decision\t%s\t%s\n", detection->type, detection->reason);
 }

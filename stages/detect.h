@@ -58,6 +58,14 @@ const char *detect_signature(struct slice bytes);
 const char *detect_root(struct slice root, struct slice namespace);
 /* The type by the extension of a URI's path or of a file name; NULL: none known. */
 const char *detect_extension(struct slice uri);
+/* A name or URI's path without ".gz" and its like. */
+struct slice detect_inner_name(struct slice uri);
+/* Types of files that are zip files, or else compound files, inside. */
+bool detect_is_kept_in(bool zip, struct slice type);
+/* A "binary data byte" of the MIME Sniffing standard is among them. */
+bool detect_binary(struct slice bytes);
+/* UTF-16 to UTF-8 in memory, for looking only: surrogates are not joined. */
+struct slice detect_narrow(struct slice bytes, bool big_endian, struct buf *memory);
 /* "text/html" when the text begins as HTML does, by the MIME Sniffing standard; else NULL. */
 const char *detect_html(struct slice text);
 /* Turtle, N3, TriG, N-Triples, N-Quads, SPARQL or NULL, by the first statements of the text.

@@ -435,8 +435,8 @@ weak_type(struct slice bytes)
     };
     for (size_t i = 0; bytes.length > 8 && i < sizeof weak / sizeof *weak; i++) {
         if (slice_starts(bytes, slice_string(weak[i].word)) &&
-            (unsigned char)bytes.at[weak[i].at] <= weak[i].most && bytes.at[weak[i].at] != ' ' &&
-            bytes.at[weak[i].at] != '\n') {
+            (unsigned char)bytes.at[weak[i].at] <= weak[i].most &&
+            (!strchr(" \n", bytes.at[weak[i].at]) || bytes.at[7] == 0)) {
             return weak[i].type;
         }
     }

@@ -1,6 +1,7 @@
 /* What detection knows by heart: root elements, extensions, names. */
 #include "stages/detect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct pair {
@@ -190,6 +191,50 @@ detect_extension(struct slice uri)
         }
     }
     return NULL;
+}
+
+struct slice
+detect_inner_name(struct slice uri)
+{
+    static const char *const suffixes[] = {".gz", ".gzip", ".zst", ".z"};
+    struct slice path = {uri.at, slice_find(uri, '#')};
+    path.length = slice_find(path, '?');
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (path.length > n &&
+            slice_equal_nocase(slice_of(path.at + path.length - n, n), slice_string(suffixes[i]))) {
+            return slice_of(path.at, path.length - n);
+        }
+    }
+    return path;
+}
+
+bool
+detect_is_kept_in(bool zip, struct slice type)
+{
+    static const struct {
+        bool zip;
+        const char *type;
+    } kept[] = {
+        {true, "application/vnd.openxmlformats"},
+        {true, "application/epub+zip"},
+        {true, "application/java-archive"},
+        {true, "application/vnd.android.package-archive"},
+        {true, "application/vnd.oasis.opendocument"},
+        {true, "application/vnd.google-earth.kmz"},
+        {false, "application/msword"},
+        {false, "application/vnd.ms-excel"},
+        {false, "application/vnd.ms-powerpoint"},
+        {false, "application/vnd.ms-outlook"},
+        {false, "application/vnd.visio"},
+        {false, "application/x-msi"},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (kept[i].zip == zip && slice_starts(type, slice_string(kept[i].type))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Old and wrong names, and the one used here. */
@@ -410,4 +455,17 @@ detect_canonical_name(struct slice type)
         }
     }
     return type;
+}
+
+void
+detect_settle(struct slice magic, struct detection *detection)
+{
+    detection->undecided = false;
+    const struct slice type = detect_canonical_name(magic);
+    if (type.length == 0 || type.length >= DETECT_TYPE_SIZE ||
+        slice_is(type, "application/octet-stream") || slice_find(type, '/') == type.length) {
+        return;
+    }
+    snprintf(detection->type, sizeof detection->type, "%.*s", SLICE_PRINT(type));
+    snprintf(detection->reason, sizeof detection->reason, "libmagic says %.*s", SLICE_PRINT(magic));
 }

@@ -1,6 +1,41 @@
 /* Sniffing of text: HTML, tables, and what begins with a word of its own. */
+#include <stdint.h>
+
 #include "stages/detect.h"
 #include "stages/detect_cursor.h"
+#include "transforms/html_entities.h"
+
+/* ---- bytes ---- */
+
+bool
+detect_binary(struct slice bytes)
+{
+    for (size_t i = 0; i < bytes.length; i++) {
+        const uint8_t c = (uint8_t)bytes.at[i];
+        if (c <= 0x08 || c == 0x0B || (c >= 0x0E && c <= 0x1A) || (c >= 0x1C && c <= 0x1F)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct slice
+detect_narrow(struct slice bytes, bool big_endian, struct buf *memory)
+{
+    const uint8_t *at = (const uint8_t *)bytes.at;
+    buf_reset(memory);
+    for (size_t i = 0; i + 1 < bytes.length; i += 2) {
+        const uint32_t unit = (uint32_t)at[i + !big_endian] << 8 | at[i + big_endian];
+        char *room = buf_reserve(memory, 4);
+        if (!room) {
+            break;
+        }
+        if (unit != 0xFEFF) {
+            buf_commit(memory, utf8_put(room, unit >= 0xD800 && unit < 0xE000 ? 0xFFFD : unit));
+        }
+    }
+    return buf_slice(memory);
+}
 
 /* ---- HTML: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type */
 
@@ -181,8 +216,8 @@ is_yaml(struct cursor cursor)
     const char next = cursor_peek(&line, 1);
     const bool pair =
         line.at > first.at && cursor_peek(&line, 0) == ':' && (is_space(next) || !next);
-    const size_t left = (size_t)(cursor.end - cursor.at);
-    return (pair || slice_starts(first, SLICE("- "))) && !memmem(cursor.at, left, "\n---", 4);
+    const size_t left = (size_t)(cursor.end - first.at);
+    return (pair || slice_starts(first, SLICE("- "))) && !memmem(first.at, left, "\n---", 4);
 }
 
 const char *

@@ -1,4 +1,4 @@
-/* Turtle and TriG; what is read is written as Turtle and read again. */
+/* Turtle, TriG and N3; what is read is written as Turtle and read again. */
 #include "rdf/turtle.h"
 
 #include "rdf/turtle_writer.h"
@@ -32,6 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rdf_fuzz_run(turtle_parse, data, size);
     rdf_fuzz_run(trig_parse, data, size);
+    rdf_fuzz_run(n3_parse, data, size);
     check_writer(data, size);
     return 0;
 }

@@ -190,6 +190,46 @@ test_long_namespaces_are_refused(void **state)
     buf_release(&text);
 }
 
+#define KNOWS "<http://a.example/d#knows>"
+
+static void
+test_n3_is_read_as_far_as_rdf_goes(void **state)
+{
+    static const struct rdf_case cases[] = {
+        {":a = :b .", "<http://a.example/d#a> <http://www.w3.org/2002/07/owl#sameAs> "
+                      "<http://a.example/d#b> .\n"},
+        {":a => :b . :a <= :c .",
+         "<http://a.example/d#a> <http://www.w3.org/2000/10/swap/log#implies> "
+         "<http://a.example/d#b> .\n<http://a.example/d#c> "
+         "<http://www.w3.org/2000/10/swap/log#implies> <http://a.example/d#a> .\n"},
+        {":a is :knows of :b, :c; has :knows :d; @a :T .",
+         "<http://a.example/d#b> " KNOWS " <http://a.example/d#a> .\n"
+         "<http://a.example/d#c> " KNOWS " <http://a.example/d#a> .\n"
+         "<http://a.example/d#a> " KNOWS " <http://a.example/d#d> .\n"
+         "<http://a.example/d#a> " TYPE " <http://a.example/d#T> .\n"},
+        {":a!:knows^:knows :knows 1 .",
+         "<http://a.example/d#a> " KNOWS " _:g0 .\n_:g1 " KNOWS " _:g0 .\n"
+         "_:g1 " KNOWS " \"1\"^^<" XSD "integer> .\n"},
+        {"@prefix : <x:> . @forAll <a.b>, :x . :a :b true .",
+         "<x:a> <x:b> \"true\"^^<" XSD "boolean> .\n"},
+        /* quoted, not asserted */
+        {"{ :a :b \"}\" . # }\n :p {} } => { ?x :q 1 } . :c :says { :d :e :f }; :knows :g .",
+         "<http://a.example/d#c> " KNOWS " <http://a.example/d#g> .\n"},
+        {":a :b ?x . 'x' :knows :b . :a [] :c . :a 'p' :b .", ""},
+        {"{ :a :b :c .", "!line 1, column 1: formula does not end"},
+        {":a is :b :c .", "!line 1, column 10: expected 'of'"},
+    };
+    (void)state;
+    RDF_CASES(n3_parse, "http://a.example/d#f", false, cases);
+    static const struct rdf_case lenient[] = {
+        {"@keywords a .\n:a :b ?x .\n:a :knows :b .",
+         "! 1:1 a declaration of N3 was passed over\n"
+         "! 2:10 a formula or variable, which RDF does not have: statement left out\n"
+         "<http://a.example/d#a> " KNOWS " <http://a.example/d#b> .\n"},
+    };
+    RDF_CASES(n3_parse, "http://a.example/d", true, lenient);
+}
+
 int
 main(void)
 {
@@ -202,6 +242,7 @@ main(void)
         cmocka_unit_test(test_lenient_goes_on_behind_the_next_stop),
         cmocka_unit_test(test_nesting_is_bounded),
         cmocka_unit_test(test_long_namespaces_are_refused),
+        cmocka_unit_test(test_n3_is_read_as_far_as_rdf_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
