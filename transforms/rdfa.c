@@ -199,7 +199,9 @@ read_island(struct rdfa *rdfa, const struct rdfa_context *context, uint32_t node
     const struct quad_sink sink = {take_island_quad, (void *)(uintptr_t)&island};
     struct reason problem;
     if (rdfxml_parse(text, &options, &sink, &problem) != STATUS_OK) {
-        rdfa_tell(rdfa, RDFA_MALFORMED, "RDF/XML in metadata: %.150s", problem.text);
+        const struct slice message = slice_string(problem.text);
+        rdfa_tell(rdfa, RDFA_MALFORMED, "RDF/XML in metadata: %.*s", rdfa_shown(message),
+                  message.at);
     }
     rdfa->chunks++;
     return true;

@@ -24,7 +24,7 @@ add_mapping(struct rdfa *rdfa, struct slice prefix, struct slice iri)
 {
     if (prefix.length == 0 || slice_is(prefix, "_")) {
         rdfa_tell(rdfa, RDFA_MALFORMED, "\"%.*s:\" cannot be declared as a prefix",
-                  SLICE_PRINT(prefix));
+                  rdfa_shown(prefix), prefix.at);
         return;
     }
     if (rdfa->mapping_count == RDFA_MAPPINGS) {
@@ -36,8 +36,8 @@ add_mapping(struct rdfa *rdfa, struct slice prefix, struct slice iri)
         old = rdfa_initial_prefix(prefix);
     }
     if (old.at && !slice_equal(old, iri)) {
-        rdfa_tell(rdfa, RDFA_PREFIX_REDEFINITION, "prefix %.100s: is declared as another IRI again",
-                  rdfa_keep(rdfa, prefix).at);
+        rdfa_tell(rdfa, RDFA_PREFIX_REDEFINITION, "prefix %.*s: is declared as another IRI again",
+                  rdfa_shown(prefix), prefix.at);
     }
     if (rdfa->mapping_count == rdfa->mapping_capacity) {
         rdfa->mapping_capacity = rdfa->mapping_capacity * 2 + 16;
@@ -55,12 +55,12 @@ read_prefixes(struct rdfa *rdfa, struct slice list)
         const bool named = prefix.at[prefix.length - 1] == ':';
         if (!named) {
             rdfa_tell(rdfa, RDFA_MALFORMED, "prefix: \"%.*s\" should end with a colon",
-                      (int)(prefix.length < 100 ? prefix.length : 100), prefix.at);
+                      rdfa_shown(prefix), prefix.at);
             continue;
         }
         if (!rdfa_next_token(&list, &iri)) {
-            rdfa_tell(rdfa, RDFA_MALFORMED, "prefix: no IRI after \"%.*s\"",
-                      (int)(prefix.length < 100 ? prefix.length : 100), prefix.at);
+            rdfa_tell(rdfa, RDFA_MALFORMED, "prefix: no IRI after \"%.*s\"", rdfa_shown(prefix),
+                      prefix.at);
             return;
         }
         add_mapping(rdfa, slice_of(prefix.at, prefix.length - 1), iri);
@@ -196,7 +196,7 @@ rdfa_resource(struct rdfa *rdfa, const struct rdfa_context *context, struct slic
         const struct term term = read_curie(rdfa, context, curie);
         if (term.kind == TERM_NONE && curie.length > 0) {
             rdfa_tell(rdfa, RDFA_UNRESOLVED_CURIE, "the prefix of [%.*s] is not declared",
-                      (int)(curie.length < 100 ? curie.length : 100), curie.at);
+                      rdfa_shown(curie), curie.at);
         }
         return term;
     }
@@ -264,7 +264,7 @@ read_term(struct rdfa *rdfa, const struct rdfa_context *context, struct slice te
         const bool quiet = use == RDFA_USE_RELATION && !rdfa->options->processor_graph;
         if (!quiet && !is_meta(rdfa)) {
             rdfa_tell(rdfa, RDFA_UNRESOLVED_TERM, "\"%.*s\" is no term: there is no vocab here",
-                      (int)(term.length < 100 ? term.length : 100), term.at);
+                      rdfa_shown(term), term.at);
         }
         return (struct term){0};
     }
@@ -291,7 +291,7 @@ read_name(struct rdfa *rdfa, const struct rdfa_context *context, struct slice to
     }
     if (!is_meta(rdfa)) {
         rdfa_tell(rdfa, RDFA_UNRESOLVED_CURIE, "the prefix of %.*s is not declared",
-                  (int)(token.length < 100 ? token.length : 100), token.at);
+                  rdfa_shown(token), token.at);
     }
     return (struct term){0};
 }

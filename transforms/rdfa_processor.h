@@ -136,6 +136,17 @@ struct term rdfa_blank(struct rdfa *rdfa);
 __attribute__((format(printf, 3, 4))) void rdfa_tell(struct rdfa *rdfa, enum rdfa_report report,
                                                      const char *format, ...);
 
+/* For "%.*s" in a report: as much as a message bears, whole characters. */
+static inline int
+rdfa_shown(struct slice text)
+{
+    size_t length = text.length < 100 ? text.length : 100;
+    while (length > 0 && length < text.length && (text.at[length] & 0xC0) == 0x80) {
+        length--;
+    }
+    return (int)length;
+}
+
 /* ---- rdfa_attributes.c ---- */
 
 /* false: nothing that RDFa could see. */
