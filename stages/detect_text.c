@@ -139,7 +139,8 @@ script_type(struct cursor cursor)
                 return interpreters[i].type;
             }
         }
-        if (n == 0 || (!slice_is(program, "env") && program.at[0] != '-')) {
+        if (n == 0 || program.length == 0 ||
+            (!slice_is(program, "env") && program.at[0] != '-')) {
             return NULL;
         }
         line = slice_of(line.at + n, line.length - n);
