@@ -19,7 +19,7 @@ UNIT_TESTS += tests/unit/test_jsonld_pages
 CONFORMANCE += run_feeds
 CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
-UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths
+UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths tests/unit/test_html_statements
 UNIT_TESTS += tests/unit/test_transform
 FUZZERS += fuzz_html fuzz_transform
 UNIT_TESTS += tests/unit/test_encoding_labels
@@ -38,3 +38,5 @@ transforms_OBJECTS += transforms/rdfa.o transforms/rdfa_attributes.o transforms/
 	transforms/rdfa_steps.o transforms/rdfa_value.o transforms/rdfa_markup.o transforms/rdfa_rules.o transforms/rdfa_builtin.o
 FUZZERS += fuzz_csv fuzz_unpack
 UNIT_TESTS += tests/unit/test_csv
+UNIT_TESTS += tests/unit/test_microdata tests/unit/test_microformats
+FUZZERS += fuzz_microdata fuzz_microformats

@@ -16,7 +16,8 @@ struct html_ids {
     struct html_id *ids; /* by text, node */
 };
 
-/* The first element with the id; 0: none, or the arena is full. ids: zeroed before the first call. */
+/* The first element with the id; 0: none, or the arena is full. ids: zeroed before the first call.
+ */
 uint32_t html_node_of_id(const struct html_tree *tree, struct html_ids *ids, struct slice id);
 
 #endif

@@ -23,6 +23,8 @@
 enum {
     VISITS_PER_NODE = 4, /* what following itemref may cost, beyond VISITS_FREE */
     VISITS_FREE = 200000,
+    TEXT_TIMES = 8, /* values may be this many times as long as the page, beyond TEXT_FREE */
+    TEXT_FREE = 64 << 20,
     EXAMPLE_LENGTH = 60
 };
 
@@ -46,6 +48,7 @@ enum finding {
     FOUND_BAD_TIME,
     FOUND_REVERSE_TEXT,
     FOUND_TOO_MUCH,
+    FOUND_LONG,
     FINDINGS
 };
 
@@ -67,6 +70,7 @@ static const struct {
     [FOUND_BAD_TIME] = {false, "datetime is no date, time or duration as XML Schema writes them: "
                                "2026-01-31, 2026-01-31T09:00:00+01:00, PT1H30M"},
     [FOUND_REVERSE_TEXT] = {true, "itemprop-reverse needs an item or an address as value"},
+    [FOUND_LONG] = {true, "properties around properties: their text together is too long"},
     [FOUND_TOO_MUCH] = {true, "itemref leads to the same elements again and again; stopped"},
 };
 
@@ -95,9 +99,9 @@ struct microdata {
     uint32_t *properties;  /* nodes with itemprop */
     bool *property_is_met; /* beside properties */
     struct html_ids ids;
-    uint32_t *crawled;     /* of each node: which crawl met it last; only with references */
+    uint32_t *crawled; /* of each node: which crawl met it last; only with references */
     uint32_t crawl;
-    uint64_t visits;
+    uint64_t visits, text_left;
 
     struct pile pile;
     struct buf text, predicate, object, base;
@@ -588,6 +592,11 @@ say_property(struct microdata *m, uint32_t node, bool is_item)
         push(m, (struct job){.item = item_of_node(m, node), .type = m->type});
     } else {
         good = value_of(m, node, &value, language);
+        if (good && value.value.length > m->text_left) {
+            find(m, FOUND_LONG, node, (struct slice){0});
+            good = false;
+        }
+        m->text_left -= good ? value.value.length : 0;
     }
     if (forward) {
         meet_property(m, node);
@@ -774,6 +783,7 @@ microdata_extract(const struct html_tree *tree, struct links *links,
     buf_init(&m.object, 1 << 20);
     buf_init(&m.base, 1 << 20);
     m.visits = (uint64_t)tree->node_count * VISITS_PER_NODE + VISITS_FREE;
+    m.text_left = (uint64_t)tree->input.length * TEXT_TIMES + TEXT_FREE;
     enum status status = build_index(&m);
     if (status == STATUS_OK && m.items) {
         set_base(&m);

@@ -1,4 +1,5 @@
-/* Microdata to RDF: https://www.w3.org/TR/microdata-rdf/ (second edition) over the shared HTML tree.
+/* Microdata to RDF: https://www.w3.org/TR/microdata-rdf/ (second edition) over the shared HTML
+ * tree.
  *
  * Items are walked without recursion; itemref is followed with an index of ids that is built only
  * when the page has one, and under a bound that grows with the page, so the work stays linear.

@@ -334,8 +334,7 @@ mf_next(struct mf_parser *p, struct mf_children *children)
         if (node->kind == HTML_ELEMENT && mf_is(node, HTML_TEMPLATE)) {
             continue;
         }
-        const uint32_t target =
-            p->classic && node->kind == HTML_ELEMENT ? include_of(p, i) : 0;
+        const uint32_t target = p->classic && node->kind == HTML_ELEMENT ? include_of(p, i) : 0;
         children->included = target != 0;
         return target != 0 ? target : i;
     }
@@ -361,9 +360,9 @@ property_for(struct mf_parser *p, struct microformat_item *item, struct slice na
             return property;
         }
     }
-    struct microformat_property *property =
-        item->property_count < MICROFORMAT_PROPERTIES ? arena_zero(p->arena, sizeof *property)
-                                                      : NULL;
+    struct microformat_property *property = item->property_count < MICROFORMAT_PROPERTIES
+                                                ? arena_zero(p->arena, sizeof *property)
+                                                : NULL;
     if (!property) {
         p->full |= item->property_count < MICROFORMAT_PROPERTIES;
         p->found->cut = true;
@@ -630,6 +629,5 @@ microformats_parse(const struct html_tree *tree, struct slice base, bool relatio
     }
     buf_release(&p.text);
     buf_release(&p.url);
-    return p.full ? status_fail(why, STATUS_LIMIT, "microformats need too much memory")
-                  : STATUS_OK;
+    return p.full ? status_fail(why, STATUS_LIMIT, "microformats need too much memory") : STATUS_OK;
 }

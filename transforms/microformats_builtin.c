@@ -19,7 +19,7 @@ builtin_microformats(struct material *material, struct reason *why)
                                                  .advice = material_advices(material)};
     links_begin(links, material->request->uri);
     html_rebase(&material->tree, links);
-    TRY(microformats_parse(&material->tree, material->request->uri,
-                           (features & HTML_HAS_XFN) != 0, &found, why));
+    TRY(microformats_parse(&material->tree, material->request->uri, (features & HTML_HAS_XFN) != 0,
+                           &found, why));
     return microformats_emit(&material->tree, &found, links, &options, &emitter);
 }

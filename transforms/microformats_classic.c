@@ -11,11 +11,17 @@ struct entry {
     struct slice classic, name;
     enum microformat_kind kind;
 };
-#define AS(classic, kind, name) {SLICE_INIT(classic), SLICE_INIT(name), kind}
-#define SAME(kind, name) {SLICE_INIT(name), SLICE_INIT(name), kind}
+#define AS(classic, kind, name)                     \
+    {                                               \
+        SLICE_INIT(classic), SLICE_INIT(name), kind \
+    }
+#define SAME(kind, name)                         \
+    {                                            \
+        SLICE_INIT(name), SLICE_INIT(name), kind \
+    }
 
-#define ADDRESS                                                                             \
-    SAME(T, "post-office-box"), SAME(T, "extended-address"), SAME(T, "street-address"),     \
+#define ADDRESS                                                                         \
+    SAME(T, "post-office-box"), SAME(T, "extended-address"), SAME(T, "street-address"), \
         SAME(T, "locality"), SAME(T, "region"), SAME(T, "postal-code"), SAME(T, "country-name")
 #define PLACE SAME(T, "geo"), SAME(T, "latitude"), SAME(T, "longitude")
 
@@ -97,40 +103,25 @@ static const struct entry listing[] = {SAME(T, "version"),
                                        SAME(E, "description"),
                                        SAME(U, "url"),
                                        SAME(T, "category")};
-static const struct entry news[] = {SAME(T, "entry"), PLACE, SAME(T, "source-org"),
-                                    SAME(T, "dateline"), SAME(U, "item-license"),
-                                    SAME(U, "principles")};
-static const struct entry product[] = {AS("fn", T, "name"),
-                                       SAME(U, "photo"),
-                                       SAME(T, "brand"),
-                                       SAME(T, "category"),
-                                       SAME(T, "description"),
-                                       SAME(U, "identifier"),
-                                       SAME(U, "url"),
-                                       SAME(T, "review"),
-                                       SAME(T, "price")};
-static const struct entry recipe[] = {AS("fn", T, "name"),
-                                      SAME(T, "ingredient"),
-                                      SAME(T, "yield"),
-                                      SAME(E, "instructions"),
-                                      SAME(D, "duration"),
-                                      SAME(U, "photo"),
-                                      SAME(T, "summary"),
-                                      SAME(T, "author"),
-                                      SAME(D, "published"),
-                                      SAME(T, "nutrition"),
-                                      SAME(T, "category")};
-static const struct entry resume[] = {SAME(T, "contact"),     SAME(T, "summary"),
-                                      SAME(T, "experience"),  SAME(T, "education"),
-                                      SAME(T, "skill"),       SAME(T, "affiliation"),
-                                      SAME(T, "publication"), SAME(T, "publications")};
-#define REVIEW                                                                               \
-    AS("summary", T, "name"), SAME(T, "item"), SAME(T, "rating"), SAME(T, "best"),           \
+static const struct entry news[] = {SAME(T, "entry"),        PLACE,
+                                    SAME(T, "source-org"),   SAME(T, "dateline"),
+                                    SAME(U, "item-license"), SAME(U, "principles")};
+static const struct entry product[] = {
+    AS("fn", T, "name"), SAME(U, "photo"),       SAME(T, "brand"),
+    SAME(T, "category"), SAME(T, "description"), SAME(U, "identifier"),
+    SAME(U, "url"),      SAME(T, "review"),      SAME(T, "price")};
+static const struct entry recipe[] = {
+    AS("fn", T, "name"),  SAME(T, "ingredient"), SAME(T, "yield"),   SAME(E, "instructions"),
+    SAME(D, "duration"),  SAME(U, "photo"),      SAME(T, "summary"), SAME(T, "author"),
+    SAME(D, "published"), SAME(T, "nutrition"),  SAME(T, "category")};
+static const struct entry resume[] = {
+    SAME(T, "contact"), SAME(T, "summary"),     SAME(T, "experience"),  SAME(T, "education"),
+    SAME(T, "skill"),   SAME(T, "affiliation"), SAME(T, "publication"), SAME(T, "publications")};
+#define REVIEW                                                                     \
+    AS("summary", T, "name"), SAME(T, "item"), SAME(T, "rating"), SAME(T, "best"), \
         SAME(T, "worst"), SAME(T, "category"), AS("description", E, "content"), SAME(U, "url")
-static const struct entry review[] = {REVIEW,
-                                      AS("reviewer", T, "author"),
-                                      AS("dtreviewed", D, "reviewed"),
-                                      SAME(T, "version"),
+static const struct entry review[] = {REVIEW, AS("reviewer", T, "author"),
+                                      AS("dtreviewed", D, "reviewed"), SAME(T, "version"),
                                       SAME(T, "type")};
 static const struct entry aggregate[] = {REVIEW, SAME(T, "average"), SAME(T, "count"),
                                          SAME(T, "votes")};
@@ -215,9 +206,8 @@ mf_classic_property(const struct microformat_item *item, struct slice word, bool
         if (!is_of(item, format)) {
             continue;
         }
-        const struct entry *entry =
-            relation ? find(format->relations, format->relation_count, word)
-                     : find(format->classes, format->class_count, word);
+        const struct entry *entry = relation ? find(format->relations, format->relation_count, word)
+                                             : find(format->classes, format->class_count, word);
         if (entry) {
             *name = (struct mf_name){entry->kind, entry->name};
             return true;

@@ -152,8 +152,7 @@ mf_moment_add(struct mf_moment *moment, struct slice piece)
         i += piece.at[i] == 'T' || piece.at[i] == 't' || piece.at[i] == ' ';
     }
     const size_t length = read_time(piece, i, time);
-    if ((date.length > 0 && moment->date[0] != '\0') ||
-        (length > 0 && moment->time[0] != '\0')) {
+    if ((date.length > 0 && moment->date[0] != '\0') || (length > 0 && moment->time[0] != '\0')) {
         return;
     }
     set_part(moment->date, PART_DATE, date);

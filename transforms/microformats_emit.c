@@ -75,7 +75,9 @@ schema_date(struct slice text, char result[DATE_SIZE])
     const bool joined = zone == 5 && !strchr(moment.zone, ':');
     length += snprintf(result + length, DATE_SIZE - (size_t)length, "%.3s%s%s", moment.zone,
                        joined || zone == 3 ? ":" : "",
-                       zone == 3 ? "00" : zone > 3 ? moment.zone + 3 : "");
+                       zone == 3  ? "00"
+                       : zone > 3 ? moment.zone + 3
+                                  : "");
     return slice_of(result, (size_t)length);
 }
 
@@ -109,7 +111,8 @@ mail_of(const struct microformat_value *value, struct slice name)
         from--;
     }
     text = slice_of(text.at + from, text.length - from);
-    const bool is_mail = slice_find(text, '@') < text.length && slice_find(text, '?') == text.length;
+    const bool is_mail =
+        slice_find(text, '@') < text.length && slice_find(text, '?') == text.length;
     return is_mail ? text : (struct slice){0};
 }
 
@@ -280,11 +283,10 @@ say_item(struct writer *w, const struct microformat_item *item, struct term *sub
 static bool
 is_xfn(struct slice word, char lower[16])
 {
-    static const char *const words[] = {"me",          "contact",   "acquaintance", "friend",
-                                        "met",         "co-worker", "colleague",    "neighbor",
-                                        "co-resident", "child",     "parent",       "sibling",
-                                        "spouse",      "kin",       "muse",         "crush",
-                                        "date",        "sweetheart"};
+    static const char *const words[] = {
+        "me",        "contact",  "acquaintance", "friend", "met",    "co-worker",
+        "colleague", "neighbor", "co-resident",  "child",  "parent", "sibling",
+        "spouse",    "kin",      "muse",         "crush",  "date",   "sweetheart"};
     if (word.length >= 16) {
         return false;
     }
@@ -381,8 +383,8 @@ microformats_emit(const struct html_tree *tree, const struct microformats *found
 {
     struct writer w = {.tree = tree, .links = links, .options = options, .emitter = emitter};
     buf_init(&w.iri, 1 << 20);
-    for (const struct microformat_item *item = found->items;
-         item && emitter->status == STATUS_OK; item = item->next) {
+    for (const struct microformat_item *item = found->items; item && emitter->status == STATUS_OK;
+         item = item->next) {
         char label[LABEL];
         struct term subject;
         say_item(&w, item, &subject, label);

@@ -57,8 +57,8 @@ add(struct mf_parser *p, struct microformat_item *item, const char *name,
         return;
     }
     *copy = *value;
-    *property = (struct microformat_property){
-        .name = slice_string(name), .first = copy, .last = copy};
+    *property =
+        (struct microformat_property){.name = slice_string(name), .first = copy, .last = copy};
     if (item->last_property) {
         item->last_property->next = property;
     } else {

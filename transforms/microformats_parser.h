@@ -16,9 +16,9 @@ struct mf_parser {
     struct microformats *found;
     struct html_ids ids;
     struct buf text, url;
-    uint64_t work;  /* what may still be done, in nodes and bytes */
-    bool full;      /* the arena is */
-    bool classic;   /* inside of a classic item: includes are followed */
+    uint64_t work; /* what may still be done, in nodes and bytes */
+    bool full;     /* the arena is */
+    bool classic;  /* inside of a classic item: includes are followed */
     uint32_t included[INCLUDE_DEPTH];
     size_t include_count;
 };

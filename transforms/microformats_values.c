@@ -88,7 +88,7 @@ escape(struct buf *out, struct slice text, bool quoted)
     size_t from = 0;
     for (size_t i = 0; i < text.length; i++) {
         const char c = text.at[i];
-        const char *entity = c == '&'             ? "&amp;"
+        const char *entity = c == '&'              ? "&amp;"
                              : c == '<' && !quoted ? "&lt;"
                              : c == '>' && !quoted ? "&gt;"
                              : c == '"' && quoted  ? "&quot;"
@@ -153,14 +153,13 @@ serialise(struct mf_parser *p, uint32_t node)
             buf_append_char(out, ' ');
             buf_append_slice(out, attribute->name);
             buf_append_string(out, "=\"");
-            escape(out, is_address(attribute->name) ? mf_resolve(p, attribute->value)
-                                                    : attribute->value,
+            escape(out,
+                   is_address(attribute->name) ? mf_resolve(p, attribute->value) : attribute->value,
                    true);
             buf_append_char(out, '"');
         }
         buf_append_char(out, '>');
-        if (inner->space != HTML_SPACE_HTML ||
-            !(html_element_rules(inner->element) & RULE_VOID)) {
+        if (inner->space != HTML_SPACE_HTML || !(html_element_rules(inner->element) & RULE_VOID)) {
             serialise(p, i);
             buf_append_string(out, "</");
             append_name(out, inner);
@@ -205,8 +204,9 @@ piece_of(struct mf_parser *p, uint32_t node, bool title, bool date)
     }
     if ((mf_is(element, HTML_DATA) && mf_attribute(p, node, "value", &text)) ||
         (mf_is_named(element, "abbr") && mf_attribute(p, node, "title", &text)) ||
-        (date && (mf_is(element, HTML_TIME) || mf_is_named(element, "ins") ||
-                  mf_is_named(element, "del")) &&
+        (date &&
+         (mf_is(element, HTML_TIME) || mf_is_named(element, "ins") ||
+          mf_is_named(element, "del")) &&
          mf_attribute(p, node, "datetime", &text))) {
         return text;
     }

@@ -122,14 +122,11 @@ static const struct mapping aggregate[] = {{NULL, REV "Review"},
                                            {"category", VOCABULARY_DC "subject"},
                                            {"url", VOCABULARY_FOAF "page"},
                                            {"item", "^" REV "hasReview"}};
-static const struct mapping product[] = {{NULL, GR "ProductOrService"},
-                                         {"name", GR "name"},
-                                         {"description", GR "description"},
-                                         {"category", GR "category"},
-                                         {"brand", GR "hasManufacturer"},
-                                         {"photo", VOCABULARY_FOAF "depiction"},
-                                         {"url", VOCABULARY_FOAF "page"},
-                                         {"review", REV "hasReview"}};
+static const struct mapping product[] = {
+    {NULL, GR "ProductOrService"},     {"name", GR "name"},
+    {"description", GR "description"}, {"category", GR "category"},
+    {"brand", GR "hasManufacturer"},   {"photo", VOCABULARY_FOAF "depiction"},
+    {"url", VOCABULARY_FOAF "page"},   {"review", REV "hasReview"}};
 static const struct mapping recipe[] = {{NULL, RECIPE "Recipe"},
                                         {"name", RECIPE "fn"},
                                         {"ingredient", RECIPE "ingredient"},
@@ -142,19 +139,19 @@ static const struct mapping recipe[] = {{NULL, RECIPE "Recipe"},
                                         {"published", RECIPE "published"},
                                         {"nutrition", RECIPE "nutrition"},
                                         {"category", RECIPE "tag"}};
-static const struct mapping resume[] = {{"summary", DOAC "summary"},
-                                        {"experience", DOAC "experience"},
-                                        {"education", DOAC "education"},
-                                        {"skill", DOAC "skill"},
-                                        {"affiliation", DOAC "affiliation"},
-                                        {"publication", DOAC "publication"}};
-#define POST                                                                                 \
-    {"name", VOCABULARY_DCTERMS "title"}, {"summary", VOCABULARY_DCTERMS "abstract"},        \
-        {"content", VOCABULARY_SIOC "content"}, {"published", VOCABULARY_DCTERMS "date"},    \
+static const struct mapping resume[] = {
+    {"summary", DOAC "summary"},         {"experience", DOAC "experience"},
+    {"education", DOAC "education"},     {"skill", DOAC "skill"},
+    {"affiliation", DOAC "affiliation"}, {"publication", DOAC "publication"}};
+#define POST                                                                                  \
+    {"name", VOCABULARY_DCTERMS "title"}, {"summary", VOCABULARY_DCTERMS "abstract"},         \
+        {"content", VOCABULARY_SIOC "content"}, {"published", VOCABULARY_DCTERMS "date"},     \
         {"updated", VOCABULARY_DCTERMS "modified"}, {"author", VOCABULARY_DCTERMS "creator"}, \
-        {"category", VOCABULARY_DC "subject"}, {"url", VOCABULARY_FOAF "page"},              \
-        {"photo", VOCABULARY_FOAF "depiction"},                                              \
-        {"in-reply-to", VOCABULARY_SIOC "reply_of"}, {"comment", VOCABULARY_SIOC "has_reply"}
+        {"category", VOCABULARY_DC "subject"}, {"url", VOCABULARY_FOAF "page"},               \
+        {"photo", VOCABULARY_FOAF "depiction"}, {"in-reply-to", VOCABULARY_SIOC "reply_of"},  \
+    {                                                                                         \
+        "comment", VOCABULARY_SIOC "has_reply"                                                \
+    }
 static const struct mapping post[] = {{NULL, VOCABULARY_SIOC "Post"}, POST};
 static const struct mapping cite[] = {{NULL, VOCABULARY_DCTERMS "BibliographicResource"}, POST};
 static const struct mapping feed[] = {{NULL, VOCABULARY_SIOC "Container"}, POST};
@@ -164,18 +161,13 @@ static const struct {
     struct slice type;
     const struct mapping *mappings;
     size_t count;
-} types[] = {{SLICE_INIT("h-card"), TABLE(card)},
-             {SLICE_INIT("h-adr"), TABLE(address)},
-             {SLICE_INIT("h-geo"), TABLE(geo)},
-             {SLICE_INIT("h-event"), TABLE(event)},
-             {SLICE_INIT("h-review"), TABLE(review)},
-             {SLICE_INIT("h-review-aggregate"), TABLE(aggregate)},
-             {SLICE_INIT("h-product"), TABLE(product)},
-             {SLICE_INIT("h-recipe"), TABLE(recipe)},
-             {SLICE_INIT("h-resume"), TABLE(resume)},
-             {SLICE_INIT("h-entry"), TABLE(post)},
-             {SLICE_INIT("h-cite"), TABLE(cite)},
-             {SLICE_INIT("h-feed"), TABLE(feed)}};
+} types[] = {
+    {SLICE_INIT("h-card"), TABLE(card)},       {SLICE_INIT("h-adr"), TABLE(address)},
+    {SLICE_INIT("h-geo"), TABLE(geo)},         {SLICE_INIT("h-event"), TABLE(event)},
+    {SLICE_INIT("h-review"), TABLE(review)},   {SLICE_INIT("h-review-aggregate"), TABLE(aggregate)},
+    {SLICE_INIT("h-product"), TABLE(product)}, {SLICE_INIT("h-recipe"), TABLE(recipe)},
+    {SLICE_INIT("h-resume"), TABLE(resume)},   {SLICE_INIT("h-entry"), TABLE(post)},
+    {SLICE_INIT("h-cite"), TABLE(cite)},       {SLICE_INIT("h-feed"), TABLE(feed)}};
 
 static const char *
 find(struct slice type, struct slice property)

@@ -141,8 +141,8 @@ equals_file(struct graph *graph, const char *file, const char *base, struct reas
         while (mine > have.data && mine[-1] != '\n') {
             mine--;
         }
-        status_fail(why, STATUS_BAD_INPUT, "first difference in our %.*s",
-                    (int)strcspn(mine, "\n"), mine);
+        status_fail(why, STATUS_BAD_INPUT, "first difference in our %.*s", (int)strcspn(mine, "\n"),
+                    mine);
         buf_release(&have);
         buf_release(&want);
     }
@@ -168,8 +168,8 @@ run_case(struct row *row, char *line)
     if (strstr(fields[1], "NegativeSyntax") != NULL) {
         row_case(row, fields[0], problems > 0, "no problem told");
     } else {
-        row_case(row, fields[0],
-                 status == STATUS_OK && equals_file(&graph, fields[4], base, &why), "%s", why.text);
+        row_case(row, fields[0], status == STATUS_OK && equals_file(&graph, fields[4], base, &why),
+                 "%s", why.text);
     }
     graph_release(&graph);
 }

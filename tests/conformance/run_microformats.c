@@ -170,8 +170,7 @@ page_json(const struct html_tree *tree, const struct microformats *found)
          relation = relation->next) {
         add_relation(tree, relation, rels, urls);
     }
-    return json_pack("{sososo}", "items", items_json(found->items), "rels", rels, "rel-urls",
-                     urls);
+    return json_pack("{sososo}", "items", items_json(found->items), "rels", rels, "rel-urls", urls);
 }
 
 static json_t *
