@@ -7,7 +7,8 @@
 #include "transforms/html_extract.h"
 
 static const char initial_prefixes[] =
-    " as csvw dcat dqv duv grddl jsonld ldp ma oa odrl org owl prov qb rdf rdfa rdfs rif rr sd skos"
+    " as cat cnt csvw dcat dqv duv earl gldp grddl ht jsonld ldp ma oa odrl org owl prov ptr qb "
+    "rdf rdfa rdfs rif rr sd skos"
     " skosxl sosa ssn time void wdr wdrs xhv xml xsd cc ctag dc dc11 dcterms foaf gr ical og rev"
     " schema sioc v vcard ";
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "rdf/rdfxml.h"
 #include "rdf/vocabulary.h"
 #include "transforms/rdfa_processor.h"
 #include "transforms/rdfa_steps.h"
@@ -143,70 +142,6 @@ push_context(struct rdfa *rdfa)
     return &rdfa->contexts[rdfa->depth++];
 }
 
-/* ---- islands of RDF/XML in SVG ---- */
-
-struct island {
-    struct rdfa *rdfa;
-    uint32_t line;
-};
-
-static struct term
-keep_island_term(struct rdfa *rdfa, const struct term *from)
-{
-    struct term term = {0};
-    rdfa->full |= !term_copy(&rdfa->arena, from, &term);
-    if (term.kind == TERM_BLANK) {
-        const struct slice label =
-            arena_printf(&rdfa->arena, "rdfai%u_%.*s", rdfa->chunks, SLICE_PRINT(from->value));
-        rdfa->full |= !label.at;
-        term.value = label.at ? label : SLICE("rdfai");
-    }
-    return term;
-}
-
-static enum status
-take_island_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    const struct island *island = context;
-    struct rdfa *rdfa = island->rdfa;
-    (void)why;
-    const struct term subject = keep_island_term(rdfa, &quad->subject);
-    const struct term object = keep_island_term(rdfa, &quad->object);
-    rdfa_add(rdfa, &subject, rdfa_keep(rdfa, quad->predicate.value), &object);
-    return STATUS_OK;
-}
-
-/* SVG's metadata element may hold RDF/XML (RDFa Core 1.1, section 9; SVG 1.1, section 21). */
-static bool
-read_island(struct rdfa *rdfa, const struct rdfa_context *context, uint32_t node)
-{
-    const struct html_node *nodes = rdfa->tree->nodes;
-    const struct html_node *metadata = &nodes[node];
-    if (metadata->space != HTML_SPACE_SVG || !slice_is(metadata->text, "metadata")) {
-        return false;
-    }
-    uint32_t root = node + 1;
-    while (root < metadata->end && nodes[root].kind != HTML_ELEMENT) {
-        root++;
-    }
-    if (root >= metadata->end || !slice_is(nodes[root].text, "rdf:RDF")) {
-        return false;
-    }
-    rdfa_write_xml(rdfa, node);
-    const struct island island = {.rdfa = rdfa, .line = rdfa->line};
-    const struct slice text = rdfa_keep(rdfa, buf_slice(&rdfa->text));
-    const struct parse_options options = {.base = context->base, .lenient = true};
-    const struct quad_sink sink = {take_island_quad, (void *)(uintptr_t)&island};
-    struct reason problem;
-    if (rdfxml_parse(text, &options, &sink, &problem) != STATUS_OK) {
-        const struct slice message = slice_string(problem.text);
-        rdfa_tell(rdfa, RDFA_MALFORMED, "RDF/XML in metadata: %.*s", rdfa_shown(message),
-                  message.at);
-    }
-    rdfa->chunks++;
-    return true;
-}
-
 /* ---- the walk ---- */
 
 /* An element with nothing but a link begins a subject that matters to what is inside only. */
@@ -255,9 +190,6 @@ walk_element(struct rdfa *rdfa, uint32_t node, bool is_root)
     rdfa->node = node;
     if (rdfa->options->lines) {
         rdfa->line = html_line(rdfa->tree, node);
-    }
-    if (at->space == HTML_SPACE_SVG && read_island(rdfa, &outer, node)) {
-        return at->end;
     }
     if ((!rdfa_read_element(rdfa, node, &element) || is_inert(rdfa, &outer, &element)) &&
         !(outer.incomplete && is_head_or_body(rdfa, node))) {

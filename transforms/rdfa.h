@@ -35,7 +35,7 @@ struct rdfa_options {
     bool lines;           /* of every quad; counting them costs */
     bool roles;           /* role attributes are statements too */
     bool processor_graph; /* instead of the output graph: what was reported, as triples */
-    size_t memory;        /* bytes of quads and text together; 0: no maximum */
+    size_t memory;        /* bytes of quads, and of text; 0: no maximum */
     /* What was wrong; may be NULL. text lives for the call. */
     void (*report)(void *context, enum rdfa_report report, uint32_t line, const char *text);
     /* Adds the statements of a vocabulary that the document uses, as far as it can be had: asks

@@ -9,7 +9,7 @@ enum { VOCABULARY_MAXIMUM = 64 << 20 };
 static bool
 may_have_rdfa(struct slice text)
 {
-    static const char *const marks[] = {"property", "typeof", "about", "rel=", "rev=", "<metadata"};
+    static const char *const marks[] = {"property", "typeof", "about", "rel=", "rev=", "vocab="};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (memmem(text.at, text.length, marks[i], strlen(marks[i]))) {
             return true;

@@ -114,11 +114,11 @@ struct rdfa {
     size_t mapping_count, mapping_capacity;
     uint64_t scope; /* changes whenever a mapping does */
     struct buf work, text;
-    struct slice base;       /* what the document's base is, xml:base apart */
-    uint32_t node, line;     /* of the element at hand; line: when it is told of all quads */
-    uint32_t blanks, chunks; /* how many were made up; RDF/XML islands */
-    bool copies;             /* something is rdfa:copied */
-    bool full;               /* memory has run out */
+    struct slice base;   /* what the document's base is, xml:base apart */
+    uint32_t node, line; /* of the element at hand; line: when it is told of all quads */
+    uint32_t blanks;     /* how many were made up */
+    bool copies;         /* something is rdfa:copied */
+    bool full;           /* memory has run out */
     struct slice *vocabularies;
     size_t vocabulary_count;
     struct rdfa_cached cache[RDFA_CACHE];

@@ -6,7 +6,8 @@
 #include "rdf/vocabulary.h"
 #include "transforms/rdfa_processor.h"
 
-enum { RULES_MAXIMUM = 1 << 20 /* triples that may be there in the end */ };
+/* Triples that may be there in the end, and how many may be looked at for it. */
+enum { RULES_MAXIMUM = 1 << 20, RULES_WORK = 1 << 24, RULES_ROUNDS = 64 };
 
 #define RDFS "http://www.w3.org/2000/01/rdf-schema#"
 #define OWL "http://www.w3.org/2002/07/owl#"
@@ -17,7 +18,7 @@ struct set {
     struct rdfa *rdfa;
     uint32_t *slots; /* 1 + place in rdfa->quads; 0: free */
     size_t mask;
-    size_t count; /* of rdfa->quads: those that are in */
+    uint64_t work;
 };
 
 static uint64_t
@@ -76,6 +77,12 @@ set_grow(struct set *set)
     }
 }
 
+static bool
+is_exhausted(const struct set *set)
+{
+    return set->rdfa->full || set->work >= RULES_WORK || set->rdfa->quad_count >= RULES_MAXIMUM;
+}
+
 /* false: there already, or too much. */
 static bool
 set_add(struct set *set, const struct term *subject, struct slice predicate,
@@ -84,9 +91,10 @@ set_add(struct set *set, const struct term *subject, struct slice predicate,
     struct rdfa *rdfa = set->rdfa;
     const struct quad quad = {
         .subject = *subject, .predicate = term_iri(predicate), .object = *object};
-    if (rdfa->quad_count >= RULES_MAXIMUM || rdfa->full) {
+    if (is_exhausted(set)) {
         return false;
     }
+    set->work++;
     if (rdfa->quad_count * 2 > set->mask) {
         set_grow(set);
     }
@@ -148,7 +156,7 @@ copy_all(struct set *set, const struct quad *patterns, size_t count)
 {
     struct rdfa *rdfa = set->rdfa;
     bool grown = true;
-    for (unsigned round = 0; grown && round < RDFA_TOKENS; round++) {
+    for (unsigned round = 0; grown && round < RULES_ROUNDS; round++) {
         grown = false;
         const size_t before = rdfa->quad_count;
         struct quad *sorted = memory_alloc((before + 1) * sizeof *sorted);
@@ -160,7 +168,8 @@ copy_all(struct set *set, const struct quad *patterns, size_t count)
                 continue;
             }
             for (size_t k = first_about(sorted, before, &copy.object);
-                 k < before && term_equal(&sorted[k].subject, &copy.object); k++) {
+                 k < before && !is_exhausted(set) && term_equal(&sorted[k].subject, &copy.object);
+                 k++) {
                 if (!is_pattern_type(&sorted[k])) {
                     grown |= set_add(set, &copy.subject, sorted[k].predicate.value,
                                      &sorted[k].object, copy.line);
@@ -286,7 +295,7 @@ imply(struct set *set, const struct implication *implications, size_t count,
             high = middle;
         }
     }
-    for (; low < count && slice_equal(implications[low].from, name); low++) {
+    for (; low < count && !is_exhausted(set) && slice_equal(implications[low].from, name); low++) {
         if (implications[low].classes != classes) {
             continue;
         }
