@@ -6,8 +6,9 @@
 #include "rdf/vocabulary.h"
 #include "transforms/rdfa_processor.h"
 
-/* Triples that may be there in the end, and how many may be looked at for it. */
-enum { RULES_MAXIMUM = 1 << 20, RULES_WORK = 1 << 24, RULES_ROUNDS = 64 };
+/* Triples that may be added, and how many may be looked at for it. Each round of copying doubles
+ * how far a chain of patterns is followed. */
+enum { RULES_MAXIMUM = 1 << 18, RULES_WORK = 1 << 24, RULES_ROUNDS = 8 };
 
 #define RDFS "http://www.w3.org/2000/01/rdf-schema#"
 #define OWL "http://www.w3.org/2002/07/owl#"
@@ -18,7 +19,7 @@ struct set {
     struct rdfa *rdfa;
     uint32_t *slots; /* 1 + place in rdfa->quads; 0: free */
     size_t mask;
-    uint64_t work;
+    uint64_t work, added;
 };
 
 static uint64_t
@@ -80,7 +81,7 @@ set_grow(struct set *set)
 static bool
 is_exhausted(const struct set *set)
 {
-    return set->rdfa->full || set->work >= RULES_WORK || set->rdfa->quad_count >= RULES_MAXIMUM;
+    return set->rdfa->full || set->work >= RULES_WORK || set->added >= RULES_MAXIMUM;
 }
 
 /* false: there already, or too much. */
@@ -102,6 +103,7 @@ set_add(struct set *set, const struct term *subject, struct slice predicate,
         return false;
     }
     rdfa->line = line;
+    set->added++;
     rdfa_add(rdfa, subject, predicate, object);
     return true;
 }
