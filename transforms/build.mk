@@ -11,7 +11,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
-	transforms/stylesheet_functions.o transforms/construct.o transforms/program.o \
+	transforms/stylesheet_functions.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld
