@@ -20,6 +20,8 @@ struct signature {
 static const struct signature signatures[] = {
     AT(0, "%PDF-", "application/pdf"),
     AT(0, "%FDF-", "application/vnd.fdf"),
+    AT(0, "%!PS-AdobeFont-", "application/x-font-type1"),
+    AT(0, "%!FontType1-", "application/x-font-type1"),
     AT(0, "%!PS", "application/postscript"),
     AT(0, "\x04%!PS", "application/postscript"),
     AT(0, "\xc5\xd0\xd3\xc6", "application/postscript"),
@@ -43,6 +45,12 @@ static const struct signature signatures[] = {
     AT(0, "gimp xcf ", "image/x-xcf"),
     AT(0, "qoif", "image/qoi"),
     AT(0, "\xd7\xcd\xc6\x9a", "image/wmf"),
+    AT(0, "II\xbc\1", "image/jxr"),
+    AT(0, "\x76\x2f\x31\x01", "image/x-exr"),
+    AT(0, "#?RADIANCE\n", "image/vnd.radiance"),
+    AT(0, "DDS |\0\0\0", "image/x-dds"),
+    AT(0, "icns\0", "image/x-icns"),
+    AT(0, "\x59\xa6\x6a\x95", "image/x-sun-raster"),
     /* archives and compressed files */
     AT(0, "\x1f\x8b\x08", "application/gzip"),
     AT(0, "\x28\xb5\x2f\xfd", "application/zstd"),
@@ -111,6 +119,15 @@ static const struct signature signatures[] = {
     AT(0, "WARC/0.", "application/warc"),
     AT(0, "WARC/1.", "application/warc"),
     AT(0, "filedesc://", "application/x-internet-archive"),
+    AT(0, "\xd4\xc3\xb2\xa1", "application/vnd.tcpdump.pcap"),
+    AT(0, "\xa1\xb2\xc3\xd4", "application/vnd.tcpdump.pcap"),
+    AT(0, "\xde\x12\x04\x95", "application/x-gettext-translation"),
+    AT(0, "\x95\x04\x12\xde", "application/x-gettext-translation"),
+    AT(60, "BOOKMOBI", "application/x-mobipocket-ebook"),
+    AT(0, "\xf7\x02\x01\x83\x92\xc0\x1c\x3b", "application/x-dvi"),
+    AT(0, "STARTFONT 2.", "application/x-font-bdf"),
+    AT(0, "BLENDER_v", "application/x-blender"),
+    AT(0, "BLENDER-v", "application/x-blender"),
     AT(0, "d8:announce", "application/x-bittorrent"),
     AT(0, "d13:announce-list", "application/x-bittorrent"),
     AT(0, "bplist00", "application/x-bplist"),
@@ -237,15 +254,12 @@ static const char *
 iso_media_type(struct slice bytes)
 {
     static const struct pair brands[] = {
-        {"avif", "image/avif"},          {"avis", "image/avif"},
-        {"heic", "image/heic"},          {"heix", "image/heic"},
-        {"hevc", "image/heic-sequence"}, {"mif1", "image/heif"},
-        {"msf1", "image/heif-sequence"}, {"crx ", "image/x-canon-cr3"},
-        {"qt  ", "video/quicktime"},     {"M4A ", "audio/mp4"},
-        {"M4B ", "audio/mp4"},           {"M4P ", "audio/mp4"},
-        {"F4A ", "audio/mp4"},           {"M4V ", "video/x-m4v"},
-        {"3gp", "video/3gpp"},           {"3g2", "video/3gpp2"},
-        {"jp2 ", "image/jp2"},           {"mjp2", "video/mj2"},
+        {"avif", "image/avif"}, {"avis", "image/avif"},        {"heic", "image/heic"},
+        {"heix", "image/heic"}, {"hevc", "image/heic"},        {"mif1", "image/heic"},
+        {"msf1", "image/heic"}, {"crx ", "image/x-canon-cr3"}, {"qt  ", "video/quicktime"},
+        {"M4A ", "audio/mp4"},  {"M4B ", "audio/mp4"},         {"M4P ", "audio/mp4"},
+        {"F4A ", "audio/mp4"},  {"M4V ", "video/mp4"},         {"3gp", "video/3gpp"},
+        {"3g2", "video/3gpp2"}, {"jp2 ", "image/jp2"},         {"mjp2", "video/mj2"},
     };
     const size_t box = number(bytes, 0, 4, true);
     const size_t end = box < bytes.length ? box : bytes.length;
@@ -261,7 +275,7 @@ iso_media_type(struct slice bytes)
         }
     }
     if (bytes.length >= 12 && memcmp(bytes.at + 8, "mif1", 4) == 0) {
-        return "image/heif";
+        return "image/heic";
     }
     return "video/mp4";
 }

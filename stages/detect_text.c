@@ -98,6 +98,7 @@ static const struct beginning beginnings[] = {
     {"/* XPM */", "image/x-xpixmap"},
     {"diff --git ", "text/x-diff"},
     {"#VRML ", "model/vrml"},
+    {"[Event \"", "application/vnd.chess-pgn"},
     {"Message-ID:", "message/rfc822"},
     {"Return-Path:", "message/rfc822"},
     {"Received: ", "message/rfc822"},
@@ -139,8 +140,7 @@ script_type(struct cursor cursor)
                 return interpreters[i].type;
             }
         }
-        if (n == 0 || program.length == 0 ||
-            (!slice_is(program, "env") && program.at[0] != '-')) {
+        if (n == 0 || program.length == 0 || (!slice_is(program, "env") && program.at[0] != '-')) {
             return NULL;
         }
         line = slice_of(line.at + n, line.length - n);
