@@ -97,6 +97,9 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(scope, "show or change which URIs may be crawled, also while running")  \
     X(detect, "say which type a file has")                                    \
     X(transform, "turn a file into N-Quads")                                  \
+    X(transforms, "list the transforms of the registry, or test them")        \
+    X(replay, "transform archived documents again, without fetching")         \
+    X(report, "tell publishers what was found in their pages, and what to mend") \
     X(selftest, "prove that the sandbox of the workers holds")
 
 #define X(name, summary) int command_##name(int argc, char **argv);

@@ -1,4 +1,4 @@
-stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/resources.o stages/stage.o stages/stage_batch.o \
+stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/resources.o stages/document_meta.o stages/stage.o stages/stage_batch.o \
 	stages/stage_events.o stages/stage_options.o stages/extract_options.o
 PROGRAMS += quadrille-extract
 quadrille-extract_OBJECTS := stages/extract.o

@@ -6,9 +6,10 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/url.h"
+#include "stages/document_meta.h"
 #include "stages/fetch_task.h"
 
-enum { MEMORY_RETRY_MS = 2000, ARCHIVE_RETRY_MS = 10000, LINK_HEADER_MAXIMUM = 16 << 10 };
+enum { MEMORY_RETRY_MS = 2000, ARCHIVE_RETRY_MS = 10000 };
 
 /* ---- ends ---- */
 
@@ -211,42 +212,6 @@ remove_graph(struct task *task, const struct fetch_result *result)
 
 /* ---- answers ---- */
 
-/* All values of Link headers, joined. */
-static void
-join_links(struct slice header, struct buf *links)
-{
-    while (header.length > 0) {
-        const size_t line = slice_find(header, '\n');
-        const size_t n = line < header.length ? line + 1 : line;
-        const struct slice value = warc_http_header(slice_of(header.at, n), "Link");
-        if (value.length > 0 && links->length + value.length + 2 <= links->maximum) {
-            buf_append_string(links, links->length > 0 ? ", " : "");
-            buf_append_slice(links, value);
-        }
-        header = slice_of(header.at + n, header.length - n);
-    }
-}
-
-/* The charset parameter of a Content-Type, without quotes. */
-static struct slice
-charset_of(struct slice content_type)
-{
-    while (content_type.length > 0) {
-        const size_t end = slice_find(content_type, ';');
-        const struct slice part = slice_trim(slice_of(content_type.at, end));
-        const size_t next = end < content_type.length ? end + 1 : end;
-        content_type = slice_of(content_type.at + next, content_type.length - next);
-        if (part.length > 8 && slice_equal_nocase(slice_of(part.at, 8), SLICE("charset="))) {
-            struct slice value = slice_trim(slice_of(part.at + 8, part.length - 8));
-            if (value.length >= 2 && value.at[0] == '"' && value.at[value.length - 1] == '"') {
-                value = slice_of(value.at + 1, value.length - 2);
-            }
-            return value;
-        }
-    }
-    return (struct slice){0};
-}
-
 static void
 answered_document(struct task *task, const struct fetch_result *result)
 {
@@ -266,12 +231,12 @@ answered_document(struct task *task, const struct fetch_result *result)
     }
     const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
     buf_init(&links, LINK_HEADER_MAXIMUM);
-    join_links(result->response_header, &links);
+    document_join_links(result->response_header, &links);
     const struct document document = {
         .http_status = result->status,
         .content_type = content_type,
         .link_header = buf_slice(&links),
-        .charset = charset_of(content_type),
+        .charset = document_charset(content_type),
         .fetched_ms = result->started_ms,
         .response = {.node = slice_string(task->fetch->node),
                      .file = slice_string(location.file),

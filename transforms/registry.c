@@ -339,3 +339,62 @@ registry_match(struct registry *registry, const struct registry_subject *subject
     }
     return count;
 }
+
+/* ---- for people ---- */
+
+static bool
+leads_to(const struct match *match, size_t index)
+{
+    for (size_t k = 0; k < match->count; k++) {
+        if (match->chain[k] == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+registry_may_match(const struct registry *registry, const struct transform *transform,
+                   struct slice type)
+{
+    const size_t index = (size_t)(transform - registry->transforms);
+    for (size_t i = 0; i < registry->match_count; i++) {
+        const struct match *match = &registry->matches[i];
+        if (leads_to(match, index) && (!match->type || slice_is(type, match->type))) {
+            return !transform->off;
+        }
+    }
+    return false;
+}
+
+static void
+condition_text(struct buf *text, const char *name, const char *value)
+{
+    if (value) {
+        buf_printf(text, " %s=%s", name, value);
+    }
+}
+
+void
+registry_matches_text(const struct registry *registry, const struct transform *transform,
+                      struct buf *text)
+{
+    const size_t index = (size_t)(transform - registry->transforms);
+    for (size_t i = 0; i < registry->match_count; i++) {
+        const struct match *match = &registry->matches[i];
+        if (leads_to(match, index)) {
+            buf_printf(text, "%s%s", text->length > 0 ? ", " : "", match->type ? match->type : "*");
+            condition_text(text, "root", match->root);
+            condition_text(text, "namespace", match->namespace);
+            condition_text(text, "profile", match->profile);
+            condition_text(text, "header", match->header);
+        }
+    }
+}
+
+const char *
+transform_kind_name(enum transform_kind kind)
+{
+    static const char *const names[] = {"builtin", "rdf", "xslt", "program"};
+    return names[kind];
+}

@@ -57,6 +57,14 @@ struct transform *registry_find(struct registry *registry, struct slice name);
  * REGISTRY_CHAIN); chain may be NULL. Thread-safe. */
 size_t registry_match(struct registry *registry, const struct registry_subject *subject,
                       struct transform *chain[REGISTRY_CHAIN]);
+/* A document of this type might be given to the transform, whatever else a match asks for. */
+bool registry_may_match(const struct registry *registry, const struct transform *transform,
+                        struct slice type);
+/* Appends what the transform's matches say, "text/html, * root=rss", parted by ", ". */
+void registry_matches_text(const struct registry *registry, const struct transform *transform,
+                           struct buf *text);
+/* "builtin", "rdf", "xslt", "program". */
+const char *transform_kind_name(enum transform_kind kind);
 /* Folder of the default registry, for its examples; NULL before registry_read_default. */
 const char *registry_folder(const struct registry *registry);
 

@@ -1,0 +1,18 @@
+/* What is in one graph and not in the other, as lines of N-Quads. */
+#ifndef CLI_QUAD_DIFF_H
+#define CLI_QUAD_DIFF_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/slice.h"
+
+struct quad_diff {
+    uint64_t removed, added;
+};
+/* Lines in any order, each once. Prints "- quad" and "+ quad" in the order of the quads, after the
+ * heading, which is left out when nothing differs; NULL: none. */
+struct quad_diff quad_diff_print(FILE *out, const char *heading, struct slice before,
+                                 struct slice after);
+
+#endif
