@@ -217,18 +217,12 @@ rdfa_link(struct rdfa *rdfa, const struct rdfa_context *context, struct slice va
 
 /* ---- names ---- */
 
-/* By RDFa Core any "a:b" whose prefix is unknown is an absolute IRI. Pages are full of prefixes
- * that nobody declared ("article:section"), so in them an IRI shows a host, or a scheme that has
- * none. */
+/* By RDFa Core any "a:b" whose prefix is unknown is an absolute IRI; few of them are meant so. */
 static bool
-is_absolute_name(const struct rdfa *rdfa, struct slice token, size_t colon)
+looks_absolute(struct slice token, size_t colon)
 {
     static const char *const schemes[] = {"urn", "tag", "info", "did", "doi", "mailto", "tel"};
-    if (rdfa->host == RDFA_XHTML_1_0 || !iri_is_absolute(token)) {
-        return false;
-    }
-    if (rdfa->host != RDFA_HTML ||
-        slice_starts(slice_of(token.at + colon, token.length - colon), SLICE("://"))) {
+    if (slice_starts(slice_of(token.at + colon, token.length - colon), SLICE("://"))) {
         return true;
     }
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -286,12 +280,16 @@ read_name(struct rdfa *rdfa, const struct rdfa_context *context, struct slice to
     if (curie.kind != TERM_NONE) {
         return curie;
     }
-    if (is_absolute_name(rdfa, token, colon)) {
-        return term_iri(token);
+    const bool known = looks_absolute(token, colon);
+    if (!known && is_meta(rdfa)) {
+        return (struct term){0};
     }
-    if (!is_meta(rdfa)) {
+    if (!known) {
         rdfa_tell(rdfa, RDFA_UNRESOLVED_CURIE, "the prefix of %.*s is not declared",
                   rdfa_shown(token), token.at);
+    }
+    if (rdfa->host != RDFA_XHTML_1_0 && iri_is_absolute(token)) {
+        return term_iri(token);
     }
     return (struct term){0};
 }

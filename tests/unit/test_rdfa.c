@@ -110,7 +110,9 @@ test_prefixes(void **state)
           "<i xmlns:a='http://c/' property=a:x>2</i><i property=b:x>3</i></p>",
           HEAD "<http://a/x> \"123\" .\n" HEAD "<http://b/x> \"3\" .\n" HEAD
                "<http://c/x> \"2\" .\n");
-    check("<p prefix='_: http://a/ b'></p><p property='b:c urn:x'>1", HEAD "<urn:x> \"1\" .\n");
+    check("<p prefix='_: http://a/ b'></p><p property='b:c urn:x'>1",
+          HEAD "<b:c> \"1\" .\n" HEAD "<urn:x> \"1\" .\n");
+    check("<meta property='article:x og:y' content=1>", HEAD "<http://ogp.me/ns#y> \"1\" .\n");
     /* Of siblings the one does not see the other's. */
     check("<p prefix='a: http://a/' property=a:x>1</p><p prefix='a: http://b/' property=a:x>2</p>",
           HEAD "<http://a/x> \"1\" .\n" HEAD "<http://b/x> \"2\" .\n");
