@@ -3,6 +3,7 @@
 #include "rdf/jsonld.h"
 #include "rdf/nquads.h"
 #include "rdf/rdfxml.h"
+#include "rdf/trix.h"
 #include "rdf/turtle.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -22,6 +23,8 @@ static const struct rdf_syntax syntaxes[RDF_FORMAT_COUNT] = {
     [RDF_FORMAT_N3] = {RDF_FORMAT_N3, "n3", WORDS("text/n3", "text/rdf+n3"), WORDS("n3"), n3_parse},
     [RDF_FORMAT_XML] = {RDF_FORMAT_XML, "rdfxml", WORDS("application/rdf+xml"),
                         WORDS("rdf", "owl", "rdfs"), rdfxml_parse},
+    [RDF_FORMAT_TRIX] = {RDF_FORMAT_TRIX, "trix", WORDS("application/trix", "application/trix+xml"),
+                         WORDS("trix"), trix_parse},
     [RDF_FORMAT_JSONLD] = {RDF_FORMAT_JSONLD, "jsonld", WORDS("application/ld+json"),
                            WORDS("jsonld"), jsonld_parse},
 };

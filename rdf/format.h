@@ -14,6 +14,7 @@ enum rdf_format {
     RDF_FORMAT_TRIG,
     RDF_FORMAT_N3,
     RDF_FORMAT_XML,
+    RDF_FORMAT_TRIX,
     RDF_FORMAT_JSONLD, /* without contexts of other documents */
     RDF_FORMAT_COUNT
 };

@@ -11,6 +11,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "transforms/contexts.h"
+#include "transforms/grddl.h"
 
 enum { VERB_MAGIC = 1, VERB_TRANSFORM = 2, PATH_BYTES = 4096, MAGIC_HEAD = 16 << 10 };
 
@@ -89,6 +90,8 @@ load_own_contexts(struct slice directory, struct reason *why)
     if (directory.length == 0) {
         return STATUS_OK;
     }
+    snprintf(path, sizeof path, "%.*s/transforms/grddl-allowed", SLICE_PRINT(directory));
+    TRY(grddl_allow(path, why));
     snprintf(path, sizeof path, "%.*s/transforms/contexts", SLICE_PRINT(directory));
     return contexts_load(path, why);
 }

@@ -4,7 +4,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_tidy.o transforms/xhtml.o \
 	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
 	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
-	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_builtin.o \
+	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_values.o transforms/microdata_findings.o transforms/microdata_builtin.o \
 	transforms/microformats.o transforms/microformats_values.o transforms/microformats_implied.o \
 	transforms/microformats_dates.o transforms/microformats_classic.o \
 	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
@@ -40,3 +40,5 @@ FUZZERS += fuzz_csv fuzz_unpack
 UNIT_TESTS += tests/unit/test_csv
 UNIT_TESTS += tests/unit/test_microdata tests/unit/test_microformats
 FUZZERS += fuzz_microdata fuzz_microformats
+UNIT_TESTS += tests/unit/test_grddl tests/unit/test_xml_mend tests/unit/test_feed
+FUZZERS += fuzz_feed

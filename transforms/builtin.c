@@ -28,6 +28,7 @@ static const struct builtin {
 } builtins[] = {
     {"calendar", builtin_calendar},
     {"csv", builtin_csv},
+    {"grddl", builtin_grddl},
     {"html", builtin_html},
     {"image", builtin_image},
     {"microdata", builtin_microdata},
@@ -39,6 +40,7 @@ static const struct builtin {
     {"vcard", builtin_vcard},
     {"rdfa", builtin_rdfa},
     {"rdfa-expand", builtin_rdfa_expand},
+    {"rdfxml-islands", builtin_rdfxml_islands},
 };
 
 static const struct builtin *

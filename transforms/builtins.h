@@ -37,4 +37,9 @@ builtin_function builtin_vcard;
 /* Tables: csv_builtin.c */
 builtin_function builtin_csv;
 
+/* RDF/XML inside of other XML: islands.c */
+builtin_function builtin_rdfxml_islands;
+/* Transformations that the document names: grddl.c */
+builtin_function builtin_grddl;
+
 #endif

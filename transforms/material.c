@@ -16,6 +16,8 @@ material_init(struct material *material, const struct transform_limits *limits)
     arena_init(&material->arena, limits->memory);
     buf_init(&material->text_memory, limits->memory);
     buf_init(&material->iri, 64 << 10);
+    buf_init(&material->scoped_subject, limits->memory);
+    buf_init(&material->scoped_object, limits->memory);
     buf_init(&material->scratch, limits->memory);
     buf_init(&material->unpacked, limits->memory / UNPACKED_PART);
     html_tree_init(&material->tree, &material->arena);
@@ -31,6 +33,8 @@ material_release(struct material *material)
     arena_release(&material->arena);
     buf_release(&material->text_memory);
     buf_release(&material->iri);
+    buf_release(&material->scoped_subject);
+    buf_release(&material->scoped_object);
     buf_release(&material->scratch);
     buf_release(&material->unpacked);
     html_tree_release(&material->tree);
@@ -84,6 +88,7 @@ material_end(struct material *material)
     material->has_text = material->has_tree = material->has_features = false;
     material->text = (struct slice){0};
     material->repair_count = 0;
+    material->scope = 0;
     html_tree_reset(&material->tree);
     graph_reset(&material->graph);
     arena_reset(&material->arena);
@@ -91,11 +96,31 @@ material_end(struct material *material)
 
 /* ---- statements and problems ---- */
 
+static void
+scope_label(struct term *term, unsigned scope, struct buf *memory)
+{
+    if (term->kind == TERM_BLANK) {
+        buf_reset(memory);
+        buf_printf(memory, "s%ux%.*s", scope, SLICE_PRINT(term->value));
+        term->value = buf_slice(memory);
+    }
+}
+
+void
+material_scope(struct material *material)
+{
+    material->scope++;
+}
+
 static enum status
 take_quad(void *context, const struct quad *quad, struct reason *why)
 {
     struct material *material = context;
     struct quad folded = *quad;
+    if (material->scope > 0) {
+        scope_label(&folded.subject, material->scope, &material->scoped_subject);
+        scope_label(&folded.object, material->scope, &material->scoped_object);
+    }
     folded.graph = term_iri(buf_slice(&material->iri));
     folded.source = material->source;
     return graph_add(&material->graph, &folded, why);

@@ -35,6 +35,8 @@ struct material {
     const struct transform *transform; /* which one is running: named in problems */
     struct transform_result *result;
     uint16_t source; /* of the quads: 1-based place in the chain */
+    unsigned scope;  /* of blank node labels; 0: they stay as they are */
+    struct buf scoped_subject, scoped_object;
     struct {
         uint16_t source;
         const char *what;
@@ -60,6 +62,9 @@ void material_end(struct material *material);
 
 /* A sink for statements of the document: any graph given is replaced by the document's. */
 struct quad_sink material_sink(struct material *material);
+/* Blank node labels of what comes now are others than before, even if they read the same: for each
+ * transform, and each document within a document. */
+void material_scope(struct material *material);
 void material_problem(struct material *material, uint64_t line, const char *text);
 struct problem_sink material_problems(struct material *material);
 /* What a publisher should mend though nothing was lost by it: kept for reports, no problem. */

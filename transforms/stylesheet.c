@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "rdf/format.h"
 #include "transforms/stylesheet.h"
 #include "transforms/xml.h"
 
@@ -136,10 +137,15 @@ take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr o
         return status_fail(why, STATUS_BAD_INPUT, "the stylesheet's result cannot be written");
     }
     const bool plain = stylesheet->method && xmlStrEqual(stylesheet->method, BAD_CAST "text");
+    const enum rdf_format format =
+        rdf_format_of_media_type(slice_string((const char *)stylesheet->mediaType));
+    const struct slice syntax = format != RDF_FORMAT_NONE ? slice_string(rdf_syntax(format)->name)
+                                : plain                   ? SLICE("nquads")
+                                                          : SLICE("rdfxml");
     enum status status = STATUS_OK;
     if (length > 0) {
-        status = rdf_run_bytes(material, plain ? SLICE("nquads") : SLICE("rdfxml"),
-                               slice_of((const char *)text, (size_t)length), why);
+        status =
+            rdf_run_bytes(material, syntax, slice_of((const char *)text, (size_t)length), why);
     }
     xmlFree(text);
     return status;

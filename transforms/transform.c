@@ -7,6 +7,7 @@
 #include "rdf/jsonld_link.h"
 #include "rdf/writer.h"
 #include "transforms/contexts.h"
+#include "transforms/grddl.h"
 #include "transforms/material.h"
 #include "transforms/unpack.h"
 #include "transforms/xml.h"
@@ -84,6 +85,20 @@ load_contexts(const struct registry *registry, struct reason *why)
     return status;
 }
 
+static enum status
+load_grddl(const struct registry *registry, struct reason *why)
+{
+    struct buf path;
+    if (!registry_folder(registry)) {
+        return STATUS_OK;
+    }
+    buf_init(&path, 4096);
+    buf_printf(&path, "%s/grddl-allowed", registry_folder(registry));
+    const enum status status = grddl_allow(path.data, why);
+    buf_release(&path);
+    return status;
+}
+
 enum status
 transformer_new(struct transformer **transformer, struct registry *registry,
                 const struct transform_limits *limits, struct reason *why)
@@ -91,6 +106,7 @@ transformer_new(struct transformer **transformer, struct registry *registry,
     xml_prepare();
     stylesheets_prepare();
     TRY(load_contexts(registry, why));
+    TRY(load_grddl(registry, why));
     for (size_t i = 0; i < registry_count(registry); i++) {
         struct transform *transform = registry_transform(registry, i);
         if (!transform->off) {
@@ -178,6 +194,9 @@ run_chain(struct material *material, struct transform **chain, size_t count,
     for (size_t i = 0; i < count; i++) {
         struct reason problem;
         material->source = (uint16_t)(i + 1);
+        if (i > 0) {
+            material_scope(material);
+        }
         const enum status status = run_one(material, chain[i], &problem);
         if (status == STATUS_BAD_INPUT) {
             material_problem(material, 0, problem.text);

@@ -41,6 +41,9 @@ struct feed_path {
 #define PLACES                                                                            \
     "georss:point|georss:box|georss:line|georss:polygon|gml:Point/gml:pos|"               \
     "georss:where/gml:Point/gml:pos|georss:where/gml:LineString/gml:posList|"             \
+    "gml:LineString/gml:posList|gml:Polygon/gml:exterior/gml:LinearRing/gml:posList|"     \
+    "georss:where/gml:Point/gml:pos/rdf:value|georss:where/gml:Point/gml:coordinates|"    \
+    "georss:where/gml:LineString/gml:posList/rdf:value|"                                  \
     "georss:where/gml:Polygon/gml:exterior/gml:LinearRing/gml:posList"
 
 static const struct feed_path feed_paths[] = {
@@ -118,6 +121,9 @@ static const struct feed_path feed_paths[] = {
     EACH("issued_parsed", "dcterms:date|dcterms:issued", FEED_DATE),
     EACH("created", "dcterms:created", FEED_DATE),
     EACH("created_parsed", "dcterms:created", FEED_DATE),
+    EACH("expired", "dcterms:valid", FEED_DATE),
+    EACH("expired_parsed", "dcterms:valid", FEED_DATE),
+    EACH("errorreportsto", "admin:errorReportsTo", FEED_IRI),
     EACH("validity_start", "dcterms:valid", FEED_PART),
     EACH("validity_end", "dcterms:valid", FEED_PART),
     EACH("validity_*", "the interval is kept as it is written", FEED_NOT),
@@ -135,6 +141,8 @@ static const struct feed_path feed_paths[] = {
     EACH("image.title", "foaf:depiction/rss:title", FEED_TEXT),
     EACH("image.link", "foaf:depiction/rss:link", FEED_IRI),
     EACH("image.description", "foaf:depiction/rss:description", FEED_TEXT),
+    EACH("image.width", "foaf:depiction/rss091:width", FEED_STRING),
+    EACH("image.height", "foaf:depiction/rss091:height", FEED_STRING),
     EACH("icon", "foaf:depiction", FEED_IRI),
     EACH("logo", "foaf:depiction", FEED_IRI),
     EACH("generator", "admin:generatorAgent/rdfs:label|admin:generatorAgent", FEED_STRING),
@@ -171,6 +179,15 @@ static const struct feed_path feed_paths[] = {
     EACH("media_content.N.type", "media:content/media:type", FEED_STRING),
     EACH("media_content.N.height", "media:content/media:height", FEED_STRING),
     EACH("media_content.N.width", "media:content/media:width", FEED_STRING),
+    EACH("media_content.N.medium", "media:content/media:medium", FEED_STRING),
+    EACH("media_content.N.duration", "media:content/media:duration", FEED_STRING),
+    EACH("media_content.N.filesize", "media:content/media:fileSize", FEED_STRING),
+    EACH("media_content.N.isdefault", "media:content/media:isDefault", FEED_STRING),
+    EACH("media_thumbnail.N.time", "media:thumbnail/media:time", FEED_STRING),
+    EACH("media_player.width", "media:player/media:width", FEED_STRING),
+    EACH("media_player.height", "media:player/media:height", FEED_STRING),
+    EACH("media_player.content", "media:player/rdf:value", FEED_STRING),
+    EACH("media_keywords", "dc:subject", FEED_STRING),
     EACH("media_credit.N.content", "media:credit/rdf:value|media:credit", FEED_STRING),
     EACH("media_credit.N.role", "media:credit/media:role", FEED_STRING),
     EACH("media_credit.N.scheme", "media:credit/media:scheme", FEED_STRING),

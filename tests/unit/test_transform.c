@@ -143,10 +143,10 @@ test_registry_by_root_and_chain(void **state)
 {
     (void)state;
     assert_int_equal(run("application/xml", "<menu xmlns='http://food/' a='soup'/>"), STATUS_OK);
-    assert_string_equal(result.names.data, "rdfa/1 menu/3");
+    assert_string_equal(result.names.data, "rdfa/1 rdfxml-islands/1 grddl/1 menu/3");
     assert_string_equal(graph(), "<http://e.example/d> <http:p> <http://e.example/soup>" G);
     assert_int_equal(run("application/xml", "<menu a='soup'/>"), STATUS_OK);
-    assert_string_equal(result.names.data, "rdfa/1");
+    assert_string_equal(result.names.data, "rdfa/1 rdfxml-islands/1 grddl/1");
     assert_string_equal(graph(), "");
     assert_int_equal(run("text/x-both", "<x a='y'/>"), STATUS_OK);
     assert_string_equal(result.names.data, "menu/3 html/2");

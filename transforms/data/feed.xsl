@@ -391,6 +391,7 @@
 <xsl:template match="rss:pubdate | rss:date | rss:published | dc:date | atom:published | atom:issued" mode="property"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:date'"/></xsl:call-template></xsl:template>
 <xsl:template match="rss:lastbuilddate | rss:modified | rss:updated | rss:lastmod | atom:updated | atom:modified | rss:item/@lastmod | rss:channel/@lastmod" mode="property"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:modified'"/></xsl:call-template></xsl:template>
 <xsl:template match="atom:created | rss:created" mode="property"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:created'"/></xsl:call-template></xsl:template>
+<xsl:template match="rss:expirationdate" mode="property"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:valid'"/></xsl:call-template></xsl:template>
 <xsl:template match="dcterms:created | dcterms:issued | dcterms:modified | dcterms:available | dcterms:dateAccepted | dcterms:dateCopyrighted | dcterms:dateSubmitted" mode="property"><xsl:call-template name="date"><xsl:with-param name="as" select="concat('dcterms:', local-name())"/></xsl:call-template></xsl:template>
 
 <!-- People -->
@@ -426,6 +427,7 @@
   <foaf:depiction><rss:image>
     <xsl:if test="string($image)"><xsl:attribute name="rdf:about"><xsl:value-of select="$image"/></xsl:attribute></xsl:if>
     <xsl:apply-templates select="rss:title | rss:link[../rss:url] | rss:description" mode="property"/>
+    <xsl:for-each select="rss:width | rss:height"><xsl:call-template name="string"><xsl:with-param name="as" select="concat('rss091:', local-name())"/></xsl:call-template></xsl:for-each>
   </rss:image></foaf:depiction>
 </xsl:template>
 <xsl:template match="rss:textinput" mode="property">

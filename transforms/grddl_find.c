@@ -1,0 +1,326 @@
+/* Which transformations a document names, and its page as an XML document. See grddl.h. */
+#include <libxml/tree.h>
+
+#include "rdf/format.h"
+#include "transforms/grddl.h"
+#include "transforms/links.h"
+
+#define XHTML_SPACE "http://www.w3.org/1999/xhtml"
+#define SVG_SPACE "http://www.w3.org/2000/svg"
+#define MATH_SPACE "http://www.w3.org/1998/Math/MathML"
+
+enum { WORDS_MAXIMUM = 64, RESOURCE_BYTES = 4 << 20 };
+
+static bool
+next_word(struct slice *left, struct slice *word)
+{
+    *left = slice_trim(*left);
+    size_t end = 0;
+    while (end < left->length && strchr(" \t\r\n\f", left->at[end]) == NULL) {
+        end++;
+    }
+    *word = slice_of(left->at, end);
+    *left = slice_of(left->at + end, left->length - end);
+    return end > 0;
+}
+
+static void
+add(struct material *material, struct grddl_list *list, struct slice iri)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(list->iris[i], iri)) {
+            return;
+        }
+    }
+    if (list->count == GRDDL_STYLESHEETS) {
+        list->full = true;
+        return;
+    }
+    const struct slice copy = arena_copy(&material->arena, iri);
+    if (copy.at) {
+        list->iris[list->count++] = copy;
+    }
+}
+
+/* Words are references to transformations. */
+static void
+add_words(struct material *material, struct slice base, struct slice words,
+          struct grddl_list *list)
+{
+    struct links *links = &material->extractor.links;
+    struct slice word, iri;
+    if (!links_begin(links, base)) {
+        return;
+    }
+    for (size_t n = 0; n < WORDS_MAXIMUM && next_word(&words, &word); n++) {
+        if (links_resolve(links, word, &iri)) {
+            add(material, list, iri);
+        }
+    }
+}
+
+/* ---- documents of profiles and namespaces ---- */
+
+struct search {
+    struct material *material;
+    struct grddl_list *list;
+    const char *term; /* "profileTransformation", "namespaceTransformation" */
+};
+
+static enum status
+take_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct search *search = context;
+    (void)why;
+    const struct slice space = SLICE(GRDDL_NAMESPACE);
+    const struct slice predicate = quad->predicate.value;
+    if (quad->object.kind == TERM_IRI && slice_starts(predicate, space) &&
+        slice_is(slice_of(predicate.at + space.length, predicate.length - space.length),
+                 search->term)) {
+        add(search->material, search->list, quad->object.value);
+    }
+    return STATUS_OK;
+}
+
+/* "transformation", "grddl:profileTransformation": the prefix does not matter. */
+static bool
+has_relation(struct slice rel, const char *term)
+{
+    struct slice word;
+    while (next_word(&rel, &word)) {
+        const size_t colon = slice_find(word, ':');
+        const size_t from = colon < word.length ? colon + 1 : 0;
+        if (slice_equal_nocase(slice_of(word.at + from, word.length - from),
+                               slice_string(term))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+find_links(struct material *material, const struct html_tree *tree, struct slice base,
+           const char *term, struct grddl_list *list)
+{
+    struct slice rel, href;
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        const struct html_node *node = &tree->nodes[i];
+        const bool link = node->kind == HTML_ELEMENT &&
+                          (node->element == HTML_A || node->element == HTML_LINK ||
+                           node->element == HTML_AREA);
+        if (link && html_attribute(tree, i, "rel", &rel) && has_relation(rel, term) &&
+            html_attribute(tree, i, "href", &href)) {
+            add_words(material, base, href, list);
+        }
+    }
+}
+
+static void
+search_resource(struct search *search, const struct transform_resource *resource)
+{
+    struct reason unused;
+    struct slice type = resource->content_type;
+    type = slice_trim(slice_of(type.at, slice_find(type, ';')));
+    const enum rdf_format format = rdf_format_of_media_type(type);
+    const struct slice base =
+        resource->document_uri.length > 0 ? resource->document_uri : resource->uri;
+    if (resource->bytes.length > RESOURCE_BYTES) {
+        return;
+    }
+    if (format != RDF_FORMAT_NONE) {
+        const struct quad_sink sink = {take_quad, search};
+        const struct parse_options options = {.base = base, .lenient = true};
+        rdf_parse(format, resource->bytes, &options, &sink, &unused);
+        return;
+    }
+    struct html_tree tree;
+    html_tree_init(&tree, &search->material->arena);
+    if (encoding_is_utf8(resource->bytes) &&
+        html_parse(&tree, resource->bytes, &unused) == STATUS_OK) {
+        find_links(search->material, &tree, base, search->term, search->list);
+    }
+    html_tree_release(&tree);
+}
+
+/* Nothing is run that is not allowed, so where nothing is, nothing is asked for. */
+static void
+look_into(struct material *material, struct slice uri, const char *term, struct grddl_list *list)
+{
+    struct search search = {material, list, term};
+    if (!grddl_allows_any() ||
+        !(slice_starts(uri, SLICE("http://")) || slice_starts(uri, SLICE("https://")))) {
+        return;
+    }
+    const struct slice document = slice_of(uri.at, slice_find(uri, '#'));
+    const struct transform_resource *resource = material_resource(material, document);
+    if (resource && resource->failure.length == 0) {
+        search_resource(&search, resource);
+    }
+}
+
+/* ---- pages ---- */
+
+static struct slice
+page_base(struct material *material)
+{
+    const struct html_tree *tree = &material->tree;
+    struct slice href, iri;
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        if (tree->nodes[i].kind == HTML_ELEMENT && tree->nodes[i].element == HTML_BASE &&
+            html_attribute(tree, i, "href", &href)) {
+            struct links *links = &material->extractor.links;
+            if (links_begin(links, material->request->uri) && links_resolve(links, href, &iri)) {
+                return arena_copy(&material->arena, iri);
+            }
+        }
+    }
+    return material->request->uri;
+}
+
+static void
+find_in_page(struct material *material, struct grddl_list *list)
+{
+    const struct html_tree *tree = &material->tree;
+    struct slice profiles = {0}, word;
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        if (tree->nodes[i].kind == HTML_ELEMENT && tree->nodes[i].element == HTML_HEAD) {
+            html_attribute(tree, i, "profile", &profiles);
+            break;
+        }
+    }
+    if (profiles.length == 0) {
+        return;
+    }
+    const struct slice base = page_base(material);
+    while (next_word(&profiles, &word)) {
+        if (slice_is(word, GRDDL_PROFILE) || slice_is(word, GRDDL_NAMESPACE)) {
+            find_links(material, tree, base, "transformation", list);
+        } else {
+            look_into(material, word, "profileTransformation", list);
+        }
+    }
+}
+
+/* ---- XML ---- */
+
+static void
+find_in_xml(struct material *material, struct grddl_list *list)
+{
+    const xmlNodePtr root = xmlDocGetRootElement(material->xml);
+    xmlChar *named =
+        xmlGetNsProp(root, BAD_CAST "transformation", BAD_CAST GRDDL_NAMESPACE);
+    if (named) {
+        xmlChar *base = xmlNodeGetBase(material->xml, root);
+        add_words(material, base ? slice_string((const char *)base) : material->request->uri,
+                  slice_string((const char *)named), list);
+        xmlFree(base);
+    }
+    xmlFree(named);
+    if (root->ns && !xmlStrEqual(root->ns->href, BAD_CAST XHTML_SPACE)) {
+        look_into(material, slice_string((const char *)root->ns->href),
+                  "namespaceTransformation", list);
+    }
+}
+
+enum status
+grddl_find(struct material *material, struct grddl_list *list, struct reason *why)
+{
+    const struct slice type = material->request->type;
+    if (slice_is(type, "text/html") || slice_is(type, "application/xhtml+xml")) {
+        TRY(material_html(material, why));
+        if (material_html_features(material) & HTML_HAS_GRDDL) {
+            find_in_page(material, list);
+        }
+        return STATUS_OK;
+    }
+    struct slice text;
+    TRY(material_text(material, TEXT_XML, &text, why));
+    if (grddl_allows_any() || slice_find_slice(text, SLICE(GRDDL_NAMESPACE)) < text.length) {
+        TRY(material_xml(material, why));
+        find_in_xml(material, list);
+    }
+    return STATUS_OK;
+}
+
+/* ---- a page as XML ---- */
+
+struct spaces {
+    xmlNsPtr of[3];
+};
+
+static void
+set_attributes(const struct html_tree *tree, const struct html_node *from, xmlNodePtr node)
+{
+    for (uint32_t i = 0; i < from->attribute_count; i++) {
+        const struct html_attribute *attribute = &tree->attributes[from->attribute + i];
+        xmlChar *name = xmlStrndup(BAD_CAST attribute->name.at, (int)attribute->name.length);
+        xmlChar *value = xmlStrndup(BAD_CAST(attribute->value.at ? attribute->value.at : ""),
+                                    (int)attribute->value.length);
+        if (xmlStrEqual(name, BAD_CAST "xml:lang")) {
+            xmlNodeSetLang(node, value);
+        } else if (xmlValidateNCName(name, 0) == 0) {
+            xmlNewProp(node, name, value);
+        }
+        xmlFree(name);
+        xmlFree(value);
+    }
+}
+
+/* NULL: the name is none in XML; what is inside goes to the parent. */
+static xmlNodePtr
+make_element(xmlDocPtr document, const struct spaces *spaces, const struct html_tree *tree,
+             const struct html_node *from)
+{
+    const char *known = html_element_name((enum html_element)from->element);
+    xmlChar *name = known ? xmlStrdup(BAD_CAST known)
+                          : xmlStrndup(BAD_CAST from->text.at, (int)from->text.length);
+    xmlNodePtr node = NULL;
+    if (xmlValidateNCName(name, 0) == 0) {
+        node = xmlNewDocNode(document, spaces->of[from->space % 3], name, NULL);
+        if (node) {
+            set_attributes(tree, from, node);
+        }
+    }
+    xmlFree(name);
+    return node;
+}
+
+xmlDocPtr
+grddl_document(struct material *material)
+{
+    static const char *const iris[] = {XHTML_SPACE, SVG_SPACE, MATH_SPACE};
+    const struct html_tree *tree = &material->tree;
+    xmlDocPtr document = xmlNewDoc(BAD_CAST "1.0");
+    xmlNodePtr *made = arena_zero(&material->arena, tree->node_count * sizeof *made);
+    struct spaces spaces = {{NULL, NULL, NULL}};
+    if (!document || !made) {
+        xmlFreeDoc(document);
+        return NULL;
+    }
+    document->URL = xmlStrdup(BAD_CAST material->iri.data);
+    for (uint32_t i = 1; i < tree->node_count; i++) {
+        const struct html_node *from = &tree->nodes[i];
+        const xmlNodePtr parent = made[from->parent];
+        xmlNodePtr node = NULL;
+        if (from->kind == HTML_TEXT && parent) {
+            node = xmlNewDocTextLen(document, BAD_CAST from->text.at, (int)from->text.length);
+        } else if (from->kind == HTML_ELEMENT) {
+            node = make_element(document, &spaces, tree, from);
+        }
+        if (node && !xmlDocGetRootElement(document) && from->kind == HTML_ELEMENT) {
+            xmlDocSetRootElement(document, node);
+            for (size_t n = 0; n < 3; n++) {
+                spaces.of[n] = xmlNewNs(node, BAD_CAST iris[n],
+                                        n == 0 ? NULL : BAD_CAST(n == 1 ? "svg" : "math"));
+            }
+            xmlSetNs(node, spaces.of[from->space % 3]);
+        } else if (node && parent) {
+            node = xmlAddChild(parent, node);
+        } else if (node) {
+            xmlFreeNode(node);
+            node = NULL;
+        }
+        made[i] = from->kind == HTML_ELEMENT ? (node ? node : parent) : NULL;
+    }
+    return document;
+}
