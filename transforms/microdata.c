@@ -18,160 +18,18 @@
 #include "base/memory.h"
 #include "rdf/vocabulary.h"
 #include "transforms/html_extract.h"
-#include "transforms/html_ids.h"
+#include "transforms/microdata_walk.h"
 
 enum {
     VISITS_PER_NODE = 4, /* what following itemref may cost, beyond VISITS_FREE */
     VISITS_FREE = 200000,
     TEXT_TIMES = 8, /* values may be this many times as long as the page, beyond TEXT_FREE */
     TEXT_FREE = 64 << 20,
-    EXAMPLE_LENGTH = 60
 };
 
 enum { UNFINISHED = 1, FINISHED = 2 };
 
-struct item {
-    uint32_t node;
-    uint8_t state;
-    struct slice type; /* inherited or own when it was done last */
-};
-
-/* What publishers are told: each once per page, with the place of the first. */
-enum finding {
-    FOUND_ORPHAN,
-    FOUND_ORPHAN_ITEM,
-    FOUND_MISSING_ID,
-    FOUND_CIRCLE,
-    FOUND_RELATIVE_TYPE,
-    FOUND_NO_ADDRESS,
-    FOUND_BAD_ADDRESS,
-    FOUND_BAD_TIME,
-    FOUND_REVERSE_TEXT,
-    FOUND_TOO_MUCH,
-    FOUND_LONG,
-    FINDINGS
-};
-
-static const struct {
-    bool lost; /* a problem; else advice */
-    const char *text;
-} finding_texts[FINDINGS] = {
-    [FOUND_ORPHAN] = {true, "itemprop outside of any item: put it into an element with itemscope, "
-                            "or name its id in an itemref"},
-    [FOUND_ORPHAN_ITEM] = {false, "an item has itemprop but is inside of no other: take the "
-                                  "itemprop away, or put it into the item that it belongs to"},
-    [FOUND_MISSING_ID] = {false, "itemref names an id that no element has"},
-    [FOUND_CIRCLE] = {false, "itemref leads an item into itself"},
-    [FOUND_RELATIVE_TYPE] = {false, "itemtype is not an absolute URL: write one such as "
-                                    "https://schema.org/Person"},
-    [FOUND_NO_ADDRESS] = {false, "an element whose value is its address has none (href, src, "
-                                 "data): its text was taken"},
-    [FOUND_BAD_ADDRESS] = {true, "the address of a property leads nowhere"},
-    [FOUND_BAD_TIME] = {false, "datetime is no date, time or duration as XML Schema writes them: "
-                               "2026-01-31, 2026-01-31T09:00:00+01:00, PT1H30M"},
-    [FOUND_REVERSE_TEXT] = {true, "itemprop-reverse needs an item or an address as value"},
-    [FOUND_LONG] = {true, "properties around properties: their text together is too long"},
-    [FOUND_TOO_MUCH] = {true, "itemref leads to the same elements again and again; stopped"},
-};
-
-struct job {
-    uint32_t item; /* index; of `items` */
-    bool finish;
-    struct slice type; /* inherited */
-};
-
-struct pile {
-    struct job *jobs;
-    size_t count, capacity;
-};
-
-struct microdata {
-    const struct html_tree *tree;
-    const struct html_node *nodes;
-    const struct html_attribute *attributes;
-    struct links *links;
-    const struct microdata_options *options;
-    const struct microdata_registry *registry;
-    struct emitter *emitter;
-
-    uint32_t item_count, property_count, reference_count;
-    struct item *items;    /* by node */
-    uint32_t *properties;  /* nodes with itemprop */
-    bool *property_is_met; /* beside properties */
-    struct html_ids ids;
-    uint32_t *crawled; /* of each node: which crawl met it last; only with references */
-    uint32_t crawl;
-    uint64_t visits, text_left;
-
-    struct pile pile;
-    struct buf text, predicate, object, base;
-
-    /* of the item being crawled */
-    struct term subject;
-    struct slice type, vocabulary;
-    const struct microdata_vocabulary *registered;
-
-    struct {
-        uint32_t count, node;
-        struct slice example;
-    } findings[FINDINGS];
-};
-
-/* ---- findings ---- */
-
-static void
-find(struct microdata *m, enum finding finding, uint32_t node, struct slice example)
-{
-    if (m->findings[finding].count++ == 0) {
-        m->findings[finding].node = node;
-        m->findings[finding].example = example;
-    }
-}
-
-static void
-tell_findings(struct microdata *m)
-{
-    for (size_t i = 0; i < FINDINGS; i++) {
-        const struct problem_sink *sink =
-            finding_texts[i].lost ? &m->options->problems : &m->options->advice;
-        if (m->findings[i].count == 0 || !sink->problem) {
-            continue;
-        }
-        struct slice example = m->findings[i].example;
-        example.length = example.length > EXAMPLE_LENGTH ? EXAMPLE_LENGTH : example.length;
-        while (example.length > 0 && ((uint8_t)example.at[example.length] & 0xC0) == 0x80 &&
-               example.length == EXAMPLE_LENGTH) {
-            example.length--;
-        }
-        char text[400];
-        int length = snprintf(text, sizeof text, "%s", finding_texts[i].text);
-        if (example.length > 0) {
-            length += snprintf(text + length, sizeof text - (size_t)length, " (\"%.*s\")",
-                               SLICE_PRINT(example));
-        }
-        if (m->findings[i].count > 1) {
-            snprintf(text + length, sizeof text - (size_t)length, "; %u times on the page",
-                     (unsigned)m->findings[i].count);
-        }
-        const struct parse_problem problem = {.line = html_line(m->tree, m->findings[i].node),
-                                              .text = text};
-        sink->problem(sink->context, &problem);
-    }
-}
-
 /* ---- the index of the page ---- */
-
-static bool
-attribute(const struct microdata *m, uint32_t node, const char *name, struct slice *value)
-{
-    return html_attribute(m->tree, node, name, value);
-}
-
-static bool
-is_template(const struct html_node *node)
-{
-    return node->element == HTML_TEMPLATE && node->space == HTML_SPACE_HTML;
-}
 
 /* Calls note for each attribute of the page; what is in templates is no part of it. */
 static void
@@ -181,7 +39,7 @@ each_attribute(struct microdata *m, void (*note)(struct microdata *m, uint32_t n
     const uint32_t count = m->tree->node_count;
     for (uint32_t i = 1; i < count;) {
         const struct html_node *node = &m->nodes[i];
-        if (node->kind == HTML_ELEMENT && is_template(node)) {
+        if (node->kind == HTML_ELEMENT && microdata_is_template(node)) {
             i = node->end;
             continue;
         }
@@ -205,7 +63,7 @@ static void
 note_attribute(struct microdata *m, uint32_t node, const struct html_attribute *attribute)
 {
     if (slice_is(attribute->name, "itemscope")) {
-        m->items[m->item_count++] = (struct item){.node = node};
+        m->items[m->item_count++] = (struct microdata_item){.node = node};
     } else if (slice_is(attribute->name, "itemprop")) {
         m->properties[m->property_count++] = node;
     }
@@ -307,7 +165,7 @@ static struct slice
 first_type(struct microdata *m, uint32_t node)
 {
     struct slice list, token, iri;
-    if (attribute(m, node, "itemtype", &list)) {
+    if (microdata_attribute(m, node, "itemtype", &list)) {
         while ((token = next_token(&list)).length > 0) {
             if (absolute(token, &m->object, &iri)) {
                 return token;
@@ -385,132 +243,14 @@ static struct term
 subject_of(struct microdata *m, uint32_t node, char text[24], struct buf *memory)
 {
     struct slice id, iri;
-    if (attribute(m, node, "itemid", &id) && links_resolve(m->links, slice_trim(id), &iri)) {
+    if (microdata_attribute(m, node, "itemid", &id) &&
+        links_resolve(m->links, slice_trim(id), &iri)) {
         buf_reset(memory);
         buf_append_slice(memory, iri);
         return term_iri(buf_slice(memory));
     }
     const int length = snprintf(text, 24, "microdata%u", (unsigned)node);
     return term_blank(slice_of(text, (size_t)length));
-}
-
-/* ---- values ---- */
-
-static struct slice
-text_content(struct microdata *m, uint32_t node)
-{
-    const uint32_t end = m->nodes[node].end;
-    struct slice first = {0};
-    size_t pieces = 0;
-    buf_reset(&m->text);
-    for (uint32_t i = node + 1; i < end;) {
-        const struct html_node *inner = &m->nodes[i];
-        if (inner->kind == HTML_TEXT) {
-            if (pieces == 1) {
-                buf_append_slice(&m->text, first);
-            }
-            if (pieces++ == 0) {
-                first = inner->text;
-            } else {
-                buf_append_slice(&m->text, inner->text);
-            }
-        }
-        i = inner->kind == HTML_ELEMENT && is_template(inner) ? inner->end : i + 1;
-    }
-    return pieces > 1 ? buf_slice(&m->text) : first;
-}
-
-/* The attribute that holds the element's value when that is an address; NULL: it is none. */
-static const char *
-address_attribute(const struct html_node *node)
-{
-    if (node->space != HTML_SPACE_HTML) {
-        return NULL;
-    }
-    switch (node->element) {
-    case HTML_A:
-    case HTML_AREA:
-    case HTML_LINK:
-        return "href";
-    case HTML_AUDIO:
-    case HTML_EMBED:
-    case HTML_IFRAME:
-    case HTML_IMG:
-    case HTML_SOURCE:
-    case HTML_TRACK:
-    case HTML_VIDEO:
-        return "src";
-    case HTML_OBJECT:
-        return "data";
-    default:
-        return NULL;
-    }
-}
-
-static struct term
-literal(struct microdata *m, uint32_t node, struct slice text, const char *type, char language[36])
-{
-    struct term value = term_literal(text);
-    if (type) {
-        value.datatype = slice_string(type);
-    } else {
-        struct html_walk walk = {.tree = m->tree};
-        value.language = html_walk_language(&walk, node, language);
-    }
-    return value;
-}
-
-static struct term
-time_value(struct microdata *m, uint32_t node, char language[36])
-{
-    struct slice text;
-    const bool given = attribute(m, node, "datetime", &text);
-    const struct slice trimmed = slice_trim(given ? text : text_content(m, node));
-    const char *type = microdata_time_type(trimmed);
-    if (given && !type) {
-        find(m, FOUND_BAD_TIME, node, trimmed);
-    }
-    return literal(m, node, trimmed, type, language);
-}
-
-/* False: it has none that could be said. The term lives until the next call. */
-static bool
-value_of(struct microdata *m, uint32_t node, struct term *value, char language[36])
-{
-    const struct html_node *element = &m->nodes[node];
-    const bool html = element->space == HTML_SPACE_HTML;
-    const char *address = address_attribute(element);
-    struct slice text, iri;
-    if (address && attribute(m, node, address, &text)) {
-        if (!links_resolve(m->links, text, &iri)) {
-            find(m, FOUND_BAD_ADDRESS, node, text);
-            return false;
-        }
-        *value = term_iri(iri);
-        return true;
-    }
-    if (html && element->element == HTML_TIME) {
-        *value = time_value(m, node, language);
-        return true;
-    }
-    /* meta, and wherever else HTML Microdata of W3C has let publishers write it */
-    if (!attribute(m, node, "content", &text)) {
-        const bool number = html && (element->element == HTML_DATA ||
-                                     slice_equal_nocase(element->text, SLICE("meter")));
-        if (number && attribute(m, node, "value", &text)) {
-            *value = literal(m, node, text, microdata_number_type(text), language);
-            return true;
-        }
-        text = html && element->element == HTML_META ? (struct slice){0} : text_content(m, node);
-        if (address) {
-            find(m, FOUND_NO_ADDRESS, node, (struct slice){0});
-            if (slice_trim(text).length == 0) {
-                return false;
-            }
-        }
-    }
-    *value = literal(m, node, text, NULL, language);
-    return true;
 }
 
 /* ---- statements ---- */
@@ -537,9 +277,9 @@ set_line(struct microdata *m, uint32_t node)
 }
 
 static void
-push(struct microdata *m, struct job job)
+push(struct microdata *m, struct microdata_job job)
 {
-    struct pile *pile = &m->pile;
+    struct microdata_pile *pile = &m->pile;
     if (pile->count == pile->capacity) {
         pile->capacity = pile->capacity ? pile->capacity * 2 : 64;
         pile->jobs = memory_resize(pile->jobs, pile->capacity, sizeof *pile->jobs);
@@ -576,8 +316,8 @@ static void
 say_property(struct microdata *m, uint32_t node, bool is_item)
 {
     struct slice names, reverse;
-    const bool forward = attribute(m, node, "itemprop", &names);
-    const bool backward = attribute(m, node, "itemprop-reverse", &reverse);
+    const bool forward = microdata_attribute(m, node, "itemprop", &names);
+    const bool backward = microdata_attribute(m, node, "itemprop-reverse", &reverse);
     if (!forward && !backward) {
         return;
     }
@@ -589,11 +329,11 @@ say_property(struct microdata *m, uint32_t node, bool is_item)
     set_line(m, node);
     if (is_item) {
         value = subject_of(m, node, label, &iri);
-        push(m, (struct job){.item = item_of_node(m, node), .type = m->type});
+        push(m, (struct microdata_job){.item = item_of_node(m, node), .type = m->type});
     } else {
-        good = value_of(m, node, &value, language);
+        good = microdata_value_of(m, node, &value, language);
         if (good && value.value.length > m->text_left) {
-            find(m, FOUND_LONG, node, (struct slice){0});
+            microdata_find(m, MICRODATA_FOUND_LONG, node, (struct slice){0});
             good = false;
         }
         m->text_left -= good ? value.value.length : 0;
@@ -606,7 +346,7 @@ say_property(struct microdata *m, uint32_t node, bool is_item)
     }
     if (backward && good) {
         if (value.kind == TERM_LITERAL) {
-            find(m, FOUND_REVERSE_TEXT, node, reverse);
+            microdata_find(m, MICRODATA_FOUND_REVERSE_TEXT, node, reverse);
         } else {
             say_names(m, reverse, &value, true);
         }
@@ -629,12 +369,13 @@ crawl(struct microdata *m, uint32_t from, uint32_t end)
             m->crawled[i] = m->crawl;
             m->visits--;
         }
-        if (node->kind != HTML_ELEMENT || is_template(node)) {
+        if (node->kind != HTML_ELEMENT || microdata_is_template(node)) {
             i = node->kind == HTML_ELEMENT ? node->end : i + 1;
             continue;
         }
         struct slice ignored;
-        const bool is_item = node->attribute_count > 0 && attribute(m, i, "itemscope", &ignored);
+        const bool is_item =
+            node->attribute_count > 0 && microdata_attribute(m, i, "itemscope", &ignored);
         if (node->attribute_count > 0) {
             say_property(m, i, is_item);
         }
@@ -646,18 +387,18 @@ static void
 crawl_references(struct microdata *m, uint32_t node)
 {
     struct slice list, token;
-    if (!m->crawled || !attribute(m, node, "itemref", &list)) {
+    if (!m->crawled || !microdata_attribute(m, node, "itemref", &list)) {
         return;
     }
     while ((token = next_token(&list)).length > 0 && m->emitter->status == STATUS_OK) {
         const uint32_t target = html_node_of_id(m->tree, &m->ids, token);
         if (target == 0) {
-            find(m, FOUND_MISSING_ID, node, token);
+            microdata_find(m, MICRODATA_FOUND_MISSING_ID, node, token);
         } else {
             crawl(m, target, m->nodes[target].end);
         }
         if (m->visits == 0) {
-            find(m, FOUND_TOO_MUCH, node, token);
+            microdata_find(m, MICRODATA_FOUND_TOO_MUCH, node, token);
             return;
         }
     }
@@ -668,7 +409,7 @@ say_types(struct microdata *m, uint32_t node)
 {
     const struct term type = term_iri(SLICE(RDF_TYPE));
     struct slice list, token, iri;
-    if (!attribute(m, node, "itemtype", &list)) {
+    if (!microdata_attribute(m, node, "itemtype", &list)) {
         return;
     }
     while ((token = next_token(&list)).length > 0) {
@@ -676,16 +417,16 @@ say_types(struct microdata *m, uint32_t node)
             const struct term object = term_iri(iri);
             say(m, &m->subject, &type, &object);
         } else {
-            find(m, FOUND_RELATIVE_TYPE, node, token);
+            microdata_find(m, MICRODATA_FOUND_RELATIVE_TYPE, node, token);
         }
     }
 }
 
 static void
-reverse_jobs(struct pile *pile, size_t from)
+reverse_jobs(struct microdata_pile *pile, size_t from)
 {
     for (size_t to = pile->count; from + 1 < to; from++) {
-        const struct job job = pile->jobs[from];
+        const struct microdata_job job = pile->jobs[from];
         pile->jobs[from] = pile->jobs[--to];
         pile->jobs[to] = job;
     }
@@ -694,12 +435,12 @@ reverse_jobs(struct pile *pile, size_t from)
 static void
 do_item(struct microdata *m, uint32_t index, struct slice inherited)
 {
-    struct item *item = &m->items[index];
+    struct microdata_item *item = &m->items[index];
     const uint32_t node = item->node;
     const struct slice own = first_type(m, node);
     const struct slice type = own.length > 0 ? own : inherited;
     if (item->state == UNFINISHED) {
-        find(m, FOUND_CIRCLE, node, (struct slice){0});
+        microdata_find(m, MICRODATA_FOUND_CIRCLE, node, (struct slice){0});
         return;
     }
     if (item->state == FINISHED && slice_equal(item->type, type)) {
@@ -712,7 +453,7 @@ do_item(struct microdata *m, uint32_t index, struct slice inherited)
     item->type = type;
     m->subject = subject_of(m, node, label, &iri);
     choose_vocabulary(m, type);
-    push(m, (struct job){.item = index, .finish = true});
+    push(m, (struct microdata_job){.item = index, .finish = true});
     const size_t first = m->pile.count;
     set_line(m, node);
     say_types(m, node);
@@ -729,9 +470,9 @@ do_item(struct microdata *m, uint32_t index, struct slice inherited)
 static void
 do_top_item(struct microdata *m, uint32_t index)
 {
-    push(m, (struct job){.item = index});
+    push(m, (struct microdata_job){.item = index});
     while (m->pile.count > 0 && m->emitter->status == STATUS_OK) {
-        const struct job job = m->pile.jobs[--m->pile.count];
+        const struct microdata_job job = m->pile.jobs[--m->pile.count];
         if (job.finish) {
             m->items[job.item].state = FINISHED;
         } else {
@@ -745,15 +486,15 @@ do_items(struct microdata *m)
 {
     struct slice ignored;
     for (uint32_t i = 0; i < m->item_count && m->emitter->status == STATUS_OK; i++) {
-        if (!attribute(m, m->items[i].node, "itemprop", &ignored) &&
-            !attribute(m, m->items[i].node, "itemprop-reverse", &ignored)) {
+        if (!microdata_attribute(m, m->items[i].node, "itemprop", &ignored) &&
+            !microdata_attribute(m, m->items[i].node, "itemprop-reverse", &ignored)) {
             do_top_item(m, i);
         }
     }
     /* Values of nothing: the specification drops them, we take them for items of their own. */
     for (uint32_t i = 0; i < m->item_count && m->emitter->status == STATUS_OK; i++) {
         if (m->items[i].state == 0) {
-            find(m, FOUND_ORPHAN_ITEM, m->items[i].node, (struct slice){0});
+            microdata_find(m, MICRODATA_FOUND_ORPHAN_ITEM, m->items[i].node, (struct slice){0});
             meet_property(m, m->items[i].node);
             do_top_item(m, i);
         }
@@ -761,8 +502,8 @@ do_items(struct microdata *m)
     for (uint32_t i = 0; i < m->property_count; i++) {
         if (!m->property_is_met[i]) {
             struct slice names = {0};
-            attribute(m, m->properties[i], "itemprop", &names);
-            find(m, FOUND_ORPHAN, m->properties[i], names);
+            microdata_attribute(m, m->properties[i], "itemprop", &names);
+            microdata_find(m, MICRODATA_FOUND_ORPHAN, m->properties[i], names);
         }
     }
 }
@@ -788,7 +529,7 @@ microdata_extract(const struct html_tree *tree, struct links *links,
     if (status == STATUS_OK && m.items) {
         set_base(&m);
         do_items(&m);
-        tell_findings(&m);
+        microdata_tell_findings(&m);
         status = emitter->status;
     }
     free(m.pile.jobs);

@@ -21,7 +21,7 @@ struct classes {
     struct slice roots[MICROFORMAT_TYPES];
     size_t root_count;
     bool classic; /* the roots are */
-    struct mf_name names[NAMES];
+    struct microformat_name names[NAMES];
     size_t name_count;
 };
 
@@ -32,7 +32,7 @@ is_space(char c)
 }
 
 struct slice
-mf_word(struct slice *list)
+microformat_word(struct slice *list)
 {
     const char *at = list->at, *const end = list->at + list->length;
     while (at < end && is_space(*at)) {
@@ -47,25 +47,26 @@ mf_word(struct slice *list)
 }
 
 bool
-mf_attribute(const struct mf_parser *p, uint32_t node, const char *name, struct slice *value)
+microformat_attribute(const struct microformat_parser *p, uint32_t node, const char *name,
+                      struct slice *value)
 {
     return html_attribute(p->tree, node, name, value);
 }
 
 bool
-mf_is(const struct html_node *node, enum html_element element)
+microformat_is(const struct html_node *node, enum html_element element)
 {
     return node->element == element && node->space == HTML_SPACE_HTML;
 }
 
 bool
-mf_is_named(const struct html_node *node, const char *name)
+microformat_is_named(const struct html_node *node, const char *name)
 {
     return node->kind == HTML_ELEMENT && slice_equal_nocase(node->text, slice_string(name));
 }
 
 bool
-mf_spend(struct mf_parser *p, uint64_t amount)
+microformat_spend(struct microformat_parser *p, uint64_t amount)
 {
     if (p->work < amount || p->full) {
         p->work = 0;
@@ -112,7 +113,7 @@ is_root_name(struct slice word)
 }
 
 static bool
-property_name(struct slice word, struct mf_name *name)
+property_name(struct slice word, struct microformat_name *name)
 {
     size_t prefix = 2;
     if (word.length < 3) {
@@ -143,11 +144,11 @@ property_name(struct slice word, struct mf_name *name)
 }
 
 bool
-mf_has_class(const struct mf_parser *p, uint32_t node, const char *name)
+microformat_has_class(const struct microformat_parser *p, uint32_t node, const char *name)
 {
     struct slice list, word;
-    if (p->nodes[node].attribute_count > 0 && mf_attribute(p, node, "class", &list)) {
-        while ((word = mf_word(&list)).length > 0) {
+    if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
+        while ((word = microformat_word(&list)).length > 0) {
             if (slice_is(word, name)) {
                 return true;
             }
@@ -157,12 +158,12 @@ mf_has_class(const struct mf_parser *p, uint32_t node, const char *name)
 }
 
 bool
-mf_is_root(const struct mf_parser *p, uint32_t node)
+microformat_is_root(const struct microformat_parser *p, uint32_t node)
 {
     struct slice list, word;
-    if (p->nodes[node].attribute_count > 0 && mf_attribute(p, node, "class", &list)) {
-        while ((word = mf_word(&list)).length > 0) {
-            if (is_root_name(word) || (p->classic && mf_classic_root(word).length > 0)) {
+    if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
+        while ((word = microformat_word(&list)).length > 0) {
+            if (is_root_name(word) || (p->classic && microformat_classic_root(word).length > 0)) {
                 return true;
             }
         }
@@ -171,13 +172,13 @@ mf_is_root(const struct mf_parser *p, uint32_t node)
 }
 
 bool
-mf_is_property(const struct mf_parser *p, uint32_t node)
+microformat_is_property(const struct microformat_parser *p, uint32_t node)
 {
     struct slice list, word;
-    struct mf_name name;
-    if (p->nodes[node].attribute_count > 0 && mf_attribute(p, node, "class", &list)) {
-        while ((word = mf_word(&list)).length > 0) {
-            if (p->classic ? mf_classic_is_property(word) : property_name(word, &name)) {
+    struct microformat_name name;
+    if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
+        while ((word = microformat_word(&list)).length > 0) {
+            if (p->classic ? microformat_classic_is_property(word) : property_name(word, &name)) {
                 return true;
             }
         }
@@ -204,7 +205,7 @@ add_root(struct classes *classes, struct slice type)
 }
 
 static void
-add_name(struct classes *classes, const struct mf_name *name)
+add_name(struct classes *classes, const struct microformat_name *name)
 {
     for (size_t i = 0; i < classes->name_count; i++) {
         if (classes->names[i].kind == name->kind &&
@@ -221,21 +222,21 @@ static void
 read_roots(struct slice list, struct classes *classes)
 {
     struct slice word, rest = list;
-    while ((word = mf_word(&rest)).length > 0) {
+    while ((word = microformat_word(&rest)).length > 0) {
         if (is_root_name(word)) {
             add_root(classes, word);
         }
     }
     rest = list;
-    while (classes->root_count == 0 && (word = mf_word(&rest)).length > 0) {
-        if (mf_classic_root(word).length > 0) {
+    while (classes->root_count == 0 && (word = microformat_word(&rest)).length > 0) {
+        if (microformat_classic_root(word).length > 0) {
             classes->classic = true;
             break;
         }
     }
     rest = list;
-    while (classes->classic && (word = mf_word(&rest)).length > 0) {
-        const struct slice type = mf_classic_root(word);
+    while (classes->classic && (word = microformat_word(&rest)).length > 0) {
+        const struct slice type = microformat_classic_root(word);
         if (type.length > 0) {
             add_root(classes, type);
         }
@@ -243,24 +244,24 @@ read_roots(struct slice list, struct classes *classes)
 }
 
 static void
-read_names(struct mf_parser *p, uint32_t node, struct slice list,
+read_names(struct microformat_parser *p, uint32_t node, struct slice list,
            const struct microformat_item *item, struct classes *classes)
 {
     struct slice word, rest = list;
-    struct mf_name name;
-    while ((word = mf_word(&rest)).length > 0) {
-        if (item->classic ? mf_classic_property(item, word, false, &name)
+    struct microformat_name name;
+    while ((word = microformat_word(&rest)).length > 0) {
+        if (item->classic ? microformat_classic_property(item, word, false, &name)
                           : property_name(word, &name)) {
             add_name(classes, &name);
         }
-        if (item->classic && classes->root_count == 0 && mf_classic_is_item(item, word)) {
+        if (item->classic && classes->root_count == 0 && microformat_classic_is_item(item, word)) {
             classes->classic = true;
             add_root(classes, SLICE("h-item"));
         }
     }
-    if (item->classic && mf_attribute(p, node, "rel", &rest)) {
-        while ((word = mf_word(&rest)).length > 0) {
-            if (mf_classic_property(item, word, true, &name)) {
+    if (item->classic && microformat_attribute(p, node, "rel", &rest)) {
+        while ((word = microformat_word(&rest)).length > 0) {
+            if (microformat_classic_property(item, word, true, &name)) {
                 add_name(classes, &name);
             }
         }
@@ -270,7 +271,7 @@ read_names(struct mf_parser *p, uint32_t node, struct slice list,
 /* ---- includes ---- */
 
 static bool
-is_included(const struct mf_parser *p, uint32_t node)
+is_included(const struct microformat_parser *p, uint32_t node)
 {
     for (size_t i = 0; i < p->include_count; i++) {
         if (p->included[i] == node) {
@@ -282,7 +283,7 @@ is_included(const struct mf_parser *p, uint32_t node)
 
 /* The element of an id when it can be included from another. */
 static uint32_t
-enter_include(struct mf_parser *p, uint32_t from, struct slice id)
+enter_include(struct microformat_parser *p, uint32_t from, struct slice id)
 {
     const uint32_t target = html_node_of_id(p->tree, &p->ids, id);
     if (target == 0 || (target <= from && from < p->nodes[target].end) ||
@@ -293,27 +294,29 @@ enter_include(struct mf_parser *p, uint32_t from, struct slice id)
     return target;
 }
 
-struct mf_children
-mf_children_of(struct mf_parser *p, uint32_t node)
+struct microformat_children
+microformat_children_of(struct microformat_parser *p, uint32_t node)
 {
-    struct mf_children children = {.node = node, .at = node + 1, .end = p->nodes[node].end};
+    struct microformat_children children = {
+        .node = node, .at = node + 1, .end = p->nodes[node].end};
     if (p->classic && p->nodes[node].attribute_count > 0 &&
-        !mf_attribute(p, node, "itemref", &children.references) &&
-        mf_is(&p->nodes[node], HTML_TD)) {
-        mf_attribute(p, node, "headers", &children.references);
+        !microformat_attribute(p, node, "itemref", &children.references) &&
+        microformat_is(&p->nodes[node], HTML_TD)) {
+        microformat_attribute(p, node, "headers", &children.references);
     }
     return children;
 }
 
 /* a and object of class include. */
 static uint32_t
-include_of(struct mf_parser *p, uint32_t node)
+include_of(struct microformat_parser *p, uint32_t node)
 {
     const struct html_node *element = &p->nodes[node];
-    const bool link = mf_is(element, HTML_A);
+    const bool link = microformat_is(element, HTML_A);
     struct slice target;
-    if ((!link && !mf_is(element, HTML_OBJECT)) || !mf_has_class(p, node, "include") ||
-        !mf_attribute(p, node, link ? "href" : "data", &target) || target.length < 2 ||
+    if ((!link && !microformat_is(element, HTML_OBJECT)) ||
+        !microformat_has_class(p, node, "include") ||
+        !microformat_attribute(p, node, link ? "href" : "data", &target) || target.length < 2 ||
         target.at[0] != '#') {
         return 0;
     }
@@ -321,7 +324,7 @@ include_of(struct mf_parser *p, uint32_t node)
 }
 
 uint32_t
-mf_next(struct mf_parser *p, struct mf_children *children)
+microformat_next(struct microformat_parser *p, struct microformat_children *children)
 {
     if (children->included) {
         children->included = false;
@@ -331,7 +334,7 @@ mf_next(struct mf_parser *p, struct mf_children *children)
         const uint32_t i = children->at;
         const struct html_node *node = &p->nodes[i];
         children->at = node->kind == HTML_ELEMENT ? node->end : i + 1;
-        if (node->kind == HTML_ELEMENT && mf_is(node, HTML_TEMPLATE)) {
+        if (node->kind == HTML_ELEMENT && microformat_is(node, HTML_TEMPLATE)) {
             continue;
         }
         const uint32_t target = p->classic && node->kind == HTML_ELEMENT ? include_of(p, i) : 0;
@@ -339,7 +342,7 @@ mf_next(struct mf_parser *p, struct mf_children *children)
         return target != 0 ? target : i;
     }
     struct slice id;
-    while ((id = mf_word(&children->references)).length > 0) {
+    while ((id = microformat_word(&children->references)).length > 0) {
         const uint32_t target = enter_include(p, children->node, id);
         if (target != 0) {
             children->included = true;
@@ -352,7 +355,7 @@ mf_next(struct mf_parser *p, struct mf_children *children)
 /* ---- items ---- */
 
 static struct microformat_property *
-property_for(struct mf_parser *p, struct microformat_item *item, struct slice name)
+property_for(struct microformat_parser *p, struct microformat_item *item, struct slice name)
 {
     for (struct microformat_property *property = item->properties; property;
          property = property->next) {
@@ -406,10 +409,10 @@ value_of_item(const struct microformat_item *item, struct microformat_value *val
 
 /* The last part of a tag's address is the tag. */
 static struct slice
-tag_of(struct mf_parser *p, uint32_t node)
+tag_of(struct microformat_parser *p, uint32_t node)
 {
     struct slice href = {0};
-    mf_attribute(p, node, "href", &href);
+    microformat_attribute(p, node, "href", &href);
     href.length = slice_find(href, '#');
     href.length = slice_find(href, '?');
     while (href.length > 0 && href.at[href.length - 1] == '/') {
@@ -423,14 +426,15 @@ tag_of(struct mf_parser *p, uint32_t node)
 }
 
 static bool
-is_tag(const struct mf_parser *p, uint32_t node, const struct mf_name *name)
+is_tag(const struct microformat_parser *p, uint32_t node, const struct microformat_name *name)
 {
     struct slice rels, word, classes;
-    if (!slice_is(name->name, "category") || !mf_attribute(p, node, "rel", &rels) ||
-        (mf_attribute(p, node, "class", &classes) && mf_has_class(p, node, "category"))) {
+    if (!slice_is(name->name, "category") || !microformat_attribute(p, node, "rel", &rels) ||
+        (microformat_attribute(p, node, "class", &classes) &&
+         microformat_has_class(p, node, "category"))) {
         return false;
     }
-    while ((word = mf_word(&rels)).length > 0) {
+    while ((word = microformat_word(&rels)).length > 0) {
         if (slice_equal_nocase(word, SLICE("tag"))) {
             return true;
         }
@@ -439,12 +443,12 @@ is_tag(const struct mf_parser *p, uint32_t node, const struct mf_name *name)
 }
 
 static void
-add_value(struct mf_parser *p, struct microformat_item *item, uint32_t node,
-          const struct mf_name *name, struct microformat_item *nested)
+add_value(struct microformat_parser *p, struct microformat_item *item, uint32_t node,
+          const struct microformat_name *name, struct microformat_item *nested)
 {
     struct microformat_property *property = property_for(p, item, name->name);
     struct microformat_value *value = arena_zero(p->arena, sizeof *value);
-    if (!property || !value || !mf_spend(p, 1)) {
+    if (!property || !value || !microformat_spend(p, 1)) {
         p->full |= !value;
         return;
     }
@@ -456,7 +460,7 @@ add_value(struct mf_parser *p, struct microformat_item *item, uint32_t node,
     if (item->classic && is_tag(p, node, name)) {
         value->text = tag_of(p, node);
     } else if (!nested || !value_of_item(nested, value)) {
-        mf_read_value(p, node, item, value);
+        microformat_read_value(p, node, item, value);
     }
     if (property->last) {
         property->last->next = value;
@@ -478,10 +482,11 @@ append_item(struct microformat_item **first, struct microformat_item **last,
     *last = item;
 }
 
-static void parse_children(struct mf_parser *p, uint32_t node, struct microformat_item *item);
+static void parse_children(struct microformat_parser *p, uint32_t node,
+                           struct microformat_item *item);
 
 static struct microformat_item *
-parse_item(struct mf_parser *p, uint32_t node, const struct classes *classes)
+parse_item(struct microformat_parser *p, uint32_t node, const struct classes *classes)
 {
     struct microformat_item *item = arena_zero(p->arena, sizeof *item);
     if (!item) {
@@ -492,12 +497,12 @@ parse_item(struct mf_parser *p, uint32_t node, const struct classes *classes)
     item->node = node;
     item->type_count = classes->root_count;
     memcpy(item->types, classes->roots, sizeof item->types);
-    mf_attribute(p, node, "id", &item->id);
+    microformat_attribute(p, node, "id", &item->id);
     const bool classic = p->classic;
     p->classic = item->classic;
     parse_children(p, node, item);
     if (!item->classic) {
-        mf_imply(p, item);
+        microformat_imply(p, item);
     }
     p->classic = classic;
     return item;
@@ -505,12 +510,12 @@ parse_item(struct mf_parser *p, uint32_t node, const struct classes *classes)
 
 /* item: what the element is in, NULL: nothing. True: it began an item of its own. */
 static bool
-parse_element(struct mf_parser *p, uint32_t node, struct microformat_item *item)
+parse_element(struct microformat_parser *p, uint32_t node, struct microformat_item *item)
 {
     struct classes classes = {0};
     struct slice list;
     if (p->nodes[node].attribute_count > 0) {
-        if (mf_attribute(p, node, "class", &list)) {
+        if (microformat_attribute(p, node, "class", &list)) {
             read_roots(list, &classes);
         } else {
             list = (struct slice){0};
@@ -544,12 +549,12 @@ parse_element(struct mf_parser *p, uint32_t node, struct microformat_item *item)
 }
 
 static void
-parse_children(struct mf_parser *p, uint32_t node, struct microformat_item *item)
+parse_children(struct microformat_parser *p, uint32_t node, struct microformat_item *item)
 {
-    struct mf_children children = mf_children_of(p, node);
+    struct microformat_children children = microformat_children_of(p, node);
     uint32_t i;
-    while ((i = mf_next(p, &children)) != 0) {
-        if (p->nodes[i].kind == HTML_ELEMENT && mf_spend(p, 1)) {
+    while ((i = microformat_next(p, &children)) != 0) {
+        if (p->nodes[i].kind == HTML_ELEMENT && microformat_spend(p, 1)) {
             parse_element(p, i, item);
         }
     }
@@ -558,12 +563,14 @@ parse_children(struct mf_parser *p, uint32_t node, struct microformat_item *item
 /* ---- relations ---- */
 
 static void
-read_relation(struct mf_parser *p, uint32_t node)
+read_relation(struct microformat_parser *p, uint32_t node)
 {
     const struct html_node *element = &p->nodes[node];
     struct slice rels, href;
-    if ((!mf_is(element, HTML_A) && !mf_is(element, HTML_AREA) && !mf_is(element, HTML_LINK)) ||
-        !mf_attribute(p, node, "rel", &rels) || !mf_attribute(p, node, "href", &href)) {
+    if ((!microformat_is(element, HTML_A) && !microformat_is(element, HTML_AREA) &&
+         !microformat_is(element, HTML_LINK)) ||
+        !microformat_attribute(p, node, "rel", &rels) ||
+        !microformat_attribute(p, node, "href", &href)) {
         return;
     }
     struct microformat_relation *relation = arena_zero(p->arena, sizeof *relation);
@@ -571,8 +578,8 @@ read_relation(struct mf_parser *p, uint32_t node)
         p->full = true;
         return;
     }
-    *relation =
-        (struct microformat_relation){.node = node, .rels = rels, .url = mf_resolve(p, href)};
+    *relation = (struct microformat_relation){
+        .node = node, .rels = rels, .url = microformat_resolve(p, href)};
     if (p->found->last_relation) {
         p->found->last_relation->next = relation;
     } else {
@@ -583,14 +590,14 @@ read_relation(struct mf_parser *p, uint32_t node)
 
 /* base href applies to the base itself. */
 static struct slice
-base_of(struct mf_parser *p, struct slice base)
+base_of(struct microformat_parser *p, struct slice base)
 {
     p->base = base;
     for (uint32_t i = 1; i < p->tree->node_count; i++) {
         struct slice href;
-        if (p->nodes[i].kind == HTML_ELEMENT && mf_is(&p->nodes[i], HTML_BASE) &&
-            mf_attribute(p, i, "href", &href)) {
-            const struct slice resolved = mf_resolve(p, href);
+        if (p->nodes[i].kind == HTML_ELEMENT && microformat_is(&p->nodes[i], HTML_BASE) &&
+            microformat_attribute(p, i, "href", &href)) {
+            const struct slice resolved = microformat_resolve(p, href);
             return resolved.length > 0 ? resolved : base;
         }
     }
@@ -602,18 +609,18 @@ microformats_parse(const struct html_tree *tree, struct slice base, bool relatio
                    struct microformats *found, struct reason *why)
 {
     *found = (struct microformats){0};
-    struct mf_parser p = {.tree = tree,
-                          .nodes = tree->nodes,
-                          .arena = tree->arena,
-                          .found = found,
-                          .work = (uint64_t)tree->node_count * WORK_PER_NODE + WORK_FREE +
-                                  tree->input.length};
+    struct microformat_parser p = {.tree = tree,
+                                   .nodes = tree->nodes,
+                                   .arena = tree->arena,
+                                   .found = found,
+                                   .work = (uint64_t)tree->node_count * WORK_PER_NODE + WORK_FREE +
+                                           tree->input.length};
     buf_init(&p.text, SIZE_MAX / 2);
     buf_init(&p.url, 1 << 20);
     p.base = base_of(&p, base);
     for (uint32_t i = 1; i < tree->node_count && !p.full;) {
         const struct html_node *node = &tree->nodes[i];
-        if (node->kind != HTML_ELEMENT || mf_is(node, HTML_TEMPLATE)) {
+        if (node->kind != HTML_ELEMENT || microformat_is(node, HTML_TEMPLATE)) {
             i = node->kind == HTML_ELEMENT ? node->end : i + 1;
             continue;
         }
@@ -621,7 +628,7 @@ microformats_parse(const struct html_tree *tree, struct slice base, bool relatio
     }
     for (uint32_t i = 1; relations && i < tree->node_count && !p.full;) {
         const struct html_node *node = &tree->nodes[i];
-        const bool template = node->kind == HTML_ELEMENT && mf_is(node, HTML_TEMPLATE);
+        const bool template = node->kind == HTML_ELEMENT && microformat_is(node, HTML_TEMPLATE);
         if (node->kind == HTML_ELEMENT && !template && node->attribute_count > 0) {
             read_relation(&p, i);
         }

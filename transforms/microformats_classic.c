@@ -162,7 +162,7 @@ static const struct format {
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct slice
-mf_classic_root(struct slice word)
+microformat_classic_root(struct slice word)
 {
     if (word.at[0] != 'h' && word.at[0] != 'v' && word.at[0] != 'a' && word.at[0] != 'g') {
         return (struct slice){0};
@@ -198,8 +198,8 @@ is_of(const struct microformat_item *item, const struct format *format)
 }
 
 bool
-mf_classic_property(const struct microformat_item *item, struct slice word, bool relation,
-                    struct mf_name *name)
+microformat_classic_property(const struct microformat_item *item, struct slice word, bool relation,
+                             struct microformat_name *name)
 {
     for (size_t i = 0; i < FORMATS; i++) {
         const struct format *format = &formats[i];
@@ -209,7 +209,7 @@ mf_classic_property(const struct microformat_item *item, struct slice word, bool
         const struct entry *entry = relation ? find(format->relations, format->relation_count, word)
                                              : find(format->classes, format->class_count, word);
         if (entry) {
-            *name = (struct mf_name){entry->kind, entry->name};
+            *name = (struct microformat_name){entry->kind, entry->name};
             return true;
         }
     }
@@ -217,14 +217,14 @@ mf_classic_property(const struct microformat_item *item, struct slice word, bool
 }
 
 bool
-mf_classic_is_item(const struct microformat_item *item, struct slice word)
+microformat_classic_is_item(const struct microformat_item *item, struct slice word)
 {
-    struct mf_name name;
-    return slice_is(word, "item") && mf_classic_property(item, word, false, &name);
+    struct microformat_name name;
+    return slice_is(word, "item") && microformat_classic_property(item, word, false, &name);
 }
 
 bool
-mf_classic_is_property(struct slice word)
+microformat_classic_is_property(struct slice word)
 {
     for (size_t i = 0; i < FORMATS; i++) {
         if (find(formats[i].classes, formats[i].class_count, word)) {

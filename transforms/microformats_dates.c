@@ -7,11 +7,11 @@
 static size_t
 digits(struct slice text, size_t from)
 {
-    size_t at = from;
-    while (at < text.length && text.at[at] >= '0' && text.at[at] <= '9') {
-        at++;
+    size_t end = from;
+    while (end < text.length && text.at[end] >= '0' && text.at[end] <= '9') {
+        end++;
     }
-    return at - from;
+    return end - from;
 }
 
 static bool
@@ -21,7 +21,7 @@ at(struct slice text, size_t i, char c)
 }
 
 struct slice
-mf_date_of(struct slice text)
+microformat_date_of(struct slice text)
 {
     size_t length = 0;
     if (digits(text, 0) != 4 || !at(text, 4, '-')) {
@@ -129,7 +129,7 @@ set_part(char *part, size_t size, struct slice text)
 
 /* Offsets lose their colon when they are put together with a date. */
 static void
-set_zone(struct mf_moment *moment, struct slice zone, bool whole)
+set_zone(struct microformat_moment *moment, struct slice zone, bool whole)
 {
     char text[PART_ZONE];
     size_t length = 0;
@@ -142,10 +142,10 @@ set_zone(struct mf_moment *moment, struct slice zone, bool whole)
 }
 
 void
-mf_moment_add(struct mf_moment *moment, struct slice piece)
+microformat_moment_add(struct microformat_moment *moment, struct slice piece)
 {
     piece = slice_trim(piece);
-    const struct slice date = mf_date_of(piece);
+    const struct slice date = microformat_date_of(piece);
     size_t i = date.length;
     char time[PART_TIME];
     if (i > 0 && i < piece.length) {
@@ -170,7 +170,7 @@ mf_moment_add(struct mf_moment *moment, struct slice piece)
 }
 
 bool
-mf_is_time(struct slice text)
+microformat_is_time(struct slice text)
 {
     char time[PART_TIME];
     text = slice_trim(text);

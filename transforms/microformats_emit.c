@@ -57,12 +57,12 @@ plain(struct writer *w, uint32_t node, struct slice text, char language[36])
 static struct slice
 schema_date(struct slice text, char result[DATE_SIZE])
 {
-    struct mf_moment moment = {{0}};
+    struct microformat_moment moment = {{0}};
     text = slice_trim(text);
-    if (mf_date_of(text).length != 10 || text.length > 40) {
+    if (microformat_date_of(text).length != 10 || text.length > 40) {
         return text;
     }
-    mf_moment_add(&moment, text);
+    microformat_moment_add(&moment, text);
     if (moment.time[0] == '\0') {
         return text;
     }
@@ -92,7 +92,7 @@ date_term(struct writer *w, const struct microformat_value *value, char text[DAT
         term.datatype = slice_string(type);
         return term;
     }
-    if (mf_date_of(value->text).length == 0) {
+    if (microformat_date_of(value->text).length == 0) {
         find(w, FOUND_BAD_DATE, value->node);
     }
     return plain(w, value->node, value->text, language);
@@ -158,7 +158,7 @@ say_property(struct writer *w, const struct microformat_item *item, const struct
 {
     bool said = false;
     for (size_t i = 0; i < item->type_count; i++) {
-        const char *predicate = mf_property_of(item->types[i], name);
+        const char *predicate = microformat_property_of(item->types[i], name);
         if (predicate) {
             say(w, subject, predicate, object);
             said = true;
@@ -175,7 +175,7 @@ static void
 say_types(struct writer *w, const struct microformat_item *item, const struct term *subject)
 {
     for (size_t i = 0; i < item->type_count; i++) {
-        const char *class = mf_class_of(item->types[i]);
+        const char *class = microformat_class_of(item->types[i]);
         buf_reset(&w->iri);
         buf_printf(&w->iri, PROFILE "%.*s", SLICE_PRINT(item->types[i]));
         const struct term profile = term_iri(buf_slice(&w->iri));
@@ -343,7 +343,7 @@ say_relations(struct writer *w, const struct microformat_relation *relation)
         struct slice rels = relation->rels, word;
         bool first = true;
         char rel[16];
-        while ((word = mf_word(&rels)).length > 0) {
+        while ((word = microformat_word(&rels)).length > 0) {
             if (is_xfn(word, rel)) {
                 say_relation(w, relation, rel, first);
                 first &= strcmp(rel, "me") == 0;

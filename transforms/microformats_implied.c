@@ -4,7 +4,7 @@
 
 /* The only child element, 0: none or several. Text does not count. */
 static uint32_t
-only_child(const struct mf_parser *p, uint32_t node)
+only_child(const struct microformat_parser *p, uint32_t node)
 {
     uint32_t found = 0;
     for (uint32_t i = node + 1; i < p->nodes[node].end;) {
@@ -20,12 +20,12 @@ only_child(const struct mf_parser *p, uint32_t node)
 
 /* The only child of its kind. */
 static uint32_t
-only_of_type(const struct mf_parser *p, uint32_t node, enum html_element element)
+only_of_type(const struct microformat_parser *p, uint32_t node, enum html_element element)
 {
     uint32_t found = 0;
     for (uint32_t i = node + 1; i < p->nodes[node].end;) {
         const struct html_node *child = &p->nodes[i];
-        if (child->kind == HTML_ELEMENT && mf_is(child, element)) {
+        if (child->kind == HTML_ELEMENT && microformat_is(child, element)) {
             if (found != 0) {
                 return 0;
             }
@@ -47,7 +47,7 @@ property_of(const struct microformat_item *item, const char *name)
 }
 
 static void
-add(struct mf_parser *p, struct microformat_item *item, const char *name,
+add(struct microformat_parser *p, struct microformat_item *item, const char *name,
     const struct microformat_value *value)
 {
     struct microformat_property *property = arena_zero(p->arena, sizeof *property);
@@ -69,17 +69,17 @@ add(struct mf_parser *p, struct microformat_item *item, const char *name,
 
 /* alt of images and areas, title of abbreviations. */
 static bool
-name_attribute(const struct mf_parser *p, uint32_t node, struct slice *text)
+name_attribute(const struct microformat_parser *p, uint32_t node, struct slice *text)
 {
     const struct html_node *element = &p->nodes[node];
-    if (mf_is(element, HTML_IMG) || mf_is(element, HTML_AREA)) {
-        return mf_attribute(p, node, "alt", text);
+    if (microformat_is(element, HTML_IMG) || microformat_is(element, HTML_AREA)) {
+        return microformat_attribute(p, node, "alt", text);
     }
-    return mf_is_named(element, "abbr") && mf_attribute(p, node, "title", text);
+    return microformat_is_named(element, "abbr") && microformat_attribute(p, node, "title", text);
 }
 
 static void
-imply_name(struct mf_parser *p, struct microformat_item *item)
+imply_name(struct microformat_parser *p, struct microformat_item *item)
 {
     struct microformat_value value = {.kind = MICROFORMAT_TEXT, .node = item->node};
     struct slice text;
@@ -87,51 +87,51 @@ imply_name(struct mf_parser *p, struct microformat_item *item)
     uint32_t node = item->node;
     for (int level = 0; !found && level < 2; level++) {
         node = only_child(p, node);
-        if (node == 0 || mf_is_root(p, node)) {
+        if (node == 0 || microformat_is_root(p, node)) {
             break;
         }
         found = name_attribute(p, node, &text) && text.length > 0;
     }
-    value.text = found ? slice_trim(text) : mf_plain_text(p, item->node);
+    value.text = found ? slice_trim(text) : microformat_plain_text(p, item->node);
     add(p, item, "name", &value);
 }
 
 static bool
-photo_of(struct mf_parser *p, uint32_t node, struct microformat_value *value)
+photo_of(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
     const struct html_node *element = &p->nodes[node];
     struct slice source;
     value->node = node;
-    if (mf_is(element, HTML_IMG) && mf_attribute(p, node, "src", &source)) {
-        mf_read_image(p, node, source, value);
+    if (microformat_is(element, HTML_IMG) && microformat_attribute(p, node, "src", &source)) {
+        microformat_read_image(p, node, source, value);
         return true;
     }
-    if (mf_is(element, HTML_OBJECT) && mf_attribute(p, node, "data", &source)) {
-        value->text = mf_resolve(p, source);
+    if (microformat_is(element, HTML_OBJECT) && microformat_attribute(p, node, "data", &source)) {
+        value->text = microformat_resolve(p, source);
         return true;
     }
     return false;
 }
 
 static bool
-url_of(struct mf_parser *p, uint32_t node, struct microformat_value *value)
+url_of(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
     const struct html_node *element = &p->nodes[node];
     struct slice href;
     value->node = node;
-    if ((!mf_is(element, HTML_A) && !mf_is(element, HTML_AREA)) ||
-        !mf_attribute(p, node, "href", &href)) {
+    if ((!microformat_is(element, HTML_A) && !microformat_is(element, HTML_AREA)) ||
+        !microformat_attribute(p, node, "href", &href)) {
         return false;
     }
-    value->text = mf_resolve(p, href);
+    value->text = microformat_resolve(p, href);
     return true;
 }
 
 /* The item's element, its only child of a type, or that of its only child. */
 static void
-imply(struct mf_parser *p, struct microformat_item *item, const char *name,
+imply(struct microformat_parser *p, struct microformat_item *item, const char *name,
       const enum html_element elements[2],
-      bool (*read)(struct mf_parser *p, uint32_t node, struct microformat_value *value))
+      bool (*read)(struct microformat_parser *p, uint32_t node, struct microformat_value *value))
 {
     struct microformat_value value = {.kind = MICROFORMAT_URL};
     if (read(p, item->node, &value)) {
@@ -142,24 +142,24 @@ imply(struct mf_parser *p, struct microformat_item *item, const char *name,
     for (int level = 0; level < 2 && node != 0; level++) {
         for (int i = 0; i < 2; i++) {
             const uint32_t child = only_of_type(p, node, elements[i]);
-            if (child != 0 && !mf_is_root(p, child) && read(p, child, &value)) {
+            if (child != 0 && !microformat_is_root(p, child) && read(p, child, &value)) {
                 add(p, item, name, &value);
                 return;
             }
         }
         node = only_child(p, node);
-        if (node != 0 && mf_is_root(p, node)) {
+        if (node != 0 && microformat_is_root(p, node)) {
             return;
         }
     }
 }
 
 void
-mf_imply(struct mf_parser *p, struct microformat_item *item)
+microformat_imply(struct microformat_parser *p, struct microformat_item *item)
 {
     static const enum html_element photos[2] = {HTML_IMG, HTML_OBJECT};
     static const enum html_element links[2] = {HTML_A, HTML_AREA};
-    if (item->has_nested || !mf_spend(p, 1)) {
+    if (item->has_nested || !microformat_spend(p, 1)) {
         return;
     }
     const bool has_url = item->has_url;

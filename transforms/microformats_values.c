@@ -6,7 +6,7 @@
 enum images { IMAGES_ALT, IMAGES_ALT_OR_SOURCE, IMAGES_NONE };
 
 static struct slice
-keep(struct mf_parser *p, struct slice text)
+keep(struct microformat_parser *p, struct slice text)
 {
     if (text.length == 0) {
         return SLICE("");
@@ -17,65 +17,65 @@ keep(struct mf_parser *p, struct slice text)
 }
 
 struct slice
-mf_resolve(struct mf_parser *p, struct slice reference)
+microformat_resolve(struct microformat_parser *p, struct slice reference)
 {
     reference = slice_trim(reference);
     buf_reset(&p->url);
     if (iri_resolve(p->base, reference, &p->url, NULL) != STATUS_OK) {
         return reference;
     }
-    return mf_spend(p, p->url.length) ? keep(p, buf_slice(&p->url)) : (struct slice){0};
+    return microformat_spend(p, p->url.length) ? keep(p, buf_slice(&p->url)) : (struct slice){0};
 }
 
 /* ---- text ---- */
 
 static void
-gather_image(struct mf_parser *p, uint32_t node, enum images images)
+gather_image(struct microformat_parser *p, uint32_t node, enum images images)
 {
     struct slice text;
     if (images == IMAGES_NONE) {
         return;
     }
-    if (mf_attribute(p, node, "alt", &text)) {
+    if (microformat_attribute(p, node, "alt", &text)) {
         buf_append_slice(&p->text, text);
-    } else if (images == IMAGES_ALT_OR_SOURCE && mf_attribute(p, node, "src", &text)) {
+    } else if (images == IMAGES_ALT_OR_SOURCE && microformat_attribute(p, node, "src", &text)) {
         buf_append_char(&p->text, ' ');
-        buf_append_slice(&p->text, mf_resolve(p, text));
+        buf_append_slice(&p->text, microformat_resolve(p, text));
         buf_append_char(&p->text, ' ');
     }
 }
 
 static void
-gather(struct mf_parser *p, uint32_t node, enum images images)
+gather(struct microformat_parser *p, uint32_t node, enum images images)
 {
-    struct mf_children children = mf_children_of(p, node);
+    struct microformat_children children = microformat_children_of(p, node);
     uint32_t i;
-    while ((i = mf_next(p, &children)) != 0) {
+    while ((i = microformat_next(p, &children)) != 0) {
         const struct html_node *inner = &p->nodes[i];
-        if (!mf_spend(p, 1 + (inner->kind == HTML_TEXT ? inner->text.length / 16 : 0))) {
+        if (!microformat_spend(p, 1 + (inner->kind == HTML_TEXT ? inner->text.length / 16 : 0))) {
             continue;
         }
         if (inner->kind == HTML_TEXT) {
             buf_append_slice(&p->text, inner->text);
-        } else if (mf_is(inner, HTML_IMG)) {
+        } else if (microformat_is(inner, HTML_IMG)) {
             gather_image(p, i, images);
-        } else if (!mf_is(inner, HTML_SCRIPT) && !mf_is(inner, HTML_STYLE)) {
+        } else if (!microformat_is(inner, HTML_SCRIPT) && !microformat_is(inner, HTML_STYLE)) {
             gather(p, i, images);
         }
     }
 }
 
 static struct slice
-text_of_node(struct mf_parser *p, uint32_t node, enum images images)
+text_of_node(struct microformat_parser *p, uint32_t node, enum images images)
 {
     buf_reset(&p->text);
     gather(p, node, images);
     const struct slice text = slice_trim(buf_slice(&p->text));
-    return mf_spend(p, text.length / 16) ? keep(p, text) : (struct slice){0};
+    return microformat_spend(p, text.length / 16) ? keep(p, text) : (struct slice){0};
 }
 
 struct slice
-mf_plain_text(struct mf_parser *p, uint32_t node)
+microformat_plain_text(struct microformat_parser *p, uint32_t node)
 {
     return text_of_node(p, node, IMAGES_ALT);
 }
@@ -132,13 +132,13 @@ is_address(struct slice name)
 }
 
 static void
-serialise(struct mf_parser *p, uint32_t node)
+serialise(struct microformat_parser *p, uint32_t node)
 {
     struct buf *out = &p->text;
     const bool raw = (html_element_rules(p->nodes[node].element) & RULE_RAW) != 0;
     for (uint32_t i = node + 1; i < p->nodes[node].end;) {
         const struct html_node *inner = &p->nodes[i];
-        if (!mf_spend(p, 1 + (inner->kind == HTML_TEXT ? inner->text.length / 16 : 0))) {
+        if (!microformat_spend(p, 1 + (inner->kind == HTML_TEXT ? inner->text.length / 16 : 0))) {
             return;
         }
         if (inner->kind == HTML_TEXT) {
@@ -154,7 +154,8 @@ serialise(struct mf_parser *p, uint32_t node)
             buf_append_slice(out, attribute->name);
             buf_append_string(out, "=\"");
             escape(out,
-                   is_address(attribute->name) ? mf_resolve(p, attribute->value) : attribute->value,
+                   is_address(attribute->name) ? microformat_resolve(p, attribute->value)
+                                               : attribute->value,
                    true);
             buf_append_char(out, '"');
         }
@@ -170,13 +171,13 @@ serialise(struct mf_parser *p, uint32_t node)
 }
 
 static void
-read_markup(struct mf_parser *p, uint32_t node, struct microformat_value *value)
+read_markup(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
     value->text = text_of_node(p, node, IMAGES_ALT_OR_SOURCE);
     buf_reset(&p->text);
     serialise(p, node);
     const struct slice html = slice_trim(buf_slice(&p->text));
-    value->html = mf_spend(p, html.length / 16) ? keep(p, html) : (struct slice){0};
+    value->html = microformat_spend(p, html.length / 16) ? keep(p, html) : (struct slice){0};
     value->has_html = true;
 }
 
@@ -184,61 +185,61 @@ read_markup(struct mf_parser *p, uint32_t node, struct microformat_value *value)
 
 struct pieces {
     bool any, date;
-    struct mf_moment moment;
+    struct microformat_moment moment;
     struct buf text;
 };
 
 /* What an element with class value says. */
 static struct slice
-piece_of(struct mf_parser *p, uint32_t node, bool title, bool date)
+piece_of(struct microformat_parser *p, uint32_t node, bool title, bool date)
 {
     const struct html_node *element = &p->nodes[node];
     struct slice text = {0};
     if (title) {
-        mf_attribute(p, node, "title", &text);
+        microformat_attribute(p, node, "title", &text);
         return text;
     }
-    if (mf_is(element, HTML_IMG) || mf_is(element, HTML_AREA)) {
-        mf_attribute(p, node, "alt", &text);
+    if (microformat_is(element, HTML_IMG) || microformat_is(element, HTML_AREA)) {
+        microformat_attribute(p, node, "alt", &text);
         return text;
     }
-    if ((mf_is(element, HTML_DATA) && mf_attribute(p, node, "value", &text)) ||
-        (mf_is_named(element, "abbr") && mf_attribute(p, node, "title", &text)) ||
+    if ((microformat_is(element, HTML_DATA) && microformat_attribute(p, node, "value", &text)) ||
+        (microformat_is_named(element, "abbr") && microformat_attribute(p, node, "title", &text)) ||
         (date &&
-         (mf_is(element, HTML_TIME) || mf_is_named(element, "ins") ||
-          mf_is_named(element, "del")) &&
-         mf_attribute(p, node, "datetime", &text))) {
+         (microformat_is(element, HTML_TIME) || microformat_is_named(element, "ins") ||
+          microformat_is_named(element, "del")) &&
+         microformat_attribute(p, node, "datetime", &text))) {
         return text;
     }
     return text_of_node(p, node, IMAGES_ALT);
 }
 
 static void
-find_pieces(struct mf_parser *p, uint32_t node, struct pieces *pieces)
+find_pieces(struct microformat_parser *p, uint32_t node, struct pieces *pieces)
 {
-    struct mf_children children = mf_children_of(p, node);
+    struct microformat_children children = microformat_children_of(p, node);
     uint32_t i;
-    while ((i = mf_next(p, &children)) != 0) {
-        if (p->nodes[i].kind != HTML_ELEMENT || !mf_spend(p, 1)) {
+    while ((i = microformat_next(p, &children)) != 0) {
+        if (p->nodes[i].kind != HTML_ELEMENT || !microformat_spend(p, 1)) {
             continue;
         }
-        const bool plain = mf_has_class(p, i, "value");
-        if (plain || mf_has_class(p, i, "value-title")) {
+        const bool plain = microformat_has_class(p, i, "value");
+        if (plain || microformat_has_class(p, i, "value-title")) {
             const struct slice piece = piece_of(p, i, !plain, pieces->date);
             pieces->any = true;
             if (pieces->date) {
-                mf_moment_add(&pieces->moment, piece);
+                microformat_moment_add(&pieces->moment, piece);
             } else {
                 buf_append_slice(&pieces->text, piece);
             }
-        } else if (!mf_is_root(p, i) && !mf_is_property(p, i)) {
+        } else if (!microformat_is_root(p, i) && !microformat_is_property(p, i)) {
             find_pieces(p, i, pieces);
         }
     }
 }
 
 static bool
-read_pieces(struct mf_parser *p, uint32_t node, struct slice *text)
+read_pieces(struct microformat_parser *p, uint32_t node, struct slice *text)
 {
     struct pieces pieces = {0};
     buf_init(&pieces.text, 64 << 20);
@@ -253,34 +254,34 @@ read_pieces(struct mf_parser *p, uint32_t node, struct slice *text)
 /* ---- by kind ---- */
 
 static void
-read_text(struct mf_parser *p, uint32_t node, struct microformat_value *value)
+read_text(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
     const struct html_node *element = &p->nodes[node];
     if (read_pieces(p, node, &value->text)) {
         return;
     }
-    if (((mf_is_named(element, "abbr") || mf_is(element, HTML_LINK)) &&
-         mf_attribute(p, node, "title", &value->text)) ||
-        ((mf_is(element, HTML_DATA) || mf_is(element, HTML_INPUT)) &&
-         mf_attribute(p, node, "value", &value->text)) ||
-        ((mf_is(element, HTML_IMG) || mf_is(element, HTML_AREA)) &&
-         mf_attribute(p, node, "alt", &value->text))) {
+    if (((microformat_is_named(element, "abbr") || microformat_is(element, HTML_LINK)) &&
+         microformat_attribute(p, node, "title", &value->text)) ||
+        ((microformat_is(element, HTML_DATA) || microformat_is(element, HTML_INPUT)) &&
+         microformat_attribute(p, node, "value", &value->text)) ||
+        ((microformat_is(element, HTML_IMG) || microformat_is(element, HTML_AREA)) &&
+         microformat_attribute(p, node, "alt", &value->text))) {
         return;
     }
-    value->text = mf_plain_text(p, node);
+    value->text = microformat_plain_text(p, node);
 }
 
 void
-mf_read_image(struct mf_parser *p, uint32_t node, struct slice source,
-              struct microformat_value *value)
+microformat_read_image(struct microformat_parser *p, uint32_t node, struct slice source,
+                       struct microformat_value *value)
 {
-    value->text = mf_resolve(p, source);
-    value->has_alt = !p->classic && mf_attribute(p, node, "alt", &value->alt);
+    value->text = microformat_resolve(p, source);
+    value->has_alt = !p->classic && microformat_attribute(p, node, "alt", &value->alt);
 }
 
 /* The attribute that is an element's address. */
 static bool
-address_of(struct mf_parser *p, uint32_t node, struct slice *text)
+address_of(struct microformat_parser *p, uint32_t node, struct slice *text)
 {
     const struct html_node *element = &p->nodes[node];
     if (element->space != HTML_SPACE_HTML) {
@@ -290,41 +291,43 @@ address_of(struct mf_parser *p, uint32_t node, struct slice *text)
     case HTML_A:
     case HTML_AREA:
     case HTML_LINK:
-        return mf_attribute(p, node, "href", text);
+        return microformat_attribute(p, node, "href", text);
     case HTML_IMG:
     case HTML_AUDIO:
     case HTML_SOURCE:
     case HTML_IFRAME:
-        return mf_attribute(p, node, "src", text);
+        return microformat_attribute(p, node, "src", text);
     case HTML_VIDEO:
-        return mf_attribute(p, node, "src", text) || mf_attribute(p, node, "poster", text);
+        return microformat_attribute(p, node, "src", text) ||
+               microformat_attribute(p, node, "poster", text);
     case HTML_OBJECT:
-        return mf_attribute(p, node, "data", text);
+        return microformat_attribute(p, node, "data", text);
     default:
         return false;
     }
 }
 
 static void
-read_url(struct mf_parser *p, uint32_t node, struct microformat_value *value)
+read_url(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
     const struct html_node *element = &p->nodes[node];
     struct slice text;
     if (address_of(p, node, &text)) {
-        if (mf_is(element, HTML_IMG)) {
-            mf_read_image(p, node, text, value);
+        if (microformat_is(element, HTML_IMG)) {
+            microformat_read_image(p, node, text, value);
         } else {
-            value->text = mf_resolve(p, text);
+            value->text = microformat_resolve(p, text);
         }
         return;
     }
     if (!read_pieces(p, node, &text) &&
-        !(mf_is_named(element, "abbr") && mf_attribute(p, node, "title", &text)) &&
-        !((mf_is(element, HTML_DATA) || mf_is(element, HTML_INPUT)) &&
-          mf_attribute(p, node, "value", &text))) {
+        !(microformat_is_named(element, "abbr") &&
+          microformat_attribute(p, node, "title", &text)) &&
+        !((microformat_is(element, HTML_DATA) || microformat_is(element, HTML_INPUT)) &&
+          microformat_attribute(p, node, "value", &text))) {
         text = text_of_node(p, node, IMAGES_NONE);
     }
-    value->text = mf_resolve(p, text);
+    value->text = microformat_resolve(p, text);
 }
 
 /* The date that the item's latest dates began with. */
@@ -337,8 +340,8 @@ date_before(const struct microformat_item *item)
          property = property->next) {
         const struct microformat_value *value = property->last;
         if (value && value->kind == MICROFORMAT_DATE && value->node >= latest &&
-            mf_date_of(value->text).length > 0) {
-            date = mf_date_of(value->text);
+            microformat_date_of(value->text).length > 0) {
+            date = microformat_date_of(value->text);
             latest = value->node;
         }
     }
@@ -346,13 +349,13 @@ date_before(const struct microformat_item *item)
 }
 
 static void
-read_date(struct mf_parser *p, uint32_t node, const struct microformat_item *item,
+read_date(struct microformat_parser *p, uint32_t node, const struct microformat_item *item,
           struct microformat_value *value)
 {
     const struct html_node *element = &p->nodes[node];
     struct pieces pieces = {.date = true};
     find_pieces(p, node, &pieces);
-    const struct mf_moment *moment = &pieces.moment;
+    const struct microformat_moment *moment = &pieces.moment;
     if (moment->date[0] != '\0' || moment->time[0] != '\0') {
         const struct slice before = date_before(item);
         struct slice date = slice_string(moment->date);
@@ -365,18 +368,19 @@ read_date(struct mf_parser *p, uint32_t node, const struct microformat_item *ite
         p->full |= !value->text.at;
         return;
     }
-    if (((mf_is(element, HTML_TIME) || mf_is_named(element, "ins") ||
-          mf_is_named(element, "del")) &&
-         mf_attribute(p, node, "datetime", &value->text)) ||
-        (mf_is_named(element, "abbr") && mf_attribute(p, node, "title", &value->text)) ||
-        ((mf_is(element, HTML_DATA) || mf_is(element, HTML_INPUT)) &&
-         mf_attribute(p, node, "value", &value->text))) {
+    if (((microformat_is(element, HTML_TIME) || microformat_is_named(element, "ins") ||
+          microformat_is_named(element, "del")) &&
+         microformat_attribute(p, node, "datetime", &value->text)) ||
+        (microformat_is_named(element, "abbr") &&
+         microformat_attribute(p, node, "title", &value->text)) ||
+        ((microformat_is(element, HTML_DATA) || microformat_is(element, HTML_INPUT)) &&
+         microformat_attribute(p, node, "value", &value->text))) {
         /* as it is written */
     } else {
         value->text = text_of_node(p, node, IMAGES_ALT);
     }
     const struct slice before = date_before(item);
-    if (before.length > 0 && mf_is_time(value->text)) {
+    if (before.length > 0 && microformat_is_time(value->text)) {
         value->text = arena_printf(p->arena, "%.*s %.*s", SLICE_PRINT(before),
                                    SLICE_PRINT(slice_trim(value->text)));
         p->full |= !value->text.at;
@@ -384,8 +388,8 @@ read_date(struct mf_parser *p, uint32_t node, const struct microformat_item *ite
 }
 
 void
-mf_read_value(struct mf_parser *p, uint32_t node, const struct microformat_item *item,
-              struct microformat_value *value)
+microformat_read_value(struct microformat_parser *p, uint32_t node,
+                       const struct microformat_item *item, struct microformat_value *value)
 {
     switch (value->kind) {
     case MICROFORMAT_TEXT:

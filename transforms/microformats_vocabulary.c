@@ -187,13 +187,13 @@ find(struct slice type, struct slice property)
 }
 
 const char *
-mf_class_of(struct slice type)
+microformat_class_of(struct slice type)
 {
     return find(type, (struct slice){0});
 }
 
 const char *
-mf_property_of(struct slice type, struct slice property)
+microformat_property_of(struct slice type, struct slice property)
 {
     return find(type, property);
 }
