@@ -197,6 +197,41 @@ test_patterns(void **state)
           "<http://a.example/c> <" RDF "type> <http://www.w3.org/ns/rdfa#Pattern> .\n");
 }
 
+/* A vocabulary that is a page itself, one class the other's equal. */
+static void
+give_vocabulary(void *context, struct slice iri, struct graph *into)
+{
+    (void)context;
+    const struct quad_sink sink = graph_sink(into);
+    rdfa_read_vocabulary(SLICE("Text/HTML; charset=utf-8"),
+                         SLICE("<p about='http://v/A' rel='rdfs:subClassOf' resource='http://v/B'>"
+                               "<p about='http://v/B' rel='owl:equivalentClass' "
+                               "resource='http://v/C'><p about='http://v/p' "
+                               "rel='rdfs:subPropertyOf' resource='http://v/q'>"),
+                         iri, &sink);
+}
+
+static void
+test_vocabulary(void **state)
+{
+    (void)state;
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    buf_init(&reports, 1 << 20);
+    const struct rdfa_options options = {.host = RDFA_HTML, .vocabulary = give_vocabulary};
+    assert_int_equal(
+        run("<p vocab='http://v/' about=a typeof=A property=p content=1>", options, &out),
+        STATUS_OK);
+    assert_string_equal(out.data, "<http://a.example/a> <http://v/p> \"1\" .\n"
+                                  "<http://a.example/a> <http://v/q> \"1\" .\n"
+                                  "<http://a.example/a> <" RDF "type> <http://v/A> .\n"
+                                  "<http://a.example/a> <" RDF "type> <http://v/B> .\n"
+                                  "<http://a.example/a> <" RDF "type> <http://v/C> .\n" HEAD
+                                  "<http://www.w3.org/ns/rdfa#usesVocabulary> <http://v/> .\n");
+    buf_release(&out);
+    buf_release(&reports);
+}
+
 static void
 test_reports(void **state)
 {
@@ -266,11 +301,12 @@ main(void)
 {
     xml_prepare();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_iris),     cmocka_unit_test(test_without_rdfa),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_literals), cmocka_unit_test(test_dates),
-        cmocka_unit_test(test_patterns), cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_limits),   cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_iris),       cmocka_unit_test(test_without_rdfa),
+        cmocka_unit_test(test_prefixes),   cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_literals),   cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_vocabulary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
