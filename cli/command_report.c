@@ -57,6 +57,8 @@ static const char *const kind_names[] = {"repaired", "problem", "advice", "unuse
 static const struct mending {
     const char *word, *mend;
 } mendings[] = {
+    {"remote context", "serve the context as application/ld+json at that URL, without robots.txt "
+                       "forbidding it, or write its terms into the page"},
     {"is not at hand", "serve the context as application/ld+json at that URL, without robots.txt "
                        "forbidding it, or write its terms into the page"},
     {"was not fetched", "serve the context as application/ld+json at that URL, or write its terms "
@@ -209,7 +211,7 @@ potential(struct report *report, struct page *page)
     if (!is_page(page->type) || !page->has_graph) {
         return;
     }
-    if (!has_data(page->counts)) {
+    if (!has_data(page->counts) && !page->findings[KIND_PROBLEM]) {
         finding(report, page, KIND_POTENTIAL, SLICE("no structured data"),
                 "describe what the page is about in a script of type application/ld+json, with "
                 "\"@context\": \"https://schema.org\"");
@@ -321,6 +323,23 @@ count_lines(struct slice text)
     return n + (text.length > 0 && text.at[text.length - 1] != '\n');
 }
 
+/* A document that is not there. */
+static void
+absence(struct report *report, struct slice record, struct page *page)
+{
+    struct slice via;
+    char text[URL_MAXIMUM + 64];
+    if (!slice_is(page->state, "gone") && !slice_is(page->state, "failed")) {
+        return;
+    }
+    if (!meta_record_text(record, META_VIA, &via)) {
+        via = SLICE("a seed of the crawl");
+    }
+    snprintf(text, sizeof text, "it could not be had; the way to it is from %.*s",
+             SLICE_PRINT(via));
+    finding(report, page, KIND_PROBLEM, slice_string(text), "mend the link, or redirect it");
+}
+
 static void
 report_page(struct report *report, struct slice record, struct page *page)
 {
@@ -334,6 +353,7 @@ report_page(struct report *report, struct slice record, struct page *page)
         finding(report, page, KIND_PROBLEM, slice_string(more), "");
     }
     lines(report, page, KIND_ADVICE, page->advice);
+    absence(report, record, page);
     read_graph(report, record, page);
     potential(report, page);
     if (report->format == FORMAT_JSON) {
