@@ -5,7 +5,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
 	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
 	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_values.o transforms/microdata_findings.o transforms/microdata_builtin.o \
-	transforms/microformats.o transforms/microformats_values.o transforms/microformats_implied.o \
+	transforms/microformats.o transforms/microformats_children.o transforms/microformats_values.o transforms/microformats_implied.o \
 	transforms/microformats_dates.o transforms/microformats_classic.o \
 	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \

@@ -98,37 +98,16 @@ date_term(struct writer *w, const struct microformat_value *value, char text[DAT
     return plain(w, value->node, value->text, language);
 }
 
-/* An address that stands as text was resolved like a link. */
-static struct slice
-mail_of(const struct microformat_value *value, struct slice name)
-{
-    struct slice text = value->text;
-    if (!slice_is(name, "email") || !slice_starts(text, SLICE("http"))) {
-        return (struct slice){0};
-    }
-    size_t from = text.length;
-    while (from > 0 && text.at[from - 1] != '/') {
-        from--;
-    }
-    text = slice_of(text.at + from, text.length - from);
-    const bool is_mail =
-        slice_find(text, '@') < text.length && slice_find(text, '?') == text.length;
-    return is_mail ? text : (struct slice){0};
-}
-
 static struct term
-url_term(struct writer *w, const struct microformat_value *value, struct slice name,
-         char language[36])
+url_term(struct writer *w, const struct microformat_value *value, char language[36])
 {
-    struct slice iri;
+    struct slice iri, url = value->text;
     char mail[512];
-    const struct slice address = mail_of(value, name);
-    const int length =
-        address.length > 0 ? snprintf(mail, sizeof mail, "mailto:%.*s", SLICE_PRINT(address)) : 0;
-    if (links_resolve(w->links,
-                      length > 0 && (size_t)length < sizeof mail ? slice_of(mail, (size_t)length)
-                                                                 : value->text,
-                      &iri)) {
+    if (microformat_is_mailbox(url) && url.length < 500) {
+        const int length = snprintf(mail, sizeof mail, "mailto:%.*s", SLICE_PRINT(url));
+        url = slice_of(mail, (size_t)length);
+    }
+    if (links_resolve(w->links, url, &iri)) {
         return term_iri(iri);
     }
     return plain(w, value->node, value->text, language);
@@ -227,7 +206,7 @@ say_value(struct writer *w, const struct microformat_item *item, const struct te
     set_line(w, value->node);
     switch (value->kind) {
     case MICROFORMAT_URL:
-        object = url_term(w, value, name, language);
+        object = url_term(w, value, language);
         break;
     case MICROFORMAT_DATE:
         object = date_term(w, value, date, language);

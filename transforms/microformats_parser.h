@@ -39,6 +39,8 @@ bool microformat_is(const struct html_node *node, enum html_element element);
 bool microformat_is_named(const struct html_node *node,
                           const char *name); /* elements without number */
 
+/* ---- microformats_children.c ---- */
+
 /* Children of a node in order, with what a classic item includes: for (microformat_children...;
  * microformat_next;) */
 struct microformat_children {
@@ -61,6 +63,9 @@ struct slice microformat_resolve(struct microformat_parser *p, struct slice refe
 /* Image with its alternative text. */
 void microformat_read_image(struct microformat_parser *p, uint32_t node, struct slice source,
                             struct microformat_value *value);
+
+/* An e-mail address that stands as text where a URL is expected: it is no relative URL. */
+bool microformat_is_mailbox(struct slice text);
 
 /* ---- microformats_implied.c ---- */
 

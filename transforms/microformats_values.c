@@ -307,6 +307,20 @@ address_of(struct microformat_parser *p, uint32_t node, struct slice *text)
     }
 }
 
+bool
+microformat_is_mailbox(struct slice text)
+{
+    text = slice_trim(text);
+    const size_t sign = slice_find(text, '@');
+    for (size_t i = 0; i < text.length; i++) {
+        const char c = text.at[i];
+        if (c == ':' || c == '/' || c == '?' || c == '#' || (unsigned char)c <= ' ') {
+            return false;
+        }
+    }
+    return sign > 0 && sign + 1 < text.length;
+}
+
 static void
 read_url(struct microformat_parser *p, uint32_t node, struct microformat_value *value)
 {
@@ -327,7 +341,7 @@ read_url(struct microformat_parser *p, uint32_t node, struct microformat_value *
           microformat_attribute(p, node, "value", &text))) {
         text = text_of_node(p, node, IMAGES_NONE);
     }
-    value->text = microformat_resolve(p, text);
+    value->text = microformat_is_mailbox(text) ? slice_trim(text) : microformat_resolve(p, text);
 }
 
 /* The date that the item's latest dates began with. */
