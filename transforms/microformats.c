@@ -105,11 +105,30 @@ is_name(struct slice name)
     return last_is_letters;
 }
 
+/* Heights in a style sheet that many pages use: no microformats. */
+static bool
+is_height(struct slice name)
+{
+    static const struct slice names[] = {
+        SLICE_INIT("full"), SLICE_INIT("screen"), SLICE_INIT("auto"), SLICE_INIT("px"),
+        SLICE_INIT("min"),  SLICE_INIT("max"),    SLICE_INIT("fit"),  SLICE_INIT("svh"),
+        SLICE_INIT("lvh"),  SLICE_INIT("dvh")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_equal(names[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 is_root_name(struct slice word)
 {
-    return word.length > 2 && word.at[0] == 'h' && word.at[1] == '-' &&
-           is_name(slice_of(word.at + 2, word.length - 2));
+    if (word.length < 3 || word.at[0] != 'h' || word.at[1] != '-') {
+        return false;
+    }
+    const struct slice name = {word.at + 2, word.length - 2};
+    return is_name(name) && !is_height(name);
 }
 
 static bool

@@ -83,4 +83,3 @@ microformat_next(struct microformat_parser *p, struct microformat_children *chil
     }
     return 0;
 }
-

@@ -103,6 +103,13 @@ test_markup_and_children(void **state)
 }
 
 static void
+test_style_sheets_heights_are_no_items(void **state)
+{
+    (void)state;
+    expect("<div class='h-full h-4 h-screen'><p class=p-name>x</p></div>", "", "");
+}
+
+static void
 test_includes_end(void **state)
 {
     (void)state;
@@ -150,6 +157,7 @@ main(void)
         cmocka_unit_test(test_dates_are_typed_where_they_can_be),
         cmocka_unit_test(test_what_is_reviewed_has_the_review),
         cmocka_unit_test(test_markup_and_children),
+        cmocka_unit_test(test_style_sheets_heights_are_no_items),
         cmocka_unit_test(test_includes_end),
         cmocka_unit_test(test_work_is_bounded),
     };
