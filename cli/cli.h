@@ -76,29 +76,29 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
 
 /* ---- subcommands: argv[0] is the subcommand's name ---- */
 
-#define CLI_COMMAND_MAP(X)                                                    \
-    X(init, "make a data directory with a commented configuration")           \
-    X(crawl, "crawl seeds to the end, with progress")                         \
-    X(up, "start all processes of this machine and keep them running")        \
-    X(down, "stop what `up` started")                                         \
-    X(status, "show every stage: rate, queue, oldest job, bottleneck")        \
-    X(top, "show status again and again")                                     \
-    X(stats, "print all counters, as text or JSON")                           \
-    X(add, "add URIs to the crawl")                                           \
-    X(meta, "print what is known of a URI, as Turtle")                        \
-    X(report, "say what is to be mended on the pages of a site")              \
-    X(query, "answer a SPARQL query or a quad pattern")                       \
-    X(update, "change the index by SPARQL Update")                            \
-    X(import, "add RDF files to the index")                                   \
-    X(search, "find literals by keywords")                                    \
-    X(dump, "write all documents as sorted canonical N-Quads")                \
-    X(verify, "check the index against itself")                               \
-    X(queue, "look at waiting and buried jobs, give buried ones another try") \
-    X(scope, "show or change which URIs may be crawled, also while running")  \
-    X(detect, "say which type a file has")                                    \
-    X(transform, "turn a file into N-Quads")                                  \
-    X(transforms, "list the transforms of the registry, or test them")        \
-    X(replay, "transform archived documents again, without fetching")         \
+#define CLI_COMMAND_MAP(X)                                                       \
+    X(init, "make a data directory with a commented configuration")              \
+    X(crawl, "crawl seeds to the end, with progress")                            \
+    X(up, "start all processes of this machine and keep them running")           \
+    X(down, "stop what `up` started")                                            \
+    X(status, "show every stage: rate, queue, oldest job, bottleneck")           \
+    X(top, "show status again and again")                                        \
+    X(stats, "print all counters, as text or JSON")                              \
+    X(add, "add URIs to the crawl")                                              \
+    X(meta, "print what is known of a URI, as Turtle")                           \
+    X(report, "say what is to be mended on the pages of a site")                 \
+    X(query, "answer a SPARQL query or a quad pattern")                          \
+    X(update, "change the index by SPARQL Update")                               \
+    X(import, "add RDF files to the index")                                      \
+    X(search, "find literals by keywords")                                       \
+    X(dump, "write all documents as sorted canonical N-Quads")                   \
+    X(verify, "check the index against itself")                                  \
+    X(queue, "look at waiting and buried jobs, give buried ones another try")    \
+    X(scope, "show or change which URIs may be crawled, also while running")     \
+    X(detect, "say which type a file has")                                       \
+    X(transform, "turn a file into N-Quads")                                     \
+    X(transforms, "list the transforms of the registry, or test them")           \
+    X(replay, "transform archived documents again, without fetching")            \
     X(report, "tell publishers what was found in their pages, and what to mend") \
     X(selftest, "prove that the sandbox of the workers holds")
 

@@ -175,8 +175,7 @@ visit(void *context, struct slice key, struct slice record)
     struct document document;
     struct slice names = {0}, body = {0};
     replay->looked_at++;
-    if (slice_find(uri, '#') < uri.length ||
-        !document_of_meta(record, &replay->links, &document)) {
+    if (slice_find(uri, '#') < uri.length || !document_of_meta(record, &replay->links, &document)) {
         return true;
     }
     meta_record_text(record, META_TRANSFORM, &names);
@@ -214,9 +213,8 @@ scan(struct replay *replay, struct metastore_client *metastore, const char *form
     struct buf prefix;
     buf_init(&prefix, 2 * URL_MAXIMUM);
     buf_printf(&prefix, "u%s%s", format, text);
-    const enum status status =
-        metastore_scan(metastore, buf_slice(&prefix), (struct slice){0}, UINT32_MAX, visit, replay,
-                       SCAN_MS, why);
+    const enum status status = metastore_scan(metastore, buf_slice(&prefix), (struct slice){0},
+                                              UINT32_MAX, visit, replay, SCAN_MS, why);
     buf_release(&prefix);
     if (status == STATUS_OK && replay->status != STATUS_OK) {
         *why = replay->why;
@@ -273,9 +271,8 @@ wait_for_end(struct replay *replay, struct reason *why)
 static enum status
 show(struct replay *replay, struct reason *why)
 {
-    const struct by_hand_settings settings = {.options = replay->cli.options,
-                                              .directory = replay->cli.directory,
-                                              .cli = &replay->cli};
+    const struct by_hand_settings settings = {
+        .options = replay->cli.options, .directory = replay->cli.directory, .cli = &replay->cli};
     TRY(by_hand_open(&replay->hand, &settings, why));
     TRY(cli_serve(&replay->cli, "metastore", why));
     TRY(scan_all(replay, why));
@@ -316,8 +313,10 @@ run(struct replay *replay, bool ours, struct reason *why)
     TRY(document_registry_open(&replay->registry, replay->cli.options, replay->cli.directory, why));
     replay->transform = registry_find(replay->registry, slice_string(replay->name));
     if (replay->transform == NULL) {
-        fprintf(stderr, "quadrille replay: the registry has no transform %s any more; documents "
-                        "that it once ran on are meant\n", replay->name);
+        fprintf(stderr,
+                "quadrille replay: the registry has no transform %s any more; documents "
+                "that it once ran on are meant\n",
+                replay->name);
     }
     TRY(content_open(&replay->content, replay->cli.directory, replay->cli.cluster, &limits, why));
     TRY(replay->diff ? show(replay, why) : send(replay, ours, why));
@@ -372,8 +371,7 @@ command_replay(int argc, char **argv)
         {"diff", 0, FLAG_SWITCH, NULL, &replay->diff,
          "Changes nothing; prints which quads would go (-) and come (+), per document."},
         {"host", 0, FLAG_STRING, "HOST", &replay->host, "Only documents of this host."},
-        {"prefix", 0, FLAG_STRING, "URI", &replay->prefix,
-         "Only documents whose URI begins so."},
+        {"prefix", 0, FLAG_STRING, "URI", &replay->prefix, "Only documents whose URI begins so."},
         {0},
     };
     const struct program program = {

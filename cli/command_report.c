@@ -194,8 +194,8 @@ type_potential(struct report *report, struct page *page)
         snprintf(text, sizeof text, "no Content-Type is sent; the content is %.*s",
                  SLICE_PRINT(page->type));
     } else if (!slice_equal(page->type, said.essence)) {
-        snprintf(text, sizeof text, "it is sent as %.*s, but is %.*s",
-                 SLICE_PRINT(said.essence), SLICE_PRINT(page->type));
+        snprintf(text, sizeof text, "it is sent as %.*s, but is %.*s", SLICE_PRINT(said.essence),
+                 SLICE_PRINT(page->type));
     } else {
         return;
     }
@@ -305,7 +305,8 @@ read_graph(struct report *report, struct slice record, struct page *page)
     struct document document;
     struct warc_record archived;
     struct reason why;
-    if (document_of_meta(record, &report->links, &document) && document.conversion.file.length > 0 &&
+    if (document_of_meta(record, &report->links, &document) &&
+        document.conversion.file.length > 0 &&
         content_read(report->content, &document.conversion, &report->memory, &archived, &why) ==
             STATUS_OK) {
         page->graph = archived.body;
@@ -461,8 +462,10 @@ scan(struct report *report, const char *site, struct reason *why)
     buf_release(&prefix);
     metastore_client_close(metastore);
     if (status == STATUS_OK && report->out.overflowed) {
-        status = status_fail(why, STATUS_LIMIT, "the report is longer than %d bytes; name a part "
-                                                "of the site", REPORT_MAXIMUM);
+        status = status_fail(why, STATUS_LIMIT,
+                             "the report is longer than %d bytes; name a part "
+                             "of the site",
+                             REPORT_MAXIMUM);
     }
     if (status == STATUS_OK && report->pages == 0) {
         status = status_fail(why, STATUS_NOT_FOUND, "nothing is known of %.200s", site);

@@ -134,9 +134,9 @@ test(struct by_hand *hand, struct registry *registry, const char *directory, cha
     buf_release(&example.link);
     buf_release(&example.input);
     buf_release(&example.expected);
-    return failed == 0 ? STATUS_OK
-                       : status_fail(why, STATUS_MISUSE, "%u of %u examples fail", failed,
-                                     passed + failed);
+    return failed == 0
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE, "%u of %u examples fail", failed, passed + failed);
 }
 
 /* ---- the command ---- */

@@ -23,7 +23,8 @@ enum {
 struct resource {
     unsigned references;
     uint64_t until_ms;
-    char *key; /* of what was asked for */
+    bool old;
+    char *key;                        /* of what was asked for */
     struct transform_resource public; /* without uri; slices point to the buffers */
     struct buf document_uri, content_type, links, bytes, failure;
 };
@@ -32,6 +33,7 @@ struct resources {
     struct metastore_client *metastore;
     struct content *content;
     size_t bytes_most;
+    uint64_t age_ms;
     struct resource *cache[CACHE_ENTRIES]; /* latest first */
     size_t cache_count, cache_bytes;
 };
@@ -104,8 +106,8 @@ resource_publish(struct resource *resource)
         .bytes = buf_slice(&resource->bytes),
         .failure = buf_slice(&resource->failure),
     };
-    resource->until_ms = clock_monotonic_ms() +
-                         (resource->failure.length > 0 ? CACHE_FAILED_MS : CACHE_FOUND_MS);
+    resource->until_ms =
+        clock_monotonic_ms() + (resource->failure.length > 0 ? CACHE_FAILED_MS : CACHE_FOUND_MS);
 }
 
 /* ---- the cache ---- */
@@ -164,6 +166,7 @@ resources_open(const struct resources_settings *settings)
     resources->metastore = settings->metastore;
     resources->content = settings->content;
     resources->bytes_most = settings->bytes;
+    resources->age_ms = settings->age_ms;
     return resources;
 }
 
@@ -269,11 +272,31 @@ location_of(struct slice record)
 static void
 copy_response(struct resource *resource, const struct warc_record *record)
 {
-    buf_append_slice(&resource->content_type, warc_http_header(record->http_header, "Content-Type"));
+    buf_append_slice(&resource->content_type,
+                     warc_http_header(record->http_header, "Content-Type"));
     buf_append_slice(&resource->links, warc_http_header(record->http_header, "Link"));
     if (buf_append_slice(&resource->bytes, record->body) != STATUS_OK) {
         buf_append_string(&resource->failure, "it is too long");
     }
+}
+
+static bool
+is_old(const struct resources *resources, struct slice record)
+{
+    uint64_t fetched = 0;
+    return resources->age_ms > 0 && meta_record_number(record, META_FETCHED, &fetched) &&
+           fetched + resources->age_ms < clock_wall_ms();
+}
+
+/* A later attempt got no answer: what an earlier one got is still in the archive. */
+static bool
+has_earlier(struct slice state, struct slice record)
+{
+    uint64_t status = 0;
+    struct slice text;
+    return slice_is(state, "failed") && meta_record_text(record, META_WARC_FILE, &text) &&
+           meta_record_number(record, META_HTTP_STATUS, &status) && status >= 200 &&
+           status <= 299 && !meta_record_text(record, META_TRUNCATED, &text);
 }
 
 /* The body from the archive. Other statuses than OK are worth another try. */
@@ -300,6 +323,7 @@ read_body(struct resource_set *set, struct wanted *wanted, struct slice stored, 
                    strlen(wanted->at) - (sizeof RESOURCE_FRAGMENT - 1));
     }
     buf_release(&memory);
+    resource->old = is_old(set->resources, stored);
     resource_publish(resource);
     cache_add(set->resources, resource);
     settle(wanted, resource);
@@ -349,7 +373,7 @@ take_record(struct resource_set *set, struct wanted *wanted, struct slice record
         wanted->finding = PENDING; /* tried, to be tried again */
     } else if (slice_is(state, "redirected")) {
         follow_redirect(wanted, record);
-    } else if (slice_is(state, "fetched")) {
+    } else if (slice_is(state, "fetched") || has_earlier(state, record)) {
         return read_body(set, wanted, record, why);
     } else {
         take_failure(set, wanted, state, record);
@@ -490,9 +514,26 @@ resource_set_unknown(const struct resource_set *set, resource_visit *visit, void
 {
     for (size_t i = 0; i < set->count; i++) {
         if (set->wanted[i].finding == UNKNOWN) {
-            visit(context, slice_string(set->wanted[i].key));
+            visit(context, slice_string(set->wanted[i].key), false);
         }
     }
+}
+
+void
+resource_set_old(const struct resource_set *set, resource_visit *visit, void *context)
+{
+    struct buf key;
+    buf_init(&key, KEY_BYTES);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct resource *resource = set->wanted[i].resource;
+        if (resource != NULL && resource->old) {
+            buf_reset(&key);
+            buf_append_slice(&key, buf_slice(&resource->document_uri));
+            buf_append_string(&key, RESOURCE_FRAGMENT);
+            visit(context, buf_slice(&key), true);
+        }
+    }
+    buf_release(&key);
 }
 
 void

@@ -21,6 +21,7 @@ struct resources_settings {
     struct metastore_client *metastore; /* must live as long; NULL: nothing is known */
     struct content *content;            /* must live as long; NULL without metastore */
     size_t bytes;                       /* most of one document's resources together */
+    uint64_t age_ms;                    /* older ones are to be fetched again; 0: never */
 };
 struct resources *resources_open(const struct resources_settings *settings);
 /* After the metadata client was closed, or when no gathering is under way. NULL is allowed. */
@@ -45,9 +46,11 @@ void resource_set_give(struct resource_set *set, struct slice uri, struct slice 
 
 /* URIs that are neither at hand nor known not to be had. */
 size_t resource_set_missing(const struct resource_set *set);
-/* Calls visit for the keys of those that nobody has queued for fetching. */
-typedef void resource_visit(void *context, struct slice key);
+/* Calls visit for the keys of those that nobody has queued for fetching, and of those that are so
+ * old that they should be fetched again. */
+typedef void resource_visit(void *context, struct slice key, bool again);
 void resource_set_unknown(const struct resource_set *set, resource_visit *visit, void *context);
+void resource_set_old(const struct resource_set *set, resource_visit *visit, void *context);
 /* Gives up waiting: what is missing has failed for this reason. */
 void resource_set_give_up(struct resource_set *set, const char *reason);
 

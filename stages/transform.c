@@ -124,6 +124,21 @@ archive_failed(const struct reason *why)
 }
 
 static void
+queue_resource(void *context, struct slice key, bool again)
+{
+    struct stage_job *job = context;
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = key,
+        .lane_name = url_origin(key),
+        .via = job->job.uri,
+        .flags = again ? JOB_RESOURCE | JOB_RECRAWL
+                       : JOB_RESOURCE, /* depth 0: it is never found again by a shorter way */
+    };
+    stage_output(job, &output);
+}
+
+static void
 store(struct transform_stage *stage, struct stage_job *job, const struct worker_answer *answer,
       const struct document_outcome *outcome)
 {
@@ -149,26 +164,16 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
     set_record(job, &location, stage->node, &document.conversion);
     set_meta(job, outcome, answer);
     stage_output_next(job, STAGE_INDEX, &document);
+    const struct transforming *transforming = job->state;
+    if (transforming->set != NULL) {
+        resource_set_old(transforming->set, queue_resource, job);
+    }
     stage_done(job);
 }
 
 /* ---- documents that need others ---- */
 
 static void submit(struct transforming *transforming);
-
-static void
-queue_resource(void *context, struct slice key)
-{
-    struct stage_job *job = context;
-    const struct job output = {
-        .key.stage = STAGE_FETCH,
-        .uri = key,
-        .lane_name = url_origin(key),
-        .via = job->job.uri,
-        .flags = JOB_RESOURCE, /* depth 0: it is never found again by a shorter way */
-    };
-    stage_output(job, &output);
-}
 
 /* Out of this process, until what is missing may be there. */
 static void
@@ -200,7 +205,8 @@ gathered(void *context, enum status status, const struct reason *why)
         return;
     }
     if (resource_set_missing(transforming->set) > 0) {
-        const bool waits = document->waiting_ms > 0 ? now < document->waiting_ms + limit : limit > 0;
+        const bool waits =
+            document->waiting_ms > 0 ? now < document->waiting_ms + limit : limit > 0;
         if (waits) {
             wait_for_others(transforming, now);
             return;
@@ -338,10 +344,11 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
     stage->resource_bytes = (size_t)opt_integer(options, "transform.resources");
     stage->wait_ms = opt_duration_ms(options, "transform.wait");
-    stage->resources =
-        resources_open(&(struct resources_settings){.metastore = stage_metastore(run),
-                                                    .content = stage->content,
-                                                    .bytes = stage->resource_bytes});
+    stage->resources = resources_open(
+        &(struct resources_settings){.metastore = stage_metastore(run),
+                                     .content = stage->content,
+                                     .bytes = stage->resource_bytes,
+                                     .age_ms = opt_duration_ms(options, "transform.resource_age")});
     TRY(open_writer(stage, why));
     TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_TRANSFORM, why));

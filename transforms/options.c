@@ -15,6 +15,9 @@ const struct opt transforms_options[] = {
     {"transform.wait", OPT_DURATION, "600", 0, 86400, NULL,
      "How long a document waits for others that it needs, JSON-LD contexts and stylesheets, to be "
      "fetched. After that, or at once with 0, it is transformed without them."},
+    {"transform.resource_age", OPT_DURATION, "2592000", 0, 1e9, NULL,
+     "A resource (transform.wait) older than this is fetched again when a document needs it; the "
+     "document does not wait for that. 0: never."},
     {"transform.output", OPT_SIZE, "128M", 1024, 2e9, NULL,
      "Bytes of N-Quads that one document may become. A document that would become more is buried."},
     {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,

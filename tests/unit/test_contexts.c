@@ -36,9 +36,10 @@ test_spellings(void **state)
 {
     (void)state;
     static const char *const spellings[] = {
-        "http://schema.org",      "https://schema.org",     "https://schema.org/",
-        "http://www.schema.org/", "HTTP://Schema.ORG",      "https://schema.org/#",
-        "schema.org",             "https://schema.org/docs/jsonldcontext.jsonld"};
+        "http://schema.org",   "https://schema.org",
+        "https://schema.org/", "http://www.schema.org/",
+        "HTTP://Schema.ORG",   "https://schema.org/#",
+        "schema.org",          "https://schema.org/docs/jsonldcontext.jsonld"};
     struct registry *registry = registry_new();
     char folder[4096];
     struct reason why;
