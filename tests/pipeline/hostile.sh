@@ -31,16 +31,15 @@ fi
 # ---- what unpacks to more than it should ----
 
 bomb() { # name: must end soon, by a limit or with an answer
-    local began=$SECONDS code
-    timeout 60 "$root/build/bin/quadrille" transform "$work/$1" >"$work/out" 2>"$work/why"
-    code=$?
+    local began=$SECONDS code=0
+    timeout 60 "$bin/quadrille" transform "$work/$1" >"$work/out" 2>"$work/why" || code=$?
     ((code < 124)) || fail "$1 ended with $code: $(tail -n 1 "$work/why")"
     ((SECONDS - began < 40)) || fail "$1 took $((SECONDS - began)) s"
     printf '%-24s exit %s, %s\n' "$1" "$code" "$(tail -n 1 "$work/why" | cut -c1-100)"
 }
 head -c 300000000 /dev/zero | gzip -9 >"$work/zeros.ttl.gz"
 bomb zeros.ttl.gz
-yes '<a:b> <a:b> <a:b> .' | head -n 10000000 | gzip -9 >"$work/statements.nt.gz"
+{ yes '<a:b> <a:b> <a:b> .' || true; } | head -n 10000000 | gzip -9 >"$work/statements.nt.gz"
 bomb statements.nt.gz
 gzip -9 <"$work/zeros.ttl.gz" | gzip -9 >"$work/twice.ttl.gz"
 bomb twice.ttl.gz
@@ -59,5 +58,4 @@ bomb twice.ttl.gz
 bomb entities.rdf
 printf '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description><rdf:value>&a;</rdf:value></rdf:Description></rdf:RDF>' >"$work/file.rdf"
 bomb file.rdf
-grep -q root: "$work/out" && fail "an entity of a document could read a file"
-exit 0
+! grep -q root: "$work/out" || fail "an entity of a document could read a file"
