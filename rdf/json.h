@@ -102,7 +102,7 @@ enum status json_read(struct slice text, const struct json_options *options, str
 
 /* The member, or NULL. object may be NULL or something else. */
 struct json *json_get(const struct json *object, struct slice key);
-bool json_equal(const struct json *a, const struct json *b); /* order of members matters */
+bool json_same(const struct json *a, const struct json *b); /* order of members matters */
 /* Of the value, not of its key; seeded anew in each process. */
 uint64_t json_hash(const struct json *node);
 uint64_t json_hash_text(struct slice text);
@@ -110,7 +110,7 @@ uint64_t json_hash_text(struct slice text);
 /* ---- building ---- */
 
 struct json *json_new(struct json_pool *pool, enum json_kind kind, uint32_t line);
-struct json *json_string(struct json_pool *pool, struct slice text, uint32_t line);
+struct json *json_as_text(struct json_pool *pool, struct slice text, uint32_t line);
 void json_append(struct json *parent, struct json *child); /* child->key set before, if any */
 /* Appends a member with its key; one with the same key takes its value instead. */
 void json_add(struct json_pool *pool, struct json *object, struct json *member);

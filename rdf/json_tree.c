@@ -41,7 +41,7 @@ json_new(struct json_pool *pool, enum json_kind kind, uint32_t line)
 }
 
 struct json *
-json_string(struct json_pool *pool, struct slice text, uint32_t line)
+json_as_text(struct json_pool *pool, struct slice text, uint32_t line)
 {
     struct json *node = json_new(pool, JSON_STRING, line);
     node->text = text;
@@ -131,7 +131,7 @@ json_hash(const struct json *node)
 }
 
 bool
-json_equal(const struct json *a, const struct json *b)
+json_same(const struct json *a, const struct json *b)
 {
     if (a->kind != b->kind) {
         return false;
@@ -144,7 +144,7 @@ json_equal(const struct json *a, const struct json *b)
     }
     const struct json *left = a->first, *right = b->first;
     while (left != NULL && right != NULL && slice_equal(left->key, right->key) &&
-           json_equal(left, right)) {
+           json_same(left, right)) {
         left = left->next;
         right = right->next;
     }

@@ -247,7 +247,7 @@ begin_context(struct jsonld *jsonld, const struct jsonld_context **active)
                            (struct context_flags){0}, active));
     }
     if (options->context_url.length > 0) {
-        const struct json *url = json_string(&jsonld->tree, options->context_url, 0);
+        const struct json *url = json_as_text(&jsonld->tree, options->context_url, 0);
         TRY(jsonld_process(jsonld, *active, url, jsonld->base, (struct context_flags){0}, active));
     }
     return STATUS_OK;

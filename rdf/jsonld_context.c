@@ -385,7 +385,7 @@ find_processed(struct jsonld *jsonld, const struct processed_context *key, bool 
             old->flags.override_protected == key->flags.override_protected &&
             old->flags.no_propagation == key->flags.no_propagation &&
             slice_equal(old->base_url, key->base_url) &&
-            (old->local == key->local || json_equal(old->local, key->local))) {
+            (old->local == key->local || json_same(old->local, key->local))) {
             return at;
         }
     }

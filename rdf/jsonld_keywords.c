@@ -12,7 +12,7 @@ jsonld_object(struct jsonld *jsonld, uint32_t line)
 struct json *
 jsonld_text(struct jsonld *jsonld, struct slice text, uint32_t line)
 {
-    return json_string(&jsonld->nodes, text, line);
+    return json_as_text(&jsonld->nodes, text, line);
 }
 
 struct json *

@@ -458,7 +458,7 @@ same_term(const struct jsonld_term *a, const struct jsonld_term *b)
            a->has_language == b->has_language && a->has_direction == b->has_direction &&
            a->containers == b->containers && a->prefix == b->prefix && a->reverse == b->reverse &&
            (a->context == NULL) == (b->context == NULL) &&
-           (a->context == NULL || json_equal(a->context, b->context));
+           (a->context == NULL || json_same(a->context, b->context));
 }
 
 /* "@type" may only be made a set, and be protected. */
