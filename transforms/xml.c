@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "transforms/html_entities.h"
 
 static xmlParserInputPtr
@@ -21,9 +22,18 @@ mute(void *context, const char *format, ...)
     (void)context, (void)format;
 }
 
+static void *
+resize(void *old, size_t size)
+{
+    return memory_resize(old, 1, size);
+}
+
 void
 xml_prepare(void)
 {
+    /* libxml2 and libxslt do not look everywhere whether there was memory. These are malloc and
+     * its kin, so what was allocated before stays right. */
+    xmlMemSetup(free, memory_alloc, resize, memory_string);
     xmlInitParser();
     xmlSetExternalEntityLoader(refuse);
     xmlSetGenericErrorFunc(NULL, mute);
