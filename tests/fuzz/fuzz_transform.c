@@ -4,14 +4,6 @@
 #include "transforms/transform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* libtidy loses some of its own memory on tangled pages; workers are replaced in time. */
-const char *
-__lsan_default_suppressions(void)
-{
-    return "leak:libtidy";
-}
 
 static const char *const types[] = {
     "application/rss+xml", "application/atom+xml", "application/rdf+xml", "text/turtle",
