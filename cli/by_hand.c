@@ -182,8 +182,7 @@ by_hand_transform(struct by_hand *hand, const struct transform_request *given,
         if (set != NULL) {
             request.resource_count = resource_set_list(set, &request.resources);
         }
-        status =
-            document_transform(hand->workers, &request, &hand->reply, outcome, died, why);
+        status = document_transform(hand->workers, &request, &hand->reply, outcome, died, why);
         if (status != STATUS_OK || outcome->state != TRANSFORM_WAITING) {
             break;
         }

@@ -44,8 +44,8 @@ struct document_outcome {
 void document_submit_transform(struct document_workers *workers,
                                const struct transform_request *request, struct buf *header,
                                worker_done *done, void *context);
-/* Submits and waits. *outcome points into reply (buf_init'ed, large; reset here). A worker that died
- * is reported by a status other than OK and *died. */
+/* Submits and waits. *outcome points into reply (buf_init'ed, large; reset here). A worker that
+ * died is reported by a status other than OK and *died. */
 enum status document_transform(struct document_workers *workers,
                                const struct transform_request *request, struct buf *reply,
                                struct document_outcome *outcome, bool *died, struct reason *why);

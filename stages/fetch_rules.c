@@ -59,8 +59,7 @@ decide(struct task *task, const struct host *host)
         task_retry(task, 0, host->reason);
         return;
     }
-    if (host->access == HOST_BY_RULES &&
-        !robots_allows(host->robots, url_path_query(task->url))) {
+    if (host->access == HOST_BY_RULES && !robots_allows(host->robots, url_path_query(task->url))) {
         task_done(task, "denied", "robots.txt of the host");
         return;
     }

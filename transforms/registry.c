@@ -185,8 +185,8 @@ read_match(struct registry *registry, const struct place *place, char **words, s
             !condition(words[i], "namespace=", &match->namespace) &&
             !condition(words[i], "profile=", &match->profile) &&
             !condition(words[i], "header=", &match->header)) {
-            return fault(place, why, "neither root=, namespace=, profile=, header= nor ->:",
-                         words[i]);
+            return fault(place, why,
+                         "neither root=, namespace=, profile=, header= nor ->:", words[i]);
         }
     }
     if (match->header && strcmp(match->header, "link") != 0) {
@@ -322,8 +322,7 @@ registry_match(struct registry *registry, const struct registry_subject *subject
         const struct match *match = &registry->matches[i];
         if (!holds(match->type, subject->type) || !holds(match->root, subject->root) ||
             !holds(match->namespace, subject->namespace) ||
-            !holds(match->profile, subject->profile) ||
-            !holds(match->header, subject->header)) {
+            !holds(match->profile, subject->profile) || !holds(match->header, subject->header)) {
             continue;
         }
         for (size_t n = 0; n < match->count && count < REGISTRY_CHAIN; n++) {
