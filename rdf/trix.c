@@ -90,8 +90,7 @@ deliver(struct trix_reader *reader, size_t bytes)
     reader->delivered += bytes;
     if (reader->delivered > EXPANSION_FREE &&
         reader->delivered / EXPANSION_FACTOR > reader->given) {
-        settle(reader,
-               status_fail(reader->why, STATUS_LIMIT, "entities multiply the document"));
+        settle(reader, status_fail(reader->why, STATUS_LIMIT, "entities multiply the document"));
     }
     return reader->status == STATUS_OK;
 }
@@ -453,8 +452,7 @@ trix_parse(struct slice bytes, const struct parse_options *options, const struct
     static const struct parse_options defaults;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct reason unused = {{0}};
-    struct trix_reader reader = {
-        .sink = *sink, .why = why ? why : &unused, .element = ELEMENTS};
+    struct trix_reader reader = {.sink = *sink, .why = why ? why : &unused, .element = ELEMENTS};
     pthread_once(&once, xmlInitParser);
     options = options ? options : &defaults;
     const size_t term_size = options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE;

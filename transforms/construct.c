@@ -66,9 +66,9 @@ static void write_nodes(struct buf *out, const xmlNode *node, unsigned depth);
 static void
 write_element(struct buf *out, const xmlNode *node, unsigned depth)
 {
-    const bool foreign = node->ns && !is_in(node, XHTML) &&
-                         (node->parent->ns == NULL ||
-                          !xmlStrEqual(node->parent->ns->href, node->ns->href));
+    const bool foreign =
+        node->ns && !is_in(node, XHTML) &&
+        (node->parent->ns == NULL || !xmlStrEqual(node->parent->ns->href, node->ns->href));
     buf_printf(out, "<%s", node->name);
     if (foreign && !is_in(node->parent, (const char *)node->ns->href)) {
         buf_append_string(out, " xmlns=\"");
@@ -80,8 +80,8 @@ write_element(struct buf *out, const xmlNode *node, unsigned depth)
     }
     buf_append_char(out, '>');
     write_nodes(out, node->children, depth + 1);
-    const bool is_void = html_element_rules(html_element_of(
-                             slice_string((const char *)node->name))) & RULE_VOID;
+    const bool is_void =
+        html_element_rules(html_element_of(slice_string((const char *)node->name))) & RULE_VOID;
     if (!is_void) {
         buf_printf(out, "</%s>", node->name);
     }
@@ -220,7 +220,7 @@ read_text(const struct form *form, bool custom_html, struct slice text, struct b
             return CONSTRUCT_NONE;
         }
         return is_html_type(form->type) || has_tag(buf_slice(out)) ? CONSTRUCT_HTML
-                                                                  : CONSTRUCT_PLAIN;
+                                                                   : CONSTRUCT_PLAIN;
     }
     buf_reset(out);
     append_text(out, text);
@@ -327,9 +327,9 @@ construct_text(struct material *material, struct slice html)
 static bool
 is_link_attribute(struct slice name)
 {
-    static const char *const names[] = {"href",     "src",    "cite",       "action", "longdesc",
-                                        "data",     "poster", "background", "codebase",
-                                        "classid", "usemap"};
+    static const char *const names[] = {"href",     "src",     "cite",   "action",
+                                        "longdesc", "data",    "poster", "background",
+                                        "codebase", "classid", "usemap"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (slice_is(name, names[i])) {
             return true;

@@ -119,8 +119,7 @@ compile(struct material *material, const char *digest, const struct transform_re
     return place->stylesheet;
 }
 
-static void
-problem_of(struct material *material, struct slice uri, const char *format, ...)
+static void problem_of(struct material *material, struct slice uri, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static void
@@ -150,7 +149,8 @@ make_input(struct material *material, struct input *input, struct reason *why)
     }
     if (slice_is(material->request->type, "text/html")) {
         input->document = input->made = grddl_document(material);
-        return input->made ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "no memory for a document");
+        return input->made ? STATUS_OK
+                           : status_fail(why, STATUS_SYSTEM, "no memory for a document");
     }
     TRY(material_xml(material, why));
     input->document = material->xml;

@@ -21,8 +21,8 @@
 
 enum { GRDDL_STYLESHEETS = 8 /* of one document; more are a problem */ };
 
-/* Reads a list of digests, before the sandbox. A file that is not there allows nothing. MISUSE names
- * file and line. One thread. */
+/* Reads a list of digests, before the sandbox. A file that is not there allows nothing. MISUSE
+ * names file and line. One thread. */
 enum status grddl_allow(const char *path, struct reason *why);
 bool grddl_allows_any(void);
 

@@ -44,8 +44,7 @@ add(struct material *material, struct grddl_list *list, struct slice iri)
 
 /* Words are references to transformations. */
 static void
-add_words(struct material *material, struct slice base, struct slice words,
-          struct grddl_list *list)
+add_words(struct material *material, struct slice base, struct slice words, struct grddl_list *list)
 {
     struct links *links = &material->extractor.links;
     struct slice word, iri;
@@ -90,8 +89,7 @@ has_relation(struct slice rel, const char *term)
     while (next_word(&rel, &word)) {
         const size_t colon = slice_find(word, ':');
         const size_t from = colon < word.length ? colon + 1 : 0;
-        if (slice_equal_nocase(slice_of(word.at + from, word.length - from),
-                               slice_string(term))) {
+        if (slice_equal_nocase(slice_of(word.at + from, word.length - from), slice_string(term))) {
             return true;
         }
     }
@@ -105,9 +103,9 @@ find_links(struct material *material, const struct html_tree *tree, struct slice
     struct slice rel, href;
     for (uint32_t i = 0; i < tree->node_count; i++) {
         const struct html_node *node = &tree->nodes[i];
-        const bool link = node->kind == HTML_ELEMENT &&
-                          (node->element == HTML_A || node->element == HTML_LINK ||
-                           node->element == HTML_AREA);
+        const bool link =
+            node->kind == HTML_ELEMENT &&
+            (node->element == HTML_A || node->element == HTML_LINK || node->element == HTML_AREA);
         if (link && html_attribute(tree, i, "rel", &rel) && has_relation(rel, term) &&
             html_attribute(tree, i, "href", &href)) {
             add_words(material, base, href, list);
@@ -207,8 +205,7 @@ static void
 find_in_xml(struct material *material, struct grddl_list *list)
 {
     const xmlNodePtr root = xmlDocGetRootElement(material->xml);
-    xmlChar *named =
-        xmlGetNsProp(root, BAD_CAST "transformation", BAD_CAST GRDDL_NAMESPACE);
+    xmlChar *named = xmlGetNsProp(root, BAD_CAST "transformation", BAD_CAST GRDDL_NAMESPACE);
     if (named) {
         xmlChar *base = xmlNodeGetBase(material->xml, root);
         add_words(material, base ? slice_string((const char *)base) : material->request->uri,
@@ -217,8 +214,8 @@ find_in_xml(struct material *material, struct grddl_list *list)
     }
     xmlFree(named);
     if (root->ns && !xmlStrEqual(root->ns->href, BAD_CAST XHTML_SPACE)) {
-        look_into(material, slice_string((const char *)root->ns->href),
-                  "namespaceTransformation", list);
+        look_into(material, slice_string((const char *)root->ns->href), "namespaceTransformation",
+                  list);
     }
 }
 

@@ -1,5 +1,5 @@
-/* RDF/XML inside of other XML: each rdf:RDF element of an SVG picture, an Atom feed, any document, is
- * handed to the RDF/XML reader with the namespaces, base and language that it stands in. What is
+/* RDF/XML inside of other XML: each rdf:RDF element of an SVG picture, an Atom feed, any document,
+ * is handed to the RDF/XML reader with the namespaces, base and language that it stands in. What is
  * inside of rdf:RDF is that island's. */
 #include <libxml/tree.h>
 
@@ -12,8 +12,7 @@ enum { ISLANDS_MAXIMUM = 1000, ISLAND_BYTES = 64 << 20 };
 static bool
 is_island(const xmlNode *node)
 {
-    return node->type == XML_ELEMENT_NODE && node->ns &&
-           xmlStrEqual(node->name, BAD_CAST "RDF") &&
+    return node->type == XML_ELEMENT_NODE && node->ns && xmlStrEqual(node->name, BAD_CAST "RDF") &&
            xmlStrEqual(node->ns->href, BAD_CAST VOCABULARY_RDF);
 }
 
@@ -35,7 +34,8 @@ complete(xmlDocPtr document, xmlNodePtr node)
     xmlFree(language);
 }
 
-/* Problems and lines are told as those of the document: the island's first line is its element's. */
+/* Problems and lines are told as those of the document: the island's first line is its element's.
+ */
 struct island {
     struct material *material;
     struct quad_sink sink;
@@ -72,11 +72,11 @@ read_island(struct material *material, xmlNodePtr node, struct reason *why)
         const long line = xmlGetLineNo(node);
         island.line = line > 0 ? (uint32_t)line - 1 : 0;
         const struct quad_sink sink = {take_quad, &island};
-        const struct parse_options options = {
-            .base = base ? slice_string((const char *)base) : buf_slice(&material->iri),
-            .lenient = true,
-            .lines = material->request->explain,
-            .problems = {take_problem, &island}};
+        const struct parse_options options = {.base = base ? slice_string((const char *)base)
+                                                           : buf_slice(&material->iri),
+                                              .lenient = true,
+                                              .lines = material->request->explain,
+                                              .problems = {take_problem, &island}};
         struct reason problem;
         const struct slice bytes = {(const char *)xmlBufferContent(text),
                                     (size_t)xmlBufferLength(text)};

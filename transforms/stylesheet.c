@@ -17,6 +17,7 @@
 enum {
     DEPTH_MAXIMUM = 500,
     OPERATIONS_MAXIMUM = 5000000,
+    OPERATIONS_PER_BYTE = 50, /* and as many for each byte of the document */
     VARIABLES_MAXIMUM = 15000,
     STYLESHEET_MAXIMUM = 4 << 20
 };
@@ -144,8 +145,7 @@ take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr o
                                                           : SLICE("rdfxml");
     enum status status = STATUS_OK;
     if (length > 0) {
-        status =
-            rdf_run_bytes(material, syntax, slice_of((const char *)text, (size_t)length), why);
+        status = rdf_run_bytes(material, syntax, slice_of((const char *)text, (size_t)length), why);
     }
     xmlFree(text);
     return status;
@@ -166,7 +166,8 @@ stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr i
     context->_private = &state;
     context->maxTemplateDepth = DEPTH_MAXIMUM;
     context->maxTemplateVars = VARIABLES_MAXIMUM;
-    context->xpathCtxt->opLimit = OPERATIONS_MAXIMUM;
+    context->xpathCtxt->opLimit =
+        OPERATIONS_MAXIMUM + OPERATIONS_PER_BYTE * material->request->bytes.length;
     xsltSetTransformErrorFunc(context, NULL, mute);
     xmlDocPtr output = xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
     const bool failed = !output || context->state != XSLT_STATE_OK;

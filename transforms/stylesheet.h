@@ -60,8 +60,7 @@ struct slice construct_text(struct material *material, struct slice html);
 /* Plain text as HTML. */
 void construct_escape(struct buf *out, struct slice text);
 /* HTML with absolute links, without scripts, styles and comments. */
-void construct_html(struct material *material, xmlNodePtr node, struct slice html,
-                    struct buf *out);
+void construct_html(struct material *material, xmlNodePtr node, struct slice html, struct buf *out);
 /* Each link of a, area (is_image false) and img. */
 void construct_links(struct material *material, xmlNodePtr node, struct slice html,
                      void (*take)(void *context, bool is_image, struct slice iri), void *context);

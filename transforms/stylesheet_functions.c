@@ -31,8 +31,8 @@ argument(xmlXPathParserContextPtr call, int count)
 static void
 give(xmlXPathParserContextPtr call, struct slice text)
 {
-    valuePush(call, xmlXPathWrapString(xmlStrndup(BAD_CAST(text.at ? text.at : ""),
-                                                  (int)text.length)));
+    valuePush(call,
+              xmlXPathWrapString(xmlStrndup(BAD_CAST(text.at ? text.at : ""), (int)text.length)));
 }
 
 static void
@@ -212,7 +212,7 @@ call_links(xmlXPathParserContextPtr call, int count)
     const enum construct_kind kind = text_argument(call, count, &raw, &node);
     if (count == 1) {
         struct link_nodes found = {NULL, xmlXPathNodeSetCreate(NULL)};
-        if (kind == CONSTRUCT_HTML && memchr(raw.data, '<', raw.length)) {
+        if (kind == CONSTRUCT_HTML && slice_find(buf_slice(&raw), '<') < raw.length) {
             found.tree = xsltCreateRVT(context);
         }
         if (found.tree) {
@@ -223,6 +223,37 @@ call_links(xmlXPathParserContextPtr call, int count)
         valuePush(call, xmlXPathWrapNodeSet(found.nodes));
     }
     buf_release(&raw);
+}
+
+/* q:split(list, separator): the parts, blanks off, without empty ones, as elements. */
+static void
+call_split(xmlXPathParserContextPtr call, int count)
+{
+    enum { PARTS_MAXIMUM = 1000 };
+    xsltTransformContextPtr context = xsltXPathGetTransformContext(call);
+    if (count != 2 || !context) {
+        xmlXPathSetArityError(call);
+        return;
+    }
+    xmlChar *separator = xmlXPathPopString(call), *list = xmlXPathPopString(call);
+    struct link_nodes found = {xsltCreateRVT(context), xmlXPathNodeSetCreate(NULL)};
+    struct slice left = slice_string((const char *)list);
+    if (found.tree) {
+        xsltRegisterLocalRVT(context, found.tree);
+    }
+    for (unsigned n = 0; found.tree && separator && left.length > 0 && n < PARTS_MAXIMUM;) {
+        const size_t end = slice_find(left, (char)separator[0]);
+        const struct slice part = slice_trim(slice_of(left.at, end));
+        if (part.length > 0) {
+            take_link(&found, false, part);
+            n++;
+        }
+        left = end < left.length ? slice_of(left.at + end + 1, left.length - end - 1)
+                                 : (struct slice){0};
+    }
+    valuePush(call, xmlXPathWrapNodeSet(found.nodes));
+    xmlFree(separator);
+    xmlFree(list);
 }
 
 /* ---- people ---- */
@@ -351,8 +382,8 @@ give_tag(xmlXPathParserContextPtr call, struct slice text)
         tag[i] = text.at[i] == '_' ? '-' : text.at[i];
     }
     const struct slice mended = {tag, text.length};
-    const bool good = text.length < sizeof tag && is_tag(mended) &&
-                      tag[text.length - 1] != '-' && !memmem(tag, text.length, "--", 2);
+    const bool good = text.length < sizeof tag && is_tag(mended) && tag[text.length - 1] != '-' &&
+                      !memmem(tag, text.length, "--", 2);
     give(call, good ? mended : SLICE(""));
 }
 
@@ -433,13 +464,12 @@ stylesheet_functions_register(void)
     static const struct {
         const char *name;
         xmlXPathFunction function;
-    } functions[] = {{"uri", call_uri},       {"base", call_base},
-                     {"resolve", call_resolve},
-                     {"date", call_date},     {"text", call_text},
-                     {"html", call_html},     {"links", call_links},
-                     {"mail", call_mail},     {"name", call_name},
-                     {"once", call_once},     {"language", call_language},
-                     {"local", call_local},   {"namespace", call_namespace}};
+    } functions[] = {
+        {"uri", call_uri},     {"base", call_base},          {"resolve", call_resolve},
+        {"date", call_date},   {"text", call_text},          {"html", call_html},
+        {"links", call_links}, {"mail", call_mail},          {"name", call_name},
+        {"split", call_split}, {"once", call_once},          {"language", call_language},
+        {"local", call_local}, {"namespace", call_namespace}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         xsltRegisterExtModuleFunction(BAD_CAST functions[i].name, BAD_CAST FUNCTIONS,
                                       functions[i].function);

@@ -142,8 +142,7 @@ rule_of_prefix(const struct stylesheet_names *names, const xmlChar *name, size_t
 {
     for (size_t i = 0; i < names->space_count; i++) {
         const xmlChar *prefix = names->spaces[i].prefix;
-        if (prefix && (size_t)xmlStrlen(prefix) == length &&
-            memcmp(prefix, name, length) == 0) {
+        if (prefix && (size_t)xmlStrlen(prefix) == length && memcmp(prefix, name, length) == 0) {
             return &names->spaces[i];
         }
     }
@@ -208,8 +207,7 @@ rename_element(const struct renaming *renaming, xmlNodePtr node)
     const xmlChar *colon = node->ns ? NULL : xmlStrchr(node->name, ':');
     const xmlChar *as = space;
     if (colon) {
-        const struct rule *rule =
-            rule_of_prefix(names, node->name, (size_t)(colon - node->name));
+        const struct rule *rule = rule_of_prefix(names, node->name, (size_t)(colon - node->name));
         if (!rule) {
             return;
         }

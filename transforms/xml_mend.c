@@ -402,7 +402,8 @@ static void
 put_instruction(struct mending *mending)
 {
     const char *from = mending->at;
-    const bool declaration = left(mending) > 5 && memcmp(from, "<?xml", 5) == 0 && is_space(from[5]);
+    const bool declaration =
+        left(mending) > 5 && memcmp(from, "<?xml", 5) == 0 && is_space(from[5]);
     const char *end = find(mending, "?>");
     if (declaration && mending->out->length > 0) {
         mending->mistakes[XML_JUNK_BEFORE]++;

@@ -21,10 +21,13 @@ is_named(const xmlNode *node, const char *const *names)
 static bool
 is_module(const xmlNode *node)
 {
-    static const char *const own[] = {"http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#",
-                                      "http://purl.org/rss/1.0/", "http://purl.org/net/rss1.1#",
+    static const char *const own[] = {"http://www.w3.org/2005/Atom",
+                                      "http://purl.org/atom/ns#",
+                                      "http://purl.org/rss/1.0/",
+                                      "http://purl.org/net/rss1.1#",
                                       "http://my.netscape.com/rdf/simple/0.9/",
-                                      "http://purl.org/dc/elements/1.1/", ""};
+                                      "http://purl.org/dc/elements/1.1/",
+                                      ""};
     const char *space = node->ns ? (const char *)node->ns->href : "";
     const xmlNode *root = xmlDocGetRootElement(node->doc);
     if (root->ns && strcmp(space, (const char *)root->ns->href) == 0) {
@@ -63,14 +66,16 @@ must_have(const xmlNode *parent, const struct term *subject, const char *const *
                 struct buf got;
                 buf_init(&got, 1 << 20);
                 bare(found.terms[i].value, false, &got);
-                good = good || same_text(slice_string((const char *)text), found.terms[i].value, false) ||
+                good = good ||
+                       same_text(slice_string((const char *)text), found.terms[i].value, false) ||
                        slice_equal(buf_slice(&got), buf_slice(&plain));
                 buf_release(&got);
             }
         }
         if (!good) {
             snprintf(missing.text, sizeof missing.text, "line %ld: %s \"%.100s\"",
-                     xmlGetLineNo((xmlNode *)(uintptr_t)node), what, text ? (const char *)text : "");
+                     xmlGetLineNo((xmlNode *)(uintptr_t)node), what,
+                     text ? (const char *)text : "");
         }
         buf_release(&plain);
         xmlFree(text);
@@ -165,11 +170,13 @@ run_feedvalidator(struct row *row, char *line)
         return;
     }
     if (!run_document(fields[1], "", "", (struct slice){0})) {
-        row_case(row, fields[0], false, "the transform failed, or gave something else a second time");
+        row_case(row, fields[0], false,
+                 "the transform failed, or gave something else a second time");
         return;
     }
-    const bool root = strcmp(fields[4], "expat") != 0 || (strcmp(detection.root, fields[2]) == 0 &&
-                                                          strcmp(detection.namespace, fields[3]) == 0);
+    const bool root =
+        strcmp(fields[4], "expat") != 0 ||
+        (strcmp(detection.root, fields[2]) == 0 && strcmp(detection.namespace, fields[3]) == 0);
     const bool all = check_independently();
     row_case(row, fields[0], root && all, "%s%s (%s, %s; root %s %s)", root ? "" : "another root; ",
              missing.text, detection.type, transform_state_name(result.state), detection.root,

@@ -95,8 +95,8 @@ step(const struct feed_graph *graph, const struct term *subject, const char *nam
 }
 
 static void
-follow(const struct feed_graph *graph, const struct term *subject, const char *path,
-       size_t length, struct feed_terms *found)
+follow(const struct feed_graph *graph, const struct term *subject, const char *path, size_t length,
+       struct feed_terms *found)
 {
     const char *slash = memchr(path, '/', length);
     if (!slash) {

@@ -27,23 +27,26 @@ struct feed_path {
     enum feed_kind kind;
 };
 
-#define EACH(key, path, kind)                                                        \
-    {"feed." key, path, kind}, {"entry." key, path, kind}, {"source." key, path, kind}
+#define EACH(key, path, kind)                              \
+    {"feed." key, path, kind}, {"entry." key, path, kind}, \
+    {                                                      \
+        "source." key, path, kind                          \
+    }
 
-#define PERSON(key, name, agent)                                                      \
+#define PERSON(key, name, agent)                                                             \
     EACH(key ".name", name, FEED_PERSON), EACH(key ".email", agent "/foaf:mbox", FEED_MAIL), \
-        EACH(key ".url", agent "/foaf:homepage", FEED_IRI),                           \
+        EACH(key ".url", agent "/foaf:homepage", FEED_IRI),                                  \
         EACH(key ".href", agent "/foaf:homepage", FEED_IRI)
 
 #define DESCRIPTION "rss:description|itunes:subtitle|itunes:summary"
 #define LINKS "rss:link|enc:enclosure|dcterms:license|*"
 
-#define PLACES                                                                            \
-    "georss:point|georss:box|georss:line|georss:polygon|gml:Point/gml:pos|"               \
-    "georss:where/gml:Point/gml:pos|georss:where/gml:LineString/gml:posList|"             \
-    "gml:LineString/gml:posList|gml:Polygon/gml:exterior/gml:LinearRing/gml:posList|"     \
-    "georss:where/gml:Point/gml:pos/rdf:value|georss:where/gml:Point/gml:coordinates|"    \
-    "georss:where/gml:LineString/gml:posList/rdf:value|"                                  \
+#define PLACES                                                                         \
+    "georss:point|georss:box|georss:line|georss:polygon|gml:Point/gml:pos|"            \
+    "georss:where/gml:Point/gml:pos|georss:where/gml:LineString/gml:posList|"          \
+    "gml:LineString/gml:posList|gml:Polygon/gml:exterior/gml:LinearRing/gml:posList|"  \
+    "georss:where/gml:Point/gml:pos/rdf:value|georss:where/gml:Point/gml:coordinates|" \
+    "georss:where/gml:LineString/gml:posList/rdf:value|"                               \
     "georss:where/gml:Polygon/gml:exterior/gml:LinearRing/gml:posList"
 
 static const struct feed_path feed_paths[] = {
@@ -212,8 +215,9 @@ static const struct feed_path feed_paths[] = {
     EACH("geo_long", "geo:long", FEED_STRING),
     EACH("madeup_element", "*", FEED_STRING),
 
-    EACH("*", "types and bases of texts are used, not kept; shapes and dictionaries have no "
-              "counterpart",
+    EACH("*",
+         "types and bases of texts are used, not kept; shapes and dictionaries have no "
+         "counterpart",
          FEED_NOT),
     {"*", "which dialect a feed was in, and what HTTP said, is not in the graph", FEED_NOT},
     {0}};

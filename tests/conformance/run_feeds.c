@@ -111,10 +111,12 @@ bare(struct slice html, bool is_html, struct buf *out)
     arena_init(&arena, 0);
     html_tree_init(&tree, &arena);
     html_tokenizer_init(&tokenizer, &tree, html);
-    while (is_html && (html_token_next(&tokenizer, &token), token.kind) != HTML_TOKEN_END_OF_INPUT) {
+    while (is_html &&
+           (html_token_next(&tokenizer, &token), token.kind) != HTML_TOKEN_END_OF_INPUT) {
         if (token.kind == HTML_TOKEN_TEXT) {
             buf_append_slice(out, token.text);
-        } else if (token.kind == HTML_TOKEN_START && (html_element_rules(token.element) & RULE_RAW)) {
+        } else if (token.kind == HTML_TOKEN_START &&
+                   (html_element_rules(token.element) & RULE_RAW)) {
             html_token_raw(&tokenizer, &token, &raw);
         }
     }
@@ -123,7 +125,8 @@ bare(struct slice html, bool is_html, struct buf *out)
     }
     size_t length = 0;
     for (size_t i = 0; i < out->length; i++) {
-        const bool nbsp = out->data[i] == '\xc2' && i + 1 < out->length && out->data[i + 1] == '\xa0';
+        const bool nbsp =
+            out->data[i] == '\xc2' && i + 1 < out->length && out->data[i + 1] == '\xa0';
         if (nbsp) {
             i++;
         } else if ((unsigned char)out->data[i] > ' ') {
@@ -194,12 +197,17 @@ seconds_of_tuple(const json_t *tuple)
     for (size_t i = 0; i < 6; i++) {
         part[i] = (int)json_integer_value(json_array_get(tuple, i));
     }
-    struct tm tm = {.tm_year = part[0] - 1900, .tm_mon = part[1] - 1, .tm_mday = part[2],
-                    .tm_hour = part[3], .tm_min = part[4], .tm_sec = part[5]};
+    struct tm tm = {.tm_year = part[0] - 1900,
+                    .tm_mon = part[1] - 1,
+                    .tm_mday = part[2],
+                    .tm_hour = part[3],
+                    .tm_min = part[4],
+                    .tm_sec = part[5]};
     return timegm(&tm);
 }
 
-/* Whether the pair of numbers, or each pair of a list, in either order, is among those of the text. */
+/* Whether the pair of numbers, or each pair of a list, in either order, is among those of the text.
+ */
 static bool
 has_numbers(struct slice text, const json_t *numbers)
 {
@@ -236,8 +244,8 @@ term_matches(const struct term *term, const struct feed_path *path, const json_t
     const char *at;
     switch (path->kind) {
     case FEED_TEXT:
-        return json_is_string(value) && (same_text(expected, term->value, false) ||
-                                         same_text(expected, term->value, true));
+        return json_is_string(value) &&
+               (same_text(expected, term->value, false) || same_text(expected, term->value, true));
     case FEED_HTML:
         return json_is_string(value) && same_text(expected, term->value, true);
     case FEED_STRING:
@@ -246,11 +254,11 @@ term_matches(const struct term *term, const struct feed_path *path, const json_t
         return json_is_string(value) && same_iri(expected, term->value);
     case FEED_MAIL:
         return slice_starts(term->value, SLICE("mailto:")) &&
-               slice_equal_nocase(expected,
-                                  slice_of(term->value.at + 7, term->value.length - 7));
+               slice_equal_nocase(expected, slice_of(term->value.at + 7, term->value.length - 7));
     case FEED_DATE:
         return seconds(term->value) != INT64_MIN &&
-               seconds(term->value) == (json_is_array(value) ? seconds_of_tuple(value) : seconds(expected));
+               seconds(term->value) ==
+                   (json_is_array(value) ? seconds_of_tuple(value) : seconds(expected));
     case FEED_PERSON: /* "Name (address)" */
         at = memmem(expected.at, expected.length, " (", 2);
         return same_text(at ? slice_of(expected.at, (size_t)(at - expected.at)) : expected,
@@ -288,8 +296,8 @@ has_links(const struct term *subject, struct slice html)
     feed_graph_get(&graph, subject, "sioc:links_to|foaf:depiction", &links);
     while ((html_token_next(&tokenizer, &token), token.kind) != HTML_TOKEN_END_OF_INPUT) {
         const bool image = token.element == HTML_IMG;
-        for (uint32_t i = 0; token.kind == HTML_TOKEN_START &&
-                             (image || token.element == HTML_A) && i < token.attribute_count;
+        for (uint32_t i = 0; token.kind == HTML_TOKEN_START && (image || token.element == HTML_A) &&
+                             i < token.attribute_count;
              i++) {
             const struct html_attribute *attribute = &tree.attributes[token.attribute + i];
             bool here = !slice_is(attribute->name, image ? "src" : "href") ||
@@ -356,7 +364,8 @@ split_path(const json_t *path, struct term *subject, char key[256])
         snprintf(key + strlen(key), 256 - strlen(key), "%s%s", i > from ? "." : "",
                  json_is_string(part) ? json_string_value(part) : "N");
     }
-    if (json_array_size(path) > 0 && strcmp(json_string_value(json_array_get(path, 0)), "len()") == 0) {
+    if (json_array_size(path) > 0 &&
+        strcmp(json_string_value(json_array_get(path, 0)), "len()") == 0) {
         strncat(key, ".len", 255 - strlen(key));
     }
     return true;
@@ -439,7 +448,8 @@ check_value(const struct term *subject, const char *key, const char *op, const j
     feed_graph_get(&graph, subject, path->path, &found);
     if (path->kind == FEED_YES && json_integer_value(value) == 0 && !json_is_true(value) &&
         found.count > 0 && slice_equal_nocase(slice_trim(found.terms[0].value), SLICE("yes"))) {
-        return SKIPPED; /* we keep the word; that " yes" or "YES" is none is that library's reading */
+        return SKIPPED; /* we keep the word; that " yes" or "YES" is none is that library's reading
+                         */
     }
     if (path->kind == FEED_COUNT) {
         return found.count == (size_t)json_integer_value(value) ? HELD : FAILED;
@@ -462,8 +472,8 @@ check_value(const struct term *subject, const char *key, const char *op, const j
     }
     for (size_t i = 0; i < found.count; i++) {
         if (term_matches(&found.terms[i], path, value)) {
-            const bool links = (path->kind == FEED_TEXT || path->kind == FEED_HTML) &&
-                               json_is_string(value);
+            const bool links =
+                (path->kind == FEED_TEXT || path->kind == FEED_HTML) && json_is_string(value);
             return !links || has_links(subject, slice_string(json_string_value(value))) ? HELD
                                                                                         : FAILED;
         }
@@ -483,8 +493,7 @@ check(const json_t *expectation, struct slice charset, char key[256])
         return strcmp(op, "false") == 0 ? (good ? HELD : FAILED) : SKIPPED;
     }
     if (strcmp(key, "encoding") == 0) {
-        const char *expected =
-            encoding_of_label(slice_string(json_string_value(value)));
+        const char *expected = encoding_of_label(slice_string(json_string_value(value)));
         const char *ours = encoding_of_xml(buf_slice(&bytes), charset);
         struct slice head = slice_of(bytes.data, bytes.length < 200 ? bytes.length : 200);
         /* RFC 3023's US-ASCII for text/xml is no more (RFC 7303); nothing is guessed from letters'

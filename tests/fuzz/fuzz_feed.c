@@ -6,9 +6,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const types[] = {
-    "application/rss+xml", "application/atom+xml", "application/rdf+xml",  "text/x-opml",
-    "application/xml",     "image/svg+xml",        "application/wsdl+xml", "application/x-sitemap+xml"};
+static const char *const types[] = {"application/rss+xml",  "application/atom+xml",
+                                    "application/rdf+xml",  "text/x-opml",
+                                    "application/xml",      "image/svg+xml",
+                                    "application/wsdl+xml", "application/x-sitemap+xml"};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -57,8 +57,7 @@ test_names_that_mean_the_same(void **state)
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
         expect("application/rss+xml", documents[i], D "<" RSS10 "title> \"T\"");
     }
-    expect("application/rss+xml",
-           ITEM("<itunes:duration>1:00</itunes:duration>"),
+    expect("application/rss+xml", ITEM("<itunes:duration>1:00</itunes:duration>"),
            I "<http://www.itunes.com/dtds/podcast-1.0.dtd#duration> \"1:00\"");
 }
 
@@ -85,7 +84,8 @@ test_texts(void **state)
 {
     (void)state;
     expect("application/rss+xml", ITEM("<title>a &amp;lt; b &#146;c&#146;</title>"),
-           "\"a < b \xe2\x80\x99""c\xe2\x80\x99\"");
+           "\"a < b \xe2\x80\x99"
+           "c\xe2\x80\x99\"");
     expect("application/rss+xml", ITEM("<title>1 &lt; 2</title>"), "\"1 < 2\"");
     expect("application/rss+xml",
            ITEM("<description>&lt;a href='/x' onclick='y'>z&lt;/a>&lt;script>q&lt;/script>"

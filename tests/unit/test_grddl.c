@@ -14,8 +14,8 @@
 #include "base/digest.h"
 #include "transforms/grddl.h"
 
-#define STYLE(body)                                                                       \
-    "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform' "     \
+#define STYLE(body)                                                                   \
+    "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform' " \
     "xmlns:h='http://www.w3.org/1999/xhtml'>" body "</xsl:stylesheet>"
 #define TITLE                                                                             \
     STYLE("<xsl:template match='/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/"        \
@@ -23,18 +23,18 @@
           "<e:title><xsl:value-of select='//h:title'/></e:title>"                         \
           "<e:rows><xsl:value-of select='count(//h:td)'/></e:rows>"                       \
           "</rdf:Description></rdf:RDF></xsl:template>")
-#define PLAIN                                                                              \
-    STYLE("<xsl:template match='/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/"         \
+#define PLAIN                                                                               \
+    STYLE("<xsl:template match='/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/"          \
           "22-rdf-syntax-ns#' xmlns:e='http://e.example/'><rdf:Description rdf:about='#x'>" \
           "<e:is rdf:nodeID='n'/></rdf:Description></rdf:RDF></xsl:template>")
 #define IMPORTING STYLE("<xsl:import href='http://x.example/more.xsl'/>")
-#define PAGE(profile, more)                                                                \
+#define PAGE(profile, more)                                                                 \
     "<html><head profile='" profile "'><title>Soup</title>" more "</head><body><table><tr>" \
     "<td>1<td>2</table>"
 #define VIEW "http://www.w3.org/2003/g/data-view"
 #define VIEWED "<link rel='transformation' href='/t.xsl'>"
-#define SAYS(name, value) "<http://x.example/d> <http://e.example/" name "> " value \
-                          " <http://x.example/d> .\n"
+#define SAYS(name, value) \
+    "<http://x.example/d> <http://e.example/" name "> " value " <http://x.example/d> .\n"
 
 struct fixture {
     struct registry *registry;
@@ -76,8 +76,7 @@ run(struct fixture *fixture, const char *type, const char *page,
 static bool
 holds(const struct buf *text, const char *part)
 {
-    return text->length > 0 &&
-           memmem(text->data, text->length, part, strlen(part)) != NULL;
+    return text->length > 0 && memmem(text->data, text->length, part, strlen(part)) != NULL;
 }
 
 static void
@@ -89,8 +88,8 @@ test_stylesheets_are_asked_for(void **state)
     assert_true(holds(&fixture->result.needs, "http://x.example/t.xsl\n"));
     run(fixture, "text/html", PAGE("", VIEWED), NULL, 0, true);
     assert_int_equal(fixture->result.state, TRANSFORM_WHOLE);
-    run(fixture, "application/xml",
-        "<a xmlns:g='" VIEW "#' g:transformation='u.xsl ../v.xsl'/>", NULL, 0, true);
+    run(fixture, "application/xml", "<a xmlns:g='" VIEW "#' g:transformation='u.xsl ../v.xsl'/>",
+        NULL, 0, true);
     assert_true(holds(&fixture->result.needs, "http://x.example/u.xsl\n"));
     assert_true(holds(&fixture->result.needs, "http://x.example/v.xsl\n"));
 }
@@ -122,8 +121,8 @@ test_what_stylesheets_may_not(void **state)
         {.uri = SLICE("http://x.example/t.xsl"), .bytes = SLICE(IMPORTING)},
         {.uri = SLICE("http://x.example/u.xsl"), .failure = SLICE("HTTP status 404")}};
     allow(IMPORTING);
-    run(fixture, "text/html",
-        PAGE(VIEW, VIEWED "<link rel='x transformation' href='/u.xsl'>"), resources, 2, true);
+    run(fixture, "text/html", PAGE(VIEW, VIEWED "<link rel='x transformation' href='/u.xsl'>"),
+        resources, 2, true);
     assert_int_equal(fixture->result.state, TRANSFORM_PART);
     assert_true(holds(&fixture->result.problems, "t.xsl cannot be compiled"));
     assert_true(holds(&fixture->result.problems, "u.xsl cannot be had: HTTP status 404"));

@@ -86,6 +86,7 @@
 <q:namespace iri="http://rssnamespace.org/feedburner/ext/1.0" as="http://rssnamespace.org/feedburner/ext/1.0" prefix="feedburner"/>
 <q:namespace iri="http://www.w3.org/1999/02/22-rdf-syntax-ns" as="http://www.w3.org/1999/02/22-rdf-syntax-ns#" prefix="rdf"/>
 
+<xsl:variable name="channel-language" select="string((/*/rss:channel | /rss:channel)[1]/rss:language)"/>
 <xsl:variable name="is-rdf" select="boolean(/rdf:RDF or /*[@rdf:about])"/>
 
 <!-- ==== feed and entries ==== -->
@@ -162,7 +163,7 @@
 
 <!-- ==== parts of properties ==== -->
 <xsl:template name="language">
-  <xsl:variable name="language" select="q:language(string((ancestor-or-self::rss:channel | /*/rss:channel)/rss:language))"/>
+  <xsl:variable name="language" select="q:language($channel-language)"/>
   <xsl:if test="$language"><xsl:attribute name="xml:lang"><xsl:value-of select="$language"/></xsl:attribute></xsl:if>
 </xsl:template>
 
@@ -285,16 +286,8 @@
 </xsl:template>
 
 <xsl:template name="words">
-  <xsl:param name="list"/>
-  <xsl:param name="comma"/>
-  <xsl:variable name="left" select="concat(normalize-space($list), $comma)"/>
-  <xsl:if test="normalize-space($list)">
-    <xsl:call-template name="category"><xsl:with-param name="term" select="substring-before($left, $comma)"/></xsl:call-template>
-    <xsl:call-template name="words">
-      <xsl:with-param name="list" select="substring-after(normalize-space($list), $comma)"/>
-      <xsl:with-param name="comma" select="$comma"/>
-    </xsl:call-template>
-  </xsl:if>
+  <xsl:param name="separator"/>
+  <xsl:for-each select="q:split(string(.), $separator)"><dc:subject><xsl:value-of select="normalize-space(.)"/></dc:subject></xsl:for-each>
 </xsl:template>
 
 <!-- ==== the table: which element says what ==== -->
@@ -415,7 +408,7 @@
   <xsl:apply-templates select="itunes:category" mode="property"/>
 </xsl:template>
 <xsl:template match="itunes:keywords | media:keywords" mode="property">
-  <xsl:choose><xsl:when test="contains(., ',')"><xsl:call-template name="words"><xsl:with-param name="list" select="."/><xsl:with-param name="comma" select="','"/></xsl:call-template></xsl:when><xsl:otherwise><xsl:call-template name="words"><xsl:with-param name="list" select="."/><xsl:with-param name="comma" select="' '"/></xsl:call-template></xsl:otherwise></xsl:choose>
+  <xsl:choose><xsl:when test="contains(., ',')"><xsl:call-template name="words"><xsl:with-param name="separator" select="','"/></xsl:call-template></xsl:when><xsl:otherwise><xsl:call-template name="words"><xsl:with-param name="separator" select="' '"/></xsl:call-template></xsl:otherwise></xsl:choose>
 </xsl:template>
 
 <!-- Images -->

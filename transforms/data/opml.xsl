@@ -48,7 +48,7 @@
 <xsl:template match="@version"><xsl:if test="normalize-space(.)"><dc:format><xsl:value-of select="normalize-space(.)"/></dc:format></xsl:if></xsl:template>
 <xsl:template match="@htmlurl"><xsl:if test="q:resolve(string(.))"><rss:link rdf:resource="{q:resolve(string(.))}"/></xsl:if></xsl:template>
 <xsl:template match="@url"><xsl:if test="q:resolve(string(.))"><sioc:links_to rdf:resource="{q:resolve(string(.))}"/></xsl:if></xsl:template>
-<xsl:template match="@category | @categories"><xsl:call-template name="subjects"><xsl:with-param name="list" select="."/></xsl:call-template></xsl:template>
+<xsl:template match="@category | @categories"><xsl:for-each select="q:split(string(.), ',')"><dc:subject><xsl:value-of select="normalize-space(.)"/></dc:subject></xsl:for-each></xsl:template>
 <xsl:template match="@created | head/datecreated"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:created'"/></xsl:call-template></xsl:template>
 <xsl:template match="head/datemodified"><xsl:call-template name="date"><xsl:with-param name="as" select="'dcterms:modified'"/></xsl:call-template></xsl:template>
 <xsl:template match="head/docs"><xsl:if test="q:resolve(string(.))"><dcterms:conformsTo rdf:resource="{q:resolve(string(.))}"/></xsl:if></xsl:template>
@@ -72,12 +72,5 @@
       <xsl:value-of select="$date"/>
     </xsl:element>
   </xsl:if>
-</xsl:template>
-
-<xsl:template name="subjects">
-  <xsl:param name="list"/>
-  <xsl:variable name="first" select="normalize-space(substring-before(concat($list, ','), ','))"/>
-  <xsl:if test="$first"><dc:subject><xsl:value-of select="$first"/></dc:subject></xsl:if>
-  <xsl:if test="contains($list, ',')"><xsl:call-template name="subjects"><xsl:with-param name="list" select="substring-after($list, ',')"/></xsl:call-template></xsl:if>
 </xsl:template>
 </xsl:stylesheet>
