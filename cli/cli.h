@@ -86,7 +86,6 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(stats, "print all counters, as text or JSON")                              \
     X(add, "add URIs to the crawl")                                              \
     X(meta, "print what is known of a URI, as Turtle")                           \
-    X(report, "say what is to be mended on the pages of a site")                 \
     X(query, "answer a SPARQL query or a quad pattern")                          \
     X(update, "change the index by SPARQL Update")                               \
     X(import, "add RDF files to the index")                                      \
