@@ -18,6 +18,7 @@ builtin_html(struct material *material, struct reason *why)
     TRY(material_html(material, why));
     struct quad_sink sink;
     struct emitter emitter = material_emitter(material, &sink, why);
+    html_advise(material);
     material->extractor.lines = material->request->explain;
     return html_extract(&material->extractor, &material->tree, material->request->uri, &emitter);
 }

@@ -1,0 +1,54 @@
+/* What publishers should know of a page that was read all the same. */
+#include <stdio.h>
+
+#include "transforms/builtins.h"
+#include "transforms/html.h"
+
+static bool
+has_title(const struct html_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        const struct html_node *node = &tree->nodes[i];
+        if (node->kind == HTML_ELEMENT && node->element == HTML_BODY) {
+            return false;
+        }
+        if (node->kind == HTML_ELEMENT && node->element == HTML_TITLE &&
+            node->space == HTML_SPACE_HTML) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+advise_on_encoding(struct material *material)
+{
+    const struct transform_request *request = material->request;
+    enum encoding_source source;
+    char text[160];
+    const char *used = encoding_of_html(request->bytes, request->charset, &source);
+    const char *own = encoding_prescan(request->bytes);
+    const bool valid = encoding_is_utf8(request->bytes);
+    if (source == ENCODING_BY_HTTP && own != NULL && strcmp(own, used) != 0) {
+        snprintf(text, sizeof text, "Content-Type names another encoding than the page: %s, not %s",
+                 used, own);
+        material_advice(material, 0, text);
+    } else if (source == ENCODING_BY_CONTENT || (source == ENCODING_BY_DEFAULT && !valid)) {
+        material_advice(material, 0, "the page does not name its character encoding");
+    }
+    if (strcmp(used, "utf-8") == 0 && !valid) {
+        material_advice(material, 0,
+                        "the page is said to be UTF-8, but has bytes that are no UTF-8");
+    }
+}
+
+void
+html_advise(struct material *material)
+{
+    if (!has_title(&material->tree)) {
+        material_advice(material, 0, "a page without a title");
+    }
+    if (slice_is(material->request->type, "text/html")) {
+        advise_on_encoding(material);
+    }
+}
