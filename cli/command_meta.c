@@ -4,6 +4,7 @@
 #include "base/url.h"
 #include "cli/cli.h"
 #include "metastore/rdf.h"
+#include "stages/document.h"
 
 enum { TEXT_MAXIMUM = 16 << 20 };
 
@@ -26,6 +27,14 @@ print_record(struct metastore_client *metastore, struct slice key, bool *found, 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* What was fetched for another document has a record of its own. */
+static bool
+ends_in_resource(const char *uri)
+{
+    const char *fragment = strchr(uri, '#');
+    return fragment != NULL && strcmp(fragment, RESOURCE_FRAGMENT) == 0;
+}
+
 static enum status
 print_meta(struct cli *cli, const char *uri, bool host, struct reason *why)
 {
@@ -41,6 +50,9 @@ print_meta(struct cli *cli, const char *uri, bool host, struct reason *why)
         const struct slice document = buf_slice(&crawl_key);
         buf_append_char(&key, host ? 'h' : 'u');
         buf_append_slice(&key, host ? url_origin(document) : document);
+        if (!host && ends_in_resource(uri)) {
+            buf_append_string(&key, RESOURCE_FRAGMENT);
+        }
         status = print_record(metastore, buf_slice(&key), &found, why);
     }
     if (status == STATUS_OK && !found) {
@@ -72,7 +84,8 @@ command_meta(int argc, char **argv)
         .description =
             "Prints state, HTTP exchange, times, digests, detected type, place in the archive, "
             "transforms and counts of each URI, in the vocabularies HTTP in RDF, PROV-O, "
-            "DCTERMS, DCAT, SPDX and VoID.",
+            "DCTERMS, DCAT, SPDX and VoID. What was fetched only because a document needs it, a "
+            "JSON-LD context, has a record of its own: its URI with #resource.",
         .examples = "quadrille meta --dir DIR https://example.org/\n"
                     "quadrille meta --dir DIR --host https://example.org/",
         .flags = flags,

@@ -249,6 +249,7 @@ struct document_workers {
     struct worker_pool *pool;
     struct registry *registry; /* NULL: it has no external programs */
     struct buf peek_memory;
+    size_t input; /* most bytes of a document */
 };
 
 struct worker_pool *
@@ -278,6 +279,7 @@ open_pool(struct document_workers *workers, struct worker_nursery *nursery,
     encode_settings(&settings, options, directory, work);
     const bool transforms = work & DOCUMENT_TRANSFORM;
     const size_t input = (size_t)opt_integer(options, "transform.input");
+    workers->input = input;
     const struct worker_limits limits = {
         .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
         .program_workers = workers->registry ? 1 : 0,
@@ -392,10 +394,29 @@ encode_request(const struct transform_request *request, struct buf *header)
     }
 }
 
+/* The pool's limit has room for resources too. */
+static enum status
+check_length(const struct document_workers *workers, const struct transform_request *request,
+             struct reason *why)
+{
+    return request->bytes.length <= workers->input
+               ? STATUS_OK
+               : status_fail(why, STATUS_LIMIT,
+                             "%zu bytes are more than the limit of %zu (transform.input)",
+                             request->bytes.length, workers->input);
+}
+
 void
 document_submit_transform(struct document_workers *workers, const struct transform_request *request,
                           struct buf *header, worker_done *done, void *context)
 {
+    struct reason why;
+    const struct worker_answer answer = {.status = check_length(workers, request, &why),
+                                         .why = &why};
+    if (answer.status != STATUS_OK) {
+        done(context, &answer);
+        return;
+    }
     encode_request(request, header);
     const struct slice pieces[] = {buf_slice(header), request->bytes};
     worker_submit(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2, done,
@@ -464,6 +485,7 @@ document_transform(struct document_workers *workers, const struct transform_requ
 {
     struct buf header;
     size_t resources = 0;
+    TRY(check_length(workers, request, why));
     for (size_t i = 0; i < request->resource_count; i++) {
         resources += request->resources[i].bytes.length;
     }

@@ -37,6 +37,10 @@ meta "$one" http://recipes.example/2026/guests.html >"$work/guests.ttl"
 grep -q 'nowhere.example/guests.jsonld' "$work/guests.ttl" ||
     fail "the metadata do not name the context that is missing"
 
+meta "$one" 'http://vocab.example/context/units.jsonld#resource' >"$work/units.ttl" ||
+    fail "the context has no record"
+grep -q 'application/ld+json' "$work/units.ttl" || fail "nobody asked for JSON-LD: $(cat "$work/units.ttl")"
+
 # The same with more processes, and with nothing waited for.
 two=$work/two
 crawl "$two" --set scope.hosts=recipes.example --set processes.transform=3 \

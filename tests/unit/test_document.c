@@ -21,6 +21,7 @@ static const struct document whole = {
     .quads = 12,
     .removed = true,
     .broken = true,
+    .waiting_ms = 1700000000123,
 };
 
 static void
@@ -53,6 +54,7 @@ decoding_gives_back_what_was_encoded(void **state)
     assert_int_equal(read.quads, whole.quads);
     assert_true(read.removed);
     assert_true(read.broken);
+    assert_int_equal(read.waiting_ms, whole.waiting_ms);
     buf_release(&bytes);
 }
 
