@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/opt.h"
 #include "index/client.h"
 #include "metastore/client.h"
@@ -62,6 +63,14 @@ enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, 
 /* A query or update from a file, "-": standard input. LIMIT past text's maximum. */
 enum status cli_read_text(const char *path, struct buf *text, struct reason *why);
 
+/* A term in N-Triples form, or an IRI without <>; it lives in the arena. NULL: any. */
+enum { CLI_TERM_MAXIMUM = 1 << 20 };
+enum status cli_parse_term(const char *text, struct arena *arena, struct term *term,
+                           struct reason *why);
+/* Three or four of them, parted by blanks, "?" and "?name" for any, the final "." as you like. */
+enum status cli_parse_pattern(const char *text, struct arena *arena, struct quad *pattern,
+                              struct reason *why);
+
 /* index_piece that writes to the FILE * context. */
 enum status cli_print_piece(void *file, struct slice bytes, struct reason *why);
 
@@ -92,6 +101,10 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(search, "find literals by keywords")                                       \
     X(dump, "write all documents as sorted canonical N-Quads")                   \
     X(verify, "check the index against itself")                                  \
+    X(explain, "say which documents a statement is from")                        \
+    X(backup, "copy the index while it is in use")                               \
+    X(restore, "make a data directory from a backup")                            \
+    X(compact, "give space back after many replacements")                        \
     X(queue, "look at waiting and buried jobs, give buried ones another try")    \
     X(scope, "show or change which URIs may be crawled, also while running")     \
     X(detect, "say which type a file has")                                       \

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "rdf/nquads.h"
 
-enum { QUERY_MAXIMUM = 1 << 20, TERM_MAXIMUM = 1 << 20 };
+enum { QUERY_MAXIMUM = 1 << 20 };
 
 static enum status
 open_index(struct cli *cli, const struct cli_common *common, struct index_client **index,
@@ -30,44 +29,6 @@ close_index(struct cli *cli, struct index_client *index)
 
 /* ---- patterns ---- */
 
-struct term_taker {
-    struct arena *arena;
-    struct term *term;
-};
-
-static enum status
-take_object(void *context, const struct quad *quad, struct reason *why)
-{
-    struct term_taker *taker = context;
-    (void)why;
-    return term_copy(taker->arena, &quad->object, taker->term) ? STATUS_OK : STATUS_LIMIT;
-}
-
-/* A term in N-Triples form, or an IRI without <>. */
-static enum status
-parse_term(const char *text, struct arena *arena, struct term *term, struct reason *why)
-{
-    struct term_taker taker = {arena, term};
-    const struct quad_sink sink = {take_object, &taker};
-    struct buf line;
-    if (text == NULL) {
-        return STATUS_OK;
-    }
-    buf_init(&line, TERM_MAXIMUM);
-    const bool bare = strchr("<\"_", text[0]) == NULL;
-    buf_printf(&line, "<urn:s> <urn:p> %s%s%s .\n", bare ? "<" : "", text, bare ? ">" : "");
-    enum status status = line.overflowed ? status_fail(why, STATUS_LIMIT, "term too long")
-                                         : nquads_parse(buf_slice(&line), NULL, &sink, NULL);
-    buf_release(&line);
-    if (status == STATUS_BAD_INPUT || (status == STATUS_OK && term->kind == TERM_NONE)) {
-        status = status_fail(why, STATUS_MISUSE,
-                             "%.200s is no term: write <IRI>, \"text\", \"text\"@en, "
-                             "\"5\"^^<IRI>, or an IRI",
-                             text);
-    }
-    return status;
-}
-
 struct pattern_texts {
     const char *subject, *predicate, *object, *graph;
     int64_t limit;
@@ -84,16 +45,16 @@ print_pattern(struct index_client *index, const struct pattern_texts *texts, str
 {
     struct quad pattern = {0};
     struct arena arena;
-    arena_init(&arena, 8 * TERM_MAXIMUM);
-    enum status status = parse_term(texts->subject, &arena, &pattern.subject, why);
+    arena_init(&arena, 8 * CLI_TERM_MAXIMUM);
+    enum status status = cli_parse_term(texts->subject, &arena, &pattern.subject, why);
     if (status == STATUS_OK) {
-        status = parse_term(texts->predicate, &arena, &pattern.predicate, why);
+        status = cli_parse_term(texts->predicate, &arena, &pattern.predicate, why);
     }
     if (status == STATUS_OK) {
-        status = parse_term(texts->object, &arena, &pattern.object, why);
+        status = cli_parse_term(texts->object, &arena, &pattern.object, why);
     }
     if (status == STATUS_OK) {
-        status = parse_term(texts->graph, &arena, &pattern.graph, why);
+        status = cli_parse_term(texts->graph, &arena, &pattern.graph, why);
     }
     if (status == STATUS_OK) {
         status =

@@ -111,29 +111,70 @@ command_status(int argc, char **argv)
                                : cli_end(&program, status, &why);
 }
 
+static int
+describe_void(const struct program *program, const struct cli_common *common)
+{
+    static const struct index_void_options options = {.dataset = "urn:x-quadrille:index"};
+    struct reason why = {""};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    struct buf text;
+    buf_init(&text, (size_t)1 << 30);
+    enum status status = cli_open(&cli, common, &why);
+    if (status == STATUS_OK) {
+        status = cli_serve(&cli, "index", &why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_index(&cli, &index, &why);
+    }
+    if (status == STATUS_OK) {
+        status = index_void(index, &options, &text, &why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_print_piece(stdout, buf_slice(&text), &why);
+    }
+    if (index != NULL) {
+        index_client_close(index);
+    }
+    cli_close(&cli);
+    buf_release(&text);
+    return cli_end(program, status, &why);
+}
+
 int
 command_stats(int argc, char **argv)
 {
     struct cli_common common = {0};
     bool json = false;
+    bool description = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"json", 'j', FLAG_SWITCH, NULL, &json, "Prints one JSON object."},
+        {"void", 0, FLAG_SWITCH, NULL, &description,
+         "Prints a VoID description of the index instead, in Turtle: quads, documents, quads of "
+         "each predicate, instances of each class."},
         {0},
     };
     const struct program program = {
         .name = "quadrille stats",
-        .synopsis = "--dir DIR [--json]",
+        .synopsis = "--dir DIR [--json | --void]",
         .summary = "print all counters, as text or JSON",
         .description = "Counters of queue and index since the data directory was made. With "
                        "--json: {\"stages\": {\"fetch\": {\"done\": n, ...}, ...}, \"seen\": n, "
                        "\"exhausted\": true or false, \"index\": {\"documents\": n, \"quads\": n, "
                        "...}}.",
-        .examples = "quadrille stats --dir DIR --json",
+        .examples = "quadrille stats --dir DIR --json\n"
+                    "quadrille stats --dir DIR --void",
         .flags = flags,
     };
     struct reason why = {""};
-    const enum status status = cli_parse(&program, argc, argv, &why);
+    enum status status = cli_parse(&program, argc, argv, &why);
+    if (status == STATUS_OK && json && description) {
+        status = status_fail(&why, STATUS_MISUSE, "--json or --void, not both");
+    }
+    if (status == STATUS_OK && description) {
+        return describe_void(&program, &common);
+    }
     return status == STATUS_OK ? show_once(&program, &common, json)
                                : cli_end(&program, status, &why);
 }

@@ -44,6 +44,9 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         return true;
     case INDEX_STREAM_DUMP:
     case INDEX_STREAM_VERIFY:
+    case INDEX_STREAM_BACKUP:
+    case INDEX_STREAM_COMPACT:
+    case INDEX_STREAM_COUNTS:
         return true;
     }
     return false;
@@ -284,18 +287,10 @@ produce_search(struct answer *answer, struct partition_reader *reader, struct cu
     return lines_end(&lines, status, why);
 }
 
-enum status
-answer_produce(void *context, struct cursor *cursor, struct reason *why)
+/* What needs a reader's snapshot. */
+static enum status
+produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
 {
-    struct answer *answer = context;
-    const char *folder = answer->options->scratch_folder;
-    const size_t memory = answer->options->sort_memory;
-    if (answer->stream == INDEX_STREAM_DUMP) {
-        return partition_dump(answer->partition, folder, memory, take_piece, cursor, why);
-    }
-    if (answer->stream == INDEX_STREAM_VERIFY) {
-        return partition_verify(answer->partition, folder, memory, take_piece, cursor, why);
-    }
     struct partition_reader *reader;
     TRY(partition_reader_open(&reader, answer->partition, why));
     enum status status;
@@ -312,4 +307,27 @@ answer_produce(void *context, struct cursor *cursor, struct reason *why)
     }
     partition_reader_close(reader);
     return status;
+}
+
+enum status
+answer_produce(void *context, struct cursor *cursor, struct reason *why)
+{
+    struct answer *answer = context;
+    struct partition *partition = answer->partition;
+    const char *folder = answer->options->scratch_folder;
+    const size_t memory = answer->options->sort_memory;
+    switch (answer->stream) {
+    case INDEX_STREAM_DUMP:
+        return partition_dump(partition, folder, memory, take_piece, cursor, why);
+    case INDEX_STREAM_VERIFY:
+        return partition_verify(partition, folder, memory, take_piece, cursor, why);
+    case INDEX_STREAM_BACKUP:
+        return partition_backup(partition, take_piece, cursor, why);
+    case INDEX_STREAM_COMPACT:
+        return partition_compact(partition, cursor_cancelled(cursor), take_piece, cursor, why);
+    case INDEX_STREAM_COUNTS:
+        return partition_counts(partition, take_piece, cursor, why);
+    default:
+        return produce_read(answer, cursor, why);
+    }
 }

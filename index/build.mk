@@ -4,7 +4,8 @@ index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_
 	index/statistics.o index/literals.o index/partition.o index/batch.o index/reader.o \
 	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/links.o \
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
-	index/work_pool.o index/service.o index/patch.o index/client_update.o index/import.o index/options.o index/client.o index/federation.o
+	index/work_pool.o index/service.o index/patch.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/counts.o index/backup.o \
+	index/backup_files.o index/compact.o index/quads_merge.o index/environment_care.o index/federation.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \

@@ -126,10 +126,9 @@ stream_close(struct index_stream_reader *stream)
     buf_release(&stream->reply);
 }
 
-/* All bytes of one partition's stream to piece. */
-static enum status
-pass_on(struct index_client *client, size_t partition, struct slice request, index_piece *piece,
-        void *context, struct reason *why)
+enum status
+stream_pass_on(struct index_client *client, size_t partition, struct slice request,
+               index_piece *piece, void *context, struct reason *why)
 {
     struct index_stream_reader stream;
     struct slice bytes;
@@ -198,7 +197,7 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     codec_put_varint(&request, timeout_ms);
     enum status status = check_request(&request, why);
     if (status == STATUS_OK) {
-        status = pass_on(client, 0, buf_slice(&request), piece, context, why);
+        status = stream_pass_on(client, 0, buf_slice(&request), piece, context, why);
     }
     buf_release(&request);
     return status;
@@ -239,7 +238,7 @@ index_pattern(struct index_client *client, const struct quad *pattern, uint64_t 
     index_put_pattern(&request, pattern);
     enum status status = check_request(&request, why);
     for (size_t i = 0; i < client->count && status == STATUS_OK && limited.left > 0; i++) {
-        status = pass_on(client, i, buf_slice(&request), pass_lines, &limited, why);
+        status = stream_pass_on(client, i, buf_slice(&request), pass_lines, &limited, why);
     }
     buf_release(&request);
     return status;
@@ -398,7 +397,7 @@ index_dump(struct index_client *client, index_piece *piece, void *context, struc
     struct limited all = {piece, context, UINT64_MAX};
     const char request = INDEX_STREAM_DUMP;
     const struct slice bytes = slice_of(&request, 1);
-    return client->count == 1 ? pass_on(client, 0, bytes, piece, context, why)
+    return client->count == 1 ? stream_pass_on(client, 0, bytes, piece, context, why)
                               : merge_streams(client, bytes, in_byte_order, &all, why);
 }
 
@@ -409,7 +408,8 @@ index_verify(struct index_client *client, index_piece *piece, void *context, str
     enum status result = STATUS_OK;
     for (size_t i = 0; i < client->count; i++) {
         struct reason what = {""};
-        const enum status status = pass_on(client, i, slice_of(&request, 1), piece, context, &what);
+        const enum status status =
+            stream_pass_on(client, i, slice_of(&request, 1), piece, context, &what);
         if (status != STATUS_OK) {
             result = status_fail(why, status, "%s", what.text);
         }

@@ -48,6 +48,24 @@ enum status index_dump(struct index_client *client, index_piece *piece, void *co
 enum status index_verify(struct index_client *client, index_piece *piece, void *context,
                          struct reason *why);
 
+size_t index_client_partitions(const struct index_client *client);
+/* One partition's files as of some moment during the call: frames of backup.h. */
+enum status index_backup(struct index_client *client, size_t partition, index_piece *piece,
+                         void *context, struct reason *why);
+/* Gives space back, partition after partition; report lines. */
+enum status index_compact(struct index_client *client, index_piece *piece, void *context,
+                          struct reason *why);
+
+/* A VoID description (https://www.w3.org/TR/void/) of all partitions together, in Turtle, from
+ * the counters that every batch keeps exact: no quad is read. */
+struct index_void_options {
+    const char *dataset;  /* IRI of the dataset; relative ones are allowed */
+    const char *endpoint; /* of SPARQL; NULL: none */
+    const char *search;   /* page of the keyword search; NULL: none */
+};
+enum status index_void(struct index_client *client, const struct index_void_options *options,
+                       struct buf *turtle, struct reason *why);
+
 /* SPARQL 1.1 Update (query/update.h). Each operation is evaluated here over all partitions, then
  * carried out in each partition that has graphs of it: one transaction per partition, not one for
  * all. Durable when OK. load may be NULL: LOAD fails. */

@@ -28,4 +28,8 @@ enum status stream_next(struct index_stream_reader *stream, struct slice *bytes,
 /* Tells the service when the stream has not ended. */
 void stream_close(struct index_stream_reader *stream);
 
+/* All bytes of one partition's stream to piece. */
+enum status stream_pass_on(struct index_client *client, size_t partition, struct slice request,
+                           index_piece *piece, void *context, struct reason *why);
+
 #endif

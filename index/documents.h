@@ -34,6 +34,8 @@ struct totals {
 /* Writes or checks the format's number. UNSUPPORTED when the files are of another version. */
 enum status statistics_open(struct tree *statistics, struct environment *environment,
                             struct totals *totals, struct reason *why);
+/* As stored, without terms; all 0 before the first batch. */
+enum status statistics_totals(struct tree *statistics, struct totals *totals, struct reason *why);
 /* Brings counts per predicate and per class up to date with the changes, and writes totals.
  * type: the identifier of rdf:type, or OID_NONE. */
 enum status statistics_apply(struct tree *statistics, struct transaction *transaction,

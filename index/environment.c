@@ -1,6 +1,5 @@
-#include "index/environment.h"
+#include "index/environment_private.h"
 
-#include <db.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,34 +23,9 @@ enum {
     LOCK_POLL_US = 20000
 };
 
-struct environment {
-    DB_ENV *env;
-    char *folder;
-    int lock;
-    struct environment_options options;
-    bool broken;
-};
-
-struct tree {
-    DB *db;
-    struct environment *environment;
-    char *name;
-};
-
-struct transaction {
-    DB_TXN *txn;
-    struct environment *environment;
-};
-
-struct tree_cursor {
-    DBC *dbc;
-    struct tree *tree;
-    bool writes;
-};
-
-static enum status
-engine_failed(struct environment *environment, bool writing, int code, struct reason *why,
-              const char *what)
+enum status
+environment_failed(struct environment *environment, bool writing, int code, struct reason *why,
+                   const char *what)
 {
     if (writing || code == DB_RUNRECOVERY) {
         environment->broken = true;
@@ -104,7 +78,7 @@ open_engine(struct environment *environment, struct reason *why)
     int code = db_env_create(&environment->env, 0);
     if (code != 0) {
         environment->env = NULL;
-        return engine_failed(environment, true, code, why, "cannot make an environment");
+        return environment_failed(environment, true, code, why, "cannot make an environment");
     }
     DB_ENV *env = environment->env;
     env->set_errcall(env, engine_message);
@@ -115,14 +89,14 @@ open_engine(struct environment *environment, struct reason *why)
         (code = env->set_lg_max(env, LOG_FILE)) != 0 ||
         (code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1)) != 0 ||
         (options->no_sync && (code = env->set_flags(env, DB_TXN_WRITE_NOSYNC, 1)) != 0)) {
-        return engine_failed(environment, true, code, why, "cannot configure");
+        return environment_failed(environment, true, code, why, "cannot configure");
     }
     code = env->open(env, environment->folder,
                      DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOG |
                          DB_INIT_TXN,
                      0600);
     if (code != 0) {
-        return engine_failed(environment, true, code, why, "cannot open or recover");
+        return environment_failed(environment, true, code, why, "cannot open or recover");
     }
     return STATUS_OK;
 }
@@ -177,11 +151,15 @@ environment_close(struct environment *environment)
 enum status
 environment_checkpoint(struct environment *environment, bool force, struct reason *why)
 {
+    if (!force && atomic_load(&environment->checkpoints_held)) {
+        return STATUS_OK;
+    }
     const uint32_t kilobytes = (uint32_t)(environment->options.checkpoint_bytes >> 10);
     const int code = environment->env->txn_checkpoint(environment->env, force ? 0 : kilobytes, 0,
                                                       force ? DB_FORCE : 0);
-    return code == 0 ? STATUS_OK
-                     : engine_failed(environment, true, code, why, "cannot write a checkpoint");
+    return code == 0
+               ? STATUS_OK
+               : environment_failed(environment, true, code, why, "cannot write a checkpoint");
 }
 
 bool
@@ -219,7 +197,7 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     DB *db = NULL;
     int code = db_create(&db, environment->env, 0);
     if (code != 0) {
-        return engine_failed(environment, true, code, why, "cannot make a tree");
+        return environment_failed(environment, true, code, why, "cannot make a tree");
     }
     char file[PATH_SIZE];
     snprintf(file, sizeof(file), "%s.db", name);
@@ -231,10 +209,11 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     }
     if (code != 0) {
         db->close(db, 0);
-        return engine_failed(environment, true, code, why, file);
+        return environment_failed(environment, true, code, why, file);
     }
     struct tree *tree = memory_zero(1, sizeof(*tree));
-    *tree = (struct tree){db, environment, memory_string(name)};
+    *tree = (struct tree){db, environment, memory_string(name), environment->trees};
+    environment->trees = tree;
     *result = tree;
     return STATUS_OK;
 }
@@ -243,6 +222,11 @@ void
 tree_close(struct tree *tree)
 {
     if (tree != NULL) {
+        struct tree **link = &tree->environment->trees;
+        while (*link != tree) {
+            link = &(*link)->next;
+        }
+        *link = tree->next;
         tree->db->close(tree->db, 0);
         free(tree->name);
         free(tree);
@@ -255,10 +239,10 @@ tree_name(const struct tree *tree)
     return tree->name;
 }
 
-static enum status
+enum status
 tree_failed(struct tree *tree, bool writing, int code, struct reason *why, const char *what)
 {
-    const enum status status = engine_failed(tree->environment, writing, code, why, what);
+    const enum status status = environment_failed(tree->environment, writing, code, why, what);
     return status_prefix(why, status, "tree %s", tree->name);
 }
 
@@ -282,7 +266,7 @@ transaction_begin(struct transaction **result, struct environment *environment, 
     DB_TXN *txn = NULL;
     const int code = environment->env->txn_begin(environment->env, NULL, &txn, 0);
     if (code != 0) {
-        return engine_failed(environment, true, code, why, "cannot begin a transaction");
+        return environment_failed(environment, true, code, why, "cannot begin a transaction");
     }
     struct transaction *transaction = memory_zero(1, sizeof(*transaction));
     *transaction = (struct transaction){txn, environment};
@@ -296,7 +280,8 @@ transaction_commit(struct transaction *transaction, struct reason *why)
     struct environment *environment = transaction->environment;
     const int code = transaction->txn->commit(transaction->txn, 0);
     free(transaction);
-    return code == 0 ? STATUS_OK : engine_failed(environment, true, code, why, "cannot commit");
+    return code == 0 ? STATUS_OK
+                     : environment_failed(environment, true, code, why, "cannot commit");
 }
 
 void

@@ -1,6 +1,6 @@
 /* The Berkeley DB environment of one partition: the only files here that see db.h are
- * environment.c and environment_fault.c. Trees, transactions and cursors as opaque types, and
- * failures as status and reason.
+ * environment.c, environment_care.c and environment_fault.c. Trees, transactions and cursors as
+ * opaque types, and failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
  * lock subsystem: readers and the writer are kept apart by gate.h. After a failed write the
@@ -75,6 +75,33 @@ enum status tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, vo
 /* Replaces or removes the value under the cursor. */
 enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why);
 enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
+
+/* ---- care (environment_care.c): copies while others write, and giving space back ---- */
+
+/* From hold to release no checkpoint is written and no log file removed. Hold writes one first, so
+ * that what it takes to recover later states is all in the log from there on. */
+enum status environment_hold_log(struct environment *environment, struct reason *why);
+void environment_release_log(struct environment *environment);
+/* Open trees, one after the other; NULL: the first, or no more. */
+struct tree *environment_tree(const struct environment *environment, const struct tree *after);
+
+/* Appends pages of the tree's file from *page on, as they are now, at most `most` bytes to *length;
+ * *page = the next one. *end when there are no more. Inside the gate, reading. */
+enum status tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most,
+                            size_t *length, bool *end, struct reason *why);
+/* After the pages: everything logged so far is in the files whose names are called out. */
+typedef enum status environment_log_file(void *context, const char *name, struct reason *why);
+enum status environment_log_files(struct environment *environment, environment_log_file *visit,
+                                  void *context, struct reason *why);
+
+/* Keys are at most this long in trees that are compacted. */
+enum { TREE_KEY_MAXIMUM = 192 };
+/* One bounded step through the tree from *length bytes of key on (none: the start), merging pages
+ * that are not full, moving those at the file's end into free ones, and cutting the file; key =
+ * where to go on. Inside the gate, writing, within a transaction. */
+enum status tree_compact_step(struct tree *tree, struct transaction *transaction,
+                              uint8_t key[TREE_KEY_MAXIMUM], size_t *length, bool *end,
+                              struct reason *why);
 
 /* ---- for tests: every write, sync and truncation of the environment's files is counted ---- */
 

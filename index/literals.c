@@ -18,6 +18,8 @@ enum {
     TEXT_MAXIMUM = 1 << 20 /* bytes of a literal that are indexed */
 };
 
+#define MERGE_PAGES "200" /* of a step */
+
 struct literals {
     sqlite3 *db;
     sqlite3_stmt *insert, *set_next;
@@ -215,6 +217,54 @@ literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit
     }
     literals->next = c.next;
     *done = c.next == limit;
+    return STATUS_OK;
+}
+
+/* ---- care ---- */
+
+enum status
+literals_gather(struct literals *literals, bool *whole, struct reason *why)
+{
+    int frames = 0;
+    int moved = 0;
+    const int code =
+        sqlite3_wal_checkpoint_v2(literals->db, "main", SQLITE_CHECKPOINT_FULL, &frames, &moved);
+    *whole = code == SQLITE_OK && frames == moved;
+    return code == SQLITE_OK || code == SQLITE_BUSY
+               ? STATUS_OK
+               : failed(literals->db, why, "cannot write a checkpoint");
+}
+
+enum status
+literals_merge_step(struct literals *literals, bool first, bool *end, struct reason *why)
+{
+    const int before = sqlite3_total_changes(literals->db);
+    if (first) {
+        TRY(execute(literals->db,
+                    "INSERT INTO words(words, rank) VALUES('usermerge', 2);"
+                    "INSERT INTO words(words, rank) VALUES('merge', -" MERGE_PAGES ")",
+                    "cannot merge", why));
+        *end = false;
+        return STATUS_OK;
+    }
+    TRY(execute(literals->db, "INSERT INTO words(words, rank) VALUES('merge', " MERGE_PAGES ")",
+                "cannot merge", why));
+    *end = sqlite3_total_changes(literals->db) - before < 2;
+    return STATUS_OK;
+}
+
+enum status
+literals_shrink(struct literals *literals, struct reason *why)
+{
+    uint64_t pages = 0;
+    uint64_t unused = 0;
+    TRY(number_of(literals->db, "PRAGMA page_count", &pages, why));
+    TRY(number_of(literals->db, "PRAGMA freelist_count", &unused, why));
+    if (unused > 16 && unused > pages / 8) {
+        TRY(execute(literals->db, "VACUUM", "cannot give pages back", why));
+    }
+    /* A search under way keeps the log as it is; the next checkpoint comes by itself. */
+    (void)sqlite3_wal_checkpoint_v2(literals->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return STATUS_OK;
 }
 

@@ -20,6 +20,14 @@ enum status literals_catch_up(struct literals *literals, struct nodes *nodes, ui
                               bool *done, struct reason *why);
 /* The first number not yet taken in. */
 uint64_t literals_next(const struct literals *literals);
+/* For copies: brings everything into the main file. While nobody catches up, that file alone then
+ * is the whole. *whole false: a search was in the way for ten seconds. */
+enum status literals_gather(struct literals *literals, bool *whole, struct reason *why);
+/* One bounded step of merging the index's parts; first: of a new merge. *end: nothing is left. */
+enum status literals_merge_step(struct literals *literals, bool first, bool *end,
+                                struct reason *why);
+/* Gives free pages back when there are many; rewrites the file for it. */
+enum status literals_shrink(struct literals *literals, struct reason *why);
 
 struct literals_search;
 enum status literals_search_open(struct literals_search **search, const char *folder,

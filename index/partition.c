@@ -25,8 +25,10 @@ static enum status
 keep(struct partition *partition, uint64_t limit, bool checkpoint, struct reason *why)
 {
     bool done = false;
+    pthread_mutex_lock(&partition->keeping);
     enum status status = literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon),
                                            limit, &done, why);
+    pthread_mutex_unlock(&partition->keeping);
     if (status == STATUS_OK && checkpoint) {
         status = environment_checkpoint(partition->environment, false, why);
     }
@@ -136,6 +138,8 @@ partition_open(struct partition **result, const struct partition_options *option
     gate_init(&partition->gate);
     pthread_mutex_init(&partition->mutex, NULL);
     pthread_mutex_init(&partition->writer, NULL);
+    pthread_mutex_init(&partition->care, NULL);
+    pthread_mutex_init(&partition->keeping, NULL);
     pthread_cond_init(&partition->wake, NULL);
     pthread_cond_init(&partition->settled, NULL);
     partition->folder = memory_string(options->folder);
@@ -173,6 +177,8 @@ partition_close(struct partition *partition)
     pthread_cond_destroy(&partition->settled);
     pthread_mutex_destroy(&partition->mutex);
     pthread_mutex_destroy(&partition->writer);
+    pthread_mutex_destroy(&partition->care);
+    pthread_mutex_destroy(&partition->keeping);
     gate_release(&partition->gate);
     free(partition->folder);
     free(partition);

@@ -7,6 +7,8 @@
 #ifndef INDEX_PARTITION_H
 #define INDEX_PARTITION_H
 
+#include <stdatomic.h>
+
 #include "index/documents.h"
 #include "index/source.h"
 
@@ -99,6 +101,22 @@ typedef enum status partition_report(void *context, struct slice line, struct re
 /* Writes report lines; CORRUPT when something is not right. Terms resolved at least once each. */
 enum status partition_verify(struct partition *partition, const char *scratch_folder,
                              size_t sort_memory, partition_report *report, void *context,
+                             struct reason *why);
+
+/* ---- care: each fails with AGAIN while another one is under way ---- */
+
+/* The partition's files as of one commit during the call, in frames (backup.h). Batches and
+ * queries go on. */
+enum status partition_backup(struct partition *partition, partition_report *piece, void *context,
+                             struct reason *why);
+/* Gives space back in steps between which batches and queries go on; report lines. Ended by
+ * cancel between two steps, or by a crash anywhere, the partition is whole. */
+enum status partition_compact(struct partition *partition, const atomic_bool *cancel,
+                              partition_report *report, void *context, struct reason *why);
+
+/* Lines "quads TAB n", "documents", "terms", "literals", then "P TAB n TAB <predicate>" and
+ * "C TAB n TAB class": all as of one commit. */
+enum status partition_counts(struct partition *partition, partition_report *report, void *context,
                              struct reason *why);
 
 #endif

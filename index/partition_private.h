@@ -31,7 +31,11 @@ struct partition {
     /* Held by a batch while it writes, and by verify. */
     pthread_mutex_t writer;
 
-    struct literals *literals; /* the keeper's */
+    /* Of backup and compact: one at a time. */
+    pthread_mutex_t care;
+
+    struct literals *literals; /* the keeper's, */
+    pthread_mutex_t keeping;   /* and with this held that of care */
     pthread_t keeper;
     bool keeper_runs;
 };

@@ -42,6 +42,12 @@ void quads_scan_close(struct quads_scan *scan);
 enum status quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total,
                            uint64_t *rows, struct reason *why);
 
+/* One bounded step of merging thinly filled blocks from *length bytes of key on (none: the start);
+ * key = where to go on. The writer, inside the gate. */
+enum status quads_merge_step(struct quads *quads, enum quad_order order,
+                             struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
+                             size_t *length, bool *end, struct reason *why);
+
 /* For verify: the newest state of a tree, block by block with its checks; count and a sum of
  * row hashes that does not depend on order. The caller keeps the writer away. */
 enum status quads_check(struct quads *quads, enum quad_order order, uint64_t *count,

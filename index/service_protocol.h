@@ -22,7 +22,10 @@ enum index_stream {
     INDEX_STREAM_SEARCH = 3,   /* lines of index_search */
     INDEX_STREAM_LITERALS = 4, /* literals that match: score TAB literal */
     INDEX_STREAM_DUMP = 5,     /* N-Quads lines, sorted */
-    INDEX_STREAM_VERIFY = 6    /* report lines */
+    INDEX_STREAM_VERIFY = 6,   /* report lines */
+    INDEX_STREAM_BACKUP = 7,   /* frames of backup.h */
+    INDEX_STREAM_COMPACT = 8,  /* report lines */
+    INDEX_STREAM_COUNTS = 9    /* lines of partition_counts */
 };
 
 /* Flags of a piece. */

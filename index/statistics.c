@@ -57,8 +57,14 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
                            "the index has format %llu, this program reads %d",
                            (unsigned long long)format, FORMAT);
     }
+    return statistics_totals(statistics, totals, why);
+}
+
+enum status
+statistics_totals(struct tree *statistics, struct totals *totals, struct reason *why)
+{
     uint64_t numbers[4] = {0};
-    status = read_number(statistics, SLICE("T"), numbers, 4, why);
+    const enum status status = read_number(statistics, SLICE("T"), numbers, 4, why);
     *totals = (struct totals){.quads = numbers[0],
                               .documents = numbers[1],
                               .literals = numbers[2],

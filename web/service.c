@@ -12,6 +12,8 @@ const struct web_route web_routes[] = {
     {"/status.json", WEB_GET, web_status_json},
     {"/search", WEB_GET, web_search},
     {"/meta", WEB_GET, web_meta},
+    {"/void", WEB_GET, web_void},
+    {"/.well-known/void", WEB_GET, web_void},
     {"/sparql", WEB_GET | WEB_POST, web_sparql},
     {"/warc/", WEB_GET, web_archive},
     {NULL, 0, NULL},

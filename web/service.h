@@ -45,6 +45,7 @@ web_handle web_archive;     /* GET /warc/FILE: bytes of this node's WARC files, 
 web_handle web_meta;        /* GET /meta?uri=: what is known of a URI or host, Turtle */
 web_handle web_sparql;      /* GET, POST /sparql: the SPARQL 1.1 protocol */
 web_handle web_search;      /* GET /search?q= */
+web_handle web_void;        /* GET /void and /.well-known/void: the index in numbers, Turtle */
 web_handle web_status;      /* GET / and /status */
 web_handle web_status_json; /* GET /status.json */
 

@@ -1,0 +1,130 @@
+/* Copying a partition while it is written to: see environment_care.c for why the copy is
+ * consistent. The keyword index comes first: the terms are then never behind it, and what it lacks
+ * it takes in at the first start. */
+#include "index/backup.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "index/partition_private.h"
+
+enum { PAGES_BYTES = 128 << 10, PATH_SIZE = 4096 };
+
+struct backup {
+    struct partition *partition;
+    partition_report *piece;
+    void *context;
+    struct buf frame;
+    uint8_t *pages;
+};
+
+static enum status
+send_frame(struct backup *b, enum backup_frame kind, struct slice bytes, struct reason *why)
+{
+    buf_reset(&b->frame);
+    codec_put_u8(&b->frame, (uint8_t)kind);
+    if (kind == BACKUP_FILE || kind == BACKUP_BYTES) {
+        codec_put_slice(&b->frame, bytes);
+    }
+    return b->piece(b->context, buf_slice(&b->frame), why);
+}
+
+static enum status
+send_name(struct backup *b, const char *name, struct reason *why)
+{
+    return send_frame(b, BACKUP_FILE, slice_string(name), why);
+}
+
+static enum status
+send_file(void *context, const char *name, struct reason *why)
+{
+    struct backup *b = context;
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", b->partition->folder, name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return status_fail_errno(why, "cannot read %s", path);
+    }
+    enum status status = send_name(b, name, why);
+    ssize_t n = 1;
+    while (status == STATUS_OK && n > 0) {
+        n = read(file, b->pages, PAGES_BYTES);
+        if (n > 0) {
+            status = send_frame(b, BACKUP_BYTES, slice_of((char *)b->pages, (size_t)n), why);
+        } else if (n < 0) {
+            status = status_fail_errno(why, "cannot read %s", path);
+        }
+    }
+    close(file);
+    return status == STATUS_OK ? send_frame(b, BACKUP_END, SLICE(""), why) : status;
+}
+
+static enum status
+send_literals(struct backup *b, struct reason *why)
+{
+    bool whole = false;
+    pthread_mutex_lock(&b->partition->keeping);
+    enum status status = literals_gather(b->partition->literals, &whole, why);
+    if (status == STATUS_OK && whole) {
+        status = send_file(b, "literals.db", why);
+    }
+    pthread_mutex_unlock(&b->partition->keeping);
+    return status;
+}
+
+static enum status
+send_tree(struct backup *b, struct tree *tree, struct reason *why)
+{
+    char name[64];
+    uint32_t page = 0;
+    snprintf(name, sizeof(name), "%s.db", tree_name(tree));
+    enum status status = send_name(b, name, why);
+    for (bool end = false; !end && status == STATUS_OK;) {
+        size_t length = 0;
+        gate_enter_reading(&b->partition->gate);
+        status = tree_copy_pages(tree, &page, b->pages, PAGES_BYTES, &length, &end, why);
+        gate_leave(&b->partition->gate);
+        if (status == STATUS_OK) {
+            status = send_frame(b, BACKUP_BYTES, slice_of((char *)b->pages, length), why);
+        }
+    }
+    return status == STATUS_OK ? send_frame(b, BACKUP_END, SLICE(""), why) : status;
+}
+
+static enum status
+send_all(struct backup *b, struct reason *why)
+{
+    const struct environment *environment = b->partition->environment;
+    TRY(send_literals(b, why));
+    for (struct tree *tree = environment_tree(environment, NULL); tree != NULL;
+         tree = environment_tree(environment, tree)) {
+        TRY(send_tree(b, tree, why));
+    }
+    TRY(environment_log_files(b->partition->environment, send_file, b, why));
+    return send_frame(b, BACKUP_WHOLE, SLICE(""), why);
+}
+
+enum status
+partition_backup(struct partition *partition, partition_report *piece, void *context,
+                 struct reason *why)
+{
+    struct backup b = {.partition = partition, .piece = piece, .context = context};
+    if (pthread_mutex_trylock(&partition->care) != 0) {
+        return status_fail(why, STATUS_AGAIN, "%s: another backup or compact is under way",
+                           partition->folder);
+    }
+    b.pages = memory_alloc(PAGES_BYTES);
+    buf_init(&b.frame, 2 * PAGES_BYTES);
+    enum status status = environment_hold_log(partition->environment, why);
+    if (status == STATUS_OK) {
+        status = send_all(&b, why);
+        environment_release_log(partition->environment);
+    }
+    pthread_mutex_unlock(&partition->care);
+    buf_release(&b.frame);
+    free(b.pages);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* What the index holds, as VoID, for those who look before they query. */
+#include "web/service.h"
+
+enum { DESCRIPTION_BYTES = 64 << 20 };
+
+void
+web_void(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    (void)request;
+    static const struct index_void_options options = {
+        .dataset = "/void#index", .endpoint = "/sparql", .search = "/search"};
+    struct index_client *client;
+    struct reason why = {""};
+    if (!web_place_take(service, reply)) {
+        return;
+    }
+    enum status status = web_index_take(service, &client, &why);
+    if (status == STATUS_OK) {
+        reply->body.maximum = DESCRIPTION_BYTES;
+        status = index_void(client, &options, &reply->body, &why);
+        web_index_give(service, client, status == STATUS_OK);
+    }
+    web_place_give(service);
+    if (status != STATUS_OK) {
+        web_reply_failure(reply, status, &why);
+        return;
+    }
+    reply->content_type = "text/turtle";
+    web_reply_header(reply, "Cache-Control", "no-cache");
+}
