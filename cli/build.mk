@@ -6,3 +6,4 @@ quadrille_OBJECTS := cli/main.o cli/command_up.o cli/command_crawl.o cli/command
 	cli/command_scope.o cli/command_file.o cli/command_selftest.o cli/command_transforms.o cli/command_replay.o cli/command_report.o
 SUBCOMMANDS += init crawl up down status top stats add meta query update import search dump verify explain backup restore compact queue \
 	scope detect transform transforms replay report selftest
+UNIT_TESTS += tests/unit/test_report

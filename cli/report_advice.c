@@ -36,6 +36,7 @@ static const struct report_advice entries[] = {
      "Write <meta charset=\"utf-8\"> at the head's begin, and save the page as UTF-8."},
     {NULL, "text that is not UTF-8", "Save the file as UTF-8."},
     {NULL, "around the document is damaged", "Compress the document again; its end is missing."},
+    {NULL, "XMP", "Write the XMP packet anew with the program that made the file."},
 
     /* pages */
     {"html", "without a title", "Write <title>what the page is</title> into the head."},
@@ -50,6 +51,8 @@ static const struct report_advice entries[] = {
     {"jsonld", "loading remote context failed",
      "See that the context's URL is right and is served as application/ld+json to everybody; most "
      "pages need \"https://schema.org\"."},
+    {"jsonld", "not at hand",
+     "Serve the context that the Link header names as application/ld+json to everybody."},
     {"jsonld", "loading document failed", "Write the context's URL as an absolute IRI."},
     {"jsonld", "invalid remote context",
      "Let the context's URL serve a JSON object that has an @context."},
@@ -126,7 +129,6 @@ static const struct report_advice entries[] = {
     {NULL, "Namespace prefix", "Declare each prefix by xmlns:prefix=\"its namespace\"."},
 
     /* RDF/XML */
-    {"rdfxml", "relative IRI where no base", "Write whole IRIs, or set xml:base."},
     {"rdfxml", "not a valid IRI", "Percent-encode blanks and quotation marks in IRIs."},
     {"rdfxml", "rdf:ID has been given before", "Give each rdf:ID once; rdf:about says more of it."},
     {"rdfxml", "is not a name", "Begin names with a letter, and use only letters, digits, - _ ."},
@@ -150,7 +152,7 @@ static const struct report_advice entries[] = {
     {NULL, "bad language tag", "Write a language tag such as @en or @de-AT."},
     {NULL, "blank node label", "Write blank nodes as _: and a name of letters and digits."},
     {NULL, "IRI is not absolute", "Write whole IRIs; this syntax knows no relative ones."},
-    {NULL, "is not UTF-8", "Save the file as UTF-8."},
+    {NULL, "not UTF-8", "Save the file as UTF-8."},
     {NULL, "expected ",
      "Something is missing before this place, often a dot, semicolon or bracket."},
 
@@ -159,7 +161,6 @@ static const struct report_advice entries[] = {
      "Set vocab=\"https://schema.org/\" on the page or part."},
     {"rdfa", "is not declared", "Declare the prefix: prefix=\"name: its namespace\"."},
     {"rdfa", "prefix", "Write prefix=\"name: IRI name: IRI\": a colon, a blank, an IRI."},
-    {"rdfa", "vocab is no IRI", "Write an absolute IRI into vocab."},
 
     /* microdata and microformats */
     {"microdata", "no element has", "Give the element that is meant this id, or mend itemref."},
@@ -190,7 +191,6 @@ static const struct report_advice entries[] = {
     /* images, recordings, PDF */
     {NULL, "not those of a known", "Serve the file with the type that it has."},
     {NULL, "cut", "Put the file on the server again; its end is missing or damaged."},
-    {NULL, "XMP", "Write the XMP packet anew with the program that made the file."},
     {"pdf", "PDF", "Make the PDF anew; readers repair what is wrong, programs may not."},
 
     /* headers, other documents */
@@ -200,7 +200,6 @@ static const struct report_advice entries[] = {
     {"grddl", "not allowed to run",
      "Stylesheets run only when the crawl's operator allows them; "
      "JSON-LD, RDFa or microdata need no permission."},
-    {NULL, "is not to be had", "Serve the vocabulary at its address."},
 };
 
 const struct report_advice *

@@ -296,6 +296,12 @@ read_fields(struct report_page *page, struct slice record)
     (void)meta_record_number(record, META_TRANSFORM_MEMORY, &page->memory_bytes);
 }
 
+static bool
+has_errors(const struct report_page *page)
+{
+    return page->finding_count > 0 && page->findings[0].severity == REPORT_ERROR;
+}
+
 static void
 check_transforms(struct report_page *page, struct slice record)
 {
@@ -321,7 +327,7 @@ check_transforms(struct report_page *page, struct slice record)
     if (meta_record_text(record, META_TRANSFORM_ADVICE, &lines)) {
         (void)read_complaints(page, REPORT_ADVICE, lines);
     }
-    if (page->is_html && page->transformed && !page->has_data) {
+    if (page->is_html && page->transformed && !page->has_data && !has_errors(page)) {
         find(page, REPORT_ADVICE, SLICE("report"), 0, 1, SLICE("no structured data"));
     }
 }

@@ -117,6 +117,41 @@ text_totals(struct report_printer *printer, const char *const *sites, size_t cou
     text_kinds(printer, totals);
 }
 
+/* Those that said something, or those that said nothing; each after `before`. */
+static bool
+text_transforms_of(struct buf *memory, const struct report_page *page, bool silent,
+                   const char *before)
+{
+    bool any = false;
+    for (size_t i = 0; i < page->transform_count; i++) {
+        const uint64_t quads = page->transforms[i].quads;
+        if ((quads == 0) != silent) {
+            continue;
+        }
+        buf_printf(memory, "%s%.*s/%.*s", any ? ", " : before,
+                   SLICE_PRINT(page->transforms[i].name), SLICE_PRINT(page->transforms[i].version));
+        if (!silent) {
+            buf_printf(memory, " %" PRIu64, quads);
+        }
+        any = true;
+    }
+    return any;
+}
+
+static void
+text_transforms(struct report_printer *printer, const struct report_page *page)
+{
+    struct buf *memory = &printer->memory;
+    if (page->transform_count == 0) {
+        return;
+    }
+    const bool any = text_transforms_of(memory, page, false, "quads: ");
+    (void)text_transforms_of(memory, page, true, any ? "; none: " : "no quads: ");
+    buf_printf(memory, "; %" PRIu64 " ms, %.1f MB", page->milliseconds,
+               (double)page->memory_bytes / 1e6);
+    wrap_memory(printer, "  ");
+}
+
 static void
 text_state(struct report_printer *printer, const struct report_page *page)
 {
@@ -138,16 +173,7 @@ text_state(struct report_printer *printer, const struct report_page *page)
         buf_printf(memory, ", linked from %.*s", SLICE_PRINT(page->via));
     }
     wrap_memory(printer, "  ");
-    for (size_t i = 0; i < page->transform_count; i++) {
-        buf_printf(memory, "%s%.*s/%.*s: %" PRIu64, i > 0 ? ", " : "",
-                   SLICE_PRINT(page->transforms[i].name), SLICE_PRINT(page->transforms[i].version),
-                   page->transforms[i].quads);
-    }
-    if (page->transform_count > 0) {
-        buf_printf(memory, " quads; %" PRIu64 " ms, %.1f MB", page->milliseconds,
-                   (double)page->memory_bytes / 1e6);
-        wrap_memory(printer, "  ");
-    }
+    text_transforms(printer, page);
     struct slice rest = page->resources;
     while (rest.length > 0) {
         const size_t end = slice_find(rest, '\n');
