@@ -83,6 +83,9 @@ void
 task_done(struct task *task, const char *state, const char *reason)
 {
     set_common(task, state, reason);
+    if (task->resource) { /* tells when a failure is old enough for another try */
+        meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
+    }
     task_queue_sitemaps(task);
     set_rest(task);
     stage_done(task->job);

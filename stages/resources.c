@@ -358,6 +358,9 @@ take_failure(struct resource_set *set, struct wanted *wanted, struct slice state
     snprintf(text, sizeof text, "%.*s%s%.*s", SLICE_PRINT(state), reason.length > 0 ? ": " : "",
              SLICE_PRINT(reason));
     struct resource *resource = failed(wanted->key, text);
+    buf_append(&resource->document_uri, wanted->at,
+               strlen(wanted->at) - (sizeof RESOURCE_FRAGMENT - 1));
+    resource->old = is_old(set->resources, record);
     cache_add(set->resources, resource);
     settle(wanted, resource);
 }

@@ -43,6 +43,7 @@ skip() {
 # Serves a folder of hosts; sets web_port and web_log (time, host, method, uri, status).
 start_web() { # folder of hosts
     web_log=$work/access.tsv
+    : >"$work/web.out" # before the server's shell has made it
     "$bin/quadrille-example-web" --hosts "$1" --port 0 --log "$web_log" >"$work/web.out" 2>&1 &
     web_pid=$!
     for _ in $(seq 100); do

@@ -41,6 +41,26 @@ meta "$one" 'http://vocab.example/context/units.jsonld#resource' >"$work/units.t
     fail "the context has no record"
 grep -q 'application/ld+json' "$work/units.ttl" || fail "nobody asked for JSON-LD: $(cat "$work/units.ttl")"
 
+# An old context is fetched again when a document needs it; nothing waits for that.
+mapfile -t again < <(web_settings)
+again+=(--set scope.hosts=recipes.example)
+"$bin/quadrille" up --dir "$one" --background "${again[@]}" --set transform.resource_age=0.1 \
+    >/dev/null || fail "up"
+"$bin/quadrille" replay --dir "$one" --transform jsonld >/dev/null 2>&1 || fail "replay"
+for _ in $(seq 100); do
+    [[ $(asked 'vocab.example /context/units.jsonld') -ge 2 &&
+        $(asked 'nowhere.example /guests.jsonld') -ge 2 ]] && break
+    sleep 0.1
+done
+"$bin/quadrille" down --dir "$one" >/dev/null
+for context in menu units; do
+    [[ $(asked "vocab.example /context/$context.jsonld") -eq 2 ]] ||
+        fail "an old $context.jsonld was not fetched again, once"
+done
+[[ $(asked 'nowhere.example /guests.jsonld') -eq 2 ]] || fail "an old failure got no other try"
+dump_and_verify "$one" "$work/again.nq"
+same "$work/one.nq" "$work/again.nq" "the same contexts fetched again"
+
 # The same with more processes, and with nothing waited for.
 two=$work/two
 crawl "$two" --set scope.hosts=recipes.example --set processes.transform=3 \
