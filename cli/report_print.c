@@ -89,7 +89,7 @@ text_totals(struct report_printer *printer, const char *const *sites, size_t cou
     for (size_t i = 0; i < count; i++) {
         buf_printf(memory, "%s%s", i > 0 ? ", " : "", sites[i]);
     }
-    wrap_memory(printer, "");
+    wrap_memory(printer, "sites          ");
     buf_printf(memory, "%" PRIu64 ":", totals->pages);
     for (int i = 0; i < REPORT_SEVERITIES; i++) {
         static const char *const names[REPORT_SEVERITIES] = {"with errors", "with warnings",
