@@ -209,6 +209,7 @@ struct block_scan {
     unsigned brackets; /* [ and ( that are open */
     bool graph;        /* a { was seen where TriG has one */
     bool closed;       /* the latest token was } */
+    bool keyword;      /* GRAPH was seen: no N3 */
 };
 
 /* One token outside of IRIs, strings and comments. True: it is one of N3 alone. */
@@ -239,7 +240,7 @@ read_punctuation(struct block_scan *scan)
     case '.':
         /* "{ } ." ends a statement whose subject is a formula. */
         scan->terms = 0;
-        return c == '.' && closed &&
+        return c == '.' && closed && !scan->keyword &&
                (is_space(cursor_peek(cursor, 0)) || cursor->at >= cursor->end);
     case ';':
         scan->terms = 1;
@@ -284,7 +285,9 @@ read_word(struct block_scan *scan)
             return true;
         }
     }
-    const bool counts = *cursor->at != '@' && !cursor_at_nocase(cursor, "GRAPH ");
+    const bool is_graph = scan->terms == 0 && cursor_at_nocase(cursor, "GRAPH ");
+    const bool counts = *cursor->at != '@' && !is_graph;
+    scan->keyword |= is_graph;
     while (cursor->at < cursor->end &&
            (is_word(*cursor->at) || (*cursor->at == '.' && is_word(cursor_peek(cursor, 1))))) {
         cursor->at += *cursor->at == '\\' && cursor->end - cursor->at > 1 ? 2 : 1;

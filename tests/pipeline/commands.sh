@@ -28,9 +28,9 @@ refused() { # exit code, what the message must say, command...
 }
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
-for name in init up down status top stats add meta query update import search dump verify queue scope; do
+for name in init up down status top stats add meta report query update import search dump verify queue scope; do
     case $name in
-        add | meta) refused 100 --dir quadrille $name http://one.example/ ;;
+        add | meta | report) refused 100 --dir quadrille $name http://one.example/ ;;
         query) refused 100 --dir quadrille $name 'ASK {}' ;;
         import) refused 100 --dir quadrille $name all.nq ;;
         update) refused 100 --dir quadrille $name 'CLEAR ALL' ;;
@@ -53,6 +53,11 @@ refused 100 fetch.delay quadrille status --dir "$dir" --set fetch.delay=slow
 refused 100 URI quadrille add --dir "$dir"
 refused 100 URI quadrille meta --dir "$dir"
 refused 111 two.example quadrille meta --dir "$dir" http://two.example/unheard-of
+refused 100 site quadrille report --dir "$dir"
+refused 100 xml quadrille report --dir "$dir" --format xml one.example
+refused 100 --limit quadrille report --dir "$dir" --limit -5 one.example
+refused 111 unheard.example quadrille report --dir "$dir" unheard.example
+refused 100 nowhere quadrille report --dir "$work/nowhere" one.example
 refused 100 - quadrille query --dir "$dir"
 refused 100 'line 1' quadrille query --dir "$dir" 'SELECT nonsense'
 refused 100 'line 1' quadrille update --dir "$dir" 'INSERT DATA { ?s <urn:p> 1 }'
@@ -81,6 +86,8 @@ quadrille stats --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "s
 quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "status --json"
 quadrille query --dir "$dir" --format json 'SELECT * { ?s ?p ?o } LIMIT 3' |
     python3 -m json.tool >/dev/null || fail "query --format json"
+quadrille report --dir "$dir" --format json one.example | python3 -m json.tool >/dev/null ||
+    fail "report --format json"
 quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
 quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"
 for file in meta host; do
