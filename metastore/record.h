@@ -68,7 +68,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(56, TRANSFORM_PROBLEM_COUNT, NUMBER) /* all, also those not in TRANSFORM_PROBLEMS */         \
     X(57, TRANSFORM_MEMORY, NUMBER)        /* bytes the worker had taken at the document's end */  \
     X(58, TRANSFORM_RESOURCES, TEXT)       /* other documents it was made with, a URI each line */ \
-    X(59, TRANSFORM_ADVICE, TEXT)          /* what publishers should mend, lines */            \
+    X(59, TRANSFORM_ADVICE, TEXT)          /* what publishers should mend, lines */                \
     X(60, EXTRACTED, TIME)                                                                         \
     X(61, LINKS_FOUND, NUMBER)                                                                     \
     X(62, LINKS_ACCEPTED, NUMBER)                                                                  \

@@ -388,8 +388,8 @@ mend_xml(struct material *material, struct slice text, struct reason *problem)
 {
     struct buf mended;
     uint64_t mistakes[XML_MISTAKES];
-    buf_init(&mended, material->limits.memory < INT32_MAX / 2 ? material->limits.memory
-                                                              : INT32_MAX / 2);
+    buf_init(&mended,
+             material->limits.memory < INT32_MAX / 2 ? material->limits.memory : INT32_MAX / 2);
     xml_mend(text, &mended, mistakes);
     if (mended.overflowed) {
         material_problem(material, 0, problem->text);

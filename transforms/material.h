@@ -27,7 +27,7 @@ struct material {
     struct html_extractor extractor;
     struct graph graph;
     struct jsonld_contexts *jsonld; /* pinned contexts, processed; NULL: not used yet */
-    struct buf unpacked; /* the content when it came packed: unpack.h */
+    struct buf unpacked;            /* the content when it came packed: unpack.h */
     struct transform_request unpacked_request;
 
     /* of the present document */

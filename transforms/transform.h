@@ -76,9 +76,9 @@ struct transform_result {
     struct buf problems; /* lines "html: line 3: text", the first ones */
     struct buf counts;   /* "html 12 jsonld 30": quads that each said, the same quad by each */
     struct buf
-        repairs;      /* lines "jsonld: trailing comma: 3": bad input that was read all the same */
+        repairs;       /* lines "jsonld: trailing comma: 3": bad input that was read all the same */
     struct buf advice; /* lines like problems: wrong, but read all the same; for publishers */
-    struct buf needs; /* WAITING: lines "URI" of resources */
+    struct buf needs;  /* WAITING: lines "URI" of resources */
     /* explain: lines "transform/version TAB line TAB quad", sorted by quad; a quad said twice is
      * there twice */
     struct buf explanation;
