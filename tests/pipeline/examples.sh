@@ -59,7 +59,7 @@ run_examples() { # file of examples, folder to work in
         "${runs[@]}" bash -c "exec $line" >out 2>&1 </dev/null || code=$?
         [[ $code -eq 0 ]] || echo "exit $code: $line: $(tail -n 3 out)"
         case $line in
-            *'quadrille search'* | *'quadrille query'* | *'quadrille meta'*)
+            *'quadrille search'* | *'quadrille query'* | *'quadrille meta'* | *'quadrille report'*)
                 [[ -s out ]] || echo "says nothing: $line" ;;
         esac
         if [[ $line == *--keys* ]]; then rm crawl/cluster.conf; fi # a line is not yet a cluster
