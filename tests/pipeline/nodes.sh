@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two nodes in network namespaces give the same dump as one, and no host is fetched by both.
+# Two nodes in network namespaces give the same dump and report as one, and no host is fetched by both.
 . "$(dirname "$0")/lib.sh"
 [[ $(id -u) -eq 0 ]] || skip "network namespaces need root"
 command -v ip >/dev/null || skip "ip is missing; install iproute2"
@@ -63,6 +63,9 @@ ip netns exec "${tag}a" "$bin/quadrille" dump --dir "$work/a" --output "$work/tw
     fail "dump over two nodes"
 ip netns exec "${tag}a" "$bin/quadrille" verify --dir "$work/a" "${of_a[@]}" >/dev/null ||
     fail "verify over two nodes"
+mapfile -t sites < <(sed 's,http://,,; s,/$,,' "$work/seeds")
+ip netns exec "${tag}a" "$bin/quadrille" report --dir "$work/a" --format tsv "${of_a[@]}" \
+    "${sites[@]}" >"$work/two.tsv" || fail "report over two nodes"
 ip netns exec "${tag}a" "$bin/quadrille" down --dir "$work/a"
 ip netns exec "${tag}b" "$bin/quadrille" down --dir "$work/b"
 
@@ -70,8 +73,11 @@ start_web "$hosts"
 crawl "$work/one" >/dev/null || fail "crawl with one node"
 dump_and_verify "$work/one" "$work/one.nq"
 same "$work/one.nq" "$work/two.nq" "two nodes"
+"$bin/quadrille" report --dir "$work/one" --format tsv "${sites[@]}" >"$work/one.tsv" || fail "report"
+same "$work/one.tsv" "$work/two.tsv" "report over two nodes"
+[[ -s $work/one.tsv ]] || fail "the report is empty"
 both=$(comm -12 <(cut -f2 "$work/access.a.tsv" | LC_ALL=C sort -u) \
     <(cut -f2 "$work/access.b.tsv" | LC_ALL=C sort -u))
 [[ -z $both ]] || fail "hosts that both nodes fetched from: $both"
 [[ -s $work/access.a.tsv && -s $work/access.b.tsv ]] || fail "one node did all the work"
-echo "nodes: two nodes, $(wc -l <"$work/two.nq") quads, the same bytes as one"
+echo "nodes: two nodes, $(wc -l <"$work/two.nq") quads, the same bytes as one, the same report"
