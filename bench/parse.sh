@@ -5,12 +5,13 @@
 # a file to a counter; start-up is in all figures but ours.
 #
 #   bench/parse.sh [STATEMENTS]       of $QUADRILLE_SHARED/bench/real1m.nq.xz
-#   QUADRILLE_NPM                     folder with node_modules of n3, rdfxml-streaming-parser
+#   QUADRILLE_NODE_MODULES            folder that has n3, rdfxml-streaming-parser, jsonld and
+#                                     jsonld-streaming-parser
 set -u
 programs=$(dirname "$0")/../build/bench
 data=${QUADRILLE_SHARED:-../shared}/bench/real1m.nq.xz
 statements=${1:-200000}
-npm=${QUADRILLE_NPM:-/tmp/npm}
+modules=${QUADRILLE_NODE_MODULES:-${XDG_CACHE_HOME:-$HOME/.cache}/quadrille-node/node_modules}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -43,12 +44,12 @@ ours() { # syntax, file
     row "$1" quadrille "$("$programs/bench_parse" "$1" "$2" | cut -f4)"
 }
 node_rate() { # syntax, package, file, script with `file` and `done`
-    if [[ ! -d $npm/node_modules/$2 ]] || ! command -v node >/dev/null; then
+    if [[ ! -d $modules/$2 ]] || ! command -v node >/dev/null; then
         row "$1" "$2 (npm)" 'not installed'
         return
     fi
     printf '%s\n' "$4" >"$work/run.cjs"
-    NODE_PATH=$npm/node_modules rate "$1" "$2 (npm)" node "$work/run.cjs" "$3"
+    NODE_PATH=$(realpath "$modules") rate "$1" "$2 (npm)" node "$work/run.cjs" "$3"
 }
 
 printf 'syntax\tparser\tk statements per CPU second\n'
@@ -71,3 +72,31 @@ node_rate rdfxml rdfxml-streaming-parser "$work/data.rdf" '
 const {RdfXmlParser} = require("rdfxml-streaming-parser"), fs = require("fs"); let n = 0;
 fs.createReadStream(process.argv[2]).pipe(new RdfXmlParser({baseIRI: "http://bench.example/"}))
   .on("data", () => n++).on("error", () => {});'
+# The same statements as JSON-LD: a context with all predicates, nodes with compact names.
+python3 - "$work/data.nt" >"$work/data.jsonld" <<'PYTHON'
+import json, re, sys
+context, nodes = {}, {}
+names = {}
+def value(text):
+    if text[0] == '<': return {"@id": text[1:-1]}
+    if text[0] == '_': return {"@id": text}
+    body, tail = re.match(r'"((?:[^"\\]|\\.)*)"(.*)$', text, re.S).groups()
+    body = json.loads('"' + re.sub(r'\\U(\w{8})', lambda m: json.dumps(chr(int(m[1], 16)))[1:-1], body) + '"')
+    if tail.startswith('@'): return {"@value": body, "@language": tail[1:]}
+    if tail: return {"@value": body, "@type": tail[3:-1]}
+    return body
+for line in open(sys.argv[1], encoding="utf-8"):
+    subject, predicate, obj = line.rstrip()[:-1].rstrip().split(' ', 2)
+    name = names.setdefault(predicate, "p%d" % len(names))
+    context[name] = predicate[1:-1]
+    node = nodes.setdefault(subject, {"@id": subject.strip('<>')})
+    node.setdefault(name, []).append(value(obj))
+json.dump({"@context": context, "@graph": list(nodes.values())}, sys.stdout)
+PYTHON
+ours jsonld "$work/data.jsonld"
+node_rate jsonld jsonld "$work/data.jsonld" '
+const jsonld = require("jsonld"), fs = require("fs");
+jsonld.toRDF(JSON.parse(fs.readFileSync(process.argv[2], "utf8"))).then((quads) => quads.length);'
+node_rate jsonld jsonld-streaming-parser "$work/data.jsonld" '
+const {JsonLdParser} = require("jsonld-streaming-parser"), fs = require("fs"); let n = 0;
+fs.createReadStream(process.argv[2]).pipe(new JsonLdParser()).on("data", () => n++).on("error", () => {});'
