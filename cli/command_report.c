@@ -129,7 +129,8 @@ static enum status
 print_report(struct report *report, char **sites, int n, bool problems, struct reason *why)
 {
     const struct report_totals *totals = &report->totals;
-    const enum report_severity last = problems ? REPORT_ADVICE : REPORT_GOOD;
+    const bool good = !problems && report->printer.format != REPORT_TSV; /* rows are findings */
+    const enum report_severity last = good ? REPORT_GOOD : REPORT_ADVICE;
     uint64_t wanted = 0;
     report_totals_sort(&report->totals);
     report_print_begin(&report->printer, (const char *const *)sites, (size_t)n, totals);
