@@ -22,6 +22,8 @@ for i in 1 2; do
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Thing", "name": "$i"}</script>
 H
 done
+sed -i 's,https://schema.org,http://other.example/context.jsonld,' "$site/good/2.html"
+echo '{"@context": {"@vocab": "http://schema.org/"}}' >"$work/hosts/other.example/context.jsonld"
 echo '<!DOCTYPE html><html><p>Nothing is said here.</p>' >"$site/bare.html"
 echo '<> <http://xmlns.com/foaf/0.1/name> "a" .' | tee "$site/data" >"$site/typeless"
 printf '<> <http://xmlns.com/foaf/0.1/name> "a" .\n<> foaf:name "b" .\n' >"$site/bad.ttl"
@@ -106,6 +108,7 @@ has '^  redirected, HTTP 301 .*, to http://shop.example/good/1.html$'
 has '^  gone, HTTP 404 .*, linked from http://shop.example/$'
 has '^  quads: turtle/1 1; [0-9]+ ms, [0-9.]+ MB$'
 has '^  quads: html/[0-9]+ [0-9]+; none: jsonld/1, '
+has '^  made with http://other.example/context.jsonld$'
 has '^  error    rdfxml, line 5: '
 long=$(LC_ALL=C.UTF-8 awk 'length > 100' "$work/text")
 [[ -z $long ]] || fail "lines of more than 100 columns: $long"
@@ -137,6 +140,7 @@ assert site["htmlWithoutData"] == 4 and site["html"] == 7 and site["pagesLeftOut
 assert site["frequent"][0]["pages"] == 2 and site["frequent"][0]["text"] == "no structured data"
 pages = {page["uri"].removeprefix("http://shop.example"): page for page in site["pages"]}
 assert pages["/broken.html"]["findings"][0]["line"] == 6
+assert pages["/good/2.html"]["resources"] == ["http://other.example/context.jsonld"]
 assert {"name": "turtle", "version": "1", "quads": 1} in pages["/bad.ttl"]["transforms"]
 assert pages["/data"]["contentType"] == "text/plain" and pages["/data"]["type"] == "text/turtle"
 assert pages["/gone.html"]["httpStatus"] == 404 and pages["/gone.html"]["via"]
