@@ -394,7 +394,7 @@ command_restore(int argc, char **argv)
             "does. DIR gets its name when all is well; DIR.partial is what did not come to an "
             "end.\n\n"
             "What is restored answers queries; a crawl begins with an empty queue.",
-        .examples = "quadrille backup --dir DIR saved && quadrille restore --dir restored saved",
+        .examples = "quadrille restore --dir restored saved",
         .flags = flags,
     };
     struct reason why = {""};

@@ -28,21 +28,25 @@ refused() { # exit code, what the message must say, command...
 }
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
-for name in init up down status top stats add meta report query update import search dump verify queue scope; do
+for name in init up down status top stats add meta report query update import search dump verify \
+    explain backup restore compact queue scope; do
     case $name in
         add | meta | report) refused 100 --dir quadrille $name http://one.example/ ;;
         query) refused 100 --dir quadrille $name 'ASK {}' ;;
         import) refused 100 --dir quadrille $name all.nq ;;
         update) refused 100 --dir quadrille $name 'CLEAR ALL' ;;
         search) refused 100 --dir quadrille $name page ;;
+        explain) refused 100 --dir quadrille $name '? ? ?' ;;
+        backup) refused 100 --dir quadrille $name "$work/never" ;;
+        restore) refused 100 --dir quadrille $name "$dir" ;;
         *) refused 100 --dir quadrille $name ;;
     esac
     refused 100 --no-such quadrille $name --no-such
 done
-for name in init up down status top stats dump verify; do
+for name in init up down status top stats dump verify compact; do
     refused 100 superfluous quadrille $name --dir "$dir" superfluous
 done
-for name in status stats dump verify queue scope down; do
+for name in status stats dump verify compact queue scope down; do
     refused 100 nowhere quadrille $name --dir "$work/nowhere"
 done
 refused 100 --dir quadrille crawl http://one.example/
@@ -63,6 +67,18 @@ refused 100 'line 1' quadrille query --dir "$dir" 'SELECT nonsense'
 refused 100 'line 1' quadrille update --dir "$dir" 'INSERT DATA { ?s <urn:p> 1 }'
 refused 100 format quadrille query --dir "$dir" --format nonsense 'ASK {}'
 refused 100 words quadrille search --dir "$dir"
+refused 100 PATTERN quadrille explain --dir "$dir"
+refused 100 'three or four' quadrille explain --dir "$dir" '? ? ? ? ?'
+refused 100 'no term' quadrille explain --dir "$dir" '? ? "open'
+refused 100 --limit quadrille explain --dir "$dir" --limit 0 '? ? ?'
+refused 111 'no document' quadrille explain --dir "$dir" '? <urn:none> ?'
+refused 100 TARGET quadrille backup --dir "$dir"
+refused 100 'there already' quadrille backup --dir "$dir" "$work"
+refused 111 cannot quadrille backup --dir "$dir" "$work/no-such-folder/saved"
+refused 100 SOURCE quadrille restore --dir "$work/never"
+refused 100 'not empty' quadrille restore --dir "$dir" "$work"
+refused 111 no-such-file quadrille restore --dir "$work/never" "$work/no-such-file"
+refused 100 both quadrille stats --dir "$dir" --json --void
 refused 111 /nowhere quadrille dump --dir "$dir" --output /nowhere/all.nq
 refused 100 kick quadrille queue --dir "$dir" nonsense
 refused 100 'no stage' quadrille queue --dir "$dir" peek --stage nonsense

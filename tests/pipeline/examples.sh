@@ -55,11 +55,15 @@ run_examples() { # file of examples, folder to work in
             quadrille-* | 'quadrille up'* | 'quadrille top'*)
                 runs=(timeout --preserve-status -s TERM 1.5) ;;
         esac
+        case $line in
+            'quadrille restore'*) quadrille backup --dir crawl saved >out 2>&1 ;;
+        esac
         code=0
         "${runs[@]}" bash -c "exec $line" >out 2>&1 </dev/null || code=$?
         [[ $code -eq 0 ]] || echo "exit $code: $line: $(tail -n 3 out)"
         case $line in
-            *'quadrille search'* | *'quadrille query'* | *'quadrille meta'* | *'quadrille report'*)
+            *'quadrille search'* | *'quadrille query'* | *'quadrille meta'* | *'quadrille report'* | \
+                *'quadrille explain'*)
                 [[ -s out ]] || echo "says nothing: $line" ;;
         esac
         if [[ $line == *--keys* ]]; then rm crawl/cluster.conf; fi # a line is not yet a cluster
