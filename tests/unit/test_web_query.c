@@ -89,6 +89,15 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     return STATUS_OK;
 }
 
+enum status
+index_void(struct index_client *client, const struct index_void_options *void_options,
+           index_piece *piece, void *context, struct reason *why)
+{
+    (void)client;
+    (void)void_options;
+    return piece(context, SLICE("[] a <http://rdfs.org/ns/void#Dataset> .\n"), why);
+}
+
 /* ---- requests ---- */
 
 static const struct web_route routes[] = {
