@@ -91,11 +91,11 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
 
 enum status
 index_void(struct index_client *client, const struct index_void_options *void_options,
-           index_piece *piece, void *context, struct reason *why)
+           struct buf *turtle, struct reason *why)
 {
-    (void)client;
-    (void)void_options;
-    return piece(context, SLICE("[] a <http://rdfs.org/ns/void#Dataset> .\n"), why);
+    (void)client, (void)void_options, (void)why;
+    buf_append_string(turtle, "[] a <http://rdfs.org/ns/void#Dataset> .\n");
+    return STATUS_OK;
 }
 
 /* ---- requests ---- */
