@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/opt_private.h"
 
-enum { OPT_LINE_MAXIMUM = 64 << 10 };
+enum { OPT_LINE_MAXIMUM = 64 << 10, FILE_MAXIMUM = 16 << 20 };
 
 /* ---- reading values ---- */
 
@@ -331,30 +332,13 @@ opt_set_load_text(struct opt_set *set, struct slice text, const char *name, stru
 enum status
 opt_set_load_file(struct opt_set *set, const char *path, struct reason *why)
 {
-    enum { FILE_MAXIMUM = 16 << 20 };
     struct buf text;
-    enum status status;
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        const bool missing = errno == ENOENT;
-        status = status_fail_errno(why, "cannot read %s", path);
-        return missing ? STATUS_NOT_FOUND : status;
-    }
     buf_init(&text, FILE_MAXIMUM);
-    for (size_t n = 1; n > 0 && !text.overflowed;) {
-        char part[4096];
-        n = fread(part, 1, sizeof part, file);
-        (void)buf_append(&text, part, n);
-    }
-    if (ferror(file)) {
-        status = status_fail_errno(why, "cannot read %s", path);
-    } else if (text.overflowed) {
-        status = status_fail(why, STATUS_LIMIT, "%s: larger than %d bytes", path, FILE_MAXIMUM);
-    } else {
+    enum status status = file_read(path, &text, why);
+    if (status == STATUS_OK) {
         status = opt_set_load_text(set, buf_slice(&text), path, why);
     }
     buf_release(&text);
-    (void)fclose(file);
     return status;
 }
 

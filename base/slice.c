@@ -1,10 +1,6 @@
 #include "base/slice.h"
 
-static char
-ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
+#include "base/ascii.h"
 
 static bool
 ascii_blank(char c)
@@ -48,6 +44,27 @@ slice_trim(struct slice a)
         a.length--;
     }
     return a;
+}
+
+struct slice
+slice_next_word(struct slice *list)
+{
+    const char *at = list->at, *const end = list->at + list->length;
+    while (at < end && ascii_is_space(*at)) {
+        at++;
+    }
+    const char *from = at;
+    while (at < end && !ascii_is_space(*at)) {
+        at++;
+    }
+    *list = slice_of(at, (size_t)(end - at));
+    return slice_of(from, (size_t)(at - from));
+}
+
+bool
+slice_starts_nocase(struct slice a, struct slice prefix)
+{
+    return a.length >= prefix.length && slice_equal_nocase(slice_of(a.at, prefix.length), prefix);
 }
 
 size_t

@@ -54,7 +54,10 @@ slice_starts(struct slice a, struct slice prefix)
 /* Byte order, shorter first among equals: the order of all sorted output here. */
 int slice_compare(struct slice a, struct slice b);
 bool slice_equal_nocase(struct slice a, struct slice b); /* ASCII only */
-struct slice slice_trim(struct slice a);                 /* ASCII white space off both ends */
+bool slice_starts_nocase(struct slice a, struct slice prefix);
+struct slice slice_trim(struct slice a); /* ASCII white space off both ends */
+/* Takes the first word off a list parted by ASCII whitespace; empty at its end. */
+struct slice slice_next_word(struct slice *list);
 /* Index of the first c, or a.length. */
 size_t slice_find(struct slice a, char c);
 /* Index of the first occurrence of needle, or a.length. */

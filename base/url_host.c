@@ -6,6 +6,8 @@
 
 #include "base/url_internal.h"
 
+#include "base/ascii.h"
+
 enum { DOMAIN_MAXIMUM = 2048 };
 
 static const UIDNA *
@@ -65,7 +67,7 @@ ipv4_number(struct slice text, uint64_t *number)
         text = slice_of(text.at + (hexadecimal ? 2 : 1), text.length - (hexadecimal ? 2 : 1));
     }
     for (size_t i = 0; i < text.length; i++) {
-        const int digit = url_hex_digit(text.at[i]);
+        const int digit = ascii_hex_value(text.at[i]);
         if (digit < 0 || (unsigned)digit >= radix) {
             return false;
         }
@@ -205,8 +207,8 @@ ipv6_pieces(struct slice text, uint16_t pieces[8], int *compress)
             i++;
             continue;
         }
-        while (i < text.length && digits < 4 && url_hex_digit(text.at[i]) >= 0) {
-            value = value << 4 | (unsigned)url_hex_digit(text.at[i++]);
+        while (i < text.length && digits < 4 && ascii_hex_value(text.at[i]) >= 0) {
+            value = value << 4 | (unsigned)ascii_hex_value(text.at[i++]);
             digits++;
         }
         if (i < text.length && text.at[i] == '.') {
@@ -290,9 +292,9 @@ percent_decode(struct slice text, struct buf *out)
 {
     for (size_t i = 0; i < text.length; i++) {
         char c = text.at[i];
-        if (c == '%' && i + 2 < text.length && url_hex_digit(text.at[i + 1]) >= 0 &&
-            url_hex_digit(text.at[i + 2]) >= 0) {
-            c = (char)(url_hex_digit(text.at[i + 1]) << 4 | url_hex_digit(text.at[i + 2]));
+        if (c == '%' && i + 2 < text.length && ascii_hex_value(text.at[i + 1]) >= 0 &&
+            ascii_hex_value(text.at[i + 2]) >= 0) {
+            c = (char)(ascii_hex_value(text.at[i + 1]) << 4 | ascii_hex_value(text.at[i + 2]));
             i += 2;
         }
         buf_append_char(out, c);

@@ -9,6 +9,8 @@
 
 #include "base/url_internal.h"
 
+#include "base/ascii.h"
+
 static bool
 is_unreserved(unsigned char c)
 {
@@ -21,8 +23,8 @@ append_normalised(struct buf *out, struct slice part)
 {
     for (size_t i = 0; i < part.length; i++) {
         const unsigned char c = (unsigned char)part.at[i];
-        const int high = i + 2 < part.length ? url_hex_digit(part.at[i + 1]) : -1;
-        const int low = i + 2 < part.length ? url_hex_digit(part.at[i + 2]) : -1;
+        const int high = i + 2 < part.length ? ascii_hex_value(part.at[i + 1]) : -1;
+        const int low = i + 2 < part.length ? ascii_hex_value(part.at[i + 2]) : -1;
         if (c == '%' && high >= 0 && low >= 0) {
             const unsigned char decoded = (unsigned char)(high << 4 | low);
             if (is_unreserved(decoded)) {

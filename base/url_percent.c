@@ -42,16 +42,6 @@ url_must_encode(unsigned char c, enum encode_set set)
     return (sets_of(c) & set) != 0;
 }
 
-int
-url_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 void
 url_append_percent(struct buf *out, unsigned char c)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "stages/resources.h"
 
@@ -34,22 +35,10 @@ read_context(struct by_hand *hand, const char *text, struct reason *why)
     if (equal == NULL || equal == text) {
         return status_fail(why, STATUS_MISUSE, "--context takes URL=FILE, not %.200s", text);
     }
-    FILE *file = fopen(equal + 1, "re");
-    if (file == NULL) {
-        return status_fail_errno(why, "cannot read %s", equal + 1);
-    }
     struct given *given = &hand->given[hand->given_count++];
-    char piece[1 << 14];
-    size_t n;
     given->url = slice_of(text, (size_t)(equal - text));
     buf_init(&given->bytes, CONTEXT_MAXIMUM);
-    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
-        buf_append(&given->bytes, piece, n);
-    }
-    const bool good = !ferror(file) && !given->bytes.overflowed;
-    fclose(file);
-    return good ? STATUS_OK
-                : status_fail(why, STATUS_MISUSE, "%s cannot be read, or is too long", equal + 1);
+    return file_read(equal + 1, &given->bytes, why);
 }
 
 enum status

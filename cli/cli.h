@@ -60,9 +60,6 @@ enum status cli_document_key(const char *text, struct buf *key, struct reason *w
 enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice *body,
                          struct buf *content_type, struct reason *why);
 
-/* A query or update from a file, "-": standard input. LIMIT past text's maximum. */
-enum status cli_read_text(const char *path, struct buf *text, struct reason *why);
-
 /* A term in N-Triples form, or an IRI without <>; it lives in the arena. NULL: any. */
 enum { CLI_TERM_MAXIMUM = 1 << 20 };
 enum status cli_parse_term(const char *text, struct arena *arena, struct term *term,

@@ -2,10 +2,9 @@
  * happens in a sandboxed worker, as in the stages. */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/url.h"
 #include "cli/by_hand.h"
 #include "cli/cli.h"
@@ -41,32 +40,6 @@ material_release(struct material_file *material)
     buf_release(&material->content_type);
 }
 
-static enum status
-read_file(const char *path, struct buf *bytes, struct reason *why)
-{
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char piece[1 << 16];
-    size_t n;
-    if (in == NULL) {
-        return status_fail_errno(why, "cannot read %s", path);
-    }
-    while ((n = fread(piece, 1, sizeof piece, in)) > 0 && !bytes->overflowed) {
-        buf_append(bytes, piece, n);
-    }
-    const bool failed = ferror(in);
-    const int error = errno;
-    if (in != stdin) {
-        fclose(in);
-    }
-    errno = error;
-    if (failed) {
-        return status_fail_errno(why, "cannot read %s", path);
-    }
-    return bytes->overflowed
-               ? status_fail(why, STATUS_LIMIT, "%s has more than %zu bytes", path, bytes->maximum)
-               : STATUS_OK;
-}
-
 struct file_flags {
     struct cli_common common;
     const char *uri, *content_type, *type;
@@ -89,7 +62,7 @@ take_material(const struct file_flags *flags, const char *path, struct material_
         } else {
             import_file_uri(path, &material->uri);
         }
-        TRY(read_file(path, &material->bytes, why));
+        TRY(file_read_or_input(path, &material->bytes, why));
         material->content = buf_slice(&material->bytes);
         return STATUS_OK;
     }

@@ -1,9 +1,8 @@
 /* quadrille query, search, dump, verify: clients of the query service. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 #include "cli/cli.h"
 
@@ -116,7 +115,7 @@ command_query(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "--timeout is at least 1");
     }
     if (status == STATUS_OK && file != NULL) {
-        status = cli_read_text(file, &text, &why);
+        status = file_read_or_input(file, &text, &why);
     } else if (status == STATUS_OK && n == 1) {
         buf_append_string(&text, operands[0]);
     } else if (status == STATUS_OK && !(n == 0 && is_pattern(&texts))) {

@@ -1,8 +1,8 @@
 /* quadrille transforms: which there are, and whether their examples still hold. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/by_hand.h"
 #include "cli/quad_diff.h"
 #include "config/config.h"
@@ -49,19 +49,10 @@ struct example {
 static bool
 read_file(const char *folder, const char *name, struct buf *bytes)
 {
-    char path[PATH_BYTES], piece[1 << 14];
-    size_t n;
+    char path[PATH_BYTES + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
     buf_reset(bytes);
-    if (file == NULL) {
-        return false;
-    }
-    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
-        buf_append(bytes, piece, n);
-    }
-    fclose(file);
-    return !bytes->overflowed;
+    return file_read(path, bytes, NULL) == STATUS_OK;
 }
 
 /* The user's own example goes before the one that comes with the program. */

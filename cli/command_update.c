@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/seeds.h"
 
@@ -91,7 +92,7 @@ command_update(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "one update is needed; see --help");
     }
     if (status == STATUS_OK && file != NULL) {
-        status = cli_read_text(file, &text, &why);
+        status = file_read_or_input(file, &text, &why);
     } else if (status == STATUS_OK) {
         buf_append_string(&text, operands[0]);
     }

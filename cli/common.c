@@ -247,26 +247,3 @@ cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, s
     }
     return answer.status;
 }
-
-enum status
-cli_read_text(const char *path, struct buf *text, struct reason *why)
-{
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char piece[4096];
-    size_t n;
-    if (in == NULL) {
-        return status_fail_errno(why, "cannot read %s", path);
-    }
-    while ((n = fread(piece, 1, sizeof piece, in)) > 0) {
-        buf_append(text, piece, n);
-    }
-    const bool failed = ferror(in);
-    if (in != stdin) {
-        fclose(in);
-    }
-    if (failed || text->overflowed) {
-        return status_fail(why, failed ? STATUS_SYSTEM : STATUS_LIMIT, "cannot read all of %s",
-                           path);
-    }
-    return STATUS_OK;
-}

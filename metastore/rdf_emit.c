@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "rdf/lexical.h"
 
 struct node_entry {
     const char *label, *type, *agent; /* agent: program of an activity */
@@ -49,33 +50,11 @@ meta_iri(const char *iri)
     return term_iri(slice_string(iri));
 }
 
-static bool
-is_utf8(struct slice text)
-{
-    const unsigned char *at = (const unsigned char *)text.at;
-    const unsigned char *const end = at + text.length;
-    while (at < end) {
-        const int more = *at < 0x80 ? 0 : *at < 0xC2 ? -1 : *at < 0xE0 ? 1 : *at < 0xF0 ? 2 : 3;
-        if (more < 0 || *at > 0xF4 || end - at <= more || (*at == 0xE0 && at[1] < 0xA0) ||
-            (*at == 0xED && at[1] > 0x9F) || (*at == 0xF0 && at[1] < 0x90) ||
-            (*at == 0xF4 && at[1] > 0x8F)) {
-            return false;
-        }
-        for (int i = 1; i <= more; i++) {
-            if ((at[i] & 0xC0) != 0x80) {
-                return false;
-            }
-        }
-        at += more + 1;
-    }
-    return true;
-}
-
 /* Bytes of a header that are no UTF-8 are Latin-1, as HTTP once had it. */
 static struct slice
 as_utf8(struct emit *emit, struct slice text)
 {
-    if (is_utf8(text)) {
+    if (lexical_utf8_valid(text.at, text.length)) {
         return text;
     }
     char *bytes = arena_alloc(&emit->arena, text.length * 2);
@@ -130,7 +109,7 @@ meta_is_iri(struct slice text)
             return false;
         }
     }
-    return slice_find(text, ':') < text.length && is_utf8(text);
+    return slice_find(text, ':') < text.length && lexical_utf8_valid(text.at, text.length);
 }
 
 void

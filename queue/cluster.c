@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/url.h"
 
@@ -395,43 +395,22 @@ cluster_parse(struct cluster **cluster_out, struct slice text, const char *self,
     return status;
 }
 
-static enum status
-read_file(const char *path, struct buf *text, bool *missing, struct reason *why)
-{
-    char piece[4096];
-    ssize_t n = 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    *missing = file < 0 && errno == ENOENT;
-    if (file < 0) {
-        return *missing ? STATUS_OK : status_fail_errno(why, "cannot open %s", path);
-    }
-    while ((n = read(file, piece, sizeof piece)) > 0) {
-        if (buf_append(text, piece, (size_t)n) != STATUS_OK) {
-            (void)close(file);
-            return status_fail(why, STATUS_LIMIT, "%s is longer than 1 MiB", path);
-        }
-    }
-    (void)close(file);
-    return n == 0 ? STATUS_OK : status_fail_errno(why, "cannot read %s", path);
-}
-
 enum status
 cluster_open(struct cluster **cluster, const char *directory, const struct opt_set *options,
              struct reason *why)
 {
     struct buf path;
     struct buf text;
-    bool missing = true;
     buf_init(&path, 1 << 16);
     buf_init(&text, FILE_MAXIMUM);
     (void)buf_printf(&path, "%s/cluster.conf", directory);
-    enum status status = read_file(path.data, &text, &missing, why);
-    if (status == STATUS_OK) {
-        status = missing ? cluster_parse(cluster, SLICE("node local"), NULL, directory, why)
-                         : cluster_parse(cluster, buf_slice(&text),
-                                         opt_string(options, "cluster.node"), directory, why);
-    } else {
-        *cluster = NULL;
+    *cluster = NULL;
+    enum status status = file_read(path.data, &text, why);
+    if (status == STATUS_NOT_FOUND) {
+        status = cluster_parse(cluster, SLICE("node local"), NULL, directory, why);
+    } else if (status == STATUS_OK) {
+        status = cluster_parse(cluster, buf_slice(&text), opt_string(options, "cluster.node"),
+                               directory, why);
     }
     buf_release(&path);
     buf_release(&text);

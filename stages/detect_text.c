@@ -1,9 +1,9 @@
 /* Sniffing of text: HTML, tables, and what begins with a word of its own. */
 #include <stdint.h>
 
+#include "rdf/lexical.h"
 #include "stages/detect.h"
 #include "stages/detect_cursor.h"
-#include "transforms/html_entities.h"
 
 /* ---- bytes ---- */
 
@@ -31,7 +31,8 @@ detect_narrow(struct slice bytes, bool big_endian, struct buf *memory)
             break;
         }
         if (unit != 0xFEFF) {
-            buf_commit(memory, utf8_put(room, unit >= 0xD800 && unit < 0xE000 ? 0xFFFD : unit));
+            const bool surrogate = unit >= 0xD800 && unit < 0xE000;
+            buf_commit(memory, (size_t)lexical_encode(surrogate ? 0xFFFD : unit, room));
         }
     }
     return buf_slice(memory);

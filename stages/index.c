@@ -10,7 +10,6 @@
  *
  * Files: DIR/index-K, DIR/tmp. Signals: SIGTERM and SIGINT end after the present batch.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
@@ -215,24 +215,6 @@ path_of(struct stage_run *run, const char *name)
 }
 
 static enum status
-read_file(const char *path, struct buf *out, struct reason *why)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return status_fail_errno(why, "extract.queries: cannot open %s", path);
-    }
-    char piece[4096];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof(piece), file)) > 0) {
-        (void)buf_append(out, piece, n);
-    }
-    const bool bad = ferror(file) || out->overflowed;
-    fclose(file);
-    return bad ? status_fail(why, STATUS_MISUSE, "extract.queries: cannot read all of %s", path)
-               : STATUS_OK;
-}
-
-static enum status
 open_links(struct index_stage *stage, struct reason *why)
 {
     const char *path = opt_string(stage_options(stage->run), "extract.queries");
@@ -241,7 +223,7 @@ open_links(struct index_stage *stage, struct reason *why)
     }
     struct buf text;
     buf_init(&text, QUERIES_MAXIMUM);
-    enum status status = read_file(path, &text, why);
+    enum status status = file_read(path, &text, why);
     if (status == STATUS_OK) {
         status = links_open(&stage->links, buf_slice(&text), why);
     }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/memory.h"
 
@@ -42,16 +43,6 @@ struct parser {
 
 /* ---- normal form of paths and patterns ---- */
 
-static int
-hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool
 is_unreserved(unsigned char c)
 {
@@ -75,8 +66,8 @@ append_normalised(struct buf *out, struct slice text, bool pattern)
 {
     for (size_t i = 0; i < text.length; i++) {
         const unsigned char c = (unsigned char)text.at[i];
-        const int high = i + 2 < text.length ? hex_digit(text.at[i + 1]) : -1;
-        const int low = i + 2 < text.length ? hex_digit(text.at[i + 2]) : -1;
+        const int high = i + 2 < text.length ? ascii_hex_value(text.at[i + 1]) : -1;
+        const int low = i + 2 < text.length ? ascii_hex_value(text.at[i + 2]) : -1;
         if (c == '%' && high >= 0 && low >= 0) {
             const unsigned char decoded = (unsigned char)(high << 4 | low);
             if (is_unreserved(decoded)) {

@@ -120,13 +120,6 @@ is_html_type(struct slice type)
            slice_equal_nocase(type, SLICE("application/xhtml+xml"));
 }
 
-static bool
-starts_nocase(struct slice text, struct slice prefix)
-{
-    return text.length >= prefix.length &&
-           slice_equal_nocase(slice_of(text.at, prefix.length), prefix);
-}
-
 /* Atom 1.0: a media type that is neither text nor XML has its content in base64. */
 static bool
 is_base64(const struct form *form)
@@ -136,7 +129,7 @@ is_base64(const struct form *form)
     }
     const struct slice type = form->type;
     const size_t plus = type.length > 4 ? type.length - 4 : 0;
-    return slice_find(type, '/') < type.length && !starts_nocase(type, SLICE("text/")) &&
+    return slice_find(type, '/') < type.length && !slice_starts_nocase(type, SLICE("text/")) &&
            !slice_equal_nocase(slice_of(type.at + plus, type.length - plus), SLICE("+xml")) &&
            !slice_equal_nocase(type, SLICE("application/xml"));
 }

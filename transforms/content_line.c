@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "rdf/lexical.h"
 #include "transforms/links.h"
 
@@ -186,23 +187,14 @@ parse_line(struct slice text, struct content_line *line)
     return true;
 }
 
-static int
-hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
 static void
 undo_quoted_printable(struct content_reader *reader, struct content_line *line)
 {
     const struct slice from = line->value;
     buf_reset(&reader->plain);
     for (size_t i = 0; i < from.length; i++) {
-        const int high = i + 2 < from.length ? hex_digit(from.at[i + 1]) : -1;
-        const int low = i + 2 < from.length ? hex_digit(from.at[i + 2]) : -1;
+        const int high = i + 2 < from.length ? ascii_hex_value(from.at[i + 1]) : -1;
+        const int low = i + 2 < from.length ? ascii_hex_value(from.at[i + 2]) : -1;
         if (from.at[i] == '=' && high >= 0 && low >= 0) {
             buf_append_char(&reader->plain, (char)(high << 4 | low));
             i += 2;

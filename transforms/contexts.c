@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 enum { FOLDERS = 8, LINE_BYTES = 4096, URL_KEY_BYTES = 2048 };
@@ -45,12 +47,6 @@ significant(struct slice url)
     return url;
 }
 
-static char
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* The host in lower case, the path as it is. */
 static int
 compare_key(struct slice url, const char *key)
@@ -58,7 +54,7 @@ compare_key(struct slice url, const char *key)
     bool host = true;
     for (size_t i = 0; i < url.length; i++) {
         host = host && url.at[i] != '/';
-        const unsigned char a = (unsigned char)(host ? lower(url.at[i]) : url.at[i]);
+        const unsigned char a = (unsigned char)(host ? ascii_lower(url.at[i]) : url.at[i]);
         const unsigned char b = (unsigned char)key[i];
         if (a != b) {
             return a < b ? -1 : 1;
@@ -103,29 +99,6 @@ contexts_pinned(struct slice url, struct slice *json)
 /* ---- loading ---- */
 
 static enum status
-read_file(const char *path, struct buf *bytes, struct reason *why)
-{
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return errno == ENOENT ? status_fail(why, STATUS_NOT_FOUND, "%s is not there", path)
-                               : status_fail_errno(why, "cannot open %s", path);
-    }
-    char piece[16384];
-    size_t n;
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        status = buf_append(bytes, piece, n);
-    }
-    if (status != STATUS_OK) {
-        status = status_fail(why, status, "%s has more than %zu bytes", path, bytes->maximum);
-    } else if (ferror(file)) {
-        status = status_fail_errno(why, "cannot read %s", path);
-    }
-    fclose(file);
-    return status;
-}
-
-static enum status
 add_url(struct slice url, struct reason *why)
 {
     bool found;
@@ -145,7 +118,7 @@ add_url(struct slice url, struct reason *why)
     bool host = true;
     for (size_t i = 0; i < url.length; i++) {
         host = host && url.at[i] != '/';
-        key[i] = host ? lower(url.at[i]) : url.at[i];
+        key[i] = host ? ascii_lower(url.at[i]) : url.at[i];
     }
     key[url.length] = '\0';
     memmove(&contexts.urls[place + 1], &contexts.urls[place],
@@ -165,7 +138,7 @@ add_file(const char *folder, struct slice name, struct reason *why)
     struct buf *file = &contexts.files[contexts.file_count];
     snprintf(path, sizeof path, "%s/%.*s", folder, SLICE_PRINT(name));
     buf_init(file, CONTEXTS_FILE_BYTES);
-    const enum status status = read_file(path, file, why);
+    const enum status status = file_read(path, file, why);
     if (status != STATUS_OK) {
         buf_release(file);
         return status;
@@ -174,29 +147,16 @@ add_file(const char *folder, struct slice name, struct reason *why)
     return STATUS_OK;
 }
 
-static struct slice
-next_word(struct slice *line)
-{
-    *line = slice_trim(*line);
-    size_t end = 0;
-    while (end < line->length && line->at[end] != ' ' && line->at[end] != '\t') {
-        end++;
-    }
-    const struct slice word = slice_of(line->at, end);
-    *line = slice_of(line->at + end, line->length - end);
-    return word;
-}
-
 static enum status
 read_line(const char *folder, struct slice line, bool *in_context, struct reason *why)
 {
-    const struct slice verb = next_word(&line), name = next_word(&line);
+    const struct slice verb = slice_next_word(&line), name = slice_next_word(&line);
     if (verb.length == 0 || verb.at[0] == '#') {
         return STATUS_OK;
     }
     if (slice_is(verb, "context")) {
-        const struct slice date = next_word(&line), licence = next_word(&line);
-        const struct slice source = next_word(&line);
+        const struct slice date = slice_next_word(&line), licence = slice_next_word(&line);
+        const struct slice source = slice_next_word(&line);
         if (name.length == 0 || date.length == 0 || licence.length == 0 || source.length == 0) {
             return status_fail(why, STATUS_MISUSE, "expected: context FILE DATE LICENCE SOURCE");
         }
@@ -243,7 +203,7 @@ contexts_load(const char *folder, struct reason *why)
     struct reason problem;
     buf_init(&index, CONTEXTS_FILE_BYTES);
     snprintf(path, sizeof path, "%s/index", folder);
-    enum status status = read_file(path, &index, &problem);
+    enum status status = file_read(path, &index, &problem);
     if (status == STATUS_OK) {
         contexts.folders[contexts.folder_count++] = memory_string(folder);
         status = read_index(folder, buf_slice(&index), why);

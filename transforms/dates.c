@@ -1,5 +1,7 @@
 #include "transforms/dates.h"
 
+#include "base/ascii.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,24 +16,12 @@ struct cursor {
     const char *at, *end;
 };
 
-static bool
-is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
 /* At most `most` digits; -1: none. */
 static int
 number(struct cursor *cursor, int most)
 {
     int value = 0, digits = 0;
-    while (cursor->at < cursor->end && is_digit(*cursor->at) && digits < most) {
+    while (cursor->at < cursor->end && ascii_is_digit(*cursor->at) && digits < most) {
         value = value * 10 + (*cursor->at++ - '0');
         digits++;
     }
@@ -60,7 +50,7 @@ static struct slice
 word(struct cursor *cursor)
 {
     const char *from = cursor->at;
-    while (cursor->at < cursor->end && is_letter(*cursor->at)) {
+    while (cursor->at < cursor->end && ascii_is_letter(*cursor->at)) {
         cursor->at++;
     }
     return slice_of(from, (size_t)(cursor->at - from));
@@ -147,7 +137,7 @@ parse_iso(struct cursor *cursor, struct moment *moment)
     moment->day = moment->day < 0 ? 1 : moment->day;
     if (literal(cursor, 'T') || literal(cursor, 't') || literal(cursor, ' ')) {
         skip(cursor, " ");
-        if (cursor->at < cursor->end && is_digit(*cursor->at)) {
+        if (cursor->at < cursor->end && ascii_is_digit(*cursor->at)) {
             return clock_time(cursor, moment) && zone(cursor, moment);
         }
     }
@@ -171,7 +161,7 @@ parse_mail(struct cursor *cursor, struct moment *moment)
         moment->year += moment->year < 70 ? 2000 : 1900;
     }
     skip(cursor, " ,");
-    if (cursor->at < cursor->end && is_digit(*cursor->at)) {
+    if (cursor->at < cursor->end && ascii_is_digit(*cursor->at)) {
         return clock_time(cursor, moment) && zone(cursor, moment);
     }
     return true;
@@ -224,13 +214,13 @@ date_parse(struct slice text, char result[DATE_TEXT_SIZE], bool *has_time)
     struct cursor cursor = {text.at, text.at + text.length};
     struct moment moment = {0};
     bool good;
-    if (text.length >= 4 && is_digit(text.at[0]) && is_digit(text.at[1]) && is_digit(text.at[2]) &&
-        is_digit(text.at[3])) {
+    if (text.length >= 4 && ascii_is_digit(text.at[0]) && ascii_is_digit(text.at[1]) &&
+        ascii_is_digit(text.at[2]) && ascii_is_digit(text.at[3])) {
         good = parse_iso(&cursor, &moment);
     } else {
         struct slice name = word(&cursor);
         skip(&cursor, " ,.");
-        if (name.length > 0 && cursor.at < cursor.end && is_letter(*cursor.at)) {
+        if (name.length > 0 && cursor.at < cursor.end && ascii_is_letter(*cursor.at)) {
             name = word(&cursor); /* asctime: the month follows the day's name */
             skip(&cursor, " ");
         }

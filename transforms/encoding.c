@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/ascii.h"
 #include "base/memory.h"
+#include "rdf/lexical.h"
 #include "transforms/encoding_labels.h"
-#include "transforms/html_entities.h"
 #include "transforms/html_names.h"
 
 /* The standard's prescan looks at 1024 bytes; a parser that meets a meta element later starts
@@ -124,24 +125,12 @@ struct scan {
     const char *at, *end;
 };
 
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static bool
-is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
 /* "Get an attribute" of the standard. False: no more. */
 static bool
 scan_attribute(struct scan *scan, struct slice *name, struct slice *value)
 {
     const char *at = scan->at, *const end = scan->end;
-    while (at < end && (is_space(*at) || *at == '/')) {
+    while (at < end && (ascii_is_space(*at) || *at == '/')) {
         at++;
     }
     scan->at = at;
@@ -149,12 +138,12 @@ scan_attribute(struct scan *scan, struct slice *name, struct slice *value)
         return false;
     }
     const char *from = at++;
-    while (at < end && *at != '=' && !is_space(*at) && *at != '/' && *at != '>') {
+    while (at < end && *at != '=' && !ascii_is_space(*at) && *at != '/' && *at != '>') {
         at++;
     }
     *name = slice_of(from, (size_t)(at - from));
     *value = slice_of(at, 0);
-    while (at < end && is_space(*at)) {
+    while (at < end && ascii_is_space(*at)) {
         at++;
     }
     if (at >= end || *at != '=') {
@@ -162,7 +151,7 @@ scan_attribute(struct scan *scan, struct slice *name, struct slice *value)
         return true;
     }
     at++;
-    while (at < end && is_space(*at)) {
+    while (at < end && ascii_is_space(*at)) {
         at++;
     }
     if (at < end && (*at == '"' || *at == '\'')) {
@@ -175,7 +164,7 @@ scan_attribute(struct scan *scan, struct slice *name, struct slice *value)
         return true;
     }
     from = at;
-    while (at < end && !is_space(*at) && *at != '>') {
+    while (at < end && !ascii_is_space(*at) && *at != '>') {
         at++;
     }
     *value = slice_of(from, (size_t)(at - from));
@@ -196,7 +185,7 @@ charset_of_content(struct slice content)
             return (struct slice){0};
         }
         const char *next = at + 7;
-        while (next < end && is_space(*next)) {
+        while (next < end && ascii_is_space(*next)) {
             next++;
         }
         if (next < end && *next == '=') {
@@ -204,7 +193,7 @@ charset_of_content(struct slice content)
             break;
         }
     }
-    while (at < end && is_space(*at)) {
+    while (at < end && ascii_is_space(*at)) {
         at++;
     }
     if (at < end && (*at == '"' || *at == '\'')) {
@@ -212,7 +201,7 @@ charset_of_content(struct slice content)
         return close ? slice_of(at + 1, (size_t)(close - at - 1)) : (struct slice){0};
     }
     const char *from = at;
-    while (at < end && !is_space(*at) && *at != ';') {
+    while (at < end && !ascii_is_space(*at) && *at != ';') {
         at++;
     }
     return slice_of(from, (size_t)(at - from));
@@ -282,17 +271,17 @@ prescan(struct slice bytes, bool deep)
             }
             scan.at = close + 3;
         } else if (left >= 6 && strncasecmp(scan.at, "<meta", 5) == 0 &&
-                   (is_space(scan.at[5]) || scan.at[5] == '/')) {
+                   (ascii_is_space(scan.at[5]) || scan.at[5] == '/')) {
             scan.at += 5;
             const char *found = scan_meta(&scan);
             if (found) {
                 return found;
             }
-        } else if (left >= 3 &&
-                   (is_letter(scan.at[1]) || (scan.at[1] == '/' && is_letter(scan.at[2])))) {
+        } else if (left >= 3 && (ascii_is_letter(scan.at[1]) ||
+                                 (scan.at[1] == '/' && ascii_is_letter(scan.at[2])))) {
             struct slice name, value;
             const char *from = scan.at + 1;
-            while (scan.at < scan.end && !is_space(*scan.at) && *scan.at != '>') {
+            while (scan.at < scan.end && !ascii_is_space(*scan.at) && *scan.at != '>') {
                 scan.at++;
             }
             const struct slice tag = {from, (size_t)(scan.at - from)};
@@ -344,7 +333,7 @@ xml_declaration(struct slice bytes)
     }
     const char *const end = bytes.at + close;
     at += 8;
-    while (at < end && (is_space(*at) || *at == '=')) {
+    while (at < end && (ascii_is_space(*at) || *at == '=')) {
         at++;
     }
     if (at >= end || (*at != '"' && *at != '\'')) {
@@ -498,7 +487,7 @@ convert_bytes(struct slice bytes, bool user_defined, struct buf *out)
         if (!room) {
             return;
         }
-        buf_commit(out, utf8_put(room, code));
+        buf_commit(out, (size_t)lexical_encode(code, room));
     }
 }
 

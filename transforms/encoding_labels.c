@@ -1,5 +1,7 @@
 #include "transforms/encoding_labels.h"
 
+#include "base/ascii.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -67,18 +69,12 @@ const struct encoding_entry encoding_entries[] = {
 };
 const size_t encoding_entry_count = sizeof encoding_entries / sizeof *encoding_entries;
 
-static char
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 static bool
 has_label(const char *labels, struct slice label)
 {
     for (const char *at = labels; *at;) {
         size_t n = 0;
-        while (n < label.length && at[n] != 0 && at[n] == lower(label.at[n])) {
+        while (n < label.length && at[n] != 0 && at[n] == ascii_lower(label.at[n])) {
             n++;
         }
         if (n == label.length && (at[n] == ' ' || at[n] == 0)) {

@@ -1,7 +1,7 @@
 #include "transforms/html_entities.h"
 
-#include <string.h>
-
+#include "base/ascii.h"
+#include "rdf/lexical.h"
 #include "transforms/html_entity_table.h"
 
 static const struct html_entity *
@@ -29,54 +29,23 @@ static const uint16_t c1_meaning[32] = {
     0x2039, 0x152,  0x8D,   0x17D,  0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
 
-size_t
-utf8_put(char *at, uint32_t code)
-{
-    if (code < 0x80) {
-        at[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        at[0] = (char)(0xC0 | code >> 6);
-        at[1] = (char)(0x80 | (code & 0x3F));
-        return 2;
-    }
-    if (code < 0x10000) {
-        at[0] = (char)(0xE0 | code >> 12);
-        at[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        at[2] = (char)(0x80 | (code & 0x3F));
-        return 3;
-    }
-    at[0] = (char)(0xF0 | code >> 18);
-    at[1] = (char)(0x80 | (code >> 12 & 0x3F));
-    at[2] = (char)(0x80 | (code >> 6 & 0x3F));
-    at[3] = (char)(0x80 | (code & 0x3F));
-    return 4;
-}
-
-static uint32_t
-digit_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return (uint32_t)(c - '0');
-    }
-    const char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? (uint32_t)(lower - 'a' + 10) : 99;
-}
-
 static size_t
 numeric_reference(struct slice text, char out[ENTITY_TEXT_MAXIMUM], size_t *written)
 {
     size_t at = 2;
-    uint32_t radix = 10, code = 0;
+    int radix = 10;
+    uint32_t code = 0;
     if (at < text.length && (text.at[at] | 0x20) == 'x') {
         radix = 16;
         at++;
     }
     const size_t digits = at;
-    while (at < text.length && digit_value(text.at[at]) < radix) {
-        code = code > 0x10FFFF ? code : code * radix + digit_value(text.at[at]);
-        at++;
+    for (int digit; at < text.length; at++) {
+        digit = ascii_hex_value(text.at[at]);
+        if (digit < 0 || digit >= radix) {
+            break;
+        }
+        code = code > 0x10FFFF ? code : code * (uint32_t)radix + (uint32_t)digit;
     }
     if (at == digits) {
         return 0;
@@ -89,14 +58,14 @@ numeric_reference(struct slice text, char out[ENTITY_TEXT_MAXIMUM], size_t *writ
     } else if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
         code = 0xFFFD;
     }
-    *written = utf8_put(out, code);
+    *written = (size_t)lexical_encode(code, out);
     return at;
 }
 
 static bool
 is_alphanumeric(char c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    return ascii_is_digit(c) || ascii_is_letter(c);
 }
 
 size_t
@@ -134,9 +103,9 @@ entity_decode(struct slice text, bool in_attribute, char out[ENTITY_TEXT_MAXIMUM
     if (!found) {
         return 0;
     }
-    *written = utf8_put(out, found->first);
+    *written = (size_t)lexical_encode(found->first, out);
     if (found->second) {
-        *written += utf8_put(out + *written, found->second);
+        *written += (size_t)lexical_encode(found->second, out + *written);
     }
     return used;
 }

@@ -14,7 +14,4 @@ enum { ENTITY_TEXT_MAXIMUM = 8, ENTITY_NAME_MAXIMUM = 32, ENTITY_BARE_MAXIMUM = 
 size_t entity_decode(struct slice text, bool in_attribute, char out[ENTITY_TEXT_MAXIMUM],
                      size_t *written);
 
-/* One code point as UTF-8, up to 4 bytes. */
-size_t utf8_put(char *at, uint32_t code);
-
 #endif

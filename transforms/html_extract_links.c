@@ -1,4 +1,5 @@
 /* Links, images and mail addresses of a page. */
+#include "base/ascii.h"
 #include "transforms/html_extract.h"
 #include "transforms/relations.h"
 #include "transforms/vocabulary.h"
@@ -124,14 +125,6 @@ html_walk_emails(struct html_walk *walk, struct slice text)
     }
 }
 
-static unsigned
-hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                     ? (unsigned)(c - '0')
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10)
-                                                    : 99;
-}
-
 void
 html_walk_mailto(struct html_walk *walk, struct slice href)
 {
@@ -139,9 +132,9 @@ html_walk_mailto(struct html_walk *walk, struct slice href)
     size_t length = 0;
     for (size_t i = 7; i < href.length && href.at[i] != '?' && length < sizeof decoded; i++) {
         char c = href.at[i];
-        if (c == '%' && i + 2 < href.length && hex_digit(href.at[i + 1]) < 16 &&
-            hex_digit(href.at[i + 2]) < 16) {
-            c = (char)(hex_digit(href.at[i + 1]) << 4 | hex_digit(href.at[i + 2]));
+        if (c == '%' && i + 2 < href.length && ascii_hex_value(href.at[i + 1]) >= 0 &&
+            ascii_hex_value(href.at[i + 2]) >= 0) {
+            c = (char)(ascii_hex_value(href.at[i + 1]) << 4 | ascii_hex_value(href.at[i + 2]));
             i += 2;
         }
         decoded[length++] = c;
@@ -187,13 +180,6 @@ is_fragment_of_document(struct html_walk *walk, struct slice iri)
     return mark < iri.length && slice_equal(slice_of(iri.at, mark), walk->emitter->document.value);
 }
 
-static bool
-starts_nocase(struct slice text, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    return text.length >= n && slice_equal_nocase(slice_of(text.at, n), slice_of(prefix, n));
-}
-
 void
 html_walk_anchor(struct html_walk *walk)
 {
@@ -204,7 +190,7 @@ html_walk_anchor(struct html_walk *walk)
         return;
     }
     href = slice_trim(href);
-    if (starts_nocase(href, "mailto:")) {
+    if (slice_starts_nocase(href, SLICE("mailto:"))) {
         html_walk_mailto(walk, href);
         return;
     }
@@ -234,7 +220,7 @@ html_walk_link(struct html_walk *walk)
         return;
     }
     href = slice_trim(href);
-    if (starts_nocase(href, "mailto:")) {
+    if (slice_starts_nocase(href, SLICE("mailto:"))) {
         if (html_attribute(walk->tree, walk->node, "rev", &rev) &&
             slice_equal_nocase(slice_trim(rev), SLICE("made"))) {
             html_walk_mailto(walk, href);

@@ -2,35 +2,6 @@
 #include "transforms/html.h"
 
 static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static bool
-starts_nocase(struct slice text, struct slice prefix)
-{
-    return text.length >= prefix.length &&
-           slice_equal_nocase(slice_of(text.at, prefix.length), prefix);
-}
-
-/* The next token of a list parted by white space; empty at its end. */
-static struct slice
-next_token(struct slice *list)
-{
-    const char *at = list->at, *const end = list->at + list->length;
-    while (at < end && is_space(*at)) {
-        at++;
-    }
-    const char *from = at;
-    while (at < end && !is_space(*at)) {
-        at++;
-    }
-    *list = slice_of(at, (size_t)(end - at));
-    return slice_of(from, (size_t)(at - from));
-}
-
-static bool
 is_among(struct slice token, const struct slice *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +50,7 @@ static unsigned
 features_of_class(struct slice value)
 {
     struct slice token;
-    while ((token = next_token(&value)).length > 0) {
+    while ((token = slice_next_word(&value)).length > 0) {
         if (is_microformat(token)) {
             return HTML_HAS_MICROFORMATS;
         }
@@ -100,7 +71,7 @@ features_of_relations(struct slice value)
         SLICE_INIT("crush"),       SLICE_INIT("date"),     SLICE_INIT("sweetheart")};
     unsigned found = HTML_HAS_REL;
     struct slice token;
-    while ((token = next_token(&value)).length > 0) {
+    while ((token = slice_next_word(&value)).length > 0) {
         char lower[16];
         for (size_t i = 0; i < token.length && i < sizeof lower; i++) {
             const char c = token.at[i];
@@ -142,7 +113,7 @@ features_of_attribute(const struct html_attribute *attribute)
         return 0;
     case 4:
         if (memcmp(name.at, "type", 4) == 0 &&
-            starts_nocase(slice_trim(attribute->value), SLICE("application/ld+json"))) {
+            slice_starts_nocase(slice_trim(attribute->value), SLICE("application/ld+json"))) {
             return HTML_HAS_JSON_LD;
         }
         return 0;

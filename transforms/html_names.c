@@ -1,5 +1,7 @@
 #include "transforms/html_names.h"
 
+#include "base/ascii.h"
+
 #include <stddef.h>
 
 #define NAME_TEXT(name, text, rules) [HTML_##name] = text,
@@ -52,26 +54,20 @@ static const uint8_t first_of[27] = {FIRST('a', A),
                                      [26] = HTML_ELEMENT_COUNT};
 #undef FIRST
 
-static char
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 enum html_element
 html_element_of(struct slice name)
 {
     if (name.length == 0 || name.length > HTML_NAME_MAXIMUM) {
         return HTML_UNKNOWN;
     }
-    const unsigned letter = (unsigned)(lower(name.at[0]) - 'a');
+    const unsigned letter = (unsigned)(ascii_lower(name.at[0]) - 'a');
     if (letter >= 26) {
         return HTML_UNKNOWN;
     }
     for (unsigned i = first_of[letter]; i < first_of[letter + 1]; i++) {
         const char *known = names[i];
         size_t n = 1;
-        while (n < name.length && known[n] != 0 && known[n] == lower(name.at[n])) {
+        while (n < name.length && known[n] != 0 && known[n] == ascii_lower(name.at[n])) {
             n++;
         }
         if (n == name.length && known[n] == 0) {

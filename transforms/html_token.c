@@ -2,19 +2,8 @@
 
 #include <strings.h>
 
+#include "base/ascii.h"
 #include "transforms/html_entities.h"
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static bool
-is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
 
 void
 html_tokenizer_init(struct html_tokenizer *tokenizer, struct html_tree *tree, struct slice input)
@@ -197,7 +186,7 @@ attribute_value(struct html_tokenizer *tokenizer)
         return close ? slice_of(at + 1, (size_t)(close - at - 1)) : slice_of(at, 0);
     }
     const char *from = at;
-    while (at < end && !is_space(*at) && *at != '>') {
+    while (at < end && !ascii_is_space(*at) && *at != '>') {
         at++;
     }
     tokenizer->at = at;
@@ -207,7 +196,7 @@ attribute_value(struct html_tokenizer *tokenizer)
 static const char *
 skip_space(const char *at, const char *end)
 {
-    while (at < end && is_space(*at)) {
+    while (at < end && ascii_is_space(*at)) {
         at++;
     }
     return at;
@@ -219,7 +208,7 @@ read_tag(struct html_tokenizer *tokenizer, struct html_token *token)
 {
     const char *at = tokenizer->at, *const end = tokenizer->end;
     const char *name = at;
-    while (at < end && !is_space(*at) && *at != '>' && *at != '/') {
+    while (at < end && !ascii_is_space(*at) && *at != '>' && *at != '/') {
         at++;
     }
     token->name = slice_of(name, (size_t)(at - name));
@@ -245,7 +234,7 @@ read_tag(struct html_tokenizer *tokenizer, struct html_token *token)
             continue;
         }
         name = at++;
-        while (at < end && !is_space(*at) && *at != '>' && *at != '/' && *at != '=') {
+        while (at < end && !ascii_is_space(*at) && *at != '>' && *at != '/' && *at != '=') {
             at++;
         }
         const struct slice attribute = slice_of(name, (size_t)(at - name));
@@ -306,7 +295,8 @@ text_end(const char *at, const char *end)
         }
         if (end - less >= 2) {
             const char next = less[1];
-            if (is_letter(next) || next == '!' || next == '?' || (next == '/' && end - less >= 3)) {
+            if (ascii_is_letter(next) || next == '!' || next == '?' ||
+                (next == '/' && end - less >= 3)) {
                 return less;
             }
         }
@@ -333,7 +323,7 @@ html_token_next(struct html_tokenizer *tokenizer, struct html_token *token)
             return;
         }
         const bool closing = at[1] == '/';
-        if (is_letter(at[closing ? 2 : 1])) {
+        if (ascii_is_letter(at[closing ? 2 : 1])) {
             token->kind = closing ? HTML_TOKEN_END : HTML_TOKEN_START;
             tokenizer->at = at + (closing ? 2 : 1);
             if (!read_tag(tokenizer, token)) {
@@ -365,7 +355,7 @@ names(const char *at, const char *end, struct slice name)
         return false;
     }
     const char next = at[name.length];
-    return is_space(next) || next == '/' || next == '>';
+    return ascii_is_space(next) || next == '/' || next == '>';
 }
 
 static const char *

@@ -2,6 +2,7 @@
  *
  * Read as leniently as the RFC's appendix B.3 has it: what is no link is skipped up to the next
  * comma outside of quotes, parameters that say nothing here are passed over. */
+#include "base/ascii.h"
 #include "transforms/builtins.h"
 #include "transforms/relations.h"
 
@@ -73,14 +74,6 @@ token(struct header *header, const char *stops)
     return slice_of(from, (size_t)(header->at - from));
 }
 
-static unsigned
-hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                     ? (unsigned)(c - '0')
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10)
-                                                    : 99;
-}
-
 /* charset'language'percent-encoded (RFC 8187). False: not in UTF-8. */
 static bool
 decode_extended(struct header *header, struct slice value, struct slice *text,
@@ -98,10 +91,10 @@ decode_extended(struct header *header, struct slice value, struct slice *text,
     const struct slice encoded = slice_of(rest.at + second + 2, rest.length - second - 2);
     const size_t from = header->values.length;
     for (size_t i = 0; i < encoded.length; i++) {
-        if (encoded.at[i] == '%' && i + 2 < encoded.length && hex_digit(encoded.at[i + 1]) < 16 &&
-            hex_digit(encoded.at[i + 2]) < 16) {
-            buf_append_char(&header->values, (char)(hex_digit(encoded.at[i + 1]) << 4 |
-                                                    hex_digit(encoded.at[i + 2])));
+        if (encoded.at[i] == '%' && i + 2 < encoded.length &&
+            ascii_hex_value(encoded.at[i + 1]) >= 0 && ascii_hex_value(encoded.at[i + 2]) >= 0) {
+            buf_append_char(&header->values, (char)(ascii_hex_value(encoded.at[i + 1]) << 4 |
+                                                    ascii_hex_value(encoded.at[i + 2])));
             i += 2;
         } else {
             buf_append_char(&header->values, encoded.at[i]);

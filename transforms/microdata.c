@@ -127,27 +127,6 @@ meet_property(struct microdata *m, uint32_t node)
 
 /* ---- names ---- */
 
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static struct slice
-next_token(struct slice *list)
-{
-    const char *at = list->at, *const end = list->at + list->length;
-    while (at < end && is_space(*at)) {
-        at++;
-    }
-    const char *from = at;
-    while (at < end && !is_space(*at)) {
-        at++;
-    }
-    *list = slice_of(at, (size_t)(end - at));
-    return slice_of(from, (size_t)(at - from));
-}
-
 /* Absolute as it is written, with what an IRI must not have percent-encoded. */
 static bool
 absolute(struct slice url, struct buf *memory, struct slice *iri)
@@ -166,7 +145,7 @@ first_type(struct microdata *m, uint32_t node)
 {
     struct slice list, token, iri;
     if (microdata_attribute(m, node, "itemtype", &list)) {
-        while ((token = next_token(&list)).length > 0) {
+        while ((token = slice_next_word(&list)).length > 0) {
             if (absolute(token, &m->object, &iri)) {
                 return token;
             }
@@ -292,7 +271,7 @@ say_names(struct microdata *m, struct slice names, const struct term *value, boo
 {
     struct slice name;
     struct term predicate;
-    while ((name = next_token(&names)).length > 0) {
+    while ((name = slice_next_word(&names)).length > 0) {
         if (!predicate_of(m, name, &predicate)) {
             continue;
         }
@@ -390,7 +369,7 @@ crawl_references(struct microdata *m, uint32_t node)
     if (!m->crawled || !microdata_attribute(m, node, "itemref", &list)) {
         return;
     }
-    while ((token = next_token(&list)).length > 0 && m->emitter->status == STATUS_OK) {
+    while ((token = slice_next_word(&list)).length > 0 && m->emitter->status == STATUS_OK) {
         const uint32_t target = html_node_of_id(m->tree, &m->ids, token);
         if (target == 0) {
             microdata_find(m, MICRODATA_FOUND_MISSING_ID, node, token);
@@ -412,7 +391,7 @@ say_types(struct microdata *m, uint32_t node)
     if (!microdata_attribute(m, node, "itemtype", &list)) {
         return;
     }
-    while ((token = next_token(&list)).length > 0) {
+    while ((token = slice_next_word(&list)).length > 0) {
         if (absolute(token, &m->object, &iri)) {
             const struct term object = term_iri(iri);
             say(m, &m->subject, &type, &object);

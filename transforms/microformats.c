@@ -25,27 +25,6 @@ struct classes {
     size_t name_count;
 };
 
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-struct slice
-microformat_word(struct slice *list)
-{
-    const char *at = list->at, *const end = list->at + list->length;
-    while (at < end && is_space(*at)) {
-        at++;
-    }
-    const char *from = at;
-    while (at < end && !is_space(*at)) {
-        at++;
-    }
-    *list = slice_of(at, (size_t)(end - at));
-    return slice_of(from, (size_t)(at - from));
-}
-
 bool
 microformat_attribute(const struct microformat_parser *p, uint32_t node, const char *name,
                       struct slice *value)
@@ -167,7 +146,7 @@ microformat_has_class(const struct microformat_parser *p, uint32_t node, const c
 {
     struct slice list, word;
     if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
-        while ((word = microformat_word(&list)).length > 0) {
+        while ((word = slice_next_word(&list)).length > 0) {
             if (slice_is(word, name)) {
                 return true;
             }
@@ -181,7 +160,7 @@ microformat_is_root(const struct microformat_parser *p, uint32_t node)
 {
     struct slice list, word;
     if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
-        while ((word = microformat_word(&list)).length > 0) {
+        while ((word = slice_next_word(&list)).length > 0) {
             if (is_root_name(word) || (p->classic && microformat_classic_root(word).length > 0)) {
                 return true;
             }
@@ -196,7 +175,7 @@ microformat_is_property(const struct microformat_parser *p, uint32_t node)
     struct slice list, word;
     struct microformat_name name;
     if (p->nodes[node].attribute_count > 0 && microformat_attribute(p, node, "class", &list)) {
-        while ((word = microformat_word(&list)).length > 0) {
+        while ((word = slice_next_word(&list)).length > 0) {
             if (p->classic ? microformat_classic_is_property(word) : property_name(word, &name)) {
                 return true;
             }
@@ -241,20 +220,20 @@ static void
 read_roots(struct slice list, struct classes *classes)
 {
     struct slice word, rest = list;
-    while ((word = microformat_word(&rest)).length > 0) {
+    while ((word = slice_next_word(&rest)).length > 0) {
         if (is_root_name(word)) {
             add_root(classes, word);
         }
     }
     rest = list;
-    while (classes->root_count == 0 && (word = microformat_word(&rest)).length > 0) {
+    while (classes->root_count == 0 && (word = slice_next_word(&rest)).length > 0) {
         if (microformat_classic_root(word).length > 0) {
             classes->classic = true;
             break;
         }
     }
     rest = list;
-    while (classes->classic && (word = microformat_word(&rest)).length > 0) {
+    while (classes->classic && (word = slice_next_word(&rest)).length > 0) {
         const struct slice type = microformat_classic_root(word);
         if (type.length > 0) {
             add_root(classes, type);
@@ -268,7 +247,7 @@ read_names(struct microformat_parser *p, uint32_t node, struct slice list,
 {
     struct slice word, rest = list;
     struct microformat_name name;
-    while ((word = microformat_word(&rest)).length > 0) {
+    while ((word = slice_next_word(&rest)).length > 0) {
         if (item->classic ? microformat_classic_property(item, word, false, &name)
                           : property_name(word, &name)) {
             add_name(classes, &name);
@@ -279,7 +258,7 @@ read_names(struct microformat_parser *p, uint32_t node, struct slice list,
         }
     }
     if (item->classic && microformat_attribute(p, node, "rel", &rest)) {
-        while ((word = microformat_word(&rest)).length > 0) {
+        while ((word = slice_next_word(&rest)).length > 0) {
             if (microformat_classic_property(item, word, true, &name)) {
                 add_name(classes, &name);
             }
@@ -369,7 +348,7 @@ is_tag(const struct microformat_parser *p, uint32_t node, const struct microform
          microformat_has_class(p, node, "category"))) {
         return false;
     }
-    while ((word = microformat_word(&rels)).length > 0) {
+    while ((word = slice_next_word(&rels)).length > 0) {
         if (slice_equal_nocase(word, SLICE("tag"))) {
             return true;
         }

@@ -74,7 +74,7 @@ microformat_next(struct microformat_parser *p, struct microformat_children *chil
         return target != 0 ? target : i;
     }
     struct slice id;
-    while ((id = microformat_word(&children->references)).length > 0) {
+    while ((id = slice_next_word(&children->references)).length > 0) {
         const uint32_t target = enter_include(p, children->node, id);
         if (target != 0) {
             children->included = true;

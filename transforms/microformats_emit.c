@@ -322,7 +322,7 @@ say_relations(struct writer *w, const struct microformat_relation *relation)
         struct slice rels = relation->rels, word;
         bool first = true;
         char rel[16];
-        while ((word = microformat_word(&rels)).length > 0) {
+        while ((word = slice_next_word(&rels)).length > 0) {
             if (is_xfn(word, rel)) {
                 say_relation(w, relation, rel, first);
                 first &= strcmp(rel, "me") == 0;

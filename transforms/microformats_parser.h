@@ -25,8 +25,6 @@ struct microformat_parser {
 
 /* ---- microformats.c ---- */
 
-/* The next word of a class list; empty: no more. */
-struct slice microformat_word(struct slice *list);
 bool microformat_attribute(const struct microformat_parser *p, uint32_t node, const char *name,
                            struct slice *value);
 bool microformat_has_class(const struct microformat_parser *p, uint32_t node, const char *name);

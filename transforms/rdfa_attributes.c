@@ -74,32 +74,10 @@ rdfa_read_element(const struct rdfa *rdfa, uint32_t node, struct rdfa_element *e
 }
 
 static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
-bool
-rdfa_next_token(struct slice *list, struct slice *token)
-{
-    size_t from = 0;
-    while (from < list->length && is_space(list->at[from])) {
-        from++;
-    }
-    size_t to = from;
-    while (to < list->length && !is_space(list->at[to])) {
-        to++;
-    }
-    *token = slice_of(list->at + from, to - from);
-    *list = slice_of(list->at + to, list->length - to);
-    return token->length > 0;
-}
-
-static bool
 says_something(enum rdfa_host host, struct slice relations)
 {
     struct slice token;
-    while (rdfa_next_token(&relations, &token)) {
+    while ((token = slice_next_word(&relations)).length > 0) {
         if (slice_find(token, ':') < token.length || rdfa_initial_term(host, token, true).at) {
             return true;
         }

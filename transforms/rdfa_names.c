@@ -1,5 +1,4 @@
 /* Terms, CURIEs and IRIs: RDFa Core 1.1, section 7.4. */
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/url.h"
@@ -51,14 +50,14 @@ static void
 read_prefixes(struct rdfa *rdfa, struct slice list)
 {
     struct slice prefix, iri;
-    while (rdfa_next_token(&list, &prefix)) {
+    while ((prefix = slice_next_word(&list)).length > 0) {
         const bool named = prefix.at[prefix.length - 1] == ':';
         if (!named) {
             rdfa_tell(rdfa, RDFA_MALFORMED, "prefix: \"%.*s\" should end with a colon",
                       rdfa_shown(prefix), prefix.at);
             continue;
         }
-        if (!rdfa_next_token(&list, &iri)) {
+        if ((iri = slice_next_word(&list)).length == 0) {
             rdfa_tell(rdfa, RDFA_MALFORMED, "prefix: no IRI after \"%.*s\"", rdfa_shown(prefix),
                       prefix.at);
             return;

@@ -156,8 +156,6 @@ rdfa_has(const struct rdfa_element *element, unsigned bits)
 {
     return (element->present & bits) != 0;
 }
-/* The next token of a list parted by white space; false at its end. */
-bool rdfa_next_token(struct slice *list, struct slice *token);
 
 /* ---- rdfa_names.c ---- */
 

@@ -149,7 +149,7 @@ names_only(struct rdfa *rdfa, struct slice relations)
 {
     struct slice token, rest = relations;
     bool all = true;
-    while (rdfa_next_token(&rest, &token)) {
+    while ((token = slice_next_word(&rest)).length > 0) {
         all &= slice_find(token, ':') < token.length;
     }
     if (all) {
@@ -157,7 +157,7 @@ names_only(struct rdfa *rdfa, struct slice relations)
     }
     struct buf *text = &rdfa->text;
     buf_reset(text);
-    while (rdfa_next_token(&relations, &token)) {
+    while ((token = slice_next_word(&relations)).length > 0) {
         if (slice_find(token, ':') < token.length) {
             buf_append_slice(text, token);
             buf_append_char(text, ' ');
@@ -291,7 +291,7 @@ static void
 add_types(struct step *step)
 {
     struct slice tokens = step->element->values[RDFA_TYPEOF], token;
-    for (unsigned i = 0; i < RDFA_TOKENS && rdfa_next_token(&tokens, &token); i++) {
+    for (unsigned i = 0; i < RDFA_TOKENS && (token = slice_next_word(&tokens)).length > 0; i++) {
         const struct term type = rdfa_name(step->rdfa, step->inner, token, RDFA_USE_TYPE);
         if (type.kind != TERM_NONE) {
             rdfa_add(step->rdfa, &step->type, SLICE(RDF_TYPE), &type);
@@ -382,7 +382,7 @@ add_relations(struct step *step, struct slice tokens, enum rdfa_direction direct
 {
     struct slice token;
     unsigned count = 0;
-    while (rdfa_next_token(&tokens, &token)) {
+    while ((token = slice_next_word(&tokens)).length > 0) {
         const struct term name = rdfa_name(step->rdfa, step->inner, token, RDFA_USE_RELATION);
         if (name.kind == TERM_NONE) {
             continue;
@@ -434,7 +434,7 @@ add_properties(struct step *step)
     struct term value = {0};
     bool is_xml = false;
     unsigned count = 0;
-    while (rdfa_next_token(&tokens, &token)) {
+    while ((token = slice_next_word(&tokens)).length > 0) {
         const struct term name = rdfa_name(rdfa, step->inner, token, RDFA_USE_PROPERTY);
         if (name.kind == TERM_NONE) {
             continue;
@@ -509,7 +509,7 @@ add_roles(struct step *step)
     struct slice tokens = element->values[RDFA_ROLE], token;
     struct term subject = {0};
     context.vocabulary = SLICE(VOCABULARY_XHV);
-    for (unsigned i = 0; i < RDFA_TOKENS && rdfa_next_token(&tokens, &token); i++) {
+    for (unsigned i = 0; i < RDFA_TOKENS && (token = slice_next_word(&tokens)).length > 0; i++) {
         const struct term role = rdfa_name(rdfa, &context, token, RDFA_USE_TYPE);
         if (subject.kind == TERM_NONE && has(step, RDFA_BIT(ID))) {
             const struct slice id = slice_trim(element->values[RDFA_ID]);

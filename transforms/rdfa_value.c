@@ -228,7 +228,7 @@ datatype_of(struct rdfa *rdfa, const struct rdfa_context *context,
             const struct rdfa_element *element)
 {
     struct slice value = element->values[RDFA_DATATYPE], token;
-    if (!rdfa_has(element, RDFA_BIT(DATATYPE)) || !rdfa_next_token(&value, &token)) {
+    if (!rdfa_has(element, RDFA_BIT(DATATYPE)) || (token = slice_next_word(&value)).length == 0) {
         return (struct slice){0};
     }
     const struct slice iri = rdfa_name(rdfa, context, token, RDFA_USE_DATATYPE).value;

@@ -101,27 +101,6 @@ language_tag(struct slice tag, char text[LANGUAGE_TAG_SIZE])
     return part > 0 ? slice_of(text, tag.length) : (struct slice){0};
 }
 
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static struct slice
-next_word(struct slice *list)
-{
-    const char *at = list->at, *const end = list->at + list->length;
-    while (at < end && is_space(*at)) {
-        at++;
-    }
-    const char *from = at;
-    while (at < end && !is_space(*at)) {
-        at++;
-    }
-    *list = slice_of(at, (size_t)(end - at));
-    return slice_of(from, (size_t)(at - from));
-}
-
 /* Relations to what a browser wants besides the document. */
 static bool
 is_furniture(struct slice word)
@@ -162,7 +141,7 @@ emit_list(struct emitter *emitter, struct buf *name, const struct term *from,
 {
     unsigned content = 0;
     for (unsigned words = 0; words < RELATIONS_MAXIMUM; words++) {
-        const struct slice word = next_word(&list);
+        const struct slice word = slice_next_word(&list);
         if (word.length == 0) {
             break;
         }

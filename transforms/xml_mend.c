@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "rdf/lexical.h"
 #include "transforms/html_entities.h"
 
 const char *const xml_mistake_names[XML_MISTAKES] = {
@@ -27,12 +28,6 @@ struct mending {
     bool has_subset; /* entities may be declared */
     bool has_root;
 };
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 static bool
 is_name_start(char c)
@@ -134,7 +129,7 @@ static void
 put_character(struct mending *mending)
 {
     const unsigned char c = (unsigned char)*mending->at;
-    if (c < 0x20 && !is_space((char)c)) {
+    if (c < 0x20 && !lexical_is((char)c, LEXICAL_SPACE)) {
         mending->mistakes[XML_CONTROL]++;
         buf_append_char(mending->out, ' ');
         mending->at++;
@@ -172,7 +167,7 @@ take_name(struct mending *mending)
 static void
 skip_spaces(struct mending *mending)
 {
-    while (mending->at < mending->end && is_space(*mending->at)) {
+    while (mending->at < mending->end && lexical_is(*mending->at, LEXICAL_SPACE)) {
         buf_append_char(mending->out, *mending->at++);
     }
 }
@@ -201,8 +196,8 @@ static void
 put_bare_value(struct mending *mending)
 {
     buf_append_char(mending->out, '"');
-    while (mending->at < mending->end && !is_space(*mending->at) && *mending->at != '>' &&
-           !starts(mending, "/>")) {
+    while (mending->at < mending->end && !lexical_is(*mending->at, LEXICAL_SPACE) &&
+           *mending->at != '>' && !starts(mending, "/>")) {
         if (*mending->at == '&') {
             put_reference(mending);
         } else if (*mending->at == '<' || *mending->at == '"') {
@@ -236,17 +231,17 @@ put_attribute(struct mending *mending, struct slice *names, size_t *count)
     const struct slice name = take_name(mending);
     const size_t before = mending->out->length;
     const bool twice = is_known(name, names, count);
-    if (before > 0 && !is_space(mending->out->data[before - 1])) {
+    if (before > 0 && !lexical_is(mending->out->data[before - 1], LEXICAL_SPACE)) {
         mending->mistakes[XML_ATTRIBUTE]++;
         buf_append_char(mending->out, ' ');
     }
     put(mending, name);
-    while (mending->at < mending->end && is_space(*mending->at)) {
+    while (mending->at < mending->end && lexical_is(*mending->at, LEXICAL_SPACE)) {
         mending->at++;
     }
     if (mending->at < mending->end && *mending->at == '=') {
         mending->at++;
-        while (mending->at < mending->end && is_space(*mending->at)) {
+        while (mending->at < mending->end && lexical_is(*mending->at, LEXICAL_SPACE)) {
             mending->at++;
         }
         buf_append_char(mending->out, '=');
@@ -403,7 +398,7 @@ put_instruction(struct mending *mending)
 {
     const char *from = mending->at;
     const bool declaration =
-        left(mending) > 5 && memcmp(from, "<?xml", 5) == 0 && is_space(from[5]);
+        left(mending) > 5 && memcmp(from, "<?xml", 5) == 0 && lexical_is(from[5], LEXICAL_SPACE);
     const char *end = find(mending, "?>");
     if (declaration && mending->out->length > 0) {
         mending->mistakes[XML_JUNK_BEFORE]++;
@@ -454,7 +449,7 @@ xml_mend(struct slice text, struct buf *out, uint64_t mistakes[XML_MISTAKES])
         if (*mending.at == '<') {
             put_markup(&mending);
         } else if (mending.depth == 0) { /* only blanks may stand outside of the root */
-            const bool blank = is_space(*mending.at);
+            const bool blank = lexical_is(*mending.at, LEXICAL_SPACE);
             mistakes[XML_JUNK_BEFORE] += !blank;
             buf_append_char(out, blank ? *mending.at : ' ');
             mending.at++;

@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "rdf/lexical.h"
+
 enum { ENTITIES_MAXIMUM = 64, NAMESPACE_MAXIMUM = 1024 };
 
 struct entity {
@@ -13,12 +15,6 @@ struct peeking {
     struct entity entities[ENTITIES_MAXIMUM]; /* of the internal subset */
     size_t entity_count;
 };
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 static bool
 is_name_start(char c)
@@ -36,7 +32,7 @@ is_name(char c)
 static void
 skip_space(struct peeking *peeking)
 {
-    while (peeking->at < peeking->end && is_space(*peeking->at)) {
+    while (peeking->at < peeking->end && lexical_is(*peeking->at, LEXICAL_SPACE)) {
         peeking->at++;
     }
 }
@@ -251,7 +247,8 @@ xml_peek(struct slice bytes, struct buf *memory, struct xml_peek *peek)
         peeking.at += 3;
     }
     skip_space(&peeking);
-    if (starts(&peeking, "<?xml") && peeking.end - peeking.at > 5 && is_space(peeking.at[5])) {
+    if (starts(&peeking, "<?xml") && peeking.end - peeking.at > 5 &&
+        lexical_is(peeking.at[5], LEXICAL_SPACE)) {
         read_declaration(&peeking, peek);
     }
     for (;;) {

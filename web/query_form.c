@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#include "rdf/lexical.h"
+
 static struct slice
 skip(struct slice text, size_t n)
 {
@@ -9,17 +11,11 @@ skip(struct slice text, size_t n)
     return slice_of(text.at + n, text.length - n);
 }
 
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct slice
 skip_blank(struct slice text)
 {
     while (text.length > 0) {
-        if (is_space(text.at[0])) {
+        if (lexical_is(text.at[0], LEXICAL_SPACE)) {
             text = skip(text, 1);
         } else if (text.at[0] == '#') {
             text = skip(text, slice_find(text, '\n'));

@@ -1,6 +1,7 @@
 /* Keyword search: a page of hits, or JSON when Accept or format= asks for it. */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "web/accept.h"
 #include "web/html.h"
 #include "web/service.h"
@@ -72,11 +73,7 @@ hexadecimal(struct slice text, size_t digits, uint32_t *code)
         return false;
     }
     for (size_t i = 0; i < digits; i++) {
-        const char c = text.at[i];
-        const char lower = (char)(c | 0x20);
-        const int value = c >= '0' && c <= '9'           ? c - '0'
-                          : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
-                                                         : -1;
+        const int value = ascii_hex_value(text.at[i]);
         if (value < 0) {
             return false;
         }

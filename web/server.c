@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -111,16 +112,6 @@ web_reply_error(struct web_reply *reply, unsigned status, const char *format, ..
 
 /* ---- forms ---- */
 
-static int
-hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    const char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* application/x-www-form-urlencoded; a NUL inside a value ends it. */
 static void
 decode_form(struct slice body, struct buf *form)
@@ -138,9 +129,9 @@ decode_form(struct slice body, struct buf *form)
         }
         if (c == '+') {
             c = ' ';
-        } else if (c == '%' && i + 2 < body.length && hex_digit(body.at[i + 1]) >= 0 &&
-                   hex_digit(body.at[i + 2]) >= 0) {
-            c = (char)(hex_digit(body.at[i + 1]) * 16 + hex_digit(body.at[i + 2]));
+        } else if (c == '%' && i + 2 < body.length && ascii_hex_value(body.at[i + 1]) >= 0 &&
+                   ascii_hex_value(body.at[i + 2]) >= 0) {
+            c = (char)(ascii_hex_value(body.at[i + 1]) * 16 + ascii_hex_value(body.at[i + 2]));
             i += 2;
         }
         if (c != '\0') {

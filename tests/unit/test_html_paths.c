@@ -91,11 +91,11 @@ without_blanks(struct slice text, char *copy)
     return slice_of(copy, length);
 }
 
-typedef enum status parse_function(struct html_tree *tree, struct slice input, struct reason *why);
+typedef enum status tree_function(struct html_tree *tree, struct slice input, struct reason *why);
 
 /* What all extractors say of the page when it is read this way. */
 static void
-describe(const char *uri, struct slice text, parse_function *parse, struct buf *lines)
+describe(const char *uri, struct slice text, tree_function *parse, struct buf *lines)
 {
     struct reason why;
     struct material *material = &run.material;

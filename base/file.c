@@ -1,0 +1,39 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+static enum status
+read_stream(FILE *file, const char *path, struct buf *bytes, struct reason *why)
+{
+    char piece[1 << 16];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
+        if (buf_append(bytes, piece, n) != STATUS_OK) {
+            return status_fail(why, STATUS_LIMIT, "%s has more than %zu bytes", path,
+                               bytes->maximum);
+        }
+    }
+    return ferror(file) ? status_fail_errno(why, "cannot read %s", path) : STATUS_OK;
+}
+
+enum status
+file_read(const char *path, struct buf *bytes, struct reason *why)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        const bool missing = errno == ENOENT;
+        const enum status status = status_fail_errno(why, "cannot read %s", path);
+        return missing ? STATUS_NOT_FOUND : status;
+    }
+    const enum status status = read_stream(file, path, bytes, why);
+    fclose(file);
+    return status;
+}
+
+enum status
+file_read_or_input(const char *path, struct buf *bytes, struct reason *why)
+{
+    return strcmp(path, "-") == 0 ? read_stream(stdin, "standard input", bytes, why)
+                                  : file_read(path, bytes, why);
+}
