@@ -9,5 +9,5 @@ index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
-	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service
+	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service tests/unit/test_index_care
 FUZZERS += fuzz_index_blocks

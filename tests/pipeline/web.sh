@@ -41,6 +41,13 @@ has '"quads":'
 expect '200 text/html' "$url/"
 has 'Status of the crawl'
 
+for path in void .well-known/void; do
+    expect '200 text/turtle' "$url/$path"
+    rapper -q -i turtle -o ntriples "$work/reply" "$url/$path" >"$work/void.nt" || fail "/$path"
+    grep -qF "<$url/void#index> <http://rdfs.org/ns/void#sparqlEndpoint> <$url/sparql>" \
+        "$work/void.nt" || fail "/$path: $(head -c 600 "$work/void.nt")"
+done
+
 query='SELECT (COUNT(*) AS ?n) { GRAPH <http://people.example/bela.ttl> { ?s ?p ?o } }'
 expect '200 application/sparql-results+json' -G "$url/sparql" --data-urlencode "query=$query"
 has '"25"'
