@@ -1,6 +1,6 @@
 rdf_OBJECTS := rdf/term.o rdf/lexical.o rdf/scratch.o rdf/problem.o rdf/resolve.o rdf/graph.o \
 	rdf/writer.o rdf/nquads.o rdf/turtle.o rdf/turtle_terms.o rdf/turtle_n3.o rdf/rdfxml.o \
-	rdf/trix.o rdf/rdfxml_grammar.o rdf/rdfxml_attributes.o rdf/xml_names.o rdf/xml_literal.o rdf/format.o rdf/blank_index.o \
+	rdf/trix.o rdf/rdfxml_grammar.o rdf/rdfxml_attributes.o rdf/xml_line.o rdf/xml_names.o rdf/xml_literal.o rdf/format.o rdf/blank_index.o \
 	rdf/canonical.o rdf/relabel.o rdf/turtle_writer.o \
 	rdf/json.o rdf/json_tree.o rdf/json_lenient.o rdf/json_write.o rdf/jsonld.o \
 	rdf/jsonld_contexts.o rdf/jsonld_context.o rdf/jsonld_term.o rdf/jsonld_iri.o \

@@ -30,13 +30,21 @@ enum {
     PARSE_PROBLEM_MAXIMUM = 1000 /* problems reported of one document; the rest is skipped mutely */
 };
 
+/* Of XML that was made from another document: where each element comes from, in the order of start
+ * tags. 0: unknown. */
+struct parse_origin {
+    const uint32_t *lines;
+    size_t count;
+};
+
 struct parse_options {
     struct slice base; /* IRI against which relative ones are resolved; empty: they are errors */
     bool lenient;
-    struct problem_sink problems; /* called in lenient parsing; .problem may be NULL */
-    bool lines;                   /* fill quad.line; some parsers always do */
-    uint32_t depth;               /* 0: PARSE_DEPTH */
-    size_t term_size;             /* 0: PARSE_TERM_SIZE; a longer term is STATUS_LIMIT */
+    struct problem_sink problems;      /* called in lenient parsing; .problem may be NULL */
+    bool lines;                        /* fill quad.line; some parsers always do */
+    const struct parse_origin *origin; /* RDF/XML: lines are these; NULL: the document's own */
+    uint32_t depth;                    /* 0: PARSE_DEPTH */
+    size_t term_size;                  /* 0: PARSE_TERM_SIZE; a longer term is STATUS_LIMIT */
 };
 
 /* options may be NULL: strict, no base. Returns OK; BAD_INPUT; LIMIT for input past depth or

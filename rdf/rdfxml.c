@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "rdf/rdfxml_reader.h"
+#include "rdf/xml_line.h"
 
 enum {
     NAMES_SIZE = 64 << 20,
@@ -28,9 +29,31 @@ reader_of(void *context)
     return ((xmlParserCtxtPtr)context)->_private;
 }
 
+/* Of an element that starts. */
+static void
+note_line(struct rdfxml_reader *reader, void *context)
+{
+    const xmlParserInputPtr input = reader->context->input;
+    const struct parse_origin *origin = reader->origin;
+    reader->tag = NULL;
+    if (origin != NULL) {
+        reader->line = reader->elements < origin->count ? origin->lines[reader->elements] : 0;
+        reader->elements++;
+    } else if (input == NULL) {
+        reader->line = 0;
+    } else if (reader->lines && context == reader->context) { /* else: in an entity */
+        reader->tag = xml_line_tag(input, &reader->line);
+    } else {
+        reader->line = input->line > 0 ? (uint32_t)input->line : 0;
+    }
+}
+
 static enum status
 report(struct rdfxml_reader *reader, const char *message)
 {
+    if (reader->origin != NULL) {
+        return problem_report(&reader->problems, reader->line, 0, message, reader->why);
+    }
     const xmlParserInputPtr input = reader->context->input;
     return problem_report(&reader->problems, input != NULL ? (uint64_t)input->line : 0,
                           input != NULL ? (uint64_t)input->col : 0, message, reader->why);
@@ -81,6 +104,7 @@ on_start(void *context, const xmlChar *local, const xmlChar *prefix, const xmlCh
         bytes += (size_t)(attributes[5 * i + 4] - attributes[5 * i + 3]);
     }
     enum status status = deliver(reader, bytes);
+    note_line(reader, context);
     if (status == STATUS_OK) {
         status = rdfxml_start(reader, local, prefix, space, attribute_count, attributes);
     }
@@ -248,6 +272,8 @@ open_reader(struct rdfxml_reader *reader, const struct parse_options *options)
     if (options->base.length > 0) {
         reader->frames[0].base = iri_base_of(options->base);
     }
+    reader->lines = options->lines;
+    reader->origin = options->origin;
     problems_init(&reader->problems, options);
     scratch_init(&reader->scratch);
     buf_init(&reader->work, reader->term_size);

@@ -6,6 +6,7 @@
 #include "rdf/lexical.h"
 #include "rdf/rdfxml_reader.h"
 #include "rdf/vocabulary.h"
+#include "rdf/xml_line.h"
 
 enum { FIRST_IDS = 64 };
 
@@ -23,14 +24,11 @@ rdfxml_fail_limit(struct rdfxml_reader *reader, const char *what)
 }
 
 enum status
-rdfxml_emit(struct rdfxml_reader *reader, const struct term *subject, struct slice predicate,
-            const struct term *object)
+rdfxml_emit(struct rdfxml_reader *reader, uint32_t line, const struct term *subject,
+            struct slice predicate, const struct term *object)
 {
-    const xmlParserInputPtr input = reader->context->input;
-    const struct quad quad = {.subject = *subject,
-                              .predicate = term_iri(predicate),
-                              .object = *object,
-                              .line = input != NULL && input->line > 0 ? (uint32_t)input->line : 0};
+    const struct quad quad = {
+        .subject = *subject, .predicate = term_iri(predicate), .object = *object, .line = line};
     return reader->sink.quad(reader->sink.context, &quad, reader->why);
 }
 
@@ -286,17 +284,31 @@ rdfxml_read_attributes(struct rdfxml_reader *reader, struct rdfxml_frame *frame,
     return STATUS_OK;
 }
 
+/* Values without references lie in libxml2's buffer; others are taken to be in the line before. */
+static void
+pass_to_value(const struct rdfxml_reader *reader, const xmlChar **attribute, const xmlChar **at,
+              uint32_t *line)
+{
+    const xmlChar *value = attribute[3];
+    if (reader->tag != NULL && value >= *at && value < reader->context->input->cur) {
+        xml_line_pass(at, value, line);
+    }
+}
+
 /* propertyAttr: a literal each, rdf:type an IRI. */
 enum status
 rdfxml_emit_property_attributes(struct rdfxml_reader *reader, const struct rdfxml_frame *frame,
                                 const struct rdfxml_attributes *attributes,
                                 const struct term *subject)
 {
+    const xmlChar *at = reader->tag;
+    uint32_t line = frame->line;
     for (int i = 0; attributes->properties > 0 && i < attributes->count; i++) {
         const xmlChar **attribute = attributes->all + 5 * i;
         if (is_reserved(attribute)) {
             continue;
         }
+        pass_to_value(reader, attribute, &at, &line);
         const bool bare = attribute[2] == NULL;
         const struct xml_name *name =
             bare ? NULL : xml_names_get(&reader->names, attribute[2], attribute[0]);
@@ -305,10 +317,10 @@ rdfxml_emit_property_attributes(struct rdfxml_reader *reader, const struct rdfxm
         if (term == XML_TERM_TYPE) {
             object.kind = TERM_IRI;
             TRY(rdfxml_resolve(reader, &frame->base, object.value, &object.value));
-            TRY(rdfxml_emit(reader, subject, SLICE(RDF_TYPE), &object));
+            TRY(rdfxml_emit(reader, line, subject, SLICE(RDF_TYPE), &object));
         } else if (!bare && term == XML_TERM_OTHER) {
             object.language = frame->language;
-            TRY(rdfxml_emit(reader, subject, name->iri, &object));
+            TRY(rdfxml_emit(reader, line, subject, name->iri, &object));
         }
     }
     return STATUS_OK;

@@ -23,33 +23,34 @@ emit_statement(struct rdfxml_reader *reader, const struct rdfxml_frame *property
                const struct term *object)
 {
     const struct term *subject = &property[-1].node;
-    TRY(rdfxml_emit(reader, subject, property->predicate, object));
+    TRY(rdfxml_emit(reader, property->line, subject, property->predicate, object));
     if (property->reification.length == 0) {
         return STATUS_OK;
     }
     const struct term statement = term_iri(property->reification);
     const struct term predicate = term_iri(property->predicate);
     const struct term type = term_iri(SLICE(RDF_STATEMENT));
-    TRY(rdfxml_emit(reader, &statement, SLICE(RDF_TYPE), &type));
-    TRY(rdfxml_emit(reader, &statement, SLICE(RDF_SUBJECT), subject));
-    TRY(rdfxml_emit(reader, &statement, SLICE(RDF_PREDICATE), &predicate));
-    return rdfxml_emit(reader, &statement, SLICE(RDF_OBJECT), object);
+    TRY(rdfxml_emit(reader, property->line, &statement, SLICE(RDF_TYPE), &type));
+    TRY(rdfxml_emit(reader, property->line, &statement, SLICE(RDF_SUBJECT), subject));
+    TRY(rdfxml_emit(reader, property->line, &statement, SLICE(RDF_PREDICATE), &predicate));
+    return rdfxml_emit(reader, property->line, &statement, SLICE(RDF_OBJECT), object);
 }
 
 /* Hangs a node on the collection's end. */
 static enum status
 emit_item(struct rdfxml_reader *reader, struct rdfxml_frame *collection, const struct term *item)
 {
+    const uint32_t line = collection[1].line;
     char label[BLANK_LABEL_SIZE];
     const struct term cell = term_blank(blank_label_made(reader->generated++, label));
     if (collection->cell.kind == TERM_NONE) {
         TRY(emit_statement(reader, collection, &cell));
     } else {
-        TRY(rdfxml_emit(reader, &collection->cell, SLICE(RDF_REST), &cell));
+        TRY(rdfxml_emit(reader, line, &collection->cell, SLICE(RDF_REST), &cell));
     }
     memcpy(collection->cell_label, label, sizeof label);
     collection->cell = term_blank(slice_of(collection->cell_label, cell.value.length));
-    return rdfxml_emit(reader, &collection->cell, SLICE(RDF_FIRST), item);
+    return rdfxml_emit(reader, line, &collection->cell, SLICE(RDF_FIRST), item);
 }
 
 static bool
@@ -123,7 +124,7 @@ start_node(struct rdfxml_reader *reader, struct rdfxml_frame *frame, const struc
     }
     if (name->term != XML_TERM_DESCRIPTION) {
         const struct term type = term_iri(name->iri);
-        TRY(rdfxml_emit(reader, &frame->node, SLICE(RDF_TYPE), &type));
+        TRY(rdfxml_emit(reader, frame->line, &frame->node, SLICE(RDF_TYPE), &type));
     }
     TRY(rdfxml_emit_property_attributes(reader, frame, attributes, &frame->node));
     frame->kind = RDFXML_NODE;
@@ -267,6 +268,7 @@ rdfxml_start(struct rdfxml_reader *reader, const xmlChar *local, const xmlChar *
     struct rdfxml_frame *frame = &reader->frames[reader->count++];
     frame->kind = RDFXML_SKIPPED;
     frame->node_seen = false;
+    frame->line = reader->line;
     frame->members = 0;
     frame->node = frame->cell = (struct term){0};
     frame->predicate = frame->datatype = frame->reification = (struct slice){NULL, 0};
@@ -305,7 +307,7 @@ end_element(struct rdfxml_reader *reader, const struct rdfxml_frame *frame)
     case RDFXML_COLLECTION:
         return frame->cell.kind == TERM_NONE
                    ? emit_statement(reader, frame, &nil)
-                   : rdfxml_emit(reader, &frame->cell, SLICE(RDF_REST), &nil);
+                   : rdfxml_emit(reader, frame->line, &frame->cell, SLICE(RDF_REST), &nil);
     case RDFXML_LITERAL: {
         struct term object = term_literal(buf_slice(&reader->literal.text));
         object.datatype = SLICE(RDF_XML_LITERAL);

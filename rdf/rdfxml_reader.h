@@ -28,6 +28,7 @@ enum rdfxml_kind {
 struct rdfxml_frame {
     enum rdfxml_kind kind;
     bool node_seen;
+    uint32_t line;            /* of its start tag */
     uint32_t members;         /* rdf:li so far */
     struct term node;         /* NODE, RESOURCE: the subject of what it holds */
     struct slice predicate;   /* of properties; their subject is the frame below */
@@ -67,6 +68,11 @@ struct rdfxml_reader {
     enum status status;        /* other than OK: over */
     struct slice input;        /* not yet given to libxml2 */
     uint64_t given, delivered; /* bytes to libxml2, and from it */
+    bool lines;
+    const struct parse_origin *origin;
+    size_t elements;    /* started so far */
+    uint32_t line;      /* of the start tag read last */
+    const xmlChar *tag; /* that tag while it is handled; NULL: elsewhere */
 };
 
 /* Events; BAD_INPUT with reader->message set can be survived: the element is skipped. */
@@ -90,7 +96,7 @@ struct rdfxml_attributes {
 
 enum status rdfxml_fail(struct rdfxml_reader *reader, const char *message);
 enum status rdfxml_fail_limit(struct rdfxml_reader *reader, const char *what);
-enum status rdfxml_emit(struct rdfxml_reader *reader, const struct term *subject,
+enum status rdfxml_emit(struct rdfxml_reader *reader, uint32_t line, const struct term *subject,
                         struct slice predicate, const struct term *object);
 
 /* The IRI that an attribute's value refers to; the result lies in scratch. */

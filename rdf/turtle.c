@@ -36,19 +36,20 @@ line_at(struct turtle_reader *reader, const char *at)
     return (uint32_t)reader->line;
 }
 
+uint32_t
+turtle_line(struct turtle_reader *reader)
+{
+    return reader->lines ? line_at(reader, reader->at) : 0;
+}
+
 enum status
-turtle_emit(struct turtle_reader *reader, const struct term *subject, const struct term *predicate,
-            const struct term *object)
+turtle_emit(struct turtle_reader *reader, uint32_t line, const struct term *subject,
+            const struct term *predicate, const struct term *object)
 {
     if (reader->n3 && !n3_is_triple(reader, subject, predicate, object)) {
         return STATUS_OK;
     }
-    const struct quad quad = {*subject,
-                              *predicate,
-                              *object,
-                              reader->graph,
-                              reader->lines ? line_at(reader, reader->at) : 0,
-                              0};
+    const struct quad quad = {*subject, *predicate, *object, reader->graph, line, 0};
     return reader->sink.quad(reader->sink.context, &quad, reader->why);
 }
 
@@ -116,22 +117,24 @@ read_collection(struct turtle_reader *reader, struct term *head)
             reader->at++;
             break;
         }
+        const uint32_t line = turtle_line(reader);
         struct term next;
         if (i == 0) {
             next = *head = turtle_made_blank(reader);
         } else {
             next = term_blank(blank_label_made(reader->generated++, labels[i % 2]));
-            TRY(turtle_emit(reader, &cell, &rest, &next));
+            TRY(turtle_emit(reader, line, &cell, &rest, &next));
         }
         cell = next;
         const struct scratch_mark mark = scratch_mark(&reader->scratch);
         struct term object;
         TRY(read_object(reader, &object));
-        TRY(turtle_emit(reader, &cell, &first, &object));
+        TRY(turtle_emit(reader, line, &cell, &first, &object));
         scratch_rewind(&reader->scratch, mark);
     }
     reader->depth--;
-    return cell.kind == TERM_IRI ? STATUS_OK : turtle_emit(reader, &cell, &rest, &nil);
+    return cell.kind == TERM_IRI ? STATUS_OK
+                                 : turtle_emit(reader, turtle_line(reader), &cell, &rest, &nil);
 }
 
 static enum status
@@ -205,9 +208,10 @@ read_object_list(struct turtle_reader *reader, const struct term *subject,
         const struct scratch_mark mark = scratch_mark(&reader->scratch);
         struct term object;
         turtle_skip(reader);
+        const uint32_t line = turtle_line(reader);
         TRY(read_object(reader, &object));
-        TRY(inverse ? turtle_emit(reader, &object, predicate, subject)
-                    : turtle_emit(reader, subject, predicate, &object));
+        TRY(inverse ? turtle_emit(reader, line, &object, predicate, subject)
+                    : turtle_emit(reader, line, subject, predicate, &object));
         scratch_rewind(&reader->scratch, mark);
         turtle_skip(reader);
         if (turtle_peek(reader) != ',') {

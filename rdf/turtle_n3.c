@@ -132,8 +132,9 @@ n3_read_path(struct turtle_reader *reader, struct term *term, turtle_read_term *
         struct term predicate;
         TRY(read_item(reader, &predicate));
         const struct term node = turtle_made_blank(reader);
-        TRY(c == '!' ? turtle_emit(reader, term, &predicate, &node)
-                     : turtle_emit(reader, &node, &predicate, term));
+        const uint32_t line = turtle_line(reader);
+        TRY(c == '!' ? turtle_emit(reader, line, term, &predicate, &node)
+                     : turtle_emit(reader, line, &node, &predicate, term));
         *term = node;
     }
 }

@@ -53,7 +53,9 @@ enum status turtle_fail(struct turtle_reader *reader, const char *at, const char
 
 /* In lenient parsing: the latest failure is told and over. */
 enum status turtle_report(struct turtle_reader *reader);
-enum status turtle_emit(struct turtle_reader *reader, const struct term *subject,
+/* Where the reader is; 0: lines are not wanted. */
+uint32_t turtle_line(struct turtle_reader *reader);
+enum status turtle_emit(struct turtle_reader *reader, uint32_t line, const struct term *subject,
                         const struct term *predicate, const struct term *object);
 struct term turtle_made_blank(struct turtle_reader *reader);
 

@@ -9,7 +9,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/microformats_dates.o transforms/microformats_classic.o \
 	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
-	transforms/xml.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
+	transforms/xml.o transforms/xml_lines.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
 	transforms/stylesheet_functions.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
@@ -37,7 +37,7 @@ FUZZERS += fuzz_media fuzz_calendar
 transforms_OBJECTS += transforms/rdfa.o transforms/rdfa_attributes.o transforms/rdfa_names.o transforms/rdfa_initial.o \
 	transforms/rdfa_steps.o transforms/rdfa_value.o transforms/rdfa_markup.o transforms/rdfa_rules.o transforms/rdfa_builtin.o
 FUZZERS += fuzz_csv fuzz_unpack
-UNIT_TESTS += tests/unit/test_csv
+UNIT_TESTS += tests/unit/test_csv tests/unit/test_explain
 UNIT_TESTS += tests/unit/test_microdata tests/unit/test_microformats
 FUZZERS += fuzz_microdata fuzz_microformats
 UNIT_TESTS += tests/unit/test_grddl tests/unit/test_xml_mend tests/unit/test_feed

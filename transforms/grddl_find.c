@@ -4,25 +4,13 @@
 #include "rdf/format.h"
 #include "transforms/grddl.h"
 #include "transforms/links.h"
+#include "transforms/xml_lines.h"
 
 #define XHTML_SPACE "http://www.w3.org/1999/xhtml"
 #define SVG_SPACE "http://www.w3.org/2000/svg"
 #define MATH_SPACE "http://www.w3.org/1998/Math/MathML"
 
 enum { WORDS_MAXIMUM = 64, RESOURCE_BYTES = 4 << 20 };
-
-static bool
-next_word(struct slice *left, struct slice *word)
-{
-    *left = slice_trim(*left);
-    size_t end = 0;
-    while (end < left->length && strchr(" \t\r\n\f", left->at[end]) == NULL) {
-        end++;
-    }
-    *word = slice_of(left->at, end);
-    *left = slice_of(left->at + end, left->length - end);
-    return end > 0;
-}
 
 static void
 add(struct material *material, struct grddl_list *list, struct slice iri)
@@ -51,7 +39,7 @@ add_words(struct material *material, struct slice base, struct slice words, stru
     if (!links_begin(links, base)) {
         return;
     }
-    for (size_t n = 0; n < WORDS_MAXIMUM && next_word(&words, &word); n++) {
+    for (size_t n = 0; n < WORDS_MAXIMUM && (word = slice_next_word(&words)).length > 0; n++) {
         if (links_resolve(links, word, &iri)) {
             add(material, list, iri);
         }
@@ -86,7 +74,7 @@ static bool
 has_relation(struct slice rel, const char *term)
 {
     struct slice word;
-    while (next_word(&rel, &word)) {
+    while ((word = slice_next_word(&rel)).length > 0) {
         const size_t colon = slice_find(word, ':');
         const size_t from = colon < word.length ? colon + 1 : 0;
         if (slice_equal_nocase(slice_of(word.at + from, word.length - from), slice_string(term))) {
@@ -190,7 +178,7 @@ find_in_page(struct material *material, struct grddl_list *list)
         return;
     }
     const struct slice base = page_base(material);
-    while (next_word(&profiles, &word)) {
+    while ((word = slice_next_word(&profiles)).length > 0) {
         if (slice_is(word, GRDDL_PROFILE) || slice_is(word, GRDDL_NAMESPACE)) {
             find_links(material, tree, base, "transformation", list);
         } else {
@@ -303,6 +291,9 @@ grddl_document(struct material *material)
             node = xmlNewDocTextLen(document, BAD_CAST from->text.at, (int)from->text.length);
         } else if (from->kind == HTML_ELEMENT) {
             node = make_element(document, &spaces, tree, from);
+            if (node && material->request->explain) {
+                xml_line_set(node, html_line(tree, i));
+            }
         }
         if (node && !xmlDocGetRootElement(document) && from->kind == HTML_ELEMENT) {
             xmlDocSetRootElement(document, node);

@@ -220,6 +220,9 @@ html_extract(struct html_extractor *extractor, const struct html_tree *tree, str
     }
     html_rebase(tree, &extractor->links);
     find_schemas(&walk);
+    if (extractor->lines) {
+        emitter->line = tree->node_count > 1 ? html_line(tree, 1) : 1;
+    }
     emit_iri(emitter, VOCABULARY_RDF "type", SLICE(VOCABULARY_FOAF "Document"));
     walk_language_of_page(&walk);
     for (uint32_t i = 1; i < tree->node_count && emitter->status == STATUS_OK;) {

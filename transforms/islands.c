@@ -6,6 +6,7 @@
 #include "rdf/rdfxml.h"
 #include "transforms/builtins.h"
 #include "transforms/vocabulary.h"
+#include "transforms/xml_lines.h"
 
 enum { ISLANDS_MAXIMUM = 1000, ISLAND_BYTES = 64 << 20 };
 
@@ -34,31 +35,6 @@ complete(xmlDocPtr document, xmlNodePtr node)
     xmlFree(language);
 }
 
-/* Problems and lines are told as those of the document: the island's first line is its element's.
- */
-struct island {
-    struct material *material;
-    struct quad_sink sink;
-    uint32_t line;
-};
-
-static enum status
-take_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    const struct island *island = context;
-    struct quad moved = *quad;
-    moved.line = quad->line > 0 ? quad->line + island->line : 0;
-    return island->sink.quad(island->sink.context, &moved, why);
-}
-
-static void
-take_problem(void *context, const struct parse_problem *problem)
-{
-    const struct island *island = context;
-    material_problem(island->material, problem->line > 0 ? problem->line + island->line : 0,
-                     problem->text);
-}
-
 static enum status
 read_island(struct material *material, xmlNodePtr node, struct reason *why)
 {
@@ -68,15 +44,14 @@ read_island(struct material *material, xmlNodePtr node, struct reason *why)
     enum status status = STATUS_OK;
     if (text && xmlNodeDump(text, material->xml, node, 0, 0) > 0 &&
         xmlBufferLength(text) < ISLAND_BYTES) {
-        struct island island = {material, material_sink(material), 0};
-        const long line = xmlGetLineNo(node);
-        island.line = line > 0 ? (uint32_t)line - 1 : 0;
-        const struct quad_sink sink = {take_quad, &island};
+        const struct quad_sink sink = material_sink(material);
+        const struct parse_origin origin = xml_lines_origin(node, &material->arena);
         const struct parse_options options = {.base = base ? slice_string((const char *)base)
                                                            : buf_slice(&material->iri),
                                               .lenient = true,
                                               .lines = material->request->explain,
-                                              .problems = {take_problem, &island}};
+                                              .origin = &origin,
+                                              .problems = material_problems(material)};
         struct reason problem;
         const struct slice bytes = {(const char *)xmlBufferContent(text),
                                     (size_t)xmlBufferLength(text)};

@@ -3,6 +3,7 @@
 #include "rdf/jsonld.h"
 #include "transforms/unpack.h"
 #include "transforms/xml.h"
+#include "transforms/xml_lines.h"
 #include "transforms/xml_mend.h"
 
 /* Other forms of the document need memory beside the unpacked bytes. */
@@ -372,6 +373,9 @@ static bool
 parse_xml(struct material *material, struct slice text, struct reason *problem)
 {
     xmlParserCtxtPtr parser = xml_parser_new();
+    if (material->request->explain) {
+        xml_lines_watch(parser);
+    }
     xmlFreeDoc(material->xml);
     material->xml = xmlCtxtReadMemory(parser, text.at, (int)text.length, material->iri.data,
                                       "UTF-8", XML_SAFE_OPTIONS | XML_PARSE_RECOVER);

@@ -7,6 +7,7 @@
 #include <libxml/tree.h>
 
 #include "rdf/graph.h"
+#include "rdf/parse.h"
 #include "transforms/encoding.h"
 #include "transforms/html_extract.h"
 #include "transforms/transform.h"
@@ -101,8 +102,10 @@ enum status material_xml(struct material *material, struct reason *why);
 /* OK: ran (problems are in the result). Other statuses end the document. */
 enum status builtin_run(struct material *material, const char *name, struct reason *why);
 enum status rdf_run(struct material *material, const char *syntax, struct reason *why);
+/* origin: of bytes that are not the document's; lines of other syntaxes than RDF/XML are unknown
+ * then. NULL: the document's own. */
 enum status rdf_run_bytes(struct material *material, struct slice syntax, struct slice bytes,
-                          struct reason *why);
+                          const struct parse_origin *origin, struct reason *why);
 bool builtin_exists(const char *name);
 /* An emitter that writes about the document. *sink: memory for it, must live as long. */
 struct emitter material_emitter(struct material *material, struct quad_sink *sink,

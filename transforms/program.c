@@ -147,7 +147,8 @@ program_run(struct material *material, const char *command, struct reason *why)
         status = run_process(material, arguments, in, &text, why);
     }
     if (status == STATUS_OK) {
-        status = rdf_run_bytes(material, SLICE("nquads"), buf_slice(&text), why);
+        const struct parse_origin unknown = {NULL, 0};
+        status = rdf_run_bytes(material, SLICE("nquads"), buf_slice(&text), &unknown, why);
     }
     buf_release(&text);
     if (in >= 0) {

@@ -13,6 +13,7 @@
 #include "rdf/format.h"
 #include "transforms/stylesheet.h"
 #include "transforms/xml.h"
+#include "transforms/xml_lines.h"
 
 enum {
     DEPTH_MAXIMUM = 500,
@@ -128,6 +129,33 @@ stylesheet_close(void *stylesheet)
 
 /* ---- running ---- */
 
+/* Which run makes the nodes that libxml2 tells of; only while one is explained. */
+static _Thread_local xsltTransformContextPtr explained;
+
+/* What is made is from the line of the node that the stylesheet is at. That holds for variables'
+ * trees too, so the line goes on when nodes are made of them. */
+static void
+note_line(xmlNodePtr node)
+{
+    if (explained && node->type == XML_ELEMENT_NODE) {
+        xml_line_set(node, xml_line(explained->node));
+    }
+}
+
+static xmlDocPtr
+apply(const struct stylesheet *made, xmlDocPtr input, xsltTransformContextPtr context, bool explain)
+{
+    if (!explain) {
+        return xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
+    }
+    const xmlRegisterNodeFunc before = xmlRegisterNodeDefault(note_line);
+    explained = context;
+    xmlDocPtr output = xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
+    explained = NULL;
+    xmlRegisterNodeDefault(before);
+    return output;
+}
+
 static enum status
 take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr output,
             struct reason *why)
@@ -145,7 +173,11 @@ take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr o
                                                           : SLICE("rdfxml");
     enum status status = STATUS_OK;
     if (length > 0) {
-        status = rdf_run_bytes(material, syntax, slice_of((const char *)text, (size_t)length), why);
+        const struct parse_origin origin =
+            material->request->explain ? xml_lines_origin((xmlNodePtr)output, &material->arena)
+                                       : (struct parse_origin){NULL, 0};
+        status = rdf_run_bytes(material, syntax, slice_of((const char *)text, (size_t)length),
+                               &origin, why);
     }
     xmlFree(text);
     return status;
@@ -169,7 +201,7 @@ stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr i
     context->xpathCtxt->opLimit =
         OPERATIONS_MAXIMUM + OPERATIONS_PER_BYTE * material->request->bytes.length;
     xsltSetTransformErrorFunc(context, NULL, mute);
-    xmlDocPtr output = xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
+    xmlDocPtr output = apply(made, input, context, material->request->explain);
     const bool failed = !output || context->state != XSLT_STATE_OK;
     xsltFreeTransformContext(context);
     xmlHashFree(state.names, NULL);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "transforms/stylesheet.h"
+#include "transforms/xml_lines.h"
 
 #define OWN "https://quadrille.example/transform#"
 
@@ -243,6 +244,9 @@ stylesheet_names_copy(const struct stylesheet_names *names, xmlDocPtr document)
         return copy;
     }
     const xmlNodePtr original = xmlDocGetRootElement(document);
+    if (original->_private) {
+        xml_lines_copy(original, renaming.root);
+    }
     for (size_t i = 0; i < names->root_count; i++) {
         if (xmlStrcasecmp(names->roots[i].iri, renaming.root->name) == 0) {
             renaming.root_as = names->roots[i].as;
