@@ -19,12 +19,6 @@ digest_sha1_parts(struct slice first, struct slice second, uint8_t digest[DIGEST
 }
 
 void
-digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE])
-{
-    digest_sha1_parts(bytes, (struct slice){NULL, 0}, digest);
-}
-
-void
 digest_sha256(struct slice bytes, uint8_t digest[DIGEST_SHA256_SIZE])
 {
     struct sha256_ctx context;

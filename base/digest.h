@@ -8,8 +8,7 @@
 
 enum { DIGEST_SHA1_SIZE = 20, DIGEST_SHA256_SIZE = 32, FINGERPRINT_SIZE = 16, PARTITIONS = 4096 };
 
-void digest_sha1(struct slice bytes, uint8_t digest[DIGEST_SHA1_SIZE]);
-/* Of both one after the other. */
+/* Of both one after the other; what WARC digests are of. */
 void digest_sha1_parts(struct slice first, struct slice second, uint8_t digest[DIGEST_SHA1_SIZE]);
 void digest_sha256(struct slice bytes, uint8_t digest[DIGEST_SHA256_SIZE]);
 /* text needs 2 * size + 1 bytes; lower-case hexadecimal. */

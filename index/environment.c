@@ -162,12 +162,6 @@ environment_checkpoint(struct environment *environment, bool force, struct reaso
                : environment_failed(environment, true, code, why, "cannot write a checkpoint");
 }
 
-bool
-environment_broken(const struct environment *environment)
-{
-    return environment->broken;
-}
-
 uint64_t
 environment_bytes(const struct environment *environment)
 {

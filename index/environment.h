@@ -36,7 +36,6 @@ enum status environment_open(struct environment **environment,
 void environment_close(struct environment *environment); /* checkpoints first */
 /* Writes dirty pages out when enough log has come together (always with force). */
 enum status environment_checkpoint(struct environment *environment, bool force, struct reason *why);
-bool environment_broken(const struct environment *environment);
 uint64_t environment_bytes(const struct environment *environment); /* of files in the folder */
 
 enum status tree_open(struct tree **tree, struct environment *environment, const char *name,

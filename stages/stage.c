@@ -65,12 +65,6 @@ stage_set_lane(struct stage_run *run, uint64_t lane)
     run->lane = lane;
 }
 
-bool
-stage_stopping(struct stage_run *run)
-{
-    return run->stopping;
-}
-
 void
 stage_watch(struct stage_run *run, int descriptor, uint32_t epoll_events, stage_ready *ready,
             void *context)

@@ -85,7 +85,6 @@ unsigned stage_worker_number(struct stage_run *run);  /* 1-based: index partitio
 const struct cluster *stage_cluster(struct stage_run *run);
 struct metastore_client *stage_metastore(struct stage_run *run);
 void stage_set_lane(struct stage_run *run, uint64_t lane);
-bool stage_stopping(struct stage_run *run);
 
 typedef void stage_ready(void *context, uint32_t epoll_events);
 /* Adds or changes a descriptor; events 0 removes it. */

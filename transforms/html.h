@@ -7,7 +7,6 @@
  * Who fills it:
  *   html_parse  our own, by the HTML standard's tokenizer and tree construction.
  *   xhtml_parse libxml2, for XHTML that is served and well-formed as XML.
- *   html_tidy   libtidy's parse and repair, which tests and benches compare the first with.
  *
  * Input is UTF-8 (transforms/encoding.h). Text and attributes point into the input, or into
  * the tree's arena where references were decoded; both must outlive the tree's use.
@@ -66,7 +65,7 @@ struct html_tree {
     struct html_place *place; /* where html_line counted last */
     unsigned repair;          /* enum html_repair */
     struct slice doctype;     /* xhtml_parse: public identifier of the document type */
-    const char *parser;       /* "html", "tidy", "xhtml" */
+    const char *parser;       /* "html", "xhtml" */
 };
 
 /* arena: for decoded text; must outlive the tree. Node arrays are kept between documents. */
@@ -76,7 +75,6 @@ void html_tree_release(struct html_tree *tree);
 
 /* LIMIT when the arena is full. */
 enum status html_parse(struct html_tree *tree, struct slice input, struct reason *why);
-enum status html_tidy(struct html_tree *tree, struct slice input, struct reason *why);
 /* Any XML: BAD_INPUT when not well-formed, the tree is then empty. Elements that are not in the
  * namespaces of SVG or MathML count as HTML's space, but only XHTML's and those in none are told
  * by their names. */

@@ -212,7 +212,6 @@ read_root(struct peeking *peeking, struct buf *memory, struct xml_peek *peek)
     if (name.length == 0) {
         return false;
     }
-    const char *from = peeking->at;
     const size_t colon = slice_find(name, ':');
     if (colon < name.length) {
         peek->prefix = slice_of(name.at, colon);
@@ -229,7 +228,6 @@ read_root(struct peeking *peeking, struct buf *memory, struct xml_peek *peek)
             peek->namespace = expand(peeking, value, memory);
         }
     }
-    peek->attributes = slice_of(from, (size_t)(peeking->at - from));
     skip_space(peeking);
     if (peeking->at < peeking->end && *peeking->at != '>' && *peeking->at != '/') {
         return false;
@@ -265,18 +263,4 @@ xml_peek(struct slice bytes, struct buf *memory, struct xml_peek *peek)
             return false;
         }
     }
-}
-
-bool
-xml_peek_attribute(const struct xml_peek *peek, const char *name, struct slice *value)
-{
-    struct peeking peeking = {.at = peek->attributes.at,
-                              .end = peek->attributes.at + peek->attributes.length};
-    struct slice found;
-    while (read_attribute(&peeking, &found, value)) {
-        if (slice_is(found, name)) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -16,15 +16,12 @@ struct xml_peek {
     struct slice public_id;
     struct slice root; /* local name of the root element */
     struct slice prefix;
-    struct slice namespace;  /* of the root element; empty: none */
-    struct slice attributes; /* inside of the root's start tag after the name */
+    struct slice namespace; /* of the root element; empty: none */
 };
 
 /* bytes: the document's beginning in an ASCII-compatible encoding, byte order mark allowed.
  * False: what stands there cannot be the beginning of XML, or the root's start tag is not in
  * it. Slices point into bytes, namespace perhaps into memory (reset first). */
 bool xml_peek(struct slice bytes, struct buf *memory, struct xml_peek *peek);
-/* A value of the root's attributes by qualified name. */
-bool xml_peek_attribute(const struct xml_peek *peek, const char *name, struct slice *value);
 
 #endif

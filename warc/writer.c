@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <libdeflate.h>
-#include <nettle/sha1.h>
 #include <sodium.h>
 
 #include "base/clock.h"
@@ -70,11 +69,7 @@ put_digest(struct buf *header, const char *name, struct slice first, struct slic
 {
     uint8_t digest[DIGEST_SHA1_SIZE];
     char text[33];
-    struct sha1_ctx context;
-    sha1_init(&context);
-    sha1_update(&context, first.length, (const uint8_t *)first.at);
-    sha1_update(&context, second.length, (const uint8_t *)second.at);
-    sha1_digest(&context, sizeof digest, digest);
+    digest_sha1_parts(first, second, digest);
     digest_base32(digest, sizeof digest, text);
     buf_printf(header, "%s: sha1:%s\r\n", name, text);
 }

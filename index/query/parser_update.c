@@ -376,9 +376,3 @@ update_free(struct update *update)
         free(update);
     }
 }
-
-size_t
-update_operations(const struct update *update)
-{
-    return update->count;
-}

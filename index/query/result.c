@@ -53,12 +53,6 @@ result_format_find(struct slice name, enum query_form form, enum result_format *
                        SLICE_PRINT(name));
 }
 
-const char *
-result_format_media_type(enum result_format format)
-{
-    return format_row(format)->media_type;
-}
-
 enum status
 result_flush(struct result_writer *writer, bool all, struct reason *why)
 {

@@ -35,7 +35,6 @@ enum result_format {
  * UNSUPPORTED when unknown or not of this form, naming those that are. */
 enum status result_format_find(struct slice name, enum query_form form, enum result_format *format,
                                struct reason *why);
-const char *result_format_media_type(enum result_format format);
 
 typedef enum status result_piece(void *context, struct slice bytes, struct reason *why);
 

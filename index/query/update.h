@@ -37,7 +37,6 @@ struct update;
 enum status update_prepare(struct update **update, struct slice text, struct slice base,
                            struct reason *why);
 void update_free(struct update *update); /* NULL is allowed */
-size_t update_operations(const struct update *update);
 
 /* What is updated. */
 struct update_target {

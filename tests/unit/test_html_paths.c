@@ -17,6 +17,7 @@
 #include "rdf/canonical.h"
 #include "rdf/graph.h"
 #include "rdf/writer.h"
+#include "tests/unit/html_tidy.h"
 #include "transforms/builtins.h"
 #include "transforms/encoding.h"
 #include "transforms/xml.h"

@@ -1,4 +1,8 @@
-/* libtidy's parse and repair, walked into our tree. Nothing is serialised. */
+/* libtidy's parse and repair, walked into our tree, to compare html_parse with. Nothing is
+ * serialised. Tidy is not in any program: small hostile pages make it take all memory. */
+#ifndef TESTS_UNIT_HTML_TIDY_H
+#define TESTS_UNIT_HTML_TIDY_H
+
 #include <tidy/tidy.h>
 #include <tidy/tidybuffio.h>
 
@@ -158,7 +162,7 @@ mute(TidyDoc document, TidyReportLevel level, uint line, uint column, ctmbstr me
     return no;
 }
 
-enum status
+static enum status
 html_tidy(struct html_tree *tree, struct slice input, struct reason *why)
 {
     html_tree_reset(tree);
@@ -191,3 +195,5 @@ html_tidy(struct html_tree *tree, struct slice input, struct reason *why)
     }
     return status;
 }
+
+#endif
