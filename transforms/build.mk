@@ -1,7 +1,7 @@
 transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transforms/html_entities.o transforms/html_entity_table.o transforms/html_tree.o \
 	transforms/html_token.o transforms/html_parse.o transforms/html_build.o \
 	transforms/html_stack.o transforms/html_formatting.o transforms/html_modes.o \
-	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/xhtml.o \
+	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_profile.o transforms/xhtml.o \
 	transforms/html_advice.o transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
 	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
 	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_values.o transforms/microdata_findings.o transforms/microdata_builtin.o \
@@ -11,7 +11,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_lines.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
-	transforms/stylesheet_functions.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
+	transforms/stylesheet_functions.o transforms/stylesheet_lines.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
 	transforms/transform.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld

@@ -312,6 +312,26 @@ holds(const char *wanted, struct slice value)
     return !wanted || slice_is(value, wanted);
 }
 
+static bool
+holds_word(const char *wanted, struct slice list)
+{
+    struct slice word = {NULL, 0};
+    while (wanted && (word = slice_next_word(&list)).length > 0 && !slice_is(word, wanted)) {
+    }
+    return !wanted || word.length > 0;
+}
+
+bool
+registry_wants_profile(const struct registry *registry)
+{
+    for (size_t i = 0; i < registry->match_count; i++) {
+        if (registry->matches[i].profile) {
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t
 registry_match(struct registry *registry, const struct registry_subject *subject,
                struct transform *chain[REGISTRY_CHAIN])
@@ -322,7 +342,8 @@ registry_match(struct registry *registry, const struct registry_subject *subject
         const struct match *match = &registry->matches[i];
         if (!holds(match->type, subject->type) || !holds(match->root, subject->root) ||
             !holds(match->namespace, subject->namespace) ||
-            !holds(match->profile, subject->profile) || !holds(match->header, subject->header)) {
+            !holds_word(match->profile, subject->profile) ||
+            !holds(match->header, subject->header)) {
             continue;
         }
         for (size_t n = 0; n < match->count && count < REGISTRY_CHAIN; n++) {

@@ -35,8 +35,8 @@ struct registry_subject {
     struct slice type; /* "text/html" */
     struct slice root; /* local name; empty when not XML */
     struct slice namespace;
-    struct slice profile;
-    struct slice header; /* "link" when the answer had such a header */
+    struct slice profile; /* IRIs parted by white space, of a page's head */
+    struct slice header;  /* "link" when the answer had such a header */
 };
 
 struct registry;
@@ -57,6 +57,8 @@ struct transform *registry_find(struct registry *registry, struct slice name);
  * REGISTRY_CHAIN); chain may be NULL. Thread-safe. */
 size_t registry_match(struct registry *registry, const struct registry_subject *subject,
                       struct transform *chain[REGISTRY_CHAIN]);
+/* Whether any match has this condition, so that pages must be looked into for it. */
+bool registry_wants_profile(const struct registry *registry);
 /* A document of this type might be given to the transform, whatever else a match asks for. */
 bool registry_may_match(const struct registry *registry, const struct transform *transform,
                         struct slice type);

@@ -8,6 +8,7 @@
 #include "rdf/writer.h"
 #include "transforms/contexts.h"
 #include "transforms/grddl.h"
+#include "transforms/html_profile.h"
 #include "transforms/material.h"
 #include "transforms/unpack.h"
 #include "transforms/xml.h"
@@ -165,7 +166,14 @@ transform_chain(struct registry *registry, const struct transform_request *reque
         subject.root = peek.root;
         subject.namespace = peek.namespace;
     }
+    struct arena arena;
+    arena_init(&arena, PEEK_BYTES);
+    if ((slice_is(subject.type, "text/html") || slice_is(subject.type, "application/xhtml+xml")) &&
+        registry_wants_profile(registry)) {
+        subject.profile = html_profile(head, &arena);
+    }
     const size_t count = registry_match(registry, &subject, chain);
+    arena_release(&arena);
     buf_release(&unpacked);
     return count;
 }

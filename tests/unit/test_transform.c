@@ -69,7 +69,8 @@ set_up(void **state)
                            "match text/x-file -> file\n"
                            "match text/x-work -> work\n"
                            "match * root=menu namespace=http://food/ -> menu\n"
-                           "match text/x-both -> menu html\n");
+                           "match text/x-both -> menu html\n"
+                           "match text/html profile=http://food/profile -> menu\n");
     registry = registry_new();
     assert_int_equal(registry_read_default(registry, &why), STATUS_OK);
     snprintf(path, sizeof path, "%s/registry", folder);
@@ -151,6 +152,26 @@ test_registry_by_root_and_chain(void **state)
     assert_int_equal(run("text/x-both", "<x a='y'/>"), STATUS_OK);
     assert_string_equal(result.names.data, "menu/3 html/2");
     assert_int_equal(result.quads, 2);
+}
+
+static void
+test_registry_by_profile(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *page;
+        bool holds;
+    } cases[] = {
+        {"<html><head profile=' http://x/&#10;http://food/profile'><title>t</title>", true},
+        {"<!DOCTYPE html><!-- <p> --><HEAD PROFILE=http://food/profile>", true},
+        {"<head profile='http://food/profile/2'>", false},
+        {"<body><head profile='http://food/profile'>", false},
+        {"<title><head profile='http://food/profile'></title>", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run("text/html", cases[i].page), STATUS_OK);
+        assert_int_equal(strstr(result.names.data, " menu/3") != NULL, cases[i].holds);
+    }
 }
 
 static void
@@ -401,6 +422,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_registry_by_root_and_chain),
+        cmocka_unit_test(test_registry_by_profile),
         cmocka_unit_test(test_stylesheets_are_bounded),
         cmocka_unit_test(test_entities_do_not_amplify),
         cmocka_unit_test(test_deep_and_long_input),
