@@ -352,8 +352,9 @@ read_time(struct date_cursor *cursor, int year, int month, int day, char form[40
         !read_zone(cursor, zone)) {
         return false;
     }
-    snprintf(form, 40, "%04d-%02d-%02dT%02d:%02d:%02d%s", year, month, day, hour, minute, second,
-             zone);
+    snprintf(form, 40, "%04u-%02u-%02uT%02u:%02u:%02u%s", (unsigned)year % 10000,
+             (unsigned)month % 100, (unsigned)day % 100, (unsigned)hour % 100,
+             (unsigned)minute % 100, (unsigned)second % 100, zone);
     return true;
 }
 

@@ -30,7 +30,7 @@ struct site {
     pid_t pid;
 };
 
-static char root[64];
+static char root[32];
 static struct site sites[NODES];
 static char cluster_text[512];
 static size_t site_count;
