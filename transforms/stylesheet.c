@@ -129,33 +129,6 @@ stylesheet_close(void *stylesheet)
 
 /* ---- running ---- */
 
-/* Which run makes the nodes that libxml2 tells of; only while one is explained. */
-static _Thread_local xsltTransformContextPtr explained;
-
-/* What is made is from the line of the node that the stylesheet is at. That holds for variables'
- * trees too, so the line goes on when nodes are made of them. */
-static void
-note_line(xmlNodePtr node)
-{
-    if (explained && node->type == XML_ELEMENT_NODE) {
-        xml_line_set(node, xml_line(explained->node));
-    }
-}
-
-static xmlDocPtr
-apply(const struct stylesheet *made, xmlDocPtr input, xsltTransformContextPtr context, bool explain)
-{
-    if (!explain) {
-        return xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
-    }
-    const xmlRegisterNodeFunc before = xmlRegisterNodeDefault(note_line);
-    explained = context;
-    xmlDocPtr output = xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
-    explained = NULL;
-    xmlRegisterNodeDefault(before);
-    return output;
-}
-
 static enum status
 take_result(struct material *material, xsltStylesheetPtr stylesheet, xmlDocPtr output,
             struct reason *why)
@@ -201,7 +174,10 @@ stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr i
     context->xpathCtxt->opLimit =
         OPERATIONS_MAXIMUM + OPERATIONS_PER_BYTE * material->request->bytes.length;
     xsltSetTransformErrorFunc(context, NULL, mute);
-    xmlDocPtr output = apply(made, input, context, material->request->explain);
+    xmlDocPtr output =
+        material->request->explain
+            ? stylesheet_apply_with_lines(made->compiled, input, context)
+            : xsltApplyStylesheetUser(made->compiled, input, NULL, NULL, NULL, context);
     const bool failed = !output || context->state != XSLT_STATE_OK;
     xsltFreeTransformContext(context);
     xmlHashFree(state.names, NULL);

@@ -23,6 +23,10 @@ enum status stylesheet_compile(const char *name, struct slice text, void **style
 /* On a document of the caller's, as it is. */
 enum status stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr input,
                                     struct reason *why);
+/* xsltApplyStylesheetUser; elements of the result get lines (xml_lines.h): those of the nodes of
+ * input that they were made at, or are copies of. */
+xmlDocPtr stylesheet_apply_with_lines(xsltStylesheetPtr compiled, xmlDocPtr input,
+                                      xsltTransformContextPtr context);
 
 /* ---- names ----
  *

@@ -2,6 +2,7 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
+#include "rdf/xml_line.h"
 #include "transforms/html.h"
 #include "transforms/xml.h"
 
@@ -66,11 +67,11 @@ start_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
     struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
     struct html_tree *tree = reader->tree;
     struct html_node node = {.kind = HTML_ELEMENT,
-                             .line = (uint32_t)xmlSAX2GetLineNumber(context),
                              .parent = reader->parent,
                              .attribute = tree->attribute_count,
                              .text = qualified_name(reader, prefix, name)};
     const struct slice local = slice_string((const char *)name);
+    xml_line_tag(((xmlParserCtxtPtr)context)->input, &node.line);
     node.space = is_namespace(uri, SVG_NAMESPACE)    ? HTML_SPACE_SVG
                  : is_namespace(uri, MATH_NAMESPACE) ? HTML_SPACE_MATH
                                                      : HTML_SPACE_HTML;
@@ -99,12 +100,23 @@ end_element(void *context, const xmlChar *name, const xmlChar *prefix, const xml
     reader->parent = reader->tree->nodes[reader->parent].parent;
 }
 
+/* libxml2 is at the text's end. */
+static uint32_t
+first_line(void *context, const xmlChar *text, int length)
+{
+    const uint32_t last = (uint32_t)xmlSAX2GetLineNumber(context);
+    const xmlChar *at = text;
+    uint32_t passed = 0;
+    xml_line_pass(&at, text + length, &passed);
+    return last > passed ? last - passed : 1;
+}
+
 static void
 characters(void *context, const xmlChar *text, int length)
 {
     struct reader *reader = ((xmlParserCtxtPtr)context)->_private;
     const struct html_node node = {.kind = HTML_TEXT,
-                                   .line = (uint32_t)xmlSAX2GetLineNumber(context),
+                                   .line = first_line(context, text, length),
                                    .parent = reader->parent,
                                    .text = keep(reader, text, (size_t)length)};
     html_tree_close(reader->tree, html_tree_add(reader->tree, &node));

@@ -69,8 +69,8 @@ next_node(const xmlNode *root, xmlNodePtr node)
     return node == root ? NULL : node->next;
 }
 
-static xmlNodePtr
-next_element(const xmlNode *root, xmlNodePtr node)
+xmlNodePtr
+xml_next_element(const xmlNode *root, xmlNodePtr node)
 {
     do {
         node = next_node(root, node);
@@ -84,8 +84,8 @@ xml_lines_copy(xmlNodePtr original, xmlNodePtr copy)
     xmlNodePtr from = original, to = copy;
     while (from && to) {
         xml_line_set(to, xml_line(from));
-        from = next_element(original, from);
-        to = next_element(copy, to);
+        from = xml_next_element(original, from);
+        to = xml_next_element(copy, to);
     }
 }
 

@@ -19,6 +19,9 @@ uint32_t xml_line(const xmlNode *node);
 /* A copy's elements get the lines of the original's. */
 void xml_lines_copy(xmlNodePtr original, xmlNodePtr copy);
 
+/* The next element in root, in document order. NULL: none. */
+xmlNodePtr xml_next_element(const xmlNode *root, xmlNodePtr node);
+
 /* Lines of the node's elements as rdfxml_parse wants them when the node is written out. No memory
  * in the arena: they are unknown. */
 struct parse_origin xml_lines_origin(xmlNodePtr node, struct arena *arena);

@@ -164,6 +164,14 @@ test_pages(void **state)
            "<html xmlns='http://www.w3.org/1999/xhtml'>\n<head>\n<title>A page</title>\n</head>\n"
            "<body>\n<p property='http://e.example/p'>x</p>\n</body></html>",
            {1, "foaf/0.1/Document>"}, {3, "title> \"A page\""}, {6, "e.example/p> \"x\""});
+    EXPECT("application/xhtml+xml",
+           "<html\n xmlns='http://www.w3.org/1999/xhtml'><head>\n<title\n>A\npage</title>\n"
+           "<script type='application/ld+json'>//<![CDATA[\n{\"@id\": \"#j\",\n"
+           "\"http://e.example/json\": \"1\",\n\"http://e.example/next\": \"2\"}\n//]]></script>\n"
+           "<script type='application/ld+json'>\n{\"@id\": \"#j\",\n\"http://e.example/more\": 3}"
+           "</script></head></html>",
+           {1, "foaf/0.1/Document>"}, {3, "title> \"A page\""}, {8, "json> \"1\""},
+           {9, "next> \"2\""}, {13, "more> \"3\""});
 }
 
 /* ---- by stylesheets ---- */
@@ -267,6 +275,20 @@ test_stylesheets_of_others(void **state)
         "application/xml", STYLED "<b>one</b>\n<b\n c='c'>two,2</b>\n<d/></a>", {2, "v> \"one\""},
         {3, "v> \"two\""}, {3, "v> \"2\""}, {3, "c> \"c\""}, {1, "raw> \"r\""}, {1, "raw> <"},
         {2, "t> \"one\""}, {3, "t> \"two,2\""}, {1, "root> \"\""});
+    EXPECT_STYLED(
+        STYLE("<xsl:template match='/'><xsl:variable name='v'><xsl:copy-of select='//e:late'/>"
+              "</xsl:variable><rdf:RDF><rdf:Description rdf:about='#s'>"
+              "<xsl:copy-of select='//e:none'/><xsl:copy-of select='//e:T/@*'/>"
+              "<xsl:copy-of select='$v'/><e:made/></rdf:Description>"
+              "<xsl:for-each select='//b'><xsl:copy-of select='e:T'/></xsl:for-each>"
+              "</rdf:RDF></xsl:template>"),
+        "application/xml",
+        STYLED "<b xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' "
+               "xmlns:e='http://e.example/'>\n<e:T>\n<e:one>1</e:one>\n<e:two>2</e:two></e:T>\n"
+               "<e:T><e:three\n>3</e:three></e:T></b>\n"
+               "<late xmlns='http://e.example/'>4</late></a>",
+        {6, "type> <http://e.example/T>"}, {4, "one> \"1\""}, {5, "two> \"2\""},
+        {6, "three> \"3\""}, {8, "late> \"4\""}, {1, "made> \"\""});
     EXPECT_STYLED(STYLE("<xsl:template match='/'><rdf:RDF><xsl:for-each select='//h:p'>"
                         "<rdf:Description rdf:about='#p'><e:p><xsl:value-of select='.'/></e:p>"
                         "</rdf:Description></xsl:for-each></rdf:RDF></xsl:template>"),
