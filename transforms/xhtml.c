@@ -13,7 +13,7 @@
 struct reader {
     struct html_tree *tree;
     xmlParserCtxtPtr parser;
-    uint32_t parent, depth;
+    uint32_t parent;
     bool full;
 };
 
