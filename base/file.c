@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static enum status

@@ -2,8 +2,6 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/status.h"
 

@@ -17,7 +17,7 @@ struct by_hand_settings {
     struct cli *cli;
     const struct flag_list *contexts; /* "URL=FILE"; NULL: none */
 };
-/* MISUSE: a context that cannot be read. All of settings must live as long. */
+/* Fails when a context of settings cannot be read. All of settings must live as long. */
 enum status by_hand_open(struct by_hand **hand, const struct by_hand_settings *settings,
                          struct reason *why);
 void by_hand_close(struct by_hand *hand); /* NULL is allowed */

@@ -1,4 +1,4 @@
-/* Changes to single graphs that do not come from a crawl: SPARQL updates.
+/* Changes to single graphs that do not come from a crawl: SPARQL updates, imports.
  *
  * A request is handed from the service's thread to the writer through a patch_queue; the writer
  * turns it into documents of a batch of its own, whose graphs are what they were with some quads

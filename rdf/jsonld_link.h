@@ -1,5 +1,5 @@
-/* The Link headers that matter to JSON-LD:
- * https://www.w3.org/TR/json-ld11/#interpreting-json-as-json-ld Source of the grammar:
+/* The Link headers that matter to JSON-LD.
+ * Sources: https://www.w3.org/TR/json-ld11/#interpreting-json-as-json-ld; for the grammar
  * https://www.rfc-editor.org/rfc/rfc8288
  */
 #ifndef RDF_JSONLD_LINK_H

@@ -197,6 +197,28 @@ start_raw(struct html_builder *builder, const struct html_token *token)
     html_take_raw(builder, token);
 }
 
+static void
+start_button(struct html_builder *builder, struct html_token *token)
+{
+    const uint32_t index = html_in_scope(builder, HTML_BUTTON, SCOPE_DEFAULT);
+    if (index != HTML_NOT_OPEN) {
+        html_pop_from(builder, index);
+    }
+    html_reconstruct(builder);
+    html_open(builder, token);
+    builder->frameset_ok = false;
+}
+
+static void
+start_ruby_part(struct html_builder *builder, struct html_token *token)
+{
+    if (html_in_scope(builder, HTML_RUBY, SCOPE_DEFAULT) != HTML_NOT_OPEN) {
+        const bool plain = token->element == HTML_RB || token->element == HTML_RTC;
+        html_imply_ends(builder, plain ? HTML_UNKNOWN : HTML_RTC);
+    }
+    html_open(builder, token);
+}
+
 /* Elements with rules of their own. False: none of these. */
 static bool
 start_special(struct html_builder *builder, struct html_token *token)
@@ -222,16 +244,9 @@ start_special(struct html_builder *builder, struct html_token *token)
         builder->frameset_ok = false;
         html_open(builder, token);
         return true;
-    case HTML_BUTTON: {
-        const uint32_t index = html_in_scope(builder, HTML_BUTTON, SCOPE_DEFAULT);
-        if (index != HTML_NOT_OPEN) {
-            html_pop_from(builder, index);
-        }
-        html_reconstruct(builder);
-        html_open(builder, token);
-        builder->frameset_ok = false;
+    case HTML_BUTTON:
+        start_button(builder, token);
         return true;
-    }
     case HTML_TABLE:
         if (!builder->quirks) {
             html_close_paragraph(builder);
@@ -255,11 +270,7 @@ start_special(struct html_builder *builder, struct html_token *token)
     case HTML_RTC:
     case HTML_RP:
     case HTML_RT:
-        if (html_in_scope(builder, HTML_RUBY, SCOPE_DEFAULT) != HTML_NOT_OPEN) {
-            const bool plain = token->element == HTML_RB || token->element == HTML_RTC;
-            html_imply_ends(builder, plain ? HTML_UNKNOWN : HTML_RTC);
-        }
-        html_open(builder, token);
+        start_ruby_part(builder, token);
         return true;
     case HTML_SVG:
     case HTML_MATH:
