@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "rdf/canonical.h"
 #include "rdf/nquads.h"
@@ -33,20 +34,8 @@ static struct {
 static bool
 read_file(const char *path, struct buf *bytes)
 {
-    FILE *file = fopen(path, "rb");
     buf_reset(bytes);
-    size_t n = file ? 1 : 0;
-    while (n > 0) {
-        char *room = buf_reserve(bytes, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        if (n > 0) {
-            buf_commit(bytes, n);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return file != NULL;
+    return file_read(path, bytes, NULL) == STATUS_OK;
 }
 
 static struct slice

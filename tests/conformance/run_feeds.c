@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "stages/detect.h"
 #include "stages/media_type.h"
@@ -43,19 +44,7 @@ load(const char *file)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", suite_folder, file);
     buf_reset(&bytes);
-    FILE *in = fopen(path, "rb");
-    size_t n = in != NULL ? 1 : 0;
-    while (n > 0) {
-        char *at = buf_reserve(&bytes, 65536);
-        n = at != NULL ? fread(at, 1, 65536, in) : 0;
-        if (n > 0) {
-            buf_commit(&bytes, n);
-        }
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
-    return in != NULL;
+    return file_read(path, &bytes, NULL) == STATUS_OK;
 }
 
 /* location: Content-Location, which was a base once (RFC 2616): taken for the document's URI. */

@@ -3,6 +3,7 @@
  * canonical form, expanded JSON as values with arrays in any order but for lists. */
 #include <jansson.h>
 
+#include "base/file.h"
 #include "base/url.h"
 #include "rdf/canonical.h"
 #include "rdf/jsonld.h"
@@ -25,22 +26,14 @@ read_file(const char *name, struct slice *bytes)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%.*s", folder, (int)strcspn(name, "#"), name);
-    FILE *in = fopen(path, "rb");
-    if (in == NULL || kept_count == KEPT) {
+    if (kept_count == KEPT) {
         return false;
     }
     struct buf *buf = &kept[kept_count++];
     buf_init(buf, FILE_MAXIMUM);
-    for (size_t n = 1; n > 0;) {
-        char *room = buf_reserve(buf, 64 << 10);
-        n = room != NULL ? fread(room, 1, 64 << 10, in) : 0;
-        if (room != NULL) {
-            buf_commit(buf, n);
-        }
-    }
-    fclose(in);
+    const enum status status = file_read(path, buf, NULL);
     *bytes = buf_slice(buf);
-    return true;
+    return status == STATUS_OK;
 }
 
 static void

@@ -2,6 +2,7 @@
  * refused must be told of. */
 #include <jansson.h>
 
+#include "base/file.h"
 #include "rdf/canonical.h"
 #include "rdf/format.h"
 #include "rdf/writer.h"
@@ -21,15 +22,7 @@ read_file(const char *name)
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     buf_init(&bytes, 64 << 20);
-    FILE *in = fopen(path, "rb");
-    for (size_t n = in != NULL; n > 0;) {
-        char *room = buf_reserve(&bytes, 64 << 10);
-        n = fread(room, 1, 64 << 10, in);
-        buf_commit(&bytes, n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
+    (void)file_read(path, &bytes, NULL);
     return bytes;
 }
 

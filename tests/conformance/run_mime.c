@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "stages/document_worker.h"
 #include "stages/media_type.h"
 #include "tests/conformance/row.h"
@@ -102,16 +103,7 @@ load(const char *name, struct buf *bytes)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", suite_folder, name);
     buf_init(bytes, FILE_MAXIMUM);
-    FILE *in = fopen(path, "rb");
-    size_t n = 1;
-    while (in != NULL && n > 0) {
-        char *room = buf_reserve(bytes, 65536);
-        n = room ? fread(room, 1, 65536, in) : 0;
-        buf_commit(bytes, n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
+    (void)file_read(path, bytes, NULL);
 }
 
 static void

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "rdf/canonical.h"
 #include "rdf/format.h"
 #include "rdf/writer.h"
@@ -36,19 +37,11 @@ read_file(const char *name)
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     buf_init(&bytes, 64 << 20);
-    FILE *in = fopen(path, "rb");
-    if (in == NULL) {
-        perror(path);
+    struct reason why;
+    if (file_read(path, &bytes, &why) != STATUS_OK) {
+        fprintf(stderr, "%s\n", why.text);
         exit(111);
     }
-    for (size_t n = 1; n > 0;) {
-        char *room = buf_reserve(&bytes, 64 << 10);
-        n = room != NULL ? fread(room, 1, 64 << 10, in) : 0;
-        if (room != NULL) {
-            buf_commit(&bytes, n);
-        }
-    }
-    fclose(in);
     return bytes;
 }
 

@@ -5,6 +5,7 @@
  * queries ask for what must be there, so that more than that does not fail them.
  */
 #include "base/buf.h"
+#include "base/file.h"
 #include "index/query/memory_source.h"
 #include "index/query/query.h"
 #include "rdf/canonical.h"
@@ -38,17 +39,7 @@ load(const char *file, struct buf *bytes)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, file);
     buf_init(bytes, FILE_MAXIMUM);
-    FILE *in = fopen(path, "rb");
-    while (in) {
-        char *at = buf_reserve(bytes, 65536);
-        const size_t n = at ? fread(at, 1, 65536, in) : 0;
-        if (n == 0) {
-            fclose(in);
-            break;
-        }
-        buf_commit(bytes, n);
-    }
-    return in != NULL;
+    return file_read(path, bytes, NULL) == STATUS_OK;
 }
 
 static void

@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/url.h"
 #include "stages/robots.h"
 #include "tests/conformance/row.h"
@@ -18,18 +19,7 @@ load(const char *folder, const char *file)
     struct buf bytes;
     snprintf(path, sizeof path, "%s/%s", folder, file);
     buf_init(&bytes, BODY_MAXIMUM);
-    FILE *in = fopen(path, "rb");
-    while (in != NULL) {
-        char *at = buf_reserve(&bytes, 65536);
-        const size_t n = at != NULL ? fread(at, 1, 65536, in) : 0;
-        if (n == 0) {
-            break;
-        }
-        buf_commit(&bytes, n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
+    (void)file_read(path, &bytes, NULL);
     return buf_slice(&bytes);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "stages/sitemap.h"
 #include "tests/conformance/row.h"
 
@@ -24,18 +25,7 @@ load(const char *file)
     struct buf bytes;
     snprintf(path, sizeof path, "%s/%s", suite_folder, file);
     buf_init(&bytes, SITEMAP_BYTES_MAXIMUM);
-    FILE *in = fopen(path, "rb");
-    while (in != NULL) {
-        char *at = buf_reserve(&bytes, 65536);
-        const size_t n = at != NULL ? fread(at, 1, 65536, in) : 0;
-        if (n == 0) {
-            break;
-        }
-        buf_commit(&bytes, n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
+    (void)file_read(path, &bytes, NULL);
     return buf_slice(&bytes);
 }
 

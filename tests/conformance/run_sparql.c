@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "index/query/algebra.h"
 #include "index/query/memory_source.h"
 #include "index/query/result.h"
@@ -34,17 +35,7 @@ load(const char *file, struct buf *bytes)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", suite, file);
     buf_init(bytes, FILE_MAXIMUM);
-    FILE *in = fopen(path, "rb");
-    while (in) {
-        char *at = buf_reserve(bytes, 65536);
-        const size_t n = at ? fread(at, 1, 65536, in) : 0;
-        if (n == 0) {
-            fclose(in);
-            break;
-        }
-        buf_commit(bytes, n);
-    }
-    return in != NULL;
+    return file_read(path, bytes, NULL) == STATUS_OK;
 }
 
 /* The IRI of a file: the case's base with its last step. */

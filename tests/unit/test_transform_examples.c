@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "transforms/transform.h"
 
@@ -24,18 +25,8 @@ read_file(const char *folder, const char *transform, const char *name, struct bu
     char path[4096];
     snprintf(path, sizeof path, "%s/examples/%s/%s", folder, transform, name);
     buf_reset(bytes);
-    FILE *file = fopen(path, "rb");
-    size_t n = file ? 1 : 0;
-    while (n > 0) {
-        char *room = buf_reserve(bytes, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        if (n > 0) {
-            buf_commit(bytes, n);
-        }
-    }
-    if (file) {
-        fclose(file);
-    } else if (!optional && !getenv("QUADRILLE_WRITE_EXAMPLES")) {
+    if (file_read(path, bytes, NULL) != STATUS_OK && !optional &&
+        !getenv("QUADRILLE_WRITE_EXAMPLES")) {
         fail_msg("%s is missing", path);
     }
 }
