@@ -3,16 +3,12 @@
  * removing dot segments never makes a path longer, so it needs no second buffer. */
 #include "base/url.h"
 
-static bool
-is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+#include "base/ascii.h"
 
 static bool
 is_scheme_character(char c)
 {
-    return is_alpha(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+    return ascii_is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
 }
 
 /* Length of a leading scheme without its colon, 0 when there is none. */
@@ -20,7 +16,7 @@ static size_t
 scheme_length(struct slice iri)
 {
     size_t i = 0;
-    if (iri.length == 0 || !is_alpha(iri.at[0])) {
+    if (iri.length == 0 || !ascii_is_letter(iri.at[0])) {
         return 0;
     }
     while (i < iri.length && is_scheme_character(iri.at[i])) {

@@ -1,11 +1,6 @@
 #include "base/url_internal.h"
 
-static bool
-is_alpha(char c)
-{
-    c |= 0x20;
-    return c >= 'a' && c <= 'z';
-}
+#include "base/ascii.h"
 
 bool
 url_ends_host(char c)
@@ -19,7 +14,7 @@ url_scheme_length(struct slice text)
 {
     size_t n = 0;
     while (n < text.length &&
-           (is_alpha(text.at[n]) ||
+           (ascii_is_letter(text.at[n]) ||
             (n > 0 && ((text.at[n] >= '0' && text.at[n] <= '9') || text.at[n] == '+' ||
                        text.at[n] == '-' || text.at[n] == '.')))) {
         n++;
@@ -30,7 +25,7 @@ url_scheme_length(struct slice text)
 bool
 url_is_drive_letter(struct slice text, bool normalised)
 {
-    return text.length == 2 && is_alpha(text.at[0]) &&
+    return text.length == 2 && ascii_is_letter(text.at[0]) &&
            (text.at[1] == ':' || (!normalised && text.at[1] == '|'));
 }
 

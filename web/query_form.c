@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "base/ascii.h"
 #include "rdf/lexical.h"
 
 static struct slice
@@ -26,17 +27,11 @@ skip_blank(struct slice text)
     return text;
 }
 
-static bool
-is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static struct slice
 word(struct slice *text)
 {
     size_t length = 0;
-    while (length < text->length && is_letter(text->at[length])) {
+    while (length < text->length && ascii_is_letter(text->at[length])) {
         length++;
     }
     const struct slice found = slice_of(text->at, length);
