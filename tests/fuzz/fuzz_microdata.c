@@ -1,53 +1,21 @@
 /* Any page: what comes out is RDF that can be written, and the work is bounded. */
-#include <stdlib.h>
-
-#include "transforms/html_extract.h"
+#include "tests/fuzz/page.h"
 #include "transforms/microdata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-take_problem(void *context, const struct parse_problem *problem)
+extract(const struct html_tree *tree, struct links *links, const struct problem_sink *problems,
+        struct emitter *emitter)
 {
-    (void)context;
-    if (problem->text[0] == '\0') {
-        abort();
-    }
-}
-
-static enum status
-take_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    (void)context, (void)why;
-    if (quad->predicate.kind != TERM_IRI || quad->subject.kind == TERM_LITERAL) {
-        abort();
-    }
-    return STATUS_OK;
+    const struct microdata_options options = {
+        .lines = true, .problems = *problems, .advice = *problems};
+    microdata_extract(tree, links, &options, emitter);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct reason why;
-    struct arena arena;
-    struct html_tree tree;
-    struct links links;
-    const struct slice base = SLICE("http://h.example/d");
-    const struct quad_sink sink = {take_quad, NULL};
-    const struct problem_sink problems = {take_problem, NULL};
-    struct emitter emitter = {.sink = &sink, .document = term_iri(base), .why = &why};
-    arena_init(&arena, 32 << 20);
-    html_tree_init(&tree, &arena);
-    links_init(&links);
-    links_begin(&links, base);
-    if (html_parse(&tree, slice_of((const char *)data, size), &why) == STATUS_OK) {
-        const struct microdata_options options = {
-            .lines = true, .problems = problems, .advice = problems};
-        html_rebase(&tree, &links);
-        microdata_extract(&tree, &links, &options, &emitter);
-    }
-    links_release(&links);
-    html_tree_release(&tree);
-    arena_release(&arena);
+    page_run(data, size, extract);
     return 0;
 }
