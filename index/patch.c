@@ -8,11 +8,12 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "index/partition_private.h"
+#include "index/query/quad_walk.h"
 #include "index/term_set.h"
 #include "rdf/graph.h"
 #include "rdf/nquads.h"
 
-enum { SCAN_ROWS = 256, CLEAR_DOCUMENTS = 10000 };
+enum { CLEAR_DOCUMENTS = 10000 };
 
 struct patch_queue {
     int wanted, finished;  /* eventfds */
@@ -108,7 +109,8 @@ patch_queue_descriptor(const struct patch_queue *queue)
 
 /* ---- one graph ---- */
 
-/* What is known of the graph: generation and kind stay. False: there is none of that name. */
+/* What is known of the graph: generation and kind stay. *graph is OID_NONE when there is
+ * none of that name. */
 static enum status
 find_document(struct patching *patching, struct slice uri, struct index_document *document,
               oid *graph, struct reason *why)
@@ -148,37 +150,21 @@ is_removed(const struct graph *removed, const struct quad *quad)
     return false;
 }
 
+static enum status
+keep_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct patching *patching = context;
+    return is_removed(&patching->removed, quad) ? STATUS_OK
+                                                : index_batch_quad(patching->batch, quad, why);
+}
+
 /* The quads that the graph has and keeps. */
 static enum status
-keep_quads(struct patching *patching, oid graph, struct slice uri, struct reason *why)
+keep_quads(struct patching *patching, oid graph, struct reason *why)
 {
-    const struct quad_source *source = partition_reader_source(patching->reader);
     const struct quad_oids pattern = {.graph = graph};
-    struct quad_oids rows[SCAN_ROWS];
-    struct quad_scan *scan;
-    struct arena arena;
-    size_t n = 1;
-    TRY(source->scan(source->context, &pattern, ORDER_COUNT, &scan, why));
-    arena_init(&arena, 0);
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && n > 0) {
-        status = source->scan_next(scan, rows, SCAN_ROWS, &n, why);
-        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-            struct quad quad = {.graph = term_iri(uri)};
-            const oid ids[] = {rows[i].subject, rows[i].predicate, rows[i].object};
-            struct term *const terms[] = {&quad.subject, &quad.predicate, &quad.object};
-            arena_reset(&arena);
-            for (int k = 0; k < 3 && status == STATUS_OK; k++) {
-                status = source->resolve(source->context, ids[k], &arena, terms[k], why);
-            }
-            if (status == STATUS_OK && !is_removed(&patching->removed, &quad)) {
-                status = index_batch_quad(patching->batch, &quad, why);
-            }
-        }
-    }
-    arena_release(&arena);
-    source->scan_close(scan);
-    return status;
+    const struct quad_sink sink = {keep_quad, patching};
+    return quad_walk(partition_reader_source(patching->reader), &pattern, ORDER_COUNT, &sink, why);
 }
 
 struct loading {
@@ -220,7 +206,7 @@ patch_graph(struct patching *patching, struct slice uri, struct slice removed, s
     TRY(load(&patching->removed, uri, removed, why));
     TRY(load(&patching->added, uri, added, why));
     index_batch_begin(patching->batch, &document);
-    TRY(keep_quads(patching, graph, uri, why));
+    TRY(keep_quads(patching, graph, why));
     for (size_t i = 0; i < patching->added.count; i++) {
         TRY(index_batch_quad(patching->batch, &patching->added.quads[i], why));
     }

@@ -2,80 +2,36 @@
 
 #include "rdf/writer.h"
 
-enum { ROWS = 1024, LINE_MAXIMUM = 1 << 30 };
+enum { LINE_MAXIMUM = 1 << 30 };
 
-enum status
-quad_resolve(const struct quad_source *source, const struct quad_oids *ids, struct arena *arena,
-             struct quad *quad, struct reason *why)
-{
-    TRY(source->resolve(source->context, ids->subject, arena, &quad->subject, why));
-    TRY(source->resolve(source->context, ids->predicate, arena, &quad->predicate, why));
-    TRY(source->resolve(source->context, ids->object, arena, &quad->object, why));
-    return source->resolve(source->context, ids->graph, arena, &quad->graph, why);
-}
-
-struct walk {
-    const struct quad_source *source;
-    struct arena arena, graph_arena;
-    oid graph;
-    struct quad quad;
+struct writing {
     struct buf text;
+    uint64_t left; /* lines */
+    quad_line *line;
+    void *context;
 };
 
-/* Rows of one graph come one after the other: its term is resolved once. */
 static enum status
-write_line(struct walk *w, const struct quad_oids *ids, struct reason *why)
+write_line(void *context, const struct quad *quad, struct reason *why)
 {
-    const struct quad_source *source = w->source;
-    arena_reset(&w->arena);
-    if (ids->graph != w->graph) {
-        arena_reset(&w->graph_arena);
-        TRY(source->resolve(source->context, ids->graph, &w->graph_arena, &w->quad.graph, why));
-        w->graph = ids->graph;
+    struct writing *writing = context;
+    buf_reset(&writing->text);
+    if (nquads_write(&writing->text, quad) != STATUS_OK) {
+        return status_fail(why, STATUS_LIMIT, "a quad of more than %d bytes", LINE_MAXIMUM);
     }
-    TRY(source->resolve(source->context, ids->subject, &w->arena, &w->quad.subject, why));
-    TRY(source->resolve(source->context, ids->predicate, &w->arena, &w->quad.predicate, why));
-    TRY(source->resolve(source->context, ids->object, &w->arena, &w->quad.object, why));
-    buf_reset(&w->text);
-    return nquads_write(&w->text, &w->quad) == STATUS_OK
-               ? STATUS_OK
-               : status_fail(why, STATUS_LIMIT, "a quad of more than %d bytes", LINE_MAXIMUM);
-}
-
-static enum status
-walk_rows(struct walk *w, struct quad_scan *scan, uint64_t limit, quad_line *line, void *context,
-          struct reason *why)
-{
-    struct quad_oids rows[ROWS];
-    uint64_t written = 0;
-    for (size_t n = 1; n > 0;) {
-        TRY(w->source->scan_next(scan, rows, ROWS, &n, why));
-        for (size_t i = 0; i < n; i++) {
-            if (limit > 0 && written == limit) {
-                return STATUS_END;
-            }
-            TRY(write_line(w, &rows[i], why));
-            TRY(line(context, buf_slice(&w->text), why));
-            written++;
-        }
-    }
-    return STATUS_OK;
+    TRY(writing->line(writing->context, buf_slice(&writing->text), why));
+    return --writing->left > 0 ? STATUS_OK : STATUS_END;
 }
 
 enum status
 quad_lines(const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
            uint64_t limit, quad_line *line, void *context, struct reason *why)
 {
-    struct quad_scan *scan;
-    TRY(source->scan(source->context, pattern, order, &scan, why));
-    struct walk w = {.source = source, .graph = OID_NONE};
-    arena_init(&w.arena, 0);
-    arena_init(&w.graph_arena, 0);
-    buf_init(&w.text, LINE_MAXIMUM);
-    const enum status status = walk_rows(&w, scan, limit, line, context, why);
-    source->scan_close(scan);
-    arena_release(&w.arena);
-    arena_release(&w.graph_arena);
-    buf_release(&w.text);
-    return status == STATUS_END ? STATUS_OK : status;
+    struct writing writing = {
+        .left = limit > 0 ? limit : UINT64_MAX, .line = line, .context = context};
+    const struct quad_sink sink = {write_line, &writing};
+    buf_init(&writing.text, LINE_MAXIMUM);
+    const enum status status = quad_walk(source, pattern, order, &sink, why);
+    buf_release(&writing.text);
+    return status;
 }

@@ -3,11 +3,8 @@
 #define INDEX_QUAD_TEXT_H
 
 #include "base/buf.h"
-#include "index/source.h"
+#include "index/query/quad_walk.h"
 
-/* The four terms live in the arena. */
-enum status quad_resolve(const struct quad_source *source, const struct quad_oids *ids,
-                         struct arena *arena, struct quad *quad, struct reason *why);
 /* Calls line for each quad that matches, as a canonical line in the order of the scan. limit 0:
  * all. STATUS_END from line ends the walk with OK. */
 typedef enum status quad_line(void *context, struct slice line, struct reason *why);

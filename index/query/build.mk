@@ -9,7 +9,7 @@ index_query_OBJECTS := index/query/lexer.o index/query/algebra.o index/query/par
 	index/query/operator_leaf.o index/query/operator_order.o index/query/operator_group.o \
 	index/query/plan.o index/query/plan_join.o index/query/plan_filter.o index/query/plan_graph.o index/query/run.o index/query/describe.o \
 	index/query/result.o index/query/result_markup.o index/query/result_text.o \
-	index/query/memory_source.o index/query/parser_update.o index/query/update.o
+	index/query/memory_source.o index/query/quad_walk.o index/query/parser_update.o index/query/update.o
 CONFORMANCE += run_sparql
 UNIT_TESTS += tests/unit/test_query_update tests/unit/test_query_parser tests/unit/test_query tests/unit/test_query_value
 FUZZERS += fuzz_sparql

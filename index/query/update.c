@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 
+#include "index/query/quad_walk.h"
 #include "index/query/update_private.h"
 
-enum { SCAN_ROWS = 256, CHANGES_MEMORY = 1 << 30 };
+enum { CHANGES_MEMORY = 1 << 30 };
 
 /* One operation under way. */
 struct execution {
@@ -17,34 +18,6 @@ struct execution {
 };
 
 /* ---- collecting ---- */
-
-static enum status
-scan_graphs(struct execution *execution, const struct quad_oids *pattern, const struct quad *quad,
-            struct reason *why)
-{
-    const struct quad_source *source = execution->source;
-    struct quad_scan *scan;
-    struct quad_oids rows[SCAN_ROWS];
-    struct arena arena;
-    size_t n = 1;
-    TRY(source->scan(source->context, pattern, ORDER_COUNT, &scan, why));
-    arena_init(&arena, 0);
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && n > 0) {
-        status = source->scan_next(scan, rows, SCAN_ROWS, &n, why);
-        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-            struct quad found = *quad;
-            arena_reset(&arena);
-            status = source->resolve(source->context, rows[i].graph, &arena, &found.graph, why);
-            if (status == STATUS_OK) {
-                status = graph_add(&execution->removed, &found, why);
-            }
-        }
-    }
-    arena_release(&arena);
-    source->scan_close(scan);
-    return status;
-}
 
 /* Removed from every graph that has it. */
 static enum status
@@ -60,7 +33,8 @@ remove_everywhere(struct execution *execution, const struct quad *quad, struct r
             return STATUS_OK;
         }
     }
-    return scan_graphs(execution, &pattern, quad, why);
+    const struct quad_sink sink = graph_sink(&execution->removed);
+    return quad_walk(source, &pattern, ORDER_COUNT, &sink, why);
 }
 
 static enum status
@@ -126,45 +100,33 @@ graph_of(const struct execution *execution, const struct graph_reference *refere
     return reference->kind == REFERENCE_DEFAULT ? execution->default_graph : reference->iri;
 }
 
-/* Every quad of the graph into `removed`, and moved to graph `to` into `added`. */
+struct renaming {
+    struct graph *graph;
+    struct slice name;
+};
+
 static enum status
-read_graph(struct execution *execution, struct slice from, struct slice to, struct reason *why)
+take_renamed(void *context, const struct quad *quad, struct reason *why)
+{
+    struct renaming *renaming = context;
+    struct quad renamed = *quad;
+    renamed.graph = term_iri(renaming->name);
+    return graph_add(renaming->graph, &renamed, why);
+}
+
+/* Every quad of the graph `from`, with the name `to`. */
+static enum status
+read_graph(struct execution *execution, struct slice from, struct slice to, struct graph *into,
+           struct reason *why)
 {
     const struct quad_source *source = execution->source;
     const struct term graph = term_iri(from);
-    struct quad_oids pattern = {0}, rows[SCAN_ROWS];
-    struct quad_scan *scan;
-    struct arena arena;
-    size_t n = 1;
+    struct quad_oids pattern = {0};
+    struct renaming renaming = {into, to};
+    const struct quad_sink sink = {take_renamed, &renaming};
     TRY(source->lookup(source->context, &graph, &pattern.graph, why));
-    if (pattern.graph == OID_NONE) {
-        return STATUS_OK;
-    }
-    TRY(source->scan(source->context, &pattern, ORDER_COUNT, &scan, why));
-    arena_init(&arena, 0);
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && n > 0) {
-        status = source->scan_next(scan, rows, SCAN_ROWS, &n, why);
-        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-            struct quad quad = {.graph = graph};
-            const oid ids[] = {rows[i].subject, rows[i].predicate, rows[i].object};
-            struct term *const terms[] = {&quad.subject, &quad.predicate, &quad.object};
-            arena_reset(&arena);
-            for (int k = 0; k < 3 && status == STATUS_OK; k++) {
-                status = source->resolve(source->context, ids[k], &arena, terms[k], why);
-            }
-            if (status == STATUS_OK) {
-                status = graph_add(&execution->removed, &quad, why);
-            }
-            quad.graph = term_iri(to);
-            if (status == STATUS_OK) {
-                status = graph_add(&execution->added, &quad, why);
-            }
-        }
-    }
-    arena_release(&arena);
-    source->scan_close(scan);
-    return status;
+    return pattern.graph != OID_NONE ? quad_walk(source, &pattern, ORDER_COUNT, &sink, why)
+                                     : STATUS_OK;
 }
 
 /* ADD, MOVE, COPY: all in one change. */
@@ -178,21 +140,18 @@ transfer(struct execution *execution, const struct update_operation *operation,
         return STATUS_OK;
     }
     TRY(open_source(execution, why));
-    TRY(read_graph(execution, from, to, why));
+    TRY(read_graph(execution, from, to, &execution->added, why));
     if (execution->added.count == 0) {
         return status_fail(why, STATUS_NOT_FOUND, "the graph <%.*s> does not exist",
                            SLICE_PRINT(from));
     }
-    if (operation->kind != UPDATE_MOVE) {
-        graph_reset(&execution->removed);
+    if (operation->kind == UPDATE_MOVE) {
+        struct renaming renaming = {&execution->removed, from};
+        const struct quad_sink sink = {take_renamed, &renaming};
+        TRY(graph_send(&execution->added, &sink, why));
     }
     if (operation->kind != UPDATE_ADD) {
-        struct graph kept = execution->added;
-        graph_init(&execution->added, kept.maximum);
-        const enum status status = read_graph(execution, to, to, why);
-        graph_release(&execution->added);
-        execution->added = kept;
-        TRY(status);
+        TRY(read_graph(execution, to, to, &execution->removed, why));
     }
     return apply(execution, report, why);
 }
