@@ -180,10 +180,10 @@ struct algebra {
     uint64_t offset, limit; /* SLICE; limit UINT64_MAX: none */
 };
 
-/* One triple that an update removes or adds for each solution. */
-struct change {
+/* One triple that CONSTRUCT makes, or an update adds or removes, for each solution. */
+struct template_quad {
     struct pattern pattern;
-    struct place graph; /* NONE: the default graph */
+    struct place graph; /* NONE: the default graph, and in CONSTRUCT */
     bool removal;
 };
 
@@ -203,11 +203,9 @@ struct query {
     size_t column_count;
     struct place *described; /* DESCRIBE: IRIs and variables */
     size_t described_count;
-    struct pattern *template; /* CONSTRUCT */
-    size_t template_count;
+    struct template_quad *template; /* CONSTRUCT and updates */
+    size_t template_count, template_room;
     uint32_t template_blanks;
-    struct change *changes; /* of updates */
-    size_t change_count, change_room;
     uint32_t with; /* updates: constant, the default graph of the pattern */
     bool has_with;
     uint32_t *from, *from_named; /* constants */

@@ -110,6 +110,8 @@ enum status parse_subselect(struct parser *parser, struct algebra **node);
 void parser_forget_labels(struct parser *parser, size_t count);
 bool parser_at_triples(const struct parser *parser);
 enum status parse_triples_same_subject(struct parser *parser, struct algebra *into);
+/* TriplesTemplate, up to what is no triple, into the query's template. */
+enum status parse_template_triples(struct parser *parser, struct place graph, bool removal);
 /* Variable, IRI, literal, blank node, [ ] or ( ): no property lists. */
 enum status parse_place(struct parser *parser, struct place *place);
 enum status parse_path(struct parser *parser, const struct path **path);

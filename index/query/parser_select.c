@@ -491,20 +491,8 @@ finish_pattern(struct parser *parser)
 static enum status
 parse_template(struct parser *parser)
 {
-    struct algebra *patterns = algebra_new(parser->arena, ALGEBRA_PATTERNS);
-    if (!patterns) {
-        return parser_too_large(parser);
-    }
     TRY(parser_take(parser, "{"));
-    while (parser_at_triples(parser)) {
-        TRY(parse_triples_same_subject(parser, patterns));
-        if (!parser_is(parser, ".")) {
-            break;
-        }
-        TRY(parser_next(parser));
-    }
-    parser->query->template = patterns->patterns;
-    parser->query->template_count = patterns->pattern_count;
+    TRY(parse_template_triples(parser, (struct place){0}, false));
     return parser_take(parser, "}");
 }
 

@@ -271,6 +271,49 @@ parse_triples_same_subject(struct parser *parser, struct algebra *into)
     return parse_properties(parser, into, subject);
 }
 
+/* ---- templates ---- */
+
+static enum status
+add_templates(struct parser *parser, const struct algebra *patterns, struct place graph,
+              bool removal)
+{
+    struct query *query = parser->query;
+    for (size_t i = 0; i < patterns->pattern_count; i++) {
+        if (query->template_count == query->template_room) {
+            const size_t room = query->template_room ? query->template_room * 2 : 16;
+            struct template_quad *more = arena_alloc(parser->arena, room * sizeof *more);
+            if (!more) {
+                return parser_too_large(parser);
+            }
+            if (query->template_count) {
+                memcpy(more, query->template, query->template_count * sizeof *more);
+            }
+            query->template = more;
+            query->template_room = room;
+        }
+        query->template[query->template_count++] =
+            (struct template_quad){patterns->patterns[i], graph, removal};
+    }
+    return STATUS_OK;
+}
+
+enum status
+parse_template_triples(struct parser *parser, struct place graph, bool removal)
+{
+    struct algebra *patterns = algebra_new(parser->arena, ALGEBRA_PATTERNS);
+    if (!patterns) {
+        return parser_too_large(parser);
+    }
+    while (parser_at_triples(parser)) {
+        TRY(parse_triples_same_subject(parser, patterns));
+        if (!parser_is(parser, ".")) {
+            break;
+        }
+        TRY(parser_next(parser));
+    }
+    return add_templates(parser, patterns, graph, removal);
+}
+
 /* ---- paths ---- */
 
 static enum status

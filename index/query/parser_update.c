@@ -10,47 +10,6 @@ enum { UPDATE_MEMORY = 512 << 20 };
 
 /* ---- quads ---- */
 
-static enum status
-add_changes(struct parser *parser, const struct algebra *patterns, struct place graph, bool removal)
-{
-    struct query *query = parser->query;
-    for (size_t i = 0; i < patterns->pattern_count; i++) {
-        if (query->change_count == query->change_room) {
-            const size_t room = query->change_room ? query->change_room * 2 : 16;
-            struct change *changes = arena_alloc(parser->arena, room * sizeof *changes);
-            if (!changes) {
-                return parser_too_large(parser);
-            }
-            if (query->change_count) {
-                memcpy(changes, query->changes, query->change_count * sizeof *changes);
-            }
-            query->changes = changes;
-            query->change_room = room;
-        }
-        query->changes[query->change_count++] =
-            (struct change){patterns->patterns[i], graph, removal};
-    }
-    return STATUS_OK;
-}
-
-/* TriplesTemplate, up to the brace or GRAPH. */
-static enum status
-parse_triples(struct parser *parser, struct place graph, bool removal)
-{
-    struct algebra *patterns = algebra_new(parser->arena, ALGEBRA_PATTERNS);
-    if (!patterns) {
-        return parser_too_large(parser);
-    }
-    while (parser_at_triples(parser)) {
-        TRY(parse_triples_same_subject(parser, patterns));
-        if (!parser_is(parser, ".")) {
-            break;
-        }
-        TRY(parser_next(parser));
-    }
-    return add_changes(parser, patterns, graph, removal);
-}
-
 /* '{' Quads '}'; graph: where triples outside of GRAPH belong. */
 static enum status
 parse_quads(struct parser *parser, struct place graph, bool removal)
@@ -59,7 +18,7 @@ parse_quads(struct parser *parser, struct place graph, bool removal)
     parser->no_blanks = removal;
     parser->block = ++parser->last_block;
     TRY(parser_take(parser, "{"));
-    TRY(parse_triples(parser, graph, removal));
+    TRY(parse_template_triples(parser, graph, removal));
     while (parser_word(parser, "GRAPH")) {
         struct place named;
         TRY(parser_next(parser));
@@ -68,12 +27,12 @@ parse_quads(struct parser *parser, struct place graph, bool removal)
         }
         TRY(parse_place(parser, &named));
         TRY(parser_take(parser, "{"));
-        TRY(parse_triples(parser, named, removal));
+        TRY(parse_template_triples(parser, named, removal));
         TRY(parser_take(parser, "}"));
         if (parser_is(parser, ".")) {
             TRY(parser_next(parser));
         }
-        TRY(parse_triples(parser, graph, removal));
+        TRY(parse_template_triples(parser, graph, removal));
     }
     parser->template = parser->no_blanks = false;
     return parser_take(parser, "}");

@@ -224,37 +224,56 @@ template_term(struct run *run, struct place place, const oid *row, uint64_t solu
     return *id == OID_NONE ? STATUS_OK : dictionary_term(&run->dictionary, *id, term, why);
 }
 
+/* A template's quad for one solution; *possible is false when it is none. ids: of the triple, for
+ * new blank nodes OID_NONE. labels: memory for their labels. */
 static enum status
-construct_one(struct run *run, const struct pattern *pattern, const oid *row, uint64_t solution,
-              struct row_table *seen, const struct query_sink *sink, struct reason *why)
+template_quad(struct run *run, const struct template_quad *template, const oid *row,
+              uint64_t solution, oid ids[4], char labels[4][64], struct quad *quad, bool *possible,
+              struct reason *why)
 {
-    char labels[3][64];
-    oid ids[3];
-    struct quad quad = {0};
-    TRY(template_term(run, pattern->subject, row, solution, &ids[0], &quad.subject, labels[0],
-                      why));
-    TRY(template_term(run, pattern->predicate, row, solution, &ids[1], &quad.predicate, labels[1],
-                      why));
-    TRY(template_term(run, pattern->object, row, solution, &ids[2], &quad.object, labels[2], why));
-    if ((quad.subject.kind != TERM_IRI && quad.subject.kind != TERM_BLANK) ||
-        quad.predicate.kind != TERM_IRI || quad.object.kind == TERM_NONE) {
+    const struct place places[] = {template->pattern.subject, template->pattern.predicate,
+                                   template->pattern.object, template->graph};
+    struct term *const terms[] = {&quad->subject, &quad->predicate, &quad->object, &quad->graph};
+    const bool has_graph = template->graph.kind != PLACE_NONE;
+    *quad = (struct quad){0};
+    for (int i = 0; i < (has_graph ? 4 : 3); i++) {
+        TRY(template_term(run, places[i], row, solution, &ids[i], terms[i], labels[i], why));
+    }
+    *possible = (quad->subject.kind == TERM_IRI || quad->subject.kind == TERM_BLANK) &&
+                quad->predicate.kind == TERM_IRI && quad->object.kind != TERM_NONE &&
+                (!has_graph || quad->graph.kind == TERM_IRI);
+    return STATUS_OK;
+}
+
+/* seen: the triples of CONSTRUCT so far, each is sent once; NULL for updates. */
+static enum status
+send_template(struct run *run, const struct template_quad *template, const oid *row,
+              uint64_t solution, struct row_table *seen, const struct query_sink *sink,
+              struct reason *why)
+{
+    char labels[4][64];
+    oid ids[4];
+    struct quad quad;
+    bool wanted;
+    TRY(template_quad(run, template, row, solution, ids, labels, &quad, &wanted, why));
+    if (wanted && seen && ids[0] && ids[1] && ids[2]) {
+        size_t at;
+        TRY(row_table_put(seen, ids, &wanted, &at, why));
+    }
+    if (!wanted) {
         return STATUS_OK;
     }
-    if (ids[0] && ids[1] && ids[2]) {
-        bool added;
-        size_t at;
-        TRY(row_table_put(seen, ids, &added, &at, why));
-        if (!added) {
-            return STATUS_OK;
-        }
-    }
     run->report.rows++;
+    if (!seen) {
+        return sink->change ? sink->change(sink->context, &quad, template->removal, why)
+                            : STATUS_OK;
+    }
     return sink->quad ? sink->quad(sink->context, &quad, why) : STATUS_OK;
 }
 
 static enum status
-construct(struct run *run, struct operator* root, struct row_table *seen,
-          const struct query_sink *sink, struct reason *why)
+send_templates(struct run *run, struct operator* root, struct row_table *seen,
+               const struct query_sink *sink, struct reason *why)
 {
     const struct query *query = run->query;
     uint64_t solution = 0;
@@ -270,7 +289,7 @@ construct(struct run *run, struct operator* root, struct row_table *seen,
                     return STATUS_OK;
                 }
                 dictionary_trim(&run->dictionary);
-                TRY(construct_one(run, &query->template[t], batch_row(run, batch, i), solution,
+                TRY(send_template(run, &query->template[t], batch_row(run, batch, i), solution,
                                   seen, sink, why));
             }
         }
@@ -283,57 +302,9 @@ run_construct(struct run *run, struct operator* root, const struct query_sink *s
 {
     struct row_table seen;
     row_table_init(&seen, &run->account, "CONSTRUCT", 3, 3);
-    const enum status status = construct(run, root, &seen, sink, why);
+    const enum status status = send_templates(run, root, &seen, sink, why);
     row_table_release(&seen);
     return status;
-}
-
-/* ---- updates ---- */
-
-static enum status
-change_one(struct run *run, const struct change *change, const oid *row, uint64_t solution,
-           const struct query_sink *sink, struct reason *why)
-{
-    char labels[4][64];
-    oid id;
-    struct quad quad = {0};
-    const struct place places[] = {change->pattern.subject, change->pattern.predicate,
-                                   change->pattern.object, change->graph};
-    struct term *const terms[] = {&quad.subject, &quad.predicate, &quad.object, &quad.graph};
-    for (int i = 0; i < 4; i++) {
-        if (places[i].kind != PLACE_NONE) {
-            TRY(template_term(run, places[i], row, solution, &id, terms[i], labels[i], why));
-        }
-    }
-    if ((quad.subject.kind != TERM_IRI && quad.subject.kind != TERM_BLANK) ||
-        quad.predicate.kind != TERM_IRI || quad.object.kind == TERM_NONE ||
-        (change->graph.kind != PLACE_NONE && quad.graph.kind != TERM_IRI)) {
-        return STATUS_OK;
-    }
-    run->report.rows++;
-    return sink->change ? sink->change(sink->context, &quad, change->removal, why) : STATUS_OK;
-}
-
-static enum status
-run_change(struct run *run, struct operator* root, const struct query_sink *sink,
-           struct reason *why)
-{
-    const struct query *query = run->query;
-    uint64_t solution = 0;
-    for (;;) {
-        struct batch *batch;
-        TRY(operator_next(root, &batch, why));
-        if (batch->count == 0) {
-            return STATUS_OK;
-        }
-        for (size_t i = 0; i < batch->count; i++, solution++) {
-            for (size_t c = 0; c < query->change_count; c++) {
-                dictionary_trim(&run->dictionary);
-                TRY(change_one(run, &query->changes[c], batch_row(run, batch, i), solution, sink,
-                               why));
-            }
-        }
-    }
 }
 
 static enum status
@@ -349,7 +320,7 @@ evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
     case QUERY_CONSTRUCT:
         return run_construct(run, root, sink, why);
     case QUERY_CHANGE:
-        return run_change(run, root, sink, why);
+        return send_templates(run, root, NULL, sink, why);
     default:
         return describe(run, root, sink, why);
     }
