@@ -191,16 +191,6 @@ activity(struct emit *emit, enum node node, enum meta_field time, enum meta_fiel
     return true;
 }
 
-static struct slice
-next_word(struct slice *rest)
-{
-    const size_t end = slice_find(*rest, ' ');
-    const struct slice word = slice_of(rest->at, end);
-    const size_t step = end < rest->length ? end + 1 : end;
-    *rest = slice_of(rest->at + step, rest->length - step);
-    return word;
-}
-
 /* TRANSFORM_QUADS: "html 12 jsonld 30". Empty: the transform said nothing. */
 static struct slice
 quads_of(const struct emit *emit, struct slice name)
@@ -210,7 +200,7 @@ quads_of(const struct emit *emit, struct slice name)
         return (struct slice){0};
     }
     while (rest.length > 0) {
-        const struct slice who = next_word(&rest), count = next_word(&rest);
+        const struct slice who = slice_next_word(&rest), count = slice_next_word(&rest);
         if (slice_equal(who, name)) {
             return count;
         }
@@ -228,7 +218,7 @@ transforms(struct emit *emit, struct term conversion)
     }
     for (unsigned i = 0; rest.length > 0; i++) {
         char subset_label[32], extractor_label[32];
-        const struct slice word = next_word(&rest);
+        const struct slice word = slice_next_word(&rest);
         const size_t slash = slice_find(word, '/');
         const struct slice name = slice_of(word.at, slash);
         const struct slice quads = quads_of(emit, name);

@@ -21,6 +21,13 @@ html_cut_blank(struct html_token *token)
     return blank;
 }
 
+bool
+html_take_blank(struct html_builder *builder, struct html_token *token)
+{
+    html_add_text(builder, html_cut_blank(token), token->offset);
+    return token->text.length == 0;
+}
+
 void
 html_take_raw(struct html_builder *builder, const struct html_token *token)
 {
@@ -168,8 +175,7 @@ html_mode_in_head(struct html_builder *builder, struct html_token *token)
 {
     switch (token->kind) {
     case HTML_TOKEN_TEXT:
-        html_add_text(builder, html_cut_blank(token), token->offset);
-        if (token->text.length == 0) {
+        if (html_take_blank(builder, token)) {
             return true;
         }
         break;
@@ -200,8 +206,7 @@ mode_in_head_noscript(struct html_builder *builder, struct html_token *token)
 {
     switch (token->kind) {
     case HTML_TOKEN_TEXT:
-        html_add_text(builder, html_cut_blank(token), token->offset);
-        if (token->text.length == 0) {
+        if (html_take_blank(builder, token)) {
             return true;
         }
         break;
@@ -258,8 +263,7 @@ mode_after_head(struct html_builder *builder, struct html_token *token)
 {
     switch (token->kind) {
     case HTML_TOKEN_TEXT:
-        html_add_text(builder, html_cut_blank(token), token->offset);
-        if (token->text.length == 0) {
+        if (html_take_blank(builder, token)) {
             return true;
         }
         break;

@@ -201,8 +201,7 @@ html_mode_in_column_group(struct html_builder *builder, struct html_token *token
 {
     switch (token->kind) {
     case HTML_TOKEN_TEXT:
-        html_add_text(builder, html_cut_blank(token), token->offset);
-        if (token->text.length == 0) {
+        if (html_take_blank(builder, token)) {
             return true;
         }
         break;
