@@ -56,6 +56,12 @@ struct quad_source {
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);
+    /* How many subjects have all these predicates (1 <= count), and how many rows the join of
+     * `?s p1 ?o1 . ?s p2 ?o2 …` has, over all graphs, a predicate given twice counting twice; exact
+     * within each graph, about right for subjects of several. NULL: the source keeps no joint
+     * statistics. UNSUPPORTED: it has none of these. */
+    enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
+                                 double *subjects, double *rows, struct reason *why);
     /* Literals that match a keyword query (words, "phrases", prefix*), best first. */
     enum status (*search)(void *context, struct slice words, uint32_t most, struct text_scan **scan,
                           struct reason *why);
