@@ -393,9 +393,16 @@ memory_source_new(size_t maximum)
 {
     struct memory_source *source = memory_zero(1, sizeof *source);
     arena_init(&source->arena, maximum);
-    source->table =
-        (struct quad_source){source,     lookup,   resolve,     scan_open,   scan_next,
-                             scan_close, estimate, search_open, search_next, search_close};
+    source->table = (struct quad_source){.context = source,
+                                         .lookup = lookup,
+                                         .resolve = resolve,
+                                         .scan = scan_open,
+                                         .scan_next = scan_next,
+                                         .scan_close = scan_close,
+                                         .estimate = estimate,
+                                         .search = search_open,
+                                         .search_next = search_next,
+                                         .search_close = search_close};
     return source;
 }
 
