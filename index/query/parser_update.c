@@ -63,11 +63,13 @@ parse_delete_where(struct parser *parser)
     return parse_group(parser, &parser->query->algebra, NULL);
 }
 
-/* USING: the dataset of WHERE, as FROM is of a query. */
+/* USING: the dataset of WHERE, as FROM is of a query. Blank nodes of the templates and of WHERE
+ * have nothing in common, nor have those of another operation. */
 static enum status
 parse_modify(struct parser *parser, struct place with)
 {
     struct query *query = parser->query;
+    const size_t labels = parser->label_count;
     bool some = false;
     if (parser_word(parser, "DELETE")) {
         TRY(parser_next(parser));
@@ -82,13 +84,16 @@ parse_modify(struct parser *parser, struct place with)
     if (!some) {
         return lexer_expected(&parser->lexer, "DELETE or INSERT");
     }
+    parser_forget_labels(parser, labels);
     TRY(parse_dataset(parser, "USING"));
     if (with.kind == PLACE_CONSTANT && !query->has_dataset) {
         query->has_with = true;
         query->with = with.number;
     }
     TRY(parser_take_word(parser, "WHERE"));
-    return parse_group(parser, &query->algebra, NULL);
+    TRY(parse_group(parser, &query->algebra, NULL));
+    parser_forget_labels(parser, labels);
+    return STATUS_OK;
 }
 
 /* ---- graphs ---- */
@@ -196,7 +201,6 @@ open_query(struct parser *parser, struct update_operation *operation)
 static enum status
 parse_change(struct parser *parser)
 {
-    const size_t labels = parser->label_count;
     const bool removal = parser_word(parser, "DELETE");
     const struct lexer lexer = parser->lexer;
     TRY(parser_next(parser));
@@ -206,28 +210,22 @@ parse_change(struct parser *parser)
     }
     if (removal && parser_word(parser, "WHERE")) {
         TRY(parser_next(parser));
-        TRY(parse_delete_where(parser));
-    } else {
-        parser->lexer = lexer;
-        TRY(parse_modify(parser, (struct place){0}));
+        return parse_delete_where(parser);
     }
-    parser_forget_labels(parser, labels);
-    return STATUS_OK;
+    parser->lexer = lexer;
+    return parse_modify(parser, (struct place){0});
 }
 
 static enum status
 parse_with(struct parser *parser)
 {
-    const size_t labels = parser->label_count;
     struct slice iri;
     struct place with = {.kind = PLACE_CONSTANT};
     TRY(parser_next(parser));
     TRY(parser_iri(parser, &iri));
     const struct term term = term_iri(iri);
     TRY(parser_constant(parser, &term, &with.number));
-    TRY(parse_modify(parser, with));
-    parser_forget_labels(parser, labels);
-    return STATUS_OK;
+    return parse_modify(parser, with);
 }
 
 static enum status

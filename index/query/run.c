@@ -72,15 +72,13 @@ choose_graphs(struct run *run, struct reason *why)
         TRY(graph_set(run, query->from, query->from_count, &run->default_graphs, why));
         return graph_set(run, query->from_named, query->from_named_count, &run->named_graphs, why);
     }
-    if (query->has_with) {
-        return graph_set(run, &query->with, 1, &run->default_graphs, why);
-    }
     if (options->default_graph.length) {
         TRY(graph_id(run, options->default_graph, &id, why));
         run->default_graphs = (struct graphs){GRAPHS_ONE, id, 1};
         run->named_graphs = (struct graphs){GRAPHS_ALL_BUT, id, 1};
     }
-    return STATUS_OK;
+    return query->has_with ? graph_set(run, &query->with, 1, &run->default_graphs, why)
+                           : STATUS_OK;
 }
 
 static enum status

@@ -141,7 +141,7 @@ transfer(struct execution *execution, const struct update_operation *operation,
     }
     TRY(open_source(execution, why));
     TRY(read_graph(execution, from, to, &execution->added, why));
-    if (execution->added.count == 0) {
+    if (execution->added.count == 0 && operation->source.kind != REFERENCE_DEFAULT) {
         return status_fail(why, STATUS_NOT_FOUND, "the graph <%.*s> does not exist",
                            SLICE_PRINT(from));
     }

@@ -1,85 +1,31 @@
-/* The suites sparql10 and sparql11: syntax, evaluation, result formats.
+/* The suites sparql10 and sparql11, and any other whose folder's name begins with sparql: syntax,
+ * evaluation, result formats, updates. Cases come from cases.tsv, else from the manifests in the
+ * folder; what an update reads and leaves is in the manifests alone.
  *
  * Each case loads its files into a source in memory, runs its query through the writer of the
  * format that the expected result has, and compares what a reader makes of both. Solutions are
  * compared as bags (as lists with ORDER BY), graphs by canonicalisation.
  */
+#include <dirent.h>
 #include <strings.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "index/query/algebra.h"
-#include "index/query/memory_source.h"
 #include "index/query/result.h"
-#include "rdf/canonical.h"
-#include "rdf/format.h"
 #include "tests/conformance/row.h"
+#include "tests/conformance/sparql_manifest.h"
 #include "tests/conformance/sparql_results.h"
-
-#define DEFAULT_GRAPH "urn:x-test:default"
-
-enum { FILE_MAXIMUM = 16 << 20 };
-
-static const char *suite; /* folder */
-
-struct test {
-    char *id, *type, *base, *inputs, *result;
-    struct memory_source *source;
-    unsigned documents;
-    char why[1024];
-};
-
-static bool
-load(const char *file, struct buf *bytes)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", suite, file);
-    buf_init(bytes, FILE_MAXIMUM);
-    return file_read(path, bytes, NULL) == STATUS_OK;
-}
-
-/* The IRI of a file: the case's base with its last step. */
-static void
-file_iri(const struct test *test, const char *file, char iri[PATH_MAX])
-{
-    const char *name = strrchr(file, '/');
-    snprintf(iri, PATH_MAX, "%s%s", test->base, name ? name + 1 : file);
-}
-
-static enum rdf_format
-format_of(const char *file)
-{
-    const char *dot = strrchr(file, '.');
-    return dot ? rdf_format_of_extension(slice_string(dot + 1)) : RDF_FORMAT_NONE;
-}
-
-static bool
-parse_into(struct test *test, const char *file, const char *iri, const struct quad_sink *sink)
-{
-    struct buf bytes;
-    struct reason why = {""};
-    const bool found = load(file, &bytes);
-    const struct parse_options options = {.base = slice_string(iri)};
-    const enum status status =
-        found ? rdf_parse(format_of(file), buf_slice(&bytes), &options, sink, &why)
-              : STATUS_NOT_FOUND;
-    if (status != STATUS_OK) {
-        snprintf(test->why, sizeof test->why, "%s: %s", file, found ? why.text : "no such file");
-    }
-    buf_release(&bytes);
-    return status == STATUS_OK;
-}
+#include "tests/conformance/sparql_update.h"
 
 static bool
 load_graph(struct test *test, const char *file, const char *graph)
 {
     char iri[PATH_MAX], prefix[32];
-    file_iri(test, file, iri);
+    test_file_iri(test, file, iri);
     snprintf(prefix, sizeof prefix, "f%u.", test->documents++);
     (void)memory_source_begin(test->source, slice_string(graph ? graph : iri), slice_string(prefix),
                               NULL);
     const struct quad_sink sink = memory_source_sink(test->source);
-    return parse_into(test, file, iri, &sink);
+    return test_parse(test, file, iri, &sink);
 }
 
 /* Files that FROM names lie beside the query. */
@@ -135,23 +81,13 @@ run_query(struct test *test, const struct query *query, enum result_format forma
 /* ---- comparing ---- */
 
 static bool
-compare_graphs(struct test *test, struct slice actual, struct graph *expected)
+compare_lines_of_graph(struct test *test, struct slice actual, struct graph *expected)
 {
     struct graph graph;
     graph_init(&graph, 0);
     const struct quad_sink sink = graph_sink(&graph);
-    struct reason why = {""};
-    bool same = rdf_parse(RDF_FORMAT_NTRIPLES, actual, NULL, &sink, &why) == STATUS_OK &&
-                graph_canonicalize(&graph, CANONICAL_SHA256, 0, &why) == STATUS_OK &&
-                graph_canonicalize(expected, CANONICAL_SHA256, 0, &why) == STATUS_OK &&
-                graph.count == expected->count;
-    for (size_t i = 0; same && i < graph.count; i++) {
-        same = quad_compare(&graph.quads[i], &expected->quads[i]) == 0;
-    }
-    if (!same) {
-        snprintf(test->why, sizeof test->why, "another graph: %zu triples, expected %zu; %s",
-                 graph.count, expected->count, why.text);
-    }
+    const bool same = rdf_parse(RDF_FORMAT_NTRIPLES, actual, NULL, &sink, NULL) == STATUS_OK &&
+                      test_compare_graphs(test, &graph, expected);
     graph_release(&graph);
     return same;
 }
@@ -223,7 +159,8 @@ describe_difference(struct test *test, const struct query *query, const struct r
 static bool
 check_result(struct test *test, const struct query *query)
 {
-    const char *dot = strrchr(test->result, '.');
+    const char *result = test->out_count ? test->out[0].file : "";
+    const char *dot = strrchr(result, '.');
     const char *extension = dot ? dot + 1 : "";
     const bool graph_form =
         query_form_of(query) == QUERY_CONSTRUCT || query_form_of(query) == QUERY_DESCRIBE;
@@ -239,12 +176,12 @@ check_result(struct test *test, const struct query *query)
         buf_release(&out);
         return false;
     }
-    bool same = load(test->result, &bytes);
+    bool same = test_load(result, &bytes);
     struct result *actual = result_new(), *expected = result_new();
     struct graph graph;
     graph_init(&graph, 0);
     if (!same) {
-        snprintf(test->why, sizeof test->why, "no file %s", test->result);
+        snprintf(test->why, sizeof test->why, "no file %s", result);
     } else if (csv || tsv) {
         same = compare_text(test, &out, &bytes);
     } else {
@@ -255,11 +192,11 @@ check_result(struct test *test, const struct query *query)
         } else {
             char iri[PATH_MAX];
             const struct quad_sink sink = graph_sink(&graph);
-            file_iri(test, test->result, iri);
-            same = parse_into(test, test->result, iri, &sink);
+            test_file_iri(test, result, iri);
+            same = test_parse(test, result, iri, &sink);
         }
         if (same && graph_form) {
-            same = compare_graphs(test, buf_slice(&out), &graph);
+            same = compare_lines_of_graph(test, buf_slice(&out), &graph);
         } else if (same) {
             if (!xml && !json) {
                 (void)result_read_graph(expected, &graph);
@@ -292,10 +229,10 @@ prepare(struct test *test, const char *file)
     struct query *query = NULL;
     struct reason why = {""};
     char iri[PATH_MAX];
-    if (!load(file, &bytes)) {
+    if (!test_load(file, &bytes)) {
         snprintf(test->why, sizeof test->why, "no file %s", file);
     } else {
-        file_iri(test, file, iri);
+        test_file_iri(test, file, iri);
         if (query_prepare(&query, buf_slice(&bytes), slice_string(iri), &why) != STATUS_OK) {
             snprintf(test->why, sizeof test->why, "%s", why.text);
         }
@@ -310,18 +247,14 @@ evaluate(struct test *test)
     const char *query_file = NULL;
     bool loaded = true;
     test->source = memory_source_new(0);
-    for (char *input; loaded && (input = strsep(&test->inputs, " "));) {
-        char *file = strchr(input, '=');
-        if (!file) {
-            continue;
-        }
-        *file++ = 0;
-        if (strcmp(input, "query") == 0) {
-            query_file = file;
-        } else if (strcmp(input, "data") == 0) {
-            loaded = load_graph(test, file, DEFAULT_GRAPH);
-        } else if (strcmp(input, "graphData") == 0) {
-            loaded = load_graph(test, file, NULL);
+    for (size_t i = 0; loaded && i < test->in_count; i++) {
+        const struct test_file *in = &test->in[i];
+        if (strcmp(in->role, "query") == 0) {
+            query_file = in->file;
+        } else if (strcmp(in->role, "data") == 0) {
+            loaded = load_graph(test, in->file, DEFAULT_GRAPH);
+        } else if (strcmp(in->role, "graphData") == 0) {
+            loaded = load_graph(test, in->file, in->label[0] ? in->label : NULL);
         }
     }
     struct query *query = loaded && query_file ? prepare(test, query_file) : NULL;
@@ -332,48 +265,92 @@ evaluate(struct test *test)
     return good;
 }
 
-static void
-run_case(struct row *row, char *line)
+static bool
+check_syntax(struct test *test, bool positive)
 {
-    char *fields[8];
-    struct test test = {.why = ""};
+    const char *file = test->in_count ? test->in[0].file : "";
+    bool accepted;
+    if (strstr(test->type, "Update")) {
+        struct update *update = test_prepare_update(test, file);
+        accepted = update != NULL;
+        update_free(update);
+    } else {
+        struct query *query = prepare(test, file);
+        accepted = query != NULL;
+        query_free(query);
+    }
+    if (accepted && !positive) {
+        snprintf(test->why, sizeof test->why, "accepted although wrong");
+    }
+    return accepted == positive;
+}
+
+static void
+run_test(struct row *row, struct test *test)
+{
+    const bool good = strstr(test->type, "Syntax")
+                          ? check_syntax(test, strstr(test->type, "Positive") != NULL)
+                      : strstr(test->type, "Update") ? test_evaluate_update(test)
+                                                     : evaluate(test);
+    row_case(row, test->id, good, "%s", test->why);
+}
+
+static void
+run_line(struct row *row, char *line)
+{
+    char *fields[8] = {0};
+    static struct test test;
     if (row_fields(line, fields, 8) < 7 || strcmp(fields[0], "id") == 0) {
         return;
     }
-    test.id = fields[0];
-    test.type = fields[1];
-    test.base = fields[2];
-    test.inputs = fields[3];
-    test.result = fields[4];
-    if (strstr(test.type, "SyntaxTest")) {
-        const bool positive = strstr(test.type, "Positive") != NULL;
-        const char *file = strchr(test.inputs, '=');
-        struct query *query = prepare(&test, file ? file + 1 : test.inputs);
-        row_case(row, test.id, (query != NULL) == positive, "%s",
-                 positive ? test.why : "accepted although wrong");
-        query_free(query);
-    } else {
-        const bool good = evaluate(&test);
-        row_case(row, test.id, good, "%s", test.why);
+    test = (struct test){.id = fields[0], .type = fields[1], .base = fields[2]};
+    const bool update = strstr(test.type, "UpdateEvaluation") != NULL;
+    if (!update || !manifest_find(&test)) {
+        test_read_columns(&test, fields[3], fields[4], fields[5]);
     }
+    run_test(row, &test);
+}
+
+static void
+run_suite(const char *suites, const char *name, const char *output)
+{
+    char folder[1024], cases[1040];
+    struct row row;
+    snprintf(folder, sizeof folder, "%.700s/%.300s", suites, name);
+    snprintf(cases, sizeof cases, "%s/cases.tsv", folder);
+    suite = folder;
+    row_open(&row, name, output);
+    if (access(cases, R_OK) == 0) {
+        row_lines(&row, folder, "cases.tsv", run_line);
+    } else {
+        manifest_walk(&row, "", 0, run_test);
+    }
+    row_close(&row);
+}
+
+static int
+is_suite(const struct dirent *entry)
+{
+    return strncmp(entry->d_name, "sparql", 6) == 0;
 }
 
 int
 main(int argc, char **argv)
 {
-    static const char *const suites[] = {"sparql10", "sparql11"};
+    struct dirent **names;
     if (argc != 3) {
         fprintf(stderr, "usage: run_sparql SUITES OUTPUT\n");
         return 100;
     }
-    for (size_t i = 0; i < 2; i++) {
-        char folder[1024];
-        struct row row;
-        snprintf(folder, sizeof folder, "%s/%s", argv[1], suites[i]);
-        suite = folder;
-        row_open(&row, suites[i], argv[2]);
-        row_lines(&row, folder, "cases.tsv", run_case);
-        row_close(&row);
+    const int count = scandir(argv[1], &names, is_suite, alphasort);
+    if (count < 0) {
+        perror(argv[1]);
+        return 111;
     }
+    for (int i = 0; i < count; i++) {
+        run_suite(argv[1], names[i]->d_name, argv[2]);
+        free(names[i]);
+    }
+    free(names);
     return 0;
 }

@@ -10,75 +10,16 @@
 
 #include <cmocka.h>
 
-#include "index/query/memory_source.h"
-#include "index/query/update.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
+#include "tests/update_store.h"
 
 static struct {
-    struct graph quads;
-    struct memory_source *source;
+    struct update_store quads;
     struct slice default_graph;
     struct buf text;
     char loaded[256];
 } store;
-
-static enum status
-store_source(void *context, const struct quad_source **source, struct reason *why)
-{
-    (void)context;
-    memory_source_free(store.source);
-    store.source = memory_source_new(0);
-    const struct quad_sink sink = memory_source_sink(store.source);
-    TRY(graph_send(&store.quads, &sink, why));
-    *source = memory_source_table(store.source);
-    return STATUS_OK;
-}
-
-static bool
-holds(const struct graph *graph, const struct quad *quad)
-{
-    for (size_t i = 0; i < graph->count; i++) {
-        if (quad_compare(&graph->quads[i], quad) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum status
-store_change(void *context, const struct graph *removed, const struct graph *added,
-             struct reason *why)
-{
-    (void)context;
-    size_t kept = 0;
-    for (size_t i = 0; i < store.quads.count; i++) {
-        if (!holds(removed, &store.quads.quads[i])) {
-            store.quads.quads[kept++] = store.quads.quads[i];
-        }
-    }
-    store.quads.count = kept;
-    for (size_t i = 0; i < added->count; i++) {
-        TRY(graph_add(&store.quads, &added->quads[i], why));
-    }
-    graph_sort_unique(&store.quads);
-    return STATUS_OK;
-}
-
-static enum status
-store_clear(void *context, struct slice graph, struct slice except, struct reason *why)
-{
-    (void)context, (void)why;
-    size_t kept = 0;
-    for (size_t i = 0; i < store.quads.count; i++) {
-        const struct slice name = store.quads.quads[i].graph.value;
-        if (graph.length ? !slice_equal(name, graph) : slice_equal(name, except)) {
-            store.quads.quads[kept++] = store.quads.quads[i];
-        }
-    }
-    store.quads.count = kept;
-    return STATUS_OK;
-}
 
 static enum status
 store_load(void *context, struct slice document, struct slice graph, struct reason *why)
@@ -92,8 +33,7 @@ store_load(void *context, struct slice document, struct slice graph, struct reas
 static enum status
 update(const char *text, struct reason *why)
 {
-    static const struct update_target target = {NULL, store_source, store_change, store_clear,
-                                                store_load};
+    const struct update_target target = update_store_target(&store.quads, store_load);
     const struct update_options options = {.query = {.default_graph = store.default_graph},
                                            .blank_prefix = SLICE("t")};
     struct update *prepared;
@@ -108,16 +48,16 @@ static void
 check(const char *before, const char *text, const char *after)
 {
     struct reason why = {""};
-    graph_reset(&store.quads);
-    const struct quad_sink sink = graph_sink(&store.quads);
+    graph_reset(&store.quads.quads);
+    const struct quad_sink sink = graph_sink(&store.quads.quads);
     assert_int_equal(nquads_parse(slice_string(before), NULL, &sink, &why), STATUS_OK);
     if (update(text, &why) != STATUS_OK) {
         fail_msg("%s: %s", text, why.text);
     }
     buf_reset(&store.text);
-    graph_sort_unique(&store.quads);
-    for (size_t i = 0; i < store.quads.count; i++) {
-        nquads_write(&store.text, &store.quads.quads[i]);
+    graph_sort_unique(&store.quads.quads);
+    for (size_t i = 0; i < store.quads.quads.count; i++) {
+        nquads_write(&store.text, &store.quads.quads.quads[i]);
     }
     assert_string_equal(store.text.data ? store.text.data : "", after);
 }
@@ -247,11 +187,10 @@ main(void)
         cmocka_unit_test(test_graphs),        cmocka_unit_test(test_one_default_graph),
         cmocka_unit_test(test_syntax_errors),
     };
-    graph_init(&store.quads, 0);
+    graph_init(&store.quads.quads, 0);
     buf_init(&store.text, 1 << 20);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    memory_source_free(store.source);
-    graph_release(&store.quads);
+    update_store_release(&store.quads);
     buf_release(&store.text);
     return failed;
 }

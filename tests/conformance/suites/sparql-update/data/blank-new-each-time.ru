@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT DATA { _:x :q 1 } ; INSERT DATA { _:y :q 1 }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT DATA { GRAPH :g3 { :n :p 6 } }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+CREATE GRAPH :g3 ; INSERT DATA { GRAPH :g3 { :n :p 5 } }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DROP SILENT GRAPH :g3

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+MOVE SILENT :g3 TO :g1

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DELETE WHERE { GRAPH ?g { :a ?p ?o } }

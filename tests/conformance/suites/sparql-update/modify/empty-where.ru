@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT { :n :p 5 } WHERE { }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT { ?s :r ?x . ?o :r ?s . ?s :t true } WHERE { ?s :p ?o OPTIONAL { ?s :q ?x } }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DELETE { ?s :p ?o } USING NAMED :g1 WHERE { ?s :p ?o }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT { :all :has ?o } USING :g1 WHERE { GRAPH ?g { ?s :p ?o } }

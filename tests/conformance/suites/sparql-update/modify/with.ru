@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+WITH :g1 DELETE { ?s :p ?o } INSERT { ?s :r ?o } WHERE { ?s :p ?o }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+SELECT * { ?s ?p ?o }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+COPY ALL TO :g

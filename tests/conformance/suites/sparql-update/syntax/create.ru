@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+CREATE GRAPH :g ; CREATE SILENT GRAPH :g

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DELETE { ?s :p _:x } WHERE { ?s :p 1 }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DELETE { ?s :p ( 1 ) } WHERE { ?s :p 1 }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+DELETE WHERE { ?s ?p ?o GRAPH ?g { ?s ?p ?o } }

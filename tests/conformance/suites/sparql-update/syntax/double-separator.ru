@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+CLEAR ALL ;; CLEAR ALL

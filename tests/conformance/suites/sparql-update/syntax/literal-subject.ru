@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+INSERT DATA { 1 :p 1 }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+BASE <http://example.org/> PREFIX x: <http://x.example/>

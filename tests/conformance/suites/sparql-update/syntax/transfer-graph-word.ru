@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+ADD GRAPH :a TO GRAPH :b ; MOVE SILENT DEFAULT TO :b ; COPY :a TO DEFAULT

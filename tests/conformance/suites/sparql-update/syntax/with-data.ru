@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+WITH :g INSERT DATA { :a :p 1 }

@@ -1,0 +1,2 @@
+PREFIX : <http://example.org/>
+WITH :g DELETE WHERE { :a :p ?o }
