@@ -5,8 +5,9 @@
 #include "base/file.h"
 
 #include "cli/cli.h"
+#include "config/config.h"
 
-enum { QUERY_MAXIMUM = 1 << 20 };
+enum { QUERY_MAXIMUM = 1 << 20, FOLDER_MAXIMUM = 4096 };
 
 static enum status
 open_index(struct cli *cli, const struct cli_common *common, struct index_client **index,
@@ -72,9 +73,10 @@ command_query(int argc, char **argv)
     struct cli cli = {0};
     struct index_client *index = NULL;
     struct pattern_texts texts = {0};
-    const char *file = NULL, *format = "table";
+    const char *file = NULL, *format = "table", *default_graph = "";
+    bool explain = false, analyze = false;
     int64_t timeout = 60;
-    struct buf text;
+    struct buf text, folder;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"file", 'f', FLAG_STRING, "FILE", &file,
@@ -82,6 +84,11 @@ command_query(int argc, char **argv)
         {"format", 'o', FLAG_STRING, "FORMAT", &format,
          "table, json, xml, csv or tsv; for CONSTRUCT and DESCRIBE nt, ttl or nq."},
         {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout, "Gives up after so long (60)."},
+        {"default-graph", 0, FLAG_STRING, "IRI", &default_graph,
+         "The one graph that is the default (the union of all)."},
+        {"explain", 0, FLAG_SWITCH, NULL, &explain, "Prints the plan and what it expects."},
+        {"analyze", 0, FLAG_SWITCH, NULL, &analyze,
+         "Prints the plan with the rows and the time of each step of one evaluation."},
         {"subject", 0, FLAG_STRING, "TERM", &texts.subject, "Pattern: quads with this subject."},
         {"predicate", 0, FLAG_STRING, "TERM", &texts.predicate, "Pattern: with this predicate."},
         {"object", 0, FLAG_STRING, "TERM", &texts.object, "Pattern: with this object."},
@@ -94,7 +101,8 @@ command_query(int argc, char **argv)
         .synopsis = "--dir DIR [--format FORMAT] SPARQL",
         .summary = "answer a SPARQL query or a quad pattern",
         .description =
-            "Answers a SPARQL 1.1 query. The default graph is the union of all documents; GRAPH "
+            "Answers a SPARQL 1.1 query. The default graph is the union of all documents, unless "
+            "--default-graph names another; GRAPH "
             "?d binds the document a statement is from. ?literal <urn:x-quadrille:query#matches> "
             "\"words\" finds literals by keywords.\n\n"
             "With --subject, --predicate, --object or --graph it prints the quads that match, as "
@@ -110,6 +118,7 @@ command_query(int argc, char **argv)
     char **operands;
     int n;
     buf_init(&text, QUERY_MAXIMUM);
+    buf_init(&folder, FOLDER_MAXIMUM);
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK && timeout < 1) {
         status = status_fail(&why, STATUS_MISUSE, "--timeout is at least 1");
@@ -127,10 +136,18 @@ command_query(int argc, char **argv)
     if (status == STATUS_OK && is_pattern(&texts)) {
         status = print_pattern(index, &texts, &why);
     } else if (status == STATUS_OK) {
-        status = index_query(index, buf_slice(&text), format, (uint32_t)timeout * 1000,
-                             cli_print_piece, stdout, &why);
+        config_path(cli.directory, "tmp", &folder);
+        const struct index_query_options options = {.timeout_ms = (uint32_t)timeout * 1000,
+                                                    .default_graph = slice_string(default_graph),
+                                                    .answer = analyze   ? INDEX_ANSWER_MEASURED
+                                                              : explain ? INDEX_ANSWER_PLAN
+                                                                        : INDEX_ANSWER_RESULT,
+                                                    .scratch_folder = folder.data};
+        status =
+            index_query(index, buf_slice(&text), format, &options, cli_print_piece, stdout, &why);
     }
     buf_release(&text);
+    buf_release(&folder);
     close_index(&cli, index);
     return cli_end(&program, status, &why);
 }

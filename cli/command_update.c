@@ -33,12 +33,15 @@ load(void *context, struct slice document, struct slice graph, struct reason *wh
 }
 
 static enum status
-update(struct cli *cli, struct slice text, int64_t timeout, struct reason *why)
+update(struct cli *cli, struct slice text, int64_t timeout, const char *default_graph,
+       struct reason *why)
 {
     struct index_client *index;
     struct index_update_report report = {0};
-    const struct index_update_options options = {
-        .timeout_ms = (uint32_t)timeout * 1000, .load = load, .context = cli};
+    const struct index_update_options options = {.default_graph = slice_string(default_graph),
+                                                 .timeout_ms = (uint32_t)timeout * 1000,
+                                                 .load = load,
+                                                 .context = cli};
     TRY(cli_serve(cli, "queue,metastore,index", why));
     TRY(cli_index(cli, &index, why));
     const enum status status = index_update(index, text, &options, &report, why);
@@ -54,13 +57,15 @@ command_update(int argc, char **argv)
 {
     struct cli_common common = {0};
     struct cli cli = {0};
-    const char *file = NULL;
+    const char *file = NULL, *default_graph = "";
     int64_t timeout = 60;
     struct buf text;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"file", 'f', FLAG_STRING, "FILE", &file,
          "Reads the update from FILE; - for standard input."},
+        {"default-graph", 0, FLAG_STRING, "IRI", &default_graph,
+         "The one graph that is meant where none is named."},
         {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout,
          "Gives up an operation's WHERE after so long (60)."},
         {0},
@@ -71,7 +76,8 @@ command_update(int argc, char **argv)
         .summary = "change the index by SPARQL Update",
         .description =
             "Carries out a SPARQL 1.1 Update. What has no GRAPH is inserted into the graph "
-            "<urn:x-quadrille:default>, and deleted from every graph that has it. Each operation "
+            "<urn:x-quadrille:default>, and deleted from every graph that has it; --default-graph "
+            "makes another one the only default graph. Each operation "
             "is durable before the next begins; in each partition it is done whole or not at all. "
             "LOAD puts the document into the fetch queue. When a document's content changes, the "
             "crawl replaces what an update made of its graph.",
@@ -100,7 +106,7 @@ command_update(int argc, char **argv)
         status = cli_open(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
-        status = update(&cli, buf_slice(&text), timeout, &why);
+        status = update(&cli, buf_slice(&text), timeout, default_graph, &why);
     }
     buf_release(&text);
     cli_close(&cli);

@@ -5,11 +5,10 @@
 #include "base/memory.h"
 #include "index/dump.h"
 #include "index/quad_text.h"
-#include "index/query/query.h"
 #include "index/query/result.h"
 #include "rdf/writer.h"
 
-enum { PIECE = 32 << 10, LINE_MAXIMUM = 1 << 28 };
+enum { PIECE = 32 << 10, LINE_MAXIMUM = 1 << 28, PLAN_MAXIMUM = 4 << 20 };
 
 struct answer {
     struct partition *partition;
@@ -21,6 +20,8 @@ struct answer {
     struct quad pattern;
     uint64_t limit;
     uint64_t timeout_ms;
+    struct slice default_graph;
+    enum index_answer answer;
 };
 
 /* ---- the request ---- */
@@ -33,7 +34,9 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         answer->text = codec_get_slice(in);
         answer->format = codec_get_slice(in);
         answer->timeout_ms = codec_get_varint(in);
-        return true;
+        answer->default_graph = codec_get_slice(in);
+        answer->answer = (enum index_answer)codec_get_u8(in);
+        return answer->answer <= INDEX_ANSWER_MEASURED;
     case INDEX_STREAM_PATTERN:
         answer->limit = codec_get_varint(in);
         return index_get_pattern(in, &answer->pattern);
@@ -139,31 +142,68 @@ take_piece(void *cursor, struct slice bytes, struct reason *why)
 /* ---- streams ---- */
 
 static enum status
+write_result(const struct query *query, const struct quad_source *source, struct slice format,
+             const struct query_options *options, index_piece *piece, void *context,
+             struct reason *why)
+{
+    enum result_format result;
+    struct result_writer *writer;
+    TRY(result_format_find(format, query_form_of(query), &result, why));
+    result_writer_open(&writer, result, piece, context);
+    enum status status = query_run(query, source, options, result_writer_sink(writer), NULL, why);
+    if (status == STATUS_OK) {
+        status = result_writer_finish(writer, why);
+    }
+    result_writer_free(writer);
+    return status;
+}
+
+static enum status
+write_plan(const struct query *query, const struct quad_source *source,
+           const struct query_options *options, bool measured, index_piece *piece, void *context,
+           struct reason *why)
+{
+    struct buf text;
+    buf_init(&text, PLAN_MAXIMUM);
+    enum status status = query_explain(query, source, options, measured, &text, why);
+    if (status == STATUS_OK) {
+        status = piece(context, buf_slice(&text), why);
+    }
+    buf_release(&text);
+    return status;
+}
+
+enum status
+answer_query(const struct quad_source *source, struct slice sparql, struct slice format,
+             const struct query_options *options, enum index_answer answer, index_piece *piece,
+             void *context, struct reason *why)
+{
+    struct query *query;
+    TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
+    const enum status status =
+        answer == INDEX_ANSWER_RESULT
+            ? write_result(query, source, format, options, piece, context, why)
+            : write_plan(query, source, options, answer == INDEX_ANSWER_MEASURED, piece, context,
+                         why);
+    query_free(query);
+    return status;
+}
+
+static enum status
 produce_query(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
               struct reason *why)
 {
-    struct query *query;
-    enum result_format format;
-    TRY(query_prepare(&query, answer->text, slice_of(NULL, 0), why));
-    enum status status = result_format_find(answer->format, query_form_of(query), &format, why);
-    if (status == STATUS_OK) {
-        const uint64_t most = answer->options->query_timeout_ms;
-        const uint64_t wanted = answer->timeout_ms;
-        const struct query_options options = {
-            .timeout_ms = wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
-            .memory = answer->options->query_memory,
-            .cancel = cursor_cancelled(cursor)};
-        struct result_writer *writer;
-        result_writer_open(&writer, format, take_piece, cursor);
-        status = query_run(query, partition_reader_source(reader), &options,
-                           result_writer_sink(writer), NULL, why);
-        if (status == STATUS_OK) {
-            status = result_writer_finish(writer, why);
-        }
-        result_writer_free(writer);
-    }
-    query_free(query);
-    return status;
+    const uint64_t most = answer->options->query_timeout_ms;
+    const uint64_t wanted = answer->timeout_ms;
+    const struct query_options options = {
+        .timeout_ms = wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
+        .default_graph = answer->default_graph,
+        .memory = answer->options->query_memory,
+        .scratch_folder = answer->options->scratch_folder,
+        .disk = answer->options->query_disk,
+        .cancel = cursor_cancelled(cursor)};
+    return answer_query(partition_reader_source(reader), answer->text, answer->format, &options,
+                        answer->answer, take_piece, cursor, why);
 }
 
 enum status

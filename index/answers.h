@@ -2,7 +2,9 @@
 #ifndef INDEX_ANSWERS_H
 #define INDEX_ANSWERS_H
 
+#include "index/client.h"
 #include "index/cursor.h"
+#include "index/query/query.h"
 #include "index/service.h"
 #include "index/service_protocol.h"
 
@@ -15,6 +17,11 @@ enum status answer_new(struct answer **answer, struct partition *partition,
 bool answer_is_query(const struct answer *answer);
 enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
 void answer_free(void *answer);
+
+/* Evaluates, or explains, and hands the text on. */
+enum status answer_query(const struct quad_source *source, struct slice sparql, struct slice format,
+                         const struct query_options *options, enum index_answer answer,
+                         index_piece *piece, void *context, struct reason *why);
 
 /* The pattern's places as identifiers; *possible is false when one is a term that is not stored. */
 enum status answer_pattern(const struct quad_source *source, const struct quad *pattern,

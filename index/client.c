@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
+#include "index/answers.h"
 #include "index/client_private.h"
 #include "index/federation.h"
 #include "index/query/query.h"
@@ -158,43 +159,36 @@ check_request(const struct buf *request, struct reason *why)
 /* ---- queries ---- */
 
 static enum status
-run_here(struct index_client *client, struct slice sparql, const char *format, uint32_t timeout_ms,
-         index_piece *piece, void *context, struct reason *why)
+run_here(struct index_client *client, struct slice sparql, const char *format,
+         const struct index_query_options *options, index_piece *piece, void *context,
+         struct reason *why)
 {
-    struct query *query;
-    enum result_format result;
-    TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
-    enum status status =
-        result_format_find(slice_string(format), query_form_of(query), &result, why);
-    if (status == STATUS_OK) {
-        struct federation *federation = federation_new(client, federation_memory);
-        struct result_writer *writer;
-        const struct query_options options = {.timeout_ms = timeout_ms};
-        result_writer_open(&writer, result, piece, context);
-        status = query_run(query, federation_source(federation), &options,
-                           result_writer_sink(writer), NULL, why);
-        if (status == STATUS_OK) {
-            status = result_writer_finish(writer, why);
-        }
-        result_writer_free(writer);
-        federation_free(federation);
-    }
-    query_free(query);
+    const struct query_options how = {.timeout_ms = options->timeout_ms,
+                                      .default_graph = options->default_graph,
+                                      .scratch_folder = options->scratch_folder};
+    struct federation *federation = federation_new(client, federation_memory);
+    const enum status status =
+        answer_query(federation_source(federation), sparql, slice_string(format), &how,
+                     options->answer, piece, context, why);
+    federation_free(federation);
     return status;
 }
 
 enum status
 index_query(struct index_client *client, struct slice sparql, const char *format,
-            uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+            const struct index_query_options *options, index_piece *piece, void *context,
+            struct reason *why)
 {
     if (client->count > 1) {
-        return run_here(client, sparql, format, timeout_ms, piece, context, why);
+        return run_here(client, sparql, format, options, piece, context, why);
     }
     struct buf request;
     start_request(&request, INDEX_STREAM_QUERY);
     codec_put_slice(&request, sparql);
     codec_put_slice(&request, slice_string(format));
-    codec_put_varint(&request, timeout_ms);
+    codec_put_varint(&request, options->timeout_ms);
+    codec_put_slice(&request, options->default_graph);
+    codec_put_u8(&request, (uint8_t)options->answer);
     enum status status = check_request(&request, why);
     if (status == STATUS_OK) {
         status = stream_pass_on(client, 0, buf_slice(&request), piece, context, why);

@@ -29,10 +29,23 @@ void index_client_close(struct index_client *client);
 /* Results come in pieces; a status other than OK stops the call, which returns it. */
 typedef enum status index_piece(void *context, struct slice bytes, struct reason *why);
 
+/* How a query is answered: zeros are the usual way. */
+enum index_answer {
+    INDEX_ANSWER_RESULT,
+    INDEX_ANSWER_PLAN,    /* text: the plan with estimates; nothing is evaluated */
+    INDEX_ANSWER_MEASURED /* text: the plan after evaluating, with rows and times; no results */
+};
+struct index_query_options {
+    uint32_t timeout_ms;        /* 0: the most that the service allows */
+    struct slice default_graph; /* the one graph that is the default; empty: the union of all */
+    enum index_answer answer;
+    const char *scratch_folder; /* for files of queries that this library evaluates; NULL: none */
+};
 /* format: a media type or short name: SELECT/ASK json, xml, csv, tsv, table; CONSTRUCT
- * nt, ttl, nq. *ask (may be NULL) gets the answer of an ASK. */
+ * nt, ttl, nq. */
 enum status index_query(struct index_client *client, struct slice sparql, const char *format,
-                        uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why);
+                        const struct index_query_options *options, index_piece *piece,
+                        void *context, struct reason *why);
 /* Quads that match; TERM_NONE places are any. N-Quads lines. limit 0: all. */
 enum status index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
                           index_piece *piece, void *context, struct reason *why);

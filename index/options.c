@@ -31,7 +31,10 @@ const struct opt index_options[] = {
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,
      "The longest time a query may run; 0 for no limit."},
     {"index.query_memory", OPT_SIZE, "512M", 1 << 20, 1e12, NULL,
-     "Memory for the joins, groups and sorting of one query."},
+     "Memory for the joins, groups and sorting of one query; what needs more goes on in temporary "
+     "files in DIR/tmp."},
+    {"index.query_disk", OPT_SIZE, "8G", 0, 1e15, NULL,
+     "Bytes of temporary files of one query at most; when it needs more it ends with an error."},
     {"index.document", OPT_SIZE, "256M", 1 << 16, 1e12, NULL,
      "The longest N-Quads of one document; a longer one is buried."},
     {"index.answer", OPT_SIZE, "4G", 1 << 16, 1e15, NULL,
@@ -52,6 +55,7 @@ service_options_from(struct service_options *options, const struct opt_set *set)
     options->cursors = (unsigned)opt_integer(set, "index.cursors");
     options->query_timeout_ms = opt_duration_ms(set, "index.query_timeout");
     options->query_memory = (uint64_t)opt_integer(set, "index.query_memory");
+    options->query_disk = (uint64_t)opt_integer(set, "index.query_disk");
     options->answer_bytes = (uint64_t)opt_integer(set, "index.answer");
     options->sort_memory = (uint64_t)opt_integer(set, "index.sort_memory");
 }

@@ -14,12 +14,13 @@ struct service;
 struct service_options {
     const char *const *endpoints; /* NULL-terminated */
     const struct rpc_keys *keys;
-    const char *scratch_folder; /* for sorting */
+    const char *scratch_folder; /* for sorting and large queries */
     const struct links *links;  /* outlives the service */
     unsigned query_threads;
     unsigned cursors;          /* answers under way at a time */
     uint64_t query_timeout_ms; /* most that a query may ask for */
     uint64_t query_memory;     /* bytes of one query */
+    uint64_t query_disk;       /* bytes of one query's temporary files */
     uint64_t answer_bytes;     /* of one query's answer */
     uint64_t sort_memory;
 };

@@ -121,8 +121,10 @@ run(struct web_service *service, const struct web_request *request, const char *
                    (uint64_t)opt_integer(service->options, "web.result_maximum"));
     enum status status = web_index_take(service, &client, &why);
     if (status == STATUS_OK) {
-        status = index_query(client, slice_string(query), types->formats[chosen],
-                             timeout_of(service, request), web_spool_piece, &spool, &why);
+        const struct index_query_options options = {.timeout_ms = timeout_of(service, request),
+                                                    .scratch_folder = folder.data};
+        status = index_query(client, slice_string(query), types->formats[chosen], &options,
+                             web_spool_piece, &spool, &why);
         web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
     }
     if (status == STATUS_OK) {

@@ -24,7 +24,21 @@ struct operator* operator_new(struct run *run, const struct operator_kind *kind,
 enum status
 operator_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
-    return operator->kind->next(operator, batch, why);
+    if (!operator->run->measured) {
+        return operator->kind->next(operator, batch, why);
+    }
+    const uint64_t began = clock_monotonic_us();
+    const enum status status = operator->kind->next(operator, batch, why);
+    operator->time_us += clock_monotonic_us() - began;
+    operator->rows += status == STATUS_OK ? (*batch)->count : 0;
+    return status;
+}
+
+void operator_contain(struct operator* operator, struct operator* inner)
+{
+    operator->only = inner;
+    operator->inner = & operator->only;
+    operator->inner_count = 1;
 }
 
 void operator_reset(struct operator* operator)

@@ -57,6 +57,7 @@ struct run {
     uint64_t deadline_ms;
     uint32_t search_most;
     struct query_report report;
+    bool measured; /* operators count rows and time */
 };
 
 struct operator_kind {
@@ -72,13 +73,16 @@ struct operator
 {
     const struct operator_kind *kind;
     struct run *run;
-    struct operator* input;     /* rows come from here; NULL for leaves */
-    struct operator* inner[2];  /* other pipelines, for explaining; may be NULL */
+    struct operator* input;  /* rows come from here; NULL for leaves */
+    struct operator** inner; /* other pipelines */
+    size_t inner_count;
+    struct operator* only;      /* room for one in `inner` */
     struct operator* following; /* in run->all */
     struct batch batch;         /* own rows; made when first used */
     size_t batch_rows;          /* how many of them */
     double estimate;            /* rows */
     struct slice note;          /* what it does, for explaining */
+    uint64_t rows, time_us;     /* given so far, and in what time, inputs included; run->measured */
 };
 
 /* Zeroed, of the kind's size, in the run's arena. */
@@ -86,6 +90,8 @@ struct operator* operator_new(struct run *run, const struct operator_kind *kind,
                               struct operator* input, size_t batch_rows);
 enum status operator_next(struct operator* operator, struct batch ** batch, struct reason *why);
 void operator_reset(struct operator* operator);
+/* Makes a pipeline the only inner one. */
+void operator_contain(struct operator* operator, struct operator* inner);
 void operators_close(struct run *run);
 /* Own batch with memory, emptied. */
 enum status operator_batch(struct operator* operator, struct batch ** batch, struct reason *why);

@@ -51,7 +51,8 @@ struct operator* union_new(struct run *run, struct operator* input, struct opera
                                               union_reset, NULL};
     struct alternatives *all = (struct alternatives *)operator_new(run, &kind, input, 1);
     if (all) {
-        all->branches = branches;
+        all->operator.inner = all->branches = branches;
+        all->operator.inner_count = count;
         all->seeds = seeds;
         all->count = count;
     }
@@ -86,11 +87,11 @@ left_join_next(struct operator* operator, struct batch ** batch, struct reason *
             memset(join->matched, 0, sizeof join->matched);
             join->inner_done = false;
             join->unmatched = 0;
-            operator_reset(operator->inner[0]);
+            operator_reset(operator->only);
             TRY(seed_give(join->seed, join->input, join->ordinal, why));
         }
         if (!join->inner_done) {
-            TRY(operator_next(operator->inner[0], batch, why));
+            TRY(operator_next(operator->only, batch, why));
             for (size_t i = 0; i < (*batch)->count; i++) {
                 join->matched[batch_row(run, *batch, i)[join->ordinal]] = true;
             }
@@ -128,7 +129,7 @@ struct operator* left_join_new(struct run *run, struct operator* input, struct o
                                               left_join_reset, NULL};
     struct left_join *join = (struct left_join *)operator_new(run, &kind, input, batch_rows);
     if (join) {
-        join->operator.inner[0] = inner;
+        operator_contain(&join->operator, inner);
         join->seed = seed;
         join->ordinal = ordinal;
     }
@@ -168,9 +169,9 @@ build(struct hash_join *join, struct reason *why)
     const struct run *run = join->operator.run;
     struct batch *batch;
     row_table_reset(&join->table);
-    operator_reset(join->operator.inner[0]);
+    operator_reset(join->operator.only);
     for (;;) {
-        TRY(operator_next(join->operator.inner[0], &batch, why));
+        TRY(operator_next(join->operator.only, &batch, why));
         if (batch->count == 0) {
             join->built = true;
             return STATUS_OK;
@@ -326,7 +327,7 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
     join->slots = slots;
     join->stored = stored;
     join->spec = *spec;
-    join->operator.inner[0] = built;
+    operator_contain(&join->operator, built);
     row_table_init(&join->table, &run->account, "joins", join->count, join->keys);
     return &join->operator;
 }

@@ -327,10 +327,10 @@ graph_loop_next(struct operator* operator, struct batch ** batch, struct reason 
                 return operator_batch(operator, batch, why);
             }
             run->base_row[loop->hidden] = *row_table_row(&loop->names, loop->at++);
-            operator_reset(operator->inner[0]);
+            operator_reset(operator->only);
             loop->running = true;
         }
-        TRY(operator_next(operator->inner[0], batch, why));
+        TRY(operator_next(operator->only, batch, why));
         const oid graph = run->base_row[loop->hidden];
         const size_t count = (*batch)->count;
         size_t kept = 0;
@@ -372,7 +372,7 @@ struct operator*
     if (!loop) {
         return NULL;
     }
-    loop->operator.inner[0] = inner;
+    operator_contain(&loop->operator, inner);
     loop->hidden = hidden;
     loop->slot = slot;
     row_table_init(&loop->names, &run->account, "names of graphs", 1, 1);

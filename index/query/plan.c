@@ -265,10 +265,7 @@ plan_union(struct planner *planner, const struct algebra *node, struct operator*
     after.unit = false;
     *known = after;
     struct operator* all = union_new(planner->run, *pipeline, branches, seeds, count);
-    TRY(plan_set(planner, all, pipeline, known, "%zu branches", count));
-    all->inner[0] = branches[0];
-    all->inner[1] = branches[1];
-    return STATUS_OK;
+    return plan_set(planner, all, pipeline, known, "%zu branches", count);
 }
 
 /* ---- the rest ---- */

@@ -50,7 +50,7 @@ plan_add_filter(struct planner *planner, const struct expression *expression,
             const struct expression *part =
                 i < expression->count ? expression->arguments[i] : expression;
             if (part->kind == EXPRESSION_EXISTS) {
-                filter->inner[0] = planner->run->exists[2 * part->number];
+                operator_contain(filter, planner->run->exists[2 * part->number]);
             }
         }
     }

@@ -61,7 +61,11 @@ struct query_options {
     struct slice only_graph;
     uint64_t timeout_ms;       /* 0: none; STATUS_TIMEOUT */
     const atomic_bool *cancel; /* NULL: none; STATUS_CANCELLED soon after it turns true */
-    size_t memory;             /* bytes for joins, sorting, groups; 0: 1 GiB; STATUS_LIMIT */
+    size_t memory;             /* bytes for joins, sorting, groups; 0: 1 GiB */
+    /* Where joins, sorting and groups go on when memory is used up: unlinked files of together at
+     * most `disk` bytes (0: 8 GiB). NULL: nowhere. STATUS_LIMIT past either. */
+    const char *scratch_folder;
+    uint64_t disk;
     uint64_t rows;             /* at most so many rows or quads; 0: all. Reported as truncated */
     uint32_t search_most;      /* literals per keyword search; 0: 100000 */
     uint64_t now_ms;           /* of NOW(), wall time; 0: the clock's */
@@ -90,6 +94,7 @@ struct query_report {
     uint64_t scanned; /* quads read from the source */
     uint64_t scans;   /* scans opened */
     size_t memory;    /* highest counted use in bytes */
+    uint64_t disk;    /* highest use of temporary files in bytes */
     bool truncated;   /* ended by options.rows */
 };
 
@@ -98,8 +103,10 @@ enum status query_run(const struct query *query, const struct quad_source *sourc
                       const struct query_options *options, const struct query_sink *sink,
                       struct query_report *report, struct reason *why);
 
-/* Appends the plan as indented text, one operator a line with its estimate. */
+/* Appends the plan as indented text, one operator a line with its estimate. measured: evaluates
+ * the query as well, and each line has the rows that the operator gave and its own time. */
 enum status query_explain(const struct query *query, const struct quad_source *source,
-                          const struct query_options *options, struct buf *out, struct reason *why);
+                          const struct query_options *options, bool measured, struct buf *out,
+                          struct reason *why);
 
 #endif

@@ -77,8 +77,7 @@ choose_graphs(struct run *run, struct reason *why)
         run->default_graphs = (struct graphs){GRAPHS_ONE, id, 1};
         run->named_graphs = (struct graphs){GRAPHS_ALL_BUT, id, 1};
     }
-    return query->has_with ? graph_set(run, &query->with, 1, &run->default_graphs, why)
-                           : STATUS_OK;
+    return query->has_with ? graph_set(run, &query->with, 1, &run->default_graphs, why) : STATUS_OK;
 }
 
 static enum status
@@ -306,10 +305,8 @@ run_construct(struct run *run, struct operator* root, const struct query_sink *s
 }
 
 static enum status
-evaluate(struct run *run, const struct query_sink *sink, struct reason *why)
+evaluate(struct run *run, struct operator* root, const struct query_sink *sink, struct reason *why)
 {
-    struct operator* root;
-    TRY(run_open(run, false, &root, why));
     switch (run->query->form) {
     case QUERY_SELECT:
         return run_select(run, root, sink, why);
@@ -330,8 +327,12 @@ query_run(const struct query *query, const struct quad_source *source,
           struct query_report *report, struct reason *why)
 {
     struct run run;
+    struct operator* root;
     run_init(&run, query, source, options);
-    const enum status status = evaluate(&run, sink, why);
+    enum status status = run_open(&run, false, &root, why);
+    if (status == STATUS_OK) {
+        status = evaluate(&run, root, sink, why);
+    }
     run.report.memory = run.account.highest;
     if (report) {
         *report = run.report;
@@ -342,38 +343,79 @@ query_run(const struct query *query, const struct quad_source *source,
 
 /* ---- explaining ---- */
 
+static bool
+is_seed(const struct operator* operator)
+{
+    return strcmp(operator->kind->name, "unit") == 0 || strcmp(operator->kind->name, "seed") == 0;
+}
+
+/* Rows, and the time without that of the operators it calls. */
+static void
+explain_measure(const struct operator* operator, struct buf * out)
+{
+    uint64_t below = operator->input ? operator->input->time_us : 0;
+    for (size_t i = 0; i < operator->inner_count; i++) {
+        below += operator->inner[i]->time_us;
+    }
+    const uint64_t own = operator->time_us> below ? operator->time_us - below : 0;
+    (void)buf_printf(out, "; %llu rows, %.1f ms", (unsigned long long)operator->rows,
+                     (double)own / 1000);
+}
+
 static void
 explain(const struct operator* operator, unsigned depth, struct buf *out)
 {
     for (; operator; operator= operator->input) {
-        if (strcmp(operator->kind->name, "unit") == 0 ||
-            strcmp(operator->kind->name, "seed") == 0) {
+        if (is_seed(operator)) {
             continue;
         }
         (void)buf_printf(out, "%*s%s", (int)(2 * depth), "", operator->kind->name);
         if (operator->note.length) {
             (void)buf_printf(out, " %.*s", SLICE_PRINT(operator->note));
         }
-        (void)buf_printf(out, " (about %.0f rows)\n", operator->estimate);
-        for (int i = 0; i < 2; i++) {
-            if (operator->inner[i] && depth<32) {
-                explain(operator->inner[i], depth + 1, out);
-            }
+        (void)buf_printf(out, " (about %.0f rows", operator->estimate);
+        if (operator->run->measured) {
+            explain_measure(operator, out);
+        }
+        (void)buf_append_string(out, ")\n");
+        for (size_t i = 0; i < operator->inner_count && depth<32; i++) {
+            explain(operator->inner[i], depth + 1, out);
         }
     }
 }
 
+static void
+explain_report(const struct run *run, uint64_t time_us, struct buf *out)
+{
+    (void)buf_printf(out,
+                     "in all %.1f ms, %llu quads read in %llu scans, %.1f MiB of memory, "
+                     "%.1f MiB of files\n",
+                     (double)time_us / 1000, (unsigned long long)run->report.scanned,
+                     (unsigned long long)run->report.scans, (double)run->account.highest / 1048576,
+                     (double)run->report.disk / 1048576);
+}
+
 enum status
 query_explain(const struct query *query, const struct quad_source *source,
-              const struct query_options *options, struct buf *out, struct reason *why)
+              const struct query_options *options, bool measured, struct buf *out,
+              struct reason *why)
 {
+    static const struct query_sink nowhere = {0};
     struct run run;
     struct operator* root;
     run_init(&run, query, source, options);
-    const enum status status = run_open(&run, true, &root, why);
+    run.measured = measured;
+    const uint64_t began = clock_monotonic_us();
+    enum status status = run_open(&run, true, &root, why);
+    if (status == STATUS_OK && measured) {
+        status = evaluate(&run, root, &nowhere, why);
+    }
     if (status == STATUS_OK) {
         (void)buf_append_string(out, "last step first\n");
         explain(root, 0, out);
+        if (measured) {
+            explain_report(&run, clock_monotonic_us() - began, out);
+        }
     }
     run_close(&run);
     return status != STATUS_OK ? status

@@ -36,7 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       &why) == STATUS_OK) {
         struct buf out;
         buf_init(&out, 1 << 16);
-        (void)query_explain(query, memory_source_table(source), &options, &out, &why);
+        (void)query_explain(query, memory_source_table(source), &options, false, &out, &why);
         (void)query_run(query, memory_source_table(source), &options, &sink, NULL, &why);
         buf_release(&out);
         query_free(query);

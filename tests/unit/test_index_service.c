@@ -90,7 +90,8 @@ query(struct world *world, const char *sparql, const char *format, struct buf *o
 {
     struct reason why = {""};
     buf_reset(out);
-    must(index_query(world->client, slice_string(sparql), format, 0, fixture_append, out, &why),
+    must(index_query(world->client, slice_string(sparql), format, &(struct index_query_options){0},
+                     fixture_append, out, &why),
          &why);
 }
 
@@ -102,6 +103,30 @@ lines_of(const struct buf *text)
         n += text->data[i] == '\n';
     }
     return n;
+}
+
+/* The default graph may be one graph; a query may be explained. */
+static void
+check_options(struct world *world, struct buf *out)
+{
+    struct reason why = {""};
+    struct index_query_options options = {.default_graph = SLICE("http://own.example/none")};
+    buf_reset(out);
+    must(index_query(world->client, SLICE("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"), "csv", &options,
+                     fixture_append, out, &why),
+         &why);
+    assert_string_equal(out->data, "n\r\n0\r\n");
+    options = (struct index_query_options){.answer = INDEX_ANSWER_PLAN};
+    for (int measured = 0; measured < 2; measured++) {
+        buf_reset(out);
+        must(index_query(world->client, SLICE("SELECT * { ?s ?p ?o } LIMIT 3"), "", &options,
+                         fixture_append, out, &why),
+             &why);
+        assert_non_null(strstr(out->data, "scan ?s ?p ?o"));
+        assert_int_equal(strstr(out->data, "slice offset 0, limit 3 (about 3 rows; 3 rows") != NULL,
+                         measured);
+        options.answer = INDEX_ANSWER_MEASURED;
+    }
 }
 
 static void
@@ -157,9 +182,12 @@ check_answers(size_t count)
     char text[64];
     snprintf(text, sizeof(text), "n\r\n%lu\r\n", (unsigned long)stats.quads);
     assert_string_equal(out.data, text);
-    assert_int_equal(
-        index_query(world.client, SLICE("SELECT nonsense"), "csv", 0, fixture_append, &out, &why),
-        STATUS_BAD_INPUT);
+    assert_int_equal(index_query(world.client, SLICE("SELECT nonsense"), "csv",
+                                 &(struct index_query_options){0}, fixture_append, &out, &why),
+                     STATUS_BAD_INPUT);
+    query(&world, "SELECT * { <http://own.example/none> ?p ?o }", "csv", &out);
+    assert_string_equal(out.data, "p,o\r\n");
+    check_options(&world, &out);
 
     stop(&world);
     buf_release(&out);

@@ -257,7 +257,7 @@ test_explain(void **state)
         SLICE(PREFIXES "SELECT ?n { ?x :name ?n . ?x :mail ?m OPTIONAL { ?x :age ?a } "
                        "FILTER(ISIRI(?m)) } LIMIT 3");
     assert_int_equal(query_prepare(&query, text, (struct slice){NULL, 0}, &why), STATUS_OK);
-    assert_int_equal(query_explain(query, memory_source_table(source), &options, &out, &why),
+    assert_int_equal(query_explain(query, memory_source_table(source), &options, false, &out, &why),
                      STATUS_OK);
     assert_string_equal(out.data, "last step first\n"
                                   "slice offset 0, limit 3 (about 1 rows)\n"

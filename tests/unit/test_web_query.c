@@ -42,7 +42,8 @@ enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
 
 enum status
 index_query(struct index_client *client, struct slice sparql, const char *format,
-            uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+            const struct index_query_options *options, index_piece *piece, void *context,
+            struct reason *why)
 {
     (void)client;
     static const char filler[PIECE_BYTES] = {'x'};
@@ -58,7 +59,7 @@ index_query(struct index_client *client, struct slice sparql, const char *format
         TRY(piece(context, slice_of(filler, sizeof filler), why));
     }
     const int length =
-        snprintf(said, sizeof said, "%s %u %.*s", format, timeout_ms, SLICE_PRINT(sparql));
+        snprintf(said, sizeof said, "%s %u %.*s", format, options->timeout_ms, SLICE_PRINT(sparql));
     return piece(context, slice_of(said, (size_t)length), why);
 }
 
