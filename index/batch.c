@@ -13,45 +13,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "index/partition_private.h"
+#include "index/differences.h"
 #include "rdf/nquads.h"
 #include "rdf/vocabulary.h"
 #include "rdf/writer.h"
 
 enum { LINES_MAXIMUM = 1 << 30 };
-
-/* A quad as indexes into the batch's terms. */
-struct batch_quad {
-    uint32_t subject, predicate, object;
-};
-
-struct batch_document {
-    uint32_t graph; /* index of the URI's term */
-    uint64_t generation;
-    bool removed, linked_data, wanted, known;
-    size_t first, count; /* quads, doubles among them */
-    struct document_entry old;
-    struct index_result result;
-    oid graph_id;
-};
-
-struct index_batch {
-    struct partition *partition;
-    struct term_set terms;
-    struct batch_quad *quads;
-    size_t quad_count, quad_capacity;
-    struct batch_document *documents;
-    size_t count, capacity;
-    bool open;          /* between begin and end: documents[count] */
-    struct buf lines;   /* canonical lines of the open document */
-    struct slice graph; /* its URI, in the set's arena */
-    size_t *ends;       /* where each line ends */
-    size_t line_count, line_capacity;
-    bool ascending; /* lines so far ascend strictly */
-    struct slice *sorted;
-    size_t sorted_capacity;
-    struct buf sorted_lines;
-};
 
 /* ---- gathering ---- */
 
@@ -90,8 +57,8 @@ index_batch_reset(struct index_batch *batch)
     batch->open = false;
 }
 
-void
-index_batch_begin(struct index_batch *batch, const struct index_document *document)
+static struct batch_document *
+begin(struct index_batch *batch, struct slice uri)
 {
     if (batch->open) {
         batch->quad_count = batch->documents[batch->count].first;
@@ -101,18 +68,76 @@ index_batch_begin(struct index_batch *batch, const struct index_document *docume
         batch->documents =
             memory_resize(batch->documents, batch->capacity, sizeof(*batch->documents));
     }
-    const struct term uri = term_iri(document->uri);
+    const struct term term = term_iri(uri);
     struct batch_document *d = &batch->documents[batch->count];
-    *d = (struct batch_document){.graph = term_set_add(&batch->terms, &uri),
-                                 .generation = document->generation,
-                                 .removed = document->removed,
-                                 .linked_data = document->linked_data,
+    *d = (struct batch_document){.graph = term_set_add(&batch->terms, &term),
                                  .first = batch->quad_count};
-    batch->graph = batch->terms.terms[d->graph].term.value;
     batch->open = true;
+    return d;
+}
+
+void
+index_batch_begin(struct index_batch *batch, const struct index_document *document)
+{
+    struct batch_document *d = begin(batch, document->uri);
+    d->generation = document->generation;
+    d->removed = document->removed;
+    d->linked_data = document->linked_data;
+    batch->graph = batch->terms.terms[d->graph].term.value;
     batch->ascending = true;
     batch->line_count = 0;
     buf_reset(&batch->lines);
+}
+
+void
+index_batch_begin_patch(struct index_batch *batch, struct slice uri)
+{
+    begin(batch, uri)->patch = true;
+}
+
+uint32_t
+index_batch_term(struct index_batch *batch, const struct term *term)
+{
+    return term_set_add(&batch->terms, term);
+}
+
+static struct batch_quad *
+push(struct index_batch *batch, uint32_t subject, uint32_t predicate, uint32_t object)
+{
+    if (batch->quad_count == batch->quad_capacity) {
+        batch->quad_capacity = batch->quad_capacity ? 2 * batch->quad_capacity : 4096;
+        batch->quads = memory_resize(batch->quads, batch->quad_capacity, sizeof(*batch->quads));
+    }
+    struct batch_quad *q = &batch->quads[batch->quad_count++];
+    *q = (struct batch_quad){subject, predicate, object};
+    return q;
+}
+
+void
+index_batch_triple(struct index_batch *batch, uint32_t subject, uint32_t predicate, uint32_t object)
+{
+    (void)push(batch, subject, predicate, object);
+}
+
+static const struct batch_quad *
+push_quad(struct index_batch *batch, const struct quad *quad)
+{
+    const uint32_t subject = term_set_add(&batch->terms, &quad->subject);
+    const uint32_t predicate = term_set_add(&batch->terms, &quad->predicate);
+    return push(batch, subject, predicate, term_set_add(&batch->terms, &quad->object));
+}
+
+enum status
+index_batch_removal(void *context, const struct quad *quad, struct reason *why)
+{
+    struct index_batch *batch = context;
+    struct batch_document *d = &batch->documents[batch->count];
+    if (!d->patch || d->first + d->removals != batch->quad_count) {
+        return status_fail(why, STATUS_MISUSE, "removals come first, and in patches alone");
+    }
+    (void)push_quad(batch, quad);
+    d->removals++;
+    return STATUS_OK;
 }
 
 static struct slice
@@ -122,21 +147,10 @@ line_at(const struct index_batch *batch, size_t i)
     return slice_of(batch->lines.data + start, batch->ends[i] - start);
 }
 
-enum status
-index_batch_quad(void *context, const struct quad *quad, struct reason *why)
+/* The quad's canonical line, for the digest. */
+static enum status
+add_line(struct index_batch *batch, const struct batch_quad *q, struct reason *why)
 {
-    struct index_batch *batch = context;
-    if (batch->documents[batch->count].removed) {
-        return STATUS_OK;
-    }
-    if (batch->quad_count == batch->quad_capacity) {
-        batch->quad_capacity = batch->quad_capacity ? 2 * batch->quad_capacity : 4096;
-        batch->quads = memory_resize(batch->quads, batch->quad_capacity, sizeof(*batch->quads));
-    }
-    struct batch_quad *q = &batch->quads[batch->quad_count];
-    q->subject = term_set_add(&batch->terms, &quad->subject);
-    q->predicate = term_set_add(&batch->terms, &quad->predicate);
-    q->object = term_set_add(&batch->terms, &quad->object);
     if (batch->line_count == batch->line_capacity) {
         batch->line_capacity = batch->line_capacity ? 2 * batch->line_capacity : 1024;
         batch->ends = memory_resize(batch->ends, batch->line_capacity, sizeof(*batch->ends));
@@ -153,8 +167,19 @@ index_batch_quad(void *context, const struct quad *quad, struct reason *why)
         const struct slice last = line_at(batch, batch->line_count - 2);
         batch->ascending = slice_compare(last, line_at(batch, batch->line_count - 1)) < 0;
     }
-    batch->quad_count++;
     return STATUS_OK;
+}
+
+enum status
+index_batch_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    struct index_batch *batch = context;
+    const struct batch_document *d = &batch->documents[batch->count];
+    if (d->removed) {
+        return STATUS_OK;
+    }
+    const struct batch_quad *q = push_quad(batch, quad);
+    return d->patch ? STATUS_OK : add_line(batch, q, why);
 }
 
 static int
@@ -198,9 +223,21 @@ index_batch_end(struct index_batch *batch)
 {
     struct batch_document *d = &batch->documents[batch->count];
     d->count = batch->quad_count - d->first;
-    digest_lines(batch, d->result.digest, &d->result.quads);
+    if (!d->patch) {
+        digest_lines(batch, d->result.digest, &d->result.quads);
+    }
     batch->open = false;
     return batch->count++;
+}
+
+void
+index_batch_truncate(struct index_batch *batch, size_t documents)
+{
+    if (documents < batch->count || batch->open) {
+        batch->quad_count = batch->documents[documents].first;
+        batch->count = documents;
+        batch->open = false;
+    }
 }
 
 enum status
@@ -250,6 +287,9 @@ drop_superseded(struct index_batch *batch)
         struct batch_document *d = &batch->documents[i];
         d->wanted = true;
         d->known = false;
+        if (d->patch) {
+            continue;
+        }
         struct batch_document *other =
             latest[d->graph] ? &batch->documents[latest[d->graph] - 1] : NULL;
         if (other != NULL && other->generation > d->generation) {
@@ -275,10 +315,13 @@ compare_with_old(struct index_batch *batch, struct batch_document *d, struct rea
     }
     TRY(status);
     d->known = true;
-    if (d->old.generation > d->generation) {
+    if (d->patch) {
+        d->generation = d->old.generation;
+        d->linked_data = d->old.linked_data;
+    } else if (d->old.generation > d->generation) {
         d->wanted = false;
         d->result.outcome = DOCUMENT_STALE;
-    } else if (d->old.removed == d->removed &&
+    } else if (d->old.removed == d->removed && !d->old.patched &&
                memcmp(d->old.digest, d->result.digest, DIGEST_SHA256_SIZE) == 0) {
         d->result.outcome = DOCUMENT_UNCHANGED;
         /* Its generation is kept all the same; that is a small write to one tree. */
@@ -287,124 +330,53 @@ compare_with_old(struct index_batch *batch, struct batch_document *d, struct rea
     return STATUS_OK;
 }
 
-static enum status
-choose_documents(struct index_batch *batch, struct reason *why)
+static void
+want_terms(struct index_batch *batch, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        batch->terms.terms[batch->quads[i].subject].unwanted = false;
+        batch->terms.terms[batch->quads[i].predicate].unwanted = false;
+        batch->terms.terms[batch->quads[i].object].unwanted = false;
+    }
+}
+
+static void
+want_no_terms(struct index_batch *batch)
 {
     for (size_t i = 0; i < batch->terms.count; i++) {
         batch->terms.terms[i].unwanted = true;
+    }
+}
+
+/* Of quads to be removed terms are looked up; only those of quads to be added get identifiers. */
+static enum status
+choose_documents(struct index_batch *batch, struct reason *why)
+{
+    want_no_terms(batch);
+    for (size_t i = 0; i < batch->terms.count; i++) {
         batch->terms.terms[i].id = OID_NONE;
     }
     drop_superseded(batch);
     for (size_t i = 0; i < batch->count; i++) {
-        batch->terms.terms[batch->documents[i].graph].unwanted = false;
+        const struct batch_document *d = &batch->documents[i];
+        batch->terms.terms[d->graph].unwanted = false;
+        want_terms(batch, d->first, d->first + d->removals);
     }
     TRY(lexicon_find_all(batch->partition->lexicon, &batch->terms, why));
+    want_no_terms(batch);
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_document *d = &batch->documents[i];
         d->graph_id = batch->terms.terms[d->graph].id;
-        batch->terms.terms[d->graph].unwanted = true;
         if (d->wanted && d->graph_id != OID_NONE) {
             TRY(compare_with_old(batch, d, why));
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
         const struct batch_document *d = &batch->documents[i];
-        if (!d->wanted || d->result.outcome != DOCUMENT_CHANGED) {
-            continue;
+        if (d->wanted && d->result.outcome == DOCUMENT_CHANGED) {
+            batch->terms.terms[d->graph].unwanted = false;
+            want_terms(batch, d->first + d->removals, d->first + d->count);
         }
-        batch->terms.terms[d->graph].unwanted = false;
-        for (size_t q = d->first; q < d->first + d->count; q++) {
-            batch->terms.terms[batch->quads[q].subject].unwanted = false;
-            batch->terms.terms[batch->quads[q].predicate].unwanted = false;
-            batch->terms.terms[batch->quads[q].object].unwanted = false;
-        }
-    }
-    return STATUS_OK;
-}
-
-/* ---- step 3: differences ---- */
-
-struct difference {
-    struct index_batch *batch;
-    struct quad_change *changes;
-    size_t count, capacity;
-    struct row *rows; /* of the new graph, CSPO */
-    size_t row_count, row_capacity;
-    struct row_vector old;
-};
-
-static int
-compare_rows(const void *a, const void *b)
-{
-    return row_compare(a, b);
-}
-
-static void
-new_rows(struct difference *difference, const struct batch_document *d)
-{
-    const struct index_batch *batch = difference->batch;
-    if (d->count >= difference->row_capacity) {
-        difference->row_capacity = 2 * d->count + 1;
-        difference->rows =
-            memory_resize(difference->rows, difference->row_capacity, sizeof(*difference->rows));
-    }
-    const struct set_term *terms = batch->terms.terms;
-    for (size_t i = 0; i < d->count; i++) {
-        const struct batch_quad *q = &batch->quads[d->first + i];
-        difference->rows[i] = (struct row){
-            {d->graph_id, terms[q->subject].id, terms[q->predicate].id, terms[q->object].id}};
-    }
-    qsort(difference->rows, d->count, sizeof(*difference->rows), compare_rows);
-    size_t kept = 0;
-    for (size_t i = 0; i < d->count; i++) {
-        if (kept == 0 || row_compare(&difference->rows[kept - 1], &difference->rows[i]) != 0) {
-            difference->rows[kept++] = difference->rows[i];
-        }
-    }
-    difference->row_count = kept;
-}
-
-static void
-add_change(struct difference *difference, const struct row *row, bool removed)
-{
-    if (difference->count == difference->capacity) {
-        difference->capacity = difference->capacity ? 2 * difference->capacity : 4096;
-        difference->changes =
-            memory_resize(difference->changes, difference->capacity, sizeof(*difference->changes));
-    }
-    difference->changes[difference->count++] =
-        (struct quad_change){row_quad(row, ORDER_CSPO), removed};
-}
-
-static enum status
-compare_graphs(struct difference *difference, struct batch_document *d, struct reason *why)
-{
-    new_rows(difference, d);
-    struct row_vector *old = &difference->old;
-    old->count = 0;
-    if (d->known && d->old.quads > 0) {
-        const struct row prefix = {{d->graph_id}};
-        TRY(quads_read(difference->batch->partition->quads, ORDER_CSPO, &prefix, 1, old, why));
-    }
-    size_t at = 0;
-    d->result.added = d->result.removed = 0;
-    for (size_t i = 0; i < difference->row_count; i++) {
-        int comparison = 1;
-        while (at < old->count &&
-               (comparison = row_compare(&old->rows[at], &difference->rows[i])) < 0) {
-            add_change(difference, &old->rows[at++], true);
-            d->result.removed++;
-        }
-        if (at < old->count && comparison == 0) {
-            at++;
-        } else {
-            add_change(difference, &difference->rows[i], false);
-            d->result.added++;
-        }
-    }
-    for (; at < old->count; at++) {
-        add_change(difference, &old->rows[at], true);
-        d->result.removed++;
     }
     return STATUS_OK;
 }
@@ -414,7 +386,10 @@ compare_documents(const void *a, const void *b)
 {
     const struct batch_document *const *left = a;
     const struct batch_document *const *right = b;
-    return (*left)->graph_id < (*right)->graph_id ? -1 : (*left)->graph_id > (*right)->graph_id;
+    if ((*left)->graph_id != (*right)->graph_id) {
+        return (*left)->graph_id < (*right)->graph_id ? -1 : 1;
+    }
+    return *left < *right ? -1 : *left > *right; /* patches of a graph, as they came */
 }
 
 /* ---- steps 2, 4, 5 ---- */
@@ -443,14 +418,53 @@ count_literals(struct commit *commit, uint64_t added)
     commit->totals.terms += added;
 }
 
+/* The next n documents have the same graph: they are patches, and the first stands for all. */
+static size_t
+same_graph(const struct commit *commit, size_t from)
+{
+    size_t end = from + 1;
+    while (end < commit->count &&
+           commit->documents[end]->graph_id == commit->documents[from]->graph_id) {
+        end++;
+    }
+    return end - from;
+}
+
+static enum status
+find_difference(struct commit *commit, struct differences *differences, size_t from, size_t n,
+                struct reason *why)
+{
+    struct batch_document *d = commit->documents[from];
+    if (d->result.outcome != DOCUMENT_CHANGED) {
+        return STATUS_OK;
+    }
+    const size_t before = differences->count;
+    TRY(differences_add(differences, commit->documents + from, n, why));
+    uint64_t added = 0, removed = 0;
+    for (size_t i = from; i < from + n; i++) {
+        added += commit->documents[i]->result.added;
+        removed += commit->documents[i]->result.removed;
+    }
+    commit->totals.quads += added - removed;
+    if (d->patch) {
+        d->result.quads = (d->known ? d->old.quads : 0) + added - removed;
+        if (d->known && differences->count == before) {
+            d->result.outcome = DOCUMENT_UNCHANGED;
+            d->wanted = false;
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 find_differences(struct commit *commit, struct reason *why)
 {
     struct index_batch *batch = commit->batch;
     uint64_t added;
+    struct differences differences;
+    differences_init(&differences, batch, commit->totals.terms);
     TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added, why));
     count_literals(commit, added);
-    struct difference difference = {.batch = batch};
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_document *d = &batch->documents[i];
         if (d->wanted) {
@@ -460,16 +474,17 @@ find_differences(struct commit *commit, struct reason *why)
     }
     qsort(commit->documents, commit->count, sizeof(struct batch_document *), compare_documents);
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < commit->count && status == STATUS_OK; i++) {
-        struct batch_document *d = commit->documents[i];
-        if (d->result.outcome == DOCUMENT_CHANGED) {
-            status = compare_graphs(&difference, d, why);
-            commit->totals.quads += d->result.added - d->result.removed;
+    size_t kept = 0;
+    for (size_t i = 0, n; i < commit->count && status == STATUS_OK; i += n) {
+        n = same_graph(commit, i);
+        status = find_difference(commit, &differences, i, n, why);
+        if (commit->documents[i]->wanted) {
+            commit->documents[kept++] = commit->documents[i];
         }
     }
-    free(difference.rows);
-    row_vector_release(&difference.old);
-    commit->set = change_set_new(difference.changes, difference.count);
+    commit->count = kept;
+    differences_release(&differences);
+    commit->set = change_set_new(differences.changes, differences.count);
     return status;
 }
 
@@ -481,7 +496,8 @@ write_document(struct commit *commit, const struct batch_document *d, uint64_t n
                                    .quads = d->result.quads,
                                    .indexed_ms = now,
                                    .removed = d->removed,
-                                   .linked_data = d->linked_data};
+                                   .linked_data = d->linked_data,
+                                   .patched = d->patch};
     if (d->result.outcome == DOCUMENT_UNCHANGED) {
         entry.indexed_ms = d->old.indexed_ms;
     }

@@ -1,10 +1,10 @@
 index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_fault.o \
-	index/fences.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o \
+	index/fences.o index/oid_sort.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o \
 	index/term_set.o index/term_blocks.o index/nodes.o index/lexicon.o index/documents.o \
-	index/statistics.o index/literals.o index/partition.o index/batch.o index/reader.o \
+	index/statistics.o index/literals.o index/partition.o index/batch.o index/differences.o index/reader.o \
 	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/links.o \
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
-	index/work_pool.o index/service.o index/patch.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/counts.o index/backup.o \
+	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/environment_care.o index/federation.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o

@@ -1,19 +1,13 @@
 /* Sorting six ways with five single-key sorts. A stable sort by one place turns one order into
  * another: CSPO by object gives OCSP, that by predicate POCS, that by subject SPOC and by graph
- * CPOS, and SPOC by object gives OSPC. Each is a radix sort over the digits that differ. */
+ * CPOS, and SPOC by object gives OSPC. */
 #include "index/changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-
-enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS = 6 };
-
-struct sort_item {
-    uint64_t key;
-    uint32_t index;
-};
+#include "index/oid_sort.h"
 
 static inline uint64_t
 place_of(const struct quad_change *change, int place)
@@ -23,66 +17,17 @@ place_of(const struct quad_change *change, int place)
     return places[place];
 }
 
-/* Moves items into target, stable, by the digit at shift. */
-static void
-scatter(const struct sort_item *items, struct sort_item *target, size_t count, unsigned shift)
-{
-    size_t at[DIGIT_VALUES] = {0};
-    for (size_t i = 0; i < count; i++) {
-        at[items[i].key >> shift & (DIGIT_VALUES - 1)]++;
-    }
-    size_t sum = 0;
-    for (size_t i = 0; i < DIGIT_VALUES; i++) {
-        const size_t n = at[i];
-        at[i] = sum;
-        sum += n;
-    }
-    for (size_t i = 0; i < count; i++) {
-        target[at[items[i].key >> shift & (DIGIT_VALUES - 1)]++] = items[i];
-    }
-}
-
-enum { SMALL = 64 };
-
-static void
-insertion_sort(struct sort_item *items, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const struct sort_item item = items[i];
-        size_t at = i;
-        for (; at > 0 && items[at - 1].key > item.key; at--) {
-            items[at] = items[at - 1];
-        }
-        items[at] = item;
-    }
-}
-
 static uint32_t *
 sorted_by(const struct quad_change *changes, size_t count, const uint32_t *from, int place,
           struct sort_item *items, struct sort_item *spare)
 {
-    uint64_t differing = 0;
     for (size_t i = 0; i < count; i++) {
         items[i] = (struct sort_item){place_of(&changes[from[i]], place), from[i]};
-        differing |= items[i].key ^ items[0].key;
     }
-    if (count <= SMALL) {
-        insertion_sort(items, count);
-        differing = 0;
-    }
-    for (unsigned digit = 0; digit < DIGITS; digit++) {
-        const unsigned shift = digit * DIGIT_BITS;
-        if ((differing >> shift & (DIGIT_VALUES - 1)) == 0) {
-            continue;
-        }
-        scatter(items, spare, count, shift);
-        struct sort_item *swap = items;
-        items = spare;
-        spare = swap;
-    }
+    const struct sort_item *sorted = oid_sort(items, spare, count);
     uint32_t *order = memory_alloc((count + 1) * sizeof(*order));
     for (size_t i = 0; i < count; i++) {
-        order[i] = items[i].index;
+        order[i] = sorted[i].index;
     }
     return order;
 }

@@ -5,7 +5,14 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { RECORD_VERSION = 1, KEY_SIZE = 8, RECORD_MOST = 96, FLAG_REMOVED = 1, FLAG_LINKED_DATA = 2 };
+enum {
+    RECORD_VERSION = 1,
+    KEY_SIZE = 8,
+    RECORD_MOST = 96,
+    FLAG_REMOVED = 1,
+    FLAG_LINKED_DATA = 2,
+    FLAG_PATCHED = 4
+};
 
 static struct slice
 graph_key(oid graph, uint8_t key[KEY_SIZE])
@@ -25,10 +32,13 @@ decode(struct slice bytes, struct document_entry *entry, struct reason *why)
     entry->generation = codec_get_varint(&reader);
     entry->quads = codec_get_varint(&reader);
     entry->indexed_ms = codec_get_varint(&reader);
-    if (reader.bad || version != RECORD_VERSION || reader.end - reader.at != DIGEST_SHA256_SIZE) {
+    entry->patched = flags & FLAG_PATCHED;
+    const size_t digest = entry->patched ? 0 : DIGEST_SHA256_SIZE;
+    if (reader.bad || version != RECORD_VERSION || (size_t)(reader.end - reader.at) != digest) {
         return status_fail(why, STATUS_CORRUPT, "tree documents: a record is malformed");
     }
-    memcpy(entry->digest, reader.at, DIGEST_SHA256_SIZE);
+    memset(entry->digest, 0, sizeof(entry->digest));
+    memcpy(entry->digest, reader.at, digest);
     return STATUS_OK;
 }
 
@@ -51,12 +61,15 @@ documents_put(struct tree *documents, struct transaction *transaction, oid graph
     uint8_t *at = value;
     *at++ = RECORD_VERSION;
     *at++ = (uint8_t)((entry->removed ? FLAG_REMOVED : 0) |
-                      (entry->linked_data ? FLAG_LINKED_DATA : 0));
+                      (entry->linked_data ? FLAG_LINKED_DATA : 0) |
+                      (entry->patched ? FLAG_PATCHED : 0));
     at = varint_put(at, entry->generation);
     at = varint_put(at, entry->quads);
     at = varint_put(at, entry->indexed_ms);
-    memcpy(at, entry->digest, DIGEST_SHA256_SIZE);
-    at += DIGEST_SHA256_SIZE;
+    if (!entry->patched) {
+        memcpy(at, entry->digest, DIGEST_SHA256_SIZE);
+        at += DIGEST_SHA256_SIZE;
+    }
     return tree_put(documents, transaction, graph_key(graph, key),
                     slice_of((char *)value, (size_t)(at - value)), why);
 }

@@ -14,6 +14,7 @@ struct document_entry {
     uint64_t indexed_ms;                /* wall time of the batch that last changed it */
     bool removed;                       /* its graph was emptied because the document is gone */
     bool linked_data;                   /* it came in an RDF syntax */
+    bool patched;                       /* an import or update made it what it is: no digest */
     uint8_t digest[DIGEST_SHA256_SIZE]; /* of the sorted canonical N-Quads */
 };
 

@@ -4,49 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/memory.h"
+#include "index/packed_quads.h"
 #include "index/patch.h"
 #include "index/service_protocol.h"
-#include "index/term_set.h"
-#include "rdf/writer.h"
 
 enum {
-    REQUEST_BYTES = 8 << 20, /* gathered before a partition's graphs are sent */
-    GRAPH_MAXIMUM = RPC_PAYLOAD_MAXIMUM / 2,
+    REQUEST_BYTES = 16 << 20, /* gathered in memory before a partition's quads are sent */
+    QUAD_MAXIMUM = RPC_PAYLOAD_MAXIMUM / 4,
     LABEL_MAXIMUM = 4096,
     RESEND_MS = 30000 /* a large batch takes its time; lost requests are rare */
 };
 static const size_t usual_memory = (size_t)256 << 20;
-
-/* A graph whose quads are coming in. */
-struct open_graph {
-    struct buf lines;
-    uint64_t first; /* number of its first quad, from 0 */
-};
 
 struct outgoing; /* a request under way */
 
 struct lane {
     struct importer *importer;
     struct rpc_client *rpc;
-    struct term_set uris; /* of open graphs: index into graphs */
-    struct open_graph *graphs;
-    size_t capacity, latest; /* latest: the graph that took the last quad */
-    size_t bytes;
+    struct term_set terms;
+    struct packed_quad *quads; /* that wait */
+    size_t count, capacity;
+    uint64_t first; /* number of the first of them, from 0 */
+    uint32_t graph; /* of the last one */
     struct outgoing *outgoing;
 };
 
 struct outgoing {
     struct lane *lane;
-    uint64_t first; /* least number of its quads */
+    uint64_t first; /* number of its first quad */
     size_t bytes;
     struct outgoing *next;
 };
 
 struct importer {
     struct importer_options options;
-    struct lane *lanes;
+    struct lane *lanes, *latest; /* latest: where the last quad went */
     struct pollfd *polls;
     struct buf label;
     char *graph, *prefix;
@@ -67,11 +60,8 @@ importer_close(struct importer *importer)
     for (size_t i = 0; i < importer->options.count; i++) {
         struct lane *lane = &importer->lanes[i];
         rpc_client_close(lane->rpc); /* ends what is under way, which frees it */
-        term_set_release(&lane->uris);
-        for (size_t k = 0; k < lane->capacity; k++) {
-            buf_release(&lane->graphs[k].lines);
-        }
-        free(lane->graphs);
+        term_set_release(&lane->terms);
+        free(lane->quads);
     }
     buf_release(&importer->label);
     free(importer->lanes);
@@ -113,7 +103,7 @@ importer_open(struct importer **result, const struct importer_options *options, 
             .resend_ms = RESEND_MS,
             .keys = strncmp(endpoint, "ipc:", 4) == 0 ? NULL : options->keys};
         lane->importer = importer;
-        term_set_init(&lane->uris);
+        term_set_init(&lane->terms);
         if (status == STATUS_OK) {
             status = rpc_client_open(&lane->rpc, &rpc, why);
         }
@@ -166,78 +156,21 @@ process(struct importer *importer, int ms)
 }
 
 static void
-put_graph(struct buf *request, struct lane *lane, size_t index)
-{
-    codec_put_slice(request, lane->uris.terms[index].term.value);
-    codec_put_slice(request, SLICE(""));
-    codec_put_slice(request, buf_slice(&lane->graphs[index].lines));
-}
-
-/* All open graphs but `kept` (SIZE_MAX: all). */
-static void
-send_graphs(struct lane *lane, size_t kept)
+send_lane(struct lane *lane)
 {
     struct importer *importer = lane->importer;
-    const size_t count = lane->uris.count - (kept < lane->uris.count);
     struct outgoing *outgoing = memory_zero(1, sizeof(*outgoing));
     struct buf request;
     buf_init(&request, RPC_PAYLOAD_MAXIMUM);
-    codec_put_u8(&request, PATCH_QUADS);
-    codec_put_varint(&request, count);
-    *outgoing = (struct outgoing){.lane = lane, .first = UINT64_MAX, .next = lane->outgoing};
-    for (size_t i = 0; i < lane->uris.count; i++) {
-        if (i != kept) {
-            put_graph(&request, lane, i);
-            outgoing->first =
-                lane->graphs[i].first < outgoing->first ? lane->graphs[i].first : outgoing->first;
-        }
-    }
+    codec_put_u8(&request, PATCH_PACKED);
+    packed_quads_write(&request, &lane->terms, lane->quads, lane->count);
+    *outgoing = (struct outgoing){lane, lane->first, request.length, lane->outgoing};
     lane->outgoing = outgoing;
-    outgoing->bytes = request.length;
+    lane->count = 0;
+    term_set_reset(&lane->terms);
     importer->under_way += request.length;
     rpc_client_post(lane->rpc, INDEX_VERB_CHANGE, buf_slice(&request), 0, take_answer, outgoing);
     buf_release(&request);
-}
-
-/* The graph that is kept becomes the only open one. */
-static void
-forget_graphs(struct lane *lane, size_t kept)
-{
-    char *uri = NULL;
-    if (kept < lane->uris.count) {
-        uri = copy(lane->uris.terms[kept].term.value);
-    }
-    if (kept > 0 && uri != NULL) {
-        const struct open_graph graph = lane->graphs[0];
-        lane->graphs[0] = lane->graphs[kept];
-        lane->graphs[kept] = graph;
-    }
-    for (size_t i = uri != NULL ? 1 : 0; i < lane->uris.count; i++) {
-        buf_reset(&lane->graphs[i].lines);
-    }
-    term_set_reset(&lane->uris);
-    lane->bytes = 0;
-    if (uri != NULL) {
-        const struct term term = term_iri(slice_string(uri));
-        (void)term_set_add(&lane->uris, &term);
-        lane->bytes = lane->graphs[0].lines.length;
-    }
-    lane->latest = 0;
-    free(uri);
-}
-
-/* The latest graph may go on, so it stays unless it is large itself. */
-static void
-send_lane(struct lane *lane, bool all)
-{
-    struct importer *importer = lane->importer;
-    const size_t latest = lane->graphs[lane->latest].lines.length;
-    const size_t kept = all || latest >= REQUEST_BYTES / 2 ? SIZE_MAX : lane->latest;
-    if (lane->uris.count <= (kept < lane->uris.count ? 1U : 0U)) {
-        return;
-    }
-    send_graphs(lane, kept);
-    forget_graphs(lane, kept);
     while (importer->under_way > importer->options.memory && importer->status == STATUS_OK) {
         process(importer, 1000);
     }
@@ -280,28 +213,36 @@ name_blanks(struct importer *importer, struct quad *quad)
     return true;
 }
 
-static struct open_graph *
-graph_for(struct lane *lane, const struct term *uri)
+static size_t
+term_bytes(const struct term *term)
 {
-    if (lane->uris.count > 0 &&
-        slice_equal(lane->uris.terms[lane->latest].term.value, uri->value)) {
-        return &lane->graphs[lane->latest];
+    return term->value.length + term->datatype.length + term->language.length;
+}
+
+static bool
+is_latest(const struct lane *lane, const struct quad *quad)
+{
+    return lane != NULL && lane->count > 0 &&
+           slice_equal(lane->terms.terms[lane->graph].term.value, quad->graph.value);
+}
+
+static void
+push(struct lane *lane, const struct quad *quad)
+{
+    if (lane->count == lane->capacity) {
+        lane->capacity = lane->capacity ? 2 * lane->capacity : 4096;
+        lane->quads = memory_resize(lane->quads, lane->capacity, sizeof(*lane->quads));
     }
-    const size_t before = lane->uris.count;
-    const size_t index = term_set_add(&lane->uris, uri);
-    if (index >= lane->capacity) {
-        const size_t capacity = lane->capacity ? 2 * lane->capacity : 256;
-        lane->graphs = memory_resize(lane->graphs, capacity, sizeof(*lane->graphs));
-        for (size_t i = lane->capacity; i < capacity; i++) {
-            buf_init(&lane->graphs[i].lines, GRAPH_MAXIMUM);
-        }
-        lane->capacity = capacity;
+    if (lane->count == 0) {
+        lane->first = lane->importer->taken;
     }
-    if (lane->uris.count > before) {
-        lane->graphs[index].first = lane->importer->taken;
+    if (!is_latest(lane, quad)) {
+        lane->graph = term_set_add(&lane->terms, &quad->graph);
     }
-    lane->latest = index;
-    return &lane->graphs[index];
+    const uint32_t subject = term_set_add(&lane->terms, &quad->subject);
+    const uint32_t predicate = term_set_add(&lane->terms, &quad->predicate);
+    const uint32_t object = term_set_add(&lane->terms, &quad->object);
+    lane->quads[lane->count++] = (struct packed_quad){subject, predicate, object, lane->graph};
 }
 
 static enum status
@@ -326,17 +267,20 @@ take(void *context, const struct quad *quad, struct reason *why)
         return status_fail(why, STATUS_LIMIT, "a blank node's label is longer than %d bytes",
                            LABEL_MAXIMUM);
     }
-    struct lane *lane = &importer->lanes[(size_t)partition_of(named.graph.value) *
-                                         importer->options.count / PARTITIONS];
-    struct open_graph *graph = graph_for(lane, &named.graph);
-    const size_t before = graph->lines.length;
-    if (nquads_write(&graph->lines, &named) != STATUS_OK) {
-        return status_fail(why, STATUS_LIMIT, "a quad is longer than %d bytes", GRAPH_MAXIMUM);
+    if (term_bytes(&named.subject) + term_bytes(&named.predicate) + term_bytes(&named.object) +
+            named.graph.value.length >
+        QUAD_MAXIMUM) {
+        return status_fail(why, STATUS_LIMIT, "a quad is longer than %d bytes", QUAD_MAXIMUM);
     }
-    lane->bytes += graph->lines.length - before;
+    if (!is_latest(importer->latest, &named)) {
+        importer->latest = &importer->lanes[(size_t)partition_of(named.graph.value) *
+                                            importer->options.count / PARTITIONS];
+    }
+    struct lane *lane = importer->latest;
+    push(lane, &named);
     importer->taken++;
-    if (lane->bytes >= REQUEST_BYTES) {
-        send_lane(lane, false);
+    if (term_set_bytes(&lane->terms) + lane->count * sizeof(*lane->quads) >= REQUEST_BYTES) {
+        send_lane(lane);
     }
     return STATUS_OK;
 }
@@ -351,8 +295,8 @@ enum status
 importer_finish(struct importer *importer, struct reason *why)
 {
     for (size_t i = 0; i < importer->options.count; i++) {
-        if (importer->lanes[i].uris.count > 0) {
-            send_lane(&importer->lanes[i], true);
+        if (importer->lanes[i].count > 0) {
+            send_lane(&importer->lanes[i]);
         }
     }
     while (importer->under_way > 0 && importer->status == STATUS_OK) {
@@ -370,9 +314,8 @@ importer_progress(const struct importer *importer, struct importer_progress *pro
         .taken = importer->taken, .durable = importer->taken, .added = importer->added};
     for (size_t i = 0; i < importer->options.count; i++) {
         const struct lane *lane = &importer->lanes[i];
-        for (size_t k = 0; k < lane->uris.count; k++) {
-            progress->durable = lane->graphs[k].first < progress->durable ? lane->graphs[k].first
-                                                                          : progress->durable;
+        if (lane->count > 0 && lane->first < progress->durable) {
+            progress->durable = lane->first;
         }
         for (const struct outgoing *o = lane->outgoing; o != NULL; o = o->next) {
             progress->durable = o->first < progress->durable ? o->first : progress->durable;

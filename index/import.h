@@ -3,9 +3,8 @@
  * there already makes no difference, so an import that was cut off can be repeated from any
  * earlier point.
  *
- * Fastest when the quads of a graph come one after the other: then each graph is written once.
- * Else the graphs that are open are written when memory is used up, and read again when more
- * of their quads come. One thread. */
+ * Fastest when the quads of a graph come one after the other: then rows of it are written once.
+ * One thread. */
 #ifndef INDEX_IMPORT_H
 #define INDEX_IMPORT_H
 
@@ -17,7 +16,7 @@ struct importer_options {
     const char *const *endpoints; /* one per partition, in order */
     size_t count;
     const struct rpc_keys *keys;
-    size_t memory;             /* bytes of N-Quads held here and under way; 0: 256 MiB */
+    size_t memory;             /* bytes of requests under way; 0: 256 MiB */
     uint64_t skip;             /* so many quads at the start are known to be there already */
     struct slice graph;        /* of quads that have none; empty: they are refused with BAD_INPUT */
     struct slice blank_prefix; /* put before blank node labels, so that files stay apart */

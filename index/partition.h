@@ -69,6 +69,18 @@ void index_batch_reset(struct index_batch *batch);
 void index_batch_begin(struct index_batch *batch, const struct index_document *document);
 enum status index_batch_quad(void *batch, const struct quad *quad, struct reason *why);
 size_t index_batch_end(struct index_batch *batch); /* the document's number in the batch */
+/* A graph by itself, changed by quads to remove, which come first, and to add. What is there
+ * already, or is not there, makes no difference; of several patches of a graph in a batch the last
+ * that has a quad decides. The graph keeps its generation. There must be no document of its URI in
+ * the batch. result: outcome and digest mean nothing. */
+void index_batch_begin_patch(struct index_batch *batch, struct slice uri);
+enum status index_batch_removal(void *batch, const struct quad *quad, struct reason *why);
+/* For many quads of few terms: a term's number in the batch until reset, and a quad to add. */
+uint32_t index_batch_term(struct index_batch *batch, const struct term *term);
+void index_batch_triple(struct index_batch *batch, uint32_t subject, uint32_t predicate,
+                        uint32_t object);
+/* Drops the documents after the first so many. */
+void index_batch_truncate(struct index_batch *batch, size_t documents);
 /* begin, all quads of these N-Quads, end; a document with a syntax error is not taken in. */
 enum status index_batch_add(struct index_batch *batch, const struct index_document *document,
                             struct slice nquads, size_t *number, struct reason *why);

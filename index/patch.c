@@ -7,10 +7,8 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "index/packed_quads.h"
 #include "index/partition_private.h"
-#include "index/query/quad_walk.h"
-#include "index/term_set.h"
-#include "rdf/graph.h"
 #include "rdf/nquads.h"
 
 enum { CLEAR_DOCUMENTS = 10000 };
@@ -28,9 +26,7 @@ struct patching {
     size_t memory; /* of one batch */
     struct partition_reader *reader;
     struct index_batch *batch;
-    struct term_set uris; /* of graphs in the batch */
     struct patch *patch;
-    struct graph removed, added;
 };
 
 /* ---- between the threads ---- */
@@ -134,86 +130,6 @@ find_document(struct patching *patching, struct slice uri, struct index_document
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static bool
-is_removed(const struct graph *removed, const struct quad *quad)
-{
-    size_t low = 0, high = removed->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = quad_compare(&removed->quads[middle], quad);
-        if (order == 0) {
-            return true;
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return false;
-}
-
-static enum status
-keep_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    struct patching *patching = context;
-    return is_removed(&patching->removed, quad) ? STATUS_OK
-                                                : index_batch_quad(patching->batch, quad, why);
-}
-
-/* The quads that the graph has and keeps. */
-static enum status
-keep_quads(struct patching *patching, oid graph, struct reason *why)
-{
-    const struct quad_oids pattern = {.graph = graph};
-    const struct quad_sink sink = {keep_quad, patching};
-    return quad_walk(partition_reader_source(patching->reader), &pattern, ORDER_COUNT, &sink, why);
-}
-
-struct loading {
-    struct graph *graph;
-    struct slice uri;
-};
-
-static enum status
-take_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    struct loading *loading = context;
-    struct quad placed = *quad;
-    placed.graph = term_iri(loading->uri);
-    return graph_add(loading->graph, &placed, why);
-}
-
-static enum status
-load(struct graph *graph, struct slice uri, struct slice lines, struct reason *why)
-{
-    struct loading loading = {graph, uri};
-    const struct quad_sink sink = {take_quad, &loading};
-    graph_reset(graph);
-    TRY(nquads_parse(lines, NULL, &sink, why));
-    graph_sort_unique(graph);
-    return STATUS_OK;
-}
-
-static enum status
-patch_graph(struct patching *patching, struct slice uri, struct slice removed, struct slice added,
-            struct reason *why)
-{
-    struct index_document document;
-    oid graph;
-    TRY(find_document(patching, uri, &document, &graph, why));
-    if (graph == OID_NONE) {
-        size_t number;
-        return index_batch_add(patching->batch, &document, added, &number, why);
-    }
-    TRY(load(&patching->removed, uri, removed, why));
-    TRY(load(&patching->added, uri, added, why));
-    index_batch_begin(patching->batch, &document);
-    TRY(keep_quads(patching, graph, why));
-    for (size_t i = 0; i < patching->added.count; i++) {
-        TRY(index_batch_quad(patching->batch, &patching->added.quads[i], why));
-    }
-    index_batch_end(patching->batch);
-    return STATUS_OK;
-}
-
 /* ---- one patch ---- */
 
 /* Only commits end the process: nothing was written before. *broken: this one did. */
@@ -247,44 +163,44 @@ commit_alone(struct patching *patching, bool *broken, struct reason *why)
     return status;
 }
 
-static bool
-is_in_batch(const struct patching *patching, struct slice uri)
-{
-    const struct term term = term_iri(uri);
-    return term_set_find(&patching->uris, &term, term_hash(&term)) != NULL;
-}
-
-/* Its graphs into the batch. AGAIN: one of them is in the batch already, and nothing was added. */
 static enum status
-add_graphs(struct patching *patching, struct patch *patch, struct reason *why)
+add_graph(struct index_batch *batch, struct codec_reader *in, struct reason *why)
 {
-    struct codec_reader in = codec_reader_of(patch->request.payload);
-    (void)codec_get_u8(&in);
-    const uint64_t graphs = codec_get_varint(&in);
-    const struct codec_reader start = in;
-    for (uint64_t i = 0; i < graphs && !in.bad; i++) {
-        const struct slice uri = codec_get_slice(&in);
-        (void)codec_get_slice(&in);
-        (void)codec_get_slice(&in);
-        if (!in.bad && is_in_batch(patching, uri)) {
-            return STATUS_AGAIN;
-        }
-    }
-    if (!codec_at_end(&in)) {
+    const struct slice uri = codec_get_slice(in), removed = codec_get_slice(in);
+    const struct slice added = codec_get_slice(in);
+    const struct quad_sink removals = {index_batch_removal, batch};
+    const struct quad_sink additions = {index_batch_quad, batch};
+    if (in->bad) {
         return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
     }
-    in = start;
-    for (uint64_t i = 0; i < graphs; i++) {
-        const struct slice uri = codec_get_slice(&in);
-        const struct slice removed = codec_get_slice(&in), added = codec_get_slice(&in);
-        const struct term term = term_iri(uri);
-        if (is_in_batch(patching, uri)) {
-            return status_fail(why, STATUS_PROTOCOL, "a change names a graph twice");
-        }
-        (void)term_set_add(&patching->uris, &term);
-        TRY(patch_graph(patching, uri, removed, added, why));
-    }
+    index_batch_begin_patch(batch, uri);
+    TRY(nquads_parse(removed, NULL, &removals, why));
+    TRY(nquads_parse(added, NULL, &additions, why));
+    index_batch_end(batch);
     return STATUS_OK;
+}
+
+/* Its quads into the batch; after a failure nothing of it is there. */
+static enum status
+add_quads(struct index_batch *batch, const struct patch *patch, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(patch->request.payload);
+    const size_t before = index_batch_documents(batch);
+    enum status status = STATUS_OK;
+    if (codec_get_u8(&in) == PATCH_PACKED) {
+        status = packed_quads_read(&in, batch, why);
+    } else {
+        for (uint64_t n = codec_get_varint(&in); n > 0 && status == STATUS_OK; n--) {
+            status = add_graph(batch, &in, why);
+        }
+        if (status == STATUS_OK && !codec_at_end(&in)) {
+            status = status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+        }
+    }
+    if (status != STATUS_OK) {
+        index_batch_truncate(batch, before);
+    }
+    return status;
 }
 
 static enum status
@@ -370,12 +286,11 @@ carry_out(struct patching *patching, bool *broken, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(patching->patch->request.payload);
     index_batch_reset(patching->batch);
-    term_set_reset(&patching->uris);
     partition_reader_renew(patching->reader);
     switch ((enum patch_kind)codec_get_u8(&in)) {
     case PATCH_QUADS:
-        TRY(add_graphs(patching, patching->patch, why));
-        return commit_alone(patching, broken, why);
+    case PATCH_PACKED:
+        break; /* see work_together */
     case PATCH_CLEAR:
         return patch_clear(patching, &in, broken, why);
     case PATCH_CLEAR_ALL_BUT:
@@ -414,7 +329,7 @@ static bool
 is_quads(const struct patch *patch)
 {
     const struct slice payload = patch->request.payload;
-    return payload.length > 0 && payload.at[0] == PATCH_QUADS;
+    return payload.length > 0 && (payload.at[0] == PATCH_QUADS || payload.at[0] == PATCH_PACKED);
 }
 
 static enum status
@@ -430,48 +345,35 @@ work_alone(struct patching *patching, struct patch *patch, struct reason *why)
 }
 
 /* Large batches are cheaper by far: as many patches as fit go into one transaction. They are taken
- * off *list. When one of them is at fault, each is tried by itself. */
+ * off *list. One that is at fault fails by itself. */
 static enum status
 work_together(struct patching *patching, struct patch **list, struct reason *why)
 {
-    struct patch *first = *list, *last = NULL;
-    enum status status = STATUS_OK;
+    struct patch *first = *list, **next = list;
     bool broken = false;
     index_batch_reset(patching->batch);
-    term_set_reset(&patching->uris);
-    partition_reader_renew(patching->reader);
-    for (struct patch *patch = first; patch != NULL && is_quads(patch); patch = patch->next) {
+    while (*next != NULL && is_quads(*next) &&
+           index_batch_bytes(patching->batch) < patching->memory) {
+        struct patch *patch = *next;
         patch->first = index_batch_documents(patching->batch);
-        status = index_batch_bytes(patching->batch) >= patching->memory && last != NULL
-                     ? STATUS_AGAIN
-                     : add_graphs(patching, patch, why);
-        if (status != STATUS_OK) {
-            break;
-        }
+        patch->status = add_quads(patching->batch, patch, &patch->why);
         patch->count = index_batch_documents(patching->batch) - patch->first;
-        last = patch;
+        next = &patch->next;
     }
-    *list = last != NULL ? last->next : first->next;
-    (last != NULL ? last : first)->next = NULL;
-    const bool whole = last != NULL && (status == STATUS_OK || status == STATUS_AGAIN);
-    if (whole) {
-        status = commit(patching, &broken, why);
-        if (broken) {
-            drop(first);
-            return status;
-        }
+    *list = *next;
+    *next = NULL;
+    const enum status status = commit(patching, &broken, why);
+    if (broken) {
+        drop(first);
+        return status;
     }
     while (first != NULL) {
         struct patch *patch = first;
         first = patch->next;
-        if (!whole) {
-            TRY(work_alone(patching, patch, why));
-            continue;
-        }
-        patch->status = status;
-        if (status == STATUS_OK) {
+        if (patch->status == STATUS_OK && status == STATUS_OK) {
             count_changes(patching, patch, patch->first, patch->count);
-        } else {
+        } else if (patch->status == STATUS_OK) {
+            patch->status = status;
             patch->why = *why;
         }
         hand_back(patching->queue, patch);
@@ -490,9 +392,6 @@ patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t 
     }
     enum status status = partition_reader_open(&patching.reader, partition, why);
     patching.batch = index_batch_new(partition);
-    term_set_init(&patching.uris);
-    graph_init(&patching.removed, 0);
-    graph_init(&patching.added, 0);
     while (list != NULL && status == STATUS_OK) {
         if (is_quads(list)) {
             status = work_together(&patching, &list, why);
@@ -503,9 +402,6 @@ patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t 
         }
     }
     drop(list);
-    graph_release(&patching.removed);
-    graph_release(&patching.added);
-    term_set_release(&patching.uris);
     index_batch_free(patching.batch);
     partition_reader_close(patching.reader);
     return status;

@@ -14,9 +14,10 @@
 #include "index/partition.h"
 
 enum patch_kind {
-    PATCH_QUADS = 1,        /* graphs, each with quads to remove and to add: one transaction */
-    PATCH_CLEAR = 2,        /* graphs to be emptied: one transaction */
-    PATCH_CLEAR_ALL_BUT = 3 /* all graphs except the one named, if any: many transactions */
+    PATCH_QUADS = 1,         /* graphs, each with quads to remove and to add: one transaction */
+    PATCH_CLEAR = 2,         /* graphs to be emptied: one transaction */
+    PATCH_CLEAR_ALL_BUT = 3, /* all graphs except the one named, if any: many transactions */
+    PATCH_PACKED = 4         /* quads to add, packed_quads.h: one transaction */
 };
 
 struct patch {

@@ -24,6 +24,10 @@ enum status quads_apply(struct quads *quads, struct transaction *transaction,
 enum status quads_read(struct quads *quads, enum quad_order order, const struct row *prefix,
                        unsigned bound, struct row_vector *rows, struct reason *why);
 
+/* The writer's own view: of rows, which ascend, those that are in the tree stay. */
+enum status quads_keep_present(struct quads *quads, enum quad_order order, struct row_vector *rows,
+                               struct reason *why);
+
 /* The order whose first places are those bound in pattern; *bound gets their number. */
 enum quad_order quads_order_for(const struct quad_oids *pattern, unsigned *bound);
 /* Whether `order` begins with the bound places; *bound as above. */

@@ -104,6 +104,43 @@ quads_read(struct quads *quads, enum quad_order order, const struct row *prefix,
     return status == STATUS_END ? STATUS_OK : status;
 }
 
+enum status
+quads_keep_present(struct quads *quads, enum quad_order order, struct row_vector *rows,
+                   struct reason *why)
+{
+    struct row *old = memory_alloc(ROWS_BLOCK_MOST * sizeof(*old));
+    struct fence_cursor cursor;
+    fence_open(&cursor, quads->trees[order], NULL);
+    enum status status = STATUS_OK;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count && status == STATUS_OK;) {
+        uint8_t key[ROW_KEY_SIZE];
+        size_t n = 0;
+        row_key(&rows->rows[i], key);
+        status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+        if (status == STATUS_OK) {
+            status = rows_read(order, cursor.block, cursor.block_length, old, &n, why);
+        }
+        const bool all = fence_is_last(&cursor);
+        for (size_t at = 0; i < rows->count && status == STATUS_OK; i++) {
+            const struct row row = rows->rows[i];
+            if (!all && !row_within(&row, cursor.fence, cursor.fence_length)) {
+                break;
+            }
+            while (at < n && row_compare(&old[at], &row) < 0) {
+                at++;
+            }
+            if (at < n && row_compare(&old[at], &row) == 0) {
+                rows->rows[kept++] = row;
+            }
+        }
+    }
+    fence_close(&cursor);
+    free(old);
+    rows->count = kept;
+    return status;
+}
+
 /* ---- scans ---- */
 
 struct quads_scan {

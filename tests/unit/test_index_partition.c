@@ -1,6 +1,8 @@
 /* Replacement of documents against a model: random batches, dumps, verify, search, reopening. */
 #include "tests/unit/index_fixture.h"
 
+#include "index/packed_quads.h"
+
 enum { DOCUMENTS = 120, ROUNDS = 40 };
 
 static struct buf model[DOCUMENTS]; /* N-Quads of each document now; empty: not there */
@@ -176,6 +178,133 @@ hits(struct partition *partition, const char *words)
     return count;
 }
 
+static size_t
+patch(struct index_batch *batch, const char *removed, const char *added)
+{
+    struct reason why = {""};
+    const struct quad_sink removals = {index_batch_removal, batch};
+    const struct quad_sink additions = {index_batch_quad, batch};
+    index_batch_begin_patch(batch, SLICE("http://a.example/"));
+    must(nquads_parse(slice_string(removed), NULL, &removals, &why), &why);
+    must(nquads_parse(slice_string(added), NULL, &additions, &why), &why);
+    return index_batch_end(batch);
+}
+
+static void
+patches_change_what_they_name(void **state)
+{
+    (void)state;
+    char where[64];
+    struct reason why = {""};
+    struct partition *partition = fresh(where);
+    struct index_batch *batch = index_batch_new(partition);
+    struct buf dump;
+    buf_init(&dump, 1 << 16);
+    put(partition, 5, false,
+        "<http://s/> <http://p/> \"one\" .\n<http://s/> <http://p/> \"two\" .\n");
+    /* Of three in one batch the last that has a quad decides; a dropped one counts for nothing. */
+    const size_t first = patch(batch, "<http://s/> <http://p/> \"one\" .\n",
+                               "<http://s/> <http://p/> \"three\" .\n");
+    const size_t second = patch(batch,
+                                "<http://s/> <http://p/> \"three\" .\n"
+                                "<http://n/> <http://n/> <http://n/> .\n",
+                                "<http://s/> <http://p/> \"two\" .\n");
+    const size_t dropped = patch(batch, "", "<http://s/> <http://p/> \"dropped\" .\n");
+    index_batch_truncate(batch, dropped);
+    const size_t third = patch(batch, "",
+                               "<http://s/> <http://p/> \"one\" .\n"
+                               "<http://t/> <http://p/> \"four\" .\n");
+    must(index_batch_commit(batch, &why), &why);
+    assert_int_equal(index_batch_result(batch, first)->removed, 0);
+    assert_int_equal(index_batch_result(batch, first)->added, 0);
+    assert_int_equal(index_batch_result(batch, second)->added, 0);
+    assert_int_equal(index_batch_result(batch, third)->added, 1);
+    fixture_dump(partition, where, &dump);
+    assert_string_equal(dump.data, "<http://s/> <http://p/> \"one\" <http://a.example/> .\n"
+                                   "<http://s/> <http://p/> \"two\" <http://a.example/> .\n"
+                                   "<http://t/> <http://p/> \"four\" <http://a.example/> .\n");
+    /* The graph keeps its generation; the next crawl compares quads, having no digest. */
+    assert_int_equal(put(partition, 4, false, "").outcome, DOCUMENT_STALE);
+    const struct index_result r =
+        put(partition, 6, false,
+            "<http://s/> <http://p/> \"two\" .\n<http://s/> <http://p/> \"x\" .\n");
+    assert_int_equal(r.outcome, DOCUMENT_CHANGED);
+    assert_int_equal(r.added, 1);
+    assert_int_equal(r.removed, 2);
+    /* Doubles, and more rows than are sorted in place. */
+    index_batch_reset(batch);
+    index_batch_begin_patch(batch, SLICE("http://b.example/"));
+    const struct term p = term_iri(SLICE("http://p/"));
+    const uint32_t predicate = index_batch_term(batch, &p);
+    for (int i = 300; i > 0; i--) {
+        char text[16];
+        snprintf(text, sizeof(text), "%03d", i % 150);
+        const struct term value = term_literal(slice_string(text));
+        index_batch_triple(batch, predicate, predicate, index_batch_term(batch, &value));
+    }
+    const size_t many = index_batch_end(batch);
+    must(index_batch_commit(batch, &why), &why);
+    assert_int_equal(index_batch_result(batch, many)->added, 150);
+    fixture_verify(partition, where);
+    buf_release(&dump);
+    index_batch_free(batch);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
+/* Every prefix of a packed change, and every byte of it changed, is taken or refused; what is taken
+ * can be committed and verified. */
+static void
+packed_quads_are_read_or_refused(void **state)
+{
+    (void)state;
+    char where[64];
+    struct reason why = {""};
+    struct partition *partition = fresh(where);
+    struct index_batch *batch = index_batch_new(partition);
+    struct term_set terms;
+    struct buf packed, damaged;
+    term_set_init(&terms);
+    buf_init(&packed, 1 << 16);
+    buf_init(&damaged, 1 << 16);
+    const struct term subject = term_iri(SLICE("http://s/")), blank = term_blank(SLICE("b"));
+    struct term text = term_literal(SLICE("text")), typed = text;
+    text.language = SLICE("en");
+    typed.datatype = SLICE("http://t/");
+    const uint32_t s = term_set_add(&terms, &subject), b = term_set_add(&terms, &blank);
+    const uint32_t t = term_set_add(&terms, &text), d = term_set_add(&terms, &typed);
+    struct packed_quad quads[] = {{b, s, t, s}, {s, s, d, s}, {b, s, b, s}};
+    packed_quads_write(&packed, &terms, quads, 3);
+    unsigned refused = 0, taken = 0;
+    for (size_t i = 0; i < packed.length * 4; i++) {
+        static const uint8_t patterns[] = {0x01, 0x80, 0xff};
+        const size_t at = i / 4;
+        buf_reset(&damaged);
+        (void)buf_append(&damaged, packed.data, i % 4 == 3 ? at : packed.length);
+        if (i % 4 < 3) {
+            damaged.data[at] ^= (char)patterns[i % 4];
+        }
+        struct codec_reader in = codec_reader_of(buf_slice(&damaged));
+        const size_t before = index_batch_documents(batch);
+        const enum status status = packed_quads_read(&in, batch, &why);
+        assert_true(status == STATUS_OK || status == STATUS_PROTOCOL);
+        if (status != STATUS_OK) {
+            index_batch_truncate(batch, before);
+        }
+        taken += status == STATUS_OK;
+        refused += status != STATUS_OK;
+    }
+    assert_true(taken > 20 && refused > 40);
+    must(index_batch_commit(batch, &why), &why);
+    fixture_verify(partition, where);
+    term_set_release(&terms);
+    buf_release(&packed);
+    buf_release(&damaged);
+    index_batch_free(batch);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
 static void
 searches_find_what_is_in_the_graphs_now(void **state)
 {
@@ -240,6 +369,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_batches_agree_with_the_model),
         cmocka_unit_test(outcomes_say_what_changed),
+        cmocka_unit_test(patches_change_what_they_name),
+        cmocka_unit_test(packed_quads_are_read_or_refused),
         cmocka_unit_test(searches_find_what_is_in_the_graphs_now),
         cmocka_unit_test(terms_of_every_shape_come_back),
     };

@@ -1,0 +1,30 @@
+/* What the documents of a batch change: each graph's new rows against its old ones. */
+#ifndef INDEX_DIFFERENCES_H
+#define INDEX_DIFFERENCES_H
+
+#include "index/batch_private.h"
+#include "index/oid_sort.h"
+
+struct differences {
+    struct index_batch *batch;
+    uint64_t old_terms;          /* terms with a greater number are new in this batch */
+    struct quad_change *changes; /* of all graphs so far, sorted; the caller's */
+    size_t count, capacity;
+    /* Private: of the graph at hand. */
+    struct new_row *rows, *sorted;
+    size_t row_count, row_capacity;
+    struct sort_item *items, *spare;
+    struct row_vector old;
+};
+
+void differences_init(struct differences *differences, struct index_batch *batch,
+                      uint64_t old_terms);
+/* Of one document, or of n patches of one graph in their order; graphs must come in the order of
+ * their identifiers. Fills added and removed of each one's result: of patches, each change counts
+ * for the last one that wanted it. */
+enum status differences_add(struct differences *differences,
+                            struct batch_document *const *documents, size_t n, struct reason *why);
+/* All but the changes. */
+void differences_release(struct differences *differences);
+
+#endif
