@@ -1,0 +1,273 @@
+/* quadrille slice: a dataset into the documents that describe its resources. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/import_files.h"
+#include "dumps/slicer.h"
+#include "rdf/writer.h"
+
+enum { OUTPUT_BYTES = 1 << 20, SPACES_MAXIMUM = FLAG_LIST_MAXIMUM, MEBIBYTE_SHIFT = 20 };
+
+struct slice_flags {
+    const char *slicing, *replacement, *suffix, *format, *temporary, *output;
+    struct flag_list prefixes;
+    int64_t memory, disk, threads;
+    bool lenient, quiet;
+};
+
+/* Documents of several threads go out whole. */
+struct output {
+    int descriptor;
+    pthread_mutex_t lock;
+    struct buf *texts; /* one for each thread */
+};
+
+static enum status
+write_all(int descriptor, struct slice bytes, struct reason *why)
+{
+    while (bytes.length > 0) {
+        const ssize_t n = write(descriptor, bytes.at, bytes.length);
+        if (n < 0 && errno != EINTR) {
+            return status_fail_errno(why, "cannot write documents");
+        }
+        if (n > 0) {
+            bytes = slice_of(bytes.at + n, bytes.length - (size_t)n);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+flush(struct output *output, struct buf *text, struct reason *why)
+{
+    pthread_mutex_lock(&output->lock);
+    const enum status status = write_all(output->descriptor, buf_slice(text), why);
+    pthread_mutex_unlock(&output->lock);
+    buf_reset(text);
+    return status;
+}
+
+/* As N-Quads whose graph is the document. */
+static enum status
+write_document(void *context, unsigned thread, const struct sliced_document *document,
+               struct reason *why)
+{
+    struct output *output = context;
+    struct buf *text = &output->texts[thread];
+    const struct term iri = term_iri(document->uri);
+    struct buf graph;
+    buf_init(&graph, SIZE_MAX / 2);
+    nquads_write_term(&graph, &iri);
+    buf_append_string(&graph, " .\n");
+    for (struct slice rest = document->lines; rest.length > 0;) {
+        const size_t line = slice_find(rest, '\n') + 1;
+        buf_append_slice(text, slice_of(rest.at, line - strlen(".\n")));
+        buf_append_slice(text, buf_slice(&graph));
+        rest = slice_of(rest.at + line, rest.length - line);
+    }
+    buf_release(&graph);
+    return text->length < OUTPUT_BYTES ? STATUS_OK : flush(output, text, why);
+}
+
+static enum status
+group(struct slicer *slicer, unsigned threads, int descriptor, struct reason *why)
+{
+    struct output output = {.descriptor = descriptor,
+                            .texts = memory_zero(threads, sizeof *output.texts)};
+    pthread_mutex_init(&output.lock, NULL);
+    for (unsigned i = 0; i < threads; i++) {
+        buf_init(&output.texts[i], SIZE_MAX / 2);
+    }
+    enum status status = slicer_group(slicer, write_document, &output, why);
+    for (unsigned i = 0; i < threads; i++) {
+        if (status == STATUS_OK) {
+            status = flush(&output, &output.texts[i], why);
+        }
+        buf_release(&output.texts[i]);
+    }
+    pthread_mutex_destroy(&output.lock);
+    free(output.texts);
+    return status;
+}
+
+static enum status
+read_files(struct slicer *slicer, const struct slice_flags *flags, char **paths, int n,
+           struct reason *why)
+{
+    const struct quad_sink sink = {slicer_take, slicer};
+    uint64_t problems = 0;
+    enum status status = STATUS_OK;
+    for (int i = 0; i < n && status == STATUS_OK; i++) {
+        const struct import_source source = {
+            .path = paths[i],
+            .format = flags->format != NULL ? rdf_format_of_name(slice_string(flags->format))
+                                            : RDF_FORMAT_NONE,
+            .lenient = flags->lenient};
+        slicer_next_file(slicer);
+        status = import_read(&source, &sink, &problems, why);
+    }
+    if (problems > 0) {
+        fprintf(stderr, "quadrille slice: %llu statements were malformed and left out\n",
+                (unsigned long long)problems);
+    }
+    return status;
+}
+
+static void
+tell(const struct slicer *slicer)
+{
+    struct slicer_counts counts;
+    slicer_counted(slicer, &counts);
+    fprintf(stderr,
+            "%llu triples, %llu of no resource here; %llu documents of %llu triples; "
+            "%llu over a limit; %.1f MB of temporary files\n",
+            (unsigned long long)counts.triples, (unsigned long long)counts.outside,
+            (unsigned long long)counts.documents, (unsigned long long)counts.lines,
+            (unsigned long long)counts.cut, (double)counts.disk / 1e6);
+}
+
+/* "PREFIX" or "PREFIX=METHOD"; no prefix at all: every IRI. */
+static enum status
+read_spaces(const struct slice_flags *flags, struct slice_space *spaces, size_t *count,
+            struct reason *why)
+{
+    enum slicing usual = SLICING_SUBJECT;
+    if (flags->slicing != NULL && !slicing_of_name(slice_string(flags->slicing), &usual)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--slicing %s is not subject, subject-object, cbd, scbd or msg",
+                           flags->slicing);
+    }
+    const struct slice_space space = {.slicing = usual,
+                                      .replaced = flags->replacement != NULL,
+                                      .replacement = slice_string(flags->replacement),
+                                      .suffix = slice_string(flags->suffix)};
+    spaces[0] = space;
+    *count = flags->prefixes.count > 0 ? flags->prefixes.count : 1;
+    for (size_t i = 0; i < flags->prefixes.count; i++) {
+        const char *text = flags->prefixes.items[i], *method = strrchr(text, '=');
+        spaces[i] = space;
+        spaces[i].prefix = slice_string(text);
+        if (method != NULL && slicing_of_name(slice_string(method + 1), &spaces[i].slicing)) {
+            spaces[i].prefix.length = (size_t)(method - text);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+slice_files(const struct slice_flags *flags, char **paths, int n, struct reason *why)
+{
+    struct slice_space spaces[SPACES_MAXIMUM];
+    struct slicer_options options;
+    slicer_options_default(&options, flags->temporary);
+    options.spaces = spaces;
+    TRY(read_spaces(flags, spaces, &options.count, why));
+    options.memory = (uint64_t)flags->memory << MEBIBYTE_SHIFT;
+    options.disk = (uint64_t)flags->disk << MEBIBYTE_SHIFT;
+    options.threads = flags->threads > 0 ? (unsigned)flags->threads : options.threads;
+    int descriptor = STDOUT_FILENO;
+    if (flags->output != NULL) {
+        descriptor = open(flags->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (descriptor < 0) {
+            return status_fail_errno(why, "cannot write %s", flags->output);
+        }
+    }
+    struct slicer *slicer = slicer_new(&options);
+    enum status status = read_files(slicer, flags, paths, n, why);
+    if (status == STATUS_OK) {
+        status = group(slicer, options.threads, descriptor, why);
+    }
+    if (status == STATUS_OK && !flags->quiet) {
+        tell(slicer);
+    }
+    slicer_free(slicer);
+    if (flags->output != NULL && close(descriptor) != 0 && status == STATUS_OK) {
+        status = status_fail_errno(why, "cannot write %s", flags->output);
+    }
+    return status;
+}
+
+static enum status
+check_flags(const struct slice_flags *flags, int n, struct reason *why)
+{
+    if (n == 0) {
+        return status_fail(why, STATUS_MISUSE, "which FILE? See --help");
+    }
+    if (flags->format != NULL &&
+        rdf_format_of_name(slice_string(flags->format)) == RDF_FORMAT_NONE) {
+        return status_fail(why, STATUS_MISUSE, "--format %s is no RDF syntax", flags->format);
+    }
+    if (flags->threads < 0 || flags->threads > 64) {
+        return status_fail(why, STATUS_MISUSE, "--threads is 1 to 64");
+    }
+    if (flags->disk < 1 || flags->disk > INT64_MAX >> MEBIBYTE_SHIFT) {
+        return status_fail(why, STATUS_MISUSE, "--disk is a number of MiB");
+    }
+    return flags->memory >= 64 && flags->memory <= 1 << 20
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE, "--memory is 64 to 1048576 MiB");
+}
+
+int
+command_slice(int argc, char **argv)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct slice_flags slice = {
+        .memory = 512, .disk = 1 << 20, .temporary = temporary != NULL ? temporary : "/var/tmp"};
+    const struct flag flags[] = {
+        {"slicing", 's', FLAG_STRING, "METHOD", &slice.slicing,
+         "Which triples describe a resource: subject (the usual), subject-object, cbd, scbd, msg."},
+        {"prefix", 'p', FLAG_REPEATED, "IRI[=METHOD]", &slice.prefixes,
+         "Only resources whose IRIs begin so are described."},
+        {"replacement", 0, FLAG_STRING, "IRI", &slice.replacement,
+         "Documents begin with this where resources begin with their prefix."},
+        {"suffix", 0, FLAG_STRING, "TEXT", &slice.suffix,
+         "Documents end with this, behind the resource's IRI without its fragment."},
+        {"format", 'f', FLAG_STRING, "FORMAT", &slice.format,
+         "nquads, ntriples, turtle, trig, rdfxml or jsonld, instead of what the name tells."},
+        {"output", 'o', FLAG_STRING, "FILE", &slice.output,
+         "Writes there, not to standard output."},
+        {"memory", 0, FLAG_INTEGER, "MIB", &slice.memory, "Memory to use, about (512)."},
+        {"disk", 0, FLAG_INTEGER, "MIB", &slice.disk,
+         "The most that temporary files may take (1048576)."},
+        {"temporary", 0, FLAG_STRING, "DIR", &slice.temporary,
+         "Where temporary files go ($TMPDIR, /var/tmp)."},
+        {"threads", 0, FLAG_INTEGER, "N", &slice.threads, "Threads (one for each processor)."},
+        {"lenient", 0, FLAG_SWITCH, NULL, &slice.lenient,
+         "Leaves malformed statements out instead of stopping at the first."},
+        {"quiet", 'q', FLAG_SWITCH, NULL, &slice.quiet, "Does not tell what was done."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille slice",
+        .synopsis = "[OPTION]... FILE...",
+        .summary = "cut a dataset into the documents that describe its resources",
+        .description =
+            "Reads dumps of a dataset and writes, as N-Quads, what resolving each resource would "
+            "give if its publisher describes resources by METHOD; the graph is the document. "
+            "Files may be N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, plain or packed; - "
+            "is standard input. Statements of N-Quads belong to the document that their graph "
+            "names.\n\n"
+            "Memory and disk are bounded; time grows with the size of the dumps. Blank nodes of "
+            "different files are different.",
+        .examples = "quadrille slice --slicing cbd --prefix http://example.com/id/ dump.nt.gz",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        status = check_flags(&slice, n, &why);
+    }
+    if (status == STATUS_OK) {
+        status = slice_files(&slice, operands, n, &why);
+    }
+    return cli_end(&program, status, &why);
+}
