@@ -22,6 +22,7 @@ struct answer {
     uint64_t timeout_ms;
     struct slice default_graph;
     enum index_answer answer;
+    bool with_sets;
 };
 
 /* ---- the request ---- */
@@ -49,7 +50,9 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     case INDEX_STREAM_VERIFY:
     case INDEX_STREAM_BACKUP:
     case INDEX_STREAM_COMPACT:
+        return true;
     case INDEX_STREAM_COUNTS:
+        answer->with_sets = codec_get_u8(in) != 0;
         return true;
     }
     return false;
@@ -366,7 +369,7 @@ answer_produce(void *context, struct cursor *cursor, struct reason *why)
     case INDEX_STREAM_COMPACT:
         return partition_compact(partition, cursor_cancelled(cursor), take_piece, cursor, why);
     case INDEX_STREAM_COUNTS:
-        return partition_counts(partition, take_piece, cursor, why);
+        return partition_counts(partition, answer->with_sets, take_piece, cursor, why);
     default:
         return produce_read(answer, cursor, why);
     }

@@ -401,6 +401,7 @@ struct commit {
     size_t count;
     struct totals totals;
     struct change_set *set;
+    struct census census;
     bool published;
 };
 
@@ -462,7 +463,7 @@ find_differences(struct commit *commit, struct reason *why)
     struct index_batch *batch = commit->batch;
     uint64_t added;
     struct differences differences;
-    differences_init(&differences, batch, commit->totals.terms);
+    differences_init(&differences, batch, &commit->census, commit->totals.terms);
     TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added, why));
     count_literals(commit, added);
     for (size_t i = 0; i < batch->count; i++) {
@@ -502,7 +503,10 @@ write_document(struct commit *commit, const struct batch_document *d, uint64_t n
         entry.indexed_ms = d->old.indexed_ms;
     }
     memcpy(entry.digest, d->result.digest, sizeof(entry.digest));
-    commit->totals.documents += (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
+    const int documents = (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
+    commit->totals.documents += (uint64_t)documents;
+    census_document(&commit->census, commit->batch->terms.terms[d->graph].term.value, documents,
+                    (int64_t)(d->result.quads - (d->known ? d->old.quads : 0)));
     return documents_put(commit->batch->partition->documents, commit->transaction, d->graph_id,
                          &entry, why);
 }
@@ -526,9 +530,12 @@ write_documents(struct commit *commit, struct reason *why)
     oid type;
     TRY(lexicon_find(partition->lexicon, &type_term, &type, why));
     commit->totals.batches++;
+    census_finish(&commit->census);
+    const struct statistics_change change = {
+        .set = commit->set, .census = &commit->census, .type = type, .totals = &commit->totals};
     gate_enter_writing(&partition->gate);
-    status = statistics_apply(partition->statistics, commit->transaction, commit->set, type,
-                              &commit->totals, why);
+    status =
+        statistics_apply(partition->statistics, partition->sets, commit->transaction, &change, why);
     gate_leave(&partition->gate);
     return status;
 }
@@ -555,6 +562,7 @@ finish(struct commit *commit, enum status status, struct reason *why)
     } else {
         gate_enter_writing(&partition->gate);
         transaction_abort(commit->transaction);
+        (void)characteristic_sets_reload(partition->sets, NULL);
         gate_leave(&partition->gate);
         (void)lexicon_forget(partition->lexicon, NULL);
     }
@@ -589,9 +597,11 @@ index_batch_commit(struct index_batch *batch, struct reason *why)
         status = transaction_begin(&commit.transaction, partition->environment, why);
     }
     if (status == STATUS_OK && any) {
+        census_init(&commit.census);
         commit.documents = memory_alloc(batch->count * sizeof(struct batch_document *));
         status = finish(&commit, write_all(&commit, why), why);
         free(commit.documents);
+        census_release(&commit.census);
     }
     pthread_mutex_unlock(&partition->writer);
     return status;

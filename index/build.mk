@@ -1,13 +1,14 @@
 index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_fault.o \
 	index/fences.o index/oid_sort.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o \
 	index/term_set.o index/term_blocks.o index/nodes.o index/lexicon.o index/documents.o \
-	index/statistics.o index/literals.o index/partition.o index/batch.o index/differences.o index/reader.o \
-	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/links.o \
+	index/statistics.o index/predicate_sets.o index/census.o index/characteristic_sets.o index/literals.o index/partition.o index/batch.o index/differences.o index/reader.o \
+	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/statistics_check.o index/links.o \
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
-	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/counts.o index/backup.o \
+	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/environment_care.o index/federation.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
-	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service tests/unit/test_index_care
+	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service tests/unit/test_index_care \
+	tests/unit/test_index_statistics
 FUZZERS += fuzz_index_blocks

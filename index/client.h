@@ -69,6 +69,30 @@ enum status index_backup(struct index_client *client, size_t partition, index_pi
 enum status index_compact(struct index_client *client, index_piece *piece, void *context,
                           struct reason *why);
 
+/* The counters that every batch keeps exact, of all partitions together: PROTOCOL.md, stream
+ * COUNTS. Sorted by kind and name. */
+enum index_count_kind {
+    INDEX_COUNT_TOTAL = 'T',     /* a count; named as in PROTOCOL.md */
+    INDEX_COUNT_PREDICATE = 'P', /* quads, subjects (each once in a document) */
+    INDEX_COUNT_CLASS = 'C',     /* quads */
+    INDEX_COUNT_HOST = 'H',      /* quads, documents; named by registrable domain, "" for none */
+    INDEX_COUNT_SET = 'S'        /* subjects, then quads of each predicate of the name */
+};
+struct index_count {
+    char kind;
+    struct slice name; /* terms in N-Triples form, parted by blanks */
+    uint64_t *numbers;
+    size_t n;
+};
+struct index_counts;
+enum status index_counts_get(struct index_client *client, bool with_sets,
+                             struct index_counts **counts, struct reason *why);
+void index_counts_free(struct index_counts *counts);
+const struct index_count *index_counts_of(const struct index_counts *counts, char kind,
+                                          size_t *count);
+/* 0 when nothing has the name. */
+uint64_t index_counts_total(const struct index_counts *counts, const char *name);
+
 /* A VoID description (https://www.w3.org/TR/void/) of all partitions together, in Turtle, from
  * the counters that every batch keeps exact: no quad is read. */
 struct index_void_options {

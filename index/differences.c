@@ -12,12 +12,18 @@ struct new_row {
     bool removed, present;
 };
 
+struct row_run {
+    const struct row *rows;
+    size_t count;
+};
+
 enum { FEW = 24 /* rows that are sorted in place */ };
 
 void
-differences_init(struct differences *differences, struct index_batch *batch, uint64_t old_terms)
+differences_init(struct differences *differences, struct index_batch *batch, struct census *census,
+                 uint64_t old_terms)
 {
-    *differences = (struct differences){.batch = batch, .old_terms = old_terms};
+    *differences = (struct differences){.batch = batch, .census = census, .old_terms = old_terms};
 }
 
 void
@@ -28,6 +34,7 @@ differences_release(struct differences *differences)
     free(differences->items);
     free(differences->spare);
     row_vector_release(&differences->old);
+    row_vector_release(&differences->subject);
 }
 
 /* ---- new rows ---- */
@@ -218,6 +225,56 @@ patch(struct differences *differences, struct batch_document *const *documents, 
     return STATUS_OK;
 }
 
+/* ---- subjects ---- */
+
+/* The old rows of the subject, which *at goes on from. Of a patch they are read, since only those
+ * that it names were looked up. */
+static enum status
+rows_before(struct differences *differences, const struct batch_document *d, oid subject,
+            size_t *at, struct row_run *rows, struct reason *why)
+{
+    const struct row_vector *old = &differences->old;
+    *rows = (struct row_run){NULL, 0};
+    if (!d->known || d->old.quads == 0 || is_new(differences, subject)) {
+        return STATUS_OK;
+    }
+    if (d->patch) {
+        const struct row prefix = {{d->graph_id, subject}};
+        differences->subject.count = 0;
+        TRY(quads_read(differences->batch->partition->quads, ORDER_CSPO, &prefix, 2,
+                       &differences->subject, why));
+        *rows = (struct row_run){differences->subject.rows, differences->subject.count};
+        return STATUS_OK;
+    }
+    while (*at < old->count && old->rows[*at].place[1] < subject) {
+        ++*at;
+    }
+    rows->rows = old->rows + *at;
+    while (*at < old->count && old->rows[*at].place[1] == subject) {
+        ++*at;
+        rows->count++;
+    }
+    return STATUS_OK;
+}
+
+/* Tells the census of the subjects of the changes from the first on, which are of one graph. */
+static enum status
+count_subjects(struct differences *differences, const struct batch_document *d, size_t first,
+               struct reason *why)
+{
+    const struct quad_change *changes = differences->changes;
+    size_t at = 0;
+    for (size_t i = first, end; i < differences->count; i = end) {
+        const oid subject = changes[i].quad.subject;
+        struct row_run old;
+        for (end = i + 1; end < differences->count && changes[end].quad.subject == subject; end++) {
+        }
+        TRY(rows_before(differences, d, subject, &at, &old, why));
+        census_subject(differences->census, old.rows, old.count, changes + i, end - i);
+    }
+    return STATUS_OK;
+}
+
 enum status
 differences_add(struct differences *differences, struct batch_document *const *documents, size_t n,
                 struct reason *why)
@@ -228,6 +285,8 @@ differences_add(struct differences *differences, struct batch_document *const *d
         gather(differences, documents[i], (uint32_t)i, documents[0]->graph_id);
     }
     sort_rows(differences);
-    return documents[0]->patch ? patch(differences, documents, why)
-                               : replace(differences, documents[0], why);
+    const size_t first = differences->count;
+    TRY(documents[0]->patch ? patch(differences, documents, why)
+                            : replace(differences, documents[0], why));
+    return count_subjects(differences, documents[0], first, why);
 }

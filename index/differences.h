@@ -7,6 +7,7 @@
 
 struct differences {
     struct index_batch *batch;
+    struct census *census;       /* the caller's: told of all subjects that change */
     uint64_t old_terms;          /* terms with a greater number are new in this batch */
     struct quad_change *changes; /* of all graphs so far, sorted; the caller's */
     size_t count, capacity;
@@ -15,10 +16,11 @@ struct differences {
     size_t row_count, row_capacity;
     struct sort_item *items, *spare;
     struct row_vector old;
+    struct row_vector subject;
 };
 
 void differences_init(struct differences *differences, struct index_batch *batch,
-                      uint64_t old_terms);
+                      struct census *census, uint64_t old_terms);
 /* Of one document, or of n patches of one graph in their order; graphs must come in the order of
  * their identifiers. Fills added and removed of each one's result: of patches, each change counts
  * for the last one that wanted it. */

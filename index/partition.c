@@ -116,6 +116,7 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(environment_open(&partition->environment, &environment, why));
     TRY(tree_open(&partition->statistics, partition->environment, "statistics", why));
     TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
+    TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
     TRY(tree_open(&partition->documents, partition->environment, "documents", why));
     TRY(quads_open(&partition->quads, partition->environment, &partition->gate, why));
     TRY(lexicon_open(&partition->lexicon, partition->environment, &partition->gate,
@@ -170,6 +171,7 @@ partition_close(struct partition *partition)
     lexicon_close(partition->lexicon);
     quads_close(partition->quads);
     tree_close(partition->documents);
+    characteristic_sets_close(partition->sets);
     tree_close(partition->statistics);
     environment_close(partition->environment);
     snapshots_free(partition->snapshots);

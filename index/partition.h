@@ -11,6 +11,7 @@
 
 #include "index/documents.h"
 #include "index/source.h"
+#include "index/statistics.h"
 
 struct partition;
 
@@ -126,9 +127,8 @@ enum status partition_backup(struct partition *partition, partition_report *piec
 enum status partition_compact(struct partition *partition, const atomic_bool *cancel,
                               partition_report *report, void *context, struct reason *why);
 
-/* Lines "quads TAB n", "documents", "terms", "literals", then "P TAB n TAB <predicate>" and
- * "C TAB n TAB class": all as of one commit. */
-enum status partition_counts(struct partition *partition, partition_report *report, void *context,
-                             struct reason *why);
+/* Lines of counters, all as of one commit: PROTOCOL.md, stream COUNTS. */
+enum status partition_counts(struct partition *partition, bool with_sets, partition_report *report,
+                             void *context, struct reason *why);
 
 #endif

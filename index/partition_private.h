@@ -17,6 +17,7 @@ struct partition {
     struct quads *quads;
     struct lexicon *lexicon;
     struct tree *documents, *statistics;
+    struct characteristic_sets *sets;
     char *folder;
 
     pthread_mutex_t mutex; /* guards what follows */
@@ -52,5 +53,11 @@ struct partition_reader {
     uint64_t total; /* quads when the snapshot was taken */
     struct quad_source source;
 };
+
+/* Counts hosts, sets of predicates and subjects anew and compares; say gets a line for each
+ * difference, and one that all is told. The writer is kept away by the caller. */
+typedef enum status statistics_say(void *context, bool wrong, const char *text, struct reason *why);
+enum status statistics_check(struct partition *partition, struct partition_reader *reader,
+                             statistics_say *say, void *context, struct reason *why);
 
 #endif

@@ -62,13 +62,28 @@ source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, 
     struct partition *partition = reader->partition;
     if (pattern->predicate != OID_NONE && pattern->subject == OID_NONE &&
         pattern->object == OID_NONE && pattern->graph == OID_NONE) {
+        struct statistic_count count = {0};
         gate_enter_reading(&partition->gate);
         const enum status status = statistics_count(partition->statistics, STATISTIC_PREDICATE,
-                                                    pattern->predicate, rows, why);
+                                                    pattern->predicate, &count, why);
         gate_leave(&partition->gate);
+        *rows = count.quads;
         return status;
     }
     return quads_estimate(partition->quads, pattern, reader->total, rows, why);
+}
+
+static enum status
+source_estimate_star(void *context, const oid *predicates, size_t count, double *subjects,
+                     double *rows, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct partition *partition = reader->partition;
+    gate_enter_reading(&partition->gate);
+    const enum status status =
+        characteristic_sets_estimate(partition->sets, predicates, count, subjects, rows, why);
+    gate_leave(&partition->gate);
+    return status;
 }
 
 static enum status
@@ -151,6 +166,7 @@ partition_reader_open(struct partition_reader **result, struct partition *partit
                                           .scan_next = source_scan_next,
                                           .scan_close = source_scan_close,
                                           .estimate = source_estimate,
+                                          .estimate_star = source_estimate_star,
                                           .search = source_search,
                                           .search_next = source_search_next,
                                           .search_close = source_search_close};
