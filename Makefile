@@ -85,7 +85,7 @@ help:
 	@echo 'make all          programs in $(BUILD)/bin'
 	@echo 'make run          crawl the example web; SEEDS="https://example.org/" for another'
 	@echo 'make check        every test; ends with the counts'
-	@echo 'make bench        pages per second of each stage, beside stock tools'
+	@echo 'make bench        rates of each part and stage, beside stock tools; SECTIONS="stores index" for some'
 	@echo 'make conformance  the W3C and other suites, one row each'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make asan ubsan fuzz format lint sample clean'
@@ -173,7 +173,7 @@ check:
 bench:
 	@deploy/install-deps
 	@$(MAKE) --no-print-directory all benches
-	@bench/run
+	@bench/run $(SECTIONS)
 
 conformance:
 	@deploy/install-deps

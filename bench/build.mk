@@ -1,1 +1,1 @@
-BENCHES += bench_detect bench_index bench_jsonld bench_metastore bench_parse bench_query bench_queue bench_transform
+BENCHES += bench_detect bench_index bench_jsonld bench_measure bench_metastore bench_parse bench_query bench_queue bench_transform
