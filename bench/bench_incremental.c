@@ -55,7 +55,7 @@ struct bench {
     struct sample sample;
     struct statement *statements;
     size_t statement_count;
-    uint32_t *order; /* of replacement: documents shuffled */
+    uint32_t *order;  /* of replacement: documents shuffled */
     atomic_size_t at; /* in order: where the present batch begins */
     atomic_bool stop;
     atomic_ulong mixed;
@@ -139,8 +139,7 @@ write_document(const struct bench *bench, struct slice uri, uint64_t version, ui
     for (size_t i = 0; i < bench->settings.quads; i++) {
         /* Steps through the sorted list, so that no statement comes twice. */
         const size_t step = bench->statement_count / bench->settings.quads;
-        const struct statement *s =
-            &bench->statements[(first + i * step) % bench->statement_count];
+        const struct statement *s = &bench->statements[(first + i * step) % bench->statement_count];
         (void)buf_printf(out, "<%.*s#v%llu> ", SLICE_PRINT(uri), (unsigned long long)version);
         if (s->quote > 0 && sample_random(random) % 2 == 0) {
             (void)buf_append(out, s->text, s->quote);
@@ -240,11 +239,10 @@ ask_join(struct reader *reader, struct reason *why)
             &sample->quads[sample_random(&reader->random) % sample->quad_count];
         const struct quad *other =
             &sample->quads[sample_random(&reader->random) % sample->quad_count];
-        length = snprintf(query, sizeof query,
-                          "SELECT ?o ?n { <%.*s> ?p ?o . ?o <%.*s> ?n } LIMIT 20",
-                          SLICE_PRINT(quad->subject.kind == TERM_IRI ? quad->subject.value
-                                                                     : quad->graph.value),
-                          SLICE_PRINT(other->predicate.value));
+        length = snprintf(
+            query, sizeof query, "SELECT ?o ?n { <%.*s> ?p ?o . ?o <%.*s> ?n } LIMIT 20",
+            SLICE_PRINT(quad->subject.kind == TERM_IRI ? quad->subject.value : quad->graph.value),
+            SLICE_PRINT(other->predicate.value));
     }
     if (length >= (int)sizeof query) {
         return STATUS_OK;
@@ -388,9 +386,8 @@ write_on(struct bench *bench)
                                  ? written.batches * settings->documents * 1000000 / settings->rate
                                  : 0;
         write_batch(bench, batch, version++, start + due, &random, &written);
-        atomic_store(&bench->at,
-                     (atomic_load(&bench->at) + settings->documents) %
-                         bench->sample.document_count);
+        atomic_store(&bench->at, (atomic_load(&bench->at) + settings->documents) %
+                                     bench->sample.document_count);
     }
     const double seconds = (double)(clock_monotonic_us() - start) / 1e6;
     printf("replace  wanted_per_s=%llu documents_per_s=%.0f documents=%llu seconds=%.1f "
@@ -426,9 +423,8 @@ report(struct reader *readers, size_t count, enum question question, const char 
     struct times all = {0};
     for (size_t i = 0; i < count; i++) {
         for (enum question q = 0; q < QUESTIONS; q++) {
-            for (size_t k = 0; (q == question || question == QUESTIONS) &&
-                               k < readers[i].times[q].count;
-                 k++) {
+            for (size_t k = 0;
+                 (q == question || question == QUESTIONS) && k < readers[i].times[q].count; k++) {
                 add_time(&all, readers[i].times[q].us[k]);
             }
         }

@@ -154,8 +154,8 @@ static const char *
 kind_name(unsigned kind, char name[NAME_BYTES])
 {
     if (kind < SHAPES) {
-        snprintf(name, NAME_BYTES, "%c%c%c%c", kind & SUBJECT ? 'S' : '-', kind & PREDICATE ? 'P' : '-',
-                 kind & OBJECT ? 'O' : '-', kind & GRAPH ? 'G' : '-');
+        snprintf(name, NAME_BYTES, "%c%c%c%c", kind & SUBJECT ? 'S' : '-',
+                 kind & PREDICATE ? 'P' : '-', kind & OBJECT ? 'O' : '-', kind & GRAPH ? 'G' : '-');
     } else {
         snprintf(name, NAME_BYTES, "%u-word%s", kind - SHAPES, kind - SHAPES > 1 ? "s" : "");
     }
@@ -259,8 +259,8 @@ int
 main(int argc, char **argv)
 {
     enum { SAMPLED = 20000, EACH = 8, ONE_WORD = SHAPES + 1, TWO_WORDS };
-    static const unsigned cold_kinds[] = {SUBJECT,           GRAPH,    SUBJECT | PREDICATE,
-                                          PREDICATE | OBJECT, ONE_WORD, TWO_WORDS};
+    static const unsigned cold_kinds[] = {
+        SUBJECT, GRAPH, SUBJECT | PREDICATE, PREDICATE | OBJECT, ONE_WORD, TWO_WORDS};
     struct bench bench = {.settings = {.each = 1000, .rows = 100, .cache = 1024, .cold = 64},
                           .random = 88172645463325252u};
     if (argc < 2) {

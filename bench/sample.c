@@ -120,8 +120,7 @@ take_words(struct sample *sample)
             if (at - first >= WORD_LEAST) {
                 if (sample->word_count == capacity) {
                     capacity = capacity > 0 ? 2 * capacity : 4096;
-                    sample->words =
-                        memory_resize(sample->words, capacity, sizeof(*sample->words));
+                    sample->words = memory_resize(sample->words, capacity, sizeof(*sample->words));
                 }
                 sample->words[sample->word_count++] =
                     slice_of(object->value.at + first, at - first);
