@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "index/answer_rows.h"
 #include "index/dump.h"
 #include "index/quad_text.h"
 #include "index/query/result.h"
@@ -23,6 +24,8 @@ struct answer {
     struct slice default_graph;
     enum index_answer answer;
     bool with_sets;
+    uint64_t session;                /* 0: none */
+    struct partition_reader *reader; /* of the session */
 };
 
 /* ---- the request ---- */
@@ -46,6 +49,11 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         answer->text = codec_get_slice(in);
         answer->limit = codec_get_varint(in);
         return true;
+    case INDEX_STREAM_ROWS:
+        answer->session = codec_get_u64(in);
+        answer->text = slice_of((const char *)in->at, (size_t)(in->end - in->at));
+        in->at = in->end;
+        return answer->text.length > 0;
     case INDEX_STREAM_DUMP:
     case INDEX_STREAM_VERIFY:
     case INDEX_STREAM_BACKUP:
@@ -58,9 +66,20 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     return false;
 }
 
+static enum status
+join_session(struct answer *answer, struct sessions *sessions, struct reason *why)
+{
+    if (answer->session == 0) {
+        return STATUS_OK;
+    }
+    const bool begin = (uint8_t)answer->text.at[0] & INDEX_ROWS_BEGIN;
+    return sessions_reader(sessions, answer->session, begin, &answer->reader, why);
+}
+
 enum status
 answer_new(struct answer **result, struct partition *partition,
-           const struct service_options *options, struct slice request, struct reason *why)
+           const struct service_options *options, struct sessions *sessions, struct slice request,
+           struct reason *why)
 {
     struct answer *answer = memory_zero(1, sizeof(*answer));
     answer->partition = partition;
@@ -71,6 +90,11 @@ answer_new(struct answer **result, struct partition *partition,
     if (!read_arguments(answer, &in) || !codec_at_end(&in)) {
         answer_free(answer);
         return status_fail(why, STATUS_PROTOCOL, "a request to the index is malformed");
+    }
+    const enum status status = join_session(answer, sessions, why);
+    if (status != STATUS_OK) {
+        answer_free(answer);
+        return status;
     }
     *result = answer;
     return STATUS_OK;
@@ -87,6 +111,7 @@ answer_free(void *context)
 {
     struct answer *answer = context;
     if (answer != NULL) {
+        partition_reader_close(answer->reader);
         free(answer->request);
         free(answer);
     }
@@ -122,7 +147,7 @@ static enum status
 lines_end(struct lines *lines, enum status status, struct reason *why)
 {
     if (status == STATUS_OK && lines->text.length > 0) {
-        status = lines_write(lines, why);
+        status = cursor_write_last(lines->cursor, buf_slice(&lines->text), why);
     }
     buf_release(&lines->text);
     return status;
@@ -334,8 +359,11 @@ produce_search(struct answer *answer, struct partition_reader *reader, struct cu
 static enum status
 produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
 {
-    struct partition_reader *reader;
-    TRY(partition_reader_open(&reader, answer->partition, why));
+    struct partition_reader *reader = answer->reader;
+    answer->reader = NULL;
+    if (reader == NULL) {
+        TRY(partition_reader_open(&reader, answer->partition, why));
+    }
     enum status status;
     switch (answer->stream) {
     case INDEX_STREAM_QUERY:
@@ -343,6 +371,9 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         break;
     case INDEX_STREAM_PATTERN:
         status = produce_pattern(answer, reader, cursor, why);
+        break;
+    case INDEX_STREAM_ROWS:
+        status = answer_rows(partition_reader_source(reader), answer->text, cursor, why);
         break;
     default:
         status = produce_search(answer, reader, cursor, why);

@@ -7,13 +7,14 @@
 #include "index/query/query.h"
 #include "index/service.h"
 #include "index/service_protocol.h"
+#include "index/sessions.h"
 
 /* A request to open a stream, with copies of its arguments. */
 struct answer;
 /* PROTOCOL or BAD_INPUT when the request is not understood. */
 enum status answer_new(struct answer **answer, struct partition *partition,
-                       const struct service_options *options, struct slice request,
-                       struct reason *why);
+                       const struct service_options *options, struct sessions *sessions,
+                       struct slice request, struct reason *why);
 bool answer_is_query(const struct answer *answer);
 enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
 void answer_free(void *answer);

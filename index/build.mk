@@ -6,6 +6,8 @@ index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
 	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/environment_care.o index/federation.o
+index_OBJECTS += index/answer_rows.o index/sessions.o index/client_stream.o \
+	index/federation_scan.o index/federation_search.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \

@@ -1,7 +1,9 @@
 #include "index/client.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
@@ -16,7 +18,9 @@ enum {
     REQUEST_MAXIMUM = 8 << 20,
     REPLY_MAXIMUM = RPC_PAYLOAD_MAXIMUM,
     LINE_MAXIMUM = 1 << 30,
-    PIECE = 256 << 10
+    PIECE = 256 << 10,
+    GOODBYE_MS = 300,
+    GRACE_MS = 1000
 };
 static const size_t federation_memory = (size_t)1 << 30;
 
@@ -28,15 +32,29 @@ index_client_open(struct index_client **result, const struct index_client_option
 {
     struct index_client *client = memory_zero(1, sizeof(*client));
     client->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
-    client->partitions = memory_zero(options->count, sizeof(struct rpc_client *));
-    enum status status = STATUS_OK;
+    client->silence_ms = options->silence_ms ? options->silence_ms : TIMEOUT_MS;
+    client->partitions = memory_zero(options->count, sizeof(*client->partitions));
+    client->descriptors = memory_zero(options->count, sizeof(*client->descriptors));
+    if (options->owner_of_partition != NULL) {
+        client->owners = memory_zero(PARTITIONS, sizeof(*client->owners));
+        memcpy(client->owners, options->owner_of_partition, PARTITIONS * sizeof(*client->owners));
+    }
+    enum status status =
+        getrandom(&client->last_session, sizeof(client->last_session), 0) ==
+                sizeof(client->last_session)
+            ? STATUS_OK
+            : status_fail_errno(why, "no random bytes");
     for (size_t i = 0; i < options->count && status == STATUS_OK; i++) {
+        struct partition_client *partition = &client->partitions[i];
         const struct rpc_client_options rpc = {
             .endpoint = options->endpoints[i],
             .name = options->name,
             .keys = strncmp(options->endpoints[i], "ipc:", 4) == 0 ? NULL : options->keys};
-        status = rpc_client_open(&client->partitions[i], &rpc, why);
-        client->count += status == STATUS_OK;
+        status = rpc_client_open(&partition->rpc, &rpc, why);
+        if (status == STATUS_OK) {
+            partition->endpoint = memory_string(options->endpoints[i]);
+            client->count++;
+        }
     }
     if (status != STATUS_OK) {
         index_client_close(client);
@@ -46,99 +64,57 @@ index_client_open(struct index_client **result, const struct index_client_option
     return status;
 }
 
+/* What was posted last are CLOSE and END: a moment is enough for a partition that is there. */
+static void
+say_goodbye(struct index_client *client)
+{
+    client_begin(client, INDEX_PARTIAL_ERROR, GOODBYE_MS, NULL);
+    for (size_t i = 0; i < client->count;) {
+        if (rpc_client_outstanding(client->partitions[i].rpc) == 0) {
+            i++;
+        } else if (client_wait(client, NULL) != STATUS_OK) {
+            return;
+        }
+    }
+}
+
 void
 index_client_close(struct index_client *client)
 {
-    if (client != NULL) {
-        for (size_t i = 0; i < client->count; i++) {
-            rpc_client_close(client->partitions[i]);
-        }
-        free(client->partitions);
-        free(client);
+    if (client == NULL) {
+        return;
     }
-}
-
-/* ---- streams ---- */
-
-enum status
-stream_open(struct index_stream_reader *stream, struct index_client *client, size_t partition,
-            struct slice request, struct reason *why)
-{
-    *stream = (struct index_stream_reader){.rpc = client->partitions[partition],
-                                           .timeout_ms = client->timeout_ms};
-    buf_init(&stream->reply, REPLY_MAXIMUM);
-    TRY(rpc_call(stream->rpc, INDEX_VERB_OPEN, request, stream->timeout_ms, &stream->reply, why));
-    return STATUS_OK;
-}
-
-/* Takes the piece in stream->reply. AGAIN when it is empty and not the last. */
-static enum status
-take_reply(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    struct codec_reader in = codec_reader_of(buf_slice(&stream->reply));
-    const uint8_t flags = codec_get_u8(&in);
-    stream->cursor = codec_get_u64(&in);
-    const uint64_t offset = codec_get_u64(&in);
-    if (in.bad || offset != stream->offset) {
-        return status_fail(why, STATUS_PROTOCOL, "the index sent a piece that was not asked for");
+    say_goodbye(client);
+    for (size_t i = 0; i < client->count; i++) {
+        rpc_client_close(client->partitions[i].rpc);
+        free(client->partitions[i].endpoint);
     }
-    *bytes = slice_of((const char *)in.at, (size_t)(in.end - in.at));
-    stream->opened = true;
-    stream->pieces++;
-    stream->ended = flags & INDEX_PIECE_END;
-    stream->offset += bytes->length;
-    return bytes->length > 0 ? STATUS_OK : stream->ended ? STATUS_END : STATUS_AGAIN;
-}
-
-enum status
-stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    enum status status = STATUS_AGAIN;
-    if (!stream->opened) {
-        status = take_reply(stream, bytes, why);
-    }
-    while (status == STATUS_AGAIN) {
-        if (stream->ended) {
-            return STATUS_END;
-        }
-        uint8_t request[16];
-        codec_write_u64(request, stream->cursor);
-        codec_write_u64(request + 8, stream->offset);
-        buf_reset(&stream->reply);
-        status = rpc_call(stream->rpc, INDEX_VERB_NEXT, slice_of((char *)request, 16),
-                          stream->timeout_ms, &stream->reply, why);
-        if (status == STATUS_OK) {
-            status = take_reply(stream, bytes, why);
-        }
-    }
-    return status;
+    free(client->partitions);
+    free(client->descriptors);
+    free(client->owners);
+    free(client);
 }
 
 void
-stream_close(struct index_stream_reader *stream)
+index_client_manner(struct index_client *client, enum index_partial partial,
+                    const atomic_bool *cancel)
 {
-    /* An answer that came whole in its first piece has no cursor any more. */
-    if (stream->opened && !(stream->ended && stream->pieces == 1)) {
-        uint8_t request[8];
-        codec_write_u64(request, stream->cursor);
-        (void)rpc_call(stream->rpc, INDEX_VERB_CLOSE, slice_of((char *)request, 8),
-                       stream->timeout_ms, NULL, NULL);
-    }
-    buf_release(&stream->reply);
+    client_begin(client, partial, 0, cancel);
 }
 
-enum status
-stream_pass_on(struct index_client *client, size_t partition, struct slice request,
-               index_piece *piece, void *context, struct reason *why)
+bool
+index_client_missing(const struct index_client *client, size_t *partition, struct reason *which)
 {
-    struct index_stream_reader stream;
-    struct slice bytes;
-    enum status status = stream_open(&stream, client, partition, request, why);
-    while (status == STATUS_OK && (status = stream_next(&stream, &bytes, why)) == STATUS_OK) {
-        status = piece(context, bytes, why);
+    for (; *partition < client->count; ++*partition) {
+        const struct partition_client *missing = &client->partitions[*partition];
+        if (missing->missing) {
+            (void)status_fail(which, STATUS_OK, "index partition %zu (%s) is missing: %s",
+                              *partition, missing->endpoint, missing->why.text);
+            ++*partition;
+            return true;
+        }
     }
-    stream_close(&stream);
-    return status == STATUS_END ? STATUS_OK : status;
+    return false;
 }
 
 static void
@@ -165,6 +141,7 @@ run_here(struct index_client *client, struct slice sparql, const char *format,
 {
     const struct query_options how = {.timeout_ms = options->timeout_ms,
                                       .default_graph = options->default_graph,
+                                      .cancel = client->cancel,
                                       .scratch_folder = options->scratch_folder};
     struct federation *federation = federation_new(client, federation_memory);
     const enum status status =
@@ -174,14 +151,12 @@ run_here(struct index_client *client, struct slice sparql, const char *format,
     return status;
 }
 
-enum status
-index_query(struct index_client *client, struct slice sparql, const char *format,
-            const struct index_query_options *options, index_piece *piece, void *context,
-            struct reason *why)
+/* The only partition's service evaluates it. */
+static enum status
+run_there(struct index_client *client, struct slice sparql, const char *format,
+          const struct index_query_options *options, index_piece *piece, void *context,
+          struct reason *why)
 {
-    if (client->count > 1) {
-        return run_here(client, sparql, format, options, piece, context, why);
-    }
     struct buf request;
     start_request(&request, INDEX_STREAM_QUERY);
     codec_put_slice(&request, sparql);
@@ -191,9 +166,23 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     codec_put_u8(&request, (uint8_t)options->answer);
     enum status status = check_request(&request, why);
     if (status == STATUS_OK) {
+        client->deadline_ms += client->deadline_ms > 0 ? GRACE_MS : 0; /* the service ends it */
         status = stream_pass_on(client, 0, buf_slice(&request), piece, context, why);
     }
     buf_release(&request);
+    return status;
+}
+
+enum status
+index_query(struct index_client *client, struct slice sparql, const char *format,
+            const struct index_query_options *options, index_piece *piece, void *context,
+            struct reason *why)
+{
+    client_begin(client, client->partial, options->timeout_ms, client->cancel);
+    const enum status status =
+        (client->count > 1 ? run_here : run_there)(client, sparql, format, options, piece, context,
+                                                   why);
+    client->deadline_ms = 0;
     return status;
 }
 
@@ -221,6 +210,32 @@ pass_lines(void *context, struct slice bytes, struct reason *why)
     return limited->left > 0 ? STATUS_OK : STATUS_END;
 }
 
+/* A line of a stream, with the stream. */
+struct line_source {
+    struct index_stream_reader stream;
+    struct buf text;
+    size_t at;
+    struct slice line;
+    bool ended;
+};
+
+/* As stream_next; where the call may go on without the partition its stream just ends. */
+static enum status
+next_bytes(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    struct reason what = {""};
+    const enum status status = stream_next(stream, bytes, &what);
+    if (status == STATUS_OK || status == STATUS_END) {
+        return status;
+    }
+    if (client_ended(stream->client)) {
+        return status_fail(why, status, "%s", what.text);
+    }
+    TRY(client_miss(stream->client, stream->partition, status, &what, why));
+    return STATUS_END;
+}
+
+/* The partitions' streams one after the other; all have begun before the first is read. */
 enum status
 index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
               index_piece *piece, void *context, struct reason *why)
@@ -231,21 +246,30 @@ index_pattern(struct index_client *client, const struct quad *pattern, uint64_t 
     codec_put_varint(&request, limit);
     index_put_pattern(&request, pattern);
     enum status status = check_request(&request, why);
-    for (size_t i = 0; i < client->count && status == STATUS_OK && limited.left > 0; i++) {
-        status = stream_pass_on(client, i, buf_slice(&request), pass_lines, &limited, why);
+    client_begin(client, client->partial, 0, client->cancel);
+    const bool one = pattern->graph.kind != TERM_NONE;
+    const size_t first = one ? client_owner(client, pattern->graph.value) : 0;
+    const size_t end = one ? first + 1 : client->count;
+    struct index_stream_reader *streams = memory_zero(client->count, sizeof(*streams));
+    size_t started = first;
+    for (; started < end && status == STATUS_OK; started++) {
+        stream_start(&streams[started], client, started, buf_slice(&request));
     }
+    for (size_t i = first; i < started && status == STATUS_OK && limited.left > 0; i++) {
+        struct slice bytes;
+        while (status == STATUS_OK &&
+               (status = next_bytes(&streams[i], &bytes, why)) == STATUS_OK) {
+            status = pass_lines(&limited, bytes, why);
+        }
+        status = status == STATUS_END ? STATUS_OK : status;
+    }
+    for (size_t i = first; i < started; i++) {
+        stream_close(&streams[i]);
+    }
+    free(streams);
     buf_release(&request);
     return status;
 }
-
-/* A line of a stream, with the stream. */
-struct line_source {
-    struct index_stream_reader stream;
-    struct buf text;
-    size_t at;
-    struct slice line;
-    bool ended;
-};
 
 /* The next whole line in source->line; END. */
 static enum status
@@ -270,7 +294,7 @@ next_line(struct line_source *source, struct reason *why)
             source->at = 0;
         }
         struct slice bytes;
-        const enum status status = stream_next(&source->stream, &bytes, why);
+        const enum status status = next_bytes(&source->stream, &bytes, why);
         source->ended = status == STATUS_END;
         if (status == STATUS_OK) {
             (void)buf_append_slice(&source->text, bytes);
@@ -347,20 +371,18 @@ merge_streams(struct index_client *client, struct slice request, line_before *be
 {
     struct line_source *sources = memory_zero(client->count, sizeof(*sources));
     enum status status = STATUS_OK;
-    size_t opened = 0;
-    while (opened < client->count && status == STATUS_OK) {
-        buf_init(&sources[opened].text, LINE_MAXIMUM);
-        status = stream_open(&sources[opened].stream, client, opened, request, why);
-        opened++;
+    for (size_t i = 0; i < client->count; i++) {
+        buf_init(&sources[i].text, LINE_MAXIMUM);
+        stream_start(&sources[i].stream, client, i, request);
     }
-    for (size_t i = 0; i < opened && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         status = next_line(&sources[i], why);
         status = status == STATUS_END ? STATUS_OK : status;
     }
     if (status == STATUS_OK) {
-        status = merge_lines(sources, opened, before, limited, why);
+        status = merge_lines(sources, client->count, before, limited, why);
     }
-    for (size_t i = 0; i < opened; i++) {
+    for (size_t i = 0; i < client->count; i++) {
         stream_close(&sources[i].stream);
         buf_release(&sources[i].text);
     }
@@ -378,6 +400,7 @@ index_search(struct index_client *client, struct slice words, uint32_t limit, in
     codec_put_slice(&request, words);
     codec_put_varint(&request, limit);
     enum status status = check_request(&request, why);
+    client_begin(client, client->partial, 0, client->cancel);
     if (status == STATUS_OK) {
         status = merge_streams(client, buf_slice(&request), in_score_order, &limited, why);
     }
@@ -389,6 +412,7 @@ enum status
 index_dump(struct index_client *client, index_piece *piece, void *context, struct reason *why)
 {
     struct limited all = {piece, context, UINT64_MAX};
+    client_begin(client, INDEX_PARTIAL_ERROR, 0, client->cancel);
     const char request = INDEX_STREAM_DUMP;
     const struct slice bytes = slice_of(&request, 1);
     return client->count == 1 ? stream_pass_on(client, 0, bytes, piece, context, why)
@@ -423,7 +447,7 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     buf_init(&reply, REPLY_MAXIMUM);
     for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         buf_reset(&reply);
-        status = rpc_call(client->partitions[i], INDEX_VERB_STATS, SLICE(""), client->timeout_ms,
+        status = rpc_call(client->partitions[i].rpc, INDEX_VERB_STATS, SLICE(""), client->timeout_ms,
                           &reply, why);
         struct codec_reader in = codec_reader_of(buf_slice(&reply));
         stats->documents += codec_get_u64(&in);
@@ -477,13 +501,13 @@ links_answered(void *context, enum status status, struct slice payload, const st
 void
 index_links(struct index_client *client, struct slice document, index_linked *done, void *context)
 {
-    const size_t partition = (size_t)partition_of(document) * client->count / PARTITIONS;
+    const size_t partition = client_owner(client, document);
     struct links_call *call = memory_alloc(sizeof(*call));
     *call = (struct links_call){done, context};
     struct buf request;
     buf_init(&request, REQUEST_MAXIMUM);
     codec_put_slice(&request, document);
-    rpc_client_post(client->partitions[partition], INDEX_VERB_LINKS, buf_slice(&request),
+    rpc_client_post(client->partitions[partition].rpc, INDEX_VERB_LINKS, buf_slice(&request),
                     client->timeout_ms, links_answered, call);
     buf_release(&request);
 }
@@ -493,7 +517,7 @@ index_client_descriptors(struct index_client *client, int *descriptors, size_t m
 {
     size_t n = 0;
     while (n < client->count && n < most) {
-        descriptors[n] = rpc_client_descriptor(client->partitions[n]);
+        descriptors[n] = rpc_client_descriptor(client->partitions[n].rpc);
         n++;
     }
     return n;
@@ -503,7 +527,7 @@ void
 index_client_process(struct index_client *client)
 {
     for (size_t i = 0; i < client->count; i++) {
-        rpc_client_process(client->partitions[i]);
+        rpc_client_process(client->partitions[i].rpc);
     }
 }
 
@@ -512,7 +536,7 @@ index_client_wait_ms(const struct index_client *client)
 {
     int least = -1;
     for (size_t i = 0; i < client->count; i++) {
-        const int wait = rpc_client_wait_ms(client->partitions[i]);
+        const int wait = rpc_client_wait_ms(client->partitions[i].rpc);
         least = wait >= 0 && (least < 0 || wait < least) ? wait : least;
     }
     return least;

@@ -9,6 +9,8 @@
 #ifndef INDEX_CLIENT_H
 #define INDEX_CLIENT_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 #include "base/rpc.h"
 #include "base/status.h"
@@ -18,13 +20,31 @@ struct index_client;
 struct index_client_options {
     const char *const *endpoints; /* one per partition, in order */
     size_t count;
+    /* Which of them has the graphs of a virtual partition: PARTITIONS entries, copied. NULL: each
+     * has the same share, in order. */
+    const uint16_t *owner_of_partition;
     const char *name;
     const struct rpc_keys *keys;
-    uint32_t timeout_ms; /* of one answer, 0: 60 s */
+    uint32_t timeout_ms; /* of a change, 0: 60 s */
+    uint32_t silence_ms; /* after which a partition that is asked counts as down, 0: 60 s */
 };
 enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);
 void index_client_close(struct index_client *client);
+
+/* What a query, pattern or search does about a partition that does not answer, stops in the middle
+ * of its answer, or loses its data: */
+enum index_partial {
+    INDEX_PARTIAL_ERROR, /* fails, naming it */
+    INDEX_PARTIAL_WARN   /* gives what the others have; index_client_missing tells */
+};
+/* For the calls from here on. cancel: they end CANCELLED soon after it turns true; may be NULL. */
+void index_client_manner(struct index_client *client, enum index_partial partial,
+                         const atomic_bool *cancel);
+/* The next partition, from *partition on, that the last call went without: a line that names it,
+ * its endpoint and why. False: none. */
+bool index_client_missing(const struct index_client *client, size_t *partition,
+                          struct reason *which);
 
 /* Results come in pieces; a status other than OK stops the call, which returns it. */
 typedef enum status index_piece(void *context, struct slice bytes, struct reason *why);

@@ -1,31 +1,74 @@
-/* Shared by client.c and federation.c: streams from one partition's service. */
+/* Shared by client*.c and federation*.c: partitions and streams from their services. */
 #ifndef INDEX_CLIENT_PRIVATE_H
 #define INDEX_CLIENT_PRIVATE_H
 
 #include "index/client.h"
 #include "index/service_protocol.h"
 
-struct index_client {
-    struct rpc_client **partitions;
-    size_t count;
-    uint32_t timeout_ms;
+struct partition_client {
+    struct rpc_client *rpc;
+    char *endpoint;
+    bool missing; /* the present call goes on without it, because: */
+    struct reason why;
 };
 
+struct index_client {
+    struct partition_client *partitions;
+    size_t count;
+    struct pollfd *descriptors;
+    uint16_t *owners;     /* of virtual partitions; NULL: spread evenly */
+    uint32_t timeout_ms;  /* of a change */
+    uint32_t silence_ms;  /* a partition that says nothing for so long counts as down */
+    uint64_t last_session; /* counts on from a random number */
+    /* Of the present call: */
+    enum index_partial partial;
+    uint64_t deadline_ms; /* monotonic; 0: none */
+    const atomic_bool *cancel;
+};
+
+/* ---- a call over several partitions ---- */
+
+/* Nothing is missing yet; timeout_ms 0: none. */
+void client_begin(struct index_client *client, enum index_partial partial, uint64_t timeout_ms,
+                  const atomic_bool *cancel);
+/* Waits until something comes in, for a bounded time. CANCELLED, TIMEOUT: the call's end. */
+enum status client_wait(struct index_client *client, struct reason *why);
+/* Whether the call itself is to end: cancelled, or its time is over. */
+bool client_ended(const struct index_client *client);
+/* The call's status and reason when the partition failed with status and what: names it. */
+enum status client_fail(const struct index_client *client, size_t partition, enum status status,
+                        const struct reason *what, struct reason *why);
+/* The partition failed as above. OK when the call goes on without it; otherwise the
+ * call's status, with the partition's name in the reason. */
+enum status client_miss(struct index_client *client, size_t partition, enum status status,
+                        const struct reason *what, struct reason *why);
+/* The partition of a graph. */
+size_t client_owner(const struct index_client *client, struct slice graph);
+
+/* ---- streams ---- */
+
+/* Asks for the next piece while the present one is being read. */
 struct index_stream_reader {
-    struct rpc_client *rpc;
-    uint32_t timeout_ms;
-    struct buf reply;
+    struct index_client *client;
+    size_t partition;
+    struct stream_call *call;     /* what is awaited; NULL: nothing */
+    struct buf incoming, current; /* replies */
     uint64_t cursor, offset, pieces;
     bool opened, ended;
+    enum status status; /* of incoming */
+    struct reason why;
 };
 
-/* request: kind of stream and its arguments. Waits for the first answer. */
-enum status stream_open(struct index_stream_reader *stream, struct index_client *client,
-                        size_t partition, struct slice request, struct reason *why);
-/* The next bytes, living until the next call; END. */
+/* request: kind of stream and its arguments. Does not wait. */
+void stream_start(struct index_stream_reader *stream, struct index_client *client, size_t partition,
+                  struct slice request);
+/* The next bytes if they are there, living until the next call; AGAIN, END. */
+enum status stream_take(struct index_stream_reader *stream, struct slice *bytes,
+                        struct reason *why);
+/* Waits for the next bytes; END. */
 enum status stream_next(struct index_stream_reader *stream, struct slice *bytes,
                         struct reason *why);
-/* Tells the service when the stream has not ended. */
+/* Tells the service when the stream has not ended; does not wait. */
 void stream_close(struct index_stream_reader *stream);
 
 /* All bytes of one partition's stream to piece. */

@@ -23,12 +23,6 @@ struct updating {
     struct index_update_report *report;
 };
 
-static size_t
-partition_for(const struct updating *updating, struct slice graph)
-{
-    return (size_t)partition_of(graph) * updating->client->count / PARTITIONS;
-}
-
 static enum status
 present_source(void *context, const struct quad_source **source, struct reason *why)
 {
@@ -53,7 +47,7 @@ send_change(struct updating *updating, size_t partition, const struct buf *reque
                            CHANGE_MAXIMUM);
     }
     buf_init(&reply, 4096);
-    enum status status = rpc_call(updating->client->partitions[partition], INDEX_VERB_CHANGE,
+    enum status status = rpc_call(updating->client->partitions[partition].rpc, INDEX_VERB_CHANGE,
                                   buf_slice(request), updating->client->timeout_ms, &reply, why);
     if (status == STATUS_OK) {
         struct codec_reader in = codec_reader_of(buf_slice(&reply));
@@ -109,7 +103,7 @@ change_partition(struct updating *updating, size_t partition, const struct sorte
     buf_init(&request, CHANGE_MAXIMUM);
     for (size_t at = 0; at < count;) {
         const struct slice graph = quads[at].quad->graph.value;
-        if (partition_for(updating, graph) != partition) {
+        if (client_owner(updating->client, graph) != partition) {
             at++;
             continue;
         }
@@ -168,7 +162,7 @@ clear_graphs(void *context, struct slice graph, struct slice except, struct reas
     }
     codec_put_slice(&request, graph.length > 0 ? graph : except);
     for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
-        if (graph.length == 0 || partition_for(updating, graph) == i) {
+        if (graph.length == 0 || client_owner(updating->client, graph) == i) {
             status = send_change(updating, i, &request, why);
         }
     }

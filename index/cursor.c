@@ -184,8 +184,8 @@ wait_for_room(struct cursor *cursor)
     pthread_mutex_lock(&cursor->mutex);
 }
 
-enum status
-cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why)
+static enum status
+put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
 {
     pthread_mutex_lock(&cursor->mutex);
     while (cursor->window.length >= cursor->settings.window && !atomic_load(&cursor->cancelled)) {
@@ -206,10 +206,22 @@ cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why)
         return status_fail(why, STATUS_LIMIT, "the answer is longer than %llu bytes",
                            (unsigned long long)cursor->settings.bytes_most);
     }
-    if (empty) {
+    if (empty && !last) {
         tell(cursor);
     }
     return STATUS_OK;
+}
+
+enum status
+cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why)
+{
+    return put(cursor, bytes, false, why);
+}
+
+enum status
+cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why)
+{
+    return put(cursor, bytes, true, why);
 }
 
 /* ---- handing out ---- */

@@ -1,7 +1,12 @@
 /* Several partitions as one quad_source. Identifiers are numbers in a dictionary of terms that
- * lives as long as the source: one query. Every scan asks all partitions by terms, so joins
- * between documents of different partitions are right; a term that no partition has gets an
- * identifier all the same and simply matches nothing. One thread. */
+ * lives as long as the source, one query; inline ones are the partitions' own. A term that no
+ * partition has gets an identifier all the same and simply matches nothing.
+ *
+ * A scan asks all partitions at once, or the one that has the graph when the graph is bound;
+ * joins hand in many patterns at a time (scan_many), one request for each partition. All scans of
+ * one federation see one version of each partition, from the first scan on.
+ *
+ * What happens when a partition fails is the client's manner (client_private.h). One thread. */
 #ifndef INDEX_FEDERATION_H
 #define INDEX_FEDERATION_H
 

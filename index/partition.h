@@ -100,6 +100,8 @@ const struct index_result *index_batch_result(const struct index_batch *batch, s
 struct partition_reader;
 enum status partition_reader_open(struct partition_reader **reader, struct partition *partition,
                                   struct reason *why);
+/* Another reader of the same version. */
+struct partition_reader *partition_reader_share(const struct partition_reader *other);
 void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);

@@ -151,11 +151,9 @@ source_search_close(struct text_scan *scan)
     }
 }
 
-enum status
-partition_reader_open(struct partition_reader **result, struct partition *partition,
-                      struct reason *why)
+static struct partition_reader *
+reader_new(struct partition *partition)
 {
-    (void)why;
     struct partition_reader *reader = memory_zero(1, sizeof(*reader));
     reader->partition = partition;
     reader->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));
@@ -170,9 +168,26 @@ partition_reader_open(struct partition_reader **result, struct partition *partit
                                           .search = source_search,
                                           .search_next = source_search_next,
                                           .search_close = source_search_close};
-    partition_reader_renew(reader);
-    *result = reader;
+    return reader;
+}
+
+enum status
+partition_reader_open(struct partition_reader **result, struct partition *partition,
+                      struct reason *why)
+{
+    (void)why;
+    *result = reader_new(partition);
+    partition_reader_renew(*result);
     return STATUS_OK;
+}
+
+struct partition_reader *
+partition_reader_share(const struct partition_reader *other)
+{
+    struct partition_reader *reader = reader_new(other->partition);
+    reader->snapshot = snapshot_share(other->snapshot);
+    reader->total = other->total;
+    return reader;
 }
 
 void

@@ -37,6 +37,7 @@ struct service {
     struct work_pool *pool;
     struct patch_queue *patches;
     struct cursor_turns *turns;
+    struct sessions *sessions;
     int event;
     struct slot *slots;
     uint64_t next_cursor;
@@ -196,7 +197,8 @@ open_cursor(struct service *service, struct rpc_request *request)
         struct cursor_settings settings = {
             .turns = service->turns, .event = service->event, .window = WINDOW};
         enum status status =
-            answer_new(&job, service->partition, &service->options, request->payload, &why);
+            answer_new(&job, service->partition, &service->options, service->sessions,
+                       request->payload, &why);
         if (status == STATUS_OK) {
             settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
             status = cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce,
@@ -241,6 +243,15 @@ close_cursor(struct service *service, struct rpc_request *request)
     answer(service, request, STATUS_OK, NULL);
 }
 
+static void
+end_session(struct service *service, struct rpc_request *request)
+{
+    struct codec_reader in = codec_reader_of(request->payload);
+    sessions_end(service->sessions, codec_get_u64(&in));
+    buf_reset(&service->reply);
+    answer(service, request, STATUS_OK, NULL);
+}
+
 /* ---- the loop ---- */
 
 static void
@@ -262,6 +273,9 @@ handle(struct service *service, struct rpc_request *request)
         return;
     case INDEX_VERB_CLOSE:
         close_cursor(service, request);
+        return;
+    case INDEX_VERB_END:
+        end_session(service, request);
         return;
     case INDEX_VERB_CHANGE:
         patch_queue_add(service->patches, request);
@@ -326,6 +340,7 @@ run(void *argument)
             handle(service, &request);
         }
         tend_slots(service);
+        sessions_tend(service->sessions, clock_monotonic_ms());
     }
     return NULL;
 }
@@ -339,6 +354,7 @@ service_start(struct service **result, struct partition *partition,
     service->options = *options;
     service->next_cursor = 1;
     service->turns = cursor_turns_new(options->query_threads);
+    service->sessions = sessions_new(partition, options->cursors);
     service->slots = memory_zero(options->cursors, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
     service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -389,6 +405,7 @@ service_stop(struct service *service)
         }
         cursor_close(slot->cursor);
     }
+    sessions_free(service->sessions);
     rpc_server_close(service->rpc);
     cursor_turns_free(service->turns);
     if (service->event >= 0) {

@@ -12,7 +12,8 @@ enum index_verb {
     INDEX_VERB_OPEN = 4,
     INDEX_VERB_NEXT = 5,
     INDEX_VERB_CLOSE = 6,
-    INDEX_VERB_CHANGE = 7
+    INDEX_VERB_CHANGE = 7,
+    INDEX_VERB_END = 8
 };
 
 /* What a cursor streams. */
@@ -25,13 +26,19 @@ enum index_stream {
     INDEX_STREAM_VERIFY = 6,   /* report lines */
     INDEX_STREAM_BACKUP = 7,   /* frames of backup.h */
     INDEX_STREAM_COMPACT = 8,  /* report lines */
-    INDEX_STREAM_COUNTS = 9    /* lines of partition_counts */
+    INDEX_STREAM_COUNTS = 9,   /* lines of partition_counts */
+    INDEX_STREAM_ROWS = 10     /* rows of many patterns */
 };
 
 /* Flags of a piece. */
 enum { INDEX_PIECE_END = 1 };
 
 enum { INDEX_PIECE_BYTES = 512 << 10 }; /* most bytes of one piece */
+
+/* Of the stream ROWS: flags, what may stand for a term in a pattern, and how rows name terms. */
+enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };
+enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5 };
+enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
 
 void index_put_term(struct buf *out, const struct term *term);
 /* False when it is malformed; slices point into the request. */

@@ -108,13 +108,14 @@ snapshots_end(struct snapshots *snapshots, bool applied)
     pthread_mutex_unlock(&snapshots->mutex);
 }
 
-struct snapshot *
-snapshot_open(struct snapshots *snapshots)
+/* other NULL: the committed version. */
+static struct snapshot *
+open_version(struct snapshots *snapshots, const struct snapshot *other)
 {
     struct snapshot *snapshot = memory_zero(1, sizeof(*snapshot));
     snapshot->owner = snapshots;
     pthread_mutex_lock(&snapshots->mutex);
-    snapshot->version = snapshots->committed;
+    snapshot->version = other != NULL ? other->version : snapshots->committed;
     snapshot->next = snapshots->open;
     if (snapshots->open != NULL) {
         snapshots->open->previous = snapshot;
@@ -122,6 +123,18 @@ snapshot_open(struct snapshots *snapshots)
     snapshots->open = snapshot;
     pthread_mutex_unlock(&snapshots->mutex);
     return snapshot;
+}
+
+struct snapshot *
+snapshot_open(struct snapshots *snapshots)
+{
+    return open_version(snapshots, NULL);
+}
+
+struct snapshot *
+snapshot_share(const struct snapshot *other)
+{
+    return open_version(other->owner, other);
 }
 
 void

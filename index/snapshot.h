@@ -29,6 +29,8 @@ void snapshots_end(struct snapshots *snapshots, bool applied);
 
 /* Any thread. */
 struct snapshot *snapshot_open(struct snapshots *snapshots);
+/* Another one of the same version. */
+struct snapshot *snapshot_share(const struct snapshot *other);
 void snapshot_close(struct snapshot *snapshot);
 
 /* Rows in the order of a tree. */

@@ -53,6 +53,14 @@ struct quad_source {
     enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
                              struct reason *why);
     void (*scan_close)(struct quad_scan *scan);
+    /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
+     * come in the order of the patterns, each with the number of its own; scan_close ends it.
+     * patterns live until then. graphs false: the rows' graphs are not wanted, they are OID_NONE
+     * and a triple that is in several of them may come once. */
+    enum status (*scan_many)(void *context, const struct quad_oids *patterns, size_t count,
+                             bool graphs, struct quad_scan **scan, struct reason *why);
+    enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows,
+                                  uint32_t *numbers, size_t most, size_t *n, struct reason *why);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

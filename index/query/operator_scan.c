@@ -1,5 +1,5 @@
 /* A pattern joined to its input: one scan of the source for each input row, with what the row
- * has bound.
+ * has bound. A source that takes many patterns at once gets those of a batch together.
  *
  * The union of graphs gives each triple once. Where the graph is the last of the scan's order,
  * doubles stand side by side; the orders that begin with the predicate are sorted by graph before
@@ -7,7 +7,11 @@
  */
 #include "index/query/operator.h"
 
-enum { QUADS = 128 };
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
 
 enum doubles {
     DOUBLES_NONE,
@@ -24,6 +28,9 @@ struct scan {
     struct quad_scan *open;
     size_t graph; /* of a set of graphs: the one being read */
     enum doubles doubles;
+    struct quad_oids *patterns;     /* handed to scan_many, */
+    uint32_t *rows, numbers[QUADS]; /* the input rows they are of, the patterns quads are of */
+    size_t row;                     /* input row of the present quad */
     struct quad_oids quads[QUADS];
     size_t quad, quad_count;
     struct quad_oids last; /* for doubles */
@@ -60,33 +67,46 @@ union_order(const struct quad_oids *pattern, enum doubles *doubles)
     return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
 }
 
+/* The pattern for the present input row and graph. False: nothing can match. */
+static bool
+scan_pattern(const struct scan *scan, struct quad_oids *pattern)
+{
+    const struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    const oid *row = batch_row(run, scan->input, scan->at);
+    *pattern = (struct quad_oids){place_id(run, spec->pattern.subject, row),
+                                  place_id(run, spec->pattern.predicate, row),
+                                  place_id(run, spec->pattern.object, row), OID_NONE};
+    if (spec->graph.kind == PLACE_SLOT) {
+        pattern->graph = row[spec->graph.number];
+        if (pattern->graph && !graphs_have(&spec->allowed, pattern->graph)) {
+            return false;
+        }
+    } else if (spec->graphs.kind != GRAPHS_ALL) {
+        pattern->graph = scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
+        if (!pattern->graph) {
+            return false;
+        }
+    }
+    return pattern->subject < OID_LOCAL && pattern->predicate < OID_LOCAL &&
+           pattern->object < OID_LOCAL && pattern->graph < OID_LOCAL;
+}
+
 /* Opens the scan for the present input row. *match: false when nothing can match. */
 static enum status
 scan_start(struct scan *scan, bool *match, struct reason *why)
 {
     struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
-    const oid *row = batch_row(run, scan->input, scan->at);
-    struct quad_oids pattern = {place_id(run, spec->pattern.subject, row),
-                                place_id(run, spec->pattern.predicate, row),
-                                place_id(run, spec->pattern.object, row), OID_NONE};
+    struct quad_oids pattern;
     enum quad_order order = ORDER_COUNT;
+    *match = scan_pattern(scan, &pattern);
+    scan->row = scan->at;
     scan->doubles = DOUBLES_NONE;
-    if (spec->graph.kind == PLACE_SLOT) {
-        pattern.graph = row[spec->graph.number];
-    } else if (spec->graphs.kind == GRAPHS_ALL) {
-        if (!spec->doubles) {
-            order = union_order(&pattern, &scan->doubles);
-        }
-    } else {
-        pattern.graph = scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
+    if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
         scan->doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
-    }
-    *match = (spec->graph.kind == PLACE_SLOT || spec->graphs.kind == GRAPHS_ALL || pattern.graph) &&
-             pattern.subject < OID_LOCAL && pattern.predicate < OID_LOCAL &&
-             pattern.object < OID_LOCAL && pattern.graph < OID_LOCAL;
-    if (spec->graph.kind == PLACE_SLOT && pattern.graph) {
-        *match = *match && graphs_have(&spec->allowed, pattern.graph);
+    } else if (spec->graph.kind != PLACE_SLOT && !spec->doubles) {
+        order = union_order(&pattern, &scan->doubles);
     }
     if (!*match) {
         return STATUS_OK;
@@ -162,7 +182,7 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
         return STATUS_OK;
     }
     oid *row = batch_row(run, batch, batch->count);
-    memcpy(row, batch_row(run, scan->input, scan->at), run->width * sizeof *row);
+    memcpy(row, batch_row(run, scan->input, scan->row), run->width * sizeof *row);
     if (bind(row, spec->pattern.subject, quad->subject) &&
         bind(row, spec->pattern.predicate, quad->predicate) &&
         bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {
@@ -175,7 +195,6 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
 static void
 scan_advance(struct scan *scan)
 {
-    scan_stop(scan);
     const bool set = scan->spec.graph.kind != PLACE_SLOT && scan->spec.graphs.kind == GRAPHS_SET;
     if (set && scan->graph + 1 < scan->spec.graphs.count) {
         scan->graph++;
@@ -185,24 +204,77 @@ scan_advance(struct scan *scan)
     }
 }
 
+/* Opens one scan for the rest of the input. *match as for scan_start. */
+static enum status
+scan_start_many(struct scan *scan, bool *match, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    const bool graphs = spec->graph.kind == PLACE_SLOT;
+    const bool several =
+        !graphs && (spec->graphs.kind == GRAPHS_ALL ? !spec->doubles : spec->graphs.count > 1);
+    size_t count = 0;
+    if (scan->graph == 0) {
+        scan->row = SIZE_MAX;
+    }
+    if (!scan->patterns) {
+        scan->patterns = memory_zero(MANY, sizeof *scan->patterns);
+        scan->rows = memory_zero(MANY, sizeof *scan->rows);
+    }
+    while (scan->at < scan->input->count && count < MANY) {
+        scan->rows[count] = (uint32_t)scan->at;
+        count += scan_pattern(scan, &scan->patterns[count]);
+        scan_advance(scan);
+    }
+    *match = count > 0;
+    if (!*match) {
+        return STATUS_OK;
+    }
+    TRY(run_check(run, why));
+    run->report.scans++;
+    scan->doubles = several ? DOUBLES_ANYWHERE : DOUBLES_NONE;
+    return run->source->scan_many(run->source->context, scan->patterns, count, graphs, &scan->open,
+                                  why);
+}
+
+/* Rows of the next pattern may begin: what was given for another input row is no double. */
+static void
+scan_take_row(struct scan *scan)
+{
+    const size_t row = scan->rows[scan->numbers[scan->quad]];
+    if (row != scan->row) {
+        scan->row = row;
+        if (scan->seen.count) {
+            row_table_reset(&scan->seen);
+        }
+    }
+}
+
 /* Makes scan->quad < scan->quad_count, or *end. */
 static enum status
 scan_more(struct scan *scan, bool *end, struct reason *why)
 {
     struct operator* operator= & scan->operator;
     struct run *run = operator->run;
+    const struct quad_source *source = run->source;
+    const bool many = source->scan_many != NULL;
     *end = false;
     for (;;) {
         if (scan->open) {
             /* A first small piece: many lookups end after one row. */
             const size_t most = operator->batch_rows<QUADS ? operator->batch_rows : QUADS;
-            TRY(run->source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
+            TRY(many ? source->scan_many_next(scan->open, scan->quads, scan->numbers, most,
+                                              &scan->quad_count, why)
+                     : source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
             scan->quad = 0;
             run->report.scanned += scan->quad_count;
             if (scan->quad_count) {
                 return run_check(run, why);
             }
-            scan_advance(scan);
+            scan_stop(scan);
+            if (!many) {
+                scan_advance(scan);
+            }
         }
         if (!scan->input || scan->at == scan->input->count) {
             TRY(operator_next(operator->input, &scan->input, why));
@@ -214,8 +286,8 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
             }
         }
         bool match;
-        TRY(scan_start(scan, &match, why));
-        if (!match) {
+        TRY(many ? scan_start_many(scan, &match, why) : scan_start(scan, &match, why));
+        if (!match && !many) {
             scan_advance(scan);
         }
     }
@@ -234,6 +306,9 @@ scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
                 return STATUS_OK;
             }
         }
+        if (operator->run->source->scan_many) {
+            scan_take_row(scan);
+        }
         TRY(scan_emit(scan, &scan->quads[scan->quad++], *batch, why));
     }
     return STATUS_OK;
@@ -249,8 +324,11 @@ static void scan_reset(struct operator* operator)
 
 static void scan_close(struct operator* operator)
 {
-    scan_stop((struct scan *)operator);
-    row_table_release(&((struct scan *)operator)->seen);
+    struct scan *scan = (struct scan *)operator;
+    scan_stop(scan);
+    row_table_release(&scan->seen);
+    free(scan->patterns);
+    free(scan->rows);
 }
 
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
