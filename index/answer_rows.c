@@ -7,23 +7,39 @@
 #include "index/oid.h"
 #include "index/service_protocol.h"
 
+/* Rows are gathered in chunks, and a chunk's new terms are resolved in the order of their
+ * identifiers: terms are packed in blocks, and a block is then unpacked once for all that are in
+ * it. The first chunk of a single pattern is small, as only the first rows may be wanted. */
 enum {
     PLACES = 4,
-    ROWS = 128,
-    PIECE = 32 << 10,
+    SCANNED = 128, /* rows of one call */
+    CHUNK_FIRST = 16,
+    CHUNK_MOST = 32 << 10,
+    CHUNK_GROWTH = 4,
+    TERMS_MOST = 64 << 20, /* bytes of a chunk's terms; then rows go out one by one */
     PIECE_MAXIMUM = 1 << 30,
     NAMES_MOST = 1 << 20, /* then they are forgotten */
     NAMES_FIRST = 256
 };
 
-/* Numbers of the identifiers that were sent; open addressing. */
+/* Identifiers that were sent, or are about to be; open addressing. */
 struct names {
     struct name {
         oid id;
-        uint32_t number;
-    } *table;
+        uint32_t number; /* UNSENT: not yet */
+        uint32_t length; /* of the term's bytes in the chunk, while unsent */
+        size_t at;
+    } * table;
     size_t places; /* a power of two */
-    uint32_t count;
+    size_t count;
+    uint32_t sent;
+};
+static const uint32_t UNSENT = UINT32_MAX;
+
+struct chunk_row {
+    uint64_t number; /* of its pattern */
+    oid places[PLACES];
+    uint8_t wanted; /* bit i: places[i] is sent */
 };
 
 struct rows {
@@ -32,8 +48,13 @@ struct rows {
     struct buf out;
     struct names names;
     struct arena arena;
-    bool graphs;
-    uint64_t sent; /* number of the pattern of the last row */
+    bool graphs, forget;
+    uint64_t number; /* of the pattern of the last row that was sent */
+    struct chunk_row *chunk;
+    size_t count, room;
+    oid *fresh; /* the chunk's new identifiers */
+    size_t fresh_count, fresh_capacity;
+    struct buf terms; /* their terms' bytes */
 };
 
 /* ---- names ---- */
@@ -62,28 +83,133 @@ names_grow(struct names *names)
     free(old.table);
 }
 
-static enum status
-put_name(struct rows *rows, oid id, struct reason *why)
+/* Notes an identifier of the chunk if it is new. */
+static void
+note_name(struct rows *rows, oid id)
 {
     struct names *names = &rows->names;
-    if (2 * (size_t)names->count >= names->places) {
+    if (2 * names->count >= names->places) {
         names_grow(names);
     }
-    struct name *const name = name_place(names, id);
+    struct name *name = name_place(names, id);
     if (name->id == id) {
-        codec_put_varint(&rows->out, INDEX_NAME_FIRST + (uint64_t)name->number);
-        return STATUS_OK;
+        return;
     }
-    *name = (struct name){id, names->count++};
+    *name = (struct name){.id = id, .number = UNSENT};
+    names->count++;
+    if (rows->fresh_count == rows->fresh_capacity) {
+        rows->fresh_capacity = rows->fresh_capacity ? 2 * rows->fresh_capacity : NAMES_FIRST;
+        rows->fresh = memory_resize(rows->fresh, rows->fresh_capacity, sizeof(*rows->fresh));
+    }
+    rows->fresh[rows->fresh_count++] = id;
+}
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const oid left = *(const oid *)a, right = *(const oid *)b;
+    return left < right ? -1 : left > right;
+}
+
+static enum status
+resolve_names(struct rows *rows, struct reason *why)
+{
+    buf_reset(&rows->terms);
+    if (rows->fresh_count > 0) {
+        qsort(rows->fresh, rows->fresh_count, sizeof(*rows->fresh), compare_ids);
+    }
+    for (size_t i = 0; i < rows->fresh_count; i++) {
+        const oid id = rows->fresh[i];
+        struct name *name = name_place(&rows->names, id);
+        struct term term;
+        name->at = rows->terms.length;
+        if (oid_is_stored(id)) {
+            arena_reset(&rows->arena);
+            TRY(rows->source->resolve(rows->source->context, id, &rows->arena, &term, why));
+            index_put_term(&rows->terms, &term);
+        }
+        name->length = (uint32_t)(rows->terms.length - name->at);
+    }
+    rows->fresh_count = 0;
+    return rows->terms.overflowed
+               ? status_fail(why, STATUS_LIMIT, "terms of more than %d bytes", PIECE_MAXIMUM)
+               : STATUS_OK;
+}
+
+static void
+put_name(struct rows *rows, oid id)
+{
+    struct name *name = name_place(&rows->names, id);
+    if (rows->forget) {
+        codec_put_varint(&rows->out, INDEX_NAME_FORGET);
+        rows->forget = false;
+    }
+    if (name->number != UNSENT) {
+        codec_put_varint(&rows->out, INDEX_NAME_FIRST + (uint64_t)name->number);
+        return;
+    }
+    name->number = rows->names.sent++;
     codec_put_varint(&rows->out, INDEX_NAME_NEW);
     codec_put_u64(&rows->out, id);
-    if (!oid_is_stored(id)) {
-        return STATUS_OK;
+    (void)buf_append_slice(&rows->out, slice_of(rows->terms.data + name->at, name->length));
+}
+
+/* ---- chunks ---- */
+
+/* last: nothing comes after it. */
+static enum status
+send_chunk(struct rows *rows, bool last, struct reason *why)
+{
+    TRY(resolve_names(rows, why));
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct chunk_row *row = &rows->chunk[i];
+        codec_put_varint(&rows->out, row->number - rows->number);
+        rows->number = row->number;
+        for (int place = 0; place < PLACES; place++) {
+            if (row->wanted & 1 << place) {
+                put_name(rows, row->places[place]);
+            }
+        }
     }
-    struct term term;
-    arena_reset(&rows->arena);
-    TRY(rows->source->resolve(rows->source->context, id, &rows->arena, &term, why));
-    index_put_term(&rows->out, &term);
+    rows->count = 0;
+    if (rows->out.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "rows of more than %d bytes", PIECE_MAXIMUM);
+    }
+    const enum status status =
+        (last ? cursor_write_last : cursor_write)(rows->cursor, buf_slice(&rows->out), why);
+    buf_reset(&rows->out);
+    if (rows->names.count > NAMES_MOST) {
+        memset(rows->names.table, 0, rows->names.places * sizeof(*rows->names.table));
+        rows->names.count = rows->names.sent = 0;
+        rows->forget = true;
+    }
+    if (rows->terms.length > TERMS_MOST) {
+        rows->room = 1;
+    } else if (rows->room < CHUNK_MOST) {
+        rows->room *= CHUNK_GROWTH;
+    }
+    return status;
+}
+
+static enum status
+take_row(struct rows *rows, uint64_t number, const oid pattern[PLACES], const oid found[PLACES],
+         struct reason *why)
+{
+    if (rows->count >= rows->room) {
+        TRY(send_chunk(rows, false, why));
+    }
+    if (rows->chunk == NULL) {
+        rows->chunk = memory_alloc(CHUNK_GROWTH * CHUNK_MOST * sizeof(*rows->chunk));
+    }
+    struct chunk_row *row = &rows->chunk[rows->count++];
+    *row = (struct chunk_row){.number = number};
+    for (int place = 0; place < (rows->graphs ? PLACES : PLACES - 1); place++) {
+        if (pattern[place] == OID_NONE) {
+            row->wanted |= (uint8_t)(1 << place);
+            row->places[place] = found[place];
+            note_name(rows, found[place]);
+        }
+    }
     return STATUS_OK;
 }
 
@@ -114,49 +240,18 @@ get_place(const struct quad_source *source, struct codec_reader *in, oid *id, bo
                : STATUS_OK;
 }
 
-static enum status
-put_row(struct rows *rows, uint64_t number, const oid pattern[PLACES], const oid row[PLACES],
-        struct reason *why)
-{
-    struct names *names = &rows->names;
-    bool full = names->count + PLACES > NAMES_MOST;
-    codec_put_varint(&rows->out, number - rows->sent);
-    rows->sent = number;
-    for (int place = 0; place < (rows->graphs ? PLACES : PLACES - 1); place++) {
-        if (pattern[place] != OID_NONE) {
-            continue;
-        }
-        if (full) {
-            memset(names->table, 0, names->places * sizeof(*names->table));
-            names->count = 0;
-            codec_put_varint(&rows->out, INDEX_NAME_FORGET);
-            full = false;
-        }
-        TRY(put_name(rows, row[place], why));
-    }
-    if (rows->out.overflowed) {
-        return status_fail(why, STATUS_LIMIT, "a row of more than %d bytes", PIECE_MAXIMUM);
-    }
-    if (rows->out.length >= PIECE) {
-        const enum status status = cursor_write(rows->cursor, buf_slice(&rows->out), why);
-        buf_reset(&rows->out);
-        return status;
-    }
-    return STATUS_OK;
-}
-
 /* Without graphs, the same triple of another graph is left out where it follows at once. */
 static enum status
 match(struct rows *rows, uint64_t number, const oid pattern[PLACES], struct reason *why)
 {
     const struct quad_source *source = rows->source;
     const struct quad_oids wanted = {pattern[0], pattern[1], pattern[2], pattern[3]};
-    struct quad_oids found[ROWS], last = {0};
+    struct quad_oids found[SCANNED], last = {0};
     struct quad_scan *scan;
     TRY(source->scan(source->context, &wanted, ORDER_COUNT, &scan, why));
     enum status status = STATUS_OK;
     for (size_t n = 1; n > 0 && status == STATUS_OK;) {
-        status = source->scan_next(scan, found, ROWS, &n, why);
+        status = source->scan_next(scan, found, SCANNED, &n, why);
         for (size_t i = 0; i < n && status == STATUS_OK; i++) {
             const struct quad_oids *quad = &found[i];
             if (!rows->graphs && quad->subject == last.subject &&
@@ -165,7 +260,7 @@ match(struct rows *rows, uint64_t number, const oid pattern[PLACES], struct reas
             }
             last = *quad;
             const oid row[PLACES] = {quad->subject, quad->predicate, quad->object, quad->graph};
-            status = put_row(rows, number, pattern, row, why);
+            status = take_row(rows, number, pattern, row, why);
         }
         if (status == STATUS_OK && atomic_load(cursor_cancelled(rows->cursor))) {
             status = status_fail(why, STATUS_CANCELLED, "cancelled");
@@ -181,6 +276,7 @@ match_all(struct rows *rows, struct codec_reader *in, struct reason *why)
     oid pattern[PLACES] = {OID_NONE};
     bool bound[PLACES] = {false};
     const uint64_t count = codec_get_varint(in);
+    rows->room = count == 1 ? CHUNK_FIRST : CHUNK_MOST;
     for (uint64_t number = 0; number < count; number++) {
         bool possible = true;
         for (int place = 0; place < PLACES; place++) {
@@ -191,9 +287,8 @@ match_all(struct rows *rows, struct codec_reader *in, struct reason *why)
             TRY(match(rows, number, pattern, why));
         }
     }
-    return codec_at_end(in)
-               ? STATUS_OK
-               : status_fail(why, STATUS_PROTOCOL, "a request for rows is malformed");
+    return codec_at_end(in) ? STATUS_OK
+                            : status_fail(why, STATUS_PROTOCOL, "a request for rows is malformed");
 }
 
 enum status
@@ -205,12 +300,16 @@ answer_rows(const struct quad_source *source, struct slice request, struct curso
     rows.graphs = !(codec_get_u8(&in) & INDEX_ROWS_NO_GRAPHS);
     buf_init(&rows.out, PIECE_MAXIMUM);
     arena_init(&rows.arena, 0);
+    buf_init(&rows.terms, PIECE_MAXIMUM);
     enum status status = match_all(&rows, &in, why);
-    if (status == STATUS_OK && rows.out.length > 0) {
-        status = cursor_write_last(cursor, buf_slice(&rows.out), why);
+    if (status == STATUS_OK && rows.count > 0) {
+        status = send_chunk(&rows, true, why);
     }
     buf_release(&rows.out);
+    buf_release(&rows.terms);
     arena_release(&rows.arena);
     free(rows.names.table);
+    free(rows.chunk);
+    free(rows.fresh);
     return status;
 }

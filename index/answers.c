@@ -132,13 +132,15 @@ lines_init(struct lines *lines, struct cursor *cursor)
     buf_init(&lines->text, LINE_MAXIMUM);
 }
 
+typedef enum status write_piece(struct cursor *cursor, struct slice bytes, struct reason *why);
+
 static enum status
-lines_write(struct lines *lines, struct reason *why)
+lines_write(struct lines *lines, write_piece *write, struct reason *why)
 {
     if (lines->text.overflowed) {
         return status_fail(why, STATUS_LIMIT, "a line of more than %d bytes", LINE_MAXIMUM);
     }
-    const enum status status = cursor_write(lines->cursor, buf_slice(&lines->text), why);
+    const enum status status = write(lines->cursor, buf_slice(&lines->text), why);
     buf_reset(&lines->text);
     return status;
 }
@@ -147,7 +149,7 @@ static enum status
 lines_end(struct lines *lines, enum status status, struct reason *why)
 {
     if (status == STATUS_OK && lines->text.length > 0) {
-        status = cursor_write_last(lines->cursor, buf_slice(&lines->text), why);
+        status = lines_write(lines, cursor_write_last, why);
     }
     buf_release(&lines->text);
     return status;
@@ -158,7 +160,7 @@ take_line(void *context, struct slice line, struct reason *why)
 {
     struct lines *lines = context;
     (void)buf_append_slice(&lines->text, line);
-    return lines->text.length >= PIECE ? lines_write(lines, why) : STATUS_OK;
+    return lines->text.length >= PIECE ? lines_write(lines, cursor_write, why) : STATUS_OK;
 }
 
 static enum status
@@ -301,7 +303,7 @@ search_lines(const struct quad_source *source, oid literal, double score, uint64
             arena_reset(&arena);
         }
         if (status == STATUS_OK && lines->text.length >= PIECE) {
-            status = lines_write(lines, why);
+            status = lines_write(lines, cursor_write, why);
         }
     }
     source->scan_close(scan);

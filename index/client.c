@@ -39,11 +39,10 @@ index_client_open(struct index_client **result, const struct index_client_option
         client->owners = memory_zero(PARTITIONS, sizeof(*client->owners));
         memcpy(client->owners, options->owner_of_partition, PARTITIONS * sizeof(*client->owners));
     }
-    enum status status =
-        getrandom(&client->last_session, sizeof(client->last_session), 0) ==
-                sizeof(client->last_session)
-            ? STATUS_OK
-            : status_fail_errno(why, "no random bytes");
+    enum status status = getrandom(&client->last_session, sizeof(client->last_session), 0) ==
+                                 sizeof(client->last_session)
+                             ? STATUS_OK
+                             : status_fail_errno(why, "no random bytes");
     for (size_t i = 0; i < options->count && status == STATUS_OK; i++) {
         struct partition_client *partition = &client->partitions[i];
         const struct rpc_client_options rpc = {
@@ -179,9 +178,8 @@ index_query(struct index_client *client, struct slice sparql, const char *format
             struct reason *why)
 {
     client_begin(client, client->partial, options->timeout_ms, client->cancel);
-    const enum status status =
-        (client->count > 1 ? run_here : run_there)(client, sparql, format, options, piece, context,
-                                                   why);
+    const enum status status = (client->count > 1 ? run_here : run_there)(
+        client, sparql, format, options, piece, context, why);
     client->deadline_ms = 0;
     return status;
 }
@@ -447,8 +445,8 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     buf_init(&reply, REPLY_MAXIMUM);
     for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         buf_reset(&reply);
-        status = rpc_call(client->partitions[i].rpc, INDEX_VERB_STATS, SLICE(""), client->timeout_ms,
-                          &reply, why);
+        status = rpc_call(client->partitions[i].rpc, INDEX_VERB_STATS, SLICE(""),
+                          client->timeout_ms, &reply, why);
         struct codec_reader in = codec_reader_of(buf_slice(&reply));
         stats->documents += codec_get_u64(&in);
         stats->quads += codec_get_u64(&in);

@@ -16,9 +16,9 @@ struct index_client {
     struct partition_client *partitions;
     size_t count;
     struct pollfd *descriptors;
-    uint16_t *owners;     /* of virtual partitions; NULL: spread evenly */
-    uint32_t timeout_ms;  /* of a change */
-    uint32_t silence_ms;  /* a partition that says nothing for so long counts as down */
+    uint16_t *owners;      /* of virtual partitions; NULL: spread evenly */
+    uint32_t timeout_ms;   /* of a change */
+    uint32_t silence_ms;   /* a partition that says nothing for so long counts as down */
     uint64_t last_session; /* counts on from a random number */
     /* Of the present call: */
     enum index_partial partial;
@@ -54,8 +54,8 @@ struct index_stream_reader {
     struct stream_call *call;     /* what is awaited; NULL: nothing */
     struct buf incoming, current; /* replies */
     uint64_t cursor, offset, pieces;
-    bool opened, ended;
-    enum status status; /* of incoming */
+    bool opened, ended, taken; /* taken: nothing is in incoming */
+    enum status status;        /* of incoming */
     struct reason why;
 };
 

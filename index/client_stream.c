@@ -136,8 +136,7 @@ answered(void *context, enum status status, struct slice payload, const struct r
         stream->call = NULL;
         stream->status = status;
         stream->why = *why;
-        if (status == STATUS_TIMEOUT &&
-            clock_monotonic_ms() - call->asked_ms >= call->silence_ms) {
+        if (status == STATUS_TIMEOUT && clock_monotonic_ms() - call->asked_ms >= call->silence_ms) {
             stream->status = status_fail(&stream->why, STATUS_AGAIN, "no answer for %.1f s",
                                          call->silence_ms / 1000.0);
         }
@@ -161,6 +160,7 @@ ask(struct index_stream_reader *stream, enum index_verb verb, struct slice reque
                                  .silence_ms = stream->client->silence_ms,
                                  .opening = verb == INDEX_VERB_OPEN};
     stream->call = call;
+    stream->taken = false;
     rpc_client_post(call->rpc, verb, request, call->silence_ms, answered, call);
 }
 
@@ -176,7 +176,17 @@ stream_start(struct index_stream_reader *stream, struct index_client *client, si
     ask(stream, INDEX_VERB_OPEN, request);
 }
 
-/* Takes the piece that came, and asks for the one after it. */
+static void
+ask_next(struct index_stream_reader *stream)
+{
+    uint8_t request[16];
+    codec_write_u64(request, stream->cursor);
+    codec_write_u64(request + 8, stream->offset);
+    ask(stream, INDEX_VERB_NEXT, slice_of((char *)request, sizeof(request)));
+}
+
+/* Takes the piece that came, and asks for the one after it; after the first piece that waits until
+ * somebody wants more. */
 static enum status
 take_piece(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
 {
@@ -192,15 +202,12 @@ take_piece(struct index_stream_reader *stream, struct slice *bytes, struct reaso
     }
     *bytes = slice_of((const char *)in.at, (size_t)(in.end - in.at));
     stream->cursor = cursor;
-    stream->opened = true;
+    stream->opened = stream->taken = true;
     stream->pieces++;
     stream->ended = flags & INDEX_PIECE_END;
     stream->offset += bytes->length;
-    if (!stream->ended) {
-        uint8_t request[16];
-        codec_write_u64(request, stream->cursor);
-        codec_write_u64(request + 8, stream->offset);
-        ask(stream, INDEX_VERB_NEXT, slice_of((char *)request, sizeof(request)));
+    if (!stream->ended && (stream->pieces > 1 || bytes->length == 0)) {
+        ask_next(stream);
     }
     return bytes->length > 0 ? STATUS_OK : stream->ended ? STATUS_END : STATUS_AGAIN;
 }
@@ -210,6 +217,9 @@ stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reas
 {
     if (stream->ended) {
         return STATUS_END;
+    }
+    if (stream->call == NULL && stream->taken) {
+        ask_next(stream);
     }
     if (stream->call != NULL) {
         return STATUS_AGAIN;

@@ -13,6 +13,8 @@ struct cursor_turns {
     unsigned left;
 };
 
+enum { FIRST_ROOM = 4096, ROOM_GROWTH = 4 };
+
 struct cursor {
     uint64_t id;
     struct cursor_settings settings;
@@ -23,9 +25,10 @@ struct cursor {
     atomic_bool cancelled;
 
     pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t room;
+    pthread_cond_t emptied;
     struct buf window;
-    uint64_t base; /* offset of the window's first byte */
+    size_t room;   /* present size of the window */
+    uint64_t base; /* offset of its first byte */
     bool ended;
     enum status status;
     struct reason why;
@@ -113,8 +116,9 @@ cursor_open(struct cursor **result, uint64_t id, const struct cursor_settings *s
     cursor->release = release;
     cursor->job = job;
     pthread_mutex_init(&cursor->mutex, NULL);
-    pthread_cond_init(&cursor->room, NULL);
+    pthread_cond_init(&cursor->emptied, NULL);
     buf_init(&cursor->window, SIZE_MAX / 2);
+    cursor->room = FIRST_ROOM;
     *result = cursor;
     if (pthread_create(&cursor->thread, NULL, run, cursor) != 0) {
         cursor->ended = true;
@@ -131,7 +135,7 @@ cursor_cancel(struct cursor *cursor)
 {
     atomic_store(&cursor->cancelled, true);
     pthread_mutex_lock(&cursor->mutex);
-    pthread_cond_signal(&cursor->room);
+    pthread_cond_signal(&cursor->emptied);
     pthread_mutex_unlock(&cursor->mutex);
 }
 
@@ -156,7 +160,7 @@ cursor_close(struct cursor *cursor)
     }
     cursor->release(cursor->job);
     buf_release(&cursor->window);
-    pthread_cond_destroy(&cursor->room);
+    pthread_cond_destroy(&cursor->emptied);
     pthread_mutex_destroy(&cursor->mutex);
     free(cursor);
 }
@@ -178,7 +182,7 @@ static void
 wait_for_room(struct cursor *cursor)
 {
     give_turn(cursor->settings.turns);
-    pthread_cond_wait(&cursor->room, &cursor->mutex);
+    pthread_cond_wait(&cursor->emptied, &cursor->mutex);
     pthread_mutex_unlock(&cursor->mutex);
     take_turn(cursor->settings.turns);
     pthread_mutex_lock(&cursor->mutex);
@@ -188,7 +192,7 @@ static enum status
 put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
 {
     pthread_mutex_lock(&cursor->mutex);
-    while (cursor->window.length >= cursor->settings.window && !atomic_load(&cursor->cancelled)) {
+    while (cursor->window.length >= cursor->room && !atomic_load(&cursor->cancelled)) {
         wait_for_room(cursor);
     }
     const uint64_t total = cursor->base + cursor->window.length + bytes.length;
@@ -234,7 +238,10 @@ drop_before(struct cursor *cursor, uint64_t offset)
         memmove(cursor->window.data, cursor->window.data + n, cursor->window.length - n);
         cursor->window.length -= n;
         cursor->base = offset;
-        pthread_cond_signal(&cursor->room);
+        cursor->room = cursor->room < cursor->settings.window / ROOM_GROWTH
+                           ? ROOM_GROWTH * cursor->room
+                           : cursor->settings.window;
+        pthread_cond_signal(&cursor->emptied);
     }
 }
 

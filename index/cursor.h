@@ -25,7 +25,8 @@ void cursor_turns_free(struct cursor_turns *turns);
 struct cursor_settings {
     struct cursor_turns *turns;
     int event;           /* eventfd that is written when there is something to hand out */
-    size_t window;       /* bytes held at most */
+    size_t window;       /* bytes held at most; few at first and more with each read, so that little
+                          * is in vain when only the beginning is wanted */
     uint64_t bytes_most; /* of the whole answer; more is LIMIT. 0: no limit */
 };
 

@@ -176,7 +176,8 @@ federation_estimate(void *context, const struct quad_oids *pattern, uint64_t *ro
     struct federation *federation = context;
     char text[4][OID_INLINE_TEXT];
     const struct quad terms = {.subject = federation_term(federation, pattern->subject, text[0]),
-                               .predicate = federation_term(federation, pattern->predicate, text[1]),
+                               .predicate =
+                                   federation_term(federation, pattern->predicate, text[1]),
                                .object = federation_term(federation, pattern->object, text[2]),
                                .graph = federation_term(federation, pattern->graph, text[3])};
     struct buf request;
@@ -184,10 +185,9 @@ federation_estimate(void *context, const struct quad_oids *pattern, uint64_t *ro
     buf_init(&request, FEDERATION_REQUEST_MAXIMUM);
     index_put_pattern(&request, &terms);
     const enum status status =
-        request.overflowed
-            ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
-            : add_estimates(federation, buf_slice(&request),
-                            federation_owner(federation, pattern->graph), rows, why);
+        request.overflowed ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
+                           : add_estimates(federation, buf_slice(&request),
+                                           federation_owner(federation, pattern->graph), rows, why);
     buf_release(&request);
     return status;
 }

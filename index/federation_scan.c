@@ -251,8 +251,8 @@ read_row(struct quad_scan *scan, size_t partition, struct reason *why)
     if (share->at == share->text.length) {
         return STATUS_OK;
     }
-    struct codec_reader in = codec_reader_of(
-        slice_of(share->text.data + share->at, share->text.length - share->at));
+    struct codec_reader in =
+        codec_reader_of(slice_of(share->text.data + share->at, share->text.length - share->at));
     const size_t names = share->name_count;
     const uint64_t step = codec_get_varint(&in);
     if (step >= share->number_count - share->pattern) {

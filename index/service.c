@@ -14,7 +14,7 @@
 #include "index/work_pool.h"
 
 enum {
-    WINDOW = 4 << 20,
+    WINDOW = 2 << 20,
     PARKED_MS = 300, /* then a request is answered with an empty piece: below rpc's resend_ms */
     IDLE_MS = 60000, /* a cursor nobody asks for any more is dropped */
     TICK_MS = 100,
@@ -196,9 +196,8 @@ open_cursor(struct service *service, struct rpc_request *request)
         struct answer *job;
         struct cursor_settings settings = {
             .turns = service->turns, .event = service->event, .window = WINDOW};
-        enum status status =
-            answer_new(&job, service->partition, &service->options, service->sessions,
-                       request->payload, &why);
+        enum status status = answer_new(&job, service->partition, &service->options,
+                                        service->sessions, request->payload, &why);
         if (status == STATUS_OK) {
             settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
             status = cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce,

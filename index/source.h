@@ -59,8 +59,8 @@ struct quad_source {
      * and a triple that is in several of them may come once. */
     enum status (*scan_many)(void *context, const struct quad_oids *patterns, size_t count,
                              bool graphs, struct quad_scan **scan, struct reason *why);
-    enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows,
-                                  uint32_t *numbers, size_t most, size_t *n, struct reason *why);
+    enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
+                                  size_t most, size_t *n, struct reason *why);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

@@ -83,7 +83,8 @@ scan_pattern(const struct scan *scan, struct quad_oids *pattern)
             return false;
         }
     } else if (spec->graphs.kind != GRAPHS_ALL) {
-        pattern->graph = scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
+        pattern->graph =
+            scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
         if (!pattern->graph) {
             return false;
         }
