@@ -10,11 +10,11 @@
 enum { QUERY_MAXIMUM = 1 << 20, FOLDER_MAXIMUM = 4096 };
 
 static enum status
-open_index(struct cli *cli, const struct cli_common *common, struct index_client **index,
-           struct reason *why)
+open_index(struct cli *cli, const struct cli_common *common, const char *needed,
+           struct index_client **index, struct reason *why)
 {
     TRY(cli_open(cli, common, why));
-    TRY(cli_serve(cli, "index", why));
+    TRY(cli_serve(cli, needed, why));
     return cli_index(cli, index, why);
 }
 
@@ -104,7 +104,9 @@ command_query(int argc, char **argv)
             "Answers a SPARQL 1.1 query. The default graph is the union of all documents, unless "
             "--default-graph names another; GRAPH "
             "?d binds the document a statement is from. ?literal <urn:x-quadrille:query#matches> "
-            "\"words\" finds literals by keywords.\n\n"
+            "\"words\" finds literals by keywords, and GRAPH "
+            "<urn:x-quadrille:query#provenance> is what is known of documents: when and how each "
+            "was fetched and transformed.\n\n"
             "With --subject, --predicate, --object or --graph it prints the quads that match, as "
             "N-Quads. Works while a crawl runs and after.",
         .examples =
@@ -131,7 +133,7 @@ command_query(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "one query is needed; see --help");
     }
     if (status == STATUS_OK) {
-        status = open_index(&cli, &common, &index, &why);
+        status = open_index(&cli, &common, "index,metastore", &index, &why);
     }
     if (status == STATUS_OK && is_pattern(&texts)) {
         status = print_pattern(index, &texts, &why);
@@ -191,7 +193,7 @@ command_search(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "words are needed, --limit is 1 to 1000000");
     }
     if (status == STATUS_OK) {
-        status = open_index(&cli, &common, &index, &why);
+        status = open_index(&cli, &common, "index", &index, &why);
     }
     if (status == STATUS_OK) {
         status =
@@ -247,7 +249,7 @@ command_dump(int argc, char **argv)
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        status = open_index(&cli, &common, &index, &why);
+        status = open_index(&cli, &common, "index", &index, &why);
     }
     if (status == STATUS_OK) {
         status = dump_to(index, path, &why);
@@ -275,7 +277,7 @@ command_verify(int argc, char **argv)
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        status = open_index(&cli, &common, &index, &why);
+        status = open_index(&cli, &common, "index", &index, &why);
     }
     if (status == STATUS_OK) {
         status = index_verify(index, cli_print_piece, stdout, &why);

@@ -117,18 +117,28 @@ cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why)
     return status;
 }
 
+/* services are to be released; options point into them. */
+static enum status
+find_metastores(struct cli *cli, struct cluster_services *services,
+                struct metastore_client_options *options, struct reason *why)
+{
+    TRY(services_metastores(cli->cluster, cli->directory, services, why));
+    *options = (struct metastore_client_options){
+        .endpoints = services->endpoints,
+        .endpoint_count = services->count,
+        .owner_of_partition = services->owner_of_partition,
+        .name = "cli",
+        .keys = services->keys,
+    };
+    return STATUS_OK;
+}
+
 enum status
 cli_metastore(struct cli *cli, struct metastore_client **metastore, struct reason *why)
 {
     struct cluster_services services;
-    TRY(services_metastores(cli->cluster, cli->directory, &services, why));
-    const struct metastore_client_options options = {
-        .endpoints = services.endpoints,
-        .endpoint_count = services.count,
-        .owner_of_partition = services.owner_of_partition,
-        .name = "cli",
-        .keys = services.keys,
-    };
+    struct metastore_client_options options;
+    TRY(find_metastores(cli, &services, &options, why));
     const enum status status = metastore_client_open(metastore, &options, why);
     cluster_services_release(&services);
     return status;
@@ -137,16 +147,23 @@ cli_metastore(struct cli *cli, struct metastore_client **metastore, struct reaso
 enum status
 cli_index(struct cli *cli, struct index_client **index, struct reason *why)
 {
-    struct cluster_services services;
-    TRY(services_all_indexes(cli->cluster, cli->directory, cli->options, &services, why));
-    const struct index_client_options options = {
-        .endpoints = services.endpoints,
-        .count = services.count,
-        .name = "cli",
-        .keys = services.keys,
-    };
-    const enum status status = index_client_open(index, &options, why);
-    cluster_services_release(&services);
+    struct cluster_services metastores, services;
+    struct metastore_client_options metastore;
+    TRY(find_metastores(cli, &metastores, &metastore, why));
+    enum status status =
+        services_all_indexes(cli->cluster, cli->directory, cli->options, &services, why);
+    if (status == STATUS_OK) {
+        const struct index_client_options options = {
+            .endpoints = services.endpoints,
+            .count = services.count,
+            .name = "cli",
+            .keys = services.keys,
+            .metastore = &metastore,
+        };
+        status = index_client_open(index, &options, why);
+        cluster_services_release(&services);
+    }
+    cluster_services_release(&metastores);
     return status;
 }
 

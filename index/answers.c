@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "index/answer_rows.h"
 #include "index/dump.h"
+#include "index/provenance.h"
 #include "index/quad_text.h"
 #include "index/query/result.h"
 #include "rdf/writer.h"
@@ -204,17 +205,23 @@ write_plan(const struct query *query, const struct quad_source *source,
 }
 
 enum status
-answer_query(const struct quad_source *source, struct slice sparql, struct slice format,
-             const struct query_options *options, enum index_answer answer, index_piece *piece,
-             void *context, struct reason *why)
+answer_query(const struct quad_source *source, const struct metastore_client_options *metastore,
+             struct slice sparql, struct slice format, const struct query_options *options,
+             enum index_answer answer, index_piece *piece, void *context, struct reason *why)
 {
     struct query *query;
+    struct provenance *provenance;
     TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
+    provenance = provenance_for_query(query, source, metastore, options);
+    if (provenance != NULL) {
+        source = provenance_source(provenance);
+    }
     const enum status status =
         answer == INDEX_ANSWER_RESULT
             ? write_result(query, source, format, options, piece, context, why)
             : write_plan(query, source, options, answer == INDEX_ANSWER_MEASURED, piece, context,
                          why);
+    provenance_free(provenance);
     query_free(query);
     return status;
 }
@@ -232,8 +239,8 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
         .scratch_folder = answer->options->scratch_folder,
         .disk = answer->options->query_disk,
         .cancel = cursor_cancelled(cursor)};
-    return answer_query(partition_reader_source(reader), answer->text, answer->format, &options,
-                        answer->answer, take_piece, cursor, why);
+    return answer_query(partition_reader_source(reader), answer->options->metastore, answer->text,
+                        answer->format, &options, answer->answer, take_piece, cursor, why);
 }
 
 enum status

@@ -19,10 +19,12 @@ bool answer_is_query(const struct answer *answer);
 enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
 void answer_free(void *answer);
 
-/* Evaluates, or explains, and hands the text on. */
-enum status answer_query(const struct quad_source *source, struct slice sparql, struct slice format,
-                         const struct query_options *options, enum index_answer answer,
-                         index_piece *piece, void *context, struct reason *why);
+/* Evaluates, or explains, and hands the text on. metastore: for q:provenance; NULL: none. */
+enum status answer_query(const struct quad_source *source,
+                         const struct metastore_client_options *metastore, struct slice sparql,
+                         struct slice format, const struct query_options *options,
+                         enum index_answer answer, index_piece *piece, void *context,
+                         struct reason *why);
 
 /* The pattern's places as identifiers; *possible is false when one is a term that is not stored. */
 enum status answer_pattern(const struct quad_source *source, const struct quad *pattern,

@@ -39,6 +39,9 @@ index_client_open(struct index_client **result, const struct index_client_option
         client->owners = memory_zero(PARTITIONS, sizeof(*client->owners));
         memcpy(client->owners, options->owner_of_partition, PARTITIONS * sizeof(*client->owners));
     }
+    if (options->metastore != NULL) {
+        client->metastore = metastore_client_options_copy(options->metastore);
+    }
     enum status status = getrandom(&client->last_session, sizeof(client->last_session), 0) ==
                                  sizeof(client->last_session)
                              ? STATUS_OK
@@ -91,6 +94,7 @@ index_client_close(struct index_client *client)
     free(client->partitions);
     free(client->descriptors);
     free(client->owners);
+    free(client->metastore);
     free(client);
 }
 
@@ -144,8 +148,8 @@ run_here(struct index_client *client, struct slice sparql, const char *format,
                                       .scratch_folder = options->scratch_folder};
     struct federation *federation = federation_new(client, federation_memory);
     const enum status status =
-        answer_query(federation_source(federation), sparql, slice_string(format), &how,
-                     options->answer, piece, context, why);
+        answer_query(federation_source(federation), client->metastore, sparql,
+                     slice_string(format), &how, options->answer, piece, context, why);
     federation_free(federation);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/rpc.h"
 #include "base/status.h"
+#include "metastore/client.h"
 #include "rdf/term.h"
 
 struct index_client;
@@ -27,6 +28,8 @@ struct index_client_options {
     const struct rpc_keys *keys;
     uint32_t timeout_ms; /* of a change, 0: 60 s */
     uint32_t silence_ms; /* after which a partition that is asked counts as down, 0: 60 s */
+    /* For q:provenance in queries over several partitions, and in updates; copied. NULL: none. */
+    const struct metastore_client_options *metastore;
 };
 enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);

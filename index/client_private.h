@@ -20,6 +20,7 @@ struct index_client {
     uint32_t timeout_ms;   /* of a change */
     uint32_t silence_ms;   /* a partition that says nothing for so long counts as down */
     uint64_t last_session; /* counts on from a random number */
+    struct metastore_client_options *metastore; /* NULL: none */
     /* Of the present call: */
     enum index_partial partial;
     uint64_t deadline_ms; /* monotonic; 0: none */

@@ -10,6 +10,7 @@
 #include "index/client_private.h"
 #include "index/federation.h"
 #include "index/patch.h"
+#include "index/provenance.h"
 #include "index/query/update.h"
 #include "rdf/writer.h"
 
@@ -20,17 +21,31 @@ struct updating {
     struct index_client *client;
     const struct index_update_options *options;
     struct federation *federation;
+    struct provenance *provenance;
     struct index_update_report *report;
 };
+
+static void
+forget_source(struct updating *updating)
+{
+    provenance_free(updating->provenance);
+    federation_free(updating->federation);
+}
 
 static enum status
 present_source(void *context, const struct quad_source **source, struct reason *why)
 {
     struct updating *updating = context;
     (void)why;
-    federation_free(updating->federation);
+    forget_source(updating);
     updating->federation = federation_new(updating->client, terms_memory);
-    *source = federation_source(updating->federation);
+    const struct provenance_settings settings = {.source =
+                                                     federation_source(updating->federation),
+                                                 .metastore = updating->client->metastore,
+                                                 .memory = terms_memory / 4,
+                                                 .timeout_ms = updating->options->timeout_ms};
+    updating->provenance = provenance_new(&settings);
+    *source = provenance_source(updating->provenance);
     return STATUS_OK;
 }
 
@@ -135,13 +150,16 @@ change(void *context, const struct graph *removed, const struct graph *added, st
     struct updating *updating = context;
     const size_t count = removed->count + added->count;
     struct sorted_quad *quads = memory_alloc((count + 1) * sizeof(*quads));
+    enum status status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         const bool is_added = i >= removed->count;
         quads[i] = (struct sorted_quad){
             is_added ? &added->quads[i - removed->count] : &removed->quads[i], is_added};
+        if (slice_is(quads[i].quad->graph.value, QUERY_PROVENANCE)) {
+            status = status_fail(why, STATUS_MISUSE, "<" QUERY_PROVENANCE "> cannot be changed");
+        }
     }
     qsort(quads, count, sizeof(*quads), compare_graphs);
-    enum status status = STATUS_OK;
     for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
         status = change_partition(updating, i, quads, count, why);
     }
@@ -205,7 +223,7 @@ index_update(struct index_client *client, struct slice text,
                                                  .memory = options->memory},
                                        .blank_prefix = slice_string(prefix)};
     const enum status status = update_run(update, &target, &how, &done, why);
-    federation_free(updating.federation);
+    forget_source(&updating);
     update_free(update);
     counts.operations = done.operations;
     if (report != NULL) {

@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "base/rpc.h"
 #include "index/links.h"
+#include "metastore/client.h"
 
 struct service;
 struct service_options {
@@ -16,6 +17,8 @@ struct service_options {
     const struct rpc_keys *keys;
     const char *scratch_folder; /* for sorting and large queries */
     const struct links *links;  /* outlives the service */
+    /* For q:provenance; outlives the service. NULL: none. */
+    const struct metastore_client_options *metastore;
     unsigned query_threads;
     unsigned cursors;          /* answers under way at a time */
     uint64_t query_timeout_ms; /* most that a query may ask for */
@@ -24,7 +27,7 @@ struct service_options {
     uint64_t answer_bytes;     /* of one query's answer */
     uint64_t sort_memory;
 };
-/* What index_options say; endpoints, keys, scratch_folder and links are left alone. */
+/* What index_options say; what options do not say is left alone. */
 void service_options_from(struct service_options *options, const struct opt_set *set);
 void partition_options_from(struct partition_options *options, const char *folder,
                             const struct opt_set *set);

@@ -19,6 +19,8 @@
 typedef uint64_t oid;
 #define OID_NONE ((oid)0)
 #define OID_LOCAL ((oid)1 << 63)
+/* From here to OID_LOCAL: terms and nodes that a source over another source adds. */
+#define OID_OVERLAY ((oid)15 << 59)
 
 struct quad_oids {
     oid subject, predicate, object, graph;

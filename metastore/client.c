@@ -6,6 +6,7 @@
 #include "metastore/client.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -19,6 +20,33 @@ struct metastore_client {
     size_t count;
     uint16_t *owners; /* NULL: all partitions at rpcs[0] */
 };
+
+struct metastore_client_options *
+metastore_client_options_copy(const struct metastore_client_options *options)
+{
+    const size_t owners = options->owner_of_partition != NULL ? PARTITIONS * sizeof(uint16_t) : 0;
+    size_t texts = strlen(options->name) + 1;
+    for (size_t i = 0; i < options->endpoint_count; i++) {
+        texts += strlen(options->endpoints[i]) + 1;
+    }
+    struct metastore_client_options *copy =
+        memory_alloc(sizeof *copy + options->endpoint_count * sizeof(char *) + owners + texts);
+    const char **endpoints = (const char **)(copy + 1);
+    uint16_t *owner = (uint16_t *)(endpoints + options->endpoint_count);
+    char *text = (char *)owner + owners;
+    *copy = *options;
+    copy->endpoints = endpoints;
+    for (size_t i = 0; i < options->endpoint_count; i++) {
+        endpoints[i] = text;
+        text = stpcpy(text, options->endpoints[i]) + 1;
+    }
+    if (owners > 0) {
+        copy->owner_of_partition = memcpy(owner, options->owner_of_partition, owners);
+    }
+    copy->name = text;
+    (void)stpcpy(text, options->name);
+    return copy;
+}
 
 enum status
 metastore_client_open(struct metastore_client **opened,

@@ -15,6 +15,9 @@ struct metastore_client_options {
     const char *name;
     const struct rpc_keys *keys;
 };
+/* A copy, keys aside, which must live as long; to be freed by free(). */
+struct metastore_client_options *
+metastore_client_options_copy(const struct metastore_client_options *options);
 enum status metastore_client_open(struct metastore_client **client,
                                   const struct metastore_client_options *options,
                                   struct reason *why);

@@ -2,6 +2,7 @@
  * times with durations, locations, digests, histories) has a function of its own. */
 #include <stdio.h>
 
+#include "base/url.h"
 #include "metastore/rdf_emit.h"
 #include "rdf/graph.h"
 #include "rdf/turtle_writer.h"
@@ -35,7 +36,10 @@ static const struct field_entry fields[] = {
     {META_DETECTED_TYPE, NODE_DOCUMENT, DCTERMS "format", NULL},
     {META_IP, NODE_CONNECTION, HTTP "connectionAuthority", NULL},
     {META_HTTP_VERSION, NODE_RESPONSE, HTTP "httpVersion", NULL},
-    {META_HTTP_STATUS, NODE_RESPONSE, HTTP "statusCodeNumber", XSD_NAMESPACE "int"},
+    {META_FETCHED, NODE_DOCUMENT, PROV "generatedAtTime", NULL},
+    {META_HTTP_STATUS, NODE_DOCUMENT, HTTP "statusCodeValue", NULL},
+    {META_HTTP_STATUS, NODE_RESPONSE, HTTP "statusCodeValue", NULL},
+    {META_PAYLOAD_BYTES, NODE_DOCUMENT, DCAT "byteSize", XSD_NAMESPACE "nonNegativeInteger"},
     {META_PAYLOAD_BYTES, NODE_BODY, DCAT "byteSize", XSD_NAMESPACE "nonNegativeInteger"},
     {META_TRUNCATED, NODE_BODY, META_NAMESPACE "truncatedBy", NULL},
     {META_DETECTED_BY, NODE_DETECT, RDFS "comment", NULL},
@@ -49,7 +53,7 @@ static const struct field_entry fields[] = {
     {META_LINKS_FOUND, NODE_EXTRACT, META_NAMESPACE "linksFound", NULL},
     {META_LINKS_ACCEPTED, NODE_EXTRACT, META_NAMESPACE "linksAccepted", NULL},
     {META_ROBOTS_FETCHED, NODE_ROBOTS, DCTERMS "created", NULL},
-    {META_ROBOTS_STATUS, NODE_ROBOTS, HTTP "statusCodeNumber", XSD_NAMESPACE "int"},
+    {META_ROBOTS_STATUS, NODE_ROBOTS, HTTP "statusCodeValue", NULL},
     {META_ROBOTS_BODY, NODE_ROBOTS, CONTENT "chars", NULL},
     {META_ROBOTS_EXPIRES, NODE_ROBOTS, DCTERMS "valid", NULL},
     {META_ROBOTS_FAILURE, NODE_ROBOTS, RDFS "comment", NULL},
@@ -146,6 +150,7 @@ warc_record(struct emit *emit, const struct location *location)
     char label[LABEL_SIZE];
     meta_triple(emit, record, RDF_TYPE, meta_iri(PROV "Entity"));
     meta_triple(emit, record, PROV "wasGeneratedBy", meta_named(emit, location->made_by));
+    meta_triple(emit, meta_named(emit, location->made_by), PROV "generated", record);
     snprintf(label, sizeof label, "%sFile", location->label);
     const struct term file = term_blank(slice_string(label));
     meta_triple(emit, record, OA "hasSource", file);
@@ -176,6 +181,7 @@ activity(struct emit *emit, enum node node, enum meta_field time, enum meta_fiel
         return false;
     }
     const struct term term = meta_named(emit, node);
+    meta_triple(emit, emit->document, META_NAMESPACE "activity", term);
     const bool known = ms != 0 && meta_record_number(emit->record, ms, &took);
     if (after) {
         meta_date_time(emit, term, PROV "startedAtTime", at);
@@ -252,6 +258,7 @@ emit_provenance(struct emit *emit)
         struct slice digest;
         if (meta_record_text(emit->record, META_PAYLOAD_DIGEST, &digest)) {
             checksum(emit, meta_named(emit, NODE_BODY), META_PAYLOAD_DIGEST, "bodyChecksum");
+            meta_triple(emit, document, SPDX "checksum", term_blank(SLICE("bodyChecksum")));
         }
     }
     if (activity(emit, NODE_DETECT, META_DETECTED, 0, false)) {
@@ -320,6 +327,10 @@ meta_quads(struct slice key, struct slice record, const struct term *graph,
     (void)meta_named(&emit, NODE_DOCUMENT);
     emit_fields(&emit);
     if (key.at[0] == 'u') {
+        const struct slice origin = url_origin(name);
+        if (origin.length > 0 && origin.length < name.length) {
+            meta_uri(&emit, emit.document, DCTERMS "isPartOf", origin);
+        }
         meta_exchange(&emit);
         emit_provenance(&emit);
         lines(&emit, META_TRANSFORM_RESOURCES, DCTERMS "requires", true);

@@ -1,7 +1,8 @@
 /* A record as RDF, with the vocabularies others know: HTTP in RDF (W3C Note, 2017), PROV-O,
  * DCTERMS, DCAT and SPDX (sizes and checksums), VoID, Web Annotation selectors for the byte
  * range of a WARC record, which is named by its WARC-Record-ID. What none of them has a term
- * for is in META_NAMESPACE. docs/METADATA.md shows an example.
+ * for is in META_NAMESPACE. docs/METADATA.md shows an example. index/provenance.h answers queries
+ * from the same quads.
  */
 #ifndef METASTORE_RDF_H
 #define METASTORE_RDF_H
@@ -10,10 +11,11 @@
 #include "base/slice.h"
 #include "rdf/term.h"
 
-#define META_NAMESPACE "tag:quadrille.example,2026:meta#"
+#define META_NAMESPACE "urn:x-quadrille:meta#"
 
 /* key: "u" + URI or "h" + origin. graph: of all quads. Blank node labels are fixed names
- * ("request", "fetch", ...): unique within one record. MISUSE for another key. */
+ * ("request", "fetch", ...): unique within one record. Predicates are strings that live as long as
+ * the program, the same pointer each time. MISUSE for another key. */
 enum status meta_quads(struct slice key, struct slice record, const struct term *graph,
                        const struct quad_sink *sink, struct reason *why);
 

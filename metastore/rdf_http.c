@@ -149,6 +149,8 @@ meta_exchange(struct emit *emit)
     meta_literal(emit, request, HTTP "methodName", SLICE("GET"), NULL);
     meta_uri(emit, request, HTTP "absoluteURI", emit->document.value);
     meta_triple(emit, request, HTTP "resp", response);
+    meta_triple(emit, meta_named(emit, NODE_FETCH), PROV "used", request);
+    meta_triple(emit, meta_node(emit, NODE_FETCH), PROV "generated", response);
     const struct term requests = term_blank(SLICE("requests"));
     meta_triple(emit, meta_named(emit, NODE_CONNECTION), HTTP "requests", requests);
     meta_triple(emit, requests, RDF_FIRST, request);

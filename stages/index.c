@@ -24,6 +24,7 @@
 #include "index/patch.h"
 #include "index/service.h"
 #include "stages/content.h"
+#include "stages/services.h"
 #include "stages/stage.h"
 
 enum { RETRY_MS = 1000, PATH_BYTES = 4096, SERVICE_NAME = 32, QUERIES_MAXIMUM = 16 << 20 };
@@ -46,6 +47,7 @@ struct index_stage {
     struct taken *waiting; /* in the batch */
     size_t batch_memory, patch_memory;
     char *folder, *scratch, *endpoint;
+    struct metastore_client_options *metastore; /* for queries */
     struct buf memory;
 };
 
@@ -247,6 +249,24 @@ outer_endpoint(struct stage_run *run, unsigned partition, char *endpoint, size_t
     return true;
 }
 
+/* Where queries find what is known of documents. */
+static enum status
+find_metastores(struct index_stage *stage, struct reason *why)
+{
+    struct cluster_services services;
+    TRY(services_metastores(stage_cluster(stage->run), stage_directory(stage->run), &services,
+                            why));
+    const struct metastore_client_options options = {
+        .endpoints = services.endpoints,
+        .endpoint_count = services.count,
+        .owner_of_partition = services.owner_of_partition,
+        .name = "index-query",
+        .keys = services.keys};
+    stage->metastore = metastore_client_options_copy(&options);
+    cluster_services_release(&services);
+    return STATUS_OK;
+}
+
 static enum status
 start_service(struct index_stage *stage, unsigned partition, struct reason *why)
 {
@@ -264,7 +284,8 @@ start_service(struct index_stage *stage, unsigned partition, struct reason *why)
                                       .keys = reachable ? cluster_keys(stage_cluster(stage->run))
                                                         : NULL,
                                       .scratch_folder = stage->scratch,
-                                      .links = stage->links};
+                                      .links = stage->links,
+                                      .metastore = stage->metastore};
     service_options_from(&options, stage_options(stage->run));
     return service_start(&stage->service, stage->partition, &options, why);
 }
@@ -298,6 +319,7 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     options.lock_wait_ms = 10000;
     TRY(partition_open(&stage->partition, &options, why));
     stage->batch = index_batch_new(stage->partition);
+    TRY(find_metastores(stage, why));
     TRY(start_service(stage, partition, why));
     stage_watch(run, patch_queue_descriptor(service_patches(stage->service)), EPOLLIN, take_patches,
                 stage);
@@ -317,6 +339,7 @@ index_close(void *context)
     free(stage->folder);
     free(stage->scratch);
     free(stage->endpoint);
+    free(stage->metastore);
     free(stage);
 }
 

@@ -267,6 +267,17 @@ query_columns(const struct query *query, const struct slice **names)
 }
 
 bool
+query_mentions(const struct query *query, struct slice iri)
+{
+    for (size_t i = 0; i < query->constant_count; i++) {
+        if (query->constants[i].kind == TERM_IRI && slice_equal(query->constants[i].value, iri)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
 query_ordered(const struct query *query)
 {
     return query->ordered;

@@ -29,6 +29,8 @@
 #define QUERY_NAMESPACE "urn:x-quadrille:query#"
 #define QUERY_MATCHES QUERY_NAMESPACE "matches"
 #define QUERY_SCORE QUERY_NAMESPACE "score"
+/* The graph of what is known of documents (index/provenance.h). */
+#define QUERY_PROVENANCE QUERY_NAMESPACE "provenance"
 
 enum { QUERY_TEXT_MAXIMUM = 1 << 20 }; /* bytes of a query */
 
@@ -50,6 +52,8 @@ void query_free(struct query *query);
 enum query_form query_form_of(const struct query *query);
 /* The columns of SELECT, in order, without "?". They live as long as the query. */
 size_t query_columns(const struct query *query, const struct slice **names);
+/* Whether the IRI stands anywhere in the query. */
+bool query_mentions(const struct query *query, struct slice iri);
 /* True when the rows are ordered (ORDER BY). */
 bool query_ordered(const struct query *query);
 
