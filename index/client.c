@@ -148,8 +148,8 @@ run_here(struct index_client *client, struct slice sparql, const char *format,
                                       .scratch_folder = options->scratch_folder};
     struct federation *federation = federation_new(client, federation_memory);
     const enum status status =
-        answer_query(federation_source(federation), client->metastore, sparql,
-                     slice_string(format), &how, options->answer, piece, context, why);
+        answer_query(federation_source(federation), client->metastore, sparql, slice_string(format),
+                     &how, options->answer, piece, context, why);
     federation_free(federation);
     return status;
 }

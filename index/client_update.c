@@ -39,8 +39,7 @@ present_source(void *context, const struct quad_source **source, struct reason *
     (void)why;
     forget_source(updating);
     updating->federation = federation_new(updating->client, terms_memory);
-    const struct provenance_settings settings = {.source =
-                                                     federation_source(updating->federation),
+    const struct provenance_settings settings = {.source = federation_source(updating->federation),
                                                  .metastore = updating->client->metastore,
                                                  .memory = terms_memory / 4,
                                                  .timeout_ms = updating->options->timeout_ms};

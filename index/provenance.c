@@ -53,8 +53,8 @@ struct quad_scan {
     struct quad wanted; /* TERM_NONE: any. A node: its label */
     struct arena arena; /* of wanted */
     enum reading reading;
-    struct buf key;   /* of the record being read, or read last */
-    oid record;       /* its number + 1, once a node of it was given out */
+    struct buf key; /* of the record being read, or read last */
+    oid record;     /* its number + 1, once a node of it was given out */
     size_t rows_wanted;
     unsigned looked; /* records since the last look at the clock */
     enum status status;
@@ -280,9 +280,8 @@ read_all(struct quad_scan *scan, struct reason *why)
     (void)buf_append_slice(&after, buf_slice(&scan->key));
     scan->why = why;
     scan->status = STATUS_OK;
-    enum status status =
-        provenance_records_scan(scan->provenance->records, prefix, buf_slice(&after), visit, scan,
-                                why);
+    enum status status = provenance_records_scan(scan->provenance->records, prefix,
+                                                 buf_slice(&after), visit, scan, why);
     buf_release(&after);
     status = status == STATUS_OK ? scan->status : status;
     if (status == STATUS_OK && scan->count < scan->rows_wanted) {
@@ -418,11 +417,10 @@ source_scan(void *context, const struct quad_oids *pattern, enum quad_order orde
     const bool none = !own && (is_own(pattern->subject) || is_own(pattern->predicate) ||
                                is_own(pattern->object) || is_own(pattern->graph));
     scan->reading = READ_END;
-    const enum status status =
-        own    ? open_own(scan, why)
-        : none ? STATUS_OK /* the other source has no such term */
-               : provenance->inner->scan(provenance->inner->context, pattern, order, &scan->inner,
-                                         why);
+    const enum status status = own    ? open_own(scan, why)
+                               : none ? STATUS_OK /* the other source has no such term */
+                                      : provenance->inner->scan(provenance->inner->context, pattern,
+                                                                order, &scan->inner, why);
     if (status != STATUS_OK) {
         source_scan_close(scan);
         return status;
@@ -551,11 +549,11 @@ provenance_for_query(const struct query *query, const struct quad_source *source
     if (!query_mentions(query, SLICE(QUERY_PROVENANCE))) {
         return NULL;
     }
-    const struct provenance_settings settings = {
-        .source = source,
-        .metastore = metastore,
-        .memory = options->memory > 0 ? options->memory / 2 : memory_usual,
-        .timeout_ms = options->timeout_ms,
-        .cancel = options->cancel};
+    const struct provenance_settings settings = {.source = source,
+                                                 .metastore = metastore,
+                                                 .memory = options->memory > 0 ? options->memory / 2
+                                                                               : memory_usual,
+                                                 .timeout_ms = options->timeout_ms,
+                                                 .cancel = options->cancel};
     return provenance_new(&settings);
 }

@@ -28,8 +28,8 @@ struct provenance;
 struct provenance_settings {
     const struct quad_source *source;
     const struct metastore_client_options *metastore; /* lives as long; NULL: UNSUPPORTED */
-    size_t memory;       /* of terms and of records each; past it LIMIT, or forgotten */
-    uint64_t timeout_ms; /* 0: none. A query's own limits, seen while records are read */
+    size_t memory;             /* of terms and of records each; past it LIMIT, or forgotten */
+    uint64_t timeout_ms;       /* 0: none. A query's own limits, seen while records are read */
     const atomic_bool *cancel; /* NULL: none */
 };
 

@@ -95,8 +95,7 @@ remember(struct provenance_records *records, struct slice key, struct slice reco
     const size_t at = term_set_add(&records->keys, &name);
     if (at >= records->known_room) {
         records->known_room = records->known_room > 0 ? 2 * records->known_room : 256;
-        records->known =
-            memory_resize(records->known, records->known_room, sizeof *records->known);
+        records->known = memory_resize(records->known, records->known_room, sizeof *records->known);
     }
     records->known[at] = arena_copy(&records->arena, record);
 }

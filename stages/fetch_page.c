@@ -73,6 +73,9 @@ set_common(struct task *task, const char *state, const char *reason)
     meta_set_number(meta, META_GENERATION, job->generation);
     meta_set_number(meta, META_DEPTH, job->depth);
     meta_set_text(meta, META_VIA, job->via);
+    if (job->hops > 0) {
+        meta_set_text(meta, META_REDIRECT_FROM, job->via);
+    }
     if (state != NULL) {
         meta_set_text(meta, META_STATE, slice_string(state));
         meta_set_text(meta, META_REASON, slice_string(reason));

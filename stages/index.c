@@ -256,12 +256,12 @@ find_metastores(struct index_stage *stage, struct reason *why)
     struct cluster_services services;
     TRY(services_metastores(stage_cluster(stage->run), stage_directory(stage->run), &services,
                             why));
-    const struct metastore_client_options options = {
-        .endpoints = services.endpoints,
-        .endpoint_count = services.count,
-        .owner_of_partition = services.owner_of_partition,
-        .name = "index-query",
-        .keys = services.keys};
+    const struct metastore_client_options options = {.endpoints = services.endpoints,
+                                                     .endpoint_count = services.count,
+                                                     .owner_of_partition =
+                                                         services.owner_of_partition,
+                                                     .name = "index-query",
+                                                     .keys = services.keys};
     stage->metastore = metastore_client_options_copy(&options);
     cluster_services_release(&services);
     return STATUS_OK;

@@ -92,12 +92,12 @@ web_place_give(struct web_service *service)
 static enum status
 open_index(const struct web_service *service, struct index_client **client, struct reason *why)
 {
-    const struct metastore_client_options metastore = {
-        .endpoints = service->metastores.endpoints,
-        .endpoint_count = service->metastores.count,
-        .owner_of_partition = service->metastores.owner_of_partition,
-        .name = "web",
-        .keys = service->metastores.keys};
+    const struct metastore_client_options metastore = {.endpoints = service->metastores.endpoints,
+                                                       .endpoint_count = service->metastores.count,
+                                                       .owner_of_partition =
+                                                           service->metastores.owner_of_partition,
+                                                       .name = "web",
+                                                       .keys = service->metastores.keys};
     const struct index_client_options options = {
         .endpoints = service->indexes.endpoints,
         .count = service->indexes.count,

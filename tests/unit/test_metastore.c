@@ -11,16 +11,14 @@
 #include <cmocka.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "metastore/client.h"
-#include "metastore/daemon.h"
 #include "metastore/protocol.h"
+#include "tests/unit/metastore_fixture.h"
 
 enum { KEYS = 200, KILLS = 12, WAIT_MS = 20000 };
 
@@ -55,46 +53,9 @@ endpoint(int which)
 static pid_t
 daemon_start(int which, uint64_t disk_reserve)
 {
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)close(ready[0]);
-        log_open("test_metastore", LOG_LEVEL_ERROR, false);
-        char store[128];
-        snprintf(store, sizeof store, "%s/store%d", folder, which);
-        const char *const endpoints[] = {endpoint(which), NULL};
-        const struct meta_daemon_options options = {.store = {.folder = store,
-                                                              .cache_bytes = 4 << 20,
-                                                              .checkpoint_bytes = 1 << 20,
-                                                              .checkpoint_ms = 50,
-                                                              .disk_reserve = disk_reserve,
-                                                              .sync = true,
-                                                              .lock_wait_ms = 10000},
-                                                    .endpoints = endpoints,
-                                                    .ready_descriptor = ready[1]};
-        struct reason why = {""};
-        const enum status status = meta_daemon_run(&options, &why);
-        if (status != STATUS_OK) {
-            log_error("ended", "reason=%s", why.text);
-        }
-        _exit(status_exit_code(status));
-    }
-    (void)close(ready[1]);
-    char byte;
-    (void)!read(ready[0], &byte, 1);
-    (void)close(ready[0]);
-    return pid;
-}
-
-static int
-daemon_stop(pid_t pid, int signal_number)
-{
-    int code = 0;
-    assert_int_equal(kill(pid, signal_number), 0);
-    assert_int_equal(waitpid(pid, &code, 0), pid);
-    return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+    char store[128];
+    snprintf(store, sizeof store, "%s/store%d", folder, which);
+    return metastore_fixture_start(endpoint(which), store, disk_reserve);
 }
 
 static struct metastore_client *
@@ -194,12 +155,12 @@ test_put_get_restart(void **state)
     assert_int_equal(put_number(client, "uhttp://a.example/", META_HTTP_STATUS, 200), STATUS_OK);
     assert_int_equal(put_number(client, "uhttp://a.example/", META_GENERATION, 2), STATUS_OK);
     assert_int_equal(get_number(client, "uhttp://a.example/", META_HTTP_STATUS), 200);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
     pid = daemon_start(0, 0);
     assert_int_equal(get_number(client, "uhttp://a.example/", META_HTTP_STATUS), 200);
     assert_int_equal(get_number(client, "uhttp://a.example/", META_GENERATION), 2);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 struct got {
@@ -304,7 +265,7 @@ test_batches(void **state)
     assert_false(empty.done);
     wait_for(client, &empty.done);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 static void
@@ -333,8 +294,8 @@ test_two_owners(void **state)
     }
     assert_int_equal(written[0] + written[1], KEYS);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(first, SIGTERM), 0);
-    assert_int_equal(daemon_stop(second, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(first, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(second, SIGTERM), 0);
 }
 
 /* Large records: the reply to a get is cut and asked for again. */
@@ -369,7 +330,7 @@ test_large_records(void **state)
     assert_int_equal(got.status, STATUS_OK);
     assert_int_equal(got.found, LARGE);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 /* Every answered put is there, whatever was killed; unanswered ones are sent again. */
@@ -405,7 +366,7 @@ test_kill_loses_nothing(void **state)
         metastore_put(client, &put, 1, put_done, &waited);
         metastore_process(client);
         usleep((unsigned)(rand() % 3000));
-        (void)daemon_stop(pid, SIGKILL);
+        (void)metastore_fixture_stop(pid, SIGKILL);
         pid = daemon_start(0, 0);
         wait_for(client, &waited.done);
         assert_int_equal(waited.status, STATUS_OK);
@@ -418,7 +379,7 @@ test_kill_loses_nothing(void **state)
         }
     }
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 /* Killed while it starts, again and again, from the empty folder on. */
@@ -435,13 +396,13 @@ test_kill_while_starting(void **state)
             _exit(0);
         }
         usleep(delay * 700);
-        (void)daemon_stop(pid, SIGKILL); /* its child, the daemon, dies with it */
+        (void)metastore_fixture_stop(pid, SIGKILL); /* its child, the daemon, dies with it */
     }
     const pid_t pid = daemon_start(0, 0);
     struct metastore_client *client = client_open(1, NULL);
     assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 1), STATUS_OK);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 static void
@@ -451,12 +412,12 @@ test_full_disk_refuses_puts_only(void **state)
     pid_t pid = daemon_start(0, 0);
     struct metastore_client *client = client_open(1, NULL);
     assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 7), STATUS_OK);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
     pid = daemon_start(0, 1ULL << 60);
     assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 1), STATUS_FULL);
     assert_int_equal(get_number(client, "uhttp://a.example/", META_DEPTH), 7);
     metastore_client_close(client);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 static void
@@ -493,7 +454,7 @@ test_malformed_requests_are_refused(void **state)
         rpc_call(rpc, METASTORE_PUT, SLICE("\x01\x02ua\x02\x10\x01"), WAIT_MS, NULL, &why),
         STATUS_OK);
     rpc_client_close(rpc);
-    assert_int_equal(daemon_stop(pid, SIGTERM), 0);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
 static void

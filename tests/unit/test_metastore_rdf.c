@@ -116,7 +116,10 @@ test_document(void **state)
     assert_has("dcterms:modified \"1994-11-06T08:49:37Z\"^^xsd:dateTime");
     assert_has("prov:startedAtTime \"2026-11-21T02:34:49.500Z\"^^xsd:dateTime");
     assert_has("prov:endedAtTime \"2026-11-21T02:34:49.750Z\"^^xsd:dateTime");
-    assert_has("http:statusCodeNumber \"200\"^^xsd:int");
+    assert_has("http:statusCodeValue 200");
+    assert_has("prov:generatedAtTime \"2026-11-21T02:34:49.500Z\"^^xsd:dateTime");
+    assert_has("dcterms:isPartOf <http://a.example>");
+    assert_has("meta:activity ");
     assert_has("http:sc sc:OK");
     assert_has("http:fieldName \"X-Odd\"");
     assert_has("http:fieldValue \"a:b\"");
