@@ -62,6 +62,10 @@ construct='CONSTRUCT { ?s ?p ?o } { GRAPH <http://people.example/bela.ttl> { ?s 
 expect '200 application/n-triples' -G "$url/sparql" --data-urlencode "query=$construct" \
     -H 'Accept: application/n-triples'
 [[ $(wc -l <"$work/reply") -eq 25 ]] || fail "CONSTRUCT gave $(wc -l <"$work/reply") lines"
+expect '200 text/csv' -G "$url/sparql" -H 'Accept: text/csv' --data-urlencode 'query=SELECT ?status {
+    GRAPH q:provenance { <http://bookshop.example/>
+        <http://www.w3.org/2011/http#statusCodeValue> ?status } }'
+has 200
 expect 406 -G "$url/sparql" --data-urlencode "query=$query" -H 'Accept: image/png'
 expect 400 -G "$url/sparql" --data-urlencode "query=SELECT nonsense"
 expect 400 "$url/sparql?query=a&query=b"

@@ -73,8 +73,10 @@ test_empty_record(void **state)
     struct reason why;
     assert_int_equal(meta_turtle(SLICE("uhttp://a.example/"), slice_of(NULL, 0), &turtle, &why),
                      STATUS_OK);
-    assert_string_equal(turtle.data, "@prefix prov: <http://www.w3.org/ns/prov#> .\n\n"
-                                     "<http://a.example/>\n    a prov:Entity .\n");
+    assert_string_equal(turtle.data, "@prefix prov: <http://www.w3.org/ns/prov#> .\n"
+                                     "@prefix dcterms: <http://purl.org/dc/terms/> .\n\n"
+                                     "<http://a.example/>\n    a prov:Entity ;\n"
+                                     "    dcterms:isPartOf <http://a.example> .\n");
 }
 
 static void

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "index/provenance.h"
+#include "index/answers.h"
 #include "metastore/rdf.h"
 #include "rdf/canonical.h"
 
@@ -222,23 +222,13 @@ static enum status
 ask(const struct metastore_client_options *where, const char *sparql, const char *format,
     const struct query_options *options, struct buf *out)
 {
-    struct query *query;
     struct reason why = {""};
-    enum result_format form;
-    struct result_writer *writer;
     char text[4096];
     snprintf(text, sizeof text, PREFIXES "%s", sparql);
     buf_reset(out);
-    must(query_prepare(&query, slice_string(text), slice_of(NULL, 0), &why), &why);
-    must(result_format_find(slice_string(format), query_form_of(query), &form, &why), &why);
-    result_writer_open(&writer, form, query_case_piece, out);
-    enum status status = provenance_query(query, memory_source_table(data), where, options,
-                                          result_writer_sink(writer), &why);
-    if (status == STATUS_OK) {
-        status = result_writer_finish(writer, &why);
-    }
-    result_writer_free(writer);
-    query_free(query);
+    const enum status status =
+        answer_query(memory_source_table(data), where, slice_string(text), slice_string(format),
+                     options, INDEX_ANSWER_RESULT, query_case_piece, out, &why);
     if (status != STATUS_OK) {
         buf_printf(out, "!%s", why.text);
     }
