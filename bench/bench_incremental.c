@@ -247,7 +247,8 @@ ask_join(struct reader *reader, struct reason *why)
     if (length >= (int)sizeof query) {
         return STATUS_OK;
     }
-    TRY(index_query(reader->client, slice_of(query, (size_t)length), "tsv", 0, take_piece,
+    const struct index_query_options options = {.timeout_ms = 0};
+    TRY(index_query(reader->client, slice_of(query, (size_t)length), "tsv", &options, take_piece,
                     &reader->answer, why));
     if (strncmp(query, "SELECT ?s", strlen("SELECT ?s")) == 0) {
         check(reader, 0);

@@ -12,7 +12,7 @@ index_OBJECTS += index/provenance.o index/provenance_records.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
-	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_service tests/unit/test_index_care \
+	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care \
 	tests/unit/test_index_statistics
 UNIT_TESTS += tests/unit/test_provenance
 FUZZERS += fuzz_index_blocks
