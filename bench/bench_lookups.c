@@ -97,8 +97,9 @@ ask(struct bench *bench)
         .turns = bench->turns, .event = bench->event, .window = 4 << 20};
     buf_reset(&bench->answer);
     const uint64_t start = clock_monotonic_us();
-    must(answer_new(&job, bench->partition, &bench->service, buf_slice(&bench->request), &why),
-         &why);
+    must(
+        answer_new(&job, bench->partition, &bench->service, NULL, buf_slice(&bench->request), &why),
+        &why);
     must(cursor_open(&cursor, 1, &settings, answer_produce, answer_free, job, &why), &why);
     must(take_answer(bench, cursor, &why), &why);
     const uint64_t took = clock_monotonic_us() - start;
