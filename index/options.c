@@ -30,7 +30,7 @@ const struct opt index_options[] = {
      "Queries that run at a time in a partition."},
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,
      "The longest time a query may run; 0 for no limit."},
-    {"index.query_memory", OPT_SIZE, "512M", 1 << 20, 1e12, NULL,
+    {"index.query_memory", OPT_SIZE, "512M", 1 << 18, 1e12, NULL,
      "Memory for the joins, groups and sorting of one query; what needs more goes on in temporary "
      "files in DIR/tmp."},
     {"index.query_disk", OPT_SIZE, "8G", 0, 1e15, NULL,

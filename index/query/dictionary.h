@@ -2,13 +2,14 @@
  *
  * Equal terms have equal identifiers: interning asks the source first, so that a computed term
  * joins with a stored one. Terms that the source does not have are numbered from OID_LOCAL.
- * Resolved terms are cached; dictionary_trim, called between rows, may forget them.
+ * Resolved terms are cached; dictionary_trim, called between rows, may forget them. Interned terms
+ * stay; when memory is used up, their tables and bytes are pages of the run's temporary files.
  */
 #ifndef INDEX_QUERY_DICTIONARY_H
 #define INDEX_QUERY_DICTIONARY_H
 
 #include "base/arena.h"
-#include "index/query/memory.h"
+#include "index/query/spill.h"
 #include "index/source.h"
 #include "rdf/term.h"
 
@@ -21,14 +22,16 @@ struct dictionary_entry {
 };
 struct dictionary {
     const struct quad_source *source;
-    struct memory_account *account;
-    struct arena interned; /* terms of entries */
-    struct arena resolved; /* terms of the cache */
+    struct spill *spill;
+    struct arena resolved;     /* terms of the cache */
+    struct spill_area *bytes;  /* of interned terms */
+    size_t area_count, filled; /* of the last one */
+    struct spill_area entry_area, table_area, local_area;
     struct dictionary_entry *entries;
     size_t count, room;
     uint32_t *table;  /* entry + 1, or 0; room * 2 places */
     uint32_t *locals; /* entry of each local identifier */
-    size_t local_count, local_room;
+    size_t local_count;
     struct {
         oid id;
         struct term term;
@@ -36,7 +39,7 @@ struct dictionary {
 };
 
 void dictionary_init(struct dictionary *dictionary, const struct quad_source *source,
-                     struct memory_account *account);
+                     struct spill *spill);
 void dictionary_release(struct dictionary *dictionary);
 /* The term's bytes live until dictionary_trim. id must not be OID_NONE. */
 enum status dictionary_term(struct dictionary *dictionary, oid id, struct term *term,

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
-
 enum { SCRATCH_MAXIMUM = 256 << 20, SCRATCH_KEEP = 16 << 10 };
 
 void
@@ -15,9 +13,8 @@ evaluation_init(struct evaluation *evaluation, const struct query *query,
         .query = query, .dictionary = dictionary, .constants = constants, .values = values};
     arena_init(&evaluation->scratch, SCRATCH_MAXIMUM);
     regex_cache_init(&evaluation->regexes);
-    char *text = arena_alloc((struct arena *)&dictionary->interned, CLOCK_TEXT_SIZE);
-    clock_text(now_ms ? now_ms : clock_wall_ms(), 1, text);
-    evaluation->now = term_literal(slice_string(text));
+    clock_text(now_ms ? now_ms : clock_wall_ms(), 1, evaluation->now_text);
+    evaluation->now = term_literal(slice_string(evaluation->now_text));
     evaluation->now.datatype = SLICE(XSD "dateTime");
     evaluation->random[0] = clock_wall_ms() ^ (uint64_t)(uintptr_t)evaluation << 16;
     evaluation->random[1] = clock_monotonic_us() | 1;

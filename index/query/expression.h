@@ -5,6 +5,7 @@
 #ifndef INDEX_QUERY_EXPRESSION_H
 #define INDEX_QUERY_EXPRESSION_H
 
+#include "base/clock.h"
 #include "index/query/algebra.h"
 #include "index/query/dictionary.h"
 #include "index/query/function.h"
@@ -21,6 +22,7 @@ struct evaluation {
     struct arena scratch;       /* computed text; emptied between rows */
     struct regex_cache regexes;
     struct term now;
+    char now_text[CLOCK_TEXT_SIZE];
     uint64_t random[2];
     uint64_t blanks; /* blank nodes made so far */
     struct {         /* BNODE("label") of the present solution */

@@ -105,19 +105,31 @@ link_row(struct row_table *table, size_t at)
     table->table[place] = (uint32_t)at + 1;
 }
 
+static size_t
+next_room(const struct row_table *table)
+{
+    enum { FIRST = 64 };
+    return table->room ? table->room * 2 : FIRST;
+}
+
+size_t
+row_table_growth(const struct row_table *table)
+{
+    const size_t room = next_room(table);
+    return table->count < table->room ? 0
+                                      : (room - table->room) * row_size(table) +
+                                            (2 * room - table->places) * sizeof *table->table;
+}
+
 static enum status
 grow(struct row_table *table, struct reason *why)
 {
-    enum { FIRST = 64 };
-    const size_t room = table->room ? table->room * 2 : FIRST;
+    const size_t room = next_room(table);
     if (room >= UINT32_MAX) {
         return status_fail(why, STATUS_LIMIT, "the query holds too many rows (%s)", table->what);
     }
     const size_t places = room * 2;
-    TRY(memory_take(table->account,
-                    (room - table->room) * row_size(table) +
-                        (places - table->places) * sizeof *table->table,
-                    table->what, why));
+    TRY(memory_take(table->account, row_table_growth(table), table->what, why));
     table->rows =
         memory_resize(table->rows, room * (table->width ? table->width : 1), sizeof *table->rows);
     table->chain = memory_resize(table->chain, room, sizeof *table->chain);

@@ -42,6 +42,8 @@ void row_table_init(struct row_table *table, struct memory_account *account, con
                     size_t width, size_t keys);
 void row_table_release(struct row_table *table);
 void row_table_reset(struct row_table *table);
+/* Bytes that it needs for the next row to be added; 0 when there is room. */
+size_t row_table_growth(const struct row_table *table);
 enum status row_table_add(struct row_table *table, const oid *row, struct reason *why);
 /* Adds the row unless one with equal keys is there; *added says which, *at its number. */
 enum status row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at,

@@ -306,31 +306,53 @@ struct distinct {
     struct operator operator;
     const uint32_t *slots;
     size_t count;
-    struct row_table seen;
+    struct row_set seen; /* a deferred row has the whole row with it */
     oid *key;
+    bool deferred;
 };
+
+static enum status
+distinct_deferred(struct distinct *distinct, struct batch **batch, struct reason *why)
+{
+    struct operator* operator= & distinct->operator;
+    TRY(operator_batch(operator, batch, why));
+    while ((*batch)->count < operator->batch_rows) {
+        const oid *key, *row;
+        TRY(row_set_next(&distinct->seen, &key, &row, why));
+        if (!key) {
+            return STATUS_OK;
+        }
+        memcpy(batch_row(operator->run, *batch, (*batch)->count++),
+               row, operator->run->width * sizeof * row);
+    }
+    return STATUS_OK;
+}
 
 static enum status
 distinct_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct distinct *distinct = (struct distinct *)operator;
     struct run *run = operator->run;
+    if (!distinct->key) {
+        row_set_init(&distinct->seen, &run->spill, "DISTINCT", distinct->count, run->width);
+        distinct->key = memory_alloc((distinct->count + 1) * sizeof *distinct->key);
+    }
     do {
+        if (distinct->deferred) {
+            return distinct_deferred(distinct, batch, why);
+        }
         TRY(operator_next(operator->input, batch, why));
         const size_t count = (*batch)->count;
         size_t kept = 0;
-        if (count == 0) {
-            return STATUS_OK;
-        }
+        distinct->deferred = count == 0;
         for (size_t i = 0; i < count; i++) {
             oid *row = batch_row(run, *batch, i);
-            bool added;
-            size_t at;
+            enum row_state state;
             for (size_t k = 0; k < distinct->count; k++) {
                 distinct->key[k] = row[distinct->slots[k]];
             }
-            TRY(row_table_put(&distinct->seen, distinct->key, &added, &at, why));
-            if (added) {
+            TRY(row_set_put(&distinct->seen, distinct->key, row, &state, why));
+            if (state == ROW_NEW) {
                 if (kept < i) {
                     memcpy(batch_row(run, *batch, kept), row, run->width * sizeof *row);
                 }
@@ -344,28 +366,31 @@ distinct_next(struct operator* operator, struct batch ** batch, struct reason *w
 
 static void distinct_reset(struct operator* operator)
 {
-    row_table_reset(&((struct distinct *)operator)->seen);
+    struct distinct *distinct = (struct distinct *)operator;
+    if (distinct->key) {
+        row_set_reset(&distinct->seen);
+    }
+    distinct->deferred = false;
 }
 
 static void distinct_close(struct operator* operator)
 {
-    row_table_release(&((struct distinct *)operator)->seen);
+    struct distinct *distinct = (struct distinct *)operator;
+    row_set_release(&distinct->seen);
+    free(distinct->key);
 }
 
-struct operator*
-    distinct_new(struct run *run, struct operator* input, const uint32_t *slots, size_t count)
+struct operator* distinct_new(struct run *run, struct operator* input, const uint32_t *slots,
+                              size_t count, size_t batch_rows)
 {
     static const struct operator_kind kind = {"distinct", sizeof(struct distinct), distinct_next,
                                               distinct_reset, distinct_close};
-    struct distinct *distinct = (struct distinct *)operator_new(run, &kind, input, 0);
-    if (!distinct) {
-        return NULL;
+    struct distinct *distinct = (struct distinct *)operator_new(run, &kind, input, batch_rows);
+    if (distinct) {
+        distinct->slots = slots;
+        distinct->count = count;
     }
-    distinct->slots = slots;
-    distinct->count = count;
-    distinct->key = arena_alloc(&run->arena, (count + 1) * sizeof *distinct->key);
-    row_table_init(&distinct->seen, &run->account, "DISTINCT", count, count);
-    return distinct->key ? &distinct->operator: NULL;
+    return (struct operator*)distinct;
 }
 
 /* ---- slice ---- */

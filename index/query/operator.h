@@ -16,7 +16,7 @@
 #define INDEX_QUERY_OPERATOR_H
 
 #include "index/query/expression.h"
-#include "index/query/memory.h"
+#include "index/query/row_set.h"
 
 enum { BATCH_ROWS = 256 };
 
@@ -46,6 +46,7 @@ struct run {
     struct arena arena; /* of the plan */
     struct dictionary dictionary;
     struct memory_account account;
+    struct spill spill;
     struct evaluation evaluation;
     oid *constants;
     struct value *values;
@@ -156,8 +157,8 @@ struct operator*
     graph_loop_new(struct run *run, struct operator* inner, uint32_t hidden, uint32_t slot);
 struct operator* project_new(struct run *run, struct operator* input, const struct slot_pair *pairs,
                              size_t count);
-struct operator*
-    distinct_new(struct run *run, struct operator* input, const uint32_t *slots, size_t count);
+struct operator* distinct_new(struct run *run, struct operator* input, const uint32_t *slots,
+                              size_t count, size_t batch_rows);
 struct operator*
     slice_new(struct run *run, struct operator* input, uint64_t offset, uint64_t limit);
 /* most: rows that are needed of the beginning; UINT64_MAX: all. */

@@ -1,4 +1,8 @@
 /* Operators of two and more pipelines: union, left join, hash join. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/query/join_spill.h"
 #include "index/query/operator.h"
 
 /* ---- union: every batch of input goes through each branch ---- */
@@ -150,7 +154,33 @@ struct hash_join {
     struct batch *input;
     size_t at, match; /* input row; stored row, SIZE_MAX: not begun */
     bool begun, matched;
+    struct join_spill *spilled; /* instead of the table */
+    bool input_spilled;
 };
+
+static void
+take_columns(const struct hash_join *join, const oid *row, size_t count)
+{
+    for (size_t column = 0; column < count; column++) {
+        join->stored[column] = row[join->slots[column]];
+    }
+}
+
+/* ---- building ---- */
+
+/* Moves the table into files. */
+static enum status
+spill_table(struct hash_join *join, struct reason *why)
+{
+    join->spilled = memory_zero(1, sizeof *join->spilled);
+    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->count,
+                    join->operator.run->width);
+    for (size_t i = 0; i < join->table.count; i++) {
+        TRY(join_spill_build(join->spilled, row_table_row(&join->table, i), why));
+    }
+    row_table_release(&join->table);
+    return STATUS_OK;
+}
 
 /* For MINUS a row that is nothing but keys counts once. */
 static enum status
@@ -158,9 +188,26 @@ store(struct hash_join *join, struct reason *why)
 {
     bool added;
     size_t at;
+    if (!join->spilled &&
+        !spill_may_take(&join->operator.run->spill, row_table_growth(&join->table))) {
+        TRY(spill_table(join, why));
+    }
+    if (join->spilled) {
+        return join_spill_build(join->spilled, join->stored, why);
+    }
     return join->spec.mode == HASH_MINUS && join->count == join->keys
                ? row_table_put(&join->table, join->stored, &added, &at, why)
                : row_table_add(&join->table, join->stored, why);
+}
+
+static void
+forget_spilled(struct hash_join *join)
+{
+    if (join->spilled) {
+        join_spill_release(join->spilled);
+        free(join->spilled);
+        join->spilled = NULL;
+    }
 }
 
 static enum status
@@ -168,23 +215,23 @@ build(struct hash_join *join, struct reason *why)
 {
     const struct run *run = join->operator.run;
     struct batch *batch;
+    forget_spilled(join);
     row_table_reset(&join->table);
     operator_reset(join->operator.only);
     for (;;) {
         TRY(operator_next(join->operator.only, &batch, why));
         if (batch->count == 0) {
             join->built = true;
-            return STATUS_OK;
+            return join->spilled ? join_spill_built(join->spilled, why) : STATUS_OK;
         }
         for (size_t i = 0; i < batch->count; i++) {
-            const oid *row = batch_row(run, batch, i);
-            for (size_t column = 0; column < join->count; column++) {
-                join->stored[column] = row[join->slots[column]];
-            }
+            take_columns(join, batch_row(run, batch, i), join->count);
             TRY(store(join, why));
         }
     }
 }
+
+/* ---- probing ---- */
 
 /* Whether row and stored row agree where both are bound; merged: gets what stored has more. */
 static bool
@@ -205,39 +252,21 @@ merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merg
     return true;
 }
 
-/* One input row against its next stored row. *more: there is another. */
+/* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
+ * true when they are a pair, also for MINUS, which appends none. */
 static enum status
-probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *why)
+join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batch *batch,
+          bool *matched, struct reason *why)
 {
     struct run *run = join->operator.run;
-    const oid *row = batch_row(run, join->input, join->at);
-    if (!join->begun) {
-        for (size_t column = 0; column < join->keys; column++) {
-            join->stored[column] = row[join->slots[column]];
-        }
-        join->match = row_table_find(&join->table, join->stored);
-        join->begun = true;
-        join->matched = false;
-    } else if (join->match != SIZE_MAX) {
-        join->match = row_table_next(&join->table, join->stored, join->match);
-    }
     oid *merged = batch_row(run, batch, batch->count);
     bool shared;
-    *more = join->match != SIZE_MAX;
-    if (!*more) {
-        if (join->spec.mode != HASH_JOIN && !join->matched) {
-            memcpy(merged, row, run->width * sizeof *row);
-            batch->count++;
-        }
-        return STATUS_OK;
-    }
     memcpy(merged, row, run->width * sizeof *row);
-    if (!merge(join, row, row_table_row(&join->table, join->match), merged, &shared)) {
+    if (!merge(join, row, stored, merged, &shared)) {
         return STATUS_OK;
     }
     if (join->spec.mode == HASH_MINUS) {
-        join->matched = join->matched || shared;
-        *more = !join->matched;
+        *matched = *matched || shared;
         return STATUS_OK;
     }
     if (join->spec.expression) {
@@ -246,9 +275,88 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
             return evaluation_check(&run->evaluation, why);
         }
     }
-    join->matched = true;
+    *matched = true;
     batch->count++;
     return STATUS_OK;
+}
+
+static void
+append_unmatched(const struct hash_join *join, const oid *row, struct batch *batch)
+{
+    const struct run *run = join->operator.run;
+    memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
+}
+
+/* One input row against its next stored row. *more: there is another. */
+static enum status
+probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *why)
+{
+    const oid *row = batch_row(join->operator.run, join->input, join->at);
+    if (!join->begun) {
+        take_columns(join, row, join->keys);
+        join->match = row_table_find(&join->table, join->stored);
+        join->begun = true;
+        join->matched = false;
+    } else if (join->match != SIZE_MAX) {
+        join->match = row_table_next(&join->table, join->stored, join->match);
+    }
+    *more = join->match != SIZE_MAX;
+    if (!*more) {
+        if (join->spec.mode != HASH_JOIN && !join->matched) {
+            append_unmatched(join, row, batch);
+        }
+        return STATUS_OK;
+    }
+    TRY(join_pair(join, row, row_table_row(&join->table, join->match), batch, &join->matched, why));
+    *more = !(join->spec.mode == HASH_MINUS && join->matched);
+    return STATUS_OK;
+}
+
+/* ---- the same when the built side is in files ---- */
+
+static enum status
+spill_input(struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    while (join->input->count) {
+        for (size_t i = 0; i < join->input->count; i++) {
+            const oid *row = batch_row(run, join->input, i);
+            take_columns(join, row, join->keys);
+            TRY(join_spill_input(join->spilled, join->stored, row, why));
+        }
+        TRY(operator_next(join->operator.input, &join->input, why));
+    }
+    join->input_spilled = true;
+    return join_spill_begin(join->spilled, why);
+}
+
+static enum status
+next_spilled(struct hash_join *join, struct batch *batch, struct reason *why)
+{
+    const enum hash_mode mode = join->spec.mode;
+    unsigned work = 0;
+    if (!join->input_spilled) {
+        TRY(spill_input(join, why));
+    }
+    while (batch->count < join->operator.batch_rows) {
+        const oid *row, *stored;
+        uint8_t *mark;
+        TRY(join_spill_next(join->spilled, &row, &stored, &mark, why));
+        if (!row) {
+            return STATUS_OK;
+        }
+        if (stored) {
+            bool matched = *mark;
+            TRY(join_pair(join, row, stored, batch, &matched, why));
+            *mark = matched;
+        } else if (mode != HASH_JOIN) {
+            append_unmatched(join, row, batch);
+        }
+        if ((++work & 4095) == 0) {
+            TRY(run_check(join->operator.run, why));
+        }
+    }
+    return run_check(join->operator.run, why);
 }
 
 static enum status
@@ -256,6 +364,9 @@ hash_join_next(struct operator* operator, struct batch ** batch, struct reason *
 {
     struct hash_join *join = (struct hash_join *)operator;
     TRY(operator_batch(operator, batch, why));
+    if (join->input_spilled) {
+        return next_spilled(join, *batch, why);
+    }
     unsigned work = 0;
     while ((*batch)->count < operator->batch_rows) {
         if (!join->input || join->at == join->input->count) {
@@ -268,6 +379,9 @@ hash_join_next(struct operator* operator, struct batch ** batch, struct reason *
             }
             if (!join->built) {
                 TRY(build(join, why));
+            }
+            if (join->spilled) {
+                return next_spilled(join, *batch, why);
             }
         }
         bool more;
@@ -287,6 +401,10 @@ static void hash_join_reset(struct operator* operator)
 {
     struct hash_join *join = (struct hash_join *)operator;
     join->input = NULL;
+    join->input_spilled = false;
+    if (join->spilled) {
+        join_spill_restart(join->spilled);
+    }
     if (join->spec.rebuild) {
         join->built = false;
     }
@@ -294,6 +412,7 @@ static void hash_join_reset(struct operator* operator)
 
 static void hash_join_close(struct operator* operator)
 {
+    forget_spilled((struct hash_join *)operator);
     row_table_release(&((struct hash_join *)operator)->table);
 }
 

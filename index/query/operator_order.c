@@ -1,8 +1,10 @@
 /* ORDER BY: all rows, or as many of the beginning as are needed, with what they are sorted by.
  *
- * A key keeps class, number and text of its value, so that most comparisons look nowhere else;
- * what these do not decide (times, numbers of many digits) is resolved again. Rows equal in all
- * keys keep the order in which they came.
+ * A record of the sorter is a row, its number, and for each key class, number and text of its
+ * value, so that most comparisons look nowhere else; what these do not decide (times, numbers of
+ * many digits) is resolved again. Rows equal in all keys keep the order in which they came.
+ *
+ *   sequence | row | keys: identifier, kind, number, offset of text, length of text | texts
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,36 +12,50 @@
 #include "base/memory.h"
 #include "index/query/operator.h"
 
-enum { KEEP_AT_LEAST = 4096 };
+enum { KEY_WORDS = 5 };
 
 struct sort_key {
     oid id;
-    int kind; /* -1: unbound; else enum value_kind */
+    int64_t kind; /* -1: unbound; else enum value_kind */
     double number;
-    struct slice text;
+    uint64_t text; /* first byte of the text, from the record's first */
+    uint64_t length;
 };
-struct sort_row {
-    uint64_t sequence;
-    oid *row;
-    struct sort_key *keys;
-};
+_Static_assert(sizeof(struct sort_key) == KEY_WORDS * sizeof(uint64_t), "a key is whole words");
+
 struct order {
     struct operator operator;
     const struct order_key *keys;
     size_t count;
     uint64_t most;
-    struct arena arenas[2]; /* rows and texts; after a cut the kept ones move to the other */
-    unsigned arena;
-    struct sort_row *rows;
-    size_t row_count, room, given;
-    size_t taken; /* bytes of the account */
-    bool done;
+    struct sorter sorter;
+    uint64_t *record;
+    size_t room; /* words of record */
+    bool opened, done;
 };
 
-static int
-text_class(int kind)
+static bool
+text_class(int64_t kind)
 {
     return kind == VALUE_STRING || kind == VALUE_IRI || kind == VALUE_BLANK;
+}
+
+static bool
+number_class(int64_t kind)
+{
+    return kind >= VALUE_INTEGER && kind <= VALUE_DOUBLE;
+}
+
+static const struct sort_key *
+keys_of(const struct order *order, const uint64_t *record)
+{
+    return (const struct sort_key *)(const void *)(record + 1 + order->operator.run->width);
+}
+
+static struct slice
+text_of(const uint64_t *record, const struct sort_key *key)
+{
+    return slice_of((const char *)record + key->text, key->length);
 }
 
 static int
@@ -54,8 +70,9 @@ compare_fully(struct order *order, const struct sort_key *a, const struct sort_k
 }
 
 static int
-compare_keys(struct order *order, const struct sort_key *a, const struct sort_key *b)
+compare_keys(struct order *order, const uint64_t *left, const uint64_t *right, size_t key)
 {
+    const struct sort_key *a = &keys_of(order, left)[key], *b = &keys_of(order, right)[key];
     if (a->id == b->id) {
         return 0;
     }
@@ -63,125 +80,86 @@ compare_keys(struct order *order, const struct sort_key *a, const struct sort_ke
         return (a->kind >= 0) - (b->kind >= 0);
     }
     if (a->kind == b->kind && text_class(a->kind)) {
-        return slice_compare(a->text, b->text);
+        return slice_compare(text_of(left, a), text_of(right, b));
     }
-    const bool numbers = a->kind >= VALUE_INTEGER && a->kind <= VALUE_DOUBLE &&
-                         b->kind >= VALUE_INTEGER && b->kind <= VALUE_DOUBLE;
-    if (numbers && a->number != b->number && !isnan(a->number) && !isnan(b->number)) {
+    if (number_class(a->kind) && number_class(b->kind) && a->number != b->number &&
+        !isnan(a->number) && !isnan(b->number)) {
         return a->number < b->number ? -1 : 1;
     }
     return compare_fully(order, a, b);
 }
 
 static int
-compare_rows(const void *left, const void *right, void *context)
+compare_records(void *context, const uint64_t *a, const uint64_t *b)
 {
     struct order *order = context;
-    const struct sort_row *a = left, *b = right;
     for (size_t i = 0; i < order->count; i++) {
-        const int compared = compare_keys(order, &a->keys[i], &b->keys[i]);
+        const int compared = compare_keys(order, a, b, i);
         if (compared) {
             return order->keys[i].descending ? -compared : compared;
         }
     }
-    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+    return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
+/* ---- making records ---- */
+
 static enum status
-account(struct order *order, struct reason *why)
+make_room(struct order *order, size_t words, struct reason *why)
 {
-    struct run *run = order->operator.run;
-    const size_t used =
-        order->arenas[0].used + order->arenas[1].used + order->room * sizeof *order->rows;
-    if (used > order->taken) {
-        TRY(memory_take(&run->account, used - order->taken, "ORDER BY", why));
-    } else {
-        memory_give(&run->account, order->taken - used);
+    if (words > order->room) {
+        TRY(memory_take(&order->operator.run->account, (words * 2 - order->room) * sizeof(uint64_t),
+                        "ORDER BY", why));
+        order->room = words * 2;
+        order->record = memory_resize(order->record, order->room, sizeof *order->record);
     }
-    order->taken = used;
     return STATUS_OK;
 }
 
-/* Copies row, keys and texts into the arena in use. */
-static void
-keep(struct order *order, struct sort_row *at, uint64_t sequence, const oid *row,
-     const struct sort_key *keys)
-{
-    struct arena *arena = &order->arenas[order->arena];
-    const size_t width = order->operator.run->width;
-    at->sequence = sequence;
-    at->row = arena_alloc(arena, width * sizeof *row);
-    at->keys = arena_alloc(arena, order->count * sizeof *keys);
-    memcpy(at->row, row, width * sizeof *row);
-    for (size_t i = 0; i < order->count; i++) {
-        at->keys[i] = keys[i];
-        at->keys[i].text = arena_copy(arena, keys[i].text);
-    }
-}
-
+/* Puts a key and its text behind the `words` that the record has. */
 static enum status
-sort(struct order *order, struct reason *why)
+put_key(struct order *order, size_t number, const oid *row, size_t *words, struct reason *why)
 {
     struct evaluation *evaluation = &order->operator.run->evaluation;
-    if (order->row_count > 1) {
-        qsort_r(order->rows, order->row_count, sizeof *order->rows, compare_rows, order);
-    }
-    return evaluation_check(evaluation, why);
-}
-
-/* Only the first `most` can be among the first `most`. */
-static enum status
-cut(struct order *order, struct reason *why)
-{
-    TRY(sort(order, why));
-    order->row_count = order->most;
-    order->arena = !order->arena;
-    for (size_t i = 0; i < order->row_count; i++) {
-        const struct sort_row old = order->rows[i];
-        keep(order, &order->rows[i], old.sequence, old.row, old.keys);
-    }
-    arena_reset(&order->arenas[!order->arena]);
-    return STATUS_OK;
-}
-
-static void
-make_key(struct order *order, const struct expression *expression, const oid *row,
-         struct sort_key *key)
-{
-    struct evaluation *evaluation = &order->operator.run->evaluation;
+    struct sort_key key = {.id = expression_id(evaluation, order->keys[number].expression, row),
+                           .kind = -1,
+                           .text = *words * sizeof(uint64_t)};
+    struct slice text = {0};
     struct value value;
-    *key = (struct sort_key){.id = expression_id(evaluation, expression, row), .kind = -1};
-    if (key->id && identifier_value(evaluation, key->id, &value)) {
-        key->kind = (int)value.kind;
-        if (text_class(key->kind)) {
-            key->text = value.term.value;
+    if (key.id && identifier_value(evaluation, key.id, &value)) {
+        key.kind = value.kind;
+        if (text_class(key.kind)) {
+            text = value.term.value;
         } else if (value_is_number(&value)) {
-            key->number = value_number(&value);
+            key.number = value_number(&value);
         }
     }
+    key.length = text.length;
+    const size_t more = (text.length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    TRY(make_room(order, *words + more, why));
+    if (more) {
+        order->record[*words + more - 1] = 0;
+        memcpy(order->record + *words, text.at, text.length);
+    }
+    *words += more;
+    memcpy(order->record + 1 + order->operator.run->width + number * KEY_WORDS, &key, sizeof key);
+    return STATUS_OK;
 }
 
 static enum status
 add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
 {
     struct run *run = order->operator.run;
-    enum { KEYS_MAXIMUM = 256 };
-    struct sort_key keys[KEYS_MAXIMUM];
+    size_t words = 1 + run->width + order->count * KEY_WORDS;
+    TRY(make_room(order, words, why));
+    order->record[0] = sequence;
+    memcpy(order->record + 1, row, run->width * sizeof *row);
     evaluation_next_row(&run->evaluation);
     for (size_t i = 0; i < order->count; i++) {
-        make_key(order, order->keys[i].expression, row, &keys[i]);
+        TRY(put_key(order, i, row, &words, why));
     }
     TRY(evaluation_check(&run->evaluation, why));
-    if (order->most < SIZE_MAX / 4 && order->row_count >= KEEP_AT_LEAST &&
-        order->row_count >= 2 * order->most) {
-        TRY(cut(order, why));
-    }
-    if (order->row_count == order->room) {
-        order->room = order->room ? order->room * 2 : 256;
-        order->rows = memory_resize(order->rows, order->room, sizeof *order->rows);
-    }
-    keep(order, &order->rows[order->row_count++], sequence, row, keys);
-    return STATUS_OK;
+    return sorter_add(&order->sorter, order->record, words, why);
 }
 
 static enum status
@@ -198,45 +176,53 @@ gather(struct order *order, struct reason *why)
         for (size_t i = 0; i < batch->count; i++) {
             TRY(add(order, batch_row(operator->run, batch, i), sequence++, why));
         }
-        TRY(account(order, why));
         TRY(run_check(operator->run, why));
     }
     order->done = true;
-    return sort(order, why);
+    TRY(sorter_end(&order->sorter, why));
+    return evaluation_check(&operator->run->evaluation, why);
 }
 
 static enum status
 order_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct order *order = (struct order *)operator;
-    const struct run *run = operator->run;
+    struct run *run = operator->run;
+    if (!order->opened) {
+        sorter_init(&order->sorter, &run->spill, "ORDER BY", compare_records, order, order->most);
+        order->opened = true;
+    }
     if (!order->done) {
         TRY(gather(order, why));
     }
     TRY(operator_batch(operator, batch, why));
-    while (order->given < order->row_count && (*batch)->count < operator->batch_rows) {
-        memcpy(batch_row(run, *batch, (*batch)->count++), order->rows[order->given++].row,
-               run->width * sizeof(oid));
+    while ((*batch)->count < operator->batch_rows) {
+        const uint64_t *record;
+        TRY(sorter_next(&order->sorter, &record, why));
+        if (!record) {
+            break;
+        }
+        memcpy(batch_row(run, *batch, (*batch)->count++), record + 1, run->width * sizeof(oid));
     }
-    return STATUS_OK;
+    return evaluation_check(&run->evaluation, why);
 }
 
 static void order_reset(struct operator* operator)
 {
     struct order *order = (struct order *)operator;
+    if (order->opened) {
+        sorter_reset(&order->sorter);
+    }
     order->done = false;
-    order->row_count = order->given = 0;
-    arena_reset(&order->arenas[0]);
-    arena_reset(&order->arenas[1]);
 }
 
 static void order_close(struct operator* operator)
 {
     struct order *order = (struct order *)operator;
-    memory_give(&operator->run->account, order->taken);
-    arena_release(&order->arenas[0]);
-    arena_release(&order->arenas[1]);
-    free(order->rows);
+    if (order->opened) {
+        sorter_release(&order->sorter);
+    }
+    free(order->record);
 }
 
 struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
@@ -245,13 +231,10 @@ struct operator* order_new(struct run *run, struct operator* input, const struct
     static const struct operator_kind kind = {"order", sizeof(struct order), order_next,
                                               order_reset, order_close};
     struct order *order = (struct order *)operator_new(run, &kind, input, batch_rows);
-    if (!order) {
-        return NULL;
+    if (order) {
+        order->keys = keys;
+        order->count = count;
+        order->most = most;
     }
-    order->keys = keys;
-    order->count = count;
-    order->most = most;
-    arena_init(&order->arenas[0], 0);
-    arena_init(&order->arenas[1], 0);
-    return &order->operator;
+    return (struct operator*)order;
 }

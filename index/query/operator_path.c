@@ -3,7 +3,8 @@
  *
  * Nodes reached are kept in a table in the order of discovery, which is at once the queue of the
  * breadth-first search and the set of what was visited. From a bound end the search goes
- * forwards or backwards; with none bound it starts at every node of the graph.
+ * forwards or backwards; with none bound it starts at every node of the graph, one after the
+ * other, so that only what one start reaches is held.
  */
 #include "index/query/operator.h"
 
@@ -14,8 +15,10 @@ struct path_join {
     size_t at;
     bool searched;
     oid graph;              /* of the present row; OID_NONE: spec.graphs */
-    struct row_table found; /* subject, object for the present row */
+    struct row_table found; /* subject, object for the present row, or one of its starts */
     size_t given;
+    struct row_table starts; /* neither end is bound: where to begin */
+    size_t start;
 };
 
 /* ---- reading edges ---- */
@@ -298,16 +301,14 @@ search_from(struct path_join *join, oid node, oid other, bool forward, struct re
 
 /* Every node that the path could start at. */
 static enum status
-search_everywhere(struct path_join *join, struct reason *why)
+find_starts(struct path_join *join, struct reason *why)
 {
     const struct run *run = join->operator.run;
     const struct path *path = join->spec.pattern.path;
     const bool link = path->kind == PATH_ONE_OR_MORE && path->left->kind == PATH_LINK;
-    struct row_table starts;
     struct edge_reader reader;
     struct quad_oids quad;
     bool end = false;
-    row_table_init(&starts, &join->operator.run->account, "property paths", 1, 1);
     edges_open(&reader, join, OID_NONE, link ? run->constants[path->left->constant] : OID_NONE,
                OID_NONE, true);
     enum status status;
@@ -316,19 +317,15 @@ search_everywhere(struct path_join *join, struct reason *why)
         if (status != STATUS_OK || end) {
             break;
         }
-        status = put(&starts, quad.subject, why);
+        status = put(&join->starts, quad.subject, why);
         if (status == STATUS_OK && !link) {
-            status = put(&starts, quad.object, why);
+            status = put(&join->starts, quad.object, why);
         }
         if (status != STATUS_OK) {
             break;
         }
     }
     edges_close(&reader);
-    for (size_t i = 0; status == STATUS_OK && i < starts.count; i++) {
-        status = search_from(join, *row_table_row(&starts, i), OID_NONE, true, why);
-    }
-    row_table_release(&starts);
     return status;
 }
 
@@ -345,6 +342,8 @@ search(struct path_join *join, const oid *row, struct reason *why)
     const oid subject = place_id(run, join->spec.pattern.subject, row);
     const oid object = place_id(run, join->spec.pattern.object, row);
     row_table_reset(&join->found);
+    row_table_reset(&join->starts);
+    join->given = join->start = 0;
     join->graph = join->spec.graph.kind == PLACE_SLOT ? row[join->spec.graph.number] : OID_NONE;
     if (join->spec.pattern.path->kind == PATH_NEGATED) {
         TRY(search_negated(join, subject, object, true, why));
@@ -353,7 +352,7 @@ search(struct path_join *join, const oid *row, struct reason *why)
     if (subject) {
         return search_from(join, subject, object, true, why);
     }
-    return object ? search_from(join, object, OID_NONE, false, why) : search_everywhere(join, why);
+    return object ? search_from(join, object, OID_NONE, false, why) : find_starts(join, why);
 }
 
 static bool
@@ -388,7 +387,13 @@ path_next(struct operator* operator, struct batch ** batch, struct reason *why)
         if (!join->searched) {
             TRY(search(join, from, why));
             join->searched = true;
+        }
+        if (join->given == join->found.count && join->start < join->starts.count) {
+            row_table_reset(&join->found);
             join->given = 0;
+            TRY(search_from(join, *row_table_row(&join->starts, join->start++), OID_NONE, true,
+                            why));
+            continue;
         }
         if (join->given == join->found.count) {
             join->at++;
@@ -412,6 +417,7 @@ static void path_reset(struct operator* operator)
 static void path_close(struct operator* operator)
 {
     row_table_release(&((struct path_join *)operator)->found);
+    row_table_release(&((struct path_join *)operator)->starts);
 }
 
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
@@ -425,5 +431,6 @@ struct operator* path_new(struct run *run, struct operator* input, const struct 
     }
     join->spec = *spec;
     row_table_init(&join->found, &run->account, "property paths", 2, 2);
+    row_table_init(&join->starts, &run->account, "property paths", 1, 1);
     return &join->operator;
 }

@@ -126,6 +126,34 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     return status;
 }
 
+/* Where a set of what was given has no room: whether the triple is another graph's to give, of a
+ * union that with the least identifier, of a set the one that is read first. */
+static enum status
+earlier_has(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct graphs *graphs = &scan->spec.graphs;
+    const struct quad_oids pattern = {quad->subject, quad->predicate, quad->object, OID_NONE};
+    struct quad_oids found[8];
+    struct quad_scan *triples;
+    size_t count = 1;
+    run->report.scans++;
+    TRY(run->source->scan(run->source->context, &pattern, ORDER_COUNT, &triples, why));
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && count && !*doubled) {
+        status = run->source->scan_next(triples, found, 8, &count, why);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            bool earlier = graphs->kind == GRAPHS_ALL && found[i].graph < quad->graph;
+            for (size_t k = 0; graphs->kind == GRAPHS_SET && k < scan->graph; k++) {
+                earlier = earlier || graphs->ids[k] == found[i].graph;
+            }
+            *doubled = *doubled || earlier;
+        }
+    }
+    run->source->scan_close(triples);
+    return status;
+}
+
 /* Whether the triple was already given. */
 static enum status
 is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
@@ -154,6 +182,10 @@ is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct
         break;
     }
     const oid key[3] = {quad->subject, quad->predicate, quad->object};
+    if (!spill_may_take(&scan->operator.run->spill, row_table_growth(&scan->seen))) {
+        *doubled = row_table_find(&scan->seen, key) != SIZE_MAX;
+        return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
+    }
     TRY(row_table_put(&scan->seen, key, &added, &at, why));
     *doubled = !added;
     return STATUS_OK;

@@ -377,8 +377,9 @@ plan_distinct(struct planner *planner, const struct algebra *node, struct operat
          slot = slots_next(&known->maybe, slot + 1)) {
         slots[count++] = slot;
     }
-    return plan_set(planner, distinct_new(planner->run, *pipeline, slots, count), pipeline, known,
-                    NULL);
+    return plan_set(planner,
+                    distinct_new(planner->run, *pipeline, slots, count, planner->batch_rows),
+                    pipeline, known, NULL);
 }
 
 static enum status

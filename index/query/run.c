@@ -120,11 +120,12 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
 {
     *run = (struct run){.query = query, .source = source, .options = options};
     run->account.maximum = options->memory ? options->memory : MEMORY_DEFAULT;
+    spill_init(&run->spill, run, &run->account, options->scratch_folder, options->disk);
     run->search_most = options->search_most ? options->search_most : SEARCH_MOST;
     run->deadline_ms = options->timeout_ms ? clock_monotonic_ms() + options->timeout_ms : 0;
     run->width = query->slot_count;
     arena_init(&run->arena, PLAN_MAXIMUM);
-    dictionary_init(&run->dictionary, source, &run->account);
+    dictionary_init(&run->dictionary, source, &run->spill);
     arena_init(&run->evaluation.scratch, 0);
 }
 
@@ -134,6 +135,7 @@ run_close(struct run *run)
     operators_close(run);
     evaluation_release(&run->evaluation);
     dictionary_release(&run->dictionary);
+    spill_release(&run->spill);
     arena_release(&run->arena);
     free(run->constants);
     free(run->values);
@@ -245,7 +247,7 @@ template_quad(struct run *run, const struct template_quad *template, const oid *
 /* seen: the triples of CONSTRUCT so far, each is sent once; NULL for updates. */
 static enum status
 send_template(struct run *run, const struct template_quad *template, const oid *row,
-              uint64_t solution, struct row_table *seen, const struct query_sink *sink,
+              uint64_t solution, struct row_set *seen, const struct query_sink *sink,
               struct reason *why)
 {
     char labels[4][64];
@@ -254,8 +256,9 @@ send_template(struct run *run, const struct template_quad *template, const oid *
     bool wanted;
     TRY(template_quad(run, template, row, solution, ids, labels, &quad, &wanted, why));
     if (wanted && seen && ids[0] && ids[1] && ids[2]) {
-        size_t at;
-        TRY(row_table_put(seen, ids, &wanted, &at, why));
+        enum row_state state;
+        TRY(row_set_put(seen, ids, NULL, &state, why));
+        wanted = state == ROW_NEW;
     }
     if (!wanted) {
         return STATUS_OK;
@@ -269,7 +272,7 @@ send_template(struct run *run, const struct template_quad *template, const oid *
 }
 
 static enum status
-send_templates(struct run *run, struct operator* root, struct row_table *seen,
+send_templates(struct run *run, struct operator* root, struct row_set *seen,
                const struct query_sink *sink, struct reason *why)
 {
     const struct query *query = run->query;
@@ -293,14 +296,40 @@ send_templates(struct run *run, struct operator* root, struct row_table *seen,
     }
 }
 
+/* Triples of which it took a sort to tell that they were not sent before. */
+static enum status
+send_deferred(struct run *run, struct row_set *seen, const struct query_sink *sink,
+              struct reason *why)
+{
+    for (;;) {
+        const oid *ids, *payload;
+        struct quad quad = {0};
+        TRY(row_set_next(seen, &ids, &payload, why));
+        if (!ids || is_full(run)) {
+            return STATUS_OK;
+        }
+        dictionary_trim(&run->dictionary);
+        TRY(dictionary_term(&run->dictionary, ids[0], &quad.subject, why));
+        TRY(dictionary_term(&run->dictionary, ids[1], &quad.predicate, why));
+        TRY(dictionary_term(&run->dictionary, ids[2], &quad.object, why));
+        run->report.rows++;
+        if (sink->quad) {
+            TRY(sink->quad(sink->context, &quad, why));
+        }
+    }
+}
+
 static enum status
 run_construct(struct run *run, struct operator* root, const struct query_sink *sink,
               struct reason *why)
 {
-    struct row_table seen;
-    row_table_init(&seen, &run->account, "CONSTRUCT", 3, 3);
-    const enum status status = send_templates(run, root, &seen, sink, why);
-    row_table_release(&seen);
+    struct row_set seen;
+    row_set_init(&seen, &run->spill, "CONSTRUCT", 3, 0);
+    enum status status = send_templates(run, root, &seen, sink, why);
+    if (status == STATUS_OK) {
+        status = send_deferred(run, &seen, sink, why);
+    }
+    row_set_release(&seen);
     return status;
 }
 
@@ -334,6 +363,7 @@ query_run(const struct query *query, const struct quad_source *source,
         status = evaluate(&run, root, sink, why);
     }
     run.report.memory = run.account.highest;
+    run.report.disk = run.spill.highest;
     if (report) {
         *report = run.report;
     }
@@ -392,7 +422,7 @@ explain_report(const struct run *run, uint64_t time_us, struct buf *out)
                      "%.1f MiB of files\n",
                      (double)time_us / 1000, (unsigned long long)run->report.scanned,
                      (unsigned long long)run->report.scans, (double)run->account.highest / 1048576,
-                     (double)run->report.disk / 1048576);
+                     (double)run->spill.highest / 1048576);
 }
 
 enum status

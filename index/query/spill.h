@@ -1,0 +1,76 @@
+/* Temporary files of one run: where rows go that its memory has no room for.
+ *
+ * All lists of a run share one unlinked file, to which full buffers are appended; a list is the
+ * extents that are its own. The space of a released list is given back where the file system can.
+ * What is written is never read by another process, so it has no format.
+ */
+#ifndef INDEX_QUERY_SPILL_H
+#define INDEX_QUERY_SPILL_H
+
+#include <stdbool.h>
+
+#include "index/query/memory.h"
+
+struct run;
+
+struct spill {
+    const struct run *run; /* for its deadline */
+    struct memory_account *account;
+    const char *folder; /* NULL: nothing can be spilled */
+    int descriptor;     /* -1: not yet */
+    uint64_t end, used, highest, maximum;
+};
+
+void spill_init(struct spill *spill, const struct run *run, struct memory_account *account,
+                const char *folder, uint64_t maximum);
+void spill_release(struct spill *spill);
+/* Whether a structure that can go on in files may take bytes more: these share half of the memory,
+ * the other half is for what cannot and for buffers. True when there are no files: then the
+ * account's own limit ends the run. */
+bool spill_may_take(const struct spill *spill, size_t bytes);
+
+/* Zeroed memory, of the heap while it may take it, else a file's pages. */
+struct spill_area {
+    void *memory;
+    size_t size;
+    uint64_t offset; /* in the file; UINT64_MAX: of the heap */
+};
+enum status spill_area_new(struct spill *spill, size_t size, const char *what,
+                           struct spill_area *area, struct reason *why);
+void spill_area_free(struct spill *spill, struct spill_area *area);
+
+struct spill_extent {
+    uint64_t offset;
+    size_t length;
+};
+struct spill_list {
+    struct spill *spill;
+    struct spill_extent *extents;
+    size_t count, room;
+    uint64_t length; /* bytes, those in the buffer included */
+    char *buffer;
+    size_t filled, buffer_size;
+};
+
+/* buffer_size: bytes that are written at a time. */
+void spill_list_init(struct spill_list *list, struct spill *spill, size_t buffer_size);
+void spill_list_release(struct spill_list *list);
+enum status spill_list_write(struct spill_list *list, const void *bytes, size_t length,
+                             struct reason *why);
+/* Writes what is in the buffer, and frees it. Must come before reading. */
+enum status spill_list_finish(struct spill_list *list, struct reason *why);
+
+struct spill_reader {
+    const struct spill_list *list;
+    size_t extent, at_extent; /* next to read, and from where in it */
+    char *buffer;
+    size_t at, filled, buffer_size;
+};
+void spill_reader_init(struct spill_reader *reader, const struct spill_list *list,
+                       size_t buffer_size);
+void spill_reader_release(struct spill_reader *reader);
+/* The next length bytes; *end instead when none are left. */
+enum status spill_read(struct spill_reader *reader, void *bytes, size_t length, bool *end,
+                       struct reason *why);
+
+#endif
