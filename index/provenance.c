@@ -5,12 +5,10 @@
 
 #include "base/memory.h"
 #include "base/url.h"
-#include "index/provenance_records.h"
-#include "index/term_set.h"
+#include "index/provenance_private.h"
 #include "metastore/rdf.h"
 
 enum {
-    PREDICATES = 64,
     ROWS_FIRST = 256, /* gathered before a scan of all records hands out any */
     ROWS_MOST = 65536,
     RECORDS_BETWEEN_LOOKS = 256,
@@ -21,60 +19,12 @@ enum {
 
 static const size_t memory_usual = (size_t)256 << 20;
 
-/* Identifiers of nodes: OID_OVERLAY, NODE, number of the record, number of the label. */
-#define NODE ((oid)1 << 58)
-#define LABEL_BITS 20
-#define LABEL_MASK (((oid)1 << LABEL_BITS) - 1)
-
-/* Blank nodes are numbered by where they came from, so that a pattern with one bound knows its
- * record. `owners` does the same for records of the archive, which have IRIs that do not tell. */
-struct provenance {
-    struct provenance_settings settings;
-    struct quad_source source;
-    const struct quad_source *inner;
-    struct provenance_records *records;
-    oid graph;             /* OID_NONE: nobody has asked for it yet */
-    struct term_set terms; /* that only records have */
-    struct term_set keys;  /* of records with nodes, as IRIs */
-    struct term_set labels;
-    struct term_set owners; /* id: number of the key */
-    struct {
-        const char *at; /* predicates are constant strings */
-        oid id;
-    } predicates[PREDICATES];
-};
-
-enum reading { READ_KEY, READ_HOSTS, READ_DOCUMENTS, READ_END };
-
-struct quad_scan {
-    struct provenance *provenance;
-    struct quad_scan *inner; /* of the other source; else all of what follows */
-    struct quad_oids ids;
-    struct quad wanted; /* TERM_NONE: any. A node: its label */
-    struct arena arena; /* of wanted */
-    enum reading reading;
-    struct buf key; /* of the record being read, or read last */
-    oid record;     /* its number + 1, once a node of it was given out */
-    size_t rows_wanted;
-    unsigned looked; /* records since the last look at the clock */
-    enum status status;
-    struct reason *why;
-    struct quad_oids *rows;
-    size_t count, capacity, at;
-};
-
 /* ---- identifiers ---- */
-
-static bool
-is_own(oid id)
-{
-    return id >= OID_OVERLAY && id < OID_LOCAL;
-}
 
 static bool
 is_node(oid id)
 {
-    return is_own(id) && (id & NODE) != 0;
+    return provenance_owns(id) && (id & NODE) != 0;
 }
 
 static size_t
@@ -133,7 +83,7 @@ static enum status
 source_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
 {
     struct provenance *provenance = context;
-    if (!is_own(id)) {
+    if (!provenance_owns(id)) {
         return provenance->inner->resolve(provenance->inner->context, id, arena, term, why);
     }
     if (is_node(id)) {
@@ -373,12 +323,13 @@ bound_term(struct quad_scan *scan, oid id, struct term *term, struct reason *why
     return STATUS_OK;
 }
 
-static void
-source_scan_close(struct quad_scan *scan)
+void
+provenance_scan_close(struct quad_scan *scan)
 {
     if (scan == NULL) {
         return;
     }
+    provenance_many_free(scan->provenance, scan->many);
     if (scan->inner != NULL) {
         scan->provenance->inner->scan_close(scan->inner);
     }
@@ -399,9 +350,9 @@ open_own(struct quad_scan *scan, struct reason *why)
     return STATUS_OK;
 }
 
-static enum status
-source_scan(void *context, const struct quad_oids *pattern, enum quad_order order,
-            struct quad_scan **result, struct reason *why)
+enum status
+provenance_scan(void *context, const struct quad_oids *pattern, enum quad_order order,
+                struct quad_scan **result, struct reason *why)
 {
     struct provenance *provenance = context;
     const bool own = pattern->graph != OID_NONE && pattern->graph == provenance->graph;
@@ -414,24 +365,25 @@ source_scan(void *context, const struct quad_oids *pattern, enum quad_order orde
     scan->ids = *pattern;
     arena_init(&scan->arena, 0);
     buf_init(&scan->key, META_KEY_MAXIMUM);
-    const bool none = !own && (is_own(pattern->subject) || is_own(pattern->predicate) ||
-                               is_own(pattern->object) || is_own(pattern->graph));
+    const bool none =
+        !own && (provenance_owns(pattern->subject) || provenance_owns(pattern->predicate) ||
+                 provenance_owns(pattern->object) || provenance_owns(pattern->graph));
     scan->reading = READ_END;
     const enum status status = own    ? open_own(scan, why)
                                : none ? STATUS_OK /* the other source has no such term */
                                       : provenance->inner->scan(provenance->inner->context, pattern,
                                                                 order, &scan->inner, why);
     if (status != STATUS_OK) {
-        source_scan_close(scan);
+        provenance_scan_close(scan);
         return status;
     }
     *result = scan;
     return STATUS_OK;
 }
 
-static enum status
-source_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
-                 struct reason *why)
+enum status
+provenance_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                     struct reason *why)
 {
     if (scan->inner != NULL) {
         return scan->provenance->inner->scan_next(scan->inner, rows, most, n, why);
@@ -457,8 +409,8 @@ source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, 
     struct provenance *provenance = context;
     if (pattern->graph == OID_NONE || pattern->graph != provenance->graph) {
         *rows = 0;
-        return is_own(pattern->subject) || is_own(pattern->predicate) || is_own(pattern->object) ||
-                       is_own(pattern->graph)
+        return provenance_owns(pattern->subject) || provenance_owns(pattern->predicate) ||
+                       provenance_owns(pattern->object) || provenance_owns(pattern->graph)
                    ? STATUS_OK
                    : provenance->inner->estimate(provenance->inner->context, pattern, rows, why);
     }
@@ -479,7 +431,7 @@ source_estimate_star(void *context, const oid *predicates, size_t count, double 
 {
     struct provenance *provenance = context;
     for (size_t i = 0; i < count; i++) {
-        if (is_own(predicates[i])) {
+        if (provenance_owns(predicates[i])) {
             *subjects = *rows = 0;
             return STATUS_OK;
         }
@@ -511,9 +463,12 @@ provenance_new(const struct provenance_settings *settings)
         .context = provenance,
         .lookup = source_lookup,
         .resolve = source_resolve,
-        .scan = source_scan,
-        .scan_next = source_scan_next,
-        .scan_close = source_scan_close,
+        .scan = provenance_scan,
+        .scan_next = provenance_scan_next,
+        .scan_close = provenance_scan_close,
+        .scan_many = provenance_scan_many,
+        .scan_many_next = provenance_scan_many_next,
+        .rather_many = provenance_rather_many,
         .estimate = source_estimate,
         .estimate_star = settings->source->estimate_star != NULL ? source_estimate_star : NULL,
         .search = source_search,

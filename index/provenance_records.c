@@ -154,7 +154,8 @@ provenance_records_fetch(struct provenance_records *records, const struct slice 
         arena_reset(&records->arena);
     }
     for (size_t i = 0; i < n; i++) {
-        if (meta_key_valid(keys[i]) && find(records, keys[i]) == NULL) {
+        const bool again = count > 0 && slice_equal(keys[i], missing[count - 1]);
+        if (!again && meta_key_valid(keys[i]) && find(records, keys[i]) == NULL) {
             missing[count++] = keys[i];
         }
     }

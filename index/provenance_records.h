@@ -9,7 +9,7 @@ struct provenance_records;
 struct provenance_records *provenance_records_new(const struct provenance_settings *settings);
 void provenance_records_free(struct provenance_records *records);
 
-/* Asks for those that are not remembered, in one go. Keys are distinct. */
+/* Asks for those that are not remembered, in one go. */
 enum status provenance_records_fetch(struct provenance_records *records, const struct slice *keys,
                                      size_t n, struct reason *why);
 /* The record of a key that was fetched since the last fetch of others, or before; empty: nothing

@@ -63,6 +63,8 @@ struct quad_source {
                              bool graphs, struct quad_scan **scan, struct reason *why);
     enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
                                   size_t most, size_t *n, struct reason *why);
+    /* Whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL: all. */
+    bool (*rather_many)(void *context, oid graph);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

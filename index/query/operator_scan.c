@@ -28,6 +28,7 @@ struct scan {
     struct quad_scan *open;
     size_t graph; /* of a set of graphs: the one being read */
     enum doubles doubles;
+    bool many;                      /* by scan_many */
     struct quad_oids *patterns;     /* handed to scan_many, */
     uint32_t *rows, numbers[QUADS]; /* the input rows they are of, the patterns quads are of */
     size_t row;                     /* input row of the present quad */
@@ -290,7 +291,7 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
     struct operator* operator= & scan->operator;
     struct run *run = operator->run;
     const struct quad_source *source = run->source;
-    const bool many = source->scan_many != NULL;
+    const bool many = scan->many;
     *end = false;
     for (;;) {
         if (scan->open) {
@@ -339,7 +340,7 @@ scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
                 return STATUS_OK;
             }
         }
-        if (operator->run->source->scan_many) {
+        if (scan->many) {
             scan_take_row(scan);
         }
         TRY(scan_emit(scan, &scan->quads[scan->quad++], *batch, why));
@@ -364,6 +365,15 @@ static void scan_close(struct operator* operator)
     free(scan->rows);
 }
 
+static bool
+prefers_many(const struct quad_source *source, const struct scan_spec *spec)
+{
+    const bool one = spec->graph.kind != PLACE_SLOT && spec->graphs.kind == GRAPHS_ONE;
+    return source->scan_many &&
+           (!source->rather_many ||
+            source->rather_many(source->context, one ? spec->graphs.ids[0] : OID_NONE));
+}
+
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows)
 {
@@ -374,6 +384,7 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
         return NULL;
     }
     scan->spec = *spec;
+    scan->many = prefers_many(run->source, spec);
     row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
     return &scan->operator;
 }
