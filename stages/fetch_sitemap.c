@@ -10,7 +10,7 @@
  * When a host is met again at a smaller depth, its sitemaps are fetched anew (JOB_RECRAWL, without
  * conditions), so that all their entries are put with the smaller depth: what a depth limit lets
  * in must not depend on who found the host first. */
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 
 #include "base/log.h"
 #include "base/url.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 #include "tests/conformance/row.h"
 
 static const char *suite_folder;

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 
 struct list {
     char text[4096];

@@ -6,8 +6,8 @@
  * have to be: any namespace or none, unescaped "&", white space around values, files that end
  * early. DTDs and entities of a document are never read; nothing is ever fetched.
  */
-#ifndef STAGES_SITEMAP_H
-#define STAGES_SITEMAP_H
+#ifndef DATASETS_SITEMAP_H
+#define DATASETS_SITEMAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 
 struct cursor {
     const char *at, *end;

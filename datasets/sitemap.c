@@ -1,16 +1,14 @@
 /* One SAX pass. The root element chooses the kind; inside an entry element the children that the
  * kind's table names are gathered, if they are in the root's namespace (or the entry's, in RSS
  * 1.0, where the root is RDF's); so image:loc and its like are passed over. */
-#include "stages/sitemap.h"
+#include "datasets/sitemap.h"
 
-#include <libxml/parser.h>
-#include <stdio.h>
-#include <zlib.h>
+#include <string.h>
 
 #include "base/buf.h"
-#include "warc/warc.h"
+#include "datasets/lenient_xml.h"
 
-enum { CHUNK = 64 << 10, TEXT_MAXIMUM = 16 << 10, NESTED_GZIP = 2 };
+enum { TEXT_MAXIMUM = 16 << 10 };
 
 enum field {
     FIELD_NONE,
@@ -62,14 +60,14 @@ struct parser {
     sitemap_visit *visit;
     void *context;
     struct sitemap_result *result;
-    xmlParserCtxtPtr xml;
+    struct lenient_xml xml;
     const struct format *format;
     const xmlChar *space;        /* namespace of the entry element */
     unsigned depth, entry_depth; /* entry_depth 0: outside entries */
     enum field field;            /* being gathered; FIELD_NONE with entry text */
     struct buf text;             /* of the present field, or the entry's own text */
     struct buf values[FIELD_COUNT];
-    bool stopped, root_seen;
+    bool root_seen;
 };
 
 /* ---- entries ---- */
@@ -113,28 +111,19 @@ looks_absolute(struct slice text)
 }
 
 static void
-stop(struct parser *parser)
-{
-    parser->stopped = true;
-    if (parser->xml != NULL) {
-        xmlStopParser(parser->xml);
-    }
-}
-
-static void
 emit(struct parser *parser, const struct sitemap_entry *entry)
 {
-    if (parser->stopped || entry->location.length == 0) {
+    if (parser->xml.stopped || entry->location.length == 0) {
         return;
     }
     if (parser->result->entries == SITEMAP_ENTRIES_MAXIMUM) {
         parser->result->limited = true;
-        stop(parser);
+        lenient_xml_stop(&parser->xml);
         return;
     }
     parser->result->entries++;
     if (!parser->visit(parser->context, entry)) {
-        stop(parser);
+        lenient_xml_stop(&parser->xml);
     }
 }
 
@@ -179,25 +168,12 @@ find_child(const struct format *format, const char *name)
     return FIELD_NONE;
 }
 
-/* Attributes come as five pointers each: name, prefix, URI, value, end of value. */
-static struct slice
-attribute(const xmlChar **attributes, int count, const char *name)
-{
-    for (int i = 0; i < count; i++) {
-        const xmlChar **one = attributes + (ptrdiff_t)i * 5;
-        if (one[1] == NULL && strcmp((const char *)one[0], name) == 0) {
-            return slice_of((const char *)one[3], (size_t)(one[4] - one[3]));
-        }
-    }
-    return (struct slice){0};
-}
-
 /* Atom's link: the alternate one, which is what a link without rel is. */
 static void
 take_href(struct parser *parser, const xmlChar **attributes, int count)
 {
-    const struct slice rel = attribute(attributes, count, "rel");
-    const struct slice href = attribute(attributes, count, "href");
+    const struct slice rel = lenient_xml_attribute(attributes, count, "rel", false);
+    const struct slice href = lenient_xml_attribute(attributes, count, "href", false);
     if ((rel.at == NULL || slice_is(rel, "alternate")) &&
         parser->values[FIELD_LOCATION].length == 0) {
         buf_append_slice(&parser->values[FIELD_LOCATION], href);
@@ -234,7 +210,7 @@ begin_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
         parser->root_seen = true;
         parser->format = find_format((const char *)name);
         if (parser->format == NULL) {
-            stop(parser);
+            lenient_xml_stop(&parser->xml);
             return;
         }
         parser->result->kind = parser->format->kind;
@@ -293,76 +269,7 @@ characters(void *context, const xmlChar *text, int length)
     }
 }
 
-/* Only the five that XML itself defines: a document's own are never read. */
-static xmlEntityPtr
-predefined_entity(void *context, const xmlChar *name)
-{
-    (void)context;
-    return xmlGetPredefinedEntity(name);
-}
-
-static void
-ignore_error(void *context, xmlErrorPtr error)
-{
-    (void)context;
-    (void)error;
-}
-
-static xmlSAXHandler
-handler(void)
-{
-    return (xmlSAXHandler){
-        .initialized = XML_SAX2_MAGIC,
-        .startElementNs = begin_element,
-        .endElementNs = end_element,
-        .characters = characters,
-        .cdataBlock = characters,
-        .getEntity = predefined_entity,
-        .serror = ignore_error,
-    };
-}
-
 /* ---- XML ---- */
-
-/* Length of the reference at text ("&...;"), 0 when the "&" stands for itself. */
-static size_t
-reference_length(struct slice text)
-{
-    const size_t most = text.length < 40 ? text.length : 40;
-    for (size_t i = 1; i < most; i++) {
-        const char c = text.at[i];
-        if (c == ';') {
-            return i > 1 ? i + 1 : 0;
-        }
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '#')) {
-            return 0;
-        }
-    }
-    return 0;
-}
-
-/* Writes "&amp;" where an "&" begins no reference, outside CDATA sections. */
-static void
-escape_ampersands(struct slice bytes, struct buf *out)
-{
-    static const char open[] = "<![CDATA[";
-    size_t plain = 0;
-    size_t i = 0;
-    while (i < bytes.length) {
-        const struct slice rest = slice_of(bytes.at + i, bytes.length - i);
-        if (bytes.at[i] == '<' && slice_starts(rest, slice_string(open))) {
-            i += slice_find_slice(rest, SLICE("]]>"));
-        } else if (bytes.at[i] == '&' && reference_length(rest) == 0) {
-            buf_append(out, bytes.at + plain, i - plain);
-            buf_append_string(out, "&amp;");
-            plain = ++i;
-        } else {
-            i++;
-        }
-    }
-    buf_append(out, bytes.at + plain, bytes.length - plain);
-}
 
 /* What stands in an entry that the end of the file cut. A location counts only if a tag was begun
  * behind it: else its last characters may be missing. */
@@ -370,7 +277,7 @@ static void
 end_cut_entry(struct parser *parser, struct slice bytes)
 {
     parser->result->incomplete = true;
-    if (parser->entry_depth == 0 || parser->stopped) {
+    if (parser->entry_depth == 0 || parser->xml.stopped) {
         return;
     }
     const char *tag = memrchr(bytes.at, '<', bytes.length);
@@ -385,25 +292,14 @@ end_cut_entry(struct parser *parser, struct slice bytes)
 static enum status
 parse_xml(struct parser *parser, struct slice bytes, struct reason *why)
 {
-    xmlSAXHandler sax = handler();
-    parser->xml = xmlCreatePushParserCtxt(&sax, parser, NULL, 0, NULL);
-    if (parser->xml == NULL) {
-        return status_fail(why, STATUS_SYSTEM, "libxml2 could not start");
-    }
-    xmlCtxtUseOptions(parser->xml, XML_PARSE_RECOVER | XML_PARSE_NONET | XML_PARSE_NOERROR |
-                                       XML_PARSE_NOWARNING);
-    for (size_t at = 0; at < bytes.length && !parser->stopped; at += CHUNK) {
-        const size_t piece = bytes.length - at < CHUNK ? bytes.length - at : CHUNK;
-        xmlParseChunk(parser->xml, bytes.at + at, (int)piece, 0);
-    }
-    xmlParseChunk(parser->xml, NULL, 0, 1);
-    if (!parser->xml->wellFormed && !parser->stopped) {
+    static const xmlSAXHandler handler = {.startElementNs = begin_element,
+                                          .endElementNs = end_element,
+                                          .characters = characters,
+                                          .cdataBlock = characters};
+    TRY(lenient_xml_parse(&parser->xml, bytes, &handler, parser, why));
+    if (!parser->xml.well_formed && !parser->xml.stopped) {
         end_cut_entry(parser, bytes);
     }
-    /* The parser makes a document by itself to hold the entities of a DTD. */
-    xmlFreeDoc(parser->xml->myDoc);
-    xmlFreeParserCtxt(parser->xml);
-    parser->xml = NULL;
     if (parser->format == NULL) {
         return status_fail(why, STATUS_BAD_INPUT, "the root element is not that of a sitemap");
     }
@@ -415,7 +311,7 @@ parse_xml(struct parser *parser, struct slice bytes, struct reason *why)
 static enum status
 parse_text(struct parser *parser, struct slice bytes, struct reason *why)
 {
-    while (bytes.length > 0 && !parser->stopped) {
+    while (bytes.length > 0 && !parser->xml.stopped) {
         size_t n = 0;
         while (n < bytes.length && bytes.at[n] != '\n' && bytes.at[n] != '\r') {
             n++;
@@ -440,27 +336,13 @@ parse_text(struct parser *parser, struct slice bytes, struct reason *why)
 static enum status
 parse_plain(struct parser *parser, struct slice bytes, struct reason *why)
 {
-    struct buf escaped;
-    if (slice_starts(bytes, SLICE("\xef\xbb\xbf"))) {
-        bytes = slice_of(bytes.at + 3, bytes.length - 3);
+    struct slice start = bytes;
+    if (slice_starts(start, SLICE("\xef\xbb\xbf"))) {
+        start = slice_of(start.at + 3, start.length - 3);
     }
-    const bool wide = slice_starts(bytes, SLICE("\xff\xfe")) ||
-                      slice_starts(bytes, SLICE("\xfe\xff")) ||
-                      memchr(bytes.at, 0, bytes.length < 4 ? bytes.length : 4) != NULL;
-    if (wide) {
-        return parse_xml(parser, bytes, why);
-    }
-    while (bytes.length > 0 && (unsigned char)bytes.at[0] <= ' ') {
-        bytes = slice_of(bytes.at + 1, bytes.length - 1);
-    }
-    if (bytes.length == 0 || bytes.at[0] != '<') {
-        return parse_text(parser, bytes, why);
-    }
-    buf_init(&escaped, (size_t)SITEMAP_BYTES_MAXIMUM * 2);
-    escape_ampersands(bytes, &escaped);
-    const enum status status = parse_xml(parser, buf_slice(&escaped), why);
-    buf_release(&escaped);
-    return status;
+    start = slice_trim(start);
+    const bool xml = lenient_xml_is_wide(bytes) || (start.length > 0 && start.at[0] == '<');
+    return xml ? parse_xml(parser, bytes, why) : parse_text(parser, start, why);
 }
 
 enum status
@@ -468,36 +350,22 @@ sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
               struct sitemap_result *result, struct reason *why)
 {
     struct parser parser = {.visit = visit, .context = context, .result = result};
-    struct buf unpacked[NESTED_GZIP];
-    int packed = 0;
-    enum status status = STATUS_OK;
-    *result = (struct sitemap_result){0};
-    while (packed < NESTED_GZIP && slice_starts(bytes, SLICE("\x1f\x8b"))) {
-        struct reason problem;
-        buf_init(&unpacked[packed], SITEMAP_BYTES_MAXIMUM);
-        const enum status decoded =
-            warc_decode(SLICE("gzip"), bytes, 0, &unpacked[packed], &problem);
-        result->limited = result->limited || decoded == STATUS_LIMIT;
-        result->incomplete = result->incomplete || decoded == STATUS_CORRUPT;
-        bytes = buf_slice(&unpacked[packed++]);
-    }
-    if (bytes.length > SITEMAP_BYTES_MAXIMUM) {
-        bytes.length = SITEMAP_BYTES_MAXIMUM;
-        result->limited = true;
-    }
+    struct unpacked_bytes unpacked;
+    unpack_bytes(bytes, SITEMAP_BYTES_MAXIMUM, &unpacked);
+    *result =
+        (struct sitemap_result){.limited = unpacked.limited, .incomplete = unpacked.incomplete};
     buf_init(&parser.text, TEXT_MAXIMUM);
     for (int i = 0; i < FIELD_COUNT; i++) {
         buf_init(&parser.values[i], TEXT_MAXIMUM);
     }
-    status = bytes.length > 0 ? parse_plain(&parser, bytes, why)
-                              : status_fail(why, STATUS_BAD_INPUT, "the sitemap is empty");
+    const enum status status = unpacked.bytes.length > 0
+                                   ? parse_plain(&parser, unpacked.bytes, why)
+                                   : status_fail(why, STATUS_BAD_INPUT, "the sitemap is empty");
     for (int i = 0; i < FIELD_COUNT; i++) {
         buf_release(&parser.values[i]);
     }
     buf_release(&parser.text);
-    while (packed > 0) {
-        buf_release(&unpacked[--packed]);
-    }
+    unpacked_release(&unpacked);
     return status;
 }
 
