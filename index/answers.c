@@ -403,7 +403,8 @@ answer_produce(void *context, struct cursor *cursor, struct reason *why)
     case INDEX_STREAM_DUMP:
         return partition_dump(partition, folder, memory, take_piece, cursor, why);
     case INDEX_STREAM_VERIFY:
-        return partition_verify(partition, folder, memory, take_piece, cursor, why);
+        return partition_verify(partition, folder, memory, cursor_cancelled(cursor), take_piece,
+                                cursor, why);
     case INDEX_STREAM_BACKUP:
         return partition_backup(partition, take_piece, cursor, why);
     case INDEX_STREAM_COMPACT:

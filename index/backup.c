@@ -84,9 +84,7 @@ send_tree(struct backup *b, struct tree *tree, struct reason *why)
     enum status status = send_name(b, name, why);
     for (bool end = false; !end && status == STATUS_OK;) {
         size_t length = 0;
-        gate_enter_reading(&b->partition->gate);
         status = tree_copy_pages(tree, &page, b->pages, PAGES_BYTES, &length, &end, why);
-        gate_leave(&b->partition->gate);
         if (status == STATUS_OK) {
             status = send_frame(b, BACKUP_BYTES, slice_of((char *)b->pages, length), why);
         }

@@ -457,6 +457,27 @@ find_difference(struct commit *commit, struct differences *differences, size_t f
     return STATUS_OK;
 }
 
+static int
+document_step(const struct batch_document *d)
+{
+    return (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
+}
+
+/* Which documents come and go, for those who count them while batches go on. */
+static void
+note_documents(struct commit *commit)
+{
+    struct change_set *set = commit->set;
+    set->documents = memory_alloc((commit->count + 1) * sizeof(*set->documents));
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct batch_document *d = commit->documents[i];
+        if (document_step(d) != 0) {
+            set->documents[set->document_count++] =
+                (struct document_change){d->graph_id, document_step(d)};
+        }
+    }
+}
+
 static enum status
 find_differences(struct commit *commit, struct reason *why)
 {
@@ -486,6 +507,7 @@ find_differences(struct commit *commit, struct reason *why)
     commit->count = kept;
     differences_release(&differences);
     commit->set = change_set_new(differences.changes, differences.count);
+    note_documents(commit);
     return status;
 }
 
@@ -503,7 +525,7 @@ write_document(struct commit *commit, const struct batch_document *d, uint64_t n
         entry.indexed_ms = d->old.indexed_ms;
     }
     memcpy(entry.digest, d->result.digest, sizeof(entry.digest));
-    const int documents = (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
+    const int documents = document_step(d);
     commit->totals.documents += (uint64_t)documents;
     census_document(&commit->census, commit->batch->terms.terms[d->graph].term.value, documents,
                     (int64_t)(d->result.quads - (d->known ? d->old.quads : 0)));

@@ -70,6 +70,7 @@ change_set_free(struct change_set *set)
             free(set->orders[i]);
         }
         free(set->changes);
+        free(set->documents);
         free(set);
     }
 }
@@ -77,7 +78,8 @@ change_set_free(struct change_set *set)
 size_t
 change_set_bytes(const struct change_set *set)
 {
-    return sizeof(*set) + set->count * (sizeof(*set->changes) + ORDER_COUNT * sizeof(uint32_t));
+    return sizeof(*set) + set->count * (sizeof(*set->changes) + ORDER_COUNT * sizeof(uint32_t)) +
+           set->document_count * sizeof(*set->documents);
 }
 
 size_t

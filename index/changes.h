@@ -11,11 +11,19 @@ struct quad_change {
     bool removed;
 };
 
+/* A document that came (1) or went (-1). */
+struct document_change {
+    oid graph;
+    int step;
+};
+
 struct change_set {
     struct quad_change *changes; /* in the order CSPO, each quad at most once */
     size_t count;
-    uint32_t *orders[ORDER_COUNT]; /* indexes into changes, sorted */
-    uint64_t version;              /* set when published: snapshot.h */
+    uint32_t *orders[ORDER_COUNT];     /* indexes into changes, sorted */
+    struct document_change *documents; /* malloc'd, or NULL */
+    size_t document_count;
+    uint64_t version; /* set when published: snapshot.h */
     struct change_set *next;
 };
 

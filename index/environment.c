@@ -105,7 +105,7 @@ enum status
 environment_open(struct environment **result, const struct environment_options *options,
                  struct reason *why)
 {
-    environment_fault_from_process();
+    environment_io_start();
     struct environment *environment = memory_zero(1, sizeof(*environment));
     environment->options = *options;
     environment->folder = memory_string(options->folder);
@@ -196,7 +196,10 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     char file[PATH_SIZE];
     snprintf(file, sizeof(file), "%s.db", name);
     const uint32_t page = environment->options.page_size;
-    code = db->set_pagesize(db, page ? page : PAGE_SIZE);
+    code = db->set_flags(db, DB_CHKSUM);
+    if (code == 0) {
+        code = db->set_pagesize(db, page ? page : PAGE_SIZE);
+    }
     if (code == 0) {
         code =
             db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD, 0600);

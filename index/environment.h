@@ -84,8 +84,9 @@ void environment_release_log(struct environment *environment);
 /* Open trees, one after the other; NULL: the first, or no more. */
 struct tree *environment_tree(const struct environment *environment, const struct tree *after);
 
-/* Appends pages of the tree's file from *page on, as they are now, at most `most` bytes to *length;
- * *page = the next one. *end when there are no more. Inside the gate, reading. */
+/* Appends pages of the tree's file from *page on, as they are on the disk, at most `most` bytes to
+ * *length; *page = the next one. *end when there are no more. CORRUPT when the checksum of *page is
+ * wrong; one may go on after it. Any thread; batches go on. */
 enum status tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most,
                             size_t *length, bool *end, struct reason *why);
 /* After the pages: everything logged so far is in the files whose names are called out. */
@@ -104,15 +105,14 @@ enum status tree_compact_step(struct tree *tree, struct transaction *transaction
 
 /* ---- for tests: every write, sync and truncation of the environment's files is counted ---- */
 
-enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL };
-/* From the at-th write on (1-based): KILL ends the process by SIGKILL before it, KILL_TORN
- * after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since the
- * kernel looks for signals only between pages), FULL makes it and all later ones fail with ENOSPC.
- * Also set from QUADRILLE_INDEX_FAULT="kill:N", "torn:N" or "full:N" when an environment is opened.
- */
+enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL, FAULT_ONCE };
+/* From the at-th write after the call on (1-based): KILL ends the process by SIGKILL before it,
+ * KILL_TORN after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since
+ * the kernel looks for signals only between pages), FULL makes it and all later ones fail with
+ * ENOSPC, ONCE makes it alone fail with EIO. Also set from QUADRILLE_INDEX_FAULT="kill:N",
+ * "torn:N", "full:N" or "once:N" when the first environment is opened. */
 void environment_fault(enum fault_action action, uint64_t at);
-uint64_t environment_writes(void);         /* so far */
-void environment_fault_from_process(void); /* reads the variable, once */
+uint64_t environment_writes(void); /* since then */
 /* The counted pwrite(2), for other files of the partition (literals.c hands it to SQLite). */
 bool environment_fault_active(void);
 long environment_fault_pwrite(int descriptor, const void *bytes, size_t length, long offset);

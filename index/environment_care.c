@@ -1,10 +1,10 @@
 /* Copying and shrinking an environment in use.
  *
- * A copy is Berkeley DB's hot backup: pages of all files, each as the cache has it at some time
+ * A copy is Berkeley DB's hot backup: pages of all files, each as the disk has it at some time
  * after the checkpoint that environment_hold_log writes, then the log from that checkpoint on,
- * flushed after the last page was taken. Recovery, which runs at every start, brings the pages to
- * the state at the end of that log. Pages are taken from the cache inside the gate, so none is half
- * written; with the lowest priority, so that a copy does not push out what queries need.
+ * flushed after the last page was read. Recovery, which runs at every start, brings the pages to
+ * the state at the end of that log. No page is written while some are read, so none is half
+ * written; each has its checksum, which is compared, so that damage is found and not copied.
  *
  * Compacting is DB->compact over a range of keys at a time. Nothing may write between the steps'
  * beginning and their end, and no transaction may be open: without locks its undoing would go to
@@ -12,9 +12,13 @@
 #include "index/environment_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+enum { PATH_SIZE = 4096 };
 enum { STEP_KEYS = 2000, STEPS = 128, KEYS_OF_PAGE = 4 };
 
 enum status
@@ -42,32 +46,88 @@ environment_tree(const struct environment *environment, const struct tree *after
 
 /* ---- copying ---- */
 
-enum status
-tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
-                bool *end, struct reason *why)
+/* Berkeley DB's layout of a page. Its checksum, in the machine's byte order and taken as 0 where it
+ * stands itself, is over the page, of a meta page over the first 512 bytes. */
+enum {
+    PAGE_NUMBER_AT = 8,
+    PAGE_TYPE_AT = 25,
+    PAGE_CHECKSUM_AT = 28,
+    META_TYPE = 9, /* of a B+tree */
+    META_CHECKSUM_AT = 492,
+    META_SIZE = 512,
+    CHECKSUM_SIZE = 4
+};
+
+static uint32_t
+add_to_checksum(uint32_t sum, const uint8_t *bytes, size_t length)
 {
-    DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
-    uint32_t size = 0;
-    db_pgno_t last = 0;
-    int code = tree->db->get_pagesize(tree->db, &size);
-    if (code == 0) {
-        code = pool->get_last_pgno(pool, &last);
+    for (size_t i = 0; i < length; i++) {
+        sum = sum * 33 + bytes[i];
     }
-    while (code == 0 && *page <= last && *length + size <= most) {
-        void *from = NULL;
-        code = pool->get(pool, page, NULL, 0, &from);
-        if (code == DB_PAGE_NOTFOUND) { /* never written; recovery makes it */
-            memset(bytes + *length, 0, size);
-            code = 0;
-        } else if (code == 0) {
-            memcpy(bytes + *length, from, size);
-            code = pool->put(pool, from, DB_PRIORITY_VERY_LOW, 0);
+    return sum;
+}
+
+bool
+page_is_sound(const uint8_t *bytes, size_t size, uint32_t page)
+{
+    static const uint8_t zeros[CHECKSUM_SIZE];
+    const bool meta = bytes[PAGE_TYPE_AT] == META_TYPE;
+    const size_t at = meta ? META_CHECKSUM_AT : PAGE_CHECKSUM_AT;
+    uint32_t stored, number;
+    memcpy(&stored, bytes + at, sizeof(stored));
+    memcpy(&number, bytes + PAGE_NUMBER_AT, sizeof(number));
+    uint32_t sum = add_to_checksum(0, bytes, at);
+    sum = add_to_checksum(sum, zeros, sizeof(zeros));
+    const size_t after = at + CHECKSUM_SIZE;
+    sum = add_to_checksum(sum, bytes + after, (meta ? META_SIZE : size) - after);
+    if (sum == stored && number == page) {
+        return true;
+    }
+    /* never written */
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+static enum status
+read_pages(struct tree *tree, int file, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
+           bool *end, struct reason *why)
+{
+    uint32_t size = 0;
+    const int code = tree->db->get_pagesize(tree->db, &size);
+    if (code != 0) {
+        return tree_failed(tree, false, code, why, "cannot copy pages");
+    }
+    const size_t wanted = (most - *length) / size * size;
+    const ssize_t n =
+        environment_read_pages(file, bytes + *length, wanted, (off_t)*page * (off_t)size);
+    if (n < 0) {
+        return tree_failed(tree, false, errno, why, "cannot copy pages");
+    }
+    *end = (size_t)n < wanted;
+    /* A part of a page at the end was never finished; recovery writes it anew. */
+    for (size_t done = 0; done + size <= (size_t)n; done += size) {
+        if (!page_is_sound(bytes + *length, size, *page)) {
+            return status_fail(why, STATUS_CORRUPT, "%s/%s.db: page %u is damaged",
+                               tree->environment->folder, tree->name, *page);
         }
         *length += size;
         ++*page;
     }
-    *end = *page > last;
-    return code == 0 ? STATUS_OK : tree_failed(tree, false, code, why, "cannot copy a page");
+    return STATUS_OK;
+}
+
+enum status
+tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
+                bool *end, struct reason *why)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s.db", tree->environment->folder, tree->name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return status_fail_errno(why, "cannot read %s", path);
+    }
+    const enum status status = read_pages(tree, file, page, bytes, most, length, end, why);
+    close(file);
+    return status;
 }
 
 enum status

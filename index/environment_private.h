@@ -41,4 +41,12 @@ enum status environment_failed(struct environment *environment, bool writing, in
 enum status tree_failed(struct tree *tree, bool writing, int code, struct reason *why,
                         const char *what);
 
+/* environment_io.c. Before the first environment of the process. */
+void environment_io_start(void);
+/* pread(2) while no page is being written. */
+ssize_t environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset);
+
+/* Berkeley DB's checksum of a page in a file; page: its number. environment_care.c. */
+bool page_is_sound(const uint8_t *bytes, size_t size, uint32_t page);
+
 #endif

@@ -343,7 +343,7 @@ struct batch {
 
 /* Inline and remembered terms are done; the others are collected, sorted by key. */
 static void
-collect(struct lexicon *lexicon, struct term_set *set, struct batch *batch)
+collect(struct lexicon *lexicon, struct term_set *set, bool recalling, struct batch *batch)
 {
     batch->wanted = memory_alloc((set->count + 1) * sizeof(*batch->wanted));
     batch->sorted = memory_alloc((set->count + 1) * sizeof(struct wanted *));
@@ -356,7 +356,7 @@ collect(struct lexicon *lexicon, struct term_set *set, struct batch *batch)
         if (term->id == OID_NONE) {
             term->id = oid_inline_of(&term->term);
         }
-        if (term->id == OID_NONE) {
+        if (term->id == OID_NONE && recalling) {
             term->id = recall(lexicon, term);
         }
         if (term->id == OID_NONE) {
@@ -424,7 +424,7 @@ lexicon_assign(struct lexicon *lexicon, struct transaction *transaction, struct 
                uint64_t *added, struct reason *why)
 {
     struct batch batch;
-    collect(lexicon, set, &batch);
+    collect(lexicon, set, true, &batch);
     *added = 0;
     enum status status = look_up(lexicon, transaction, batch.sorted, batch.count, set, why);
     if (status == STATUS_OK) {
@@ -437,14 +437,26 @@ lexicon_assign(struct lexicon *lexicon, struct transaction *transaction, struct 
     return status;
 }
 
-enum status
-lexicon_find_all(struct lexicon *lexicon, struct term_set *set, struct reason *why)
+static enum status
+find_all(struct lexicon *lexicon, struct term_set *set, bool recalling, struct reason *why)
 {
     struct batch batch;
-    collect(lexicon, set, &batch);
+    collect(lexicon, set, recalling, &batch);
     const enum status status = look_up(lexicon, NULL, batch.sorted, batch.count, set, why);
     batch_release(&batch);
     return status;
+}
+
+enum status
+lexicon_find_all(struct lexicon *lexicon, struct term_set *set, struct reason *why)
+{
+    return find_all(lexicon, set, true, why);
+}
+
+enum status
+lexicon_find_stored(struct lexicon *lexicon, struct term_set *set, struct reason *why)
+{
+    return find_all(lexicon, set, false, why);
 }
 
 enum status
@@ -465,25 +477,46 @@ lexicon_find(struct lexicon *lexicon, const struct term *term, oid *id, struct r
     return status;
 }
 
+/* Inside the gate: the keys after `after` in a few blocks; END past the last. */
+static enum status
+walk_blocks(struct lexicon *lexicon, struct fence_cursor *cursor, struct slice after,
+            lexicon_visit *visit, void *context, struct reason *why)
+{
+    enum status status = fence_seek(cursor, after, why);
+    for (int i = 0; status == STATUS_OK && cursor->stored; i++) {
+        struct term_block_reader reader;
+        term_block_open(&reader, cursor->block, cursor->block_length);
+        while (status == STATUS_OK && term_block_next(&reader)) {
+            if (slice_compare(key_slice(&reader.key), after) > 0) {
+                status = visit(context, key_slice(&reader.key), reader.id, why);
+            }
+        }
+        if (status == STATUS_OK && reader.bad) {
+            status = damaged(lexicon, why);
+        }
+        if (i + 1 == GATE_BLOCKS || status != STATUS_OK) {
+            break;
+        }
+        status = fence_next(cursor, why);
+    }
+    return status == STATUS_OK && (!cursor->stored || fence_is_last(cursor)) ? STATUS_END : status;
+}
+
 enum status
 lexicon_walk(struct lexicon *lexicon, lexicon_visit *visit, void *context, struct reason *why)
 {
     struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
+    uint8_t after[FENCE_SIZE_MAXIMUM];
+    size_t length = 0;
+    enum status status = STATUS_OK;
     fence_open(cursor, lexicon->terms, NULL);
-    gate_enter_reading(lexicon->gate);
-    enum status status = fence_seek(cursor, SLICE(""), why);
-    while (status == STATUS_OK && cursor->stored) {
-        struct term_block_reader reader;
-        term_block_open(&reader, cursor->block, cursor->block_length);
-        while (status == STATUS_OK && term_block_next(&reader)) {
-            status = visit(context, key_slice(&reader.key), reader.id, why);
-        }
-        if (status == STATUS_OK) {
-            status = reader.bad ? damaged(lexicon, why) : fence_next(cursor, why);
-        }
+    while (status == STATUS_OK) {
+        gate_enter_reading(lexicon->gate);
+        status = walk_blocks(lexicon, cursor, slice_of((char *)after, length), visit, context, why);
+        fence_close(cursor);
+        gate_leave(lexicon->gate);
+        memcpy(after, cursor->fence, length = cursor->fence_length);
     }
-    fence_close(cursor);
-    gate_leave(lexicon->gate);
     free(cursor);
     return status == STATUS_END ? STATUS_OK : status;
 }

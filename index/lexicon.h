@@ -25,6 +25,8 @@ enum status lexicon_assign(struct lexicon *lexicon, struct transaction *transact
                            struct term_set *set, uint64_t *added, struct reason *why);
 /* The identifiers that stored terms have, OID_NONE for others; stores nothing. */
 enum status lexicon_find_all(struct lexicon *lexicon, struct term_set *set, struct reason *why);
+/* The same from the tree alone, whatever memory recalls; any thread. */
+enum status lexicon_find_stored(struct lexicon *lexicon, struct term_set *set, struct reason *why);
 /* Drops what is remembered of a transaction that was aborted. */
 enum status lexicon_forget(struct lexicon *lexicon, struct reason *why);
 
@@ -32,7 +34,8 @@ enum status lexicon_forget(struct lexicon *lexicon, struct reason *why);
 enum status lexicon_find(struct lexicon *lexicon, const struct term *term, oid *id,
                          struct reason *why);
 
-/* For verify: walks the tree of terms. */
+/* For verify: walks the tree of terms, leaving the gate now and then; a term stored meanwhile may
+ * be visited or not. */
 typedef enum status lexicon_visit(void *context, struct slice key, oid id, struct reason *why);
 enum status lexicon_walk(struct lexicon *lexicon, lexicon_visit *visit, void *context,
                          struct reason *why);

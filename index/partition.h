@@ -110,13 +110,13 @@ const struct quad_source *partition_reader_source(struct partition_reader *reade
 enum status partition_reader_document(struct partition_reader *reader, oid *graph,
                                       struct document_entry *entry, struct reason *why);
 
-/* ---- verifying (verify.c): keeps the writer away while it looks at the trees ---- */
+/* ---- verifying (verify.c): batches and queries go on; the result is that of one commit ---- */
 
 typedef enum status partition_report(void *context, struct slice line, struct reason *why);
 /* Writes report lines; CORRUPT when something is not right. Terms resolved at least once each. */
 enum status partition_verify(struct partition *partition, const char *scratch_folder,
-                             size_t sort_memory, partition_report *report, void *context,
-                             struct reason *why);
+                             size_t sort_memory, const atomic_bool *cancel,
+                             partition_report *report, void *context, struct reason *why);
 
 /* ---- care: each fails with AGAIN while another one is under way ---- */
 

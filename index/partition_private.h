@@ -29,7 +29,7 @@ struct partition {
     uint64_t literals_next;
     bool checkpoint_due;
 
-    /* Held by a batch while it writes, and by verify. */
+    /* Held by a batch while it writes, by verify for moments. */
     pthread_mutex_t writer;
 
     /* Of backup and compact: one at a time. */
@@ -54,10 +54,11 @@ struct partition_reader {
     struct quad_source source;
 };
 
-/* Counts hosts, sets of predicates and subjects anew and compares; say gets a line for each
- * difference, and one that all is told. The writer is kept away by the caller. */
+/* Compares a census of all documents with the hosts, sets of predicates and subjects recorded; say
+ * gets a line for each difference, and one that all is told. The writer is kept away by the caller.
+ */
 typedef enum status statistics_say(void *context, bool wrong, const char *text, struct reason *why);
-enum status statistics_check(struct partition *partition, struct partition_reader *reader,
-                             statistics_say *say, void *context, struct reason *why);
+enum status statistics_compare(struct partition *partition, const struct census *census,
+                               statistics_say *say, void *context, struct reason *why);
 
 #endif

@@ -52,9 +52,10 @@ enum status quads_merge_step(struct quads *quads, enum quad_order order,
                              struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
                              size_t *length, bool *end, struct reason *why);
 
-/* For verify: the newest state of a tree, block by block with its checks; count and a sum of
- * row hashes that does not depend on order. The caller keeps the writer away. */
-enum status quads_check(struct quads *quads, enum quad_order order, uint64_t *count,
-                        uint64_t sum[2], struct reason *why);
+/* For verify: the rows of a few blocks from *next on, as the snapshot has them, after checks of the
+ * blocks themselves; *next: where to go on, its first place UINT64_MAX past the last row. */
+enum status quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapshot,
+                        struct row *next, struct row_vector *rows, struct reason *why);
+const char *quads_tree_name(const struct quads *quads, enum quad_order order);
 
 #endif

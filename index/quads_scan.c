@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/memory.h"
 
 enum { BLOCKS_PER_ENTRY = 8, ESTIMATE_BLOCKS = 3 };
@@ -305,69 +304,80 @@ quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t to
     return status;
 }
 
-static void
-add_to_sum(const struct quad_oids *quad, uint64_t sum[2])
-{
-    uint8_t print[FINGERPRINT_SIZE];
-    uint64_t halves[2];
-    fingerprint(slice_of((const char *)quad, sizeof(*quad)), print);
-    memcpy(halves, print, sizeof(halves));
-    sum[0] += halves[0];
-    sum[1] += halves[1];
-}
-
-/* Rows must ascend over the whole tree and lie inside their fences. */
+/* Rows must ascend and lie inside their fences; before: the last row of the block before. */
 static enum status
-check_block(const struct fence_cursor *cursor, enum quad_order order, const struct row *rows,
-            size_t n, struct row *last, uint64_t sum[2], struct reason *why)
+check_block(const struct fence_cursor *cursor, const struct row *rows, size_t n,
+            const struct row *before, struct reason *why)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (row_compare(last, &rows[i]) >= 0) {
-            return status_fail(why, STATUS_CORRUPT, "rows do not ascend");
-        }
-        *last = rows[i];
-        const struct quad_oids quad = row_quad(last, order);
-        add_to_sum(&quad, sum);
-    }
-    if (n == 0 ||
-        (!fence_is_last(cursor) && !row_within(last, cursor->fence, cursor->fence_length))) {
+    if (n == 0 || (!fence_is_last(cursor) &&
+                   !row_within(&rows[n - 1], cursor->fence, cursor->fence_length))) {
         return status_fail(why, STATUS_CORRUPT, "a block does not keep its fence");
     }
-    return STATUS_OK;
+    return before == NULL || row_compare(before, &rows[0]) < 0
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "rows do not ascend");
+}
+
+/* Inside the gate. */
+static enum status
+check_blocks(struct quads *quads, enum quad_order order, const struct row *from, struct row *to,
+             struct row_vector *rows, struct reason *why)
+{
+    uint8_t key[ROW_KEY_SIZE];
+    struct fence_cursor cursor;
+    enum status status = STATUS_OK;
+    row_key(from, key);
+    *to = row_upper(from, 0);
+    rows->count = 0;
+    fence_open(&cursor, quads->trees[order], NULL);
+    status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+    for (unsigned blocks = 0; status == STATUS_OK && cursor.stored; blocks++) {
+        row_vector_reserve(rows, rows->count + ROWS_BLOCK_MOST);
+        struct row *target = rows->rows + rows->count;
+        size_t n;
+        status = rows_read(order, cursor.block, cursor.block_length, target, &n, why);
+        if (status == STATUS_OK) {
+            status = check_block(&cursor, target, n, rows->count > 0 ? target - 1 : NULL, why);
+        }
+        if (status != STATUS_OK) {
+            break;
+        }
+        rows->count += n;
+        if (blocks + 1 == BLOCKS_PER_ENTRY && !fence_is_last(&cursor)) {
+            *to = row_after_fence(cursor.fence, cursor.fence_length);
+            break;
+        }
+        status = fence_next(&cursor, why);
+    }
+    fence_close(&cursor);
+    return status == STATUS_END ? STATUS_OK : status;
 }
 
 enum status
-quads_check(struct quads *quads, enum quad_order order, uint64_t *count, uint64_t sum[2],
-            struct reason *why)
+quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapshot, struct row *next,
+            struct row_vector *rows, struct reason *why)
 {
-    struct fence_cursor cursor;
-    struct row *rows = memory_alloc(ROWS_BLOCK_MOST * sizeof(*rows));
-    struct row last = {{0}};
-    *count = sum[0] = sum[1] = 0;
-    uint8_t fence[FENCE_SIZE_MAXIMUM];
-    size_t fence_length = 0;
-    fence_open(&cursor, quads->trees[order], NULL);
-    enum status status = fence_seek(&cursor, SLICE(""), why);
-    while (status == STATUS_OK && cursor.stored) {
-        size_t n;
-        status = rows_read(order, cursor.block, cursor.block_length, rows, &n, why);
-        if (status == STATUS_OK && n > 0 && fence_length > 0 &&
-            row_within(&rows[0], fence, fence_length)) {
-            status = status_fail(why, STATUS_CORRUPT, "a block reaches before its fence");
+    const struct row from = *next;
+    gate_enter_reading(quads->gate);
+    enum status status = check_blocks(quads, order, &from, next, rows, why);
+    if (status == STATUS_OK) {
+        /* Blocks may have been merged since the last call: what was seen then is left out. */
+        size_t first = 0;
+        while (first < rows->count && row_compare(&rows->rows[first], &from) < 0) {
+            first++;
         }
-        if (status == STATUS_OK) {
-            status = check_block(&cursor, order, rows, n, &last, sum, why);
-        }
-        if (status == STATUS_OK) {
-            *count += n;
-            memcpy(fence, cursor.fence, fence_length = cursor.fence_length);
-            status = fence_next(&cursor, why);
-        }
+        rows->count -= first;
+        memmove(rows->rows, rows->rows + first, rows->count * sizeof(*rows->rows));
+        status = snapshot_restore(snapshot, order, &from, next, rows, why);
     }
-    fence_close(&cursor);
-    free(rows);
-    if (status == STATUS_OK || status == STATUS_END) {
-        return STATUS_OK;
-    }
-    return status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));
+    gate_leave(quads->gate);
+    return status == STATUS_OK
+               ? STATUS_OK
+               : status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));
+}
+
+const char *
+quads_tree_name(const struct quads *quads, enum quad_order order)
+{
+    return tree_name(quads->trees[order]);
 }

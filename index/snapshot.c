@@ -9,6 +9,7 @@
 struct snapshot {
     struct snapshots *owner;
     uint64_t version;
+    bool held;
     struct snapshot *next, *previous;
 };
 
@@ -103,6 +104,11 @@ snapshots_end(struct snapshots *snapshots, bool applied)
             set = set->next;
         }
         snapshots->oldest_readable = set != NULL ? set->version : 0;
+        for (const struct snapshot *s = snapshots->open; s != NULL; s = s->next) {
+            if (s->held && s->version < snapshots->oldest_readable) {
+                snapshots->oldest_readable = s->version;
+            }
+        }
         drop_sets(snapshots);
     }
     pthread_mutex_unlock(&snapshots->mutex);
@@ -110,10 +116,11 @@ snapshots_end(struct snapshots *snapshots, bool applied)
 
 /* other NULL: the committed version. */
 static struct snapshot *
-open_version(struct snapshots *snapshots, const struct snapshot *other)
+open_version(struct snapshots *snapshots, const struct snapshot *other, bool held)
 {
     struct snapshot *snapshot = memory_zero(1, sizeof(*snapshot));
     snapshot->owner = snapshots;
+    snapshot->held = held;
     pthread_mutex_lock(&snapshots->mutex);
     snapshot->version = other != NULL ? other->version : snapshots->committed;
     snapshot->next = snapshots->open;
@@ -128,13 +135,43 @@ open_version(struct snapshots *snapshots, const struct snapshot *other)
 struct snapshot *
 snapshot_open(struct snapshots *snapshots)
 {
-    return open_version(snapshots, NULL);
+    return open_version(snapshots, NULL, false);
 }
 
 struct snapshot *
 snapshot_share(const struct snapshot *other)
 {
-    return open_version(other->owner, other);
+    return open_version(other->owner, other, false);
+}
+
+struct snapshot *
+snapshot_hold(struct snapshots *snapshots)
+{
+    return open_version(snapshots, NULL, true);
+}
+
+const struct change_set *
+snapshot_next(const struct snapshot *held)
+{
+    struct snapshots *snapshots = held->owner;
+    pthread_mutex_lock(&snapshots->mutex);
+    const struct change_set *set = snapshots->newest;
+    while (set != NULL && set->version > held->version + 1) {
+        set = set->next;
+    }
+    if (held->version == snapshots->committed) {
+        set = NULL;
+    }
+    pthread_mutex_unlock(&snapshots->mutex);
+    return set;
+}
+
+void
+snapshot_go_on(struct snapshot *held)
+{
+    pthread_mutex_lock(&held->owner->mutex);
+    held->version++;
+    pthread_mutex_unlock(&held->owner->mutex);
 }
 
 void

@@ -8,7 +8,8 @@
  *
  * Invariants: versions grow by one per published set; `committed` is the version that new
  * snapshots get; sets are freed only by the writer inside the gate, when no snapshot is older.
- * When the kept sets pass the memory bound, the oldest snapshots end: reading on is STALE.
+ * When the kept sets pass the memory bound, the oldest snapshots end: reading on is STALE. Held
+ * snapshots do not end; who holds one must go on to newer versions after every short step.
  */
 #ifndef INDEX_SNAPSHOT_H
 #define INDEX_SNAPSHOT_H
@@ -29,6 +30,11 @@ void snapshots_end(struct snapshots *snapshots, bool applied);
 
 /* Any thread. */
 struct snapshot *snapshot_open(struct snapshots *snapshots);
+/* A held one, which can go on: the changes that lead to its next version (they stay until it has
+ * gone on), NULL when there are none yet; and to that version. */
+struct snapshot *snapshot_hold(struct snapshots *snapshots);
+const struct change_set *snapshot_next(const struct snapshot *held);
+void snapshot_go_on(struct snapshot *held);
 /* Another one of the same version. */
 struct snapshot *snapshot_share(const struct snapshot *other);
 void snapshot_close(struct snapshot *snapshot);

@@ -1,12 +1,17 @@
-/* Whether what is stored agrees with itself:
+/* Whether what is stored agrees with itself, and with the checksums of its pages:
  *
- *   trees       rows ascend and keep their fences; six times the same set, as many as counted
+ *   pages       each page of each file has the checksum it was written with
+ *   literals    FTS5's own check; exactly the string literals of the lexicon are indexed
  *   lexicon     numbers without gap; each term is found again under its key, and no key more
+ *   trees       rows ascend and keep their fences; six times the same set, as many as counted
  *   documents   each graph's rows give the count and digest recorded; no rows of other graphs
  *   statistics  counts per predicate, class, host and set of predicates are those of the rows
- *   literals    FTS5's own check; exactly the string literals of the lexicon are indexed
  *
- * All checks run even when one finds something. The writer waits meanwhile. */
+ * Batches and queries go on: all is looked at in short steps, and what batches change meanwhile is
+ * added to and taken from what was counted (verify_rolling.h); so the result is that of one commit,
+ * the last before the end. A batch waits for a step at the end, of some milliseconds. All checks
+ * run even when one finds something, but for damaged pages: Berkeley DB refuses to go on when it
+ * meets one. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,26 +20,37 @@
 
 #include "base/memory.h"
 #include "index/line_sort.h"
-#include "index/partition_private.h"
 #include "index/quad_text.h"
-#include "rdf/vocabulary.h"
+#include "index/verify_rolling.h"
 
-enum { LINE_SIZE = 700, TERMS_AT_ONCE = 50000, PROBLEMS_SHOWN = 100 };
+enum {
+    LINE_SIZE = 700,
+    PAGES_BYTES = 128 << 10,
+    TERMS_AT_ONCE = 50000,
+    TERMS_LEFT = 20000, /* that a batch may have to wait for */
+    DOCUMENTS_AT_ONCE = 256,
+    QUADS_AT_ONCE = 100000,
+    PROBLEMS_SHOWN = 100
+};
 
 struct verification {
     struct partition *partition;
-    struct partition_reader *reader;
     const char *scratch_folder;
     size_t sort_memory;
+    const atomic_bool *cancel;
     partition_report *report;
     void *context;
     uint64_t problems;
-    uint64_t rows;         /* in each tree */
-    uint64_t strings;      /* string literals in the lexicon, */
-    uint64_t id_sum;       /* and the sum of their identifiers */
-    struct term_set terms; /* of the lexicon, waiting to be looked up */
+    struct rolling rolling;
+    uint64_t terms;           /* looked at: numbers up to this */
+    uint64_t limit;           /* of the walk that is under way */
+    uint64_t strings, id_sum; /* string literals among them, and the sum of their identifiers */
+    uint64_t searched_next;   /* when the keyword index was looked at it had taken in all before, */
+    uint64_t searched, searched_sum; /* so many, */
+    uint64_t expected, expected_sum; /* and should have so many */
+    struct term_set set;             /* of the lexicon, waiting to be looked up */
     oid *ids;
-    uint64_t keys;
+    uint64_t keys, greatest; /* of the tree of terms */
 };
 
 __attribute__((format(printf, 3, 4))) static enum status
@@ -52,7 +68,7 @@ say(struct verification *v, struct reason *why, const char *format, ...)
 }
 
 #define problem(v, why, ...) \
-    ((v)->problems++ < PROBLEMS_SHOWN ? say(v, why, __VA_ARGS__) : STATUS_OK)
+    ((v)->problems++ < PROBLEMS_SHOWN ? say(v, why, "wrong: " __VA_ARGS__) : STATUS_OK)
 
 /* A check that ended with CORRUPT has found a problem; any other failure ends verifying. */
 static enum status
@@ -65,37 +81,60 @@ found(struct verification *v, enum status status, struct reason *why)
     if (why != NULL) {
         what = *why;
     }
-    return problem(v, why, "wrong: %s", what.text);
+    return problem(v, why, "%s", what.text);
 }
 
-/* ---- trees ---- */
+static enum status
+go_on(const struct verification *v, struct reason *why)
+{
+    return atomic_load(v->cancel) ? status_fail(why, STATUS_CANCELLED, "verifying was ended")
+                                  : STATUS_OK;
+}
+
+static struct totals
+committed(const struct verification *v)
+{
+    struct partition_stats stats;
+    partition_stats(v->partition, &stats);
+    return stats.totals;
+}
+
+/* ---- pages ---- */
 
 static enum status
-check_trees(struct verification *v, struct reason *why)
+check_pages_of(struct verification *v, struct tree *tree, uint8_t *bytes, uint64_t *pages,
+               struct reason *why)
 {
-    uint64_t counts[ORDER_COUNT];
-    uint64_t sums[ORDER_COUNT][2];
-    bool good = true;
-    for (int order = 0; order < ORDER_COUNT; order++) {
-        const enum status status = quads_check(v->partition->quads, (enum quad_order)order,
-                                               &counts[order], sums[order], why);
-        good = good && status == STATUS_OK;
+    uint32_t page = 0;
+    for (bool end = false; !end;) {
+        size_t length = 0;
+        const enum status status =
+            tree_copy_pages(tree, &page, bytes, PAGES_BYTES, &length, &end, why);
         TRY(found(v, status, why));
-    }
-    for (int order = 1; order < ORDER_COUNT && good; order++) {
-        if (counts[order] != counts[0] || memcmp(sums[order], sums[0], sizeof(sums[0])) != 0) {
-            TRY(problem(v, why,
-                        "wrong: tree %d holds other quads than tree 0 (%" PRIu64 " and %" PRIu64
-                        ")",
-                        order, counts[order], counts[0]));
+        if (status == STATUS_CORRUPT) {
+            page++;
+            end = false;
         }
+        TRY(go_on(v, why));
     }
-    v->rows = counts[0];
-    if (counts[0] != v->partition->totals.quads) {
-        TRY(problem(v, why, "wrong: %" PRIu64 " quads are stored, %" PRIu64 " counted", counts[0],
-                    v->partition->totals.quads));
+    *pages += page;
+    return STATUS_OK;
+}
+
+static enum status
+check_pages(struct verification *v, struct reason *why)
+{
+    const struct environment *environment = v->partition->environment;
+    uint8_t *bytes = memory_alloc(PAGES_BYTES);
+    uint64_t pages = 0;
+    enum status status = STATUS_OK;
+    for (struct tree *tree = environment_tree(environment, NULL);
+         tree != NULL && status == STATUS_OK; tree = environment_tree(environment, tree)) {
+        status = check_pages_of(v, tree, bytes, &pages, why);
     }
-    return say(v, why, "trees: %" PRIu64 " quads in each of six orders", counts[0]);
+    free(bytes);
+    TRY(status);
+    return say(v, why, "pages: %" PRIu64 " with their checksums", pages);
 }
 
 /* ---- lexicon ---- */
@@ -103,15 +142,16 @@ check_trees(struct verification *v, struct reason *why)
 static enum status
 look_up_terms(struct verification *v, struct reason *why)
 {
-    TRY(lexicon_find_all(v->partition->lexicon, &v->terms, why));
-    for (size_t i = 0; i < v->terms.count; i++) {
-        if (v->terms.terms[i].id != v->ids[i]) {
-            TRY(problem(v, why, "wrong: term %" PRIu64 " is found as %" PRIu64 ": %.*s",
-                        oid_number(v->ids[i]), oid_number(v->terms.terms[i].id),
-                        SLICE_PRINT(v->terms.terms[i].term.value)));
+    TRY(go_on(v, why));
+    TRY(lexicon_find_stored(v->partition->lexicon, &v->set, why));
+    for (size_t i = 0; i < v->set.count; i++) {
+        if (v->set.terms[i].id != v->ids[i]) {
+            TRY(problem(v, why, "term %" PRIu64 " is found as %" PRIu64 ": %.*s",
+                        oid_number(v->ids[i]), oid_number(v->set.terms[i].id),
+                        SLICE_PRINT(v->set.terms[i].term.value)));
         }
     }
-    term_set_reset(&v->terms);
+    term_set_reset(&v->set);
     return STATUS_OK;
 }
 
@@ -119,52 +159,115 @@ static enum status
 check_term(void *context, oid id, const struct term *term, struct reason *why)
 {
     struct verification *v = context;
+    const uint64_t number = oid_number(id);
+    if (number > v->limit) {
+        return STATUS_END;
+    }
+    if (number != v->terms + 1) {
+        return status_fail(why, STATUS_CORRUPT, "no term has the number %" PRIu64, v->terms + 1);
+    }
+    v->terms = number;
     if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
         v->strings++;
         v->id_sum += id;
     }
-    const uint32_t index = term_set_add(&v->terms, term);
-    if (index + 1 != v->terms.count) {
-        return problem(v, why, "wrong: term %" PRIu64 " is stored twice", oid_number(id));
+    if (number < v->searched_next) {
+        v->expected = v->strings;
+        v->expected_sum = v->id_sum;
+    }
+    const uint32_t index = term_set_add(&v->set, term);
+    if (index + 1 != v->set.count) {
+        return problem(v, why, "term %" PRIu64 " is stored twice", number);
     }
     v->ids[index] = id;
-    return v->terms.count == TERMS_AT_ONCE ? look_up_terms(v, why) : STATUS_OK;
+    return v->set.count == TERMS_AT_ONCE ? look_up_terms(v, why) : STATUS_OK;
+}
+
+/* Goes on to the terms committed so far. */
+static enum status
+check_terms(struct verification *v, struct reason *why)
+{
+    struct nodes *nodes = lexicon_nodes(v->partition->lexicon);
+    v->limit = committed(v).terms;
+    enum status status = nodes_walk(nodes, v->terms + 1, check_term, v, why);
+    if (status == STATUS_OK || status == STATUS_END) {
+        status = look_up_terms(v, why);
+    }
+    term_set_reset(&v->set);
+    TRY(found(v, status, why));
+    if (v->terms < v->limit) {
+        TRY(problem(v, why, "%" PRIu64 " terms are stored, %" PRIu64 " counted", v->terms,
+                    v->limit));
+        v->terms = v->limit;
+    }
+    return STATUS_OK;
 }
 
 static enum status
 count_key(void *context, struct slice key, oid id, struct reason *why)
 {
     (void)key;
-    (void)id;
     (void)why;
     struct verification *v = context;
-    v->keys++;
+    const uint64_t number = oid_number(id);
+    v->keys += number <= v->limit;
+    v->greatest = number > v->greatest ? number : v->greatest;
     return STATUS_OK;
+}
+
+static enum status
+check_keys(struct verification *v, struct reason *why)
+{
+    v->limit = v->terms;
+    TRY(found(v, lexicon_walk(v->partition->lexicon, count_key, v, why), why));
+    return v->keys == v->limit
+               ? STATUS_OK
+               : problem(v, why, "%" PRIu64 " keys for %" PRIu64 " terms", v->keys, v->limit);
 }
 
 static enum status
 check_lexicon(struct verification *v, struct reason *why)
 {
-    struct lexicon *lexicon = v->partition->lexicon;
-    term_set_init(&v->terms);
-    v->ids = memory_alloc(TERMS_AT_ONCE * sizeof(*v->ids));
-    /* What memory remembers must not stand in for what is stored. */
-    enum status status = lexicon_forget(lexicon, why);
-    if (status == STATUS_OK) {
-        status = nodes_walk(lexicon_nodes(lexicon), 1, check_term, v, why);
+    do {
+        TRY(check_terms(v, why));
+    } while (committed(v).terms > v->terms + TERMS_LEFT);
+    return check_keys(v, why);
+}
+
+/* ---- trees ---- */
+
+static enum status
+check_trees(struct verification *v, struct reason *why)
+{
+    for (int order = 0; order < ORDER_COUNT; order++) {
+        for (bool end = false; !end;) {
+            TRY(go_on(v, why));
+            const enum status status = rolling_step(&v->rolling, (enum quad_order)order, &end, why);
+            TRY(found(v, status, why));
+            end = end || status != STATUS_OK; /* its count will be wrong, too */
+        }
     }
-    if (status == STATUS_OK) {
-        status = look_up_terms(v, why);
+    return STATUS_OK;
+}
+
+static enum status
+compare_trees(struct verification *v, const struct totals *totals, struct reason *why)
+{
+    const struct rolling_tree *trees = v->rolling.trees;
+    for (int order = 1; order < ORDER_COUNT; order++) {
+        if (trees[order].count != trees[0].count ||
+            memcmp(trees[order].sums, trees[0].sums, sizeof(trees[0].sums)) != 0) {
+            TRY(problem(v, why, "tree %s holds other quads than %s (%" PRIu64 " and %" PRIu64 ")",
+                        quads_tree_name(v->partition->quads, (enum quad_order)order),
+                        quads_tree_name(v->partition->quads, 0), trees[order].count,
+                        trees[0].count));
+        }
     }
-    term_set_release(&v->terms);
-    free(v->ids);
-    TRY(found(v, status, why));
-    TRY(found(v, lexicon_walk(lexicon, count_key, v, why), why));
-    const uint64_t terms = nodes_next(lexicon_nodes(lexicon)) - 1;
-    if (v->keys != terms) {
-        TRY(problem(v, why, "wrong: %" PRIu64 " keys for %" PRIu64 " terms", v->keys, terms));
+    if (trees[0].count != totals->quads) {
+        TRY(problem(v, why, "%" PRIu64 " quads are stored, %" PRIu64 " counted", trees[0].count,
+                    totals->quads));
     }
-    return say(v, why, "lexicon: %" PRIu64 " terms, each way", terms);
+    return say(v, why, "trees: %" PRIu64 " quads in each of six orders", trees[0].count);
 }
 
 /* ---- documents ---- */
@@ -184,8 +287,8 @@ check_document(struct verification *v, oid graph, const struct document_entry *e
     buf_init(&lines, SIZE_MAX / 2);
     const struct quad_oids pattern = {.graph = graph};
     uint64_t count = 0;
-    enum status status = quad_lines(partition_reader_source(v->reader), &pattern, ORDER_CSPO, 0,
-                                    sort_line, sort, why);
+    enum status status = quad_lines(partition_reader_source(v->rolling.reader), &pattern,
+                                    ORDER_CSPO, 0, sort_line, sort, why);
     if (status == STATUS_OK) {
         status = line_sort_finish(sort, why);
     }
@@ -210,92 +313,109 @@ check_document(struct verification *v, oid graph, const struct document_entry *e
     return STATUS_OK;
 }
 
+/* Documents as of one commit. */
+struct some_documents {
+    oid graphs[DOCUMENTS_AT_ONCE];
+    struct document_entry entries[DOCUMENTS_AT_ONCE];
+    size_t count;
+    bool end;
+};
+
+/* The writer is kept away, so that the records are those of the snapshot. */
+static enum status
+take_documents(struct verification *v, struct some_documents *some, struct reason *why)
+{
+    struct rolling *r = &v->rolling;
+    uint64_t quads = 0;
+    while (some->count < DOCUMENTS_AT_ONCE && quads < QUADS_AT_ONCE) {
+        oid graph = r->next_graph;
+        struct document_entry *entry = &some->entries[some->count];
+        const enum status status = partition_reader_document(r->reader, &graph, entry, why);
+        if (status == STATUS_END) {
+            r->next_graph = UINT64_MAX;
+            some->end = true;
+            return STATUS_OK;
+        }
+        if (status == STATUS_OK) {
+            TRY(found(v, rolling_document(r, graph, entry, why), why));
+            quads += entry->quads;
+            some->graphs[some->count++] = graph;
+        } else {
+            r->next_graph = graph + 1;
+            TRY(found(v, status, why));
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 check_documents(struct verification *v, struct reason *why)
 {
-    uint64_t documents = 0;
-    uint64_t quads = 0;
-    struct document_entry entry;
-    enum status status;
-    oid graph = OID_NONE;
-    while ((status = partition_reader_document(v->reader, &graph, &entry, why)) == STATUS_OK) {
-        TRY(found(v, check_document(v, graph, &entry, why), why));
-        documents += !entry.removed;
-        quads += entry.quads;
-        graph++;
+    struct some_documents *some = memory_alloc(sizeof(*some));
+    enum status status = STATUS_OK;
+    some->end = false;
+    while (!some->end && status == STATUS_OK) {
+        some->count = 0;
+        status = rolling_lock(&v->rolling, why);
+        if (status == STATUS_OK) {
+            status = take_documents(v, some, why);
+        }
+        pthread_mutex_unlock(&v->partition->writer);
+        for (size_t i = 0; i < some->count && status == STATUS_OK; i++) {
+            status = found(v, check_document(v, some->graphs[i], &some->entries[i], why), why);
+            if (status == STATUS_OK) {
+                status = found(v, rolling_subjects(&v->rolling, some->graphs[i], why), why);
+            }
+        }
+        if (status == STATUS_OK) {
+            status = go_on(v, why);
+        }
     }
-    TRY(found(v, status == STATUS_END ? STATUS_OK : status, why));
-    if (documents != v->partition->totals.documents) {
-        TRY(problem(v, why, "wrong: %" PRIu64 " documents are recorded, %" PRIu64 " counted",
-                    documents, v->partition->totals.documents));
+    free(some);
+    return status;
+}
+
+static enum status
+compare_documents(struct verification *v, const struct totals *totals, struct reason *why)
+{
+    const struct rolling *r = &v->rolling;
+    if (r->documents != totals->documents) {
+        TRY(problem(v, why, "%" PRIu64 " documents are recorded, %" PRIu64 " counted", r->documents,
+                    totals->documents));
     }
-    if (quads != v->rows) {
-        TRY(problem(v, why, "wrong: documents have %" PRIu64 " quads, the trees %" PRIu64, quads,
-                    v->rows));
+    if (r->document_quads != r->trees[0].count) {
+        TRY(problem(v, why, "documents have %" PRIu64 " quads, the trees %" PRIu64,
+                    r->document_quads, r->trees[0].count));
     }
     return say(v, why, "documents: %" PRIu64 " with %" PRIu64 " quads, digests recomputed",
-               documents, quads);
+               r->documents, r->document_quads);
 }
 
 /* ---- statistics ---- */
 
-struct counting {
-    struct verification *v;
-    enum statistic kind;
-    oid id; /* the run's */
-    uint64_t count, runs;
-};
-
 static enum status
-end_run(struct counting *c, struct reason *why)
+compare_counts(struct verification *v, enum statistic kind, const struct tally *tally,
+               struct reason *why)
 {
-    if (c->id == OID_NONE) {
-        return STATUS_OK;
-    }
-    struct statistic_count stored;
-    TRY(statistics_count(c->v->partition->statistics, c->kind, c->id, &stored, why));
-    c->runs++;
-    return stored.quads == c->count
-               ? STATUS_OK
-               : problem(c->v, why, "wrong: %s %" PRIu64 " has %" PRIu64 " quads, counted %" PRIu64,
-                         c->kind == STATISTIC_CLASS ? "class" : "predicate", oid_number(c->id),
-                         c->count, stored.quads);
-}
-
-static enum status
-count_runs(struct counting *c, const struct quad_oids *pattern, struct reason *why)
-{
-    const struct quad_source *source = partition_reader_source(c->v->reader);
-    struct quad_scan *scan;
-    TRY(source->scan(source->context, pattern, ORDER_POCS, &scan, why));
-    struct quad_oids rows[1024];
-    enum status status = STATUS_OK;
-    for (size_t n = 1; n > 0 && status == STATUS_OK;) {
-        status = source->scan_next(scan, rows, 1024, &n, why);
-        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-            const oid id = c->kind == STATISTIC_CLASS ? rows[i].object : rows[i].predicate;
-            if (id != c->id) {
-                status = end_run(c, why);
-                c->id = id;
-                c->count = 0;
-            }
-            c->count++;
+    const char *name = kind == STATISTIC_CLASS ? "class" : "predicate";
+    struct statistic_count count;
+    uint64_t stored = 0, counted = 0;
+    enum status status;
+    for (oid id = OID_NONE; (status = statistics_next(v->partition->statistics, kind, &id, &count,
+                                                      why)) == STATUS_OK;) {
+        stored++;
+        if ((int64_t)count.quads != tally_count(tally, id)) {
+            TRY(problem(v, why, "%s %" PRIu64 " has %" PRId64 " quads, counted %" PRIu64, name,
+                        oid_number(id), tally_count(tally, id), count.quads));
         }
     }
-    source->scan_close(scan);
-    TRY(status);
-    TRY(end_run(c, why));
-    uint64_t stored = 0;
-    struct statistic_count count;
-    for (oid id = OID_NONE;
-         statistics_next(c->v->partition->statistics, c->kind, &id, &count, NULL) == STATUS_OK;) {
-        stored++;
+    TRY(found(v, status == STATUS_END ? STATUS_OK : status, why));
+    for (size_t i = 0; i < tally->capacity; i++) {
+        counted += tally->entries[i].count != 0;
     }
-    return stored == c->runs
-               ? STATUS_OK
-               : problem(c->v, why,
-                         "wrong: %" PRIu64 " counts for %" PRIu64 " predicates or classes", stored,
-                         c->runs);
+    return stored == counted ? say(v, why, "statistics: %" PRIu64 " of kind %s", stored, name)
+                             : problem(v, why, "%" PRIu64 " counts for %" PRIu64 " of kind %s",
+                                       stored, counted, name);
 }
 
 /* A line that a check of its own file found something wrong; without "wrong" it is news. */
@@ -303,79 +423,110 @@ static enum status
 note_problem(void *context, bool wrong, const char *text, struct reason *why)
 {
     struct verification *v = context;
-    return wrong ? problem(v, why, "wrong: %s", text) : say(v, why, "%s", text);
+    return wrong ? problem(v, why, "%s", text) : say(v, why, "%s", text);
 }
 
 static enum status
-check_statistics(struct verification *v, struct reason *why)
+compare_statistics(struct verification *v, struct reason *why)
 {
-    struct counting predicates = {.v = v, .kind = STATISTIC_PREDICATE};
-    struct counting classes = {.v = v, .kind = STATISTIC_CLASS};
-    const struct quad_oids all = {0};
-    struct quad_oids typed = {0};
-    const struct term type = term_iri(SLICE(RDF_TYPE));
-    TRY(found(v, count_runs(&predicates, &all, why), why));
-    TRY(lexicon_find(v->partition->lexicon, &type, &typed.predicate, why));
-    if (typed.predicate != OID_NONE) {
-        TRY(found(v, count_runs(&classes, &typed, why), why));
-    }
-    TRY(say(v, why, "statistics: %" PRIu64 " predicates, %" PRIu64 " classes", predicates.runs,
-            classes.runs));
-    return found(v, statistics_check(v->partition, v->reader, note_problem, v, why), why);
+    TRY(compare_counts(v, STATISTIC_PREDICATE, &v->rolling.predicates, why));
+    TRY(compare_counts(v, STATISTIC_CLASS, &v->rolling.classes, why));
+    census_finish(&v->rolling.census);
+    return found(v, statistics_compare(v->partition, &v->rolling.census, note_problem, v, why),
+                 why);
 }
 
 /* ---- literals ---- */
 
+/* The keyword index follows the lexicon; what it holds is compared with the terms it has taken in.
+ */
 static enum status
 check_literals(struct verification *v, struct reason *why)
 {
     struct literals_search *search;
-    uint64_t count = 0;
-    uint64_t sum = 0;
-    TRY(literals_search_open(&search, v->partition->folder, why));
-    enum status status = literals_check(search, &count, &sum, why);
-    literals_search_close(search);
-    TRY(found(v, status, why));
-    if (count != v->strings || sum != v->id_sum) {
-        TRY(problem(v, why, "wrong: %" PRIu64 " literals can be searched, the lexicon has %" PRIu64,
-                    count, v->strings));
+    pthread_mutex_lock(&v->partition->keeping);
+    v->searched_next = literals_next(v->partition->literals);
+    enum status status = literals_search_open(&search, v->partition->folder, why);
+    if (status == STATUS_OK) {
+        status = literals_check(search, &v->searched, &v->searched_sum, why);
+        literals_search_close(search);
     }
-    if (v->strings != v->partition->totals.literals) {
-        TRY(problem(v, why, "wrong: %" PRIu64 " string literals, counted %" PRIu64, v->strings,
-                    v->partition->totals.literals));
+    pthread_mutex_unlock(&v->partition->keeping);
+    return found(v, status, why);
+}
+
+static enum status
+compare_literals(struct verification *v, const struct totals *totals, struct reason *why)
+{
+    if (v->searched != v->expected || v->searched_sum != v->expected_sum) {
+        TRY(problem(v, why, "%" PRIu64 " literals can be searched, the lexicon has %" PRIu64,
+                    v->searched, v->expected));
     }
-    return say(v, why, "literals: %" PRIu64 " can be searched", count);
+    if (v->strings != totals->literals) {
+        TRY(problem(v, why, "%" PRIu64 " string literals, counted %" PRIu64, v->strings,
+                    totals->literals));
+    }
+    return say(v, why, "literals: %" PRIu64 " can be searched", v->searched);
+}
+
+/* ---- all ---- */
+
+/* The writer is kept away. */
+static enum status
+compare_all(struct verification *v, struct reason *why)
+{
+    const struct totals totals = committed(v);
+    TRY(check_terms(v, why));
+    if (v->greatest > v->terms) {
+        TRY(problem(v, why, "a key leads to term %" PRIu64 " of %" PRIu64, v->greatest, v->terms));
+    }
+    TRY(say(v, why, "lexicon: %" PRIu64 " terms, each way", v->terms));
+    TRY(compare_literals(v, &totals, why));
+    TRY(compare_trees(v, &totals, why));
+    TRY(compare_documents(v, &totals, why));
+    return compare_statistics(v, why);
 }
 
 static enum status
 check_all(struct verification *v, struct reason *why)
 {
-    TRY(check_trees(v, why));
+    TRY(check_pages(v, why));
+    if (v->problems > 0) {
+        return say(v, why, "the rest was not looked at");
+    }
+    TRY(check_literals(v, why));
     TRY(check_lexicon(v, why));
+    TRY(check_trees(v, why));
     TRY(check_documents(v, why));
-    TRY(check_statistics(v, why));
-    return check_literals(v, why);
+    enum status status = rolling_lock(&v->rolling, why);
+    if (status == STATUS_OK) {
+        status = compare_all(v, why);
+    }
+    pthread_mutex_unlock(&v->partition->writer);
+    return status;
 }
 
 enum status
 partition_verify(struct partition *partition, const char *scratch_folder, size_t sort_memory,
-                 partition_report *report, void *context, struct reason *why)
+                 const atomic_bool *cancel, partition_report *report, void *context,
+                 struct reason *why)
 {
     struct verification v = {.partition = partition,
                              .scratch_folder = scratch_folder,
                              .sort_memory = sort_memory,
+                             .cancel = cancel,
                              .report = report,
                              .context = context};
-    pthread_mutex_lock(&partition->writer);
-    enum status status = partition_settle(partition, why);
-    if (status == STATUS_OK) {
-        status = partition_reader_open(&v.reader, partition, why);
-    }
+    TRY(partition_health(partition, why));
+    term_set_init(&v.set);
+    v.ids = memory_alloc(TERMS_AT_ONCE * sizeof(*v.ids));
+    enum status status = rolling_open(&v.rolling, partition, why);
     if (status == STATUS_OK) {
         status = check_all(&v, why);
     }
-    partition_reader_close(v.reader);
-    pthread_mutex_unlock(&partition->writer);
+    free(v.ids);
+    term_set_release(&v.set);
+    rolling_close(&v.rolling);
     if (status == STATUS_OK && v.problems > 0) {
         return status_fail(why, STATUS_CORRUPT, "%s: %" PRIu64 " things are wrong",
                            partition->folder, v.problems);

@@ -1,12 +1,17 @@
 # Shared by the pipeline tests: a web on loopback, crawls of it, comparisons. Source it.
-# Every test works in a folder of its own under build/ and removes it; on failure it is kept if
-# KEEP=1. All processes are ended by the trap.
+# Every test works in a folder of its own and removes it; on failure it is kept if KEEP=1. It lies in
+# memory where there is room: kills are survived there as on a disk, and a crawl of a few pages
+# spends most of its time waiting for disks. All processes are ended by the trap.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=$root/build/bin
 shared=${QUADRILLE_SHARED:-$root/../shared}
 mkdir -p "$root/build/tests"
-work=$(mktemp -d "$root/build/tests/$(basename "$0" .sh).XXXXXX")
+scratch=$root/build/tests
+if [[ -w /dev/shm && $(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 2000000 ]]; then
+    scratch=/dev/shm
+fi
+work=$(mktemp -d "$scratch/quadrille-$(basename "$0" .sh).XXXXXX")
 web_pid=
 web_stop=() # a command that ends a web that is not ours
 

@@ -19,6 +19,7 @@
 #include "rdf/graph.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
+#include "tests/unit/scratch.h"
 
 static uint64_t fixture_seed = 88172645463325252u;
 
@@ -153,8 +154,9 @@ fixture_verify(struct partition *partition, const char *folder)
     struct reason why = {""};
     struct buf report;
     buf_init(&report, 1 << 20);
+    const atomic_bool cancel = false;
     const enum status status =
-        partition_verify(partition, folder, 1 << 20, fixture_append, &report, &why);
+        partition_verify(partition, folder, 1 << 20, &cancel, fixture_append, &report, &why);
     if (status != STATUS_OK) {
         fail_msg("%s\n%.*s", why.text, SLICE_PRINT(buf_slice(&report)));
     }

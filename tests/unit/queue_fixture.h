@@ -20,6 +20,7 @@
 #include "base/url.h"
 #include "queue/broker.h"
 #include "queue/message.h"
+#include "tests/unit/scratch.h"
 
 enum { ANSWERS_MOST = 64, JOBS_MOST = 4096, INCARNATION = 7 };
 
@@ -31,7 +32,7 @@ struct answer {
 };
 
 struct bench {
-    char folder[64];
+    char folder[SCRATCH_SIZE];
     struct cluster *cluster;
     struct broker_options options;
     struct broker *broker;
@@ -87,8 +88,7 @@ bench_new(const char *cluster, const char *self)
 {
     struct reason why = {""};
     struct bench *bench = memory_zero(1, sizeof *bench);
-    strcpy(bench->folder, "/tmp/test_queue.XXXXXX");
-    assert_non_null(mkdtemp(bench->folder));
+    assert_true(scratch_folder(bench->folder, "test_queue"));
     if (cluster_parse(&bench->cluster, slice_string(cluster != NULL ? cluster : "node local"), self,
                       "/", &why) != STATUS_OK) {
         fail_msg("%s", why.text);

@@ -15,7 +15,7 @@
 
 enum { DOCUMENTS = 150, CACHE = 8 << 20, BACKUPS = 4, WRITES_MOST = 100000 };
 
-static char base[] = "/tmp/test_index_care.XXXXXX";
+static char base[SCRATCH_SIZE];
 static struct buf large[DOCUMENTS], small[DOCUMENTS];
 static struct buf large_dump, small_dump;
 
@@ -37,7 +37,7 @@ make_base(void **state)
     (void)state;
     char folder[64];
     struct reason why = {""};
-    assert_non_null(mkdtemp(base));
+    assert_true(scratch_folder(base, "test_index_care"));
     for (unsigned i = 0; i < DOCUMENTS; i++) {
         buf_init(&large[i], 1 << 20);
         buf_init(&small[i], 1 << 20);
@@ -179,7 +179,7 @@ compact_with_fault(const char *folder, enum fault_action action, uint64_t at)
     struct reason why = {""};
     struct partition *partition = fixture_open(folder, CACHE);
     buf_init(&report, 1 << 20);
-    environment_fault(action, environment_writes() + at);
+    environment_fault(action, at);
     if (partition_compact(partition, &cancel, fixture_append, &report, &why) != STATUS_OK) {
         return EXIT_SYSTEM;
     }

@@ -7,7 +7,7 @@ enum { DOCUMENTS = 120, ROUNDS = 40 };
 
 static struct buf model[DOCUMENTS]; /* N-Quads of each document now; empty: not there */
 static uint64_t generations[DOCUMENTS];
-static char folder[] = "/tmp/test_index_partition.XXXXXX";
+static char folder[SCRATCH_SIZE];
 
 static void
 check_dump(struct partition *partition)
@@ -67,7 +67,7 @@ random_batches_agree_with_the_model(void **state)
     for (unsigned i = 0; i < DOCUMENTS; i++) {
         buf_init(&model[i], 1 << 20);
     }
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_index_partition"));
     struct partition *partition = fixture_open(folder, 1 << 20);
     struct index_batch *batch = index_batch_new(partition);
     for (int round = 0; round < ROUNDS; round++) {
@@ -96,8 +96,7 @@ random_batches_agree_with_the_model(void **state)
 static struct partition *
 fresh(char *where)
 {
-    strcpy(where, "/tmp/test_index_partition.XXXXXX");
-    assert_non_null(mkdtemp(where));
+    assert_true(scratch_folder(where, "test_index_partition"));
     return fixture_open(where, 1 << 20);
 }
 
@@ -120,7 +119,7 @@ static void
 outcomes_say_what_changed(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE];
     struct partition *partition = fresh(where);
     const char *two = "<http://s/> <http://p/> \"one\" .\n<http://s/> <http://p/> \"two\" .\n"
                       "<http://s/> <http://p/> \"two\" .\n";
@@ -194,7 +193,7 @@ static void
 patches_change_what_they_name(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE];
     struct reason why = {""};
     struct partition *partition = fresh(where);
     struct index_batch *batch = index_batch_new(partition);
@@ -258,7 +257,7 @@ static void
 packed_quads_are_read_or_refused(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE];
     struct reason why = {""};
     struct partition *partition = fresh(where);
     struct index_batch *batch = index_batch_new(partition);
@@ -309,7 +308,7 @@ static void
 searches_find_what_is_in_the_graphs_now(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE];
     struct partition *partition = fresh(where);
     put(partition, 1, false,
         "<http://s/> <http://p/> \"The quick brown fox\" .\n"
@@ -333,7 +332,7 @@ static void
 terms_of_every_shape_come_back(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE];
     struct partition *partition = fresh(where);
     struct buf text, out;
     buf_init(&text, 16 << 20);

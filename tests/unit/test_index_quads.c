@@ -140,25 +140,44 @@ random_batch(unsigned odds, size_t first, size_t last)
     return change_set_new(changes, count);
 }
 
-static void
-check_trees_agree(struct quads *quads)
+static int
+compare_quads(const void *a, const void *b)
 {
-    uint64_t first_count = 0;
-    uint64_t first_sum[2] = {0, 0};
+    return memcmp(a, b, sizeof(struct quad_oids));
+}
+
+/* What verify walks is the set, in each tree. */
+static void
+check_trees_agree(struct quads *quads, struct snapshots *snapshots)
+{
+    static struct quad_oids expected[UNIVERSE], got[UNIVERSE];
+    size_t count = 0;
+    struct row_vector rows = {0};
+    struct snapshot *now = snapshot_open(snapshots);
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        if (present[i]) {
+            expected[count++] = universe[i];
+        }
+    }
+    qsort(expected, count, sizeof(expected[0]), compare_quads);
     for (int order = 0; order < ORDER_COUNT; order++) {
         struct reason why;
-        uint64_t count, sum[2];
-        const enum status status = quads_check(quads, (enum quad_order)order, &count, sum, &why);
-        if (status != STATUS_OK) {
-            fail_msg("%s", why.text);
+        size_t n = 0;
+        for (struct row next = {{0}}; next.place[0] != UINT64_MAX;) {
+            if (quads_check(quads, (enum quad_order)order, now, &next, &rows, &why) != STATUS_OK) {
+                fail_msg("%s", why.text);
+            }
+            assert_true(n + rows.count <= count);
+            for (size_t i = 0; i < rows.count; i++) {
+                got[n++] = row_quad(&rows.rows[i], (enum quad_order)order);
+            }
         }
-        if (order == 0) {
-            first_count = count;
-            memcpy(first_sum, sum, sizeof(sum));
-        }
-        assert_int_equal(count, first_count);
-        assert_memory_equal(sum, first_sum, sizeof(sum));
+        assert_int_equal(n, count);
+        qsort(got, n, sizeof(got[0]), compare_quads);
+        assert_memory_equal(got, expected, n * sizeof(got[0]));
     }
+    snapshot_close(now);
+    row_vector_release(&rows);
 }
 
 static void
@@ -204,7 +223,7 @@ random_batches_agree_with_a_set(void **state)
         gate_enter_writing(&gate);
         snapshots_end(snapshots, true);
         gate_leave(&gate);
-        check_trees_agree(quads);
+        check_trees_agree(quads, snapshots);
         struct snapshot *now = snapshot_open(snapshots);
         check_patterns(quads, now, present);
         snapshot_close(now);

@@ -11,7 +11,7 @@
 
 enum { PARTITIONS_MOST = 3, DOCUMENTS = 40, ANSWER = 1 << 26 };
 
-static char folder[] = "/tmp/test_index_service.XXXXXX";
+static char folder[SCRATCH_SIZE];
 static struct buf documents[DOCUMENTS];
 static struct links *links;
 
@@ -371,7 +371,7 @@ setup(void **state)
     struct reason why = {""};
     must(links_open(&links, slice_string(queries), &why), &why);
     assert_int_equal(links_count(links), 3);
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_index_service"));
     for (unsigned d = 0; d < DOCUMENTS; d++) {
         buf_init(&documents[d], 1 << 20);
         if (d == 1) {

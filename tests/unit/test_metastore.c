@@ -19,17 +19,17 @@
 #include "metastore/client.h"
 #include "metastore/protocol.h"
 #include "tests/unit/metastore_fixture.h"
+#include "tests/unit/scratch.h"
 
 enum { KEYS = 200, KILLS = 12, WAIT_MS = 20000 };
 
-static char folder[64];
+static char folder[SCRATCH_SIZE];
 
 static int
 setup(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/test_metastore.XXXXXX");
-    return mkdtemp(folder) == NULL;
+    return !scratch_folder(folder, "test_metastore");
 }
 
 static int

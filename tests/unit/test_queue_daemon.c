@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "queue/client.h"
 #include "queue/daemon.h"
+#include "tests/unit/scratch.h"
 
 enum { NODES = 2, PATIENCE_MS = 60000 };
 
@@ -30,7 +31,7 @@ struct site {
     pid_t pid;
 };
 
-static char root[32];
+static char root[SCRATCH_SIZE];
 static struct site sites[NODES];
 static char cluster_text[512];
 static size_t site_count;
@@ -120,8 +121,7 @@ stop(size_t at, int signal_number)
 static void
 open_sites(size_t n, const char *first_stages, const char *second_stages)
 {
-    strcpy(root, "/tmp/test_queued.XXXXXX");
-    assert_non_null(mkdtemp(root));
+    assert_true(scratch_folder(root, "test_queued"));
     site_count = n;
     cluster_text[0] = '\0';
     for (size_t i = 0; i < n; i++) {

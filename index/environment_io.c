@@ -1,7 +1,7 @@
-/* Deliberate failures at counted writes, so that tests can stop a batch at each of them. */
-#include "index/environment.h"
+/* All that Berkeley DB writes goes through here: pages are kept from being written while some are
+ * copied from a file; and tests make writes fail at a chosen count. */
+#include "index/environment_private.h"
 
-#include <db.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,6 +17,9 @@ static struct {
     uint64_t at;
     atomic_uint_fast64_t writes;
 } fault;
+
+/* Page writes share it; copying pages has it alone. */
+static pthread_rwlock_t page_writes = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 enum verdict { GO_ON, FAIL /* with errno */ };
 
@@ -52,6 +55,9 @@ count_write(int descriptor, const void *bytes, size_t length, off_t offset)
     case FAULT_FULL:
         errno = ENOSPC;
         return FAIL;
+    case FAULT_ONCE:
+        errno = EIO;
+        return number == fault.at ? FAIL : GO_ON;
     case FAULT_NONE:
         break;
     }
@@ -59,25 +65,39 @@ count_write(int descriptor, const void *bytes, size_t length, off_t offset)
 }
 
 static ssize_t
-faulty_write(int descriptor, const void *bytes, size_t length)
+counted_write(int descriptor, const void *bytes, size_t length)
 {
     return count_write(descriptor, bytes, length, -1) == FAIL ? -1
                                                               : write(descriptor, bytes, length);
 }
 
 static ssize_t
-faulty_pwrite(int descriptor, const void *bytes, size_t length, off_t offset)
+counted_pwrite(int descriptor, const void *bytes, size_t length, off_t offset)
 {
-    return count_write(descriptor, bytes, length, offset) == FAIL
-               ? -1
-               : pwrite(descriptor, bytes, length, offset);
+    pthread_rwlock_rdlock(&page_writes);
+    const ssize_t written = count_write(descriptor, bytes, length, offset) == FAIL
+                                ? -1
+                                : pwrite(descriptor, bytes, length, offset);
+    pthread_rwlock_unlock(&page_writes);
+    return written;
 }
 
 static int
-faulty_fsync(int descriptor)
+counted_fsync(int descriptor)
 {
     return count_write(descriptor, NULL, 0, -1) == FAIL ? -1 : fdatasync(descriptor);
 }
+
+ssize_t
+environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset)
+{
+    pthread_rwlock_wrlock(&page_writes);
+    const ssize_t n = pread(descriptor, bytes, length, offset);
+    pthread_rwlock_unlock(&page_writes);
+    return n;
+}
+
+/* ---- faults ---- */
 
 bool
 environment_fault_active(void)
@@ -88,7 +108,7 @@ environment_fault_active(void)
 long
 environment_fault_pwrite(int descriptor, const void *bytes, size_t length, long offset)
 {
-    return faulty_pwrite(descriptor, bytes, length, offset);
+    return counted_pwrite(descriptor, bytes, length, offset);
 }
 
 void
@@ -96,9 +116,7 @@ environment_fault(enum fault_action action, uint64_t at)
 {
     fault.action = action;
     fault.at = at;
-    db_env_set_func_write(faulty_write);
-    db_env_set_func_pwrite(faulty_pwrite);
-    db_env_set_func_fsync(faulty_fsync);
+    atomic_store(&fault.writes, 0);
 }
 
 uint64_t
@@ -113,7 +131,10 @@ read_variable(void)
     static const struct {
         const char *prefix;
         enum fault_action action;
-    } words[] = {{"kill:", FAULT_KILL}, {"torn:", FAULT_KILL_TORN}, {"full:", FAULT_FULL}};
+    } words[] = {{"kill:", FAULT_KILL},
+                 {"torn:", FAULT_KILL_TORN},
+                 {"full:", FAULT_FULL},
+                 {"once:", FAULT_ONCE}};
     const char *text = getenv("QUADRILLE_INDEX_FAULT");
     for (size_t i = 0; text != NULL && i < sizeof(words) / sizeof(words[0]); i++) {
         const size_t length = strlen(words[i].prefix);
@@ -123,9 +144,18 @@ read_variable(void)
     }
 }
 
+static void
+set_functions(void)
+{
+    read_variable();
+    db_env_set_func_write(counted_write);
+    db_env_set_func_pwrite(counted_pwrite);
+    db_env_set_func_fsync(counted_fsync);
+}
+
 void
-environment_fault_from_process(void)
+environment_io_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_variable);
+    pthread_once(&once, set_functions);
 }
