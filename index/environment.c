@@ -344,6 +344,17 @@ tree_put(struct tree *tree, struct transaction *transaction, struct slice key, s
     return code == 0 ? STATUS_OK : tree_failed(tree, true, code, why, "cannot write");
 }
 
+/* When an item does not fit into the last page, Berkeley DB moves the last one that did to the new
+ * page with it, which leaves a page of four blocks a quarter empty. So the key goes in without
+ * value first: for that there is room, and then it is what moves. */
+enum status
+tree_append(struct tree *tree, struct transaction *transaction, struct slice key,
+            struct slice value, struct reason *why)
+{
+    TRY(tree_put(tree, transaction, key, SLICE(""), why));
+    return tree_put(tree, transaction, key, value, why);
+}
+
 enum status
 tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
             struct reason *why)

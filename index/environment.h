@@ -56,6 +56,9 @@ enum status tree_get(struct tree *tree, struct transaction *transaction, struct 
                      void *value, size_t *length, struct reason *why);
 enum status tree_put(struct tree *tree, struct transaction *transaction, struct slice key,
                      struct slice value, struct reason *why);
+/* The same for a key past the end of the tree, of which pages are filled better. */
+enum status tree_append(struct tree *tree, struct transaction *transaction, struct slice key,
+                        struct slice value, struct reason *why);
 /* No error when absent. */
 enum status tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
                         struct reason *why);

@@ -74,6 +74,13 @@ fence_key(const struct fence_cursor *cursor)
     return slice_of((const char *)cursor->fence, cursor->fence_length);
 }
 
+static enum status
+put(struct fence_cursor *cursor, struct slice fence, struct slice block, struct reason *why)
+{
+    return fence_is_last(cursor) ? tree_append(cursor->tree, cursor->transaction, fence, block, why)
+                                 : tree_put(cursor->tree, cursor->transaction, fence, block, why);
+}
+
 /* The last block is taken out before others are put before it, so that they go in past the end
  * of the tree: Berkeley DB then fills pages instead of splitting them in the middle. */
 enum status
@@ -86,7 +93,7 @@ fence_emit(struct fence_cursor *cursor, struct slice fence, struct slice block, 
             TRY(tree_delete(cursor->tree, cursor->transaction, fence_key(cursor), why));
         }
     }
-    return tree_put(cursor->tree, cursor->transaction, fence, block, why);
+    return put(cursor, fence, block, why);
 }
 
 enum status
@@ -103,5 +110,5 @@ fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why
     if (cursor->stored && !rewriting) {
         return tree_cursor_replace(cursor->cursor, block, why);
     }
-    return tree_put(cursor->tree, cursor->transaction, fence_key(cursor), block, why);
+    return put(cursor, fence_key(cursor), block, why);
 }

@@ -2,23 +2,23 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "index/packing.h"
 #include "index/varint.h"
 
 enum {
     CODEC_PLAIN = 0,
     CODEC_ZSTD = 1,
-    LEVEL = 1,
+    CODEC_DICTIONARY = 2,
     KEY_SIZE = 8,
-    BLOCK_GOAL = 930, /* four fill a page of 4 KiB */
+    BLOCK_GOAL = 955, /* four fill a page of 4 KiB */
     BLOCK_MOST = 985, /* a longer value leaves its page for pages of its own */
     FIRST_TARGET = 2400,
     TARGET_LEAST = 900,
     TARGET_MOST = 12000,
-    HEADER_MOST = 1 + 3 * VARINT_MAXIMUM,
+    HEADER_MOST = 1 + 4 * VARINT_MAXIMUM,
     CACHE_SLOTS = 64,
     UNPACKED_MOST = 64 << 20
 };
@@ -28,7 +28,8 @@ struct nodes {
     struct gate *gate;
     uint64_t next;
     size_t target; /* raw bytes that lately packed into BLOCK_GOAL */
-    ZSTD_CCtx *packer;
+    struct packing *packing;
+    ZSTD_DCtx *unpacker; /* the writer's */
 };
 
 /* A block unpacked. */
@@ -104,10 +105,12 @@ index_entries(struct node_block *block, struct reason *why)
 }
 
 static enum status
-unpack(struct node_block *block, struct slice packed, struct reason *why)
+unpack(const struct nodes *nodes, ZSTD_DCtx *unpacker, struct node_block *block,
+       struct slice packed, struct reason *why)
 {
     struct codec_reader reader = codec_reader_of(packed);
     const uint8_t codec = codec_get_u8(&reader);
+    const uint64_t dictionary = codec == CODEC_DICTIONARY ? codec_get_varint(&reader) : 0;
     block->first = codec_get_varint(&reader);
     block->count = codec_get_varint(&reader);
     const uint64_t length = codec_get_varint(&reader);
@@ -121,7 +124,9 @@ unpack(struct node_block *block, struct slice packed, struct reason *why)
         good = rest == length;
         memcpy(target, reader.at, good ? rest : 0);
     } else if (good) {
-        good = codec == CODEC_ZSTD && ZSTD_decompress(target, length, reader.at, rest) == length;
+        good = codec <= CODEC_DICTIONARY &&
+               packing_unpack(nodes->packing, unpacker, dictionary, target, length,
+                              slice_of((const char *)reader.at, rest));
     }
     if (!good) {
         block->first = 0;
@@ -148,7 +153,8 @@ block_release(struct node_block *block)
 /* Reads the block that holds `number` (or the first after it; the last of all for 0). END when
  * there is none. */
 static enum status
-fetch(struct nodes *nodes, uint64_t number, struct node_block *block, struct reason *why)
+fetch(struct nodes *nodes, ZSTD_DCtx *unpacker, uint64_t number, struct node_block *block,
+      struct reason *why)
 {
     uint8_t key[KEY_SIZE];
     uint8_t page[4096];
@@ -171,7 +177,7 @@ fetch(struct nodes *nodes, uint64_t number, struct node_block *block, struct rea
     }
     tree_cursor_close(cursor);
     if (status == STATUS_OK) {
-        status = unpack(block, slice_of((char *)value, length), why);
+        status = unpack(nodes, unpacker, block, slice_of((char *)value, length), why);
     }
     if (value != page) {
         free(value);
@@ -189,8 +195,11 @@ nodes_open(struct nodes **result, struct environment *environment, struct gate *
     struct nodes *nodes = memory_zero(1, sizeof(*nodes));
     nodes->gate = gate;
     nodes->target = FIRST_TARGET;
-    nodes->packer = ZSTD_createCCtx();
+    nodes->unpacker = ZSTD_createDCtx();
     enum status status = tree_open(&nodes->tree, environment, "nodes", why);
+    if (status == STATUS_OK) {
+        status = packing_open(&nodes->packing, environment, why);
+    }
     if (status == STATUS_OK) {
         status = nodes_reload(nodes, why);
     }
@@ -207,7 +216,8 @@ nodes_close(struct nodes *nodes)
 {
     if (nodes != NULL) {
         tree_close(nodes->tree);
-        ZSTD_freeCCtx(nodes->packer);
+        packing_close(nodes->packing);
+        ZSTD_freeDCtx(nodes->unpacker);
         free(nodes);
     }
 }
@@ -216,8 +226,9 @@ enum status
 nodes_reload(struct nodes *nodes, struct reason *why)
 {
     struct node_block last;
+    TRY(packing_reload(nodes->packing, why));
     block_init(&last);
-    const enum status status = fetch(nodes, 0, &last, why);
+    const enum status status = fetch(nodes, nodes->unpacker, 0, &last, why);
     nodes->next = status == STATUS_OK ? last.first + last.count : 1;
     block_release(&last);
     return status == STATUS_END ? STATUS_OK : status;
@@ -252,25 +263,33 @@ add_waiting(struct appending *a, const struct term *term)
     a->ends[a->count++] = (uint32_t)a->raw.length;
 }
 
+static void
+put_header(struct appending *a, uint8_t codec, size_t n, size_t length)
+{
+    buf_reset(&a->packed);
+    codec_put_u8(&a->packed, codec);
+    if (codec == CODEC_DICTIONARY) {
+        codec_put_varint(&a->packed, packing_dictionary(a->nodes->packing));
+    }
+    codec_put_varint(&a->packed, a->first);
+    codec_put_varint(&a->packed, n);
+    codec_put_varint(&a->packed, length);
+}
+
 /* Packs the first n waiting entries. */
 static void
 pack(struct appending *a, size_t n)
 {
+    struct packing *packing = a->nodes->packing;
     const size_t length = a->ends[n - 1];
-    buf_reset(&a->packed);
-    codec_put_u8(&a->packed, CODEC_ZSTD);
-    codec_put_varint(&a->packed, a->first);
-    codec_put_varint(&a->packed, n);
-    codec_put_varint(&a->packed, length);
-    const size_t bound = ZSTD_compressBound(length);
-    char *target = buf_reserve(&a->packed, bound);
-    const size_t packed =
-        ZSTD_compressCCtx(a->nodes->packer, target, bound, a->raw.data, length, LEVEL);
-    if (!ZSTD_isError(packed) && packed < length) {
+    put_header(a, packing_dictionary(packing) > 0 ? CODEC_DICTIONARY : CODEC_ZSTD, n, length);
+    char *target = buf_reserve(&a->packed, ZSTD_compressBound(length));
+    const size_t packed = packing_pack(packing, target, slice_of(a->raw.data, length));
+    if (packed > 0) {
         buf_commit(&a->packed, packed);
         return;
     }
-    a->packed.data[0] = CODEC_PLAIN;
+    put_header(a, CODEC_PLAIN, n, length);
     (void)buf_append(&a->packed, a->raw.data, length);
 }
 
@@ -298,8 +317,8 @@ write_block(struct appending *a, struct reason *why)
     }
     uint8_t key[KEY_SIZE];
     codec_write_u64(key, a->first + n - 1);
-    TRY(tree_put(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
-                 buf_slice(&a->packed), why));
+    TRY(tree_append(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
+                    buf_slice(&a->packed), why));
     memmove(a->raw.data, a->raw.data + length, a->raw.length - length);
     a->raw.length -= length;
     for (size_t i = n; i < a->count; i++) {
@@ -316,7 +335,7 @@ take_last(struct appending *a, struct reason *why)
 {
     struct node_block last;
     block_init(&last);
-    enum status status = fetch(a->nodes, 0, &last, why);
+    enum status status = fetch(a->nodes, a->nodes->unpacker, 0, &last, why);
     if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
         uint8_t key[KEY_SIZE];
         codec_write_u64(key, last.first + last.count - 1);
@@ -335,6 +354,33 @@ take_last(struct appending *a, struct reason *why)
     return status == STATUS_END ? STATUS_OK : status;
 }
 
+/* Runs of neighbours among the terms to be added are the samples of a dictionary. */
+static void
+train(struct nodes *nodes, nodes_term_at *term_at, void *context, size_t count)
+{
+    enum { RUN = 16, RUNS_LEAST = 64 };
+    const uint64_t terms = nodes->next + count - 1;
+    const size_t runs = count / RUN;
+    if (runs < RUNS_LEAST || !packing_is_due(nodes->packing, terms)) {
+        return;
+    }
+    struct buf samples;
+    size_t *sizes = memory_alloc(runs * sizeof(*sizes));
+    unsigned n = 0;
+    buf_init(&samples, SIZE_MAX / 2);
+    /* 7919 is a prime: with this step all runs would be met once, from everywhere. */
+    for (size_t i = 0; i < runs && samples.length < PACKING_SAMPLE_BYTES; i++) {
+        const size_t from = i * 7919 % runs * RUN, before = samples.length;
+        for (size_t k = 0; k < RUN && samples.length - before < TARGET_MOST; k++) {
+            put_entry(&samples, term_at(context, from + k));
+        }
+        sizes[n++] = samples.length - before;
+    }
+    packing_train(nodes->packing, terms, samples.data, sizes, n);
+    buf_release(&samples);
+    free(sizes);
+}
+
 enum status
 nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at *term_at,
              void *context, size_t count, struct reason *why)
@@ -345,8 +391,12 @@ nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at
     struct appending a = {.nodes = nodes, .transaction = transaction, .first = nodes->next};
     buf_init(&a.raw, SIZE_MAX / 2);
     buf_init(&a.packed, SIZE_MAX / 2);
+    train(nodes, term_at, context, count);
     gate_enter_writing(nodes->gate);
-    enum status status = take_last(&a, why);
+    enum status status = packing_store(nodes->packing, transaction, why);
+    if (status == STATUS_OK) {
+        status = take_last(&a, why);
+    }
     unsigned written = 0;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         add_waiting(&a, term_at(context, i));
@@ -375,6 +425,7 @@ nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at
 
 struct nodes_reader {
     struct nodes *nodes;
+    ZSTD_DCtx *unpacker;
     struct node_block slots[CACHE_SLOTS];
     uint64_t used[CACHE_SLOTS]; /* when last */
     uint64_t clock;
@@ -385,6 +436,7 @@ nodes_reader_new(struct nodes *nodes)
 {
     struct nodes_reader *reader = memory_zero(1, sizeof(*reader));
     reader->nodes = nodes;
+    reader->unpacker = ZSTD_createDCtx();
     for (size_t i = 0; i < CACHE_SLOTS; i++) {
         block_init(&reader->slots[i]);
     }
@@ -398,6 +450,7 @@ nodes_reader_free(struct nodes_reader *reader)
         for (size_t i = 0; i < CACHE_SLOTS; i++) {
             block_release(&reader->slots[i]);
         }
+        ZSTD_freeDCtx(reader->unpacker);
         free(reader);
     }
 }
@@ -419,7 +472,7 @@ block_of(struct nodes_reader *reader, uint64_t number, struct node_block **block
     *block = &reader->slots[oldest];
     (*block)->first = 0;
     gate_enter_reading(reader->nodes->gate);
-    const enum status status = fetch(reader->nodes, number, *block, why);
+    const enum status status = fetch(reader->nodes, reader->unpacker, number, *block, why);
     gate_leave(reader->nodes->gate);
     if (status == STATUS_END ||
         (status == STATUS_OK &&
@@ -470,12 +523,13 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
            struct reason *why)
 {
     struct node_block block;
+    ZSTD_DCtx *unpacker = ZSTD_createDCtx();
     block_init(&block);
     enum status status = STATUS_OK;
     uint64_t number = first > 0 ? first : 1;
     while (status == STATUS_OK) {
         gate_enter_reading(nodes->gate);
-        status = fetch(nodes, number, &block, why);
+        status = fetch(nodes, unpacker, number, &block, why);
         gate_leave(nodes->gate);
         if (status == STATUS_OK && number < block.first && number != first) {
             status = status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
@@ -492,6 +546,7 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
         }
         number = block.first + block.count;
     }
+    ZSTD_freeDCtx(unpacker);
     block_release(&block);
     return status == STATUS_END ? STATUS_OK : status;
 }

@@ -304,6 +304,50 @@ packed_quads_are_read_or_refused(void **state)
     fixture_run("rm -r %s%s", where, "");
 }
 
+/* Enough terms for two dictionaries, each used before and after the next start. */
+static void
+terms_packed_with_dictionaries_come_back(void **state)
+{
+    (void)state;
+    enum { QUADS = 24000, BATCHES = 3 };
+    char where[64], text[96];
+    struct reason why = {""};
+    struct partition *partition = fresh(where);
+    struct buf lines, dump;
+    buf_init(&lines, 1 << 26);
+    buf_init(&dump, 1 << 26);
+    for (unsigned i = 0; i < BATCHES; i++) {
+        struct index_batch *batch = index_batch_new(partition);
+        snprintf(text, sizeof(text), "http://graph.example/%u", i);
+        index_batch_begin_patch(batch, slice_string(text));
+        const unsigned quads = QUADS >> 3 * (BATCHES - 1 - i);
+        for (unsigned k = 0; k < quads; k++) {
+            snprintf(text, sizeof(text), "http://host%u.example/of/things/%u", i, 100000 + k);
+            const struct quad quad = {.subject = term_iri(slice_string(text)),
+                                      .predicate = term_iri(SLICE("http://predicate.example/")),
+                                      .object = term_literal(slice_string(text + 7))};
+            must(index_batch_quad(batch, &quad, &why), &why);
+            (void)buf_printf(
+                &lines, "<%s> <http://predicate.example/> \"%s\" <http://graph.example/%u> .\n",
+                text, text + 7, i);
+        }
+        index_batch_end(batch);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+        fixture_dump(partition, where, &dump);
+        assert_true(slice_equal(buf_slice(&dump), buf_slice(&lines)));
+        partition_close(partition);
+        partition = fixture_open(where, 1 << 20);
+    }
+    fixture_dump(partition, where, &dump);
+    assert_true(slice_equal(buf_slice(&dump), buf_slice(&lines)));
+    fixture_verify(partition, where);
+    buf_release(&lines);
+    buf_release(&dump);
+    partition_close(partition);
+    fixture_run("rm -r %s%s", where, "");
+}
+
 static void
 searches_find_what_is_in_the_graphs_now(void **state)
 {
@@ -370,6 +414,7 @@ main(void)
         cmocka_unit_test(outcomes_say_what_changed),
         cmocka_unit_test(patches_change_what_they_name),
         cmocka_unit_test(packed_quads_are_read_or_refused),
+        cmocka_unit_test(terms_packed_with_dictionaries_come_back),
         cmocka_unit_test(searches_find_what_is_in_the_graphs_now),
         cmocka_unit_test(terms_of_every_shape_come_back),
     };
