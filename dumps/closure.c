@@ -10,7 +10,7 @@
 #define STATEMENT_PREDICATE "<" RDF_NAMESPACE "predicate>"
 #define STATEMENT_OBJECT "<" RDF_NAMESPACE "object>"
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX
 
 /* A blank rdf:Statement: node, and the line of what it states. */
 struct reification {
