@@ -40,30 +40,6 @@ import_file_uri(const char *path, struct buf *uri)
     }
 }
 
-/* By the last extension that is no compression: "dump.nt.gz". */
-static enum rdf_format
-format_of_name(const char *name)
-{
-    static const char *const packed[] = {"gz", "bz2", "xz", "zst", "zip", "lz4", "Z"};
-    const char *slash = strrchr(name, '/');
-    struct slice left = slice_string(slash != NULL ? slash + 1 : name);
-    for (;;) {
-        const char *dot = memrchr(left.at, '.', left.length);
-        if (dot == NULL) {
-            return RDF_FORMAT_NONE;
-        }
-        const struct slice extension = slice_of(dot + 1, (size_t)(left.at + left.length - dot - 1));
-        bool is_packed = false;
-        for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
-            is_packed |= slice_is(extension, packed[i]);
-        }
-        if (!is_packed) {
-            return rdf_format_of_extension(extension);
-        }
-        left.length = (size_t)(dot - left.at);
-    }
-}
-
 static void
 report(void *context, const struct parse_problem *problem)
 {
@@ -139,7 +115,7 @@ read_member(struct reading *reading, char *piece, struct reason *why)
     enum rdf_format format = source->format;
     struct buf base;
     if (format == RDF_FORMAT_NONE) {
-        format = format_of_name(reading->member);
+        format = rdf_format_of_file(slice_string(reading->member));
     }
     if (format == RDF_FORMAT_NONE) {
         return STATUS_OK; /* a README in an archive */

@@ -87,3 +87,27 @@ rdf_parse(enum rdf_format format, struct slice bytes, const struct parse_options
     }
     return syntax->parse(bytes, options, sink, why);
 }
+
+enum rdf_format
+rdf_format_of_file(struct slice name)
+{
+    static const char *const packed[] = {"gz", "bz2", "xz", "zst", "zip", "lz4", "Z"};
+    const char *slash = name.length > 0 ? memrchr(name.at, '/', name.length) : NULL;
+    struct slice left =
+        slash != NULL ? slice_of(slash + 1, (size_t)(name.at + name.length - slash - 1)) : name;
+    for (;;) {
+        const char *dot = left.length > 0 ? memrchr(left.at, '.', left.length) : NULL;
+        if (dot == NULL) {
+            return RDF_FORMAT_NONE;
+        }
+        const struct slice extension = slice_of(dot + 1, (size_t)(left.at + left.length - dot - 1));
+        bool is_packed = false;
+        for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+            is_packed |= slice_is(extension, packed[i]);
+        }
+        if (!is_packed) {
+            return rdf_format_of_extension(extension);
+        }
+        left.length = (size_t)(dot - left.at);
+    }
+}
