@@ -271,14 +271,26 @@ transaction_begin(struct transaction **result, struct environment *environment, 
     return STATUS_OK;
 }
 
-enum status
-transaction_commit(struct transaction *transaction, struct reason *why)
+static enum status
+commit(struct transaction *transaction, uint32_t flags, struct reason *why)
 {
     struct environment *environment = transaction->environment;
-    const int code = transaction->txn->commit(transaction->txn, 0);
+    const int code = transaction->txn->commit(transaction->txn, flags);
     free(transaction);
     return code == 0 ? STATUS_OK
                      : environment_failed(environment, true, code, why, "cannot commit");
+}
+
+enum status
+transaction_commit(struct transaction *transaction, struct reason *why)
+{
+    return commit(transaction, 0, why);
+}
+
+enum status
+transaction_commit_unsynced(struct transaction *transaction, struct reason *why)
+{
+    return commit(transaction, DB_TXN_NOSYNC, why);
 }
 
 void

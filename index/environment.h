@@ -48,6 +48,8 @@ enum status transaction_begin(struct transaction **transaction, struct environme
                               struct reason *why);
 /* Durable when OK. Both end the transaction. A failure means broken. */
 enum status transaction_commit(struct transaction *transaction, struct reason *why);
+/* As commit, but not synced to the disk: a crash may undo it, unless a later one is synced. */
+enum status transaction_commit_unsynced(struct transaction *transaction, struct reason *why);
 void transaction_abort(struct transaction *transaction);
 
 /* Values are copied into the caller's memory: *length in is its size, out the value's length.

@@ -1,0 +1,229 @@
+/* Whether the tree of words says what the literals of the lexicon say: all postings of both are
+ * added up, each as a number that depends on all of it, so that neither can have one that the other
+ * lacks. What the tree alone can tell (order, fences, heads) is looked at on the way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "index/literals_private.h"
+
+enum { MEMORY_AT_ONCE = 32 << 20 };
+
+struct sums {
+    uint64_t postings, literals, words;
+    uint64_t sum[2];
+};
+
+static uint64_t
+mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+static void
+add_posting(struct sums *sums, uint64_t word, unsigned class, uint64_t number, bool tagged)
+{
+    const uint64_t first = mix(word ^ mix(number << 1 | tagged) ^ (uint64_t)class << 56);
+    sums->postings++;
+    sums->sum[0] += first;
+    sums->sum[1] += mix(first ^ word);
+}
+
+/* ---- what the lexicon says ---- */
+
+struct reading {
+    struct literals *literals;
+    struct word_memory *memory;
+    struct tokenizer *tokenizer;
+    struct sums sums;
+};
+
+static void
+add_memory(struct reading *r)
+{
+    size_t count;
+    struct memory_head *heads = word_memory_sorted(r->memory, &count);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = fingerprint64(heads[i].word);
+        for (uint64_t left = heads[i].classes; left != 0; left &= left - 1) {
+            const unsigned class = (unsigned)__builtin_ctzll(left);
+            struct memory_postings postings;
+            memory_postings_open(&postings, heads[i].entry, class);
+            while (memory_postings_next(&postings)) {
+                add_posting(&r->sums, word, class, postings.number, postings.tagged);
+            }
+        }
+    }
+    r->sums.literals += word_memory_literals(r->memory);
+    r->sums.words += word_memory_words(r->memory);
+    free(heads);
+    word_memory_free(r->memory);
+}
+
+static enum status
+read_term(void *context, oid id, const struct term *term, struct reason *why)
+{
+    (void)why;
+    struct reading *r = context;
+    uint64_t stems = 0;
+    if (oid_number(id) >= r->literals->state.next) {
+        return STATUS_END;
+    }
+    if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
+        const uint64_t length = literals_count_words(r->memory, r->tokenizer, term, &stems);
+        word_memory_end_literal(r->memory, oid_number(id), oid_kind(id) == OID_KIND_LANGUAGE,
+                                length);
+        if (word_memory_bytes(r->memory) > MEMORY_AT_ONCE) {
+            add_memory(r);
+            r->memory = word_memory_new();
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- what the tree says ---- */
+
+struct walking {
+    struct sums sums;
+    uint64_t next;
+    uint8_t last[WORD_KEY_MAXIMUM]; /* key */
+    size_t last_length;
+    uint8_t word_bytes[WORD_MOST];
+    struct slice word; /* under way, */
+    uint64_t hash, literals, classes, found, found_classes;
+};
+
+static struct slice
+key_slice(const uint8_t *key, size_t length)
+{
+    return slice_of((const char *)key, length);
+}
+
+/* The head said how many postings there are, and of which classes. */
+static bool
+end_word(const struct walking *w)
+{
+    return w->literals == w->found && w->classes == w->found_classes;
+}
+
+static bool
+step(struct walking *w, const struct word_run *run, bool head, uint64_t number)
+{
+    uint8_t key[WORD_KEY_MAXIMUM];
+    const size_t length = word_key(run->word, head, run->class, number, key);
+    if (slice_compare(key_slice(key, length), key_slice(w->last, w->last_length)) <= 0) {
+        return false;
+    }
+    memcpy(w->last, key, length);
+    w->last_length = length;
+    return true;
+}
+
+static bool
+check_head(struct walking *w, const struct word_run *run)
+{
+    if (!end_word(w) || !step(w, run, true, 0)) {
+        return false;
+    }
+    memcpy(w->word_bytes, run->word.at, run->word.length);
+    w->word = key_slice(w->word_bytes, run->word.length);
+    w->hash = fingerprint64(w->word);
+    w->literals = run->literals;
+    w->classes = run->classes;
+    w->found = w->found_classes = 0;
+    return true;
+}
+
+static bool
+check_run(struct walking *w, const struct word_run *run)
+{
+    struct posting_reader postings;
+    posting_reader_open(&postings, run);
+    if (!slice_equal(w->word, run->word)) {
+        return false;
+    }
+    w->found_classes |= UINT64_C(1) << run->class;
+    do {
+        if (!step(w, run, false, postings.number) || postings.number >= w->next) {
+            return false;
+        }
+        add_posting(&w->sums, w->hash, run->class, postings.number, postings.tagged);
+        w->found++;
+    } while (posting_next(&postings));
+    return postings.at == postings.end;
+}
+
+static bool
+check_block(struct walking *w, const struct fence_cursor *cursor)
+{
+    struct word_block_reader reader;
+    word_block_open(&reader, cursor->block, cursor->block_length);
+    while (word_block_next(&reader)) {
+        if (!(reader.run.head ? check_head(w, &reader.run) : check_run(w, &reader.run))) {
+            return false;
+        }
+    }
+    const struct slice fence = key_slice(cursor->fence, cursor->fence_length);
+    if (reader.bad || slice_compare(key_slice(w->last, w->last_length), fence) > 0) {
+        return false;
+    }
+    if (fence.length > sizeof(w->last)) {
+        return false;
+    }
+    memcpy(w->last, fence.at, fence.length);
+    w->last_length = fence.length;
+    return true;
+}
+
+static enum status
+walk_tree(struct literals *literals, struct walking *w, struct reason *why)
+{
+    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
+    fence_open(cursor, literals->tree, NULL);
+    gate_enter_reading(literals->gate);
+    enum status status = fence_seek(cursor, SLICE("\1"), why);
+    while (status == STATUS_OK && cursor->stored) {
+        if (!check_block(w, cursor)) {
+            status = literals_damaged(why, "a block's words are not in order, or not as many as "
+                                           "their heads say");
+            break;
+        }
+        status = fence_next(cursor, why);
+    }
+    fence_close(cursor);
+    gate_leave(literals->gate);
+    free(cursor);
+    TRY(status == STATUS_END ? STATUS_OK : status);
+    return end_word(w) ? STATUS_OK : literals_damaged(why, "postings of the last word are missing");
+}
+
+enum status
+literals_check(struct literals *literals, struct nodes *nodes, uint64_t *count, struct reason *why)
+{
+    *count = literals->state.literals;
+    if (literals->state.until != 0) {
+        return status_fail(why, STATUS_AGAIN, "words are being written");
+    }
+    struct reading r = {.literals = literals};
+    r.tokenizer = tokenizer_new();
+    r.memory = word_memory_new();
+    const enum status status = nodes_walk(nodes, 1, read_term, &r, why);
+    add_memory(&r);
+    tokenizer_free(r.tokenizer);
+    TRY(status);
+    struct walking w = {.next = literals->state.next};
+    TRY(walk_tree(literals, &w, why));
+    if (w.sums.postings != r.sums.postings || memcmp(w.sums.sum, r.sums.sum, sizeof(w.sums.sum)) != 0) {
+        return status_fail(why, STATUS_CORRUPT,
+                           "tree words: %llu postings are not those of the literals (%llu)",
+                           (unsigned long long)w.sums.postings,
+                           (unsigned long long)r.sums.postings);
+    }
+    if (literals->state.literals != r.sums.literals || literals->state.words != r.sums.words) {
+        return literals_damaged(why, "its count of literals or of their words is wrong");
+    }
+    return STATUS_OK;
+}

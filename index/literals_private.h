@@ -1,0 +1,52 @@
+/* Inside of the keyword index: literals.c (state, following the lexicon), literals_write.c (memory
+ * to tree), literals_search.c, literals_check.c. */
+#ifndef INDEX_LITERALS_PRIVATE_H
+#define INDEX_LITERALS_PRIVATE_H
+
+#include "index/literals.h"
+#include "index/word_memory.h"
+
+/* What a key of the tree begins with if it is no word. */
+enum { KEY_STATE = 0, KEY_STEM = 1 /* letters of the language */, KEY_TAG = 2 /* language tag */ };
+
+/* Record in the tree. */
+struct literals_state {
+    uint64_t next;     /* the first number that is not in the tree */
+    uint64_t literals; /* that are, */
+    uint64_t words;    /* and how many words they have */
+    uint64_t until;    /* words of literals below are being written; 0: none are */
+    uint8_t done[WORD_MOST];
+    size_t done_length; /* words up to this one are */
+};
+
+struct literals {
+    struct environment *environment;
+    struct tree *tree;
+    struct gate *gate; /* the partition's */
+    uint64_t memory;
+
+    struct gate memory_gate; /* for what follows: changed by the follower alone */
+    struct literals_state state;
+    struct word_memory *active, *writing; /* writing: NULL when nothing is */
+    uint64_t stems;                       /* set of languages */
+
+    uint64_t next;         /* the first number not in active */
+    uint64_t again_until;  /* after a start: up to here active is what was being written */
+    struct memory_head *sorted; /* of writing */
+    size_t sorted_count, written;
+    struct tokenizer *tokenizer;
+};
+
+enum status literals_damaged(struct reason *why, const char *what);
+enum status literals_state_put(struct literals *literals, struct transaction *transaction,
+                               const struct literals_state *state, struct reason *why);
+
+/* Counts the words of a literal into memory; its length in words. stems: set of languages. */
+uint64_t literals_count_words(struct word_memory *memory, struct tokenizer *tokenizer,
+                              const struct term *term, uint64_t *stems);
+/* Keys of stems and language tags: written to bytes. */
+enum { STEM_KEY_MOST = 3 + WORD_MOST };
+struct slice literals_stem_key(int language, struct slice stem, uint8_t key[STEM_KEY_MOST]);
+struct slice literals_tag_key(struct slice tag, uint8_t key[WORD_MOST]);
+
+#endif

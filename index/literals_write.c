@@ -1,0 +1,372 @@
+/* Words from memory to the tree: one pass over both in order, some blocks at a time. What is in
+ * memory of a class has greater numbers than what is in the tree, so runs are joined by writing
+ * the new one's bytes behind the old one's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "index/literals_private.h"
+#include "index/term_blocks.h"
+#include "index/varint.h"
+
+enum {
+    STEP_BLOCKS = 4 * GATE_BLOCKS, /* of a transaction, about */
+    RUNS_AT_ONCE = 2048,           /* from memory into one block of the tree */
+    BYTES_AT_ONCE = 256 << 10,
+    SLACK = 48
+};
+
+struct merging {
+    struct literals *literals;
+    struct transaction *transaction;
+    struct fence_cursor cursor;
+    struct arena arena;
+    size_t word;     /* the next one of memory, */
+    bool head_done;  /* its head is written, */
+    unsigned class;  /* and its classes below this */
+    struct word_run *runs; /* of one block and what comes into it */
+    size_t count, capacity;
+    bool appended; /* what came stands behind all there was */
+    uint8_t piece[BLOCK_MAXIMUM];
+};
+
+/* ---- runs of memory, in order ---- */
+
+static const struct memory_head *
+at_word(const struct merging *m)
+{
+    return m->word < m->literals->sorted_count ? &m->literals->sorted[m->word] : NULL;
+}
+
+/* The run's postings as one piece in the arena. */
+static void
+copy_postings(struct merging *m, const struct memory_head *head, struct word_run *run)
+{
+    struct memory_postings postings;
+    memory_postings_open(&postings, head->entry, run->class);
+    uint8_t *bytes = arena_alloc(&m->arena, VARINT_MAXIMUM * (postings.left + 1));
+    uint8_t *at = bytes;
+    (void)memory_postings_next(&postings);
+    run->first = postings.number << 1 | postings.tagged;
+    for (uint64_t last = postings.number; memory_postings_next(&postings);
+         last = postings.number) {
+        at = varint_put(at, (postings.number - last) << 1 | postings.tagged);
+    }
+    run->gaps = slice_of((const char *)bytes, (size_t)(at - bytes));
+}
+
+static uint64_t
+first_number(const struct memory_head *head, unsigned class)
+{
+    struct memory_postings postings;
+    memory_postings_open(&postings, head->entry, class);
+    (void)memory_postings_next(&postings);
+    return postings.number;
+}
+
+/* What comes next from memory and its key; false when nothing is left. */
+static bool
+peek(const struct merging *m, struct word_run *run, uint8_t key[WORD_KEY_MAXIMUM], size_t *length)
+{
+    const struct memory_head *head = at_word(m);
+    if (head == NULL) {
+        return false;
+    }
+    *run = (struct word_run){.word = head->word, .head = !m->head_done};
+    uint64_t number = 0;
+    if (run->head) {
+        run->literals = head->literals;
+        run->classes = head->classes;
+    } else {
+        run->class = m->class;
+        number = first_number(head, m->class);
+    }
+    *length = word_key(run->word, run->head, run->class, number, key);
+    return true;
+}
+
+static void
+advance(struct merging *m)
+{
+    const struct memory_head *head = at_word(m);
+    m->class = m->head_done ? m->class + 1 : 0;
+    m->head_done = true;
+    while (m->class < WORD_CLASSES && !(head->classes >> m->class & 1)) {
+        m->class ++;
+    }
+    if (m->class >= WORD_CLASSES) {
+        m->word++;
+        m->head_done = false;
+        m->class = 0;
+    }
+}
+
+/* ---- one block ---- */
+
+static struct word_run *
+add_run(struct merging *m, const struct word_run *run)
+{
+    if (m->count == m->capacity) {
+        m->capacity = m->capacity ? 2 * m->capacity : 1024;
+        m->runs = memory_resize(m->runs, m->capacity, sizeof(*m->runs));
+    }
+    m->runs[m->count] = *run;
+    return &m->runs[m->count++];
+}
+
+static int
+compare_runs(const struct word_run *a, const struct word_run *b)
+{
+    const int words = slice_compare(a->word, b->word);
+    if (words != 0) {
+        return words;
+    }
+    return a->head || b->head ? b->head - a->head : (int)a->class - (int)b->class;
+}
+
+/* old += new */
+static void
+join(struct merging *m, struct word_run *old, const struct memory_head *head)
+{
+    if (old->head) {
+        old->literals += head->literals;
+        old->classes |= head->classes;
+        return;
+    }
+    struct word_run new = {.class = old->class};
+    copy_postings(m, head, &new);
+    const uint64_t gap = new.first - (word_run_last(old) << 1);
+    uint8_t *bytes = arena_alloc(&m->arena, old->gaps.length + VARINT_MAXIMUM + new.gaps.length);
+    memcpy(bytes, old->gaps.at, old->gaps.length);
+    uint8_t *at = varint_put(bytes + old->gaps.length, gap);
+    memcpy(at, new.gaps.at, new.gaps.length);
+    old->gaps = slice_of((const char *)bytes, (size_t)(at - bytes) + new.gaps.length);
+}
+
+/* The runs of the block under the cursor and those of memory that belong into it. */
+static enum status
+gather(struct merging *m, struct reason *why)
+{
+    const struct slice fence = slice_of((const char *)m->cursor.fence, m->cursor.fence_length);
+    struct word_block_reader reader;
+    word_block_open(&reader, m->cursor.block, m->cursor.block_length);
+    bool old = word_block_next(&reader);
+    struct slice word = slice_of(NULL, 0);
+    m->count = 0;
+    m->appended = true;
+    for (size_t new = 0;;) {
+        struct word_run run;
+        uint8_t key[WORD_KEY_MAXIMUM];
+        size_t length = 0;
+        const struct memory_head *head = at_word(m);
+        const bool more = new < RUNS_AT_ONCE && m->arena.used < BYTES_AT_ONCE &&
+                          peek(m, &run, key, &length) &&
+                          slice_compare(slice_of((const char *)key, length), fence) <= 0;
+        if (!old && !more) {
+            break;
+        }
+        const int comparison = !more ? -1 : !old ? 1 : compare_runs(&reader.run, &run);
+        if (comparison <= 0) {
+            if (!slice_equal(word, reader.run.word)) {
+                word = arena_copy(&m->arena, reader.run.word);
+            }
+            struct word_run *kept = add_run(m, &reader.run);
+            kept->word = word;
+            if (comparison == 0) {
+                join(m, kept, head);
+            }
+            old = word_block_next(&reader);
+        } else {
+            m->appended = m->appended && !old;
+            if (!run.head) {
+                copy_postings(m, head, &run);
+            }
+            (void)add_run(m, &run);
+        }
+        if (comparison >= 0) {
+            new++;
+            advance(m);
+        }
+    }
+    return reader.bad ? literals_damaged(why, "a block is malformed") : STATUS_OK;
+}
+
+/* As in quads.c: full blocks where keys came at the end, else even ones. */
+static size_t
+piece_size(const struct merging *m)
+{
+    if (m->appended) {
+        return BLOCK_MAXIMUM;
+    }
+    size_t size = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        size += word_run_size(&m->runs[i]);
+    }
+    const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
+    const size_t even = size / pieces + SLACK;
+    return pieces == 1 || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
+}
+
+static enum status
+write_pieces(struct merging *m, struct reason *why)
+{
+    const size_t size = piece_size(m);
+    struct word_block_writer writer;
+    word_block_begin(&writer, m->piece, size);
+    for (size_t i = 0; i < m->count; i++) {
+        struct word_run *run = &m->runs[i];
+        while (!word_block_add(&writer, run)) {
+            uint8_t key[WORD_KEY_MAXIMUM];
+            const size_t length = word_key(run->word, run->head, run->class, run->first >> 1, key);
+            const struct slice left =
+                slice_of((const char *)writer.last_key, writer.last_key_length);
+            const struct slice fence = term_fence(left, slice_of((const char *)key, length));
+            TRY(fence_emit(&m->cursor, fence,
+                           slice_of((char *)m->piece, word_block_length(&writer)), why));
+            /* Pieces that are inside of one run do not change again. */
+            const bool inside = !run->head && run->gaps.length > BLOCK_MAXIMUM;
+            word_block_begin(&writer, m->piece, inside ? BLOCK_MAXIMUM : size);
+        }
+    }
+    return fence_finish(&m->cursor, slice_of((char *)m->piece, word_block_length(&writer)), why);
+}
+
+static enum status
+merge_block(struct merging *m, struct reason *why)
+{
+    struct word_run run;
+    uint8_t key[WORD_KEY_MAXIMUM];
+    size_t length;
+    arena_reset(&m->arena);
+    (void)peek(m, &run, key, &length);
+    TRY(fence_seek(&m->cursor, slice_of((const char *)key, length), why));
+    TRY(gather(m, why));
+    return write_pieces(m, why);
+}
+
+/* ---- steps ---- */
+
+bool
+literals_to_write(const struct literals *literals, bool all)
+{
+    if (literals->again_until > 0) {
+        return literals->next == literals->again_until;
+    }
+    return literals->writing != NULL ||
+           word_memory_bytes(literals->active) >= literals->memory / 2 ||
+           (all && literals->next > literals->state.next);
+}
+
+static bool
+is_after(const struct memory_head *head, const struct literals_state *state)
+{
+    return slice_compare(head->word,
+                         slice_of((const char *)state->done, state->done_length)) > 0;
+}
+
+/* What waits is written from now on, what comes waits in a new memory. */
+static void
+begin_writing(struct literals *literals)
+{
+    gate_enter_writing(&literals->memory_gate);
+    literals->writing = literals->active;
+    literals->active = word_memory_new();
+    literals->state.until = literals->next;
+    gate_leave(&literals->memory_gate);
+    literals->again_until = 0;
+    literals->sorted = word_memory_sorted(literals->writing, &literals->sorted_count);
+    literals->written = 0;
+    while (literals->state.done_length > 0 && literals->written < literals->sorted_count &&
+           !is_after(&literals->sorted[literals->written], &literals->state)) {
+        literals->written++;
+    }
+}
+
+static void
+end_step(struct literals *literals, const struct literals_state *state, size_t written)
+{
+    struct word_memory *done = NULL;
+    literals->written = written;
+    gate_enter_writing(&literals->memory_gate);
+    literals->state = *state;
+    if (state->until == 0) {
+        done = literals->writing;
+        literals->writing = NULL;
+    }
+    gate_leave(&literals->memory_gate);
+    if (done != NULL) {
+        word_memory_free(done);
+        free(literals->sorted);
+        literals->sorted = NULL;
+    }
+}
+
+static enum status
+merge_some(struct merging *m, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    unsigned blocks = 0;
+    while (at_word(m) != NULL && status == STATUS_OK && (blocks < STEP_BLOCKS || m->head_done)) {
+        gate_enter_writing(m->literals->gate);
+        do {
+            status = merge_block(m, why);
+        } while (status == STATUS_OK && at_word(m) != NULL && ++blocks % GATE_BLOCKS != 0);
+        fence_close(&m->cursor);
+        gate_leave(m->literals->gate);
+    }
+    return status;
+}
+
+static void
+state_after(const struct merging *m, struct literals_state *state)
+{
+    const struct literals *literals = m->literals;
+    *state = literals->state;
+    if (at_word(m) == NULL) {
+        state->next = state->until;
+        state->literals += word_memory_literals(literals->writing);
+        state->words += word_memory_words(literals->writing);
+        state->until = 0;
+        state->done_length = 0;
+    } else {
+        const struct slice done = literals->sorted[m->word - 1].word;
+        memcpy(state->done, done.at, done.length);
+        state->done_length = done.length;
+    }
+}
+
+enum status
+literals_write_step(struct literals *literals, struct reason *why)
+{
+    struct transaction *transaction;
+    TRY(transaction_begin(&transaction, literals->environment, why));
+    if (literals->writing == NULL) {
+        begin_writing(literals);
+    }
+    struct merging *m = memory_alloc(sizeof(*m));
+    *m = (struct merging){.literals = literals, .transaction = transaction};
+    m->word = literals->written;
+    arena_init(&m->arena, 0);
+    fence_open(&m->cursor, literals->tree, transaction);
+    enum status status = merge_some(m, why);
+    struct literals_state state;
+    gate_enter_writing(literals->gate);
+    if (status == STATUS_OK) {
+        state_after(m, &state);
+        status = literals_state_put(literals, transaction, &state, why);
+    }
+    if (status == STATUS_OK) {
+        status = transaction_commit_unsynced(transaction, why);
+    } else {
+        transaction_abort(transaction);
+    }
+    gate_leave(literals->gate);
+    if (status == STATUS_OK) {
+        end_step(literals, &state, m->word);
+    }
+    arena_release(&m->arena);
+    free(m->runs);
+    free(m);
+    return status;
+}
