@@ -5,7 +5,8 @@
  *   2. give identifiers to the terms of those that are left (lexicon.h);
  *   3. compare each with its old rows; the differences of all, in order of graphs, are the
  *      batch's change set;
- *   4. publish the set for readers, bring it into the six trees, write documents and counts;
+ *   4. publish the set for readers, bring it into the six trees, append it to the change log, write
+ *      documents and counts;
  *   5. commit, and let new readers see it.
  */
 #include <stdlib.h>
@@ -563,6 +564,21 @@ write_documents(struct commit *commit, struct reason *why)
 }
 
 static enum status
+log_changes(struct commit *commit, struct reason *why)
+{
+    struct graph_generation *generations = memory_alloc((commit->count + 1) * sizeof(*generations));
+    for (size_t i = 0; i < commit->count; i++) {
+        generations[i] = (struct graph_generation){commit->documents[i]->graph_id,
+                                                   commit->documents[i]->generation};
+    }
+    const enum status status =
+        change_log_append(commit->batch->partition->change_log, commit->transaction, commit->set,
+                          generations, commit->count, why);
+    free(generations);
+    return status;
+}
+
+static enum status
 write_all(struct commit *commit, struct reason *why)
 {
     struct partition *partition = commit->batch->partition;
@@ -572,6 +588,7 @@ write_all(struct commit *commit, struct reason *why)
     gate_leave(&partition->gate);
     commit->published = true;
     TRY(quads_apply(partition->quads, commit->transaction, commit->set, why));
+    TRY(log_changes(commit, why));
     return write_documents(commit, why);
 }
 
@@ -596,6 +613,7 @@ finish(struct commit *commit, enum status status, struct reason *why)
     }
     gate_leave(&partition->gate);
     if (status == STATUS_OK) {
+        change_log_committed(partition->change_log);
         partition_committed(partition, &commit->totals);
     }
     return status;

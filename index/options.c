@@ -15,6 +15,10 @@ const struct opt index_options[] = {
      "Memory for sorting a dump; more is sorted in temporary files in DIR/tmp."},
     {"index.checkpoint", OPT_SIZE, "256M", 1 << 20, 1e12, NULL,
      "Bytes of log between checkpoints: what a start after a crash has to read again at most."},
+    {"index.changes", OPT_SIZE, "32M", 0, 1e15, NULL,
+     "Bytes of the latest changes kept for those who follow them (quadrille changes), per "
+     "partition; "
+     "0 keeps none."},
     {"index.disk_reserve", OPT_SIZE, "64M", 0, 1e15, NULL,
      "No batch is written when less than this is free on the disk."},
     {"index.sync", OPT_BOOL, "yes", 0, 0, NULL,
@@ -69,6 +73,7 @@ partition_options_from(struct partition_options *options, const char *folder,
     options->term_memory = (uint64_t)opt_integer(set, "index.term_memory");
     options->snapshot_memory = (uint64_t)opt_integer(set, "index.snapshot_memory");
     options->checkpoint_bytes = (uint64_t)opt_integer(set, "index.checkpoint");
+    options->change_bytes = (uint64_t)opt_integer(set, "index.changes");
     options->disk_reserve = (uint64_t)opt_integer(set, "index.disk_reserve");
     options->no_sync = !opt_bool(set, "index.sync");
 }

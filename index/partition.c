@@ -16,6 +16,7 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .term_memory = (uint64_t)64 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
+                                          .change_bytes = (uint64_t)32 * MEBIBYTE,
                                           .disk_reserve = (uint64_t)64 * MEBIBYTE};
 }
 
@@ -117,6 +118,10 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(tree_open(&partition->statistics, partition->environment, "statistics", why));
     TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
     TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
+    partition->first_batches = partition->totals.batches;
+    TRY(change_log_open(&partition->change_log, partition->environment, &partition->gate,
+                        partition->statistics, options->change_bytes, partition->totals.batches,
+                        why));
     TRY(tree_open(&partition->documents, partition->environment, "documents", why));
     TRY(quads_open(&partition->quads, partition->environment, &partition->gate, why));
     TRY(lexicon_open(&partition->lexicon, partition->environment, &partition->gate,
@@ -171,6 +176,7 @@ partition_close(struct partition *partition)
     lexicon_close(partition->lexicon);
     quads_close(partition->quads);
     tree_close(partition->documents);
+    change_log_close(partition->change_log);
     characteristic_sets_close(partition->sets);
     tree_close(partition->statistics);
     environment_close(partition->environment);

@@ -21,6 +21,7 @@ struct partition_options {
     uint64_t term_memory;      /* of recent terms */
     uint64_t snapshot_memory;  /* of changes kept for readers that began before them */
     uint64_t checkpoint_bytes; /* of log between checkpoints */
+    uint64_t change_bytes;     /* of the change log: change_log.h */
     uint64_t disk_reserve;
     uint32_t lock_wait_ms;
     uint32_t page_size; /* 0: the usual */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "index/change_log.h"
 #include "index/lexicon.h"
 #include "index/literals.h"
 #include "index/partition.h"
@@ -18,6 +19,8 @@ struct partition {
     struct lexicon *lexicon;
     struct tree *documents, *statistics;
     struct characteristic_sets *sets;
+    struct change_log *change_log;
+    uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;
 
     pthread_mutex_t mutex; /* guards what follows */
