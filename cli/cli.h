@@ -97,6 +97,7 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(import, "add RDF files to the index")                                      \
     X(search, "find literals by keywords")                                       \
     X(dump, "write all documents as sorted canonical N-Quads")                   \
+    X(changes, "follow what changes in the index, for mirrors")                  \
     X(verify, "check the index against itself")                                  \
     X(explain, "say which documents a statement is from")                        \
     X(backup, "copy the index while it is in use")                               \

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "index/answer_rows.h"
+#include "index/change_lines.h"
 #include "index/dump.h"
 #include "index/provenance.h"
 #include "index/quad_text.h"
@@ -24,12 +25,32 @@ struct answer {
     uint64_t timeout_ms;
     struct slice default_graph;
     enum index_answer answer;
-    bool with_sets;
+    bool with_sets, with_position;
+    struct change_request changes;
+    struct slice *graphs;
     uint64_t session;                /* 0: none */
     struct partition_reader *reader; /* of the session */
 };
 
 /* ---- the request ---- */
+
+static bool
+read_change_request(struct answer *answer, struct codec_reader *in)
+{
+    answer->changes.since.batch = codec_get_varint(in);
+    answer->changes.since.stamp = codec_get_varint(in);
+    const uint64_t count = codec_get_varint(in);
+    if (in->bad || count > (uint64_t)(in->end - in->at)) {
+        return false;
+    }
+    answer->graphs = memory_alloc((count + 1) * sizeof(*answer->graphs));
+    for (size_t i = 0; i < count; i++) {
+        answer->graphs[i] = codec_get_slice(in);
+    }
+    answer->changes.graphs = answer->graphs;
+    answer->changes.graph_count = count;
+    return true;
+}
 
 static bool
 read_arguments(struct answer *answer, struct codec_reader *in)
@@ -56,6 +77,10 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         in->at = in->end;
         return answer->text.length > 0;
     case INDEX_STREAM_DUMP:
+        answer->with_position = codec_get_u8(in) != 0;
+        return true;
+    case INDEX_STREAM_CHANGES:
+        return read_change_request(answer, in);
     case INDEX_STREAM_VERIFY:
     case INDEX_STREAM_BACKUP:
     case INDEX_STREAM_COMPACT:
@@ -114,6 +139,7 @@ answer_free(void *context)
     if (answer != NULL) {
         partition_reader_close(answer->reader);
         free(answer->request);
+        free(answer->graphs);
         free(answer);
     }
 }
@@ -401,7 +427,10 @@ answer_produce(void *context, struct cursor *cursor, struct reason *why)
     const size_t memory = answer->options->sort_memory;
     switch (answer->stream) {
     case INDEX_STREAM_DUMP:
-        return partition_dump(partition, folder, memory, take_piece, cursor, why);
+        return partition_dump(partition, answer->with_position, folder, memory, take_piece, cursor,
+                              why);
+    case INDEX_STREAM_CHANGES:
+        return partition_changes(partition, &answer->changes, take_piece, cursor, why);
     case INDEX_STREAM_VERIFY:
         return partition_verify(partition, folder, memory, cursor_cancelled(cursor), take_piece,
                                 cursor, why);

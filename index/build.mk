@@ -9,11 +9,12 @@ index_OBJECTS := index/oid.o index/rows.o index/environment.o index/environment_
 index_OBJECTS += index/answer_rows.o index/sessions.o index/client_stream.o \
 	index/federation_scan.o index/federation_search.o
 index_OBJECTS += index/provenance.o index/provenance_many.o index/provenance_records.o
-index_OBJECTS += index/change_log.o
+index_OBJECTS += index/change_log.o index/change_position.o index/change_lines.o index/client_changes.o
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
 	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care \
 	tests/unit/test_index_statistics
+UNIT_TESTS += tests/unit/test_index_changes
 UNIT_TESTS += tests/unit/test_provenance
 FUZZERS += fuzz_index_blocks

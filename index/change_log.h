@@ -11,15 +11,12 @@
 #ifndef INDEX_CHANGE_LOG_H
 #define INDEX_CHANGE_LOG_H
 
+#include "index/change_position.h"
 #include "index/changes.h"
 #include "index/environment.h"
 #include "index/gate.h"
 
 struct change_log;
-
-struct change_position {
-    uint64_t batch, stamp; /* 0, 0: before the first batch */
-};
 
 /* limit: bytes kept; 0: none. batches: committed so far. statistics: the tree that holds the log's
  * own numbers. */

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "index/answers.h"
+#include "index/change_position.h"
 #include "index/client_private.h"
 #include "index/federation.h"
 #include "index/query/query.h"
@@ -366,11 +367,30 @@ merge_lines(struct line_source *sources, size_t count, line_before *before, stru
     return status;
 }
 
-/* Opens the same stream on every partition and merges their lines. */
+/* The first line of a dump says its position. */
+static enum status
+take_position(struct line_source *source, struct change_position *position, struct reason *why)
+{
+    const struct slice head = SLICE("position\t");
+    struct slice line = source->line;
+    source->line.length = 0;
+    if (!slice_starts(line, head) ||
+        !change_position_get(slice_of(line.at + head.length, line.length - head.length - 1),
+                             position)) {
+        return status_fail(why, STATUS_PROTOCOL, "partition %zu of the index sent no position",
+                           source->stream.partition);
+    }
+    const enum status status = next_line(source, why);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+/* Opens the same stream on every partition and merges their lines. position: gets that of a
+ * dump, whose streams begin with theirs; else NULL. */
 static enum status
 merge_streams(struct index_client *client, struct slice request, line_before *before,
-              struct limited *limited, struct reason *why)
+              struct buf *position, struct limited *limited, struct reason *why)
 {
+    struct change_position *positions = memory_zero(client->count, sizeof(*positions));
     struct line_source *sources = memory_zero(client->count, sizeof(*sources));
     enum status status = STATUS_OK;
     for (size_t i = 0; i < client->count; i++) {
@@ -380,6 +400,12 @@ merge_streams(struct index_client *client, struct slice request, line_before *be
     for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         status = next_line(&sources[i], why);
         status = status == STATUS_END ? STATUS_OK : status;
+        if (status == STATUS_OK && position != NULL) {
+            status = take_position(&sources[i], &positions[i], why);
+        }
+    }
+    if (status == STATUS_OK && position != NULL) {
+        change_positions_put(position, positions, client->count);
     }
     if (status == STATUS_OK) {
         status = merge_lines(sources, client->count, before, limited, why);
@@ -389,6 +415,7 @@ merge_streams(struct index_client *client, struct slice request, line_before *be
         buf_release(&sources[i].text);
     }
     free(sources);
+    free(positions);
     return status;
 }
 
@@ -404,21 +431,23 @@ index_search(struct index_client *client, struct slice words, uint32_t limit, in
     enum status status = check_request(&request, why);
     client_begin(client, client->partial, 0, client->cancel);
     if (status == STATUS_OK) {
-        status = merge_streams(client, buf_slice(&request), in_score_order, &limited, why);
+        status = merge_streams(client, buf_slice(&request), in_score_order, NULL, &limited, why);
     }
     buf_release(&request);
     return status;
 }
 
 enum status
-index_dump(struct index_client *client, index_piece *piece, void *context, struct reason *why)
+index_dump(struct index_client *client, struct buf *position, index_piece *piece, void *context,
+           struct reason *why)
 {
     struct limited all = {piece, context, UINT64_MAX};
-    client_begin(client, INDEX_PARTIAL_ERROR, 0, client->cancel);
-    const char request = INDEX_STREAM_DUMP;
-    const struct slice bytes = slice_of(&request, 1);
-    return client->count == 1 ? stream_pass_on(client, 0, bytes, piece, context, why)
-                              : merge_streams(client, bytes, in_byte_order, &all, why);
+    const char request[] = {INDEX_STREAM_DUMP, position != NULL};
+    const struct slice bytes = slice_of(request, sizeof(request));
+    client_begin(client, client->partial && position == NULL, 0, client->cancel);
+    return client->count == 1 && position == NULL
+               ? stream_pass_on(client, 0, bytes, piece, context, why)
+               : merge_streams(client, bytes, in_byte_order, position, &all, why);
 }
 
 enum status

@@ -76,9 +76,10 @@ enum status index_pattern(struct index_client *client, const struct quad *patter
  * terms in N-Triples form. */
 enum status index_search(struct index_client *client, struct slice words, uint32_t limit,
                          index_piece *piece, void *context, struct reason *why);
-/* All documents' quads as sorted canonical N-Quads. */
-enum status index_dump(struct index_client *client, index_piece *piece, void *context,
-                       struct reason *why);
+/* All documents' quads as sorted canonical N-Quads. position (may be NULL) gets the position that
+ * this is as of, before the first piece: index_changes. */
+enum status index_dump(struct index_client *client, struct buf *position, index_piece *piece,
+                       void *context, struct reason *why);
 /* Checks trees, lexicon, literals, documents against each other. Report lines; OK only when clean.
  */
 enum status index_verify(struct index_client *client, index_piece *piece, void *context,
@@ -91,6 +92,42 @@ enum status index_backup(struct index_client *client, size_t partition, index_pi
 /* Gives space back, partition after partition; report lines. */
 enum status index_compact(struct index_client *client, index_piece *piece, void *context,
                           struct reason *why);
+
+/* ---- following what changes: docs/CHANGES.md ---- */
+
+/* The position of what is durable now, of all partitions. */
+enum status index_position(struct index_client *client, struct buf *position, struct reason *why);
+
+/* Texts of positions: of the batch and of the one before it in its partition, and of all partitions
+ * once the batch is complete. */
+struct index_changes_begin {
+    size_t partition;
+    struct slice position, previous, reached;
+};
+/* A partition's batch begins; a document's changes follow; a quad of it (its N-Quads line without
+ * the end); the batch is complete, and `position` is reached; or it broke off: what came since
+ * begin does not count, and will come again. Any may be NULL. */
+struct index_follower {
+    enum status (*begin)(void *context, const struct index_changes_begin *begin,
+                         struct reason *why);
+    enum status (*document)(void *context, struct slice uri, uint64_t generation,
+                            struct reason *why);
+    enum status (*quad)(void *context, bool removed, struct slice line, struct reason *why);
+    enum status (*commit)(void *context, struct slice position, struct reason *why);
+    enum status (*abort)(void *context, struct reason *why);
+    void *context;
+};
+struct index_follow_options {
+    struct slice since;         /* position; empty: before the first batch */
+    const struct slice *graphs; /* only these; 0: all */
+    size_t graph_count;
+    bool follow;                  /* goes on for ever: outages are waited for */
+    const volatile bool *stopped; /* ends after the present batch; may be NULL */
+};
+/* Calls each batch's changes, exactly once each. STALE: changes after `since` are no longer there;
+ * begin with a dump. */
+enum status index_changes(struct index_client *client, const struct index_follow_options *options,
+                          const struct index_follower *follower, struct reason *why);
 
 /* The counters that every batch keeps exact, of all partitions together: PROTOCOL.md, stream
  * COUNTS. Sorted by kind and name. */

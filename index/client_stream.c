@@ -234,12 +234,10 @@ enum status
 stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
 {
     enum status status;
-    while ((status = stream_take(stream, bytes, why)) == STATUS_AGAIN) {
-        if (stream->call != NULL) {
-            TRY(client_wait(stream->client, why));
-        }
+    while ((status = stream_take(stream, bytes, why)) == STATUS_AGAIN && stream->call != NULL) {
+        TRY(client_wait(stream->client, why));
     }
-    return status;
+    return status; /* AGAIN: the partition does not answer */
 }
 
 void

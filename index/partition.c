@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -77,7 +78,26 @@ partition_committed(struct partition *partition, const struct totals *totals)
     partition->totals = *totals;
     partition->checkpoint_due = true;
     pthread_cond_signal(&partition->wake);
+    if (partition->announce >= 0) {
+        const uint64_t one = 1;
+        const ssize_t written = write(partition->announce, &one, sizeof(one));
+        (void)written;
+    }
     pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_announce_to(struct partition *partition, int event)
+{
+    pthread_mutex_lock(&partition->mutex);
+    partition->announce = event;
+    pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_position(struct partition *partition, struct change_position *position, uint64_t *first)
+{
+    change_log_state(partition->change_log, position, first);
 }
 
 enum status
@@ -141,6 +161,7 @@ partition_open(struct partition **result, const struct partition_options *option
                struct reason *why)
 {
     struct partition *partition = memory_zero(1, sizeof(*partition));
+    partition->announce = -1;
     gate_init(&partition->gate);
     pthread_mutex_init(&partition->mutex, NULL);
     pthread_mutex_init(&partition->writer, NULL);

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "index/change_position.h"
 #include "index/documents.h"
 #include "index/source.h"
 #include "index/statistics.h"
@@ -107,6 +108,10 @@ void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);
 const struct quad_source *partition_reader_source(struct partition_reader *reader);
+/* What the reader sees is as of this position. AGAIN when it was opened in the moment between a
+ * commit and its being announced, or later ones came since: renew, and ask again at once. */
+enum status partition_reader_position(const struct partition_reader *reader,
+                                      struct change_position *position);
 /* The documents in order of their graph identifiers, from *graph on (OID_NONE: all); END. */
 enum status partition_reader_document(struct partition_reader *reader, oid *graph,
                                       struct document_entry *entry, struct reason *why);
@@ -129,6 +134,12 @@ enum status partition_backup(struct partition *partition, partition_report *piec
  * cancel between two steps, or by a crash anywhere, the partition is whole. */
 enum status partition_compact(struct partition *partition, const atomic_bool *cancel,
                               partition_report *report, void *context, struct reason *why);
+
+/* The last batch that is durable, and (first may be NULL) the oldest that one can go on from. */
+void partition_position(struct partition *partition, struct change_position *position,
+                        uint64_t *first);
+/* An eventfd that is written after each commit; -1: none. */
+void partition_announce_to(struct partition *partition, int event);
 
 /* Lines of counters, all as of one commit: PROTOCOL.md, stream COUNTS. */
 enum status partition_counts(struct partition *partition, bool with_sets, partition_report *report,

@@ -25,6 +25,7 @@ struct partition {
 
     pthread_mutex_t mutex; /* guards what follows */
     struct totals totals;  /* as committed */
+    int announce;          /* eventfd: partition_announce_to */
     bool stopping;
     enum status failed; /* of the keeper; its reason: */
     struct reason failure;

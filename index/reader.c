@@ -210,6 +210,16 @@ partition_reader_renew(struct partition_reader *reader)
     pthread_mutex_unlock(&reader->partition->mutex);
 }
 
+enum status
+partition_reader_position(const struct partition_reader *reader, struct change_position *position)
+{
+    const struct partition *partition = reader->partition;
+    change_log_state(partition->change_log, position, NULL);
+    return position->batch == partition->first_batches + snapshot_version(reader->snapshot)
+               ? STATUS_OK
+               : STATUS_AGAIN;
+}
+
 const struct quad_source *
 partition_reader_source(struct partition_reader *reader)
 {

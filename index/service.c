@@ -18,6 +18,7 @@ enum {
     PARKED_MS = 300, /* then a request is answered with an empty piece: below rpc's resend_ms */
     IDLE_MS = 60000, /* a cursor nobody asks for any more is dropped */
     TICK_MS = 100,
+    WAITING_MOST = 256,
     REPLY_MAXIMUM = INDEX_PIECE_BYTES + 64
 };
 
@@ -30,6 +31,12 @@ struct slot {
     uint64_t offset, since_ms;
 };
 
+/* A request that waits for a batch after the one it names. */
+struct waiting {
+    struct rpc_request request;
+    uint64_t known, since_ms;
+};
+
 struct service {
     struct partition *partition;
     struct service_options options;
@@ -40,6 +47,8 @@ struct service {
     struct sessions *sessions;
     int event;
     struct slot *slots;
+    struct waiting waiting[WAITING_MOST];
+    size_t waiting_count;
     uint64_t next_cursor;
     pthread_t thread;
     bool runs;
@@ -251,6 +260,56 @@ end_session(struct service *service, struct rpc_request *request)
     answer(service, request, STATUS_OK, NULL);
 }
 
+/* ---- positions ---- */
+
+static void
+answer_position(struct service *service, struct rpc_request *request)
+{
+    struct change_position position;
+    uint64_t first;
+    partition_position(service->partition, &position, &first);
+    buf_reset(&service->reply);
+    codec_put_u64(&service->reply, position.batch);
+    codec_put_u64(&service->reply, position.stamp);
+    codec_put_u64(&service->reply, first);
+    answer(service, request, STATUS_OK, NULL);
+}
+
+/* Answered at once when there are batches after the one known, or nothing is to be waited for. */
+static void
+ask_position(struct service *service, struct rpc_request *request)
+{
+    struct codec_reader in = codec_reader_of(request->payload);
+    const bool wait = codec_get_u8(&in) != 0;
+    const uint64_t known = codec_get_u64(&in);
+    if (!codec_at_end(&in)) {
+        refuse(service, request, STATUS_PROTOCOL, "a request to the index is malformed");
+    } else if (!wait || service->waiting_count == WAITING_MOST) {
+        answer_position(service, request);
+    } else {
+        service->waiting[service->waiting_count++] =
+            (struct waiting){*request, known, clock_monotonic_ms()};
+    }
+}
+
+static void
+tend_waiting(struct service *service)
+{
+    const uint64_t now = clock_monotonic_ms();
+    struct change_position position;
+    size_t kept = 0;
+    partition_position(service->partition, &position, NULL);
+    for (size_t i = 0; i < service->waiting_count; i++) {
+        struct waiting *waiting = &service->waiting[i];
+        if (position.batch > waiting->known || now - waiting->since_ms >= PARKED_MS) {
+            answer_position(service, &waiting->request);
+        } else {
+            service->waiting[kept++] = *waiting;
+        }
+    }
+    service->waiting_count = kept;
+}
+
 /* ---- the loop ---- */
 
 static void
@@ -275,6 +334,9 @@ handle(struct service *service, struct rpc_request *request)
         return;
     case INDEX_VERB_END:
         end_session(service, request);
+        return;
+    case INDEX_VERB_POSITION:
+        ask_position(service, request);
         return;
     case INDEX_VERB_CHANGE:
         patch_queue_add(service->patches, request);
@@ -311,8 +373,11 @@ reply_to_patches(struct service *service)
 }
 
 static bool
-slots_in_use(const struct service *service)
+anybody_waits(const struct service *service)
 {
+    if (service->waiting_count > 0) {
+        return true;
+    }
     for (unsigned i = 0; i < service->options.cursors; i++) {
         if (service->slots[i].cursor != NULL) {
             return true;
@@ -328,7 +393,7 @@ run(void *argument)
     while (!atomic_load(&service->stopping)) {
         struct pollfd wait[] = {{.fd = rpc_server_descriptor(service->rpc), .events = POLLIN},
                                 {.fd = service->event, .events = POLLIN}};
-        (void)poll(wait, 2, slots_in_use(service) ? TICK_MS : 10 * TICK_MS);
+        (void)poll(wait, 2, anybody_waits(service) ? TICK_MS : 10 * TICK_MS);
         uint64_t count;
         const ssize_t taken = read(service->event, &count, sizeof(count));
         (void)taken;
@@ -339,6 +404,7 @@ run(void *argument)
             handle(service, &request);
         }
         tend_slots(service);
+        tend_waiting(service);
         sessions_tend(service->sessions, clock_monotonic_ms());
     }
     return NULL;
@@ -358,6 +424,7 @@ service_start(struct service **result, struct partition *partition,
     buf_init(&service->reply, REPLY_MAXIMUM);
     service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     service->patches = patch_queue_new(service->event);
+    partition_announce_to(partition, service->event);
     enum status status =
         service->event >= 0 ? rpc_server_open(&service->rpc, options->endpoints, options->keys, why)
                             : status_fail_errno(why, "cannot make an eventfd");
@@ -394,6 +461,10 @@ service_stop(struct service *service)
         const ssize_t written = write(service->event, &one, sizeof(one));
         (void)written;
         pthread_join(service->thread, NULL);
+    }
+    partition_announce_to(service->partition, -1);
+    for (size_t i = 0; i < service->waiting_count; i++) {
+        rpc_request_drop(&service->waiting[i].request);
     }
     work_pool_stop(service->pool);
     patch_queue_free(service->patches);

@@ -13,7 +13,8 @@ enum index_verb {
     INDEX_VERB_NEXT = 5,
     INDEX_VERB_CLOSE = 6,
     INDEX_VERB_CHANGE = 7,
-    INDEX_VERB_END = 8
+    INDEX_VERB_END = 8,
+    INDEX_VERB_POSITION = 9
 };
 
 /* What a cursor streams. */
@@ -27,7 +28,8 @@ enum index_stream {
     INDEX_STREAM_BACKUP = 7,   /* frames of backup.h */
     INDEX_STREAM_COMPACT = 8,  /* report lines */
     INDEX_STREAM_COUNTS = 9,   /* lines of partition_counts */
-    INDEX_STREAM_ROWS = 10     /* rows of many patterns */
+    INDEX_STREAM_ROWS = 10,    /* rows of many patterns */
+    INDEX_STREAM_CHANGES = 11  /* lines of change_lines.h */
 };
 
 /* Flags of a piece. */

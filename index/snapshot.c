@@ -174,6 +174,12 @@ snapshot_go_on(struct snapshot *held)
     pthread_mutex_unlock(&held->owner->mutex);
 }
 
+uint64_t
+snapshot_version(const struct snapshot *snapshot)
+{
+    return snapshot->version;
+}
+
 void
 snapshot_close(struct snapshot *snapshot)
 {

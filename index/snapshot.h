@@ -37,6 +37,8 @@ const struct change_set *snapshot_next(const struct snapshot *held);
 void snapshot_go_on(struct snapshot *held);
 /* Another one of the same version. */
 struct snapshot *snapshot_share(const struct snapshot *other);
+/* Batches committed before it since the partition was opened. */
+uint64_t snapshot_version(const struct snapshot *snapshot);
 void snapshot_close(struct snapshot *snapshot);
 
 /* Rows in the order of a tree. */

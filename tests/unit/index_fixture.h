@@ -145,7 +145,7 @@ fixture_dump(struct partition *partition, const char *folder, struct buf *out)
 {
     struct reason why = {""};
     buf_reset(out);
-    must(partition_dump(partition, folder, 1 << 20, fixture_append, out, &why), &why);
+    must(partition_dump(partition, false, folder, 1 << 20, fixture_append, out, &why), &why);
 }
 
 static inline void

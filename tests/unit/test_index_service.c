@@ -140,7 +140,7 @@ check_answers(size_t count)
     start(&world, count);
 
     fixture_canonical(documents, DOCUMENTS, &expected);
-    must(index_dump(world.client, fixture_append, &out, &why), &why);
+    must(index_dump(world.client, NULL, fixture_append, &out, &why), &why);
     assert_true(slice_equal(buf_slice(&out), buf_slice(&expected)));
 
     struct index_stats stats;

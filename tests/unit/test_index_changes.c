@@ -1,0 +1,415 @@
+/* Who applies the change log to a dump has what the index has: through replacements, removals,
+ * patches, new starts, and a log that is too short. */
+#include "tests/unit/index_fixture.h"
+
+#include "index/change_lines.h"
+
+enum { DOCUMENTS = 30, CACHE = 4 << 20, TEXT = 1 << 26 };
+
+static char folder[] = "/tmp/test_index_changes.XXXXXX";
+static struct partition *partition;
+
+static void
+open_with(uint64_t change_bytes)
+{
+    struct partition_options options;
+    struct reason why = {""};
+    partition_options_default(&options, folder);
+    options.cache_bytes = CACHE;
+    options.change_bytes = change_bytes;
+    options.disk_reserve = 0;
+    must(partition_open(&partition, &options, &why), &why);
+}
+
+static int
+open_index(void **state)
+{
+    (void)state;
+    strcpy(strrchr(folder, '.'), ".XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    open_with(1 << 20);
+    return 0;
+}
+
+static int
+close_index(void **state)
+{
+    (void)state;
+    partition_close(partition);
+    fixture_run("rm -r %s%s", folder, "");
+    return 0;
+}
+
+static void
+put_batch(uint64_t generation, unsigned documents, unsigned quads)
+{
+    struct reason why = {""};
+    struct buf text;
+    buf_init(&text, TEXT);
+    struct index_batch *batch = index_batch_new(partition);
+    for (unsigned i = 0; i < documents; i++) {
+        buf_reset(&text);
+        if (random_number() % 5 != 0) {
+            fixture_document(i, 1 + (unsigned)(random_number() % quads), &text);
+        }
+        (void)fixture_add(batch, i, generation, &text);
+    }
+    must(index_batch_commit(batch, &why), &why);
+    index_batch_free(batch);
+    buf_release(&text);
+}
+
+/* ---- the mirror: lines in byte order ---- */
+
+struct mirror {
+    struct buf lines, next;
+    struct change_position position;
+};
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    const struct slice *left = a;
+    const struct slice *right = b;
+    return slice_compare(*left, *right);
+}
+
+static size_t
+split(struct slice text, struct slice **lines)
+{
+    size_t count = 0;
+    *lines = calloc(text.length + 1, sizeof(struct slice));
+    while (text.length > 0) {
+        const size_t end = slice_find(text, '\n') + 1;
+        (*lines)[count++] = slice_of(text.at, end);
+        text = slice_of(text.at + end, text.length - end);
+    }
+    return count;
+}
+
+/* Takes the changes up to the line C; returns what follows it. */
+static struct slice
+apply_batch(struct mirror *mirror, struct slice text)
+{
+    struct buf removed, added;
+    buf_init(&removed, TEXT);
+    buf_init(&added, TEXT);
+    size_t end = slice_find(text, '\n') + 1;
+    assert_int_equal(text.at[0], 'B');
+    for (;;) {
+        text = slice_of(text.at + end, text.length - end);
+        end = slice_find(text, '\n') + 1;
+        if (text.at[0] == 'C') {
+            break;
+        }
+        if (text.at[0] != 'G') {
+            (void)buf_append(text.at[0] == '-' ? &removed : &added, text.at + 1, end - 1);
+        }
+    }
+    assert_true(change_position_get(slice_of(text.at + 2, end - 3), &mirror->position));
+    struct slice *gone, *old;
+    const size_t gone_count = split(buf_slice(&removed), &gone);
+    qsort(gone, gone_count, sizeof(*gone), compare_lines);
+    const size_t old_count = split(buf_slice(&mirror->lines), &old);
+    size_t found = 0;
+    for (size_t i = 0; i < old_count; i++) {
+        if (bsearch(&old[i], gone, gone_count, sizeof(*gone), compare_lines) != NULL) {
+            found++;
+        } else {
+            (void)buf_append_slice(&added, old[i]);
+        }
+    }
+    assert_int_equal(found, gone_count); /* only what is there is removed */
+    struct slice *new;
+    const size_t new_count = split(buf_slice(&added), &new);
+    qsort(new, new_count, sizeof(*new), compare_lines);
+    buf_reset(&mirror->next);
+    for (size_t i = 0; i < new_count; i++) {
+        assert_true(i == 0 || slice_compare(new[i - 1], new[i]) != 0); /* only new ones come */
+        (void)buf_append_slice(&mirror->next, new[i]);
+    }
+    const struct buf swap = mirror->lines;
+    mirror->lines = mirror->next;
+    mirror->next = swap;
+    free(gone);
+    free(old);
+    free(new);
+    buf_release(&removed);
+    buf_release(&added);
+    return slice_of(text.at + end, text.length - end);
+}
+
+static enum status
+read_changes(const struct change_position *since, struct buf *text, struct reason *why)
+{
+    struct change_request request = {.since = *since};
+    buf_reset(text);
+    return partition_changes(partition, &request, fixture_append, text, why);
+}
+
+/* Catches up and compares with the index. */
+static void
+follow(struct mirror *mirror)
+{
+    struct reason why = {""};
+    struct buf text, dump;
+    buf_init(&text, TEXT);
+    buf_init(&dump, TEXT);
+    must(read_changes(&mirror->position, &text, &why), &why);
+    for (struct slice rest = buf_slice(&text); rest.length > 0;) {
+        rest = apply_batch(mirror, rest);
+    }
+    fixture_dump(partition, folder, &dump);
+    assert_true(slice_equal(buf_slice(&dump), buf_slice(&mirror->lines)));
+    struct change_position last;
+    partition_position(partition, &last, NULL);
+    assert_int_equal(last.batch, mirror->position.batch);
+    assert_int_equal(last.stamp, mirror->position.stamp);
+    buf_release(&text);
+    buf_release(&dump);
+}
+
+static void
+begin_with_dump(struct mirror *mirror)
+{
+    struct reason why = {""};
+    buf_reset(&mirror->lines);
+    must(partition_dump(partition, true, folder, 1 << 20, fixture_append, &mirror->lines, &why),
+         &why);
+    const struct slice text = buf_slice(&mirror->lines);
+    const size_t end = slice_find(text, '\n');
+    assert_true(slice_starts(text, SLICE("position\t")));
+    assert_true(change_position_get(slice_of(text.at + 9, end - 9), &mirror->position));
+    buf_reset(&mirror->next);
+    (void)buf_append(&mirror->next, text.at + end + 1, text.length - end - 1);
+    const struct buf swap = mirror->lines;
+    mirror->lines = mirror->next;
+    mirror->next = swap;
+}
+
+static void
+mirror_init(struct mirror *mirror)
+{
+    *mirror = (struct mirror){0};
+    buf_init(&mirror->lines, TEXT);
+    buf_init(&mirror->next, TEXT);
+}
+
+static void
+mirror_release(struct mirror *mirror)
+{
+    buf_release(&mirror->lines);
+    buf_release(&mirror->next);
+}
+
+/* ---- tests ---- */
+
+static void
+a_mirror_stays_equal(void **state)
+{
+    (void)state;
+    struct mirror whole, later;
+    mirror_init(&whole);
+    mirror_init(&later);
+    for (uint64_t generation = 1; generation <= 12; generation++) {
+        put_batch(generation, DOCUMENTS, generation % 3 == 0 ? 300 : 20);
+        if (generation % 3 != 1) {
+            follow(&whole);
+        }
+        if (generation == 5) {
+            begin_with_dump(&later);
+        } else if (generation > 5) {
+            follow(&later);
+        }
+        if (generation % 4 == 0) {
+            partition_close(partition);
+            open_with(1 << 20);
+        }
+    }
+    fixture_verify(partition, folder);
+    mirror_release(&whole);
+    mirror_release(&later);
+}
+
+static void
+a_batch_without_changes_moves_the_position(void **state)
+{
+    (void)state;
+    struct mirror mirror;
+    mirror_init(&mirror);
+    put_batch(1, 3, 5);
+    follow(&mirror);
+    struct buf text;
+    struct reason why = {""};
+    buf_init(&text, TEXT);
+    fixture_document(50, 5, &text);
+    for (uint64_t generation = 1; generation <= 2; generation++) {
+        struct index_batch *batch = index_batch_new(partition);
+        (void)fixture_add(batch, 50, generation, &text);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+        follow(&mirror);
+    }
+    assert_int_equal(mirror.position.batch, 3);
+    buf_release(&text);
+    mirror_release(&mirror);
+}
+
+static void
+only_the_latest_changes_are_kept(void **state)
+{
+    (void)state;
+    struct mirror mirror;
+    struct reason why = {""};
+    struct buf text;
+    mirror_init(&mirror);
+    buf_init(&text, TEXT);
+    partition_close(partition);
+    open_with(16 << 10);
+    const struct change_position beginning = {0, 0};
+    struct change_position last;
+    uint64_t first = 0;
+    for (uint64_t generation = 1; first == 0; generation++) {
+        put_batch(generation, DOCUMENTS, 20);
+        partition_position(partition, &last, &first);
+        assert_true(generation < 100);
+    }
+    assert_true(first < last.batch);
+    assert_int_equal(read_changes(&beginning, &text, &why), STATUS_STALE);
+    assert_non_null(strstr(why.text, "dump again"));
+    begin_with_dump(&mirror);
+    put_batch(200, DOCUMENTS, 20);
+    follow(&mirror);
+    fixture_verify(partition, folder);
+
+    /* A batch that does not fit alone leaves an empty log. */
+    put_batch(201, DOCUMENTS, 6000);
+    partition_position(partition, &last, &first);
+    assert_int_equal(first, last.batch);
+    assert_int_equal(read_changes(&mirror.position, &text, &why), STATUS_STALE);
+    fixture_verify(partition, folder);
+    begin_with_dump(&mirror);
+    put_batch(202, 2, 10);
+    follow(&mirror);
+
+    /* Switched off, and on again. */
+    partition_close(partition);
+    open_with(0);
+    put_batch(203, 2, 10);
+    assert_int_equal(read_changes(&mirror.position, &text, &why), STATUS_STALE);
+    partition_close(partition);
+    open_with(1 << 20);
+    begin_with_dump(&mirror);
+    put_batch(204, 2, 10);
+    follow(&mirror);
+    fixture_verify(partition, folder);
+    buf_release(&text);
+    mirror_release(&mirror);
+}
+
+static void
+another_history_is_told_apart(void **state)
+{
+    (void)state;
+    struct mirror mirror;
+    struct reason why = {""};
+    struct buf text;
+    char command[256];
+    mirror_init(&mirror);
+    buf_init(&text, TEXT);
+    put_batch(1, DOCUMENTS, 20);
+    partition_close(partition);
+    snprintf(command, sizeof(command), "cp -r %s %s.copy", folder, folder);
+    assert_int_equal(system(command), 0);
+    open_with(1 << 20);
+    put_batch(2, DOCUMENTS, 20);
+    follow(&mirror);
+    partition_close(partition);
+    snprintf(command, sizeof(command), "rm -r %s && mv %s.copy %s", folder, folder, folder);
+    assert_int_equal(system(command), 0);
+    open_with(1 << 20);
+    assert_int_equal(read_changes(&mirror.position, &text, &why), STATUS_STALE);
+    put_batch(3, DOCUMENTS, 20);
+    assert_int_equal(read_changes(&mirror.position, &text, &why), STATUS_STALE);
+    put_batch(4, DOCUMENTS, 20);
+    assert_int_equal(read_changes(&mirror.position, &text, &why), STATUS_STALE);
+    assert_non_null(strstr(why.text, "history"));
+    buf_release(&text);
+    mirror_release(&mirror);
+}
+
+static void
+changes_of_some_graphs(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct buf text;
+    char uri[64];
+    buf_init(&text, TEXT);
+    put_batch(1, DOCUMENTS, 20);
+    put_batch(2, DOCUMENTS, 20);
+    fixture_uri(4, uri);
+    const struct slice graph = slice_string(uri);
+    struct change_request request = {.graphs = &graph, .graph_count = 1};
+    must(partition_changes(partition, &request, fixture_append, &text, &why), &why);
+    assert_int_equal(request.since.batch, 2);
+    struct slice *lines;
+    const size_t count = split(buf_slice(&text), &lines);
+    char end[80];
+    snprintf(end, sizeof(end), " <%s> .\n", uri);
+    size_t quads = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].at[0] == '+' || lines[i].at[0] == '-') {
+            const struct slice tail =
+                slice_of(lines[i].at + lines[i].length - strlen(end), strlen(end));
+            assert_true(slice_is(tail, end));
+            quads++;
+        }
+    }
+    assert_true(quads > 0);
+    free(lines);
+    buf_release(&text);
+}
+
+static void
+positions_are_read_as_written(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct change_position positions[2];
+    struct buf text;
+    buf_init(&text, 1 << 10);
+    const struct slice good = SLICE("0:124.19aef3b21c0,1:18446744073709551615.0");
+    must(change_positions_get(good, positions, 2, &why), &why);
+    change_positions_put(&text, positions, 2);
+    assert_true(slice_equal(buf_slice(&text), good));
+    static const char *const bad[] = {"",
+                                      "0:1.2",
+                                      "0:1.2,",
+                                      "0:1,1:2",
+                                      "1:1.2,0:1.2",
+                                      "0:1.2,1:18446744073709551616.0",
+                                      "0:1.G,1:1.2",
+                                      "0:1.2,1:1.2,2:1.2",
+                                      "0:1.2,1:1.2 "};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(change_positions_get(slice_string(bad[i]), positions, 2, &why),
+                         STATUS_MISUSE);
+    }
+    buf_release(&text);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_mirror_stays_equal, open_index, close_index),
+        cmocka_unit_test_setup_teardown(a_batch_without_changes_moves_the_position, open_index,
+                                        close_index),
+        cmocka_unit_test_setup_teardown(only_the_latest_changes_are_kept, open_index, close_index),
+        cmocka_unit_test_setup_teardown(another_history_is_told_apart, open_index, close_index),
+        cmocka_unit_test_setup_teardown(changes_of_some_graphs, open_index, close_index),
+        cmocka_unit_test(positions_are_read_as_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
