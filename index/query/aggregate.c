@@ -75,14 +75,15 @@ aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumul
 {
     struct value value;
     struct term term;
+    if (aggregate->kind == AGGREGATE_COUNT) {
+        accumulator->count++;
+        return STATUS_OK;
+    }
     if (!identifier_value(&run->evaluation, id, &value)) {
         aggregate_error(aggregate, accumulator);
         return STATUS_OK;
     }
     switch (aggregate->kind) {
-    case AGGREGATE_COUNT:
-        accumulator->count++;
-        return STATUS_OK;
     case AGGREGATE_SUM:
     case AGGREGATE_AVG:
         add_number(accumulator, &value, 1);

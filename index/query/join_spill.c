@@ -104,7 +104,9 @@ mark_room(struct join_spill *join, struct reason *why)
         join->matched = memory_resize(join->matched, join->rows.room, 1);
         join->matched_room = join->rows.room;
     }
-    memset(join->matched, 0, join->rows.count);
+    if (join->rows.count) {
+        memset(join->matched, 0, join->rows.count);
+    }
     return STATUS_OK;
 }
 

@@ -120,9 +120,18 @@ struct scan_spec {
     struct place graph;    /* SLOT: bound by it, or binds it */
     struct graphs allowed; /* for a graph that gets bound */
     bool doubles;          /* the same triple in several graphs may give several rows */
+    /* ORDER_COUNT: the one that is best for each lookup. Else that of a scan that begins a
+     * pipeline; any_predicate: of that order's rows those with the pattern's predicate are picked
+     * out. */
+    enum quad_order order;
+    bool any_predicate;
 };
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
+/* Whether patterns are handed to the source many at a time; rows then have no order. */
+bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
+/* Makes a scan that has not begun one in this order. */
+void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
 struct operator*
@@ -149,6 +158,9 @@ struct hash_spec {
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
+/* Both sides have their rows in the order of slot; columns: of the right one. */
+struct operator* merge_join_new(struct run *run, struct operator* input, struct operator* right,
+                                const struct slots *columns, uint32_t slot, size_t batch_rows);
 /* GRAPH ?g {}: the graph names, or the one that is bound. */
 struct operator*
     graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows);

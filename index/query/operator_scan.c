@@ -109,6 +109,13 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
         scan->doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
     } else if (spec->graph.kind != PLACE_SLOT && !spec->doubles) {
         order = union_order(&pattern, &scan->doubles);
+        if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
+            scan->doubles = DOUBLES_SIDE_BY_SIDE;
+        }
+    }
+    if (spec->order != ORDER_COUNT) {
+        order = spec->order;
+        pattern.predicate = spec->any_predicate ? OID_NONE : pattern.predicate;
     }
     if (!*match) {
         return STATUS_OK;
@@ -183,7 +190,7 @@ is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct
         break;
     }
     const oid key[3] = {quad->subject, quad->predicate, quad->object};
-    if (!spill_may_take(&scan->operator.run->spill, row_table_growth(&scan->seen))) {
+    if (!scan->many && !spill_may_take(&scan->operator.run->spill, row_table_growth(&scan->seen))) {
         *doubled = row_table_find(&scan->seen, key) != SIZE_MAX;
         return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
     }
@@ -211,6 +218,9 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
     const struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
     bool doubled;
+    if (spec->any_predicate && quad->predicate != run->constants[spec->pattern.predicate.number]) {
+        return STATUS_OK;
+    }
     TRY(is_double(scan, quad, &doubled, why));
     if (doubled || (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
         return STATUS_OK;
@@ -365,13 +375,21 @@ static void scan_close(struct operator* operator)
     free(scan->rows);
 }
 
-static bool
-prefers_many(const struct quad_source *source, const struct scan_spec *spec)
+bool
+scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs)
 {
-    const bool one = spec->graph.kind != PLACE_SLOT && spec->graphs.kind == GRAPHS_ONE;
+    const bool one = graph.kind != PLACE_SLOT && graphs->kind == GRAPHS_ONE;
     return source->scan_many &&
            (!source->rather_many ||
-            source->rather_many(source->context, one ? spec->graphs.ids[0] : OID_NONE));
+            source->rather_many(source->context, one ? graphs->ids[0] : OID_NONE));
+}
+
+void
+scan_set_order(struct operator* operator, enum quad_order order, bool any_predicate)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan->spec.order = order;
+    scan->spec.any_predicate = any_predicate;
 }
 
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
@@ -384,7 +402,7 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
         return NULL;
     }
     scan->spec = *spec;
-    scan->many = prefers_many(run->source, spec);
+    scan->many = scans_many(run->source, spec->graph, &spec->graphs);
     row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
     return &scan->operator;
 }

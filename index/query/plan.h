@@ -40,6 +40,34 @@ struct pending {
     struct pending *outer;
 };
 
+/* One of what a join joins. */
+struct plan_item {
+    const struct algebra *node; /* or */
+    const struct pattern *pattern;
+    uint32_t score; /* of a keyword search: slot of the score */
+    double rows;    /* without any variable bound */
+    struct slots slots;
+    bool search, done;
+};
+struct plan_items {
+    struct plan_item *list;
+    size_t count;
+};
+
+/* A scan that yields a pattern's rows in the order of one variable, and how many it reads. */
+struct plan_sorted {
+    enum quad_order order;
+    bool any_predicate;
+    double rows;
+};
+
+enum join_method {
+    JOIN_LOOKUP,     /* one scan for each row of input */
+    JOIN_HASH,       /* the pattern's rows in a table */
+    JOIN_HASH_INPUT, /* the input in a table */
+    JOIN_MERGE
+};
+
 /* The query's pipeline; run->exists is filled as well. notes: for query_explain. */
 enum status plan_query(struct run *run, bool notes, struct operator** root, struct reason *why);
 
@@ -70,6 +98,20 @@ enum status plan_estimate(struct planner *planner, const struct algebra *node,
                           const struct slots *bound, double *rows);
 enum status plan_estimate_pattern(struct planner *planner, const struct pattern *pattern,
                                   double *rows);
+/* Rows for each row of input; items: those that are done were joined; may be NULL. */
+double plan_fan_out(struct planner *planner, const struct plan_items *items,
+                    const struct plan_item *item, const struct slots *bound);
+/* False when there is no such scan. */
+bool plan_sorted_scan(const struct planner *planner, const struct plan_item *item, uint32_t slot,
+                      struct plan_sorted *sorted);
+/* How to join a pattern that shares a variable to `input` rows. rooted: the input may be read whole
+ * in advance. merge: rows read by a merge join more than the input, INFINITY: not possible. */
+enum join_method plan_join_method(const struct planner *planner, const struct plan_item *item,
+                                  double input, bool rooted, double merge);
+/* The identifier of a constant, OID_NONE of another place. */
+oid plan_constant(const struct run *run, struct place place);
+bool plan_is_property(const struct planner *planner, const struct pattern *pattern,
+                      const char *iri);
 /* One filter on top of the pipeline. */
 enum status plan_add_filter(struct planner *planner, const struct expression *expression,
                             struct operator** pipeline, const struct known *known);

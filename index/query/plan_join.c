@@ -1,157 +1,13 @@
 /* Joins: which pattern comes first, and how each is joined to what came before.
  *
  * Greedy: of the items that share a variable with the rows so far (or all, when none does) the one
- * that should give the fewest rows is next. The source estimates a pattern's rows from its
- * constants; variables that are bound by then divide that by guesses of how often a subject or
- * object occurs. A pattern that would be looked up for very many rows is read once and
- * hash-joined.
+ * that should give the fewest rows is next. It is looked up for each row, or read once and joined
+ * by hash, from either side, or merged when both sides can be read in the order of the shared
+ * variable, whichever is cheapest (plan_cost.c).
  */
 #include <math.h>
 
 #include "index/query/plan.h"
-
-struct item {
-    const struct algebra *node; /* or */
-    const struct pattern *pattern;
-    uint32_t score; /* of a keyword search: slot of the score */
-    double rows;    /* without any variable bound */
-    struct slots slots;
-    bool search, done;
-};
-
-struct items {
-    struct item *list;
-    size_t count;
-};
-
-static bool
-is_property(const struct planner *planner, const struct pattern *pattern, const char *iri)
-{
-    return pattern->predicate.kind == PLACE_CONSTANT &&
-           slice_is(planner->run->query->constants[pattern->predicate.number].value, iri);
-}
-
-/* ---- estimates ---- */
-
-static oid
-constant_id(const struct run *run, struct place place)
-{
-    return place.kind == PLACE_CONSTANT ? run->constants[place.number] : OID_NONE;
-}
-
-enum status
-plan_estimate_pattern(struct planner *planner, const struct pattern *pattern, double *rows)
-{
-    struct run *run = planner->run;
-    struct quad_oids quad = {constant_id(run, pattern->subject),
-                             constant_id(run, pattern->predicate),
-                             constant_id(run, pattern->object), OID_NONE};
-    if (planner->graph.kind != PLACE_SLOT && planner->graphs.kind != GRAPHS_ALL &&
-        planner->graphs.count == 1) {
-        quad.graph = planner->graphs.ids[0];
-    }
-    *rows = 0;
-    if (pattern->path) {
-        quad.predicate = OID_NONE;
-    }
-    if (quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        quad.graph >= OID_LOCAL) {
-        return STATUS_OK;
-    }
-    uint64_t count;
-    TRY(run->source->estimate(run->source->context, &quad, &count, planner->why));
-    *rows = pattern->path ? (double)count * 2 + 1 : (double)count;
-    return STATUS_OK;
-}
-
-static bool
-is_bound(struct place place, const struct slots *bound)
-{
-    return place.kind == PLACE_SLOT && slots_have(bound, place.number);
-}
-
-/* Rows for each row of input. */
-static double
-fan_out(const struct planner *planner, const struct item *item, const struct slots *bound)
-{
-    double rows = item->rows;
-    if (!item->pattern) {
-        return slots_meet(&item->slots, bound) ? sqrt(rows) : rows;
-    }
-    if (item->search) {
-        return is_bound(item->pattern->subject, bound) ? 0.1 : rows;
-    }
-    const bool subject = is_bound(item->pattern->subject, bound);
-    const bool object = is_bound(item->pattern->object, bound);
-    const bool predicate = item->pattern->predicate.kind == PLACE_CONSTANT;
-    if (subject) {
-        rows = fmin(rows, predicate ? 1.5 : 8);
-    }
-    if (object) {
-        rows = subject ? fmin(rows, 0.5) : fmin(rows, predicate ? fmax(2, pow(rows, 0.4)) : 10);
-    }
-    if (is_bound(item->pattern->predicate, bound)) {
-        rows = pow(rows, 0.7);
-    }
-    if (item->pattern->path) {
-        rows *= 4;
-    }
-    if (is_bound(planner->graph, bound)) {
-        rows = fmin(rows, fmax(1, rows * 0.5));
-    }
-    return rows;
-}
-
-enum status
-plan_estimate(struct planner *planner, const struct algebra *node, const struct slots *bound,
-              double *rows)
-{
-    double left = 1, right = 1;
-    *rows = 1;
-    if (node->kind == ALGEBRA_VALUES) {
-        *rows = (double)node->row_count;
-        return STATUS_OK;
-    }
-    if (node->kind == ALGEBRA_PATTERNS) {
-        for (size_t i = 0; i < node->pattern_count; i++) {
-            struct item item = {.pattern = &node->patterns[i]};
-            item.search = is_property(planner, item.pattern, QUERY_MATCHES);
-            item.rows = 100;
-            if (!item.search) {
-                TRY(plan_estimate_pattern(planner, item.pattern, &item.rows));
-            }
-            const double fan = fan_out(planner, &item, bound);
-            *rows = i == 0 || fan < *rows ? fan : *rows;
-        }
-        return STATUS_OK;
-    }
-    if (node->left) {
-        TRY(plan_estimate(planner, node->left, bound, &left));
-    }
-    if (node->right) {
-        TRY(plan_estimate(planner, node->right, bound, &right));
-    }
-    switch (node->kind) {
-    case ALGEBRA_JOIN:
-        *rows = fmin(left, right);
-        break;
-    case ALGEBRA_UNION:
-        *rows = left + right;
-        break;
-    case ALGEBRA_FILTER:
-        *rows = left * 0.5;
-        break;
-    case ALGEBRA_GROUP:
-        *rows = node->key_count ? left / 10 + 1 : 1;
-        break;
-    case ALGEBRA_SLICE:
-        *rows = fmin(left, (double)node->limit);
-        break;
-    default:
-        *rows = left;
-    }
-    return STATUS_OK;
-}
 
 /* ---- collecting ---- */
 
@@ -164,23 +20,23 @@ count_items(const struct algebra *node)
 }
 
 static enum status
-collect(struct planner *planner, const struct algebra *node, struct items *items)
+collect(struct planner *planner, const struct algebra *node, struct plan_items *items)
 {
     if (node->kind == ALGEBRA_JOIN) {
         TRY(collect(planner, node->left, items));
         return collect(planner, node->right, items);
     }
     if (node->kind != ALGEBRA_PATTERNS) {
-        struct item *item = &items->list[items->count++];
+        struct plan_item *item = &items->list[items->count++];
         const struct slots none = {0};
-        *item = (struct item){.node = node, .slots = node->maybe};
+        *item = (struct plan_item){.node = node, .slots = node->maybe};
         return plan_estimate(planner, node, &none, &item->rows);
     }
     for (size_t i = 0; i < node->pattern_count; i++) {
-        struct item *item = &items->list[items->count++];
-        *item = (struct item){.pattern = &node->patterns[i], .score = NUMBER_NONE};
+        struct plan_item *item = &items->list[items->count++];
+        *item = (struct plan_item){.pattern = &node->patterns[i], .score = NUMBER_NONE};
         slots_add_pattern(&item->slots, item->pattern);
-        item->search = is_property(planner, item->pattern, QUERY_MATCHES);
+        item->search = plan_is_property(planner, item->pattern, QUERY_MATCHES);
         item->rows = 100;
         if (!item->search) {
             TRY(plan_estimate_pattern(planner, item->pattern, &item->rows));
@@ -191,16 +47,16 @@ collect(struct planner *planner, const struct algebra *node, struct items *items
 
 /* Gives each q:score to the q:matches with the same subject. */
 static enum status
-attach_scores(struct planner *planner, struct items *items)
+attach_scores(struct planner *planner, struct plan_items *items)
 {
     for (size_t i = 0; i < items->count; i++) {
-        struct item *score = &items->list[i];
-        if (!score->pattern || !is_property(planner, score->pattern, QUERY_SCORE)) {
+        struct plan_item *score = &items->list[i];
+        if (!score->pattern || !plan_is_property(planner, score->pattern, QUERY_SCORE)) {
             continue;
         }
         const struct place literal = score->pattern->subject;
         for (size_t k = 0; k < items->count && !score->done; k++) {
-            struct item *search = &items->list[k];
+            struct plan_item *search = &items->list[k];
             if (search->search && search->pattern->subject.kind == literal.kind &&
                 search->pattern->subject.number == literal.number &&
                 score->pattern->object.kind == PLACE_SLOT && search->score == NUMBER_NONE) {
@@ -221,7 +77,7 @@ attach_scores(struct planner *planner, struct items *items)
 /* ---- joining one item ---- */
 
 static enum status
-plan_search(struct planner *planner, const struct item *item, struct operator** pipeline,
+plan_search(struct planner *planner, const struct plan_item *item, struct operator** pipeline,
             struct known *known)
 {
     const struct place words = item->pattern->object;
@@ -242,26 +98,37 @@ fill_spec(const struct planner *planner, const struct pattern *pattern, struct s
                                .graphs = planner->graphs,
                                .graph = planner->graph,
                                .allowed = planner->run->named_graphs,
-                               .doubles = planner->doubles};
+                               .doubles = planner->doubles,
+                               .order = ORDER_COUNT};
 }
 
-/* Reads the pattern once and hash-joins: when it would be looked up for very many rows. */
-static bool
-rather_hash(const struct planner *planner, const struct item *item, const struct known *known)
-{
-    enum { LOOKUP_COSTS_ROWS = 16, FEW = 2000 };
-    const bool first_rows = planner->batch_rows < BATCH_ROWS; /* only they are wanted */
-    return known->rows > FEW && !first_rows && slots_meet(&item->slots, &known->certain) &&
-           item->rows < known->rows * LOOKUP_COSTS_ROWS && item->rows < 20e6;
-}
+/* The rows so far, as far as orders go. */
+struct joined {
+    struct operator* scan;         /* that begins the pipeline and may still get an order, */
+    const struct plan_item *first; /* of this pattern */
+    uint32_t sorted;               /* the variable whose order the rows have, NUMBER_NONE */
+    bool rooted;                   /* the pipeline needs no other rows */
+};
+
+/* The cheapest merge with a pattern. */
+struct merging {
+    uint32_t slot;
+    struct plan_sorted left, right;
+    bool reorder; /* the first scan gets its order */
+    double rows;  /* read more than without it; INFINITY: there is none */
+};
 
 static enum status
-plan_scan(struct planner *planner, const struct item *item, struct operator** pipeline,
-          struct known *known)
+plan_scan(struct planner *planner, const struct plan_item *item, const struct plan_sorted *sorted,
+          struct operator** pipeline, struct known *known)
 {
     struct run *run = planner->run;
     struct scan_spec spec;
     fill_spec(planner, item->pattern, &spec);
+    if (sorted) {
+        spec.order = sorted->order;
+        spec.any_predicate = sorted->any_predicate;
+    }
     const struct slice note =
         planner->notes ? plan_pattern_text(planner, item->pattern) : SLICE("");
     if (item->pattern->path) {
@@ -272,63 +139,191 @@ plan_scan(struct planner *planner, const struct item *item, struct operator** pi
                     "%.*s", SLICE_PRINT(note));
 }
 
+/* A pipeline that is one scan. */
 static enum status
-plan_scan_apart(struct planner *planner, const struct item *item, struct operator** pipeline,
-                struct known *known)
+plan_scan_alone(struct planner *planner, const struct plan_item *item,
+                const struct plan_sorted *sorted, struct operator** scan, struct known *known)
 {
-    struct known right = {.maybe = item->slots, .certain = item->slots, .rows = item->rows};
-    struct operator* built = NULL;
-    TRY(plan_set(planner, unit_new(planner->run), &built, &right, NULL));
-    TRY(plan_scan(planner, item, &built, &right));
-    return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
+    *known = (struct known){.maybe = item->slots, .certain = item->slots, .rows = item->rows};
+    *scan = NULL;
+    TRY(plan_set(planner, unit_new(planner->run), scan, known, NULL));
+    return plan_scan(planner, item, sorted, scan, known);
+}
+
+static void
+find_merge(const struct planner *planner, const struct joined *joined, const struct plan_item *item,
+           const struct known *known, struct merging *best)
+{
+    best->rows = INFINITY;
+    for (uint32_t slot = slots_next(&item->slots, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&item->slots, slot + 1)) {
+        struct merging merging = {.slot = slot, .reorder = joined->sorted != slot};
+        if (!slots_have(&known->certain, slot) ||
+            !plan_sorted_scan(planner, item, slot, &merging.right)) {
+            continue;
+        }
+        merging.rows = merging.right.rows;
+        if (merging.reorder) {
+            if (!joined->scan || !plan_sorted_scan(planner, joined->first, slot, &merging.left)) {
+                continue;
+            }
+            merging.rows += merging.left.rows - joined->first->rows;
+        }
+        if (merging.rows < best->rows) {
+            *best = merging;
+        }
+    }
+}
+
+/* Whether the source has the order. */
+static bool
+order_works(const struct run *run, const struct plan_item *item, const struct plan_sorted *sorted)
+{
+    struct quad_scan *scan;
+    const struct pattern *pattern = item->pattern;
+    const struct quad_oids quad = {
+        .subject = plan_constant(run, pattern->subject),
+        .predicate = sorted->any_predicate ? OID_NONE : plan_constant(run, pattern->predicate),
+        .object = plan_constant(run, pattern->object)};
+    if (quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
+        run->source->scan(run->source->context, &quad, sorted->order, &scan, NULL) != STATUS_OK) {
+        return false;
+    }
+    run->source->scan_close(scan);
+    return true;
 }
 
 static enum status
-plan_item(struct planner *planner, struct item *item, struct operator** pipeline,
-          struct known *known, struct pending *pending)
+plan_merge(struct planner *planner, const struct merging *merging, const struct plan_item *item,
+           struct joined *joined, struct operator** pipeline, struct known *known)
 {
-    item->done = true;
-    if (item->node && item->node->kind == ALGEBRA_VALUES && !known->unit && item->rows > 16) {
-        struct operator* built;
-        struct known right;
-        TRY(plan_standalone(planner, item->node, &built, &right));
-        return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
+    struct operator* right;
+    struct known alone;
+    const struct slice name = planner->run->query->slot_names[merging->slot];
+    if (merging->reorder) {
+        scan_set_order(joined->scan, merging->left.order, merging->left.any_predicate);
     }
-    if (item->node) {
-        return plan_joined(planner, item->node, pipeline, known, pending);
+    joined->scan = NULL;
+    joined->sorted = merging->slot;
+    TRY(plan_scan_alone(planner, item, &merging->right, &right, &alone));
+    return plan_set(planner,
+                    merge_join_new(planner->run, *pipeline, right, &item->slots, merging->slot,
+                                   planner->batch_rows),
+                    pipeline, known, "by ?%.*s", SLICE_PRINT(name));
+}
+
+static enum status
+plan_hash_item(struct planner *planner, const struct plan_item *item, bool swapped,
+               struct operator** pipeline, struct known *known)
+{
+    struct operator* scan;
+    struct known alone;
+    TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
+    if (!swapped) {
+        return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
     }
-    const double rows = known->rows * fan_out(planner, item, &known->maybe);
-    if (planner->graph.kind == PLACE_SLOT && planner->graph.number < SLOTS_MAXIMUM &&
-        planner->graph.number < planner->run->query->slot_count && !item->search) {
-        slots_add(&item->slots, planner->graph.number);
+    TRY(plan_hash(planner, HASH_JOIN, *pipeline, known, NULL, &scan, &alone));
+    *pipeline = scan;
+    *known = alone;
+    return STATUS_OK;
+}
+
+static enum join_method
+choose_method(const struct planner *planner, const struct plan_item *item,
+              const struct joined *joined, const struct known *known, struct merging *merging)
+{
+    merging->rows = INFINITY;
+    if (known->unit || item->pattern->path) {
+        return JOIN_LOOKUP;
     }
-    const bool apart = !known->unit && !item->search && !item->pattern->path &&
-                       !slots_meet(&item->slots, &known->maybe) && known->rows > 4;
-    if (!item->search && !item->pattern->path && (apart || rather_hash(planner, item, known))) {
-        TRY(plan_scan_apart(planner, item, pipeline, known));
-        known->rows = rows;
+    if (!slots_meet(&item->slots, &known->maybe)) {
+        return known->rows > 4 ? JOIN_HASH : JOIN_LOOKUP;
+    }
+    if (!slots_meet(&item->slots, &known->certain)) {
+        return JOIN_LOOKUP;
+    }
+    find_merge(planner, joined, item, known, merging);
+    if (merging->rows < INFINITY &&
+        (!order_works(planner->run, item, &merging->right) ||
+         (merging->reorder && !order_works(planner->run, joined->first, &merging->left)))) {
+        merging->rows = INFINITY;
+    }
+    return plan_join_method(planner, item, known->rows, joined->rooted, merging->rows);
+}
+
+/* A pattern that is not a keyword search. rows: of the join. */
+static enum status
+plan_pattern(struct planner *planner, struct plan_item *item, double rows, struct joined *joined,
+             struct operator** pipeline, struct known *known)
+{
+    struct merging merging;
+    const bool first = known->unit;
+    const enum join_method method = choose_method(planner, item, joined, known, &merging);
+    if (method == JOIN_HASH || method == JOIN_HASH_INPUT) {
+        *joined = (struct joined){.sorted = NUMBER_NONE, .rooted = joined->rooted};
+        TRY(plan_hash_item(planner, item, method == JOIN_HASH_INPUT, pipeline, known));
+        known->rows = (*pipeline)->estimate = rows;
         return STATUS_OK;
     }
     known->maybe = slots_union(&known->maybe, &item->slots);
     known->certain = slots_union(&known->certain, &item->slots);
     known->unit = false;
     known->rows = rows;
-    return item->search ? plan_search(planner, item, pipeline, known)
-                        : plan_scan(planner, item, pipeline, known);
+    if (method == JOIN_MERGE) {
+        return plan_merge(planner, &merging, item, joined, pipeline, known);
+    }
+    TRY(plan_scan(planner, item, NULL, pipeline, known));
+    if (first && !item->pattern->path) {
+        joined->scan = *pipeline;
+        joined->first = item;
+    }
+    return STATUS_OK;
 }
 
-static struct item *
-cheapest(const struct planner *planner, const struct items *items, const struct known *known)
+static enum status
+plan_item(struct planner *planner, const struct plan_items *items, struct plan_item *item,
+          struct joined *joined, struct operator** pipeline, struct known *known,
+          struct pending *pending)
 {
-    struct item *best = NULL;
+    const double rows =
+        item->pattern ? known->rows * plan_fan_out(planner, items, item, &known->maybe) : 0;
+    item->done = true;
+    if (item->pattern && !item->search) {
+        if (planner->graph.kind == PLACE_SLOT &&
+            planner->graph.number < planner->run->query->slot_count) {
+            slots_add(&item->slots, planner->graph.number);
+        }
+        return plan_pattern(planner, item, rows, joined, pipeline, known);
+    }
+    *joined = (struct joined){.sorted = NUMBER_NONE, .rooted = joined->rooted};
+    if (item->pattern) {
+        known->maybe = slots_union(&known->maybe, &item->slots);
+        known->certain = slots_union(&known->certain, &item->slots);
+        known->unit = false;
+        known->rows = rows;
+        return plan_search(planner, item, pipeline, known);
+    }
+    if (item->node->kind == ALGEBRA_VALUES && !known->unit && item->rows > 16) {
+        struct operator* built;
+        struct known right;
+        TRY(plan_standalone(planner, item->node, &built, &right));
+        return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
+    }
+    return plan_joined(planner, item->node, pipeline, known, pending);
+}
+
+static struct plan_item *
+cheapest(struct planner *planner, const struct plan_items *items, const struct known *known)
+{
+    struct plan_item *best = NULL;
     double best_rows = 0;
     bool best_joined = false;
     for (size_t i = 0; i < items->count; i++) {
-        struct item *item = &items->list[i];
+        struct plan_item *item = &items->list[i];
         if (item->done) {
             continue;
         }
-        const double rows = fan_out(planner, item, &known->maybe);
+        const double rows = plan_fan_out(planner, items, item, &known->maybe);
         const bool joined = slots_meet(&item->slots, &known->maybe);
         if (!best || (joined && !best_joined) || (joined == best_joined && rows < best_rows)) {
             best = item;
@@ -339,23 +334,37 @@ cheapest(const struct planner *planner, const struct items *items, const struct 
     return best;
 }
 
+/* The item that options.join_order has at this place, if it is for a join of so many. */
+static struct plan_item *
+ordered(const struct planner *planner, const struct plan_items *items, size_t at)
+{
+    const char *order = planner->run->options->join_order;
+    if (!order || strlen(order) != items->count || at >= items->count) {
+        return NULL;
+    }
+    const size_t number = (size_t)(order[at] - 'a');
+    return number < items->count && !items->list[number].done ? &items->list[number] : NULL;
+}
+
 enum status
 plan_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
           struct known *known, struct pending *pending)
 {
-    struct items items = {0};
+    struct plan_items items = {0};
+    struct joined joined = {.sorted = NUMBER_NONE, .rooted = known->unit};
     items.list = arena_alloc(&planner->run->arena, count_items(node) * sizeof *items.list);
     if (!items.list) {
-        return status_fail(planner->why, STATUS_LIMIT, "the query's plan is too large");
+        return plan_too_large(planner);
     }
     TRY(collect(planner, node, &items));
     TRY(attach_scores(planner, &items));
-    for (;;) {
-        struct item *item = cheapest(planner, &items, known);
+    for (size_t at = 0;; at++) {
+        struct plan_item *item = ordered(planner, &items, at);
+        item = item ? item : cheapest(planner, &items, known);
         if (!item) {
             return STATUS_OK;
         }
-        TRY(plan_item(planner, item, pipeline, known, pending));
+        TRY(plan_item(planner, &items, item, &joined, pipeline, known, pending));
         TRY(plan_filters(planner, pipeline, known, pending));
     }
 }

@@ -70,8 +70,11 @@ struct query_options {
      * most `disk` bytes (0: 8 GiB). NULL: nowhere. STATUS_LIMIT past either. */
     const char *scratch_folder;
     uint64_t disk;
-    uint64_t rows;             /* at most so many rows or quads; 0: all. Reported as truncated */
-    uint32_t search_most;      /* literals per keyword search; 0: 100000 */
+    uint64_t rows;        /* at most so many rows or quads; 0: all. Reported as truncated */
+    uint32_t search_most; /* literals per keyword search; 0: 100000 */
+    /* For measuring: the order of the items of each join that has so many, "ba": the second one
+     * first. NULL: the planner's. */
+    const char *join_order;
     uint64_t now_ms;           /* of NOW(), wall time; 0: the clock's */
     struct slice blank_prefix; /* starts labels of new blank nodes; empty: "new" */
 };

@@ -1,4 +1,5 @@
-/* Queries with so little memory that they go on in files answer as they do with much. */
+/* Queries with so little memory that they go on in files answer as they do with much; merge joins
+ * as others. */
 #include <dirent.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,61 @@ test_same_answers(void **state)
     memory_source_free(source);
 }
 
+/* A query that merges, and one that means the same and cannot. */
+static const struct {
+    const char *merged, *other;
+} merges[] = {
+    {PREFIX "SELECT * { ?a :other ?x . ?b :number ?x }",
+     PREFIX "SELECT * { { SELECT ?a ?x { ?a :other ?x } } { SELECT ?b ?x { ?b :number ?x } } }"},
+    {PREFIX "SELECT ?a ?x { ?a :next ?x . ?x :group 3 }",
+     PREFIX "SELECT ?a ?x { { SELECT ?a ?x { ?a :next ?x } } { SELECT ?x { ?x :group 3 } } }"},
+    {PREFIX "SELECT (COUNT(*) AS ?n) { ?a :group ?x . ?b :group ?x }", PREFIX
+     "SELECT (SUM(?c * ?c) AS ?n) { { SELECT (COUNT(*) AS ?c) { ?a :group ?x } GROUP BY ?x } "
+     "}"},
+    {PREFIX "SELECT * { ?a :other ?y . ?b :number ?y . ?c :other ?y }",
+     PREFIX "SELECT * { { SELECT ?a ?y { ?a :other ?y } } { SELECT ?b ?y { ?b :number ?y } } "
+            "{ SELECT ?c ?y { ?c :other ?y } } }"},
+};
+
+static void
+test_merge_joins(void **state)
+{
+    struct memory_source *source = fill();
+    struct buf text[2];
+    struct reason why = {""};
+    (void)state;
+    buf_init(&text[0], OUTPUT);
+    buf_init(&text[1], OUTPUT);
+    for (size_t i = 0; i < sizeof merges / sizeof *merges; i++) {
+        struct query *query;
+        const struct query_options options = {.memory = LITTLE, .scratch_folder = "/tmp"};
+        buf_reset(&text[0]);
+        assert_int_equal(
+            query_prepare(&query, slice_string(merges[i].merged), SLICE(CASE_BASE), &why),
+            STATUS_OK);
+        assert_int_equal(
+            query_explain(query, memory_source_table(source), &options, false, &text[0], &why),
+            STATUS_OK);
+        query_free(query);
+        if (!strstr(text[0].data, "merge join by ?")) {
+            fail_msg("%s: %s", merges[i].merged, text[0].data);
+        }
+        for (int k = 0; k < 2; k++) {
+            buf_reset(&text[k]);
+            assert_int_equal(
+                run(source, k ? merges[i].other : merges[i].merged, &options, &text[k], NULL, &why),
+                STATUS_OK);
+            sort_lines(&text[k]);
+        }
+        if (strcmp(text[0].data, text[1].data) != 0) {
+            fail_msg("%s: %zu and %zu bytes", merges[i].merged, text[0].length, text[1].length);
+        }
+    }
+    buf_release(&text[0]);
+    buf_release(&text[1]);
+    memory_source_free(source);
+}
+
 static void
 test_limits(void **state)
 {
@@ -200,6 +256,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_answers),
+        cmocka_unit_test(test_merge_joins),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
