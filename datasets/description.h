@@ -21,12 +21,22 @@ enum access_kind {
 };
 const char *access_kind_name(enum access_kind kind); /* "linked data", "dump", ... */
 
+/* What asking found out. */
+struct access_facts {
+    bool asked, answered; /* answered: as what it says it is */
+    struct slice problem; /* why it was not, or robots.txt forbids it */
+    uint64_t bytes;       /* of a dump as transferred; 0: unknown */
+    uint64_t modified_ms; /* of a dump; 0: unknown */
+    uint64_t count; /* linked data: documents that sitemaps list; endpoint: triples; 0: unknown */
+};
+
 struct dataset_access {
     enum access_kind kind;
     struct slice uri;     /* absolute */
     enum slicing slicing; /* NONE: not said */
     unsigned line;        /* of the description; 0: unknown */
     struct slice refused; /* why it is not believed; empty: it is */
+    struct access_facts facts;
 };
 
 enum description_vocabulary {
