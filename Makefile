@@ -24,7 +24,7 @@ export QUADRILLE_SHARED ?= $(abspath ../shared)
 # Lowest layer first; each may include only what stands before it.
 FOLDERS  := base rdf dumps warc datasets queue metastore index_query index transforms stages config web cli
 PACKAGES := libzmq libcurl libxml-2.0 libxslt tidy libmagic libpsl icu-uc libpcre2-8 libseccomp \
-	sqlite3 zlib libdeflate libzstd libarchive libbrotlidec jansson nettle libsodium libmicrohttpd \
+	zlib libdeflate libzstd libarchive libbrotlidec jansson nettle libsodium libmicrohttpd \
 	libexif libical poppler-glib libxxhash liblz4
 
 PROGRAMS :=
@@ -40,7 +40,7 @@ ifneq ($(shell pkg-config --exists $(PACKAGES) && echo found),found)
 $(info Libraries are missing; deploy/install-deps installs them. pkg-config --print-errors tells which.)
 endif
 package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
-package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lpthread -lm
+package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lstemmer -lpthread -lm
 # An empty slice is {NULL, 0}; clang minds adding its 0 to its NULL.
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all $(if $(findstring clang,$(CC)),-fno-sanitize=pointer-overflow))

@@ -2,3 +2,9 @@ BENCHES += bench_detect bench_incremental bench_index bench_jsonld bench_lookups
 
 $(BUILD)/bench/bench_incremental $(BUILD)/bench/bench_lookups: $(BUILD)/obj/bench/sample.o
 -include $(BUILD)/obj/bench/sample.d
+
+# Beside SQLite's FTS5; nothing else needs the library.
+ifeq ($(shell pkg-config --exists sqlite3 && echo found),found)
+BENCHES += bench_words
+$(BUILD)/bench/bench_words: package_libs += -lsqlite3
+endif

@@ -425,7 +425,7 @@ command_compact(int argc, char **argv)
         .summary = "give space back after many replacements",
         .description =
             "Merges thinly filled blocks and pages of this node's index partitions, returns free "
-            "pages to the file system, merges the keyword index and removes log files, and prints "
+            "pages to the file system, and removes log files, and prints "
             "the bytes of each file before and after. Batches and queries go on between the "
             "steps; it may be stopped at any time. Terms that are used no more stay.",
         .examples = "quadrille compact --dir DIR",

@@ -1,6 +1,5 @@
 /* Copying a partition while it is written to: see environment_care.c for why the copy is
- * consistent. The keyword index comes first: the terms are then never behind it, and what it lacks
- * it takes in at the first start. */
+ * consistent. */
 #include "index/backup.h"
 
 #include <fcntl.h>
@@ -63,19 +62,6 @@ send_file(void *context, const char *name, struct reason *why)
 }
 
 static enum status
-send_literals(struct backup *b, struct reason *why)
-{
-    bool whole = false;
-    pthread_mutex_lock(&b->partition->keeping);
-    enum status status = literals_gather(b->partition->literals, &whole, why);
-    if (status == STATUS_OK && whole) {
-        status = send_file(b, "literals.db", why);
-    }
-    pthread_mutex_unlock(&b->partition->keeping);
-    return status;
-}
-
-static enum status
 send_tree(struct backup *b, struct tree *tree, struct reason *why)
 {
     char name[64];
@@ -96,7 +82,6 @@ static enum status
 send_all(struct backup *b, struct reason *why)
 {
     const struct environment *environment = b->partition->environment;
-    TRY(send_literals(b, why));
     for (struct tree *tree = environment_tree(environment, NULL); tree != NULL;
          tree = environment_tree(environment, tree)) {
         TRY(send_tree(b, tree, why));

@@ -1,6 +1,6 @@
 /* Giving space back: what many replacements leave is blocks thinly filled, pages thinly filled,
- * free pages inside the files, parts of the keyword index, and log files. Each step is a
- * transaction of its own between two batches; readers are kept out for its length only.
+ * free pages inside the files, and log files. Each step is a transaction of its own between two
+ * batches; readers are kept out for its length only.
  *
  * Terms that no quad uses any more stay: numbers are never given twice, the keyword index and
  * copies elsewhere rely on that, and a page that comes back mostly brings its old terms with it. */
@@ -128,34 +128,11 @@ compact_trees(struct compaction *c, struct reason *why)
 }
 
 static enum status
-compact_literals(struct compaction *c, struct reason *why)
-{
-    struct partition *partition = c->partition;
-    const uint64_t before = file_bytes(partition, "literals.db");
-    enum status status = STATUS_OK;
-    bool end = false;
-    for (bool first = true; !end && status == STATUS_OK && !atomic_load(c->cancel); first = false) {
-        pthread_mutex_lock(&partition->keeping);
-        status = literals_merge_step(partition->literals, first, &end, why);
-        pthread_mutex_unlock(&partition->keeping);
-        (void)usleep(PAUSE_US);
-    }
-    if (status == STATUS_OK && end) {
-        pthread_mutex_lock(&partition->keeping);
-        status = literals_shrink(partition->literals, why);
-        pthread_mutex_unlock(&partition->keeping);
-    }
-    TRY(status);
-    return say(c, "literals.db", before, file_bytes(partition, "literals.db"), why);
-}
-
-static enum status
 compact_all(struct compaction *c, struct reason *why)
 {
     struct partition *partition = c->partition;
     const uint64_t before = environment_bytes(partition->environment);
     TRY(compact_trees(c, why));
-    TRY(compact_literals(c, why));
     TRY(environment_checkpoint(partition->environment, true, why)); /* also removes old log */
     return say(c, "all files", before, environment_bytes(partition->environment), why);
 }

@@ -118,8 +118,5 @@ enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL, FAULT_O
  * "torn:N", "full:N" or "once:N" when the first environment is opened. */
 void environment_fault(enum fault_action action, uint64_t at);
 uint64_t environment_writes(void); /* since then */
-/* The counted pwrite(2), for other files of the partition (literals.c hands it to SQLite). */
-bool environment_fault_active(void);
-long environment_fault_pwrite(int descriptor, const void *bytes, size_t length, long offset);
 
 #endif

@@ -99,18 +99,6 @@ environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset)
 
 /* ---- faults ---- */
 
-bool
-environment_fault_active(void)
-{
-    return fault.action != FAULT_NONE;
-}
-
-long
-environment_fault_pwrite(int descriptor, const void *bytes, size_t length, long offset)
-{
-    return counted_pwrite(descriptor, bytes, length, offset);
-}
-
 void
 environment_fault(enum fault_action action, uint64_t at)
 {

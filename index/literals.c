@@ -32,8 +32,7 @@ state_get(struct literals *literals, struct reason *why)
     uint8_t bytes[STATE_MOST];
     size_t length = sizeof(bytes);
     *state = (struct literals_state){.next = 1};
-    const enum status status =
-        tree_get(literals->tree, NULL, STATE_KEY, bytes, &length, why);
+    const enum status status = tree_get(literals->tree, NULL, STATE_KEY, bytes, &length, why);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
@@ -87,9 +86,9 @@ find_stems(struct literals *literals, struct reason *why)
         }
         word_block_open(&reader, cursor->block, cursor->block_length);
         bool found = false;
-        while (!found && word_block_next(&reader) &&
-               (slice_compare(reader.run.word, prefix) < 0 ||
-                slice_starts(reader.run.word, prefix))) {
+        while (
+            !found && word_block_next(&reader) &&
+            (slice_compare(reader.run.word, prefix) < 0 || slice_starts(reader.run.word, prefix))) {
             found = slice_starts(reader.run.word, prefix);
         }
         /* A block that ends before the prefix: the next one, if any, begins after its fence. */
@@ -151,6 +150,12 @@ uint64_t
 literals_next(const struct literals *literals)
 {
     return literals->next;
+}
+
+uint64_t
+literals_written(const struct literals *literals)
+{
+    return literals->state.next;
 }
 
 /* ---- the words of a literal ---- */
@@ -246,10 +251,10 @@ take_term(void *context, oid id, const struct term *term, struct reason *why)
     c->terms++;
     if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
         gate_enter_writing(&literals->memory_gate);
-        const uint64_t length = literals_count_words(literals->active, literals->tokenizer, term,
-                                                     &literals->stems);
-        word_memory_end_literal(literals->active, oid_number(id),
-                                oid_kind(id) == OID_KIND_LANGUAGE, length);
+        const uint64_t length =
+            literals_count_words(literals->active, literals->tokenizer, term, &literals->stems);
+        word_memory_end_literal(literals->active, oid_number(id), oid_kind(id) == OID_KIND_LANGUAGE,
+                                length);
         gate_leave(&literals->memory_gate);
         c->bytes += term->value.length;
     }
@@ -258,7 +263,7 @@ take_term(void *context, oid id, const struct term *term, struct reason *why)
 }
 
 enum status
-literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit, bool *done,
+literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit,
                   struct reason *why)
 {
     if (literals->next > limit || literals->again_until > limit) {
@@ -270,9 +275,6 @@ literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit
     } else if (word_memory_bytes(literals->active) >= literals->memory / 2) {
         c.limit = literals->next;
     }
-    if (literals->next < c.limit) {
-        TRY(nodes_walk(nodes, literals->next, take_term, &c, why));
-    }
-    *done = literals->next == limit;
-    return STATUS_OK;
+    return literals->next < c.limit ? nodes_walk(nodes, literals->next, take_term, &c, why)
+                                    : STATUS_OK;
 }

@@ -13,6 +13,8 @@
 #ifndef INDEX_LITERALS_H
 #define INDEX_LITERALS_H
 
+#include <stdatomic.h>
+
 #include "index/gate.h"
 #include "index/nodes.h"
 
@@ -22,12 +24,13 @@ struct literals;
 enum status literals_open(struct literals **literals, struct environment *environment,
                           struct gate *gate, uint64_t memory, struct reason *why);
 void literals_close(struct literals *literals); /* what waits is read again at the next start */
-/* Takes in terms with numbers below `limit` (which are committed), at most a few thousand; *done
- * when none is left. Takes none while the memory is full. */
+/* Takes in terms with numbers below `limit` (which are committed), at most a few thousand, and
+ * none while the memory is full. */
 enum status literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit,
-                              bool *done, struct reason *why);
-/* The first number not yet taken in. */
+                              struct reason *why);
+/* The first number not yet taken in; and not yet in the tree. */
 uint64_t literals_next(const struct literals *literals);
+uint64_t literals_written(const struct literals *literals);
 
 /* Whether something is to be written; all: or could be. */
 bool literals_to_write(const struct literals *literals, bool all);
@@ -46,9 +49,9 @@ void literals_search_close(struct literals_search *search);
 enum status literals_search_next(struct literals_search *search, oid *literal, double *score,
                                  struct reason *why);
 
-/* For verify, while nobody commits: what is in the tree against the literals of the lexicon.
- * CORRUPT. *count: literals in the tree. AGAIN while words are being written. */
-enum status literals_check(struct literals *literals, struct nodes *nodes, uint64_t *count,
-                           struct reason *why);
+/* For verify: what is in the tree against the literals of the lexicon. *count: how many were there
+ * when it began. Any thread; writing goes on. CORRUPT, CANCELLED. */
+enum status literals_check(struct literals *literals, struct nodes *nodes,
+                           const atomic_bool *cancel, uint64_t *count, struct reason *why);
 
 #endif

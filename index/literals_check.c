@@ -1,6 +1,8 @@
 /* Whether the tree of words says what the literals of the lexicon say: all postings of both are
  * added up, each as a number that depends on all of it, so that neither can have one that the other
- * lacks. What the tree alone can tell (order, fences, heads) is looked at on the way. */
+ * lacks. What the tree alone can tell (order, fences, heads) is looked at on the way, some blocks
+ * at a time. Words that are written meanwhile are of greater numbers and are passed over; a head
+ * then may say more than what was found of its word. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "base/memory.h"
 #include "index/literals_private.h"
 
-enum { MEMORY_AT_ONCE = 32 << 20 };
+enum { MEMORY_AT_ONCE = 32 << 20, CANCEL_MASK = 1023 };
 
 struct sums {
     uint64_t postings, literals, words;
@@ -24,9 +26,9 @@ mix(uint64_t x)
 }
 
 static void
-add_posting(struct sums *sums, uint64_t word, unsigned class, uint64_t number, bool tagged)
+add_posting(struct sums *sums, uint64_t word, unsigned class, uint64_t code)
 {
-    const uint64_t first = mix(word ^ mix(number << 1 | tagged) ^ (uint64_t)class << 56);
+    const uint64_t first = mix(word ^ mix(code) ^ (uint64_t) class << 56);
     sums->postings++;
     sums->sum[0] += first;
     sums->sum[1] += mix(first ^ word);
@@ -35,11 +37,19 @@ add_posting(struct sums *sums, uint64_t word, unsigned class, uint64_t number, b
 /* ---- what the lexicon says ---- */
 
 struct reading {
-    struct literals *literals;
+    uint64_t next; /* numbers below */
+    const atomic_bool *cancel;
     struct word_memory *memory;
     struct tokenizer *tokenizer;
     struct sums sums;
 };
+
+static enum status
+go_on(const atomic_bool *cancel, struct reason *why)
+{
+    return atomic_load(cancel) ? status_fail(why, STATUS_CANCELLED, "verifying was ended")
+                               : STATUS_OK;
+}
 
 static void
 add_memory(struct reading *r)
@@ -48,14 +58,15 @@ add_memory(struct reading *r)
     struct memory_head *heads = word_memory_sorted(r->memory, &count);
     for (size_t i = 0; i < count; i++) {
         const uint64_t word = fingerprint64(heads[i].word);
-        for (uint64_t left = heads[i].classes; left != 0; left &= left - 1) {
-            const unsigned class = (unsigned)__builtin_ctzll(left);
-            struct memory_postings postings;
-            memory_postings_open(&postings, heads[i].entry, class);
-            while (memory_postings_next(&postings)) {
-                add_posting(&r->sums, word, class, postings.number, postings.tagged);
+        struct memory_postings postings;
+        postings.codes = memory_alloc(heads[i].literals * sizeof(*postings.codes));
+        memory_postings_read(&postings, &heads[i]);
+        for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
+            for (uint32_t at = postings.starts[class]; at < postings.starts[class + 1]; at++) {
+                add_posting(&r->sums, word, class, postings.codes[at]);
             }
         }
+        free(postings.codes);
     }
     r->sums.literals += word_memory_literals(r->memory);
     r->sums.words += word_memory_words(r->memory);
@@ -66,11 +77,13 @@ add_memory(struct reading *r)
 static enum status
 read_term(void *context, oid id, const struct term *term, struct reason *why)
 {
-    (void)why;
     struct reading *r = context;
     uint64_t stems = 0;
-    if (oid_number(id) >= r->literals->state.next) {
+    if (oid_number(id) >= r->next) {
         return STATUS_END;
+    }
+    if ((oid_number(id) & CANCEL_MASK) == 0) {
+        TRY(go_on(r->cancel, why));
     }
     if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
         const uint64_t length = literals_count_words(r->memory, r->tokenizer, term, &stems);
@@ -87,13 +100,15 @@ read_term(void *context, oid id, const struct term *term, struct reason *why)
 /* ---- what the tree says ---- */
 
 struct walking {
+    struct literals *literals;
     struct sums sums;
-    uint64_t next;
+    uint64_t next;                  /* numbers below */
     uint8_t last[WORD_KEY_MAXIMUM]; /* key */
     size_t last_length;
     uint8_t word_bytes[WORD_MOST];
     struct slice word; /* under way, */
-    uint64_t hash, literals, classes, found, found_classes;
+    uint64_t hash, literals_said, classes, found, found_classes;
+    uint64_t writes; /* of words when its head was read */
 };
 
 static struct slice
@@ -106,7 +121,9 @@ key_slice(const uint8_t *key, size_t length)
 static bool
 end_word(const struct walking *w)
 {
-    return w->literals == w->found && w->classes == w->found_classes;
+    const bool changed = w->writes % 2 != 0 || atomic_load(&w->literals->writes) != w->writes;
+    return changed ? w->literals_said >= w->found && (w->found_classes & ~w->classes) == 0
+                   : w->literals_said == w->found && w->classes == w->found_classes;
 }
 
 static bool
@@ -131,7 +148,8 @@ check_head(struct walking *w, const struct word_run *run)
     memcpy(w->word_bytes, run->word.at, run->word.length);
     w->word = key_slice(w->word_bytes, run->word.length);
     w->hash = fingerprint64(w->word);
-    w->literals = run->literals;
+    w->literals_said = run->literals;
+    w->writes = atomic_load(&w->literals->writes);
     w->classes = run->classes;
     w->found = w->found_classes = 0;
     return true;
@@ -147,10 +165,12 @@ check_run(struct walking *w, const struct word_run *run)
     }
     w->found_classes |= UINT64_C(1) << run->class;
     do {
-        if (!step(w, run, false, postings.number) || postings.number >= w->next) {
+        if (!step(w, run, false, postings.number)) {
             return false;
         }
-        add_posting(&w->sums, w->hash, run->class, postings.number, postings.tagged);
+        if (postings.number < w->next) {
+            add_posting(&w->sums, w->hash, run->class, postings.number << 1 | postings.tagged);
+        }
         w->found++;
     } while (posting_next(&postings));
     return postings.at == postings.end;
@@ -178,51 +198,71 @@ check_block(struct walking *w, const struct fence_cursor *cursor)
     return true;
 }
 
+/* Some blocks from after the last fence on; END at the end. */
 static enum status
-walk_tree(struct literals *literals, struct walking *w, struct reason *why)
+walk_some(struct walking *w, struct fence_cursor *cursor, struct reason *why)
 {
-    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
-    fence_open(cursor, literals->tree, NULL);
-    gate_enter_reading(literals->gate);
-    enum status status = fence_seek(cursor, SLICE("\1"), why);
-    while (status == STATUS_OK && cursor->stored) {
-        if (!check_block(w, cursor)) {
-            status = literals_damaged(why, "a block's words are not in order, or not as many as "
-                                           "their heads say");
-            break;
-        }
+    const bool first = w->last_length == 0;
+    gate_enter_reading(w->literals->gate);
+    enum status status =
+        fence_seek(cursor, first ? SLICE("\1") : key_slice(w->last, w->last_length), why);
+    if (status == STATUS_OK && !first) {
         status = fence_next(cursor, why);
     }
+    for (int i = 0; status == STATUS_OK && i < GATE_BLOCKS; i++) {
+        status = !cursor->stored          ? STATUS_END
+                 : check_block(w, cursor) ? fence_next(cursor, why)
+                                          : literals_damaged(why, "words are not in order, or not "
+                                                                  "as many as their head says");
+    }
     fence_close(cursor);
-    gate_leave(literals->gate);
+    gate_leave(w->literals->gate);
+    return status;
+}
+
+static enum status
+walk_tree(struct walking *w, const atomic_bool *cancel, struct reason *why)
+{
+    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
+    fence_open(cursor, w->literals->tree, NULL);
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK) {
+        status = walk_some(w, cursor, why);
+        if (status == STATUS_OK) {
+            status = go_on(cancel, why);
+        }
+    }
     free(cursor);
     TRY(status == STATUS_END ? STATUS_OK : status);
-    return end_word(w) ? STATUS_OK : literals_damaged(why, "postings of the last word are missing");
+    return end_word(w) ? STATUS_OK
+                       : literals_damaged(why, "the last word has other postings than "
+                                               "its head says");
 }
 
 enum status
-literals_check(struct literals *literals, struct nodes *nodes, uint64_t *count, struct reason *why)
+literals_check(struct literals *literals, struct nodes *nodes, const atomic_bool *cancel,
+               uint64_t *count, struct reason *why)
 {
-    *count = literals->state.literals;
-    if (literals->state.until != 0) {
-        return status_fail(why, STATUS_AGAIN, "words are being written");
-    }
-    struct reading r = {.literals = literals};
+    gate_enter_reading(&literals->memory_gate);
+    const struct literals_state state = literals->state;
+    gate_leave(&literals->memory_gate);
+    *count = state.literals;
+    struct reading r = {.next = state.next, .cancel = cancel};
     r.tokenizer = tokenizer_new();
     r.memory = word_memory_new();
     const enum status status = nodes_walk(nodes, 1, read_term, &r, why);
     add_memory(&r);
     tokenizer_free(r.tokenizer);
-    TRY(status);
-    struct walking w = {.next = literals->state.next};
-    TRY(walk_tree(literals, &w, why));
-    if (w.sums.postings != r.sums.postings || memcmp(w.sums.sum, r.sums.sum, sizeof(w.sums.sum)) != 0) {
-        return status_fail(why, STATUS_CORRUPT,
-                           "tree words: %llu postings are not those of the literals (%llu)",
-                           (unsigned long long)w.sums.postings,
-                           (unsigned long long)r.sums.postings);
+    TRY(status == STATUS_END ? STATUS_OK : status);
+    struct walking w = {.literals = literals, .next = state.next};
+    TRY(walk_tree(&w, cancel, why));
+    if (w.sums.postings != r.sums.postings ||
+        memcmp(w.sums.sum, r.sums.sum, sizeof(w.sums.sum)) != 0) {
+        return status_fail(
+            why, STATUS_CORRUPT, "tree words: %llu postings are not those of the literals (%llu)",
+            (unsigned long long)w.sums.postings, (unsigned long long)r.sums.postings);
     }
-    if (literals->state.literals != r.sums.literals || literals->state.words != r.sums.words) {
+    if (state.literals != r.sums.literals || state.words != r.sums.words) {
         return literals_damaged(why, "its count of literals or of their words is wrong");
     }
     return STATUS_OK;

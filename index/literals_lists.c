@@ -68,9 +68,8 @@ add_memory(struct words_view *view, struct words_key *key)
     gate_enter_reading(&view->literals->memory_gate);
     for (int i = 0; i < 2; i++) {
         struct memory_head head;
-        if (view->memory[i] != NULL && word_memory_find(view->memory[i], key->word, &head) &&
-            head.classes != 0) {
-            key->memory[i] = head.entry;
+        if (view->memory[i] != NULL && word_memory_find(view->memory[i], key->word, &head)) {
+            key->memory[i] = head;
             key->literals += head.literals;
             key->classes |= head.classes;
         }
@@ -87,8 +86,7 @@ words_find(struct words_view *view, struct slice word, struct arena *arena, stru
     *key = NULL;
     found->word = arena_copy(arena, word);
     const size_t length = word_key(word, true, 0, 0, bytes);
-    const enum status status =
-        seek_block(view, slice_of((const char *)bytes, length), false, why);
+    const enum status status = seek_block(view, slice_of((const char *)bytes, length), false, why);
     if (status == STATUS_OK) {
         struct word_block_reader reader;
         word_block_open(&reader, view->cursor.block, view->cursor.block_length);
@@ -137,12 +135,10 @@ static bool
 expand_memory(void *context, const struct memory_head *head)
 {
     struct expansion *e = context;
-    if (head->classes != 0) {
-        struct words_key *key = expand(e, head->word);
-        key->literals = head->literals;
-        key->classes = head->classes;
-        key->memory[e->memory] = head->entry;
-    }
+    struct words_key *key = expand(e, head->word);
+    key->literals = head->literals;
+    key->classes = head->classes;
+    key->memory[e->memory] = *head;
     return true;
 }
 
@@ -239,7 +235,7 @@ join_keys(struct expansion *e)
         last->tree_classes |= key->tree_classes;
         last->block = last->block ? last->block : key->block;
         for (int m = 0; m < 2; m++) {
-            last->memory[m] = last->memory[m] ? last->memory[m] : key->memory[m];
+            last->memory[m] = key->memory[m].postings ? key->memory[m] : last->memory[m];
         }
     }
     e->count = kept;
@@ -309,8 +305,32 @@ find_run(struct words_list *list, const struct words_block *block)
     return false;
 }
 
+static const struct memory_postings *
+memory_postings(struct words_key *key, int memory, struct arena *arena)
+{
+    if (key->postings[memory] == NULL) {
+        const struct memory_head *head = &key->memory[memory];
+        struct memory_postings *postings = arena_alloc(arena, sizeof(*postings));
+        postings->codes = arena_alloc(arena, head->literals * sizeof(*postings->codes));
+        memory_postings_read(postings, head);
+        key->postings[memory] = postings;
+    }
+    return key->postings[memory];
+}
+
+static bool
+next_code(struct words_list *list)
+{
+    if (list->code == list->code_end) {
+        return false;
+    }
+    list->number = *list->code >> 1;
+    list->tagged = *list->code++ & 1;
+    return true;
+}
+
 static void
-next_stage(struct words_view *view, struct words_list *list)
+next_stage(struct words_union *all, struct words_list *list)
 {
     do {
         list->stage++;
@@ -318,21 +338,19 @@ next_stage(struct words_view *view, struct words_list *list)
             list->number = UINT64_MAX;
             return;
         }
-        const struct memory_word *word = list->key->memory[list->stage - LIST_WRITING];
-        list->memory.left = 0;
-        if (word != NULL) {
-            gate_enter_reading(&view->literals->memory_gate);
-            memory_postings_open(&list->memory, word, list->class);
-            gate_leave(&view->literals->memory_gate);
+        const int memory = list->stage - LIST_WRITING;
+        list->code = list->code_end = NULL;
+        if (list->key->memory[memory].classes >> list->class & 1) {
+            const struct memory_postings *postings = memory_postings(list->key, memory, all->arena);
+            list->code = postings->codes + postings->starts[list->class];
+            list->code_end = postings->codes + postings->starts[list->class + 1];
         }
-    } while (!memory_postings_next(&list->memory));
-    list->number = list->memory.number;
-    list->tagged = list->memory.tagged;
+    } while (!next_code(list));
 }
 
 /* To the block with the first number not before this one. */
 static enum status
-load_block(struct words_view *view, struct words_list *list, uint64_t number, struct reason *why)
+load_block(struct words_union *all, struct words_list *list, uint64_t number, struct reason *why)
 {
     uint8_t bytes[WORD_KEY_MAXIMUM];
     const size_t length = word_key(list->key->word, false, list->class, number, bytes);
@@ -343,12 +361,12 @@ load_block(struct words_view *view, struct words_list *list, uint64_t number, st
     }
     bool found = false;
     for (int i = 0; i < 2 && !found; i++) {
-        const enum status status = seek_block(view, key, i > 0, why);
+        const enum status status = seek_block(all->view, key, i > 0, why);
         if (status == STATUS_END) {
             break;
         }
         TRY(status);
-        keep_block(view, list->block);
+        keep_block(all->view, list->block);
         found = find_run(list, list->block);
         while (found && list->number < number) {
             found = posting_next(&list->postings);
@@ -357,63 +375,60 @@ load_block(struct words_view *view, struct words_list *list, uint64_t number, st
         }
     }
     list->number = found ? list->number : UINT64_MAX;
-    if (list->number >= view->next) {
-        next_stage(view, list);
+    if (list->number >= all->view->next) {
+        next_stage(all, list);
     }
     return STATUS_OK;
 }
 
 static enum status
-list_next(struct words_view *view, struct words_list *list, struct reason *why)
+list_next(struct words_union *all, struct words_list *list, struct reason *why)
 {
     if (list->stage == LIST_TREE) {
         if (!posting_next(&list->postings)) {
             if (list->bound == UINT64_MAX) {
-                next_stage(view, list);
+                next_stage(all, list);
                 return STATUS_OK;
             }
-            return load_block(view, list, list->number + 1, why);
+            return load_block(all, list, list->number + 1, why);
         }
         list->number = list->postings.number;
         list->tagged = list->postings.tagged;
-        if (list->number >= view->next) {
-            next_stage(view, list);
+        if (list->number >= all->view->next) {
+            next_stage(all, list);
         }
-    } else if (memory_postings_next(&list->memory)) {
-        list->number = list->memory.number;
-        list->tagged = list->memory.tagged;
-    } else {
-        next_stage(view, list);
+    } else if (!next_code(list)) {
+        next_stage(all, list);
     }
     return STATUS_OK;
 }
 
 static enum status
-list_seek(struct words_view *view, struct words_list *list, uint64_t number, struct reason *why)
+list_seek(struct words_union *all, struct words_list *list, uint64_t number, struct reason *why)
 {
     if (list->stage == LIST_TREE && number > list->bound) {
-        TRY(load_block(view, list, number, why));
+        TRY(load_block(all, list, number, why));
     }
     while (list->number < number) {
-        TRY(list_next(view, list, why));
+        TRY(list_next(all, list, why));
     }
     return STATUS_OK;
 }
 
 static enum status
-list_open(struct words_view *view, struct words_list *list, struct reason *why)
+list_open(struct words_union *all, struct words_list *list, struct reason *why)
 {
     list->stage = LIST_TREE;
     if (!(list->key->tree_classes >> list->class & 1)) {
-        next_stage(view, list);
+        next_stage(all, list);
         return STATUS_OK;
     }
     list->block = list->key->block;
     if (!find_run(list, list->block)) {
-        return load_block(view, list, 0, why);
+        return load_block(all, list, 0, why);
     }
-    if (list->number >= view->next) {
-        next_stage(view, list);
+    if (list->number >= all->view->next) {
+        next_stage(all, list);
     }
     return STATUS_OK;
 }
@@ -421,9 +436,9 @@ list_open(struct words_view *view, struct words_list *list, struct reason *why)
 /* ---- unions ---- */
 
 void
-words_union_init(struct words_union *all, struct words_view *view)
+words_union_init(struct words_union *all, struct words_view *view, struct arena *arena)
 {
-    *all = (struct words_union){.view = view};
+    *all = (struct words_union){.view = view, .arena = arena};
 }
 
 static void
@@ -476,14 +491,14 @@ sink(struct words_union *all)
 }
 
 enum status
-words_union_add(struct words_union *all, const struct words_key *key, unsigned class, double score,
+words_union_add(struct words_union *all, struct words_key *key, unsigned class, double score,
                 struct reason *why)
 {
     struct words_list *list = memory_zero(1, sizeof(*list));
     list->key = key;
     list->class = class;
     list->score = score;
-    const enum status status = list_open(all->view, list, why);
+    const enum status status = list_open(all, list, why);
     if (status != STATUS_OK || list->stage == LIST_END) {
         list_free(list);
         return status;
@@ -504,7 +519,7 @@ words_union_add(struct words_union *all, const struct words_key *key, unsigned c
 static enum status
 move_first(struct words_union *all, uint64_t number, struct reason *why)
 {
-    TRY(list_seek(all->view, all->heap[0], number, why));
+    TRY(list_seek(all, all->heap[0], number, why));
     if (all->heap[0]->stage == LIST_END) {
         list_free(all->heap[0]);
         all->heap[0] = all->heap[--all->count];

@@ -10,7 +10,7 @@
 /* What one search sees, from its beginning to its end. */
 struct words_view {
     struct literals *literals;
-    uint64_t next; /* numbers below are in the tree, */
+    uint64_t next;                 /* numbers below are in the tree, */
     struct word_memory *memory[2]; /* others here: what is being written (or NULL), what waits */
     uint64_t count;                /* literals */
     double length;                 /* words of one on average */
@@ -32,9 +32,10 @@ struct words_key {
     struct slice word;
     uint64_t literals, classes;
     uint64_t tree_classes;
-    const struct memory_word *memory[2];
-    struct words_block *block; /* where the tree has its head; NULL: nowhere */
-    double weight;             /* of its scores */
+    struct memory_head memory[2];         /* without postings: not there */
+    struct memory_postings *postings[2];  /* of it, once needed */
+    struct words_block *block;            /* where the tree has its head; NULL: nowhere */
+    double weight;                        /* of its scores */
     const struct query_phrase *condition; /* must stand in the text, too; NULL: none */
 };
 /* In the arena; *key NULL when the word does not occur. */
@@ -47,7 +48,7 @@ enum status words_find_prefix(struct words_view *view, struct slice prefix, size
 
 /* Postings of a word and class, in order of their numbers. */
 struct words_list {
-    const struct words_key *key;
+    struct words_key *key;
     unsigned class;
     double score;
     uint64_t number; /* where it stands */
@@ -57,19 +58,20 @@ struct words_list {
     uint64_t bound; /* what of the tree is up to here lies in this block */
     struct words_block *block;
     bool own_block;
-    struct memory_postings memory;
+    const uint64_t *code, *code_end; /* of memory: what is still to come */
 };
 
 /* Several lists as one, the least number first. */
 struct words_union {
     struct words_view *view;
+    struct arena *arena;
     struct words_list **heap;
     size_t count, capacity;
 };
-void words_union_init(struct words_union *all, struct words_view *view);
+void words_union_init(struct words_union *all, struct words_view *view, struct arena *arena);
 void words_union_release(struct words_union *all);
 void words_union_reset(struct words_union *all);
-enum status words_union_add(struct words_union *all, const struct words_key *key, unsigned class,
+enum status words_union_add(struct words_union *all, struct words_key *key, unsigned class,
                             double score, struct reason *why);
 /* Goes on to the first number not before this one: all lists, or the first one past its own.
  * *first NULL at the end. */

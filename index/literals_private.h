@@ -30,8 +30,10 @@ struct literals {
     struct word_memory *active, *writing; /* writing: NULL when nothing is */
     uint64_t stems;                       /* set of languages */
 
-    uint64_t next;         /* the first number not in active */
-    uint64_t again_until;  /* after a start: up to here active is what was being written */
+    atomic_uint_fast64_t writes; /* steps begun and ended: odd while one is under way */
+
+    uint64_t next;              /* the first number not in active */
+    uint64_t again_until;       /* after a start: up to here active is what was being written */
     struct memory_head *sorted; /* of writing */
     size_t sorted_count, written;
     struct tokenizer *tokenizer;

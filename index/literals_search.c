@@ -20,15 +20,15 @@ enum {
     WANTED_MOST = 1 << 22
 };
 
-/* As FTS5 and most others have it. */
+/* BM25's, as most have them. */
 static const double saturation = 1.2, by_length = 0.75;
 
 struct group {
     struct words_key **keys;
     size_t count, capacity;
     uint64_t literals;
-    struct words_union all; /* lists of the cell under way, */
-    bool open;              /* once they are needed */
+    struct words_union all;      /* lists of the cell under way, */
+    bool open;                   /* once they are needed */
     double best[LENGTH_CLASSES]; /* scores; 0: none */
 };
 
@@ -311,7 +311,7 @@ has_phrase(struct literals_search *s, const struct hit *hit, const struct query_
 static void
 weigh_classes(struct literals_search *s)
 {
-    for (unsigned class = 0; class < WORD_CLASSES; class ++) {
+    for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
         const double times = count_class_times[class % COUNT_CLASSES];
         const double words = length_class_words[class / COUNT_CLASSES];
         const double norm = saturation * (1 - by_length + by_length * words / s->view.length);
@@ -333,7 +333,7 @@ weigh_group(struct literals_search *s, struct group *group)
         group->best[length] = -1;
     }
     for (size_t i = 0; i < group->count; i++) {
-        for (unsigned class = 0; class < WORD_CLASSES; class ++) {
+        for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
             double *best = &group->best[class / COUNT_CLASSES];
             const double score = group->keys[i]->weight * s->per_class[class];
             if (has_class(group->keys[i], class) && score > *best) {
@@ -380,7 +380,7 @@ make_cells(struct literals_search *s)
     for (size_t g = 0; g < s->excluded.count; g++) {
         weigh_group(s, &s->excluded.at[g]);
     }
-    for (unsigned class = 0; class < WORD_CLASSES; class ++) {
+    for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
         const struct group *leader = &s->wanted.at[0];
         double best = -1;
         for (size_t i = 0; i < leader->count; i++) {
@@ -388,8 +388,7 @@ make_cells(struct literals_search *s)
             best = has_class(leader->keys[i], class) && score > best ? score : best;
         }
         if (best >= 0 && possible[class / COUNT_CLASSES]) {
-            s->cells[s->cell_count++] =
-                (struct cell){class, best + others[class / COUNT_CLASSES]};
+            s->cells[s->cell_count++] = (struct cell){class, best + others[class / COUNT_CLASSES]};
         }
     }
     qsort(s->cells, s->cell_count, sizeof(*s->cells), compare_cells);
@@ -402,7 +401,7 @@ open_lists(struct literals_search *s, const struct group *group, struct words_un
 {
     words_union_reset(all);
     for (size_t i = 0; i < group->count; i++) {
-        const struct words_key *key = group->keys[i];
+        struct words_key *key = group->keys[i];
         for (uint64_t left = key->classes & classes; left != 0; left &= left - 1) {
             const unsigned class = (unsigned)__builtin_ctzll(left);
             TRY(words_union_add(all, key, class, key->weight * s->per_class[class], why));
@@ -426,8 +425,8 @@ struct match {
 
 /* Whether the number stands in the union, with its best score there; the union moves past it. */
 static enum status
-match(struct literals_search *s, struct words_union *all, const struct hit *hit,
-      struct match *best, struct reason *why)
+match(struct literals_search *s, struct words_union *all, const struct hit *hit, struct match *best,
+      struct reason *why)
 {
     const struct words_list *first;
     best->found = false;
@@ -567,8 +566,8 @@ search_cell(struct literals_search *s, const struct cell *cell, struct reason *w
     const struct words_list *first;
     open_cell(s);
     TRY(open_lists(s, leader, &leader->all, UINT64_C(1) << cell->class, why));
-    TRY(open_lists(s, leader, &s->rivals,
-                   same_length(cell->class) & ~(UINT64_C(1) << cell->class), why));
+    TRY(open_lists(s, leader, &s->rivals, same_length(cell->class) & ~(UINT64_C(1) << cell->class),
+                   why));
     TRY(words_union_seek(&leader->all, 0, &first, why));
     while (first != NULL) {
         struct hit hit = {cell->best, first->number, first->tagged};
@@ -624,7 +623,7 @@ static void
 init_unions(struct literals_search *s, struct groups *groups)
 {
     for (size_t g = 0; g < groups->count; g++) {
-        words_union_init(&groups->at[g].all, &s->view);
+        words_union_init(&groups->at[g].all, &s->view, &s->arena);
     }
 }
 
@@ -639,7 +638,7 @@ prepare(struct literals_search *s, struct slice words, struct reason *why)
     }
     init_unions(s, &s->wanted);
     init_unions(s, &s->excluded);
-    words_union_init(&s->rivals, &s->view);
+    words_union_init(&s->rivals, &s->view, &s->arena);
     make_cells(s);
     return search(s, why);
 }

@@ -22,9 +22,11 @@ struct merging {
     struct transaction *transaction;
     struct fence_cursor cursor;
     struct arena arena;
-    size_t word;     /* the next one of memory, */
-    bool head_done;  /* its head is written, */
-    unsigned class;  /* and its classes below this */
+    size_t word;                     /* the next one of memory, */
+    bool head_done;                  /* its head is written, */
+    unsigned class;                  /* and its classes below this; */
+    struct memory_postings postings; /* all it has */
+    size_t code_capacity;
     struct word_run *runs; /* of one block and what comes into it */
     size_t count, capacity;
     bool appended; /* what came stands behind all there was */
@@ -39,30 +41,34 @@ at_word(const struct merging *m)
     return m->word < m->literals->sorted_count ? &m->literals->sorted[m->word] : NULL;
 }
 
-/* The run's postings as one piece in the arena. */
+/* Reads the postings of the word at hand. */
 static void
-copy_postings(struct merging *m, const struct memory_head *head, struct word_run *run)
+read_postings(struct merging *m)
 {
-    struct memory_postings postings;
-    memory_postings_open(&postings, head->entry, run->class);
-    uint8_t *bytes = arena_alloc(&m->arena, VARINT_MAXIMUM * (postings.left + 1));
-    uint8_t *at = bytes;
-    (void)memory_postings_next(&postings);
-    run->first = postings.number << 1 | postings.tagged;
-    for (uint64_t last = postings.number; memory_postings_next(&postings);
-         last = postings.number) {
-        at = varint_put(at, (postings.number - last) << 1 | postings.tagged);
+    const struct memory_head *head = at_word(m);
+    if (head != NULL && head->literals > m->code_capacity) {
+        m->code_capacity = 2 * head->literals;
+        m->postings.codes =
+            memory_resize(m->postings.codes, m->code_capacity, sizeof(*m->postings.codes));
     }
-    run->gaps = slice_of((const char *)bytes, (size_t)(at - bytes));
+    if (head != NULL) {
+        memory_postings_read(&m->postings, head);
+    }
 }
 
-static uint64_t
-first_number(const struct memory_head *head, unsigned class)
+/* The run's postings as one piece in the arena. */
+static void
+copy_postings(struct merging *m, struct word_run *run)
 {
-    struct memory_postings postings;
-    memory_postings_open(&postings, head->entry, class);
-    (void)memory_postings_next(&postings);
-    return postings.number;
+    const uint64_t *codes = m->postings.codes + m->postings.starts[run->class];
+    const size_t count = m->postings.starts[run->class + 1] - m->postings.starts[run->class];
+    uint8_t *bytes = arena_alloc(&m->arena, VARINT_MAXIMUM * count);
+    uint8_t *at = bytes;
+    run->first = codes[0];
+    for (size_t i = 1; i < count; i++) {
+        at = varint_put(at, codes[i] - (codes[i - 1] & ~UINT64_C(1)));
+    }
+    run->gaps = slice_of((const char *)bytes, (size_t)(at - bytes));
 }
 
 /* What comes next from memory and its key; false when nothing is left. */
@@ -80,7 +86,7 @@ peek(const struct merging *m, struct word_run *run, uint8_t key[WORD_KEY_MAXIMUM
         run->classes = head->classes;
     } else {
         run->class = m->class;
-        number = first_number(head, m->class);
+        number = m->postings.codes[m->postings.starts[m->class]] >> 1;
     }
     *length = word_key(run->word, run->head, run->class, number, key);
     return true;
@@ -93,12 +99,13 @@ advance(struct merging *m)
     m->class = m->head_done ? m->class + 1 : 0;
     m->head_done = true;
     while (m->class < WORD_CLASSES && !(head->classes >> m->class & 1)) {
-        m->class ++;
+        m->class += 1;
     }
     if (m->class >= WORD_CLASSES) {
         m->word++;
         m->head_done = false;
         m->class = 0;
+        read_postings(m);
     }
 }
 
@@ -135,7 +142,7 @@ join(struct merging *m, struct word_run *old, const struct memory_head *head)
         return;
     }
     struct word_run new = {.class = old->class};
-    copy_postings(m, head, &new);
+    copy_postings(m, &new);
     const uint64_t gap = new.first - (word_run_last(old) << 1);
     uint8_t *bytes = arena_alloc(&m->arena, old->gaps.length + VARINT_MAXIMUM + new.gaps.length);
     memcpy(bytes, old->gaps.at, old->gaps.length);
@@ -160,8 +167,8 @@ gather(struct merging *m, struct reason *why)
         uint8_t key[WORD_KEY_MAXIMUM];
         size_t length = 0;
         const struct memory_head *head = at_word(m);
-        const bool more = new < RUNS_AT_ONCE && m->arena.used < BYTES_AT_ONCE &&
-                          peek(m, &run, key, &length) &&
+        const bool more = new < RUNS_AT_ONCE &&
+                          m->arena.used < BYTES_AT_ONCE &&peek(m, &run, key, &length) &&
                           slice_compare(slice_of((const char *)key, length), fence) <= 0;
         if (!old && !more) {
             break;
@@ -180,12 +187,12 @@ gather(struct merging *m, struct reason *why)
         } else {
             m->appended = m->appended && !old;
             if (!run.head) {
-                copy_postings(m, head, &run);
+                copy_postings(m, &run);
             }
             (void)add_run(m, &run);
         }
         if (comparison >= 0) {
-            new++;
+            new ++;
             advance(m);
         }
     }
@@ -261,8 +268,7 @@ literals_to_write(const struct literals *literals, bool all)
 static bool
 is_after(const struct memory_head *head, const struct literals_state *state)
 {
-    return slice_compare(head->word,
-                         slice_of((const char *)state->done, state->done_length)) > 0;
+    return slice_compare(head->word, slice_of((const char *)state->done, state->done_length)) > 0;
 }
 
 /* What waits is written from now on, what comes waits in a new memory. */
@@ -349,6 +355,8 @@ literals_write_step(struct literals *literals, struct reason *why)
     m->word = literals->written;
     arena_init(&m->arena, 0);
     fence_open(&m->cursor, literals->tree, transaction);
+    read_postings(m);
+    atomic_fetch_add(&literals->writes, 1);
     enum status status = merge_some(m, why);
     struct literals_state state;
     gate_enter_writing(literals->gate);
@@ -361,12 +369,14 @@ literals_write_step(struct literals *literals, struct reason *why)
     } else {
         transaction_abort(transaction);
     }
+    atomic_fetch_add(&literals->writes, 1);
     gate_leave(literals->gate);
     if (status == STATUS_OK) {
         end_step(literals, &state, m->word);
     }
     arena_release(&m->arena);
     free(m->runs);
+    free(m->postings.codes);
     free(m);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { MEBIBYTE = 1 << 20 };
+enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
 
 void
 partition_options_default(struct partition_options *options, const char *folder)
@@ -15,6 +15,7 @@ partition_options_default(struct partition_options *options, const char *folder)
     *options = (struct partition_options){.folder = folder,
                                           .cache_bytes = (uint64_t)256 * MEBIBYTE,
                                           .term_memory = (uint64_t)64 * MEBIBYTE,
+                                          .words_memory = (uint64_t)64 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
                                           .change_bytes = (uint64_t)32 * MEBIBYTE,
@@ -23,48 +24,105 @@ partition_options_default(struct partition_options *options, const char *folder)
 
 /* ---- the keeper: keyword index and checkpoints ---- */
 
+/* What it is to do. */
+struct duty {
+    uint64_t limit; /* terms below */
+    bool checkpoint;
+    bool write; /* words from memory, though there is room */
+};
+
+/* Between two batches. AGAIN: no room on the disk now. */
 static enum status
-keep(struct partition *partition, uint64_t limit, bool checkpoint, struct reason *why)
+write_words(struct partition *partition, struct reason *why)
 {
-    bool done = false;
-    pthread_mutex_lock(&partition->keeping);
-    enum status status = literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon),
-                                           limit, &done, why);
-    pthread_mutex_unlock(&partition->keeping);
-    if (status == STATUS_OK && checkpoint) {
-        status = environment_checkpoint(partition->environment, false, why);
+    pthread_mutex_lock(&partition->writer);
+    const enum status status = literals_write_step(partition->literals, why);
+    pthread_mutex_unlock(&partition->writer);
+    return status == STATUS_FULL ? STATUS_AGAIN : status;
+}
+
+static enum status
+keep(struct partition *partition, const struct duty *duty, struct reason *why)
+{
+    TRY(literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon), duty->limit,
+                          why));
+    if (literals_to_write(partition->literals, duty->write)) {
+        TRY(write_words(partition, why));
     }
-    return status;
+    return duty->checkpoint ? environment_checkpoint(partition->environment, false, why)
+                            : STATUS_OK;
+}
+
+/* Until woken; false after so long. */
+static bool
+wait_for_work(struct partition *partition, unsigned seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    return pthread_cond_timedwait(&partition->wake, &partition->mutex, &until) == 0;
+}
+
+/* Whether words that have room in memory are to be written. */
+static bool
+wants_words(const struct partition *partition, bool idle)
+{
+    return idle || partition->stopping ||
+           (partition->literals_written < partition->words_until &&
+            partition->literals_next >= partition->words_until);
+}
+
+static bool
+is_done(const struct partition *partition, bool all)
+{
+    return partition->literals_next == partition->totals.terms + 1 && !partition->checkpoint_due &&
+           !literals_to_write(partition->literals, all);
+}
+
+/* After a failure; false when the keeper cannot go on. */
+static bool
+note_failure(struct partition *partition, enum status status, const struct reason *why)
+{
+    if (status == STATUS_AGAIN && !partition->stopping) {
+        log_warning("index keeper waits", "why=%s", why->text);
+        partition->words_until = 0;
+        pthread_cond_broadcast(&partition->settled);
+        (void)wait_for_work(partition, DISK_WAIT_S);
+        return true;
+    }
+    log_error("index keeper failed", "why=%s", why->text);
+    partition->failed = status;
+    partition->failure = *why;
+    return false;
 }
 
 static void *
 keeper(void *argument)
 {
     struct partition *partition = argument;
+    bool idle = false;
+    bool well = true;
     pthread_mutex_lock(&partition->mutex);
-    while (partition->failed == STATUS_OK) {
-        const uint64_t limit = partition->totals.terms + 1;
-        const bool work = partition->literals_next != limit || partition->checkpoint_due;
-        if (!work) {
+    while (well) {
+        const bool all = wants_words(partition, idle);
+        if (is_done(partition, all)) {
             pthread_cond_broadcast(&partition->settled);
             if (partition->stopping) {
                 break;
             }
-            pthread_cond_wait(&partition->wake, &partition->mutex);
+            idle = !wait_for_work(partition, IDLE_S);
             continue;
         }
-        const bool checkpoint = partition->checkpoint_due;
+        const struct duty duty = {partition->totals.terms + 1, partition->checkpoint_due, all};
         partition->checkpoint_due = false;
         pthread_mutex_unlock(&partition->mutex);
         struct reason why = {""};
-        const enum status status = keep(partition, limit, checkpoint, &why);
+        const enum status status = keep(partition, &duty, &why);
         pthread_mutex_lock(&partition->mutex);
         partition->literals_next = literals_next(partition->literals);
-        if (status != STATUS_OK) {
-            log_error("index keeper failed", "why=%s", why.text);
-            partition->failed = status;
-            partition->failure = why;
-        }
+        partition->literals_written = literals_written(partition->literals);
+        pthread_cond_broadcast(&partition->settled);
+        well = status == STATUS_OK || note_failure(partition, status, &why);
     }
     pthread_cond_broadcast(&partition->settled);
     pthread_mutex_unlock(&partition->mutex);
@@ -122,6 +180,21 @@ partition_settle(struct partition *partition, struct reason *why)
     return partition_health(partition, why);
 }
 
+enum status
+partition_write_words(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const uint64_t until = partition->totals.terms + 1;
+    partition->words_until = until > partition->words_until ? until : partition->words_until;
+    pthread_cond_signal(&partition->wake);
+    while (partition->literals_written < until && partition->words_until >= until &&
+           partition->failed == STATUS_OK) {
+        pthread_cond_wait(&partition->settled, &partition->mutex);
+    }
+    pthread_mutex_unlock(&partition->mutex);
+    return partition_health(partition, why);
+}
+
 /* ---- life ---- */
 
 static enum status
@@ -147,8 +220,10 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(lexicon_open(&partition->lexicon, partition->environment, &partition->gate,
                      options->term_memory, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
-    TRY(literals_open(&partition->literals, options->folder, why));
+    TRY(literals_open(&partition->literals, partition->environment, &partition->gate,
+                      options->words_memory, why));
     partition->literals_next = literals_next(partition->literals);
+    partition->literals_written = literals_written(partition->literals);
     if (pthread_create(&partition->keeper, NULL, keeper, partition) != 0) {
         return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
     }
@@ -166,7 +241,6 @@ partition_open(struct partition **result, const struct partition_options *option
     pthread_mutex_init(&partition->mutex, NULL);
     pthread_mutex_init(&partition->writer, NULL);
     pthread_mutex_init(&partition->care, NULL);
-    pthread_mutex_init(&partition->keeping, NULL);
     pthread_cond_init(&partition->wake, NULL);
     pthread_cond_init(&partition->settled, NULL);
     partition->folder = memory_string(options->folder);
@@ -207,7 +281,6 @@ partition_close(struct partition *partition)
     pthread_mutex_destroy(&partition->mutex);
     pthread_mutex_destroy(&partition->writer);
     pthread_mutex_destroy(&partition->care);
-    pthread_mutex_destroy(&partition->keeping);
     gate_release(&partition->gate);
     free(partition->folder);
     free(partition);

@@ -30,7 +30,8 @@ struct partition {
     enum status failed; /* of the keeper; its reason: */
     struct reason failure;
     pthread_cond_t wake, settled;
-    uint64_t literals_next;
+    uint64_t literals_next, literals_written;
+    uint64_t words_until; /* wanted of literals_written */
     bool checkpoint_due;
 
     /* Held by a batch while it writes, by verify for moments. */
@@ -39,14 +40,16 @@ struct partition {
     /* Of backup and compact: one at a time. */
     pthread_mutex_t care;
 
-    struct literals *literals; /* the keeper's, */
-    pthread_mutex_t keeping;   /* and with this held that of care */
+    struct literals *literals; /* the keeper's; searches open their own view */
     pthread_t keeper;
     bool keeper_runs;
 };
 
 /* OK while the keeper is well. */
 enum status partition_health(struct partition *partition, struct reason *why);
+/* Waits until no words of what is committed are in memory alone, or the disk is full. Not with
+ * `writer` held. */
+enum status partition_write_words(struct partition *partition, struct reason *why);
 /* The writer tells of a commit. */
 void partition_committed(struct partition *partition, const struct totals *totals);
 

@@ -7,6 +7,7 @@
 struct text_scan {
     struct partition_reader *reader;
     struct literals_search *search;
+    uint32_t left; /* to be given */
 };
 
 /* The source's scan is the trees' scan. */
@@ -95,12 +96,11 @@ source_search(void *context, struct slice words, uint32_t most, struct text_scan
     struct text_scan *opened = memory_alloc(sizeof(*opened));
     opened->reader = reader;
     opened->search = NULL;
-    enum status status = literals_search_open(&opened->search, reader->partition->folder, why);
-    if (status == STATUS_OK) {
-        status = literals_search_start(opened->search, words, most, why);
-    }
+    opened->left = most;
+    const enum status status =
+        literals_search_open(&opened->search, reader->partition->literals,
+                             lexicon_nodes(reader->partition->lexicon), words, most, why);
     if (status != STATUS_OK) {
-        literals_search_close(opened->search);
         free(opened);
         return status;
     }
@@ -131,7 +131,8 @@ source_search_next(struct text_scan *scan, oid *literal, double *score, bool *en
     *end = false;
     bool live = false;
     while (!live) {
-        const enum status status = literals_search_next(scan->search, literal, score, why);
+        const enum status status =
+            scan->left > 0 ? literals_search_next(scan->search, literal, score, why) : STATUS_END;
         if (status == STATUS_END) {
             *end = true;
             return STATUS_OK;
@@ -139,6 +140,7 @@ source_search_next(struct text_scan *scan, oid *literal, double *score, bool *en
         TRY(status);
         TRY(is_live(scan->reader, *literal, &live, why));
     }
+    scan->left--;
     return STATUS_OK;
 }
 

@@ -147,7 +147,7 @@ kind_of(UChar32 c)
         return DROPPED;
     }
     const int count = fold(c, folded);
-    return count == 0                                                          ? DROPPED
+    return count == 0                                                           ? DROPPED
            : count == 1 && folded[0] < TABLE && script_kind(folded[0]) == PARTS ? (int)folded[0]
            : count == 1 && folded[0] < TABLE ? script_kind(folded[0])
                                              : SEVERAL;
@@ -391,9 +391,9 @@ take_word(struct splitting *s, int32_t at)
         at = next;
     }
     if (word.length > 0) {
-        const struct token token = {
-            grown(&word), slice_of((const char *)s->text + begin, (size_t)(at - begin)),
-            TOKEN_WORD, ascii};
+        const struct token token = {grown(&word),
+                                    slice_of((const char *)s->text + begin, (size_t)(at - begin)),
+                                    TOKEN_WORD, ascii};
         s->go_on = s->take(s->context, &token);
     }
     return at;
@@ -454,10 +454,9 @@ tokenizer_free(struct tokenizer *tokenizer)
 /* ---- stems ---- */
 
 /* Their place is their number, which is not stored; their letters are. */
-static const char *const stem_languages[] = {"ar", "ca", "da", "de", "el", "en", "es", "eu", "fi",
-                                             "fr", "ga", "hi", "hu", "hy", "id", "it", "lt", "ne",
-                                             "nl", "no", "pt", "ro", "ru", "sr", "sv", "ta", "tr",
-                                             "yi"};
+static const char *const stem_languages[] = {
+    "ar", "ca", "da", "de", "el", "en", "es", "eu", "fi", "fr", "ga", "hi", "hu", "hy",
+    "id", "it", "lt", "ne", "nl", "no", "pt", "ro", "ru", "sr", "sv", "ta", "tr", "yi"};
 enum { STEM_LANGUAGES = sizeof(stem_languages) / sizeof(stem_languages[0]) };
 _Static_assert((int)STEM_LANGUAGES <= (int)STEM_LANGUAGE_MOST, "a set of languages is 64 bits");
 

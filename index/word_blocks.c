@@ -192,8 +192,7 @@ added(struct word_block_writer *writer, uint8_t *at, const struct word_run *run,
     writer->at = at;
     writer->word = run->word;
     writer->any = true;
-    writer->last_key_length =
-        word_key(run->word, run->head, run->class, number, writer->last_key);
+    writer->last_key_length = word_key(run->word, run->head, run->class, number, writer->last_key);
 }
 
 /* What of the gaps fits into the room; *last becomes the number of the last posting taken. */
@@ -248,7 +247,7 @@ word_block_add(struct word_block_writer *writer, struct word_run *run)
     if (taken == run->gaps.length) {
         return true;
     }
-    uint64_t gap;
+    uint64_t gap = 0;
     const uint8_t *rest = (const uint8_t *)run->gaps.at + taken;
     const uint8_t *end = (const uint8_t *)run->gaps.at + run->gaps.length;
     const uint8_t *next = varint_get(rest, end, &gap);

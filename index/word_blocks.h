@@ -30,7 +30,7 @@ struct word_run {
     uint64_t literals; /* head: that have the word */
     uint64_t classes;  /* head: a bit for each class there is */
     unsigned class;
-    uint64_t first; /* code of the first posting: number * 2 + 1 if it has a language */
+    uint64_t first;    /* code of the first posting: number * 2 + 1 if it has a language */
     struct slice gaps; /* of the others */
 };
 

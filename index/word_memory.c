@@ -11,37 +11,29 @@ enum {
     BLOCK = 256 << 10,
     FIRST_SLOTS = 1 << 12,
     STARTS = 1 << 16, /* words by their first two bytes */
-    FIRST_CHUNK = 8,
+    FIRST_CHUNK = 16,
     CHUNK_MOST = 240
 };
 
-/* Codes of gaps, one after the other; a code is never 0, so a 0 where one would begin, like the
- * end, says that the next chunk goes on. */
+/* For each posting a varint (gap * 2, + 1 if it has a language) and the class + 1; where a class
+ * would stand before it, a 0, like the end, says that the next chunk goes on. */
 struct memory_chunk {
     struct memory_chunk *next;
     uint32_t size;
     uint8_t bytes[];
 };
 
-struct memory_list {
-    struct memory_list *next; /* of a greater class */
-    struct memory_chunk *first, *last;
-    uint64_t number; /* the last one */
-    uint32_t count;
-    uint16_t used; /* of the last chunk */
-    uint8_t class;
-};
-
 struct memory_word {
     struct memory_word *start; /* next with the same two bytes */
-    struct memory_list *lists;
-    struct memory_word *stem;
+    struct memory_chunk *first, *last;
+    uint64_t number; /* of the last posting */
     uint64_t classes;
     uint32_t literals;
     uint32_t times; /* in the literal under way */
-    uint32_t hash;
-    int8_t stem_language;
+    uint16_t used;  /* of the last chunk */
     uint8_t length;
+    int8_t stem_language;
+    struct memory_word *stem;
     char text[];
 };
 
@@ -177,8 +169,9 @@ static struct slot *
 find(const struct word_memory *memory, struct slice word, uint32_t hash)
 {
     size_t at = hash & (memory->slot_count - 1);
-    while (memory->slots[at].word != NULL && (memory->slots[at].hash != hash ||
-                                              !slice_equal(text_of(memory->slots[at].word), word))) {
+    while (
+        memory->slots[at].word != NULL &&
+        (memory->slots[at].hash != hash || !slice_equal(text_of(memory->slots[at].word), word))) {
         at = (at + 1) & (memory->slot_count - 1);
     }
     return &memory->slots[at];
@@ -209,10 +202,13 @@ word_memory_count_again(struct word_memory *memory, struct memory_word *word)
     if (word->times++ > 0) {
         return;
     }
+    if (word->last != NULL) {
+        __builtin_prefetch(word->last->bytes + word->used, 1);
+    }
     if (memory->counted_count == memory->counted_capacity) {
         memory->counted_capacity = memory->counted_capacity ? 2 * memory->counted_capacity : 256;
-        memory->counted = memory_resize(memory->counted, memory->counted_capacity,
-                                        sizeof(struct memory_word *));
+        memory->counted =
+            memory_resize(memory->counted, memory->counted_capacity, sizeof(struct memory_word *));
     }
     memory->counted[memory->counted_count++] = word;
 }
@@ -224,7 +220,6 @@ word_memory_count(struct word_memory *memory, struct slice word)
     struct slot *slot = find(memory, word, hash);
     if (slot->word == NULL) {
         struct memory_word *entry = allocate(memory, sizeof(*entry) + word.length);
-        entry->hash = hash;
         entry->stem_language = -1;
         entry->length = (uint8_t)word.length;
         memcpy(entry->text, word.at, word.length);
@@ -257,47 +252,37 @@ memory_word_keep_stem(struct memory_word *word, int language, struct memory_word
 
 /* ---- postings ---- */
 
-static struct memory_chunk *
-new_chunk(struct word_memory *memory, uint32_t size)
+static void
+add_chunk(struct word_memory *memory, struct memory_word *word, uint32_t size)
 {
     struct memory_chunk *chunk = allocate(memory, sizeof(*chunk) + size);
     chunk->size = size;
-    return chunk;
-}
-
-static struct memory_list *
-list_of(struct word_memory *memory, struct memory_word *word, unsigned class)
-{
-    struct memory_list **link = &word->lists;
-    while (*link != NULL && (*link)->class < class) {
-        link = &(*link)->next;
+    if (word->last != NULL) {
+        word->last->next = chunk;
+    } else {
+        word->first = chunk;
     }
-    if (*link == NULL || (*link)->class != class) {
-        struct memory_list *list = allocate(memory, sizeof(*list));
-        list->class = (uint8_t)class;
-        list->first = list->last = new_chunk(memory, FIRST_CHUNK);
-        list->next = *link;
-        *link = list;
-        word->classes |= (uint64_t)1 << class;
-    }
-    return *link;
+    word->last = chunk;
+    word->used = 0;
 }
 
 static void
-add_posting(struct word_memory *memory, struct memory_list *list, uint64_t number, bool tagged)
+add_posting(struct word_memory *memory, struct memory_word *word, unsigned class, uint64_t number,
+            bool tagged)
 {
-    const uint64_t code = (number - list->number) << 1 | tagged;
-    const unsigned size = varint_size(code);
-    if (list->used + size > list->last->size) {
-        const uint32_t twice = 2 * list->last->size;
-        list->last->next = new_chunk(memory, twice < CHUNK_MOST ? twice : CHUNK_MOST);
-        list->last = list->last->next;
-        list->used = 0;
+    const uint64_t code = (number - word->number) << 1 | tagged;
+    const unsigned size = 1 + varint_size(code);
+    if (word->last == NULL || word->used + size > word->last->size) {
+        const uint32_t twice = word->last ? 2 * word->last->size : FIRST_CHUNK;
+        add_chunk(memory, word, twice < CHUNK_MOST ? twice : CHUNK_MOST);
     }
-    (void)varint_put(list->last->bytes + list->used, code);
-    list->used = (uint16_t)(list->used + size);
-    list->number = number;
-    list->count++;
+    uint8_t *at = word->last->bytes + word->used;
+    *at = (uint8_t)(1 + class);
+    (void)varint_put(at + 1, code);
+    word->used = (uint16_t)(word->used + size);
+    word->number = number;
+    word->classes |= UINT64_C(1) << class;
+    word->literals++;
 }
 
 void
@@ -305,8 +290,7 @@ word_memory_end_literal(struct word_memory *memory, uint64_t number, bool tagged
 {
     for (size_t i = 0; i < memory->counted_count; i++) {
         struct memory_word *word = memory->counted[i];
-        add_posting(memory, list_of(memory, word, word_class(length, word->times)), number, tagged);
-        word->literals++;
+        add_posting(memory, word, word_class(length, word->times), number, tagged);
         word->times = 0;
     }
     memory->counted_count = 0;
@@ -319,14 +303,14 @@ word_memory_end_literal(struct word_memory *memory, uint64_t number, bool tagged
 static struct memory_head
 head_of(const struct memory_word *word)
 {
-    return (struct memory_head){text_of(word), word->literals, word->classes, word};
+    return (struct memory_head){text_of(word), word->literals, word->classes, word->first};
 }
 
 bool
 word_memory_find(const struct word_memory *memory, struct slice word, struct memory_head *head)
 {
     const struct slot *slot = find(memory, word, hash_of(word));
-    if (slot->word == NULL) {
+    if (slot->word == NULL || slot->word->literals == 0) {
         return false;
     }
     *head = head_of(slot->word);
@@ -342,47 +326,65 @@ word_memory_prefix(const struct word_memory *memory, struct slice prefix, word_m
     for (size_t i = first; i < first + count; i++) {
         for (const struct memory_word *word = memory->starts[i]; word != NULL; word = word->start) {
             const struct memory_head head = head_of(word);
-            if (slice_starts(head.word, prefix) && !visit(context, &head)) {
+            if (word->literals > 0 && slice_starts(head.word, prefix) && !visit(context, &head)) {
                 return;
             }
         }
     }
 }
 
-void
-memory_postings_open(struct memory_postings *postings, const struct memory_word *word,
-                     unsigned class)
+struct chunk_reader {
+    const struct memory_chunk *chunk;
+    const uint8_t *at, *end;
+    uint64_t number;
+    bool tagged;
+    unsigned class;
+};
+
+static void
+chunk_reader_open(struct chunk_reader *reader, const struct memory_head *head)
 {
-    const struct memory_list *list = word->lists;
-    while (list != NULL && list->class < class) {
-        list = list->next;
-    }
-    *postings = (struct memory_postings){0};
-    if (list != NULL && list->class == class) {
-        postings->chunk = list->first;
-        postings->at = list->first->bytes;
-        postings->end = postings->at + list->first->size;
-        postings->left = list->count;
-    }
+    reader->chunk = head->postings;
+    reader->at = reader->chunk->bytes;
+    reader->end = reader->at + reader->chunk->size;
+    reader->number = 0;
 }
 
-bool
-memory_postings_next(struct memory_postings *postings)
+/* Not past the last posting. */
+static void
+chunk_reader_next(struct chunk_reader *reader)
 {
-    if (postings->left == 0) {
-        return false;
+    if (reader->at == reader->end || *reader->at == 0) {
+        reader->chunk = reader->chunk->next;
+        reader->at = reader->chunk->bytes;
+        reader->end = reader->at + reader->chunk->size;
     }
-    if (postings->at == postings->end || *postings->at == 0) {
-        postings->chunk = postings->chunk->next;
-        postings->at = postings->chunk->bytes;
-        postings->end = postings->at + postings->chunk->size;
+    uint64_t code = 0;
+    reader->class = *reader->at - 1U;
+    reader->at = varint_get(reader->at + 1, reader->end, &code);
+    reader->number += code >> 1;
+    reader->tagged = code & 1;
+}
+
+void
+memory_postings_read(struct memory_postings *postings, const struct memory_head *head)
+{
+    struct chunk_reader reader;
+    uint32_t ends[WORD_CLASSES + 1] = {0};
+    chunk_reader_open(&reader, head);
+    for (uint64_t i = 0; i < head->literals; i++) {
+        chunk_reader_next(&reader);
+        ends[reader.class + 1]++;
     }
-    uint64_t code;
-    postings->at = varint_get(postings->at, postings->end, &code);
-    postings->number += code >> 1;
-    postings->tagged = code & 1;
-    postings->left--;
-    return true;
+    for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
+        ends[class + 1] += ends[class];
+    }
+    memcpy(postings->starts, ends, sizeof(ends));
+    chunk_reader_open(&reader, head);
+    for (uint64_t i = 0; i < head->literals; i++) {
+        chunk_reader_next(&reader);
+        postings->codes[ends[reader.class]++] = reader.number << 1 | reader.tagged;
+    }
 }
 
 /* ---- writing out ---- */

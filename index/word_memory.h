@@ -36,7 +36,7 @@ void word_memory_end_literal(struct word_memory *memory, uint64_t number, bool t
 struct memory_head {
     struct slice word;
     uint64_t literals, classes;
-    const struct memory_word *entry;
+    const struct memory_chunk *postings;
 };
 bool word_memory_find(const struct word_memory *memory, struct slice word,
                       struct memory_head *head);
@@ -45,16 +45,13 @@ typedef bool word_memory_visit(void *context, const struct memory_head *head);
 void word_memory_prefix(const struct word_memory *memory, struct slice prefix,
                         word_memory_visit *visit, void *context);
 
-/* The postings of a class as they are at the time of the call. */
+/* The postings there were when the head was read: codes (number * 2 + 1 if it has a language) of
+ * class c are those from starts[c] to starts[c + 1], ascending. codes: room for head->literals. */
 struct memory_postings {
-    const struct memory_chunk *chunk;
-    const uint8_t *at, *end;
-    uint64_t left, number;
-    bool tagged;
+    uint64_t *codes;
+    uint32_t starts[WORD_CLASSES + 1];
 };
-void memory_postings_open(struct memory_postings *postings, const struct memory_word *word,
-                          unsigned class);
-bool memory_postings_next(struct memory_postings *postings);
+void memory_postings_read(struct memory_postings *postings, const struct memory_head *head);
 
 /* ---- writing out: nothing is added any more ---- */
 

@@ -158,6 +158,5 @@ word_query_parse(struct query_item **items, struct slice text, struct tokenizer 
     if (p.too_many) {
         return status_fail(why, STATUS_LIMIT, "a search of more than %d words", QUERY_WORDS_MOST);
     }
-    return any ? STATUS_OK
-               : status_fail(why, STATUS_BAD_INPUT, "there is no word to search for");
+    return any ? STATUS_OK : status_fail(why, STATUS_BAD_INPUT, "there is no word to search for");
 }

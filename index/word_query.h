@@ -13,8 +13,8 @@ enum { QUERY_WORDS_MOST = 64 };
 struct query_phrase {
     struct token *words; /* at least one */
     size_t count;
-    bool prefix; /* the last one is the beginning of a word */
-    bool exact;  /* not by its stem */
+    bool prefix;                /* the last one is the beginning of a word */
+    bool exact;                 /* not by its stem */
     struct query_phrase *other; /* OR */
 };
 
