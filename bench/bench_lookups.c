@@ -14,6 +14,7 @@
  * files' pages are dropped from the system's memory.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -73,15 +74,17 @@ take_answer(struct bench *bench, struct cursor *cursor, struct reason *why)
     enum { WAIT_MS = 60000, PIECE = 512 << 10 };
     bool end = false;
     while (!end) {
-        struct pollfd wait = {.fd = bench->event, .events = POLLIN};
-        uint64_t count;
-        (void)poll(&wait, 1, WAIT_MS);
-        (void)!read(bench->event, &count, sizeof(count));
-        const enum status status =
+        enum status status =
             cursor_read(cursor, bench->answer.length, PIECE, &bench->answer, &end, why);
-        if (status != STATUS_OK && status != STATUS_AGAIN) {
-            return status;
+        if (status == STATUS_AGAIN) {
+            struct pollfd wait = {.fd = bench->event, .events = POLLIN};
+            uint64_t count;
+            (void)poll(&wait, 1, WAIT_MS);
+            status = read(bench->event, &count, sizeof(count)) < 0 && errno != EAGAIN
+                         ? status_fail_errno(why, "cannot wait for an answer")
+                         : STATUS_OK;
         }
+        TRY(status);
     }
     return STATUS_OK;
 }
