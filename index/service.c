@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -417,7 +418,8 @@ service_start(struct service **result, struct partition *partition,
     struct service *service = memory_zero(1, sizeof(*service));
     service->partition = partition;
     service->options = *options;
-    service->next_cursor = 1;
+    /* A client that asks on after a restart must not meet another one's cursor. */
+    randombytes_buf(&service->next_cursor, sizeof(service->next_cursor));
     service->turns = cursor_turns_new(options->query_threads);
     service->sessions = sessions_new(partition, options->cursors);
     service->slots = memory_zero(options->cursors, sizeof(*service->slots));
