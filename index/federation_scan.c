@@ -285,17 +285,19 @@ end_share(struct share *share)
     }
 }
 
-/* Takes a piece that has come. AGAIN: none has. */
+/* Takes a piece; *came: there was one, or the end, or a failure. The failure may be AGAIN: what is
+ * still to come is asked for. */
 static enum status
-take_piece(struct quad_scan *scan, size_t partition, struct reason *why)
+take_piece(struct quad_scan *scan, size_t partition, bool *came, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
     struct index_client *client = scan->federation->client;
     struct reason what = {""};
     struct slice bytes;
     enum status status = stream_take(&share->stream, &bytes, &what);
-    if (status == STATUS_AGAIN) {
-        return status;
+    *came = status != STATUS_AGAIN || share->stream.call == NULL;
+    if (!*came) {
+        return STATUS_OK;
     }
     const size_t left = share->text.length - share->at;
     if (status == STATUS_OK) {
@@ -321,13 +323,10 @@ static enum status
 look(struct quad_scan *scan, size_t partition, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
-    while (share->open && !share->has_row) {
+    for (bool came = true; came && share->open && !share->has_row;) {
         TRY(read_row(scan, partition, why));
         if (!share->has_row) {
-            const enum status status = take_piece(scan, partition, why);
-            if (status != STATUS_OK) {
-                return status == STATUS_AGAIN ? STATUS_OK : status;
-            }
+            TRY(take_piece(scan, partition, &came, why));
         }
     }
     return STATUS_OK;
