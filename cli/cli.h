@@ -108,6 +108,8 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(detect, "say which type a file has")                                       \
     X(transform, "turn a file into N-Quads")                                     \
     X(transforms, "list the transforms of the registry, or test them")           \
+    X(plan, "say how a host's datasets are best had, and what that saves")       \
+    X(sitemap, "check a publisher's sitemap and say what to mend")               \
     X(slice, "cut a dataset into the documents that describe its resources")     \
     X(replay, "transform archived documents again, without fetching")            \
     X(report, "tell publishers what was found in their pages, and what to mend") \

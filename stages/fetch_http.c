@@ -388,6 +388,7 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
     transfer->started_ms = clock_wall_ms();
     transfer->started_monotonic_ms = clock_monotonic_ms();
     curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
+    curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
                      secure ? http->connect_https : http->connect_http);
     set_headers(http, transfer, request);

@@ -76,6 +76,7 @@ struct fetch_request {
     struct slice etag;          /* If-None-Match; empty: none */
     struct slice last_modified; /* If-Modified-Since; empty: none */
     size_t size;                /* most bytes of body; 0: fetch.size */
+    bool head;                  /* a HEAD request: no body */
     bool resource;              /* asks by fetch.accept_resource instead of fetch.accept */
     fetch_done *done;
     void *context;
