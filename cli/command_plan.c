@@ -334,7 +334,7 @@ command_sitemap(int argc, char **argv)
         .description =
             "Fetches the sitemap, those that it names, and the heads of the dumps of its datasets, "
             "and prints what is wrong: errors, which lose something, and quirks, which are "
-            "understood all the same. Claims on other people's URIs are errors. Exit status 111 "
+            "understood all the same. Claims on other people's URIs are errors. Exit status 100 "
             "when there is anything to mend.",
         .examples = "quadrille sitemap validate http://example.org/sitemap.xml",
         .flags = flags,
