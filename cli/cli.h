@@ -37,8 +37,9 @@ struct cli {
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
 /* Also stops what cli_serve started. */
 void cli_close(struct cli *cli);
-/* For commands that only read: when nothing runs in DIR, starts the named processes ("index")
- * until cli_close, so that a finished crawl can be queried without `quadrille up`. */
+/* For commands that need no whole crawl: when nothing runs in DIR, or what runs ends, starts the
+ * named processes ("index") until cli_close, so that a finished crawl can be queried without
+ * `quadrille up`. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* MISUSE unless it is a folder. */

@@ -193,7 +193,7 @@ command_up(int argc, char **argv)
     }
     if (status == STATUS_OK) {
         status = supervisor_open(&supervisor, cli.directory, cli.options, cli.cluster,
-                                 &common.assignments, only, &why);
+                                 &common.assignments, only, false, &why);
     }
     if (status == STATUS_OK) {
         status = supervisor_run(supervisor, &why);

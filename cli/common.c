@@ -43,7 +43,8 @@ cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
     return cluster_open(&cli->cluster, cli->directory, cli->options, why);
 }
 
-/* In the child: supervises until the parent says stop or is gone. */
+/* In the child: supervises until the parent says stop or is gone. When there is a supervisor
+ * already, it stands by: that one may be the helper of a command that is ending, or was killed. */
 static void
 serve(const struct cli *cli, const char *only, pid_t parent)
 {
@@ -56,7 +57,7 @@ serve(const struct cli *cli, const char *only, pid_t parent)
     log_open("quadrille", LOG_LEVEL_ERROR, false);
     if (status == STATUS_OK) {
         status = supervisor_open(&supervisor, cli->directory, cli->options, cli->cluster,
-                                 cli->assignments, only, &why);
+                                 cli->assignments, only, true, &why);
     }
     if (status == STATUS_OK) {
         status = supervisor_run(supervisor, &why);
@@ -70,7 +71,7 @@ serve(const struct cli *cli, const char *only, pid_t parent)
 enum status
 cli_serve(struct cli *cli, const char *only, struct reason *why)
 {
-    if (supervisor_pid(cli->directory) != 0) {
+    if (cli->helper > 0) {
         return STATUS_OK;
     }
     const pid_t self = getpid();

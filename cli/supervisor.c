@@ -445,10 +445,27 @@ own_folder(void)
     return memory_string(path);
 }
 
+/* Who looks whether there is a supervisor has the lock for a moment, too. */
+static bool
+take_lock(int lock, bool wait)
+{
+    enum { TRIES = 10, PAUSE_US = 10000 };
+    if (wait) {
+        return flock(lock, LOCK_EX) == 0;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+            return true;
+        }
+        usleep(PAUSE_US);
+    }
+    return false;
+}
+
 enum status
 supervisor_open(struct supervisor **out, const char *directory, const struct opt_set *options,
                 const struct cluster *cluster, const struct flag_list *assignments,
-                const char *only, struct reason *why)
+                const char *only, bool wait, struct reason *why)
 {
     sigset_t set;
     TRY(make_folders(directory, why));
@@ -461,7 +478,7 @@ supervisor_open(struct supervisor **out, const char *directory, const struct opt
     supervisor->log_most = (uint64_t)opt_integer(options, "log.size");
     supervisor->signals = -1;
     supervisor->lock = open_lock(directory);
-    if (supervisor->lock < 0 || flock(supervisor->lock, LOCK_EX | LOCK_NB) != 0) {
+    if (supervisor->lock < 0 || !take_lock(supervisor->lock, wait)) {
         const enum status status =
             status_fail(why, STATUS_DENIED, "another quadrille runs in %s", directory);
         supervisor_close(supervisor);

@@ -15,11 +15,12 @@
 extern const struct opt process_options[];
 
 struct supervisor;
-/* Locks DIR/run/supervisor.lock; DENIED when another supervisor has it. only: names of what to
- * start, parted by commas ("queue,metastore,index"); NULL: all. */
+/* Locks DIR/run/supervisor.lock; when another supervisor has it, waits for its end, or is DENIED
+ * without `wait`. only: names of what to start, parted by commas ("queue,metastore,index"); NULL:
+ * all. */
 enum status supervisor_open(struct supervisor **supervisor, const char *directory,
                             const struct opt_set *options, const struct cluster *cluster,
-                            const struct flag_list *assignments, const char *only,
+                            const struct flag_list *assignments, const char *only, bool wait,
                             struct reason *why);
 /* Runs until SIGTERM or SIGINT, then stops all children: stages first, then the index, then
  * queue and metadata store. */

@@ -237,38 +237,55 @@ rolling_close(struct rolling *rolling)
     row_vector_release(&rolling->rows);
 }
 
-enum status
-rolling_renew(struct rolling *rolling, struct reason *why)
+/* To the next commit; END when there is none yet. */
+static enum status
+go_on(struct rolling *rolling, struct reason *why)
 {
-    for (;;) {
-        const struct change_set *set = snapshot_next(rolling->reader->snapshot);
-        if (rolling->type == OID_NONE) {
-            const struct term type = term_iri(SLICE(RDF_TYPE));
-            TRY(lexicon_find(rolling->partition->lexicon, &type, &rolling->type, why));
-        }
-        if (set == NULL) {
-            return STATUS_OK;
-        }
-        add_changes(rolling, set);
-        TRY(add_to_census(rolling, set, why));
-        snapshot_go_on(rolling->reader->snapshot);
+    const struct change_set *set = snapshot_next(rolling->reader->snapshot);
+    if (rolling->type == OID_NONE) {
+        const struct term type = term_iri(SLICE(RDF_TYPE));
+        TRY(lexicon_find(rolling->partition->lexicon, &type, &rolling->type, why));
     }
+    if (set == NULL) {
+        return STATUS_END;
+    }
+    add_changes(rolling, set);
+    TRY(add_to_census(rolling, set, why));
+    snapshot_go_on(rolling->reader->snapshot);
+    return STATUS_OK;
 }
+
+/* Writing may be faster than taking in what was written. Then the writer waits, or the changes that
+ * are kept would grow without end. */
+enum { BEHIND_MOST = 4 };
 
 enum status
 rolling_lock(struct rolling *rolling, struct reason *why)
 {
-    enum { TRIES = 10 };
     enum status status = STATUS_OK;
-    for (int i = 0;; i++) {
-        status = rolling_renew(rolling, why);
-        pthread_mutex_lock(&rolling->partition->writer);
-        if (status != STATUS_OK || i == TRIES || snapshot_next(rolling->reader->snapshot) == NULL) {
-            break;
-        }
+    for (int i = 0; i < BEHIND_MOST && status == STATUS_OK; i++) {
+        status = go_on(rolling, why);
+    }
+    pthread_mutex_lock(&rolling->partition->writer);
+    while (status == STATUS_OK ||
+           (status == STATUS_END && snapshot_next(rolling->reader->snapshot) != NULL)) {
+        status = go_on(rolling, why);
+    }
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+enum status
+rolling_renew(struct rolling *rolling, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    for (int i = 0; i < BEHIND_MOST && status == STATUS_OK; i++) {
+        status = go_on(rolling, why);
+    }
+    if (status == STATUS_OK) {
+        status = rolling_lock(rolling, why);
         pthread_mutex_unlock(&rolling->partition->writer);
     }
-    return status == STATUS_OK ? rolling_renew(rolling, why) : status;
+    return status == STATUS_END ? STATUS_OK : status;
 }
 
 enum status

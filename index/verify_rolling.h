@@ -41,7 +41,7 @@ struct rolling {
 
 enum status rolling_open(struct rolling *rolling, struct partition *partition, struct reason *why);
 void rolling_close(struct rolling *rolling);
-/* Goes on to the newest commit. */
+/* Goes on to the newest commit. The writer waits only when it is faster than this. */
 enum status rolling_renew(struct rolling *rolling, struct reason *why);
 /* The same, and locks the partition's writer; long changes are taken in before it waits. Locked
  * whatever the status. */

@@ -177,4 +177,14 @@ grep -qF '"Page 5 anew"' "$work/again.nq" || fail "a changed page was not indexe
 if grep -qF '"Page 5"' "$work/again.nq"; then fail "a changed page has its old title"; fi
 diff <(grep -F '/2.html> .' "$work/peace.nq") <(grep -F '/2.html> .' "$work/again.nq") ||
     fail "an unchanged page changed"
+# ---- a command after one that was ended ----
+
+for signal in KILL INT TERM KILL; do
+    quadrille verify --dir "$dir" >"$work/ended" 2>&1 &
+    sleep 0.03
+    kill -s $signal $! 2>/dev/null || true
+    timeout 20 quadrille dump --dir "$dir" --output "$work/after.nq" ||
+        fail "no dump after a command that was ended by $signal"
+    cmp "$work/after.nq" "$work/again.nq" || fail "another dump"
+done
 echo "commands: misuse, JSON, Turtle, Ctrl-C, scope and recrawl are as promised"
