@@ -255,7 +255,7 @@ static void
 ask_head(struct survey *survey, struct web_client *client, struct dataset_access *access)
 {
     struct access_facts *facts = &access->facts;
-    struct web_answer answer;
+    struct web_answer answer = {0};
     struct reason why = {""};
     struct buf key;
     char digits[24];
