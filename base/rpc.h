@@ -66,6 +66,22 @@ void rpc_reply(struct rpc_server *server, struct rpc_request *request, enum stat
 void rpc_request_drop(struct rpc_request *request);
 uint64_t rpc_server_incarnation(const struct rpc_server *server);
 
+/* ---- telling many: an XPUB socket, for any ZeroMQ SUB socket ---- */
+
+/* What a publisher sends is lost for those who are not there, or do not keep up: each message must
+ * let its receiver see what it missed. */
+struct rpc_publisher;
+/* Endpoints and keys as of a server. */
+enum status rpc_publisher_open(struct rpc_publisher **publisher, const char *const *endpoints,
+                               const struct rpc_keys *keys, struct reason *why);
+void rpc_publisher_close(struct rpc_publisher *publisher);
+/* For poll(2): call rpc_publisher_wanted when readable. */
+int rpc_publisher_descriptor(struct rpc_publisher *publisher);
+/* Takes in who subscribes; false while nobody does. Never blocks. */
+bool rpc_publisher_wanted(struct rpc_publisher *publisher);
+/* One message of `count` frames; subscriptions are prefixes of the first. Never blocks. */
+void rpc_publish(struct rpc_publisher *publisher, const struct slice *frames, size_t count);
+
 /* ---- client side ---- */
 
 struct rpc_client;

@@ -15,6 +15,8 @@ enum { FRAME_PEER, FRAME_MESSAGE, REQUEST_FRAMES };
 /* Frames of an authentication request, ZeroMQ RFC 27. */
 enum { ZAP_VERSION, ZAP_ID, ZAP_DOMAIN, ZAP_ADDRESS, ZAP_PEER, ZAP_MECHANISM, ZAP_KEY, ZAP_FRAMES };
 enum { CURVE_KEY_BYTES = 32, ADMITTED_MAXIMUM = 256 };
+/* Messages that wait for one peer; those past the mark are lost. Replies are asked for again. */
+enum { REPLIES_MOST = 20000, PUBLISHED_MOST = 2000 };
 
 struct rpc_server {
     struct rpc_socket socket;
@@ -124,20 +126,19 @@ endpoints_bind(struct rpc_server *server, const char *const *endpoints, const st
     return STATUS_OK;
 }
 
-enum status
-rpc_server_open(struct rpc_server **server_out, const char *const *endpoints,
-                const struct rpc_keys *keys, struct reason *why)
+static enum status
+server_open(struct rpc_server **server_out, int type, int high_water, const char *const *endpoints,
+            const struct rpc_keys *keys, struct reason *why)
 {
     struct rpc_server *server = memory_zero(1, sizeof *server);
     server->incarnation = rpc_incarnation_new();
     *server_out = NULL;
-    enum status status = rpc_socket_open(&server->socket, ZMQ_ROUTER, why);
+    enum status status = rpc_socket_open(&server->socket, type, why);
     if (status != STATUS_OK) {
         free(server);
         return status;
     }
-    /* A reply past this mark is lost and asked for again. */
-    status = rpc_socket_option(server->socket.zmq, ZMQ_SNDHWM, 20000, why);
+    status = rpc_socket_option(server->socket.zmq, ZMQ_SNDHWM, high_water, why);
     if (status == STATUS_OK) {
         status = endpoints_bind(server, endpoints, keys, why);
     }
@@ -147,6 +148,13 @@ rpc_server_open(struct rpc_server **server_out, const char *const *endpoints,
     }
     *server_out = server;
     return STATUS_OK;
+}
+
+enum status
+rpc_server_open(struct rpc_server **server, const char *const *endpoints,
+                const struct rpc_keys *keys, struct reason *why)
+{
+    return server_open(server, ZMQ_ROUTER, REPLIES_MOST, endpoints, keys, why);
 }
 
 void
@@ -304,4 +312,73 @@ rpc_request_drop(struct rpc_request *request)
         free(message);
         *request = (struct rpc_request){0};
     }
+}
+
+/* ---- publishing ---- */
+
+struct rpc_publisher {
+    struct rpc_server *server;
+    size_t subscriptions; /* different ones: ZeroMQ tells of the first and the last of each */
+};
+
+enum status
+rpc_publisher_open(struct rpc_publisher **result, const char *const *endpoints,
+                   const struct rpc_keys *keys, struct reason *why)
+{
+    struct rpc_server *server;
+    *result = NULL;
+    TRY(server_open(&server, ZMQ_XPUB, PUBLISHED_MOST, endpoints, keys, why));
+    *result = memory_zero(1, sizeof **result);
+    (*result)->server = server;
+    return STATUS_OK;
+}
+
+void
+rpc_publisher_close(struct rpc_publisher *publisher)
+{
+    if (publisher) {
+        rpc_server_close(publisher->server);
+        free(publisher);
+    }
+}
+
+int
+rpc_publisher_descriptor(struct rpc_publisher *publisher)
+{
+    return publisher->server->socket.poll_descriptor;
+}
+
+bool
+rpc_publisher_wanted(struct rpc_publisher *publisher)
+{
+    struct rpc_server *server = publisher->server;
+    zmq_msg_t frame;
+    int count;
+    if (server->zap) {
+        zap_answer(server);
+    }
+    while (rpc_socket_receive(&server->socket, &frame, 1, &count)) {
+        const struct slice text = rpc_frame_slice(&frame);
+        if (text.length > 0 && text.at[0] == 1) {
+            publisher->subscriptions++;
+        } else if (text.length > 0 && text.at[0] == 0 && publisher->subscriptions > 0) {
+            publisher->subscriptions--;
+        }
+        rpc_frames_close(&frame, 1);
+    }
+    return publisher->subscriptions > 0;
+}
+
+void
+rpc_publish(struct rpc_publisher *publisher, const struct slice *frames, size_t count)
+{
+    struct rpc_server *server = publisher->server;
+    for (size_t i = 0; i < count; i++) {
+        zmq_msg_t frame;
+        rpc_frame_of(&frame, frames[i], SLICE(""));
+        if (!rpc_send(server->socket.zmq, &frame, i + 1 < count)) {
+            break; /* nobody can take it */
+        }
+    }
+    rpc_socket_settle(&server->socket, false);
 }

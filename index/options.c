@@ -22,6 +22,10 @@ const struct opt index_options[] = {
      "Bytes of the latest changes kept for those who follow them (quadrille changes), per "
      "partition; "
      "0 keeps none."},
+    {"index.publish", OPT_STRING, "", 0, 0, NULL,
+     "Address such as tcp://*:7410 where partition 0 also publishes its changes to ZeroMQ SUB "
+     "sockets, partition K at the port plus K; other machines need the keys of cluster.conf. On "
+     "this machine they are always at DIR/run/changes-K.sock."},
     {"index.disk_reserve", OPT_SIZE, "64M", 0, 1e15, NULL,
      "No batch is written when less than this is free on the disk."},
     {"index.sync", OPT_BOOL, "yes", 0, 0, NULL,

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "index/answers.h"
 #include "index/patch.h"
+#include "index/publisher.h"
 #include "index/work_pool.h"
 
 enum {
@@ -46,10 +47,12 @@ struct service {
     struct patch_queue *patches;
     struct cursor_turns *turns;
     struct sessions *sessions;
+    struct publisher *publisher;
     int event;
     struct slot *slots;
     struct waiting waiting[WAITING_MOST];
     size_t waiting_count;
+    uint64_t last_batch; /* that was seen */
     uint64_t next_cursor;
     pthread_t thread;
     bool runs;
@@ -293,7 +296,8 @@ ask_position(struct service *service, struct rpc_request *request)
     }
 }
 
-static void
+/* True when there are new batches. */
+static bool
 tend_waiting(struct service *service)
 {
     const uint64_t now = clock_monotonic_ms();
@@ -309,6 +313,9 @@ tend_waiting(struct service *service)
         }
     }
     service->waiting_count = kept;
+    const bool news = position.batch != service->last_batch;
+    service->last_batch = position.batch;
+    return news;
 }
 
 /* ---- the loop ---- */
@@ -405,7 +412,9 @@ run(void *argument)
             handle(service, &request);
         }
         tend_slots(service);
-        tend_waiting(service);
+        if (tend_waiting(service)) {
+            publisher_wake(service->publisher);
+        }
         sessions_tend(service->sessions, clock_monotonic_ms());
     }
     return NULL;
@@ -432,6 +441,10 @@ service_start(struct service **result, struct partition *partition,
                             : status_fail_errno(why, "cannot make an eventfd");
     if (status == STATUS_OK) {
         status = work_pool_start(&service->pool, partition, &service->options, service->event, why);
+    }
+    if (status == STATUS_OK && options->published != NULL) {
+        status = publisher_start(&service->publisher, partition, options->partition_number,
+                                 options->published, options->publish_keys, why);
     }
     if (status == STATUS_OK && pthread_create(&service->thread, NULL, run, service) != 0) {
         status = status_fail(why, STATUS_SYSTEM, "cannot start a thread");
@@ -468,6 +481,7 @@ service_stop(struct service *service)
     for (size_t i = 0; i < service->waiting_count; i++) {
         rpc_request_drop(&service->waiting[i].request);
     }
+    publisher_stop(service->publisher);
     work_pool_stop(service->pool);
     patch_queue_free(service->patches);
     for (unsigned i = 0; i < service->options.cursors; i++) {

@@ -15,6 +15,9 @@ struct service;
 struct service_options {
     const char *const *endpoints; /* NULL-terminated */
     const struct rpc_keys *keys;
+    unsigned partition_number;
+    const char *const *published; /* endpoints of the change stream; NULL: none */
+    const struct rpc_keys *publish_keys;
     const char *scratch_folder; /* for sorting and large queries */
     const struct links *links;  /* outlives the service */
     /* For q:provenance; outlives the service. NULL: none. */

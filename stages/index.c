@@ -46,7 +46,7 @@ struct index_stage {
     struct index_batch *batch;
     struct taken *waiting; /* in the batch */
     size_t batch_memory, patch_memory;
-    char *folder, *scratch, *endpoint;
+    char *folder, *scratch, *endpoint, *changes;
     struct metastore_client_options *metastore; /* for queries */
     struct buf memory;
 };
@@ -233,6 +233,19 @@ open_links(struct index_stage *stage, struct reason *why)
     return status;
 }
 
+/* The address with the partition's number added to its port. False: it has none. */
+static bool
+add_to_port(const char *address, unsigned partition, char *endpoint, size_t size)
+{
+    const char *colon = strrchr(address, ':');
+    if (colon == NULL || colon[1] < '0' || colon[1] > '9') {
+        return false;
+    }
+    snprintf(endpoint, size, "%.*s:%u", (int)(colon - address), address,
+             (unsigned)atoi(colon + 1) + partition);
+    return true;
+}
+
 /* The address of this partition for other nodes: index= of cluster.conf with the partition's
  * number added to the port. False: other nodes cannot reach it. */
 static bool
@@ -240,13 +253,7 @@ outer_endpoint(struct stage_run *run, unsigned partition, char *endpoint, size_t
 {
     const struct cluster *cluster = stage_cluster(run);
     const char *text = cluster_node(cluster, cluster_self(cluster))->index;
-    const char *colon = text != NULL ? strrchr(text, ':') : NULL;
-    if (colon == NULL) {
-        return false;
-    }
-    snprintf(endpoint, size, "%.*s:%u", (int)(colon - text), text,
-             (unsigned)atoi(colon + 1) + partition);
-    return true;
+    return text != NULL && add_to_port(text, partition, endpoint, size);
 }
 
 /* Where queries find what is known of documents. */
@@ -267,26 +274,45 @@ find_metastores(struct index_stage *stage, struct reason *why)
     return STATUS_OK;
 }
 
+/* DIR/run/NAME-K.sock */
+static char *
+inner_endpoint(struct stage_run *run, const char *what, unsigned partition)
+{
+    char name[SERVICE_NAME];
+    struct buf inner;
+    snprintf(name, sizeof(name), "%s-%u", what, partition);
+    buf_init(&inner, PATH_BYTES);
+    config_endpoint(stage_directory(run), name, &inner);
+    char *copy = memory_string(inner.data);
+    buf_release(&inner);
+    return copy;
+}
+
 static enum status
 start_service(struct index_stage *stage, unsigned partition, struct reason *why)
 {
-    char name[SERVICE_NAME];
-    char outer[PATH_BYTES];
-    struct buf inner;
-    snprintf(name, sizeof(name), "index-%u", partition);
-    buf_init(&inner, PATH_BYTES);
-    config_endpoint(stage_directory(stage->run), name, &inner);
-    stage->endpoint = memory_string(inner.data);
-    buf_release(&inner);
+    char outer[PATH_BYTES], outer_changes[PATH_BYTES];
+    const struct opt_set *set = stage_options(stage->run);
+    const char *publish = opt_string(set, "index.publish");
+    stage->endpoint = inner_endpoint(stage->run, "index", partition);
+    stage->changes = inner_endpoint(stage->run, "changes", partition);
+    const bool published = add_to_port(publish, partition, outer_changes, sizeof(outer_changes));
+    if (publish[0] != '\0' && !published) {
+        return status_fail(why, STATUS_MISUSE, "index.publish has no port: %s", publish);
+    }
+    const char *const changes[] = {stage->changes, published ? outer_changes : NULL, NULL};
     const bool reachable = outer_endpoint(stage->run, partition, outer, sizeof(outer));
     const char *const endpoints[] = {stage->endpoint, reachable ? outer : NULL, NULL};
-    struct service_options options = {.endpoints = endpoints,
-                                      .keys = reachable ? cluster_keys(stage_cluster(stage->run))
-                                                        : NULL,
-                                      .scratch_folder = stage->scratch,
-                                      .links = stage->links,
-                                      .metastore = stage->metastore};
-    service_options_from(&options, stage_options(stage->run));
+    struct service_options options = {
+        .endpoints = endpoints,
+        .keys = reachable ? cluster_keys(stage_cluster(stage->run)) : NULL,
+        .partition_number = partition,
+        .published = changes,
+        .publish_keys = published ? cluster_keys(stage_cluster(stage->run)) : NULL,
+        .scratch_folder = stage->scratch,
+        .links = stage->links,
+        .metastore = stage->metastore};
+    service_options_from(&options, set);
     return service_start(&stage->service, stage->partition, &options, why);
 }
 
@@ -339,6 +365,7 @@ index_close(void *context)
     free(stage->folder);
     free(stage->scratch);
     free(stage->endpoint);
+    free(stage->changes);
     free(stage->metastore);
     free(stage);
 }
