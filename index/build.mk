@@ -13,6 +13,8 @@ index_OBJECTS += index/change_log.o index/publisher.o index/change_position.o in
 index_OBJECTS += index/tokenizer.o index/word_blocks.o index/word_memory.o index/word_query.o \
 	index/literals.o index/literals_write.o index/literals_lists.o index/literals_search.o \
 	index/literals_check.o
+UNIT_TESTS += tests/unit/test_words
+FUZZERS += fuzz_words
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \

@@ -22,6 +22,8 @@ enum {
 
 /* BM25's, as most have them. */
 static const double saturation = 1.2, by_length = 0.75;
+/* Of a word that only has the same stem. */
+static const double stem_weight = 0.9;
 
 struct group {
     struct words_key **keys;
@@ -150,18 +152,23 @@ add_phrase_word(struct literals_search *s, struct group *group, const struct que
                : add_word(s, group, word, why);
 }
 
-/* The stems that the word would have in each language; a stem that is the same in several counts
- * for each. */
+/* The stems that the word would have in each language. They weigh less than the word itself. */
 static enum status
 add_stems(struct literals_search *s, struct group *group, const struct token *token,
           struct reason *why)
 {
+    const size_t first = group->count;
+    const uint64_t least = first > 0 ? group->keys[first - 1]->literals : 0;
     for (int i = 0; stem_language_name(i) != NULL; i++) {
         if (s->view.stems >> i & 1) {
             uint8_t key[STEM_KEY_MOST];
             const struct slice stem = tokenizer_stem(s->tokenizer, i, token);
             TRY(add_word(s, group, literals_stem_key(i, stem, key), why));
         }
+    }
+    for (size_t i = first; i < group->count; i++) {
+        const uint64_t literals = group->keys[i]->literals;
+        group->keys[i]->weight = stem_weight * weight_of(s, literals > least ? literals : least);
     }
     return STATUS_OK;
 }

@@ -12,8 +12,8 @@
 
 enum {
     STEP_BLOCKS = 4 * GATE_BLOCKS, /* of a transaction, about */
-    RUNS_AT_ONCE = 2048,           /* from memory into one block of the tree */
-    BYTES_AT_ONCE = 256 << 10,
+    RUNS_AT_ONCE = 1024,           /* from memory into one block of the tree */
+    BYTES_AT_ONCE = 64 << 10,
     SLACK = 48
 };
 
@@ -29,7 +29,8 @@ struct merging {
     size_t code_capacity;
     struct word_run *runs; /* of one block and what comes into it */
     size_t count, capacity;
-    bool appended; /* what came stands behind all there was */
+    bool appended;   /* what came stands behind all there was */
+    unsigned pieces; /* written in this step */
     uint8_t piece[BLOCK_MAXIMUM];
 };
 
@@ -229,6 +230,7 @@ write_pieces(struct merging *m, struct reason *why)
             const struct slice left =
                 slice_of((const char *)writer.last_key, writer.last_key_length);
             const struct slice fence = term_fence(left, slice_of((const char *)key, length));
+            m->pieces++;
             TRY(fence_emit(&m->cursor, fence,
                            slice_of((char *)m->piece, word_block_length(&writer)), why));
             /* Pieces that are inside of one run do not change again. */
@@ -236,6 +238,7 @@ write_pieces(struct merging *m, struct reason *why)
             word_block_begin(&writer, m->piece, inside ? BLOCK_MAXIMUM : size);
         }
     }
+    m->pieces++;
     return fence_finish(&m->cursor, slice_of((char *)m->piece, word_block_length(&writer)), why);
 }
 
@@ -312,12 +315,12 @@ static enum status
 merge_some(struct merging *m, struct reason *why)
 {
     enum status status = STATUS_OK;
-    unsigned blocks = 0;
-    while (at_word(m) != NULL && status == STATUS_OK && (blocks < STEP_BLOCKS || m->head_done)) {
+    while (at_word(m) != NULL && status == STATUS_OK && (m->pieces < STEP_BLOCKS || m->head_done)) {
+        const unsigned most = m->pieces + GATE_BLOCKS;
         gate_enter_writing(m->literals->gate);
         do {
             status = merge_block(m, why);
-        } while (status == STATUS_OK && at_word(m) != NULL && ++blocks % GATE_BLOCKS != 0);
+        } while (status == STATUS_OK && at_word(m) != NULL && m->pieces < most);
         fence_close(&m->cursor);
         gate_leave(m->literals->gate);
     }
