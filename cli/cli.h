@@ -61,13 +61,20 @@ enum status cli_document_key(const char *text, struct buf *key, struct reason *w
 enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice *body,
                          struct buf *content_type, struct reason *why);
 
-/* A term in N-Triples form, or an IRI without <>; it lives in the arena. NULL: any. */
+/* A term in N-Triples form, an IRI without <>, or a name with one of the usual prefixes
+ * (dcterms:title); it lives in the arena. NULL: any. */
 enum { CLI_TERM_MAXIMUM = 1 << 20 };
 enum status cli_parse_term(const char *text, struct arena *arena, struct term *term,
                            struct reason *why);
 /* Three or four of them, parted by blanks, "?" and "?name" for any, the final "." as you like. */
-enum status cli_parse_pattern(const char *text, struct arena *arena, struct quad *pattern,
+struct cli_pattern {
+    struct quad quad;
+    unsigned same[4]; /* the first place with the same variable; a place's own number: no other */
+};
+enum status cli_parse_pattern(const char *text, struct arena *arena, struct cli_pattern *pattern,
                               struct reason *why);
+/* Places of the same variable are equal. */
+bool cli_pattern_fits(const struct cli_pattern *pattern, const struct quad *quad);
 
 /* index_piece that writes to the FILE * context. */
 enum status cli_print_piece(void *file, struct slice bytes, struct reason *why);

@@ -1,4 +1,5 @@
-/* quadrille explain: which documents a statement is from, and how it came out of them. */
+/* quadrille explain: which documents a statement is from, how they were come by, and how it came
+ * out of them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,175 +8,238 @@
 #include "base/memory.h"
 #include "cli/by_hand.h"
 #include "cli/cli.h"
-#include "metastore/record.h"
+#include "cli/explain.h"
+#include "index/term_set.h"
 #include "rdf/nquads.h"
-#include "rdf/writer.h"
 #include "stages/media_type.h"
 
 enum { RECORD_MAXIMUM = 16 << 20, CONTENT_MAXIMUM = 1 << 30, LIMIT_MOST = 100000 };
 
-/* Documents that say something that matches, in the order found. */
-struct sayers {
-    struct arena arena;
-    struct slice *uris;
-    size_t count;
-    size_t most;
+struct explaining {
+    struct cli *cli;
+    const struct cli_pattern *pattern;
+    uint64_t offset, limit;
+    bool extractor, json;
+    struct metastore_client *metastore;
+    struct by_hand *hand;
+    struct arena arena; /* of statements */
+    struct explain_statement *statements;
+    size_t count, capacity;
+    struct term_set documents;
     struct nquads_reader *lines;
 };
+
+/* ---- the statements ---- */
 
 static enum status
 take_quad(void *context, const struct quad *quad, struct reason *why)
 {
-    struct sayers *sayers = context;
-    (void)why;
-    for (size_t i = 0; i < sayers->count; i++) {
-        if (slice_equal(sayers->uris[i], quad->graph.value)) {
-            return STATUS_OK;
-        }
+    struct explaining *explaining = context;
+    if (!cli_pattern_fits(explaining->pattern, quad)) {
+        return STATUS_OK;
     }
-    if (sayers->count == sayers->most) {
-        return STATUS_END;
+    if (explaining->offset > 0) {
+        explaining->offset--;
+        return STATUS_OK;
     }
-    sayers->uris[sayers->count++] = arena_copy(&sayers->arena, quad->graph.value);
-    return STATUS_OK;
+    if (explaining->count == explaining->capacity) {
+        explaining->capacity = explaining->capacity > 0 ? 2 * explaining->capacity : 64;
+        explaining->statements = memory_resize(explaining->statements, explaining->capacity,
+                                               sizeof *explaining->statements);
+    }
+    struct explain_statement *statement = &explaining->statements[explaining->count];
+    *statement =
+        (struct explain_statement){.document = term_set_add(&explaining->documents, &quad->graph),
+                                   .number = explaining->count};
+    if (!term_copy(&explaining->arena, &quad->subject, &statement->quad.subject) ||
+        !term_copy(&explaining->arena, &quad->predicate, &statement->quad.predicate) ||
+        !term_copy(&explaining->arena, &quad->object, &statement->quad.object)) {
+        return status_fail(why, STATUS_LIMIT, "the statements do not fit in memory");
+    }
+    return ++explaining->count < explaining->limit ? STATUS_OK : STATUS_END;
 }
 
 static enum status
 take_lines(void *context, struct slice bytes, struct reason *why)
 {
-    struct sayers *sayers = context;
-    return nquads_reader_feed(sayers->lines, bytes, why);
+    struct explaining *explaining = context;
+    return nquads_reader_feed(explaining->lines, bytes, why);
+}
+
+static int
+by_document(const void *left, const void *right)
+{
+    const struct explain_statement *a = left, *b = right;
+    return a->document != b->document ? (a->document < b->document ? -1 : 1)
+                                      : (a->number < b->number ? -1 : a->number > b->number);
 }
 
 static enum status
-find_sayers(struct index_client *index, const struct quad *pattern, struct sayers *sayers,
-            struct reason *why)
+find_statements(struct explaining *explaining, struct index_client *index, struct reason *why)
 {
-    const struct quad_sink sink = {take_quad, sayers};
-    sayers->lines = nquads_reader_new(NULL, false, &sink);
-    enum status status = index_pattern(index, pattern, 0, take_lines, sayers, why);
-    if (status == STATUS_OK && sayers->count < sayers->most) {
-        status = nquads_reader_finish(sayers->lines, why);
+    const struct quad_sink sink = {take_quad, explaining};
+    const uint64_t before = explaining->offset;
+    explaining->lines = nquads_reader_new(NULL, false, &sink);
+    enum status status =
+        index_pattern(index, &explaining->pattern->quad, 0, take_lines, explaining, why);
+    if (status == STATUS_OK && explaining->count < explaining->limit) {
+        status = nquads_reader_finish(explaining->lines, why);
     }
-    nquads_reader_free(sayers->lines);
+    nquads_reader_free(explaining->lines);
+    if (status == STATUS_END) {
+        status = STATUS_OK;
+    }
+    if (status == STATUS_OK && explaining->count == 0) {
+        status = status_fail(why, STATUS_NOT_FOUND,
+                             explaining->offset < before ? "no more documents say that"
+                                                         : "no document says that");
+    }
+    if (explaining->count > 0) {
+        qsort(explaining->statements, explaining->count, sizeof *explaining->statements,
+              by_document);
+    }
     return status;
 }
 
-/* ---- what is known of a document ---- */
+/* ---- how a document was come by ---- */
 
-static void
-print_text(const char *name, struct slice record, enum meta_field field)
-{
-    struct slice text;
-    if (meta_record_text(record, field, &text)) {
-        printf("  %-11s %.*s\n", name, SLICE_PRINT(text));
-    }
-}
-
-static void
-print_record(struct slice record)
-{
-    char when[CLOCK_TEXT_SIZE];
-    uint64_t number;
-    struct slice file;
-    if (meta_record_number(record, META_FETCHED, &number)) {
-        clock_text(number, 0, when);
-        printf("  %-11s %s", "fetched", when);
-        if (meta_record_number(record, META_HTTP_STATUS, &number)) {
-            printf(", status %" PRIu64, number);
-        }
-        putchar('\n');
-    }
-    print_text("redirected", record, META_REDIRECT_FROM);
-    if (meta_record_text(record, META_WARC_FILE, &file)) {
-        struct slice id = SLICE("");
-        uint64_t length = 0;
-        number = 0;
-        meta_record_number(record, META_WARC_OFFSET, &number);
-        meta_record_number(record, META_WARC_LENGTH, &length);
-        meta_record_text(record, META_WARC_RECORD_ID, &id);
-        printf("  %-11s %.*s offset %" PRIu64 " length %" PRIu64 " record %.*s\n", "archived",
-               SLICE_PRINT(file), number, length, SLICE_PRINT(id));
-    }
-    print_text("type", record, META_DETECTED_TYPE);
-    print_text("transforms", record, META_TRANSFORM);
-    print_text("said", record, META_TRANSFORM_QUADS);
-    if (meta_record_number(record, META_INDEXED, &number)) {
-        clock_text(number, 0, when);
-        printf("  %-11s %s\n", "indexed", when);
-    }
-}
-
+/* Empty when nothing is known. */
 static enum status
-known_of(struct metastore_client *metastore, struct slice uri, struct buf *record,
-         struct reason *why)
+known_of(struct explaining *explaining, struct slice uri, struct buf *record, struct reason *why)
 {
     struct buf key;
     buf_init(&key, META_KEY_MAXIMUM);
     buf_append_char(&key, 'u');
     buf_append_slice(&key, uri);
     enum status status = STATUS_NOT_FOUND;
-    if (meta_key_valid(buf_slice(&key)) && !key.overflowed) {
-        status = metastore_get_wait(metastore, buf_slice(&key), record, CLI_ANSWER_MS, why);
+    buf_reset(record);
+    if (!key.overflowed && meta_key_valid(buf_slice(&key))) {
+        status =
+            metastore_get_wait(explaining->metastore, buf_slice(&key), record, CLI_ANSWER_MS, why);
     }
     buf_release(&key);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static bool
+ends_with(struct slice text, const char *end)
+{
+    const size_t length = strlen(end);
+    return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
+}
+
+/* The redirects before it, each from the record of the one after it. */
+static enum status
+follow_redirects(struct explaining *explaining, struct explain_document *document,
+                 struct arena *arena, struct reason *why)
+{
+    struct slice from;
+    struct buf record;
+    enum status status = STATUS_OK;
+    buf_init(&record, RECORD_MAXIMUM);
+    buf_append_slice(&record, document->record);
+    while (status == STATUS_OK && document->hop_count < EXPLAIN_HOPS &&
+           meta_record_text(buf_slice(&record), META_REDIRECT_FROM, &from)) {
+        struct explain_hop *hop = &document->hops[document->hop_count];
+        *hop = (struct explain_hop){.uri = arena_copy(arena, from)};
+        for (size_t i = 0; i < document->hop_count; i++) {
+            if (slice_equal(document->hops[i].uri, hop->uri)) {
+                buf_release(&record);
+                return STATUS_OK; /* in a circle */
+            }
+        }
+        document->hop_count++;
+        status = known_of(explaining, hop->uri, &record, why);
+        meta_record_number(buf_slice(&record), META_HTTP_STATUS, &hop->status);
+    }
+    buf_release(&record);
     return status;
 }
 
-/* ---- which extractor, from which line ---- */
-
-static bool
-fits(const struct term *wanted, const struct term *said)
+static enum status
+find_reason(struct explaining *explaining, struct explain_document *document, struct reason *why)
 {
-    return wanted->kind == TERM_NONE || term_equal(wanted, said);
+    struct slice redirected, type = {NULL, 0};
+    document->reason = "seed";
+    if (!meta_record_text(document->record, META_VIA, &document->from)) {
+        return STATUS_OK;
+    }
+    if (meta_record_text(document->record, META_REDIRECT_FROM, &redirected) &&
+        slice_equal(redirected, document->from)) {
+        document->reason = "redirect";
+        return STATUS_OK;
+    }
+    struct buf record;
+    buf_init(&record, RECORD_MAXIMUM);
+    const enum status status = known_of(explaining, document->from, &record, why);
+    meta_record_text(buf_slice(&record), META_DETECTED_TYPE, &type);
+    document->reason =
+        slice_is(type, "application/x-sitemap+xml") || ends_with(document->from, "/robots.txt")
+            ? "sitemap"
+            : "link";
+    buf_release(&record);
+    return status;
 }
 
-struct matching {
-    const struct quad *pattern;
-    bool matches;
+/* ---- which transform, from which line ---- */
+
+/* The statements that an explained quad is, get its transform and line. */
+struct explained_line {
+    struct explain_statement *statements;
+    size_t count;
+    struct slice name, number;
+    struct arena *arena;
 };
 
 static enum status
-match_quad(void *context, const struct quad *quad, struct reason *why)
+give_line(void *context, const struct quad *quad, struct reason *why)
 {
-    struct matching *matching = context;
-    const struct quad *pattern = matching->pattern;
+    struct explained_line *line = context;
     (void)why;
-    matching->matches = fits(&pattern->subject, &quad->subject) &&
-                        fits(&pattern->predicate, &quad->predicate) &&
-                        fits(&pattern->object, &quad->object);
+    for (size_t i = 0; i < line->count; i++) {
+        const struct quad *said = &line->statements[i].quad;
+        if (term_equal(&said->subject, &quad->subject) &&
+            term_equal(&said->predicate, &quad->predicate) &&
+            term_equal(&said->object, &quad->object)) {
+            struct explain_transform **at = &line->statements[i].transforms;
+            while (*at != NULL) {
+                at = &(*at)->next;
+            }
+            *at = arena_zero(line->arena, sizeof **at);
+            (*at)->name = arena_copy(line->arena, line->name);
+            (*at)->line = arena_copy(line->arena, line->number);
+        }
+    }
     return STATUS_OK;
 }
 
-/* Lines "transform/version TAB line TAB quad" whose quad matches. */
+/* Lines "transform/version TAB line TAB quad". */
 static void
-print_matching(const struct quad *pattern, struct slice explanation)
+give_lines(struct explained_line *line, struct slice explanation)
 {
+    const struct quad_sink sink = {give_line, line};
     while (explanation.length > 0) {
         const size_t end = slice_find(explanation, '\n');
-        const size_t line = end < explanation.length ? end + 1 : end;
-        const struct slice whole = slice_of(explanation.at, line);
+        const size_t step = end < explanation.length ? end + 1 : end;
+        const struct slice whole = slice_of(explanation.at, step);
         const size_t name = slice_find(whole, '\t');
         const struct slice rest =
-            name < line ? slice_of(whole.at + name + 1, line - name - 1) : SLICE("");
+            name < step ? slice_of(whole.at + name + 1, step - name - 1) : SLICE("");
         const size_t number = slice_find(rest, '\t');
-        explanation = slice_of(explanation.at + line, explanation.length - line);
-        if (number == rest.length) {
-            continue;
-        }
-        const struct slice quad = slice_of(rest.at + number + 1, rest.length - number - 1);
-        struct matching matching = {.pattern = pattern};
-        const struct quad_sink sink = {match_quad, &matching};
-        if (nquads_parse(quad, NULL, &sink, NULL) == STATUS_OK && matching.matches) {
-            printf("  by          %.*s from line %.*s: %.*s", (int)name, whole.at, (int)number,
-                   rest.at, SLICE_PRINT(quad));
+        explanation = slice_of(explanation.at + step, explanation.length - step);
+        if (number < rest.length) {
+            line->name = slice_of(whole.at, name);
+            line->number = slice_of(rest.at, number);
+            (void)nquads_parse(slice_of(rest.at + number + 1, rest.length - number - 1), NULL,
+                               &sink, NULL);
         }
     }
 }
 
+/* Transforms the archived bytes again, wherever they lie. */
 static enum status
-print_extractors(struct cli *cli, struct by_hand *hand, const struct quad *pattern,
-                 struct slice uri, struct slice record, struct reason *why)
+find_transforms(struct explaining *explaining, struct explain_document *document,
+                struct explained_line *line, struct reason *why)
 {
     struct buf bytes, said, memory;
     struct slice content = {NULL, 0}, type = {NULL, 0};
@@ -185,23 +249,24 @@ print_extractors(struct cli *cli, struct by_hand *hand, const struct quad *patte
     buf_init(&bytes, CONTENT_MAXIMUM);
     buf_init(&said, 4096);
     buf_init(&memory, 1 << 16);
-    enum status status = cli_archived(cli, uri, &bytes, &content, &said, why);
-    if (status == STATUS_OK && meta_record_text(record, META_DETECTED_TYPE, &type)) {
+    enum status status = cli_archived(explaining->cli, document->uri, &bytes, &content, &said, why);
+    if (status == STATUS_OK && meta_record_text(document->record, META_DETECTED_TYPE, &type)) {
         const bool has_type = media_type_parse(buf_slice(&said), &memory, &media);
         const struct transform_request request = {
-            .uri = uri,
+            .uri = document->uri,
             .type = type,
             .charset = has_type ? media_type_parameter(&media, "charset") : (struct slice){NULL, 0},
             .bytes = content,
             .explain = true,
         };
-        status = by_hand_transform(hand, &request, &outcome, &died, why);
+        status = by_hand_transform(explaining->hand, &request, &outcome, &died, why);
         if (status == STATUS_OK) {
-            print_matching(pattern, outcome.explanation);
+            give_lines(line, outcome.explanation);
+            document->asked = true;
         }
     }
     if (status == STATUS_NOT_FOUND) {
-        printf("  by          unknown: %s\n", why->text);
+        document->why = arena_copy(line->arena, slice_string(why->text));
         status = STATUS_OK;
     }
     buf_release(&bytes);
@@ -210,87 +275,105 @@ print_extractors(struct cli *cli, struct by_hand *hand, const struct quad *patte
     return status;
 }
 
-static enum status
-print_sayer(struct cli *cli, struct metastore_client *metastore, struct by_hand *hand,
-            const struct quad *pattern, struct slice uri, struct reason *why)
-{
-    struct buf record;
-    buf_init(&record, RECORD_MAXIMUM);
-    printf("%.*s\n", SLICE_PRINT(uri));
-    enum status status = known_of(metastore, uri, &record, why);
-    if (status == STATUS_OK) {
-        print_record(buf_slice(&record));
-        if (hand != NULL) {
-            status = print_extractors(cli, hand, pattern, uri, buf_slice(&record), why);
-        }
-    } else if (status == STATUS_NOT_FOUND) {
-        puts("  not crawled: it was imported or made by an update");
-        status = STATUS_OK;
-    }
-    buf_release(&record);
-    return status;
-}
-
 /* ---- the whole ---- */
 
 static enum status
-print_sayers(struct cli *cli, struct index_client *index, const struct quad *pattern, size_t most,
-             bool extractor, struct reason *why)
+explain_document(struct explaining *explaining, struct explain_statement *statements, size_t count,
+                 bool first, struct reason *why)
 {
-    const struct by_hand_settings settings = {
-        .options = cli->options, .directory = cli->directory, .cli = cli};
-    struct sayers sayers = {.most = most};
-    struct metastore_client *metastore = NULL;
-    struct by_hand *hand = NULL;
-    arena_init(&sayers.arena, 0);
-    sayers.uris = memory_zero(most, sizeof(*sayers.uris));
-    enum status status = find_sayers(index, pattern, &sayers, why);
-    if (status == STATUS_OK && sayers.count == 0) {
-        status = status_fail(why, STATUS_NOT_FOUND, "no document says that");
+    struct arena arena;
+    struct buf record;
+    struct explain_document document = {
+        .uri = explaining->documents.terms[statements->document].term.value,
+        .statements = statements,
+        .count = count};
+    struct explained_line line = {.statements = statements, .count = count, .arena = &arena};
+    arena_init(&arena, 0);
+    buf_init(&record, RECORD_MAXIMUM);
+    enum status status = known_of(explaining, document.uri, &record, why);
+    document.record = buf_slice(&record);
+    if (status == STATUS_OK && record.length > 0) {
+        status = follow_redirects(explaining, &document, &arena, why);
+        if (status == STATUS_OK) {
+            status = find_reason(explaining, &document, why);
+        }
+        if (status == STATUS_OK && explaining->extractor) {
+            status = find_transforms(explaining, &document, &line, why);
+        }
     }
-    if (status == STATUS_OK) {
-        status = cli_metastore(cli, &metastore, why);
+    if (status == STATUS_OK && explaining->json) {
+        explain_print_json(&document, first);
+    } else if (status == STATUS_OK) {
+        explain_print_text(&document);
     }
-    if (status == STATUS_OK && extractor) {
-        status = by_hand_open(&hand, &settings, why);
+    for (size_t i = 0; i < count; i++) {
+        statements[i].transforms = NULL; /* they go with the arena */
     }
-    for (size_t i = 0; i < sayers.count && status == STATUS_OK; i++) {
-        status = print_sayer(cli, metastore, hand, pattern, sayers.uris[i], why);
-    }
-    by_hand_close(hand);
-    if (metastore != NULL) {
-        metastore_client_close(metastore);
-    }
-    arena_release(&sayers.arena);
-    free(sayers.uris);
+    buf_release(&record);
+    arena_release(&arena);
     return status;
 }
 
 static enum status
-explain(struct cli *cli, const struct cli_common *common, const char *text, size_t most,
-        bool extractor, struct reason *why)
+explain_all(struct explaining *explaining, struct index_client *index, struct reason *why)
 {
+    const struct by_hand_settings settings = {.options = explaining->cli->options,
+                                              .directory = explaining->cli->directory,
+                                              .cli = explaining->cli};
+    TRY(find_statements(explaining, index, why));
+    TRY(cli_metastore(explaining->cli, &explaining->metastore, why));
+    if (explaining->extractor) {
+        TRY(by_hand_open(&explaining->hand, &settings, why));
+    }
+    for (size_t i = 0, end; i < explaining->count; i = end) {
+        struct explain_statement *statements = explaining->statements;
+        for (end = i;
+             end < explaining->count && statements[end].document == statements[i].document;) {
+            end++;
+        }
+        TRY(explain_document(explaining, &statements[i], end - i, i == 0, why));
+    }
+    if (explaining->json) {
+        puts("]");
+    }
+    return STATUS_OK;
+}
+
+static enum status
+explain(struct explaining *explaining, const struct cli_common *common, const char *text,
+        struct reason *why)
+{
+    struct cli cli = {0};
     struct index_client *index = NULL;
-    struct quad pattern;
+    struct cli_pattern pattern;
     struct arena arena;
     arena_init(&arena, 8 * CLI_TERM_MAXIMUM);
+    arena_init(&explaining->arena, 0);
+    term_set_init(&explaining->documents);
+    explaining->cli = &cli;
+    explaining->pattern = &pattern;
     enum status status = cli_parse_pattern(text, &arena, &pattern, why);
     if (status == STATUS_OK) {
-        status = cli_open(cli, common, why);
+        status = cli_open(&cli, common, why);
     }
     if (status == STATUS_OK) {
-        status = cli_serve(cli, "index,metastore", why);
+        status = cli_serve(&cli, "index,metastore", why);
     }
     if (status == STATUS_OK) {
-        status = cli_index(cli, &index, why);
+        status = cli_index(&cli, &index, why);
     }
     if (status == STATUS_OK) {
-        status = print_sayers(cli, index, &pattern, most, extractor, why);
+        status = explain_all(explaining, index, why);
     }
+    by_hand_close(explaining->hand);
+    metastore_client_close(explaining->metastore);
     if (index != NULL) {
         index_client_close(index);
     }
-    cli_close(cli);
+    cli_close(&cli);
+    free(explaining->statements);
+    term_set_release(&explaining->documents);
+    arena_release(&explaining->arena);
     arena_release(&arena);
     return status;
 }
@@ -299,27 +382,34 @@ int
 command_explain(int argc, char **argv)
 {
     struct cli_common common = {0};
-    struct cli cli = {0};
-    int64_t limit = 10;
-    bool extractor = false;
+    struct explaining explaining = {0};
+    int64_t limit = 20, offset = 0;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
-        {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N documents (10)."},
-        {"extractor", 'x', FLAG_SWITCH, NULL, &extractor,
+        {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N statements (20)."},
+        {"offset", 0, FLAG_INTEGER, "N", &offset, "Passes over the first N: the next page."},
+        {"extractor", 'x', FLAG_SWITCH, NULL, &explaining.extractor,
          "Transforms each document's archived content again and prints which transform said the "
-         "statements, and from which line."},
+         "statement, and from which line."},
+        {"json", 'j', FLAG_SWITCH, NULL, &explaining.json, "Prints JSON."},
         {0},
     };
     const struct program program = {
         .name = "quadrille explain",
-        .synopsis = "--dir DIR [--limit N] [--extractor] PATTERN",
+        .synopsis = "--dir DIR [--limit N] [--offset N] [--extractor] [--json] PATTERN",
         .summary = "say which documents a statement is from",
         .description =
-            "Names the documents that say PATTERN, which is a statement as N-Triples or N-Quads "
-            "has it, with ? in place of what may be anything; <> may be left out. For each: when "
-            "it was fetched, where it lies in the archive, its type, which transforms ran and how "
-            "many quads each said.",
-        .examples = "quadrille explain --dir DIR '? <http://purl.org/dc/terms/title> ?'\n"
+            "Finds the statements that match PATTERN and names the documents that say them. "
+            "PATTERN is a statement as N-Triples or N-Quads has it, with ? or ?name in place of "
+            "what may be anything; the same name is the same term; <> may be left out, and "
+            "rdf, rdfs, xsd, owl, skos, dc, dcterms, foaf, schema, og, prov, void and other usual "
+            "prefixes are known.\n\n"
+            "For each document: when it was fetched, with which status, why (a seed, or the "
+            "document whose link, sitemap or redirect led there) and over which redirects; where "
+            "the response and its conversion lie in the archive; its type, the transforms with "
+            "their versions and how many quads each said. Documents and statements come in the "
+            "index's order, which stays as long as the index does not change.",
+        .examples = "quadrille explain --dir DIR '?s dcterms:title ?title'\n"
                     "quadrille explain --dir DIR --extractor --limit 1 '? "
                     "http://purl.org/dc/terms/title \"How to bake an apple pie\"@en'",
         .flags = flags,
@@ -331,14 +421,17 @@ command_explain(int argc, char **argv)
     if (status == STATUS_OK && n != 1) {
         status = status_fail(&why, STATUS_MISUSE, "one PATTERN is needed; see --help");
     }
-    if (status == STATUS_OK && (limit < 1 || limit > LIMIT_MOST)) {
-        status = status_fail(&why, STATUS_MISUSE, "--limit is 1 to %d", LIMIT_MOST);
+    if (status == STATUS_OK && (limit < 1 || limit > LIMIT_MOST || offset < 0)) {
+        status =
+            status_fail(&why, STATUS_MISUSE, "--limit is 1 to %d, --offset 0 or more", LIMIT_MOST);
     }
     if (status == STATUS_OK) {
         status = cli_check_directory(common.directory, &why);
     }
     if (status == STATUS_OK) {
-        status = explain(&cli, &common, operands[0], (size_t)limit, extractor, &why);
+        explaining.limit = (uint64_t)limit;
+        explaining.offset = (uint64_t)offset;
+        status = explain(&explaining, &common, operands[0], &why);
     }
     return cli_end(&program, status, &why);
 }

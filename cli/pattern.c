@@ -6,6 +6,30 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "rdf/nquads.h"
+#include "rdf/vocabulary.h"
+
+/* Prefixes that need no declaration. */
+static const struct {
+    const char *prefix, *iri;
+} prefixes[] = {
+    {"rdf", RDF_NAMESPACE},
+    {"rdfs", "http://www.w3.org/2000/01/rdf-schema#"},
+    {"xsd", XSD_NAMESPACE},
+    {"owl", "http://www.w3.org/2002/07/owl#"},
+    {"skos", "http://www.w3.org/2004/02/skos/core#"},
+    {"dc", "http://purl.org/dc/elements/1.1/"},
+    {"dcterms", "http://purl.org/dc/terms/"},
+    {"foaf", "http://xmlns.com/foaf/0.1/"},
+    {"schema", "https://schema.org/"},
+    {"og", "http://ogp.me/ns#"},
+    {"sioc", "http://rdfs.org/sioc/ns#"},
+    {"geo", "http://www.w3.org/2003/01/geo/wgs84_pos#"},
+    {"vcard", "http://www.w3.org/2006/vcard/ns#"},
+    {"xhv", "http://www.w3.org/1999/xhtml/vocab#"},
+    {"prov", "http://www.w3.org/ns/prov#"},
+    {"void", "http://rdfs.org/ns/void#"},
+    {"rss", "http://purl.org/rss/1.0/"},
+};
 
 struct term_taker {
     struct arena *arena;
@@ -20,6 +44,53 @@ take_object(void *context, const struct quad *quad, struct reason *why)
     return term_copy(taker->arena, &quad->object, taker->term) ? STATUS_OK : STATUS_LIMIT;
 }
 
+/* Schemes that people write IRIs with, so that a prefix that is not known is told. */
+static bool
+has_scheme(const char *text)
+{
+    static const char *const opaque[] = {"urn:", "mailto:", "tel:", "tag:", "info:", "doi:"};
+    for (size_t i = 0; i < sizeof opaque / sizeof opaque[0]; i++) {
+        if (strncasecmp(text, opaque[i], strlen(opaque[i])) == 0) {
+            return true;
+        }
+    }
+    return strstr(text, "://") != NULL;
+}
+
+/* Appends the term at text in the form of N-Triples. */
+static enum status
+spell_term(const char *text, struct buf *out, struct reason *why)
+{
+    const char *colon = strchr(text, ':');
+    if (strchr("<\"_", text[0]) != NULL) {
+        const char *datatype = text[0] == '"' ? strrchr(text, '^') : NULL;
+        if (datatype == NULL || datatype[1] == '<' || strchr(datatype, '"') != NULL) {
+            buf_append_string(out, text);
+            return STATUS_OK;
+        }
+        buf_append(out, text, (size_t)(datatype + 1 - text));
+        return spell_term(datatype + 1, out, why);
+    }
+    if (strcmp(text, "a") == 0) {
+        buf_append_string(out, "<" RDF_TYPE ">");
+        return STATUS_OK;
+    }
+    for (size_t i = 0; colon != NULL && i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(colon, "://", 3) != 0 &&
+            slice_is(slice_of(text, (size_t)(colon - text)), prefixes[i].prefix)) {
+            buf_printf(out, "<%s%s>", prefixes[i].iri, colon + 1);
+            return STATUS_OK;
+        }
+    }
+    if (colon != NULL && !has_scheme(text)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "the prefix of %.200s is not known; if it is an IRI, write <%.200s>",
+                           text, text);
+    }
+    buf_printf(out, "<%s>", text);
+    return STATUS_OK;
+}
+
 enum status
 cli_parse_term(const char *text, struct arena *arena, struct term *term, struct reason *why)
 {
@@ -30,15 +101,18 @@ cli_parse_term(const char *text, struct arena *arena, struct term *term, struct 
         return STATUS_OK;
     }
     buf_init(&line, CLI_TERM_MAXIMUM);
-    const bool bare = strchr("<\"_", text[0]) == NULL;
-    buf_printf(&line, "<urn:s> <urn:p> %s%s%s .\n", bare ? "<" : "", text, bare ? ">" : "");
-    enum status status = line.overflowed ? status_fail(why, STATUS_LIMIT, "term too long")
-                                         : nquads_parse(buf_slice(&line), NULL, &sink, NULL);
+    buf_append_string(&line, "<urn:s> <urn:p> ");
+    enum status status = spell_term(text, &line, why);
+    buf_append_string(&line, " .\n");
+    if (status == STATUS_OK) {
+        status = line.overflowed ? status_fail(why, STATUS_LIMIT, "term too long")
+                                 : nquads_parse(buf_slice(&line), NULL, &sink, NULL);
+    }
     buf_release(&line);
     if (status == STATUS_BAD_INPUT || (status == STATUS_OK && term->kind == TERM_NONE)) {
         status = status_fail(why, STATUS_MISUSE,
                              "%.200s is no term: write <IRI>, \"text\", \"text\"@en, "
-                             "\"5\"^^<IRI>, or an IRI",
+                             "\"5\"^^<IRI>, an IRI, or a name like dcterms:title",
                              text);
     }
     return status;
@@ -61,13 +135,15 @@ term_length(const char *text)
 }
 
 enum status
-cli_parse_pattern(const char *text, struct arena *arena, struct quad *pattern, struct reason *why)
+cli_parse_pattern(const char *text, struct arena *arena, struct cli_pattern *pattern,
+                  struct reason *why)
 {
-    struct term *const places[] = {&pattern->subject, &pattern->predicate, &pattern->object,
-                                   &pattern->graph};
-    size_t count = 0;
+    struct quad *quad = &pattern->quad;
+    struct term *const places[] = {&quad->subject, &quad->predicate, &quad->object, &quad->graph};
+    struct slice names[4];
+    unsigned count = 0;
     enum status status = STATUS_OK;
-    *pattern = (struct quad){0};
+    *pattern = (struct cli_pattern){.same = {0, 1, 2, 3}};
     while (status == STATUS_OK) {
         text += strspn(text, " \t\r\n");
         const size_t length = term_length(text);
@@ -78,10 +154,14 @@ cli_parse_pattern(const char *text, struct arena *arena, struct quad *pattern, s
         if (count == 4) {
             return status_fail(why, STATUS_MISUSE, "a pattern has three or four terms");
         }
+        names[count] = slice_of(text, text[0] == '?' ? length : 0);
         if (text[0] != '?') {
             char *term = memory_string_n(text, length);
             status = cli_parse_term(term, arena, places[count], why);
             free(term);
+        }
+        for (unsigned i = count; names[count].length > 1 && i-- > 0;) {
+            pattern->same[count] = slice_equal(names[i], names[count]) ? i : pattern->same[count];
         }
         count++;
         text += length;
@@ -89,7 +169,20 @@ cli_parse_pattern(const char *text, struct arena *arena, struct quad *pattern, s
     if (status == STATUS_OK && count < 3) {
         status = status_fail(why, STATUS_MISUSE,
                              "a pattern is subject, predicate, object and, as you like, document; "
-                             "? stands for any");
+                             "? or ?name stands for any");
     }
     return status;
+}
+
+bool
+cli_pattern_fits(const struct cli_pattern *pattern, const struct quad *quad)
+{
+    const struct term *const places[] = {&quad->subject, &quad->predicate, &quad->object,
+                                         &quad->graph};
+    for (unsigned i = 0; i < 4; i++) {
+        if (!term_equal(places[i], places[pattern->same[i]])) {
+            return false;
+        }
+    }
+    return true;
 }
