@@ -119,9 +119,10 @@ text_of_record(struct buf *out, const struct explain_document *document)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct place_values values;
         if (place_values(&places[i], record, &values)) {
-            buf_printf(out, "  %-11s %.*s offset %" PRIu64 " length %" PRIu64 " record %.*s\n",
+            buf_printf(out,
+                       "  %-11s %.*s offset %" PRIu64 " length %" PRIu64 " record %.*s node %.*s\n",
                        places[i].name, SLICE_PRINT(values.file), values.offset, values.length,
-                       SLICE_PRINT(values.id));
+                       SLICE_PRINT(values.id), SLICE_PRINT(values.node));
         }
     }
     if (meta_record_text(record, META_DETECTED_TYPE, &text)) {

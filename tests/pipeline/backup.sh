@@ -39,7 +39,8 @@ for partitions in 1 3; do
     expect transforms '^  transforms +rdf/|^  transforms +[a-z]+/[0-9]+'
     quadrille explain --dir "$dir" --extractor "? $name ? http://one.example/data.ttl" \
         >"$work/out" || fail "explain --extractor"
-    expect extractor '^  by +[a-z]+/[0-9]+ from line [0-9]+: <http://one.example/data.ttl#ann> .*"Ann"'
+    expect statement '^  says +<http://one.example/data.ttl#ann> .*"Ann"'
+    expect extractor '^    by +[a-z]+/[0-9]+ from line [0-9]+'
     [[ $(quadrille explain --dir "$dir" --limit 1 '? ? ?' | grep -c '^http') -eq 1 ]] ||
         fail "explain --limit"
     if quadrille explain --dir "$dir" '? <urn:none> ?' 2>/dev/null; then fail "explained nothing"; fi

@@ -63,6 +63,16 @@ ip netns exec "${tag}a" "$bin/quadrille" dump --dir "$work/a" --output "$work/tw
     fail "dump over two nodes"
 ip netns exec "${tag}a" "$bin/quadrille" verify --dir "$work/a" "${of_a[@]}" >/dev/null ||
     fail "verify over two nodes"
+# What is known of documents of either node, asked on one.
+metadata='SELECT (COUNT(*) AS ?n) { GRAPH q:provenance { ?doc
+    <http://www.w3.org/2011/http#statusCodeValue> 200 ; <http://www.w3.org/ns/prov#alternateOf> ?r }
+    GRAPH ?doc { ?s a ?type } }'
+ip netns exec "${tag}a" "$bin/quadrille" query --dir "$work/a" --format csv "${of_a[@]}" \
+    "$metadata" >"$work/two.csv" || fail "metadata of two nodes"
+ip netns exec "${tag}a" "$bin/quadrille" explain --dir "$work/a" --limit 1000 --extractor \
+    "${of_a[@]}" '? dcterms:title ?' >"$work/two.explained" || fail "explain over two nodes"
+grep -q 'node a$' "$work/two.explained" && grep -q 'node b$' "$work/two.explained" ||
+    fail "explain: $(cat "$work/two.explained")"
 mapfile -t sites < <(sed 's,http://,,; s,/$,,' "$work/seeds")
 ip netns exec "${tag}a" "$bin/quadrille" report --dir "$work/a" --format tsv "${of_a[@]}" \
     "${sites[@]}" >"$work/two.tsv" || fail "report over two nodes"
@@ -73,6 +83,14 @@ start_web "$hosts"
 crawl "$work/one" >/dev/null || fail "crawl with one node"
 dump_and_verify "$work/one" "$work/one.nq"
 same "$work/one.nq" "$work/two.nq" "two nodes"
+"$bin/quadrille" query --dir "$work/one" --format csv "$metadata" >"$work/one.csv"
+same "$work/one.csv" "$work/two.csv" "metadata of two nodes"
+"$bin/quadrille" explain --dir "$work/one" --limit 1000 --extractor '? dcterms:title ?' \
+    >"$work/one.explained" || fail explain
+for n in one two; do
+    grep -E '^    by|^  says' "$work/$n.explained" | LC_ALL=C sort >"$work/$n.said"
+done
+same "$work/one.said" "$work/two.said" "explain over two nodes"
 "$bin/quadrille" report --dir "$work/one" --format tsv "${sites[@]}" >"$work/one.tsv" || fail "report"
 same "$work/one.tsv" "$work/two.tsv" "report over two nodes"
 [[ -s $work/one.tsv ]] || fail "the report is empty"

@@ -56,4 +56,61 @@ q update --dir "$work/one" 'INSERT { GRAPH <urn:mine> { ?doc <urn:status> ?s } }
 n=$(q query --dir "$work/one" --format csv \
     'SELECT (COUNT(*) AS ?n) { GRAPH <urn:mine> { ?s <urn:status> 200 } }' | sed -n '2{s/\r//;p}')
 [[ $n -gt 100 ]] || fail "an update from metadata made $n quads"
+# ---- explain ----
+explain() { # arguments; the output in $work/out
+    q explain --dir "$work/one" "$@" >"$work/out" 2>"$work/said" || fail "explain $*: $(cat "$work/said")"
+}
+has() { grep -qE -- "$1" "$work/out" || fail "no $1 in: $(cat "$work/out")"; }
+explain --extractor '?dish dcterms:title ?title http://vocab.example/terms.ttl'
+has '^  fetched .*status 200'
+has '^  because +redirect http://vocab.example/[a-z]+, depth 1'
+has '^  redirected +http://vocab.example/terms, status 303'
+has '^  archived .*-fetch.*record urn:uuid:.* node local'
+has '^  converted .*-transform.*record urn:uuid:'
+has '^  transforms +turtle/[0-9]+ [0-9]+'
+has '^    by +turtle/[0-9]+ from line [1-9]'
+explain '? a ? http://bookshop.example/'
+has '^  because +seed, depth 0'
+via=$(q query --dir "$work/one" --format csv 'SELECT ?d { GRAPH q:provenance {
+    ?d <http://purl.org/dc/terms/isReferencedBy> ?via . ?via <http://purl.org/dc/terms/format>
+    "application/x-sitemap+xml" } GRAPH ?d { ?s ?p ?o } } LIMIT 1' | sed -n '2{s/\r//;p}')
+explain --limit 1 "? ? ? $via"
+has '^  because +sitemap http'
+explain '?doc <urn:status> ?s'
+has 'not crawled'
+q update --dir "$work/one" 'INSERT DATA { GRAPH <http://bookshop.example/> { <urn:a> <urn:b> 5 } }' >/dev/null
+explain --extractor '<urn:a> <urn:b> "5"^^xsd:integer'
+has 'no transform, as they are now'
+explain --limit 1 '?x ?p ?x'
+grep -q "says" "$work/out" || fail "the same variable twice"
+awk '$1 == "says" && $2 != $4 { exit 1 }' "$work/out" || fail "not the same: $(cat "$work/out")"
+explain --limit 100000 '? a ?'
+grep says "$work/out" | LC_ALL=C sort >"$work/whole"
+: >"$work/pages"
+pages=$((($(wc -l <"$work/whole") + 99) / 100))
+for ((page = 0; page < pages; page++)); do
+    explain --limit 100 --offset $((100 * page)) '? a ?'
+    grep says "$work/out" >>"$work/pages"
+done
+LC_ALL=C sort "$work/pages" | cmp -s - "$work/whole" || fail "pages are not the whole"
+q explain --dir "$work/one" --offset 100000 '? a ?' 2>/dev/null && fail "past the end"
+q explain --dir "$work/one" '? nonsense:type ?' >/dev/null 2>"$work/said" && fail "an unknown prefix"
+grep -q 'prefix of nonsense:type is not known' "$work/said" || fail "$(cat "$work/said")"
+explain --json --extractor --limit 3 '? dc:creator "Ada Quist"'
+python3 - "$work/out" <<'P' || fail "explain --json: $(cat "$work/out")"
+import json, sys
+documents = json.load(open(sys.argv[1]))
+for d in documents:
+    assert d["status"] == 200 and d["response"]["length"] > 0 and d["because"]["reason"], d
+    for s in d["statements"]:
+        assert "Ada Quist" in s["triple"] and s["by"][0]["line"] > 0, s
+assert sum(len(d["statements"]) for d in documents) == 3
+P
+statements() { # the output of explain: the statements, by document
+    awk '/^http/ { d = $0 } $1 == "says" { print d, $0 }' | LC_ALL=C sort
+}
+q explain --dir "$work/one" --limit 1000 '? dcterms:title ?' | statements >"$work/of.one"
+q explain --dir "$work/two" --set index.partitions=2 --limit 1000 '? dcterms:title ?' |
+    statements >"$work/of.two"
+[[ -s $work/of.one ]] && cmp -s "$work/of.one" "$work/of.two" || fail "explain over two partitions"
 echo "provenance: $(ls "$work/queries" | wc -l) examples, with one partition and two"
