@@ -11,7 +11,7 @@ crawl "$work/two" --set index.partitions=2 >"$work/two.out" 2>&1 || fail "$(cat 
 # ---- the examples: blocks of indented lines after "## In queries"; the first are prefixes ----
 mkdir "$work/queries"
 awk -v folder="$work/queries" '
-    /^## In queries/ { on = 1 }
+    /^## / { on = /^## In queries/ }
     !on || !/^    / { if (inside && $0 !~ /^    /) inside = 0; next }
     { if (!inside) { n++; inside = 1 } print substr($0, 5) > (folder "/" n) }
 ' "$root/docs/METADATA.md"
