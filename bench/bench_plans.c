@@ -16,7 +16,6 @@
     "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> "  \
     "PREFIX prov: <http://www.w3.org/ns/prov#> "            \
     "PREFIX foaf: <http://xmlns.com/foaf/0.1/> "            \
-    "PREFIX dct: <http://purl.org/dc/terms/> "              \
     "PREFIX schema: <https://schema.org/> "
 
 /* items: of the join whose orders are tried. */

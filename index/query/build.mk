@@ -11,5 +11,5 @@ index_query_OBJECTS := index/query/lexer.o index/query/algebra.o index/query/par
 	index/query/result.o index/query/result_markup.o index/query/result_text.o \
 	index/query/memory_source.o index/query/quad_walk.o index/query/parser_update.o index/query/update.o
 CONFORMANCE += run_sparql
-UNIT_TESTS += tests/unit/test_query_update tests/unit/test_query_parser tests/unit/test_query tests/unit/test_query_spill tests/unit/test_query_value
+UNIT_TESTS += tests/unit/test_query_update tests/unit/test_query_parser tests/unit/test_query tests/unit/test_query_spill tests/unit/test_query_functions tests/unit/test_query_value
 FUZZERS += fuzz_sparql

@@ -1,10 +1,11 @@
 /* ORDER BY: all rows, or as many of the beginning as are needed, with what they are sorted by.
  *
- * A record of the sorter is a row, its number, and for each key class, number and text of its
- * value, so that most comparisons look nowhere else; what these do not decide (times, numbers of
- * many digits) is resolved again. Rows equal in all keys keep the order in which they came.
+ * A record of the sorter is a row, its number, and for each key the kind, number and text of its
+ * value, so that comparisons look nowhere else. What kind, number and text do not decide (times,
+ * numbers of many digits) is read again from the term, which is in the record, too. Rows equal in
+ * all keys keep the order in which they came.
  *
- *   sequence | row | keys: identifier, kind, number, offset of text, length of text | texts
+ *   sequence | row | keys | text, language and datatype of each key's term
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,14 +13,15 @@
 #include "base/memory.h"
 #include "index/query/operator.h"
 
-enum { KEY_WORDS = 5 };
+enum { KEY_WORDS = 6 };
 
 struct sort_key {
     oid id;
     int64_t kind; /* -1: unbound; else enum value_kind */
     double number;
-    uint64_t text; /* first byte of the text, from the record's first */
+    uint64_t text; /* first byte of the term's text, from the record's first */
     uint64_t length;
+    uint32_t language_length, datatype_length; /* 0 for IRIs, blank nodes and strings */
 };
 _Static_assert(sizeof(struct sort_key) == KEY_WORDS * sizeof(uint64_t), "a key is whole words");
 
@@ -58,15 +60,16 @@ text_of(const uint64_t *record, const struct sort_key *key)
     return slice_of((const char *)record + key->text, key->length);
 }
 
-static int
-compare_fully(struct order *order, const struct sort_key *a, const struct sort_key *b)
+static void
+value_of_key(const uint64_t *record, const struct sort_key *key, struct value *value)
 {
-    struct evaluation *evaluation = &order->operator.run->evaluation;
-    struct value x, y;
-    evaluation_next_row(evaluation);
-    return identifier_value(evaluation, a->id, &x) && identifier_value(evaluation, b->id, &y)
-               ? value_order(&x, &y)
-               : 0;
+    const char *text = (const char *)record + key->text;
+    const struct term term = {
+        .kind = TERM_LITERAL,
+        .value = slice_of(text, key->length),
+        .language = slice_of(text + key->length, key->language_length),
+        .datatype = slice_of(text + key->length + key->language_length, key->datatype_length)};
+    value_of_term(&term, value);
 }
 
 static int
@@ -79,14 +82,22 @@ compare_keys(struct order *order, const uint64_t *left, const uint64_t *right, s
     if (a->kind < 0 || b->kind < 0) {
         return (a->kind >= 0) - (b->kind >= 0);
     }
-    if (a->kind == b->kind && text_class(a->kind)) {
+    const int classes =
+        value_class((enum value_kind)a->kind) - value_class((enum value_kind)b->kind);
+    if (classes) {
+        return classes;
+    }
+    if (text_class(a->kind)) {
         return slice_compare(text_of(left, a), text_of(right, b));
     }
     if (number_class(a->kind) && number_class(b->kind) && a->number != b->number &&
         !isnan(a->number) && !isnan(b->number)) {
         return a->number < b->number ? -1 : 1;
     }
-    return compare_fully(order, a, b);
+    struct value x, y;
+    value_of_key(left, a, &x);
+    value_of_key(right, b, &y);
+    return value_order(&x, &y);
 }
 
 static int
@@ -116,6 +127,27 @@ make_room(struct order *order, size_t words, struct reason *why)
     return STATUS_OK;
 }
 
+/* Appends the parts of a term to the record. */
+static enum status
+put_text(struct order *order, const struct slice parts[3], size_t *words, struct reason *why)
+{
+    const size_t length = parts[0].length + parts[1].length + parts[2].length;
+    const size_t more = (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    TRY(make_room(order, *words + more, why));
+    char *to = (char *)(order->record + *words);
+    if (more) {
+        order->record[*words + more - 1] = 0;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (parts[i].length) {
+            memcpy(to, parts[i].at, parts[i].length);
+            to += parts[i].length;
+        }
+    }
+    *words += more;
+    return STATUS_OK;
+}
+
 /* Puts a key and its text behind the `words` that the record has. */
 static enum status
 put_key(struct order *order, size_t number, const oid *row, size_t *words, struct reason *why)
@@ -124,24 +156,21 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
     struct sort_key key = {.id = expression_id(evaluation, order->keys[number].expression, row),
                            .kind = -1,
                            .text = *words * sizeof(uint64_t)};
-    struct slice text = {0};
+    struct slice parts[3] = {{0}};
     struct value value;
     if (key.id && identifier_value(evaluation, key.id, &value)) {
         key.kind = value.kind;
-        if (text_class(key.kind)) {
-            text = value.term.value;
-        } else if (value_is_number(&value)) {
-            key.number = value_number(&value);
+        key.number = value_is_number(&value) ? value_number(&value) : 0;
+        parts[0] = value.term.value;
+        if (!text_class(key.kind)) {
+            parts[1] = value.term.language;
+            parts[2] = value.term.datatype;
         }
     }
-    key.length = text.length;
-    const size_t more = (text.length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    TRY(make_room(order, *words + more, why));
-    if (more) {
-        order->record[*words + more - 1] = 0;
-        memcpy(order->record + *words, text.at, text.length);
-    }
-    *words += more;
+    key.length = parts[0].length;
+    key.language_length = (uint32_t)parts[1].length;
+    key.datatype_length = (uint32_t)parts[2].length;
+    TRY(put_text(order, parts, words, why));
     memcpy(order->record + 1 + order->operator.run->width + number * KEY_WORDS, &key, sizeof key);
     return STATUS_OK;
 }

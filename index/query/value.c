@@ -91,48 +91,59 @@ number_plain(double number, bool is_float, char text[NUMBER_TEXT_SIZE])
 
 /* ---- terms to values ---- */
 
-/* Datatypes with a value space that is known here. */
-static const struct {
+/* Datatypes with a value space that is known here; of some integers it has ends. */
+struct datatype {
     const char *name;
     enum value_kind kind;
-} datatypes[] = {{"string", VALUE_STRING},
-                 {"integer", VALUE_INTEGER},
-                 {"boolean", VALUE_BOOLEAN},
-                 {"decimal", VALUE_DECIMAL},
-                 {"double", VALUE_DOUBLE},
-                 {"float", VALUE_FLOAT},
-                 {"dateTime", VALUE_DATE_TIME},
-                 {"date", VALUE_DATE},
-                 {"time", VALUE_TIME},
-                 {"int", VALUE_INTEGER},
-                 {"long", VALUE_INTEGER},
-                 {"short", VALUE_INTEGER},
-                 {"byte", VALUE_INTEGER},
-                 {"nonNegativeInteger", VALUE_INTEGER},
-                 {"positiveInteger", VALUE_INTEGER},
-                 {"nonPositiveInteger", VALUE_INTEGER},
-                 {"negativeInteger", VALUE_INTEGER},
-                 {"unsignedLong", VALUE_INTEGER},
-                 {"unsignedInt", VALUE_INTEGER},
-                 {"unsignedShort", VALUE_INTEGER},
-                 {"unsignedByte", VALUE_INTEGER},
-                 {"duration", VALUE_DURATION},
-                 {"dayTimeDuration", VALUE_DURATION},
-                 {"yearMonthDuration", VALUE_DURATION}};
+    bool bounded_below, bounded_above;
+    __extension__ __int128 least, most;
+};
+static const struct datatype datatypes[] = {
+    {"string", VALUE_STRING, false, false, 0, 0},
+    {"integer", VALUE_INTEGER, false, false, 0, 0},
+    {"boolean", VALUE_BOOLEAN, false, false, 0, 0},
+    {"decimal", VALUE_DECIMAL, false, false, 0, 0},
+    {"double", VALUE_DOUBLE, false, false, 0, 0},
+    {"float", VALUE_FLOAT, false, false, 0, 0},
+    {"dateTime", VALUE_DATE_TIME, false, false, 0, 0},
+    {"date", VALUE_DATE, false, false, 0, 0},
+    {"time", VALUE_TIME, false, false, 0, 0},
+    {"int", VALUE_INTEGER, true, true, INT32_MIN, INT32_MAX},
+    {"long", VALUE_INTEGER, true, true, INT64_MIN, INT64_MAX},
+    {"short", VALUE_INTEGER, true, true, INT16_MIN, INT16_MAX},
+    {"byte", VALUE_INTEGER, true, true, INT8_MIN, INT8_MAX},
+    {"nonNegativeInteger", VALUE_INTEGER, true, false, 0, 0},
+    {"positiveInteger", VALUE_INTEGER, true, false, 1, 0},
+    {"nonPositiveInteger", VALUE_INTEGER, false, true, 0, 0},
+    {"negativeInteger", VALUE_INTEGER, false, true, 0, -1},
+    {"unsignedLong", VALUE_INTEGER, true, true, 0, UINT64_MAX},
+    {"unsignedInt", VALUE_INTEGER, true, true, 0, UINT32_MAX},
+    {"unsignedShort", VALUE_INTEGER, true, true, 0, UINT16_MAX},
+    {"unsignedByte", VALUE_INTEGER, true, true, 0, UINT8_MAX},
+    {"duration", VALUE_DURATION, false, false, 0, 0},
+    {"dayTimeDuration", VALUE_DURATION, false, false, 0, 0},
+    {"yearMonthDuration", VALUE_DURATION, false, false, 0, 0}};
 
-static enum value_kind
-datatype_kind(struct slice datatype)
+static const struct datatype *
+find_datatype(struct slice datatype)
 {
     const size_t prefix = sizeof XSD - 1;
     if (datatype.length > prefix && memcmp(datatype.at, XSD, prefix) == 0) {
         const struct slice name = slice_of(datatype.at + prefix, datatype.length - prefix);
         for (size_t i = 0; i < sizeof datatypes / sizeof *datatypes; i++) {
             if (slice_is(name, datatypes[i].name)) {
-                return datatypes[i].kind;
+                return &datatypes[i];
             }
         }
     }
-    return VALUE_OTHER;
+    return NULL;
+}
+
+static bool
+within(const struct datatype *datatype, const struct decimal *integer)
+{
+    return (!datatype->bounded_below || integer->digits >= datatype->least) &&
+           (!datatype->bounded_above || integer->digits <= datatype->most);
 }
 
 static bool
@@ -184,8 +195,10 @@ value_of_term(const struct term *term, struct value *out)
     } else if (!term->datatype.length) {
         out->kind = VALUE_STRING;
     } else {
-        out->kind = datatype_kind(term->datatype);
-        if (!parse_literal(term->value, out->kind, out)) {
+        const struct datatype *datatype = find_datatype(term->datatype);
+        out->kind = datatype ? datatype->kind : VALUE_OTHER;
+        if (!parse_literal(term->value, out->kind, out) ||
+            (out->kind == VALUE_INTEGER && !within(datatype, &out->decimal))) {
             out->kind = VALUE_OTHER;
         }
     }
@@ -305,7 +318,8 @@ value_effective_boolean(const struct value *value)
         return value->number != 0 && !isnan(value->number);
     case VALUE_OTHER: {
         /* An ill-formed boolean or number is false; other datatypes are an error. */
-        const enum value_kind kind = datatype_kind(value->term.datatype);
+        const struct datatype *datatype = find_datatype(value->term.datatype);
+        const enum value_kind kind = datatype ? datatype->kind : VALUE_OTHER;
         return kind == VALUE_BOOLEAN || (kind >= VALUE_INTEGER && kind <= VALUE_DOUBLE) ? 0 : -1;
     }
     default:
@@ -406,15 +420,15 @@ value_equals(const struct value *a, const struct value *b)
 }
 
 /* Classes of the total order. */
-static int
-order_class(const struct value *value)
+int
+value_class(enum value_kind kind)
 {
     static const int classes[] = {
         [VALUE_BLANK] = 0,     [VALUE_IRI] = 1,   [VALUE_BOOLEAN] = 3,  [VALUE_INTEGER] = 4,
         [VALUE_DECIMAL] = 4,   [VALUE_FLOAT] = 4, [VALUE_DOUBLE] = 4,   [VALUE_DATE_TIME] = 5,
         [VALUE_DATE] = 6,      [VALUE_TIME] = 7,  [VALUE_DURATION] = 8, [VALUE_STRING] = 9,
         [VALUE_LANGUAGE] = 10, [VALUE_OTHER] = 11};
-    return classes[value->kind];
+    return classes[kind];
 }
 
 static int
@@ -433,7 +447,7 @@ order_terms(const struct value *a, const struct value *b)
 int
 value_order(const struct value *a, const struct value *b)
 {
-    const int classes = order_class(a) - order_class(b);
+    const int classes = value_class(a->kind) - value_class(b->kind);
     if (classes) {
         return classes;
     }

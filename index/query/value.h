@@ -76,6 +76,8 @@ int value_effective_boolean(const struct value *value);
 int value_equals(const struct value *a, const struct value *b);
 /* <, = and > as -1, 0, 1; 2 when NaN stands there, 3 for an error. */
 int value_compare(const struct value *a, const struct value *b);
+/* Kinds in the order in which ORDER BY has them; numbers are of one class. */
+int value_class(enum value_kind kind);
 /* The total order of ORDER BY: blank nodes, IRIs, literals (by value where they have an order,
  * then by their characters). */
 int value_order(const struct value *a, const struct value *b);
