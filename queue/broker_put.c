@@ -121,12 +121,27 @@ enqueue_extract(struct broker *broker, const struct incoming *incoming)
     add_job(broker, &job);
 }
 
+/* What a fetch job becomes without being fetched: to this node's queue, or to another's. */
 static void
-revisit(struct broker *broker, const struct incoming *fetch, const struct seen_entry *entry)
+pass_on(struct broker *broker, const struct incoming *fetch, const struct job *job)
 {
     struct incoming incoming = *fetch;
     const struct cluster *cluster = broker->options.cluster;
-    incoming.job = (struct job){
+    incoming.job = *job;
+    incoming.node = (uint32_t)cluster_owner(cluster, (enum stage)job->key.stage, job->uri);
+    if (incoming.node != cluster_self(cluster)) {
+        broker_to_node(broker, &incoming);
+    } else if (job->key.stage == STAGE_EXTRACT) {
+        enqueue_extract(broker, &incoming);
+    } else {
+        add_job(broker, &incoming.job);
+    }
+}
+
+static void
+revisit(struct broker *broker, const struct incoming *fetch, const struct seen_entry *entry)
+{
+    const struct job job = {
         .key.stage = STAGE_EXTRACT,
         .uri = fetch->job.uri,
         .via = fetch->job.via,
@@ -135,12 +150,23 @@ revisit(struct broker *broker, const struct incoming *fetch, const struct seen_e
         .depth = entry->depth,
         .generation = entry->generation,
     };
-    incoming.node = (uint32_t)cluster_owner(cluster, STAGE_EXTRACT, fetch->job.uri);
-    if (incoming.node != cluster_self(cluster)) {
-        broker_to_node(broker, &incoming);
-    } else {
-        enqueue_extract(broker, &incoming);
-    }
+    pass_on(broker, fetch, &job);
+}
+
+/* A document out of a dump: its quads are archived, so it goes straight to the index. */
+static void
+enqueue_slice(struct broker *broker, const struct incoming *incoming)
+{
+    struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
+    broker->counters.seen += !entry->exists;
+    seen_came(entry, incoming->job.depth);
+    struct job job = incoming->job;
+    job.key.stage = STAGE_INDEX;
+    job.lane_name = (struct slice){0};
+    job.flags = 0;
+    job.depth = entry->depth;
+    job.generation = entry->generation;
+    pass_on(broker, incoming, &job);
 }
 
 /* ---- fetch: new URIs only ---- */
@@ -167,7 +193,7 @@ static bool
 was_sent(struct broker *broker, const struct incoming *incoming)
 {
     const struct job *job = &incoming->job;
-    if (job->key.stage != STAGE_FETCH || job->flags & JOB_RECRAWL) {
+    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE)) {
         return false;
     }
     struct seen_entry *entry = seen_entry(broker->sent, incoming->print);
@@ -187,6 +213,8 @@ broker_enqueue(struct broker *broker, const struct incoming *incoming)
         if (!was_sent(broker, incoming)) {
             broker_to_node(broker, incoming);
         }
+    } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_SLICE) {
+        enqueue_slice(broker, incoming);
     } else if (job.key.stage == STAGE_FETCH) {
         enqueue_fetch(broker, incoming);
     } else if (job.key.stage == STAGE_EXTRACT) {

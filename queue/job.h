@@ -36,7 +36,9 @@ enum job_flags {
     JOB_RECRAWL = 1, /* put although the URI was seen; generation must be set by the queue */
     JOB_REVISIT = 2, /* extract only: links are read again because depth became smaller */
     JOB_SEED = 4,    /* put by a person: depth 0 */
-    JOB_RESOURCE = 8 /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
+    JOB_RESOURCE =
+        8,         /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
+    JOB_SLICE = 16 /* put to fetch: needs no fetch, its data say where the document's quads are */
 };
 
 struct job {

@@ -223,6 +223,15 @@ seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl)
     return actions;
 }
 
+void
+seen_came(struct seen_entry *entry, uint16_t depth)
+{
+    entry->depth = entry->exists && entry->depth < depth ? entry->depth : depth;
+    entry->generation = entry->exists ? entry->generation + 1 : 1;
+    entry->flags = SEEN_FETCHED;
+    entry->exists = entry->changed = true;
+}
+
 uint16_t
 seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth)
 {

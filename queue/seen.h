@@ -51,6 +51,9 @@ enum seen_action {
     SEEN_REVISIT = 2 /* its links are to be read again with the entry's depth */
 };
 unsigned seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl);
+/* The document came otherwise than by a fetch: it takes the next generation. A fetch that is under
+ * way keeps its own, older one. */
+void seen_came(struct seen_entry *entry, uint16_t depth);
 /* The job of that generation was fetched. The result is how much smaller the depth is now. */
 uint16_t seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth);
 

@@ -540,6 +540,44 @@ test_depths_in_one_round(void **state)
     assert_int_equal(bench->jobs[0].depth, 3);
 }
 
+/* A document out of a dump goes to the index in its order among fetches of the same URI. */
+static void
+test_slices_take_the_next_generation(void **state)
+{
+    struct bench *bench = *state;
+    struct job slice = a_job(STAGE_FETCH, URI);
+    slice.flags = JOB_SLICE;
+    slice.depth = 7;
+    slice.data = SLICE("where its quads are");
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_INDEX, 10), 1);
+    assert_int_equal(bench->jobs[0].generation, 1);
+    assert_int_equal(bench->jobs[0].depth, 7);
+    assert_true(slice_is(bench->jobs[0].data, "where its quads are"));
+    done(bench, "w", &bench->jobs[0]);
+    put_uri(bench, STAGE_FETCH, URI, 7); /* known, and fetched in a way */
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
+
+    /* A fetch that began before the slice came is older than it. */
+    struct job again = a_job(STAGE_FETCH, URI);
+    again.flags = JOB_RECRAWL;
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    assert_int_equal(bench->jobs[0].generation, 2);
+    const struct job fetch = bench->jobs[0];
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK);
+    done(bench, "w", &fetch);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_INDEX, 10), 1);
+    assert_int_equal(bench->jobs[0].generation, 3);
+    done(bench, "w", &bench->jobs[0]);
+
+    /* The URI is free to be fetched again. */
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    assert_int_equal(bench->jobs[0].generation, 4);
+}
+
 static void
 test_recrawl(void **state)
 {
@@ -755,6 +793,7 @@ main(void)
         CASE(test_smaller_depth_before_the_fetch_is_done),
         CASE(test_smaller_depth_after_the_fetch),
         CASE(test_depths_in_one_round),
+        CASE(test_slices_take_the_next_generation),
         CASE(test_recrawl),
         CASE(test_recrawl_has_a_larger_generation),
         CASE(test_full_next_stage_holds_back),
