@@ -84,6 +84,15 @@ enum status cli_parse(const struct program *program, int argc, char **argv, stru
 /* Says why on stderr and gives the exit code. */
 int cli_end(const struct program *program, enum status status, const struct reason *why);
 
+/* For query and search: exit codes besides those of all programs. */
+enum { CLI_EXIT_PARTIAL = 2, CLI_EXIT_INTERRUPTED = 130 };
+/* partial: error or warn; NULL: what index.partial says. Ctrl-C and SIGTERM end the calls. */
+enum status cli_asking(const struct cli *cli, const char *partial, struct index_client *index,
+                       struct reason *why);
+/* As cli_end, with a line for each partition that the answer is without. index may be NULL. */
+int cli_answered(const struct program *program, const struct index_client *index,
+                 enum status status, const struct reason *why);
+
 /* Puts jobs and waits until they are durable. */
 enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n,
                              struct reason *why);

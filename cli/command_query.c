@@ -9,6 +9,15 @@
 
 enum { QUERY_MAXIMUM = 1 << 20, FOLDER_MAXIMUM = 4096 };
 
+#define CLI_PARTIAL_HELP                                                             \
+    "When an index partition does not answer: error fails, warn answers without it " \
+    "(index.partial)."
+#define CLI_PARTIAL_EXIT                                                                        \
+    "Exit status: 0, the answer is whole; 2, it is partial, with a line on standard error for " \
+    "each "                                                                                     \
+    "partition that is missing (only with --partial warn); 100, the query is wrong; 111, it "   \
+    "failed, what came out is not the answer; 130, interrupted."
+
 static enum status
 open_index(struct cli *cli, const struct cli_common *common, const char *needed,
            struct index_client **index, struct reason *why)
@@ -73,7 +82,7 @@ command_query(int argc, char **argv)
     struct cli cli = {0};
     struct index_client *index = NULL;
     struct pattern_texts texts = {0};
-    const char *file = NULL, *format = "table", *default_graph = "";
+    const char *file = NULL, *format = "table", *default_graph = "", *partial = NULL;
     bool explain = false, analyze = false;
     int64_t timeout = 60;
     struct buf text, folder;
@@ -86,6 +95,7 @@ command_query(int argc, char **argv)
         {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout, "Gives up after so long (60)."},
         {"default-graph", 0, FLAG_STRING, "IRI", &default_graph,
          "The one graph that is the default (the union of all)."},
+        {"partial", 0, FLAG_STRING, "WHAT", &partial, CLI_PARTIAL_HELP},
         {"explain", 0, FLAG_SWITCH, NULL, &explain, "Prints the plan and what it expects."},
         {"analyze", 0, FLAG_SWITCH, NULL, &analyze,
          "Prints the plan with the rows and the time of each step of one evaluation."},
@@ -108,7 +118,8 @@ command_query(int argc, char **argv)
             "<urn:x-quadrille:query#provenance> is what is known of documents: when and how each "
             "was fetched and transformed.\n\n"
             "With --subject, --predicate, --object or --graph it prints the quads that match, as "
-            "N-Quads. Works while a crawl runs and after.",
+            "N-Quads. Works while a crawl runs and after.\n\n"
+            "Ctrl-C ends the query in all partitions. " CLI_PARTIAL_EXIT,
         .examples =
             "quadrille query --dir DIR 'SELECT ?type (COUNT(*) AS ?n) { ?s a ?type } GROUP BY "
             "?type ORDER BY DESC(?n)'\n"
@@ -135,6 +146,9 @@ command_query(int argc, char **argv)
     if (status == STATUS_OK) {
         status = open_index(&cli, &common, "index,metastore", &index, &why);
     }
+    if (status == STATUS_OK) {
+        status = cli_asking(&cli, partial, index, &why);
+    }
     if (status == STATUS_OK && is_pattern(&texts)) {
         status = print_pattern(index, &texts, &why);
     } else if (status == STATUS_OK) {
@@ -150,8 +164,9 @@ command_query(int argc, char **argv)
     }
     buf_release(&text);
     buf_release(&folder);
+    const int code = cli_answered(&program, index, status, &why);
     close_index(&cli, index);
-    return cli_end(&program, status, &why);
+    return code;
 }
 
 /* ---- search ---- */
@@ -163,9 +178,11 @@ command_search(int argc, char **argv)
     struct cli cli = {0};
     struct index_client *index = NULL;
     int64_t limit = 10;
+    const char *partial = NULL;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N hits (10)."},
+        {"partial", 0, FLAG_STRING, "WHAT", &partial, CLI_PARTIAL_HELP},
         {0},
     };
     const struct program program = {
@@ -177,7 +194,7 @@ command_search(int argc, char **argv)
             "literal, subject, predicate, document, parted by tabs. A word also stands for its "
             "stem in "
             "literals with a language; \"two words\" in quotes are a phrase as it is, word* is a "
-            "prefix, `this OR that` one of both, -word none of it (after --), lang:de a language.",
+            "prefix, `this OR that` one of both, -word none of it (after --), lang:de a language.\n\n" CLI_PARTIAL_EXIT,
         .examples = "quadrille search --dir DIR apple\n"
                     "quadrille search --dir DIR -- apples OR pears -\"apple pie\" lang:en\n"
                     "quadrille search --dir DIR --limit 3 '\"apple pie\" bak*'",
@@ -199,12 +216,16 @@ command_search(int argc, char **argv)
         status = open_index(&cli, &common, "index", &index, &why);
     }
     if (status == STATUS_OK) {
+        status = cli_asking(&cli, partial, index, &why);
+    }
+    if (status == STATUS_OK) {
         status =
             index_search(index, buf_slice(&words), (uint32_t)limit, cli_print_piece, stdout, &why);
     }
     buf_release(&words);
+    const int code = cli_answered(&program, index, status, &why);
     close_index(&cli, index);
-    return cli_end(&program, status, &why);
+    return code;
 }
 
 /* ---- dump, verify ---- */

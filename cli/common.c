@@ -157,8 +157,12 @@ cli_index(struct cli *cli, struct index_client **index, struct reason *why)
         const struct index_client_options options = {
             .endpoints = services.endpoints,
             .count = services.count,
+            .owner_of_partition = services.owner_of_partition,
             .name = "cli",
             .keys = services.keys,
+            /* An index that was just started may have to recover first. */
+            .silence_ms =
+                cli->helper > 0 ? 0 : (uint32_t)opt_duration_ms(cli->options, "index.silence"),
             .metastore = &metastore,
         };
         status = index_client_open(index, &options, why);

@@ -14,7 +14,7 @@ enum {
     PLACES = 4,
     SCANNED = 128, /* rows of one call */
     CHUNK_FIRST = 16,
-    CHUNK_MOST = 32 << 10,
+    CHUNK_MOST = 16 << 10,
     CHUNK_GROWTH = 4,
     TERMS_MOST = 64 << 20, /* bytes of a chunk's terms; then rows go out one by one */
     PIECE_MAXIMUM = 1 << 30,
@@ -185,8 +185,9 @@ send_chunk(struct rows *rows, bool last, struct reason *why)
     }
     if (rows->terms.length > TERMS_MOST) {
         rows->room = 1;
-    } else if (rows->room < CHUNK_MOST) {
-        rows->room *= CHUNK_GROWTH;
+    } else {
+        rows->room =
+            rows->room < CHUNK_MOST / CHUNK_GROWTH ? rows->room * CHUNK_GROWTH : CHUNK_MOST;
     }
     return status;
 }
@@ -199,7 +200,7 @@ take_row(struct rows *rows, uint64_t number, const oid pattern[PLACES], const oi
         TRY(send_chunk(rows, false, why));
     }
     if (rows->chunk == NULL) {
-        rows->chunk = memory_alloc(CHUNK_GROWTH * CHUNK_MOST * sizeof(*rows->chunk));
+        rows->chunk = memory_alloc(CHUNK_MOST * sizeof(*rows->chunk));
     }
     struct chunk_row *row = &rows->chunk[rows->count++];
     *row = (struct chunk_row){.number = number};

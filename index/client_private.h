@@ -63,7 +63,14 @@ struct index_stream_reader {
 /* request: kind of stream and its arguments. Does not wait. */
 void stream_start(struct index_stream_reader *stream, struct index_client *client, size_t partition,
                   struct slice request);
-/* The next bytes if they are there, living until the next call; AGAIN, END. */
+/* Something is awaited. */
+static inline bool
+stream_waits(const struct index_stream_reader *stream)
+{
+    return stream->call != NULL;
+}
+/* The next bytes if they are there, living until the next call; END. AGAIN while the stream waits;
+ * when it does not, AGAIN is how the service failed. */
 enum status stream_take(struct index_stream_reader *stream, struct slice *bytes,
                         struct reason *why);
 /* Waits for the next bytes; END. */

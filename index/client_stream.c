@@ -234,7 +234,7 @@ enum status
 stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
 {
     enum status status;
-    while ((status = stream_take(stream, bytes, why)) == STATUS_AGAIN && stream->call != NULL) {
+    while ((status = stream_take(stream, bytes, why)) == STATUS_AGAIN && stream_waits(stream)) {
         TRY(client_wait(stream->client, why));
     }
     return status; /* AGAIN: the partition does not answer */

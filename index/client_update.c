@@ -17,7 +17,11 @@
 enum { CHANGE_MAXIMUM = RPC_PAYLOAD_MAXIMUM - 4096 };
 static const size_t terms_memory = (size_t)1 << 30;
 
+/* How far the present operation has come in a partition. */
+enum progress { UNCHANGED, WANTED, UNKNOWN, CHANGED };
+
 struct updating {
+    enum progress *progress; /* of each partition */
     struct index_client *client;
     const struct index_update_options *options;
     struct federation *federation;
@@ -50,25 +54,101 @@ present_source(void *context, const struct quad_source **source, struct reason *
 
 /* ---- requests ---- */
 
+static void
+list_partitions(const struct updating *updating, enum progress progress, const char *what,
+                struct buf *out)
+{
+    const char *before = what;
+    for (size_t i = 0; i < updating->client->count; i++) {
+        if (updating->progress[i] == progress) {
+            (void)buf_printf(out, "%s %zu", before, i);
+            before = ",";
+        }
+    }
+}
+
+/* Says in which partitions the operation is done and in which not. */
+static enum status
+stop_operation(const struct updating *updating, size_t partition, enum status status,
+               const struct reason *what, struct reason *why)
+{
+    struct buf text;
+    struct reason failure;
+    buf_init(&text, REASON_SIZE);
+    status = client_fail(updating->client, partition, status, what, &failure);
+    list_partitions(updating, CHANGED, "; it is done in partition", &text);
+    list_partitions(updating, UNKNOWN, "; it may be done in partition", &text);
+    list_partitions(updating, WANTED, "; it is not done in partition", &text);
+    status = status_fail(why, status, "%s%.*s", failure.text, SLICE_PRINT(buf_slice(&text)));
+    buf_release(&text);
+    return status;
+}
+
+/* Before anything is changed: a partition that is down must not leave the others changed. */
+static enum status
+check_partitions(const struct updating *updating, struct reason *why)
+{
+    const struct index_client *client = updating->client;
+    for (size_t i = 0; i < client->count; i++) {
+        struct reason what = {""};
+        const enum status status = updating->progress[i] == WANTED
+                                       ? rpc_call(client->partitions[i].rpc, INDEX_VERB_STATS,
+                                                  SLICE(""), client->silence_ms, NULL, &what)
+                                       : STATUS_OK;
+        if (status != STATUS_OK) {
+            return stop_operation(updating, i, status, &what, why);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 send_change(struct updating *updating, size_t partition, const struct buf *request,
             struct reason *why)
 {
     struct buf reply;
-    if (request->overflowed) {
-        return status_fail(why, STATUS_LIMIT,
-                           "one operation changes more than %d bytes of one partition",
-                           CHANGE_MAXIMUM);
-    }
+    struct reason what = {""};
     buf_init(&reply, 4096);
     enum status status = rpc_call(updating->client->partitions[partition].rpc, INDEX_VERB_CHANGE,
-                                  buf_slice(request), updating->client->timeout_ms, &reply, why);
+                                  buf_slice(request), updating->client->timeout_ms, &reply, &what);
     if (status == STATUS_OK) {
         struct codec_reader in = codec_reader_of(buf_slice(&reply));
+        updating->progress[partition] = CHANGED;
         updating->report->removed += codec_get_u64(&in);
         updating->report->added += codec_get_u64(&in);
+    } else {
+        updating->progress[partition] = status == STATUS_TIMEOUT ? UNKNOWN : WANTED;
+        status = stop_operation(updating, partition, status, &what, why);
     }
     buf_release(&reply);
+    return status;
+}
+
+/* requests: of each partition, empty for those that have nothing to do; released. */
+static enum status
+send_changes(struct updating *updating, struct buf *requests, struct reason *why)
+{
+    const size_t count = updating->client->count;
+    enum status status = STATUS_OK;
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++) {
+        updating->progress[i] = requests[i].length > 0 ? WANTED : UNCHANGED;
+        wanted += requests[i].length > 0;
+        if (requests[i].overflowed) {
+            status = status_fail(why, STATUS_LIMIT,
+                                 "one operation changes more than %d bytes of one partition",
+                                 CHANGE_MAXIMUM);
+        }
+    }
+    if (status == STATUS_OK && wanted > 1) {
+        status = check_partitions(updating, why);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (status == STATUS_OK && updating->progress[i] == WANTED) {
+            status = send_change(updating, i, &requests[i], why);
+        }
+        buf_release(&requests[i]);
+    }
     return status;
 }
 
@@ -106,15 +186,14 @@ put_lines(struct buf *request, struct buf *lines, const struct sorted_quad *quad
     codec_put_slice(request, buf_slice(lines));
 }
 
-static enum status
-change_partition(struct updating *updating, size_t partition, const struct sorted_quad *quads,
-                 size_t count, struct reason *why)
+static void
+put_changes(const struct updating *updating, size_t partition, const struct sorted_quad *quads,
+            size_t count, struct buf *request)
 {
-    struct buf graphs, lines, request;
+    struct buf graphs, lines;
     uint64_t found = 0;
     buf_init(&graphs, CHANGE_MAXIMUM);
     buf_init(&lines, CHANGE_MAXIMUM);
-    buf_init(&request, CHANGE_MAXIMUM);
     for (size_t at = 0; at < count;) {
         const struct slice graph = quads[at].quad->graph.value;
         if (client_owner(updating->client, graph) != partition) {
@@ -131,16 +210,24 @@ change_partition(struct updating *updating, size_t partition, const struct sorte
         }
         found++;
     }
-    codec_put_u8(&request, PATCH_QUADS);
-    codec_put_varint(&request, found);
-    (void)buf_append_slice(&request, buf_slice(&graphs));
-    request.overflowed |= graphs.overflowed;
-    const enum status status =
-        found > 0 ? send_change(updating, partition, &request, why) : STATUS_OK;
+    if (found > 0) {
+        codec_put_u8(request, PATCH_QUADS);
+        codec_put_varint(request, found);
+        (void)buf_append_slice(request, buf_slice(&graphs));
+        request->overflowed |= graphs.overflowed;
+    }
     buf_release(&graphs);
     buf_release(&lines);
-    buf_release(&request);
-    return status;
+}
+
+static struct buf *
+new_requests(const struct updating *updating)
+{
+    struct buf *requests = memory_zero(updating->client->count, sizeof(*requests));
+    for (size_t i = 0; i < updating->client->count; i++) {
+        buf_init(&requests[i], CHANGE_MAXIMUM);
+    }
+    return requests;
 }
 
 static enum status
@@ -159,9 +246,12 @@ change(void *context, const struct graph *removed, const struct graph *added, st
         }
     }
     qsort(quads, count, sizeof(*quads), compare_graphs);
-    for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
-        status = change_partition(updating, i, quads, count, why);
+    struct buf *requests = new_requests(updating);
+    for (size_t i = 0; i < updating->client->count; i++) {
+        put_changes(updating, i, quads, count, &requests[i]);
     }
+    const enum status status = send_changes(updating, requests, why);
+    free(requests);
     free(quads);
     return status;
 }
@@ -170,20 +260,19 @@ static enum status
 clear_graphs(void *context, struct slice graph, struct slice except, struct reason *why)
 {
     struct updating *updating = context;
-    struct buf request;
-    enum status status = STATUS_OK;
-    buf_init(&request, CHANGE_MAXIMUM);
-    codec_put_u8(&request, graph.length > 0 ? PATCH_CLEAR : PATCH_CLEAR_ALL_BUT);
-    if (graph.length > 0) {
-        codec_put_varint(&request, 1);
-    }
-    codec_put_slice(&request, graph.length > 0 ? graph : except);
-    for (size_t i = 0; i < updating->client->count && status == STATUS_OK; i++) {
-        if (graph.length == 0 || client_owner(updating->client, graph) == i) {
-            status = send_change(updating, i, &request, why);
+    struct buf *requests = new_requests(updating);
+    for (size_t i = 0; i < updating->client->count; i++) {
+        if (graph.length == 0) {
+            codec_put_u8(&requests[i], PATCH_CLEAR_ALL_BUT);
+            codec_put_slice(&requests[i], except);
+        } else if (client_owner(updating->client, graph) == i) {
+            codec_put_u8(&requests[i], PATCH_CLEAR);
+            codec_put_varint(&requests[i], 1);
+            codec_put_slice(&requests[i], graph);
         }
     }
-    buf_release(&request);
+    const enum status status = send_changes(updating, requests, why);
+    free(requests);
     return status;
 }
 
@@ -212,6 +301,7 @@ index_update(struct index_client *client, struct slice text,
     uint64_t random = 0;
     target.context = &updating;
     TRY(update_prepare(&update, text, slice_of(NULL, 0), why));
+    client_begin(client, INDEX_PARTIAL_ERROR, 0, client->cancel);
     if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
         update_free(update);
         return status_fail_errno(why, "no random bytes");
@@ -221,7 +311,9 @@ index_update(struct index_client *client, struct slice text,
                                                  .timeout_ms = options->timeout_ms,
                                                  .memory = options->memory},
                                        .blank_prefix = slice_string(prefix)};
+    updating.progress = memory_zero(client->count, sizeof(*updating.progress));
     const enum status status = update_run(update, &target, &how, &done, why);
+    free(updating.progress);
     forget_source(&updating);
     update_free(update);
     counts.operations = done.operations;

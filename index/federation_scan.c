@@ -285,18 +285,17 @@ end_share(struct share *share)
     }
 }
 
-/* Takes a piece; *came: there was one, or the end, or a failure. The failure may be AGAIN: what is
- * still to come is asked for. */
+/* Takes a piece if one has come; the share may end by it. */
 static enum status
-take_piece(struct quad_scan *scan, size_t partition, bool *came, struct reason *why)
+take_piece(struct quad_scan *scan, size_t partition, bool *waits, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
     struct index_client *client = scan->federation->client;
     struct reason what = {""};
     struct slice bytes;
     enum status status = stream_take(&share->stream, &bytes, &what);
-    *came = status != STATUS_AGAIN || share->stream.call == NULL;
-    if (!*came) {
+    *waits = status == STATUS_AGAIN && stream_waits(&share->stream);
+    if (*waits) {
         return STATUS_OK;
     }
     const size_t left = share->text.length - share->at;
@@ -323,10 +322,11 @@ static enum status
 look(struct quad_scan *scan, size_t partition, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
-    for (bool came = true; came && share->open && !share->has_row;) {
+    bool waits = false;
+    while (share->open && !share->has_row && !waits) {
         TRY(read_row(scan, partition, why));
         if (!share->has_row) {
-            TRY(take_piece(scan, partition, &came, why));
+            TRY(take_piece(scan, partition, &waits, why));
         }
     }
     return STATUS_OK;

@@ -50,6 +50,13 @@ const struct opt index_options[] = {
      "The longest N-Quads of one document; a longer one is buried."},
     {"index.answer", OPT_SIZE, "4G", 1 << 16, 1e15, NULL,
      "The longest answer to one query; what is longer ends with an error."},
+    {"index.silence", OPT_DURATION, "10s", 0.1, 3600, NULL,
+     "An index partition that is asked and says nothing for so long counts as down. One that works "
+     "on a query says so several times a second, however long the query takes."},
+    {"index.partial", OPT_CHOICE, "error", 0, 0, "error|warn",
+     "What a query or search does when a partition is down, or fails in the middle of its answer. "
+     "With error it fails, since an answer that lacks something looks like one that does not; with "
+     "warn it gives what the others have and names what is missing."},
     {"index.cursors", OPT_INTEGER, "64", 1, 10000, NULL,
      "Answers that are under way at a time in a partition."},
     {"extract.queries", OPT_STRING, "", 0, 0, NULL,

@@ -471,10 +471,14 @@ cluster_serves(const struct cluster *cluster, enum stage stage)
 size_t
 cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri)
 {
-    if (cluster->owners[stage] == NULL) {
-        return cluster->self;
-    }
-    return cluster->owners[stage][partition_of(stage == STAGE_FETCH ? url_host(uri) : uri)];
+    return cluster_owner_of(cluster, stage,
+                            partition_of(stage == STAGE_FETCH ? url_host(uri) : uri));
+}
+
+size_t
+cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition)
+{
+    return cluster->owners[stage] != NULL ? cluster->owners[stage][partition] : cluster->self;
 }
 
 const struct rpc_keys *
@@ -514,6 +518,9 @@ cluster_services_release(struct cluster_services *services)
         free((char *)(uintptr_t)services->endpoints[i]);
     }
     free(services->endpoints);
+    free(services->own_table);
+    services->own_table = NULL;
+    services->owner_of_partition = NULL;
     services->endpoints = NULL;
     services->count = 0;
 }

@@ -53,6 +53,8 @@ bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node
 bool cluster_serves(const struct cluster *cluster, enum stage stage);
 /* The node that owns the URI's work in the stage. */
 size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri);
+/* The same for a virtual partition. */
+size_t cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition);
 /* NULL: links are not encrypted. */
 const struct rpc_keys *cluster_keys(const struct cluster *cluster);
 
@@ -62,6 +64,7 @@ struct cluster_services {
     const char **endpoints;
     size_t count;
     const uint16_t *owner_of_partition; /* NULL: all 0 */
+    uint16_t *own_table; /* freed with the rest; NULL: owner_of_partition is not ours */
     const struct rpc_keys *keys;
 };
 enum status cluster_metastore_services(const struct cluster *cluster, const char *local,

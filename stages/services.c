@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/memory.h"
 #include "config/config.h"
 
@@ -92,14 +93,31 @@ remote_index(const struct cluster_node *node, int64_t k, char **endpoint, struct
     return STATUS_OK;
 }
 
+/* Which service has the documents of a virtual partition. first: each node's, SIZE_MAX: none. */
+static void
+index_owners(const struct cluster *cluster, const size_t *first, int64_t partitions,
+             struct cluster_services *services)
+{
+    services->own_table = memory_zero(PARTITIONS, sizeof *services->own_table);
+    services->owner_of_partition = services->own_table;
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        const size_t node = first[cluster_owner_of(cluster, STAGE_INDEX, i)];
+        services->own_table[i] =
+            (uint16_t)((node == SIZE_MAX ? 0 : node) + i * (size_t)partitions / PARTITIONS);
+    }
+}
+
 enum status
 services_all_indexes(const struct cluster *cluster, const char *directory,
                      const struct opt_set *options, struct cluster_services *services,
                      struct reason *why)
 {
     const int64_t partitions = opt_integer(options, "index.partitions");
+    size_t first[CLUSTER_NODES_MAXIMUM];
     *services = (struct cluster_services){0};
+    memset(first, 0xff, sizeof first);
     if (cluster_serves(cluster, STAGE_INDEX)) {
+        first[cluster_self(cluster)] = 0;
         TRY(services_own_indexes(directory, options, services, why));
     }
     services->keys = cluster_keys(cluster);
@@ -108,6 +126,7 @@ services_all_indexes(const struct cluster *cluster, const char *directory,
         if (i == cluster_self(cluster) || !(node->stages & (1u << STAGE_INDEX))) {
             continue;
         }
+        first[i] = services->count;
         for (int64_t k = 0; k < partitions; k++) {
             char *endpoint = NULL;
             const enum status status = remote_index(node, k, &endpoint, why);
@@ -118,5 +137,6 @@ services_all_indexes(const struct cluster *cluster, const char *directory,
             append(services, endpoint);
         }
     }
+    index_owners(cluster, first, partitions, services);
     return STATUS_OK;
 }

@@ -101,8 +101,10 @@ open_index(const struct web_service *service, struct index_client **client, stru
     const struct index_client_options options = {
         .endpoints = service->indexes.endpoints,
         .count = service->indexes.count,
+        .owner_of_partition = service->indexes.owner_of_partition,
         .name = "web",
         .keys = service->indexes.keys,
+        .silence_ms = (uint32_t)opt_duration_ms(service->options, "index.silence"),
         .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout") + 2000,
         .metastore = &metastore};
     return index_client_open(client, &options, why);

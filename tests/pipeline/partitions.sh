@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# An index of three partitions, of which one is stopped, killed, or killed in the middle of an
+# answer: queries fail and name it, or answer without it and say so; never do they lack something
+# silently. Updates say what was done where. Ctrl-C ends the work in all partitions.
+. "$(dirname "$0")/lib.sh"
+export PATH=$bin:$PATH
+dir=$work/d
+quadrille init --dir "$dir" >/dev/null
+printf '%s\n' 'index.partitions = 3' 'index.silence = 1s' 'processes.fetch = 0' \
+    'web.listen = 127.0.0.1:0' >>"$dir/quadrille.conf"
+awk 'BEGIN { for (d = 0; d < 1500; d++) for (i = 0; i < 100; i++)
+    printf "<http://h.example/%d#%d> <http://p.example/%d> \"some text of document %d, line %d\" <http://h.example/%d> .\n",
+        d, i, i % 5, d, i, d }' >"$work/all.nq"
+quadrille import --dir "$dir" --quiet "$work/all.nq" || fail "import"
+quadrille up --dir "$dir" --background
+# The supervisor stands still, so that what is killed stays dead.
+supervisor=$(pgrep -f -- "up --dir $dir --background" | head -n 1)
+[[ -n $supervisor ]] || fail "no supervisor"
+resume() {
+    kill -CONT "$supervisor" $(pgrep -f -- "quadrille-index --dir $dir ") 2>/dev/null || true
+}
+trap 'resume; end_all' EXIT
+index() { pgrep -f -- "quadrille-index --dir $dir --number $1( |\$)"; } # 1, 2, 3
+
+run() { # arguments of quadrille; sets code, fills out and err, seconds it took
+    code=0
+    local begun=$EPOCHREALTIME
+    quadrille "$1" --dir "$dir" "${@:2}" >"$work/out" 2>"$work/err" || code=$?
+    took=$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%d", b - a }')
+}
+must_fail() { # what, code, words on standard error
+    [[ $code -eq $2 ]] || fail "$1: exit status $code instead of $2: $(cat "$work/err")"
+    grep -q -- "$3" "$work/err" || fail "$1: no '$3' in: $(cat "$work/err")"
+    [[ $took -le 8 ]] || fail "$1: took $took s"
+}
+count='SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }'
+join='SELECT ?s ?t { ?s <http://p.example/1> ?t . ?s <http://p.example/1> ?u }'
+whole() {
+    for _ in $(seq 100); do
+        run query --format csv "$count"
+        [[ $code -eq 0 ]] && break
+        sleep 0.1
+    done
+    [[ $(tail -n 1 "$work/out" | tr -d '\r') == 150000 ]] || fail "$1: not whole: $(cat "$work/out" "$work/err")"
+    run query --format csv "$join"
+    [[ $code -eq 0 && $(wc -l <"$work/out") -eq 30001 ]] || fail "$1: the join has $(wc -l <"$work/out") lines"
+}
+missing() { # what: one partition does not answer
+    run query "$count"
+    must_fail "$1" 111 'index partition 1 (ipc://.*index-1.sock)'
+    [[ ! -s $work/out ]] || fail "$1: rows of an answer that is none: $(cat "$work/out")"
+    run query --partial warn --format csv "$count"
+    must_fail "$1, warn" 2 'the answer is partial: index partition 1 (ipc://.*index-1.sock) is missing'
+    local n
+    n=$(tail -n 1 "$work/out" | tr -d '\r')
+    [[ $n -gt 50000 && $n -lt 140000 ]] || fail "$1: $n quads in two of three partitions"
+    run query --partial warn --format csv "$join"
+    must_fail "$1, join" 2 'the answer is partial'
+    run search --partial warn '"document 77"'
+    must_fail "$1, search" 2 'the answer is partial'
+    run search '"document 77"'
+    must_fail "$1, search" 111 'index partition 1'
+    run query --predicate http://p.example/1
+    must_fail "$1, pattern" 111 'index partition 1'
+    run query --partial warn --predicate http://p.example/1
+    must_fail "$1, pattern" 2 'the answer is partial'
+    # Only a document's own partition is asked.
+    for d in $(seq 0 9); do
+        run query --graph "http://h.example/$d"
+        [[ $code -eq 0 && $(wc -l <"$work/out") -eq 100 ]] && return
+    done
+    fail "$1: documents of other partitions cannot be read"
+}
+
+whole 'at first'
+kill -STOP "$(index 2)"
+missing 'stopped'
+run update "INSERT DATA { $(for d in $(seq 0 20); do
+    echo "GRAPH <http://h.example/$d> { <urn:a> <urn:p> $d }"; done) }"
+must_fail 'update' 111 'index partition 1 .*it is not done in partition 0, 1, 2'
+kill -CONT "$(index 2)"
+whole 'after going on'
+kill -STOP "$supervisor"
+kill -KILL "$(index 2)"
+missing 'killed'
+kill -CONT "$supervisor"
+whole 'after a restart'
+
+# In the middle of an answer: the reader takes a little, the partition dies, the reader goes on.
+cut() { # signal, arguments of quadrille query
+    local reader signal=$1
+    shift
+    mkfifo "$work/fifo"
+    code=0
+    { head -c 20000 >/dev/null; sleep 0.3; kill "-$signal" "$(index 2)"; sleep 0.2; wc -l; } <"$work/fifo" >"$work/lines" &
+    reader=$!
+    quadrille query --dir "$dir" "$@" >"$work/fifo" 2>"$work/err" || code=$?
+    wait "$reader"
+    rm "$work/fifo"
+    took=0
+}
+all='SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }'
+for signal in KILL STOP; do
+    for arguments in "--format csv --partial error" "--format csv --partial warn"; do
+        [[ $signal == KILL ]] && kill -STOP "$supervisor"
+        cut $signal $arguments "$all"
+        if [[ $arguments == *warn ]]; then
+            must_fail "$signal in the middle" 2 'the answer is partial: index partition 1'
+            [[ $(cat "$work/lines") -lt 149000 ]] || fail "$signal in the middle: nothing is missing"
+        else
+            must_fail "$signal in the middle" 111 'index partition 1'
+        fi
+        resume
+        whole "after $signal in the middle"
+    done
+    # The same where quads come as they are, and where the process is back at once.
+    [[ $signal == KILL ]] || continue
+    cut KILL --predicate http://p.example/1 --partial error
+    must_fail "a pattern's partition restarts" 111 'index partition 1'
+    cut KILL --format csv "$all"
+    must_fail "a query's partition restarts" 111 'index partition 1'
+    whole 'after restarts'
+done
+
+# Ctrl-C: the command ends at once, and the partitions have nothing more to do.
+busy() { # clock ticks of all partitions
+    cat $(pgrep -f -- "quadrille-index --dir $dir " | sed 's,.*,/proc/&/stat,') | awk '{ n += $14 + $15 } END { print n }'
+}
+setsid --fork bash -c "trap - INT; quadrille query --dir '$dir' --timeout 600 'SELECT (COUNT(*) AS ?n)
+    { ?a <http://p.example/1> ?x . ?b <http://p.example/2> ?y . ?c <http://p.example/3> ?z FILTER(?x > ?z) }' \
+    >'$work/out' 2>'$work/err'; echo \$? >'$work/code'"
+for _ in $(seq 100); do
+    query=$(pgrep -f -- "^quadrille query --dir $dir --timeout 600" | head -n 1) && break
+    sleep 0.05
+done
+sleep 0.7
+kill -INT "$query"
+for _ in $(seq 40); do
+    [[ -s $work/code ]] && break
+    sleep 0.05
+done
+[[ $(cat "$work/code") == 130 ]] || fail "Ctrl-C: exit status $(cat "$work/code" 2>&1), $(cat "$work/err")"
+sleep 0.3
+before=$(busy)
+sleep 0.5
+[[ $(($(busy) - before)) -le 10 ]] || fail "Ctrl-C: the partitions still work"
+quadrille down --dir "$dir" >/dev/null || fail "down"
+echo "partitions: what is missing is always said"
