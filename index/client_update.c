@@ -246,12 +246,14 @@ change(void *context, const struct graph *removed, const struct graph *added, st
         }
     }
     qsort(quads, count, sizeof(*quads), compare_graphs);
-    struct buf *requests = new_requests(updating);
-    for (size_t i = 0; i < updating->client->count; i++) {
-        put_changes(updating, i, quads, count, &requests[i]);
+    if (status == STATUS_OK) {
+        struct buf *requests = new_requests(updating);
+        for (size_t i = 0; i < updating->client->count; i++) {
+            put_changes(updating, i, quads, count, &requests[i]);
+        }
+        status = send_changes(updating, requests, why);
+        free(requests);
     }
-    const enum status status = send_changes(updating, requests, why);
-    free(requests);
     free(quads);
     return status;
 }
