@@ -145,6 +145,8 @@ run_here(struct index_client *client, struct slice sparql, const char *format,
 {
     const struct query_options how = {.timeout_ms = options->timeout_ms,
                                       .default_graph = options->default_graph,
+                                      .graphs = options->graphs,
+                                      .named_graphs = options->named_graphs,
                                       .cancel = client->cancel,
                                       .scratch_folder = options->scratch_folder};
     struct federation *federation = federation_new(client, federation_memory);
@@ -168,6 +170,8 @@ run_there(struct index_client *client, struct slice sparql, const char *format,
     codec_put_varint(&request, options->timeout_ms);
     codec_put_slice(&request, options->default_graph);
     codec_put_u8(&request, (uint8_t)options->answer);
+    codec_put_slice(&request, options->graphs);
+    codec_put_slice(&request, options->named_graphs);
     enum status status = check_request(&request, why);
     if (status == STATUS_OK) {
         client->deadline_ms += client->deadline_ms > 0 ? GRACE_MS : 0; /* the service ends it */

@@ -61,6 +61,8 @@ enum index_answer {
 struct index_query_options {
     uint32_t timeout_ms;        /* 0: the most that the service allows */
     struct slice default_graph; /* the one graph that is the default; empty: the union of all */
+    /* A dataset in place of the query's own: IRIs, each ended by a newline. Both empty: none. */
+    struct slice graphs, named_graphs;
     enum index_answer answer;
     const char *scratch_folder; /* for files of queries that this library evaluates; NULL: none */
 };

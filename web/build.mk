@@ -1,5 +1,5 @@
 web_OBJECTS := web/options.o web/server.o web/service.o web/range.o web/accept.o web/query_form.o \
-	web/spool.o web/html.o web/archive.o web/meta.o web/sparql.o web/search.o web/status.o web/void.o
+	web/spool.o web/html.o web/archive.o web/meta.o web/sparql.o web/update.o web/stream.o web/search.o web/status.o web/void.o
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/main.o
 UNIT_TESTS += tests/unit/test_web tests/unit/test_web_query

@@ -18,7 +18,8 @@ static const struct program program = {
     .summary = "HTTP: status, search, SPARQL, and WARC files for other nodes",
     .description =
         "Answers GET / and /status.json (where the crawl stands), /search?q=WORDS, GET and POST "
-        "/sparql (SPARQL 1.1 Protocol), /meta?uri=URI (Turtle: what is known of a document) and "
+        "/sparql (SPARQL 1.1 Protocol: docs/SPARQL.md), /graph?graph=URI (a document's triples), "
+        "/meta?uri=URI (Turtle: what is known of a document) and "
         "/warc/FILE (with Range; stages on other nodes read content there).\n\n"
         "It listens on web.listen; nothing asks who is there, so an address that others reach "
         "shows them the archive and the index. With web.listen empty it does nothing until "
@@ -72,6 +73,7 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
         .listen = listen,
         .connections = (unsigned)opt_integer(service->options, "web.connections"),
         .idle_seconds = (unsigned)((opt_duration_ms(service->options, "web.idle") + 999) / 1000),
+        .allow_origin = opt_string(service->options, "web.allow_origin"),
         .routes = web_routes,
         .service = service};
     struct web_server *server = NULL;

@@ -15,5 +15,13 @@ const struct opt web_options[] = {
      "Longest time for one query. A request may ask for less by timeout=MILLISECONDS."},
     {"web.result_maximum", OPT_SIZE, "256M", 65536, 0, NULL,
      "A longer result is refused. Results above 1 MiB wait in an unnamed file in DIR/run."},
+    {"web.update", OPT_CHOICE, "no", 0, 0, "no|loopback|token",
+     "Who may POST SPARQL Updates to /sparql: nobody; programs on this machine, and who has the "
+     "token; or only who has the token."},
+    {"web.update_token", OPT_STRING, "", 0, 0, NULL,
+     "The token of web.update, sent as Authorization: Bearer TOKEN. Empty: there is none."},
+    {"web.allow_origin", OPT_STRING, "", 0, 0, NULL,
+     "Pages of this origin may read replies in a browser (Access-Control-Allow-Origin); * for "
+     "all."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };

@@ -1,5 +1,7 @@
 #include "web/server.h"
 
+#include "web/stream.h"
+
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -78,6 +80,67 @@ web_parameter(const struct web_request *request, const char *name, size_t *count
     return lookup.value != NULL ? lookup.value : posted;
 }
 
+static int
+socket_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+struct visiting {
+    const char *name;
+    web_visit *visit;
+    void *context;
+};
+
+static enum MHD_Result
+visit_one(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    (void)kind;
+    const struct visiting *visiting = context;
+    if (strcmp(key, visiting->name) == 0) {
+        visiting->visit(visiting->context, value != NULL ? value : "");
+    }
+    return MHD_YES;
+}
+
+void
+web_parameters(const struct web_request *request, const char *name, web_visit *visit, void *context)
+{
+    struct visiting visiting = {name, visit, context};
+    (void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, visit_one,
+                                    &visiting);
+    for (size_t at = 0; at < request->form->length;) {
+        const char *key = request->form->data + at;
+        const char *value = key + strlen(key) + 1;
+        (void)visit_one(&visiting, MHD_POSTDATA_KIND, key, value);
+        at = (size_t)(value + strlen(value) + 1 - request->form->data);
+    }
+}
+
+int
+web_socket(const struct web_request *request)
+{
+    return socket_of(request->connection);
+}
+
+bool
+web_is_local(const struct web_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL) {
+        return false;
+    }
+    if (info->client_addr->sa_family == AF_INET) {
+        const struct sockaddr_in *address = (const void *)info->client_addr;
+        return ntohl(address->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *address = (const void *)info->client_addr;
+    return info->client_addr->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&address->sin6_addr);
+}
+
 const char *
 web_header(const struct web_request *request, const char *name)
 {
@@ -154,11 +217,62 @@ is_form(const struct web_request *request)
 
 /* ---- replies ---- */
 
+/* A reply that is made while it is sent counts as busy. */
+struct sending {
+    struct web_server *server;
+    struct web_stream *stream;
+    int socket;
+};
+
+static ssize_t
+read_stream(void *context, uint64_t position, char *bytes, size_t most)
+{
+    (void)position;
+    const struct sending *sending = context;
+    size_t n;
+    switch (web_stream_read(sending->stream, sending->socket, bytes, most, &n)) {
+    case STATUS_OK:
+        return (ssize_t)n;
+    case STATUS_END:
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    default: /* the connection is closed without the end of the reply: the client sees that */
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+}
+
+static void
+end_stream(void *context)
+{
+    struct sending *sending = context;
+    web_stream_close(sending->stream);
+    (void)atomic_fetch_sub(&sending->server->busy, 1);
+    free(sending);
+}
+
+static struct MHD_Response *
+stream_response(struct web_server *server, struct MHD_Connection *connection,
+                struct web_reply *reply)
+{
+    enum { BLOCK = 64 << 10 };
+    struct sending *sending = memory_zero(1, sizeof *sending);
+    *sending = (struct sending){server, reply->stream, socket_of(connection)};
+    (void)atomic_fetch_add(&server->busy, 1);
+    reply->stream = NULL;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, BLOCK, read_stream, sending, end_stream);
+    if (response == NULL) {
+        end_stream(sending);
+    }
+    return response;
+}
+
 static enum MHD_Result
-send_reply(struct MHD_Connection *connection, struct web_reply *reply)
+send_reply(struct web_server *server, struct MHD_Connection *connection, struct web_reply *reply)
 {
     struct MHD_Response *response;
-    if (reply->descriptor >= 0) {
+    if (reply->stream != NULL) {
+        response = stream_response(server, connection, reply);
+    } else if (reply->descriptor >= 0) {
         response = MHD_create_response_from_fd_at_offset64(reply->length, reply->descriptor,
                                                            reply->offset);
         if (response == NULL) {
@@ -182,6 +296,12 @@ send_reply(struct MHD_Connection *connection, struct web_reply *reply)
     (void)MHD_add_response_header(response, "Content-Security-Policy",
                                   "default-src 'none'; style-src 'unsafe-inline'; "
                                   "form-action 'self'; frame-ancestors 'none'");
+    const char *origin = server->options.allow_origin;
+    if (origin != NULL && origin[0] != '\0') {
+        (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers",
+                                      "Quadrille-Partial");
+    }
     for (size_t i = 0; i < reply->header_count; i++) {
         (void)MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
     }
@@ -218,7 +338,12 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
     buf_init(&reply.body, REPLY_MAXIMUM);
     const struct web_route *route = route_of(server->options.routes, path);
     const bool known = is_post || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (exchange->too_long) {
+    const char *origin = server->options.allow_origin;
+    if (strcmp(method, "OPTIONS") == 0 && origin != NULL && origin[0] != '\0') {
+        reply.status = MHD_HTTP_NO_CONTENT;
+        web_reply_header(&reply, "Access-Control-Allow-Methods", "GET, HEAD, POST");
+        web_reply_header(&reply, "Access-Control-Allow-Headers", "Accept, Content-Type");
+    } else if (exchange->too_long) {
         web_reply_error(&reply, MHD_HTTP_CONTENT_TOO_LARGE, "The request is longer than %d bytes.",
                         WEB_BODY_MAXIMUM);
     } else if (route == NULL) {
@@ -237,7 +362,7 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
     }
     log_debug("answered", "method=%.10s path=%.*s status=%u", method, PATH_LOGGED, path,
               reply.status);
-    const enum MHD_Result result = send_reply(connection, &reply);
+    const enum MHD_Result result = send_reply(server, connection, &reply);
     buf_release(&reply.body);
     return result;
 }

@@ -11,6 +11,8 @@
 #include "base/slice.h"
 #include "base/status.h"
 
+struct web_stream;
+
 enum { WEB_BODY_MAXIMUM = 1 << 20, WEB_HEADERS_MAXIMUM = 4 };
 
 enum web_method { WEB_GET = 1, WEB_POST = 2 }; /* HEAD is GET whose body is not sent */
@@ -28,12 +30,22 @@ struct web_request {
 const char *web_parameter(const struct web_request *request, const char *name, size_t *count);
 const char *web_header(const struct web_request *request, const char *name); /* NULL: absent */
 
+/* The socket of the connection, to see when the client goes away; -1: unknown. */
+int web_socket(const struct web_request *request);
+/* The other end is this machine. */
+bool web_is_local(const struct web_request *request);
+/* Calls visit for each parameter of this name, in order. */
+typedef void web_visit(void *context, const char *value);
+void web_parameters(const struct web_request *request, const char *name, web_visit *visit,
+                    void *context);
+
 struct web_reply {
     unsigned status;          /* 200 at first */
     const char *content_type; /* a constant */
     struct buf body;          /* unless descriptor >= 0 */
     int descriptor;           /* sent from offset on, then closed */
     uint64_t offset, length;
+    struct web_stream *stream; /* instead of both: sent as it is made (web/stream.h) */
     struct {
         const char *name; /* a constant */
         char value[256];
@@ -61,6 +73,7 @@ struct web_server_options {
     const char *listen; /* "127.0.0.1:8033", "[::1]:0" */
     unsigned connections;
     unsigned idle_seconds;
+    const char *allow_origin;       /* CORS: "*" or an origin; empty or NULL: none */
     const struct web_route *routes; /* ended by path NULL */
     struct web_service *service;
 };

@@ -15,6 +15,7 @@ const struct web_route web_routes[] = {
     {"/void", WEB_GET, web_void},
     {"/.well-known/void", WEB_GET, web_void},
     {"/sparql", WEB_GET | WEB_POST, web_sparql},
+    {"/graph", WEB_GET, web_graph},
     {"/warc/", WEB_GET, web_archive},
     {NULL, 0, NULL},
 };

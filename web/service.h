@@ -41,9 +41,13 @@ void web_reply_failure(struct web_reply *reply, enum status status, const struct
 
 extern const struct web_route web_routes[];
 
-web_handle web_archive;     /* GET /warc/FILE: bytes of this node's WARC files, with ranges */
-web_handle web_meta;        /* GET /meta?uri=: what is known of a URI or host, Turtle */
-web_handle web_sparql;      /* GET, POST /sparql: the SPARQL 1.1 protocol */
+web_handle web_archive; /* GET /warc/FILE: bytes of this node's WARC files, with ranges */
+web_handle web_meta;    /* GET /meta?uri=: what is known of a URI or host, Turtle */
+web_handle web_sparql;  /* GET, POST /sparql: the SPARQL 1.1 protocol */
+web_handle web_graph;   /* GET /graph?graph=URI, ?default: the Graph Store Protocol, reading */
+/* POST of an update to /sparql. direct: it is the body, not a field of a form. */
+void web_update(struct web_service *service, const struct web_request *request, bool direct,
+                struct web_reply *reply);
 web_handle web_search;      /* GET /search?q= */
 web_handle web_void;        /* GET /void and /.well-known/void: the index in numbers, Turtle */
 web_handle web_status;      /* GET / and /status */

@@ -1,13 +1,20 @@
-/* The SPARQL 1.1 Protocol, query operation: https://www.w3.org/TR/sparql11-protocol/.
- * Dataset parameters are refused rather than ignored; updates do not exist here. */
+/* The SPARQL 1.1 Protocol (https://www.w3.org/TR/sparql11-protocol/), the service's description
+ * (https://www.w3.org/TR/sparql11-service-description/), and reading graphs by the Graph Store
+ * Protocol (https://www.w3.org/TR/sparql11-http-rdf-update/).
+ *
+ * An answer is sent while it is made. When the query fails after its beginning was sent, the
+ * connection is closed without the end of the reply. With partial=warn the answer waits in a file
+ * until it is whole, so that its header can say what is missing. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "web/accept.h"
 #include "web/html.h"
 #include "web/query_form.h"
 #include "web/service.h"
 #include "web/spool.h"
+#include "web/stream.h"
 
 enum { PATH_BYTES = 4096, LEAST_TIMEOUT_MS = 10 };
 
@@ -40,7 +47,8 @@ form_page(struct web_reply *reply)
         "<p><label>Result <select name=\"format\"><option>csv<option>tsv<option>json<option>xml"
         "<option>ttl<option>nt<option>nq</select></label> <button>Run</button></p></form>"
         "<p>This is a SPARQL 1.1 Protocol endpoint: GET or POST, the result format by "
-        "Accept or by <code>format=</code>, <code>timeout=</code> in milliseconds.</p>");
+        "Accept or by <code>format=</code>, <code>timeout=</code> in milliseconds, "
+        "<code>partial=error</code> or <code>warn</code> for when an index partition is down.</p>");
     html_end(&reply->body);
 }
 
@@ -107,67 +115,254 @@ timeout_of(const struct web_service *service, const struct web_request *request)
     return wanted < LEAST_TIMEOUT_MS ? LEAST_TIMEOUT_MS : (uint32_t)wanted;
 }
 
+/* ---- a query ---- */
+
+/* Of one request; the stream's thread owns it. */
+struct question {
+    struct web_service *service;
+    char *text;
+    const char *format;
+    struct buf folder, graphs, named_graphs;
+    struct index_query_options options;
+};
+
 static void
-run(struct web_service *service, const struct web_request *request, const char *query,
+question_free(void *context)
+{
+    struct question *question = context;
+    web_place_give(question->service);
+    free(question->text);
+    buf_release(&question->folder);
+    buf_release(&question->graphs);
+    buf_release(&question->named_graphs);
+    free(question);
+}
+
+static void
+add_line(void *context, const char *value)
+{
+    (void)buf_append_string(context, value);
+    (void)buf_append_char(context, '\n');
+}
+
+static struct question *
+question_new(struct web_service *service, const struct web_request *request, char *text,
+             const char *format)
+{
+    struct question *question = memory_zero(1, sizeof *question);
+    question->service = service;
+    question->text = text;
+    question->format = format;
+    buf_init(&question->folder, PATH_BYTES);
+    buf_init(&question->graphs, WEB_BODY_MAXIMUM);
+    buf_init(&question->named_graphs, WEB_BODY_MAXIMUM);
+    config_path(service->directory, "run", &question->folder);
+    web_parameters(request, "default-graph-uri", add_line, &question->graphs);
+    web_parameters(request, "named-graph-uri", add_line, &question->named_graphs);
+    question->options =
+        (struct index_query_options){.timeout_ms = timeout_of(service, request),
+                                     .graphs = buf_slice(&question->graphs),
+                                     .named_graphs = buf_slice(&question->named_graphs),
+                                     .scratch_folder = question->folder.data};
+    return question;
+}
+
+static enum status
+ask(const struct question *question, enum index_partial partial, const atomic_bool *cancel,
+    index_piece *piece, void *context, struct web_reply *reply, struct reason *why)
+{
+    struct index_client *client;
+    struct reason which;
+    size_t partition = 0;
+    TRY(web_index_take(question->service, &client, why));
+    index_client_manner(client, partial, cancel);
+    const enum status status = index_query(client, slice_string(question->text), question->format,
+                                           &question->options, piece, context, why);
+    while (status == STATUS_OK && reply != NULL &&
+           index_client_missing(client, &partition, &which)) {
+        web_reply_header(reply, "Quadrille-Partial", "%s", which.text);
+    }
+    index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
+    web_index_give(question->service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
+    return status;
+}
+
+static enum status
+produce(void *context, struct web_stream *stream, const atomic_bool *cancel, struct reason *why)
+{
+    return ask(context, INDEX_PARTIAL_ERROR, cancel, web_stream_piece, stream, NULL, why);
+}
+
+/* The whole answer before its header. */
+static enum status
+spool_answer(struct question *question, struct web_reply *reply, struct reason *why)
+{
+    struct web_spool spool;
+    web_spool_init(&spool, question->folder.data,
+                   (uint64_t)opt_integer(question->service->options, "web.result_maximum"));
+    enum status status =
+        ask(question, INDEX_PARTIAL_WARN, NULL, web_spool_piece, &spool, reply, why);
+    if (status == STATUS_OK) {
+        status = web_spool_finish(&spool, reply, why);
+    }
+    web_spool_release(&spool);
+    question_free(question);
+    return status;
+}
+
+static enum status
+stream_answer(struct question *question, const struct web_request *request, struct web_reply *reply,
+              struct reason *why)
+{
+    struct web_stream *stream = web_stream_open(produce, question_free, question);
+    size_t length;
+    if (stream == NULL) {
+        return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+    }
+    const int socket = web_socket(request);
+    const enum status status = web_stream_begin(stream, socket, &length, why);
+    if (status == STATUS_OK) {
+        reply->stream = stream;
+        return STATUS_OK;
+    }
+    if (status == STATUS_END && length > 0) { /* it is whole: its length can be told */
+        char *bytes = buf_reserve(&reply->body, length);
+        size_t n;
+        (void)web_stream_read(stream, socket, bytes, length, &n);
+        buf_commit(&reply->body, n);
+    }
+    web_stream_close(stream);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+/* Takes the text. */
+static void
+run(struct web_service *service, const struct web_request *request, char *text,
     const struct result_types *types, int chosen, struct web_reply *reply)
 {
     struct reason why = {""};
-    struct index_client *client;
-    struct web_spool spool;
-    struct buf folder;
-    buf_init(&folder, PATH_BYTES);
-    config_path(service->directory, "run", &folder);
-    web_spool_init(&spool, folder.data,
-                   (uint64_t)opt_integer(service->options, "web.result_maximum"));
-    enum status status = web_index_take(service, &client, &why);
-    if (status == STATUS_OK) {
-        const struct index_query_options options = {.timeout_ms = timeout_of(service, request),
-                                                    .scratch_folder = folder.data};
-        status = index_query(client, slice_string(query), types->formats[chosen], &options,
-                             web_spool_piece, &spool, &why);
-        web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
+    const char *partial = web_parameter(request, "partial", NULL);
+    partial = partial != NULL ? partial : opt_string(service->options, "index.partial");
+    const bool warn = strcmp(partial, "warn") == 0;
+    if (!warn && strcmp(partial, "error") != 0) {
+        web_reply_error(reply, 400, "partial is error or warn.");
+        free(text);
+        return;
     }
-    if (status == STATUS_OK) {
-        status = web_spool_finish(&spool, reply, &why);
+    if (!web_place_take(service, reply)) {
+        free(text);
+        return;
     }
+    struct question *question = question_new(service, request, text, types->formats[chosen]);
+    const enum status status =
+        warn ? spool_answer(question, reply, &why) : stream_answer(question, request, reply, &why);
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
     } else {
         reply->content_type = types->types[chosen];
     }
-    web_spool_release(&spool);
-    buf_release(&folder);
 }
 
-void
-web_sparql(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+static void
+answer_query(struct web_service *service, const struct web_request *request,
+             struct web_reply *reply)
 {
-    static const char *const dataset[] = {"default-graph-uri", "named-graph-uri"};
-    if (request->method == WEB_GET && web_parameter(request, "query", NULL) == NULL) {
-        form_page(reply);
-        return;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        if (web_parameter(request, dataset[i], NULL) != NULL) {
-            web_reply_error(reply, 400, "%s is not supported; use FROM or GRAPH.", dataset[i]);
-            return;
-        }
-    }
     char *query = query_text(request, reply);
     if (query == NULL) {
         return;
     }
     const enum web_query_form form = web_query_form_of(slice_string(query));
     const struct result_types *types = form == WEB_FORM_GRAPH ? &graph_types : &table_types;
-    int chosen = -1;
     if (form == WEB_FORM_UPDATE) {
-        web_reply_error(reply, 403, "The index is written by the crawl only; this is an update.");
-    } else {
-        chosen = choose_type(request, types, reply);
+        web_reply_error(reply, 400,
+                        "This is an update: POST it as update=..., or with the type "
+                        "application/sparql-update.");
+        free(query);
+        return;
     }
-    if (chosen >= 0 && web_place_take(service, reply)) {
+    const int chosen = choose_type(request, types, reply);
+    if (chosen >= 0) {
         run(service, request, query, types, chosen, reply);
-        web_place_give(service);
+    } else {
+        free(query);
     }
-    free(query);
+}
+
+/* ---- the service's description ---- */
+
+static void
+describe(struct web_reply *reply)
+{
+    (void)buf_append_string(
+        &reply->body,
+        "@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .\n"
+        "@prefix formats: <http://www.w3.org/ns/formats/> .\n"
+        "@prefix void: <http://rdfs.org/ns/void#> .\n\n"
+        "<#service> a sd:Service ;\n"
+        "    sd:endpoint <> ;\n"
+        "    sd:supportedLanguage sd:SPARQL11Query, sd:SPARQL11Update ;\n"
+        "    sd:feature sd:UnionDefaultGraph ;\n"
+        "    sd:resultFormat formats:SPARQL_Results_JSON, formats:SPARQL_Results_XML,\n"
+        "        formats:SPARQL_Results_CSV, formats:SPARQL_Results_TSV, formats:Turtle,\n"
+        "        formats:N-Triples, formats:N-Quads ;\n"
+        "    sd:propertyFeature <urn:x-quadrille:query#matches>, <urn:x-quadrille:query#score> ;\n"
+        "    sd:defaultDataset [ a sd:Dataset, void:Dataset ;\n"
+        "        sd:defaultGraph [ a sd:Graph ] ;\n"
+        "        void:inDataset </void#index> ] ;\n"
+        "    sd:availableGraphs </void#index> .\n");
+    reply->content_type = "text/turtle; charset=utf-8";
+}
+
+void
+web_sparql(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    static const char *const types[] = {"text/turtle", "text/html"};
+    const char *type = web_header(request, "Content-Type");
+    const bool update_type =
+        type != NULL && strncasecmp(type, "application/sparql-update", 25) == 0;
+    if (request->method == WEB_POST &&
+        (update_type || web_parameter(request, "update", NULL) != NULL)) {
+        web_update(service, request, update_type, reply);
+    } else if (request->method == WEB_POST || web_parameter(request, "query", NULL) != NULL) {
+        answer_query(service, request, reply);
+    } else if (web_accept_choose(web_header(request, "Accept"), types, 2) == 1) {
+        form_page(reply);
+    } else {
+        describe(reply);
+    }
+}
+
+/* ---- graphs ---- */
+
+/* ?graph=URI or ?default: its triples. A graph without triples does not exist. */
+void
+web_graph(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    size_t graphs, defaults;
+    const char *uri = web_parameter(request, "graph", &graphs);
+    (void)web_parameter(request, "default", &defaults);
+    if (graphs + defaults != 1) {
+        web_reply_error(reply, 400, "There must be either graph=URI or default.");
+        return;
+    }
+    if (uri != NULL && (uri[0] == '\0' || strpbrk(uri, "<>\"{}|^`\\ \n\r\t") != NULL)) {
+        web_reply_error(reply, 400, "graph is not an absolute IRI.");
+        return;
+    }
+    const int chosen = choose_type(request, &graph_types, reply);
+    if (chosen < 0) {
+        return;
+    }
+    struct buf text;
+    buf_init(&text, WEB_BODY_MAXIMUM);
+    (void)(uri != NULL
+               ? buf_printf(&text, "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <%s> { ?s ?p ?o } }", uri)
+               : buf_append_string(&text, "CONSTRUCT WHERE { ?s ?p ?o }"));
+    char *query = strndup(text.data, text.length);
+    buf_release(&text);
+    run(service, request, query, &graph_types, chosen, reply);
+    if (uri != NULL && reply->status == 200 && reply->stream == NULL && reply->descriptor < 0 &&
+        reply->body.length == 0) {
+        web_reply_error(reply, 404, "There is no such graph.");
+    }
 }

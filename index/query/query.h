@@ -61,6 +61,8 @@ struct query_options {
     /* The default graph where the query has no FROM. Empty: the union of all graphs, each triple
      * once. Else the IRI of the one graph that is the default; GRAPH then does not see it. */
     struct slice default_graph;
+    /* A dataset in place of the query's own: IRIs, each ended by a newline. Both empty: none. */
+    struct slice graphs, named_graphs;
     /* Only this graph exists: default graph and the only named graph. Empty: all. */
     struct slice only_graph;
     uint64_t timeout_ms;       /* 0: none; STATUS_TIMEOUT */

@@ -56,6 +56,38 @@ graph_set(struct run *run, const uint32_t *constants, size_t count, struct graph
     return STATUS_OK;
 }
 
+/* lines: IRIs, each ended by a newline. */
+static enum status
+graph_lines(struct run *run, struct slice lines, struct graphs *graphs, struct reason *why)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < lines.length; i++) {
+        most += lines.at[i] == '\n';
+    }
+    oid *ids = arena_alloc(&run->arena, (most + 1) * sizeof *ids);
+    if (!ids) {
+        return status_fail(why, STATUS_LIMIT, "the query is too large");
+    }
+    *graphs = (struct graphs){GRAPHS_SET, ids, 0};
+    while (lines.length > 0) {
+        const size_t end = slice_find(lines, '\n');
+        const struct term term = term_iri(slice_of(lines.at, end));
+        oid id;
+        bool known = false;
+        TRY(dictionary_intern(&run->dictionary, &term, &id, why));
+        for (size_t k = 0; k < graphs->count; k++) {
+            known = known || ids[k] == id;
+        }
+        if (!known) {
+            ids[graphs->count++] = id;
+        }
+        lines = end < lines.length ? slice_of(lines.at + end + 1, lines.length - end - 1)
+                                   : slice_of(NULL, 0);
+    }
+    graphs->kind = graphs->count == 1 ? GRAPHS_ONE : GRAPHS_SET;
+    return STATUS_OK;
+}
+
 static enum status
 choose_graphs(struct run *run, struct reason *why)
 {
@@ -67,6 +99,10 @@ choose_graphs(struct run *run, struct reason *why)
         TRY(graph_id(run, options->only_graph, &id, why));
         run->default_graphs = run->named_graphs = (struct graphs){GRAPHS_ONE, id, 1};
         return STATUS_OK;
+    }
+    if (options->graphs.length > 0 || options->named_graphs.length > 0) {
+        TRY(graph_lines(run, options->graphs, &run->default_graphs, why));
+        return graph_lines(run, options->named_graphs, &run->named_graphs, why);
     }
     if (query->has_dataset) {
         TRY(graph_set(run, query->from, query->from_count, &run->default_graphs, why));

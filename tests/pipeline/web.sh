@@ -69,11 +69,41 @@ has 200
 expect 406 -G "$url/sparql" --data-urlencode "query=$query" -H 'Accept: image/png'
 expect 400 -G "$url/sparql" --data-urlencode "query=SELECT nonsense"
 expect 400 "$url/sparql?query=a&query=b"
-expect 400 "$url/sparql?query=ASK%7B%7D&default-graph-uri=http://a/"
-expect 403 "$url/sparql" --data-urlencode 'query=DELETE WHERE { ?s ?p ?o }'
+expect 400 "$url/sparql" --data-urlencode 'query=DELETE WHERE { ?s ?p ?o }'
+expect 403 "$url/sparql" --data-urlencode 'update=DELETE WHERE { ?s ?p ?o }'
+expect 403 "$url/sparql" -H 'Content-Type: application/sparql-update' --data-binary 'CLEAR ALL'
+all='SELECT (COUNT(*) AS ?n) { ?s ?p ?o }'
+expect '200 text/csv' -G "$url/sparql" --data-urlencode "query=$all" -d format=csv \
+    --data-urlencode 'default-graph-uri=http://people.example/bela.ttl'
+has 25
+expect '200 text/csv' "$url/sparql?default-graph-uri=http://people.example/bela.ttl" \
+    -H 'Content-Type: application/sparql-query' -H 'Accept: text/csv;q=0.9, image/png' --data-binary "$all"
+has 25
+expect '200 text/csv' -G "$url/sparql" -d format=csv --data-urlencode \
+    'query=SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s ?p ?o } }' \
+    --data-urlencode 'named-graph-uri=http://people.example/bela.ttl' \
+    --data-urlencode 'named-graph-uri=http://people.example/nowhere'
+has 1
+expect 504 -G "$url/sparql" -d timeout=10 --data-urlencode \
+    'query=SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c > ?i) }'
+expect 400 -G "$url/sparql" -d partial=maybe --data-urlencode "query=$all"
+expect '200 text/csv' -G "$url/sparql" -d partial=warn -d format=csv --data-urlencode "query=$all"
+
+expect '200 text/turtle' "$url/sparql"
+rapper -q -i turtle -o ntriples "$work/reply" "$url/sparql" >"$work/service.nt" || fail "no Turtle"
+grep -qF "<http://www.w3.org/ns/sparql-service-description#endpoint> <$url/sparql>" "$work/service.nt" ||
+    fail "the service is not described: $(cat "$work/service.nt")"
+
+expect '200 application/n-triples' -G "$url/graph" -H 'Accept: application/n-triples' \
+    --data-urlencode 'graph=http://people.example/bela.ttl'
+[[ $(wc -l <"$work/reply") -eq 25 ]] || fail "/graph gave $(wc -l <"$work/reply") lines"
+expect '200 text/turtle' -I "$url/graph?graph=http://people.example/bela.ttl"
+expect 404 "$url/graph?graph=http://people.example/nowhere"
+expect '200 application/n-triples' "$url/graph?default" -H 'Accept: application/n-triples'
+expect 405 -X PUT "$url/graph?default" --data-binary x
 expect 415 "$url/sparql" -H 'Content-Type: text/plain' --data-binary x
 expect 405 -X PUT "$url/sparql"
-expect '200 text/html' "$url/sparql"
+expect '200 text/html' "$url/sparql" -H 'Accept: text/html'
 
 expect '200 text/html' "$url/search?q=apple"
 has 'class="hit"'
@@ -98,5 +128,44 @@ expect 416 -r 99999999999- "$url/warc/$file"
 expect 404 --path-as-is "$url/warc/../quadrille.conf"
 expect 413 "$url/sparql" --data-binary @<(head -c 2000000 /dev/zero | tr '\0' 'a')
 expect 404 "$url/nothing"
+# What is allowed only when it is asked for; and a client that goes away.
+"$bin/quadrille" down --dir "$work/d" >/dev/null || fail "down"
+: >"$work/d/log/web.log"
+"$bin/quadrille" up --dir "$work/d" --background --set web.listen=127.0.0.1:0 --set processes.fetch=0 \
+    --set web.update=loopback --set web.update_token=secret --set web.allow_origin='*'
+port=
+for _ in $(seq 100); do
+    port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$work/d/log/web.log" | tail -n 1)
+    [[ -n $port ]] && break
+    sleep 0.1
+done
+url=http://127.0.0.1:$port
+expect 204 -X OPTIONS "$url/sparql" -H 'Origin: http://elsewhere.example'
+for _ in $(seq 50); do
+    [[ $(status -G "$url/sparql" --data-urlencode "query=$all") == 200* ]] && break
+    sleep 0.2
+done
+curl -s -D "$work/headers" -o /dev/null -G "$url/sparql" --data-urlencode "query=$all"
+grep -qi '^Access-Control-Allow-Origin: \*' "$work/headers" || fail "no CORS: $(cat "$work/headers")"
+expect '200 text/plain' "$url/sparql" --data-urlencode 'update=INSERT DATA { GRAPH <urn:a> { <urn:s> <urn:p> 1, 2 } }'
+has '1 operations done, 0 quads removed, 2 added'
+expect '200 text/plain' "$url/sparql" -H 'Content-Type: application/sparql-update' \
+    --data-binary 'DELETE DATA { GRAPH <urn:a> { <urn:s> <urn:p> 1 } }'
+expect '200 text/plain' "$url/sparql" -H 'Origin: http://elsewhere.example' -H 'Authorization: Bearer secret' \
+    --data-urlencode 'update=CLEAR GRAPH <urn:b>'
+expect 403 "$url/sparql" -H 'Origin: http://elsewhere.example' --data-urlencode 'update=CLEAR ALL'
+expect 400 "$url/sparql" --data-urlencode 'update=CLEAR NONSENSE'
+expect '200 application/n-triples' "$url/graph?graph=urn:a" -H 'Accept: application/n-triples'
+[[ $(cat "$work/reply") == '<urn:s> <urn:p> "2"^^<http://www.w3.org/2001/XMLSchema#integer> .' ]] ||
+    fail "updates: $(cat "$work/reply")"
+ticks() {
+    cat $(pgrep -f -- "quadrille-(index|web) --dir $work/d( |\$)" | sed 's,.*,/proc/&/stat,') | awk '{ n += $14 + $15 } END { print n }'
+}
+curl -s --max-time 1 -o /dev/null -G "$url/sparql" --data-urlencode \
+    'query=SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?c > ?i) }' && fail "that was quick"
+sleep 0.6
+before=$(ticks)
+sleep 0.5
+[[ $(($(ticks) - before)) -le 10 ]] || fail "the query goes on when its client has gone"
 "$bin/quadrille" down --dir "$work/d" >/dev/null || fail "down"
 echo "web: all replies as they should be"

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/opt.h"
+#include "index/service.h"
 #include "web/options.h"
 #include "web/service.h"
 
@@ -38,6 +39,8 @@ index_client_close(struct index_client *client)
     free(client);
 }
 
+static enum index_partial with_partial;
+
 enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
 
 enum status
@@ -61,6 +64,35 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     const int length =
         snprintf(said, sizeof said, "%s %u %.*s", format, options->timeout_ms, SLICE_PRINT(sparql));
     return piece(context, slice_of(said, (size_t)length), why);
+}
+
+void
+index_client_manner(struct index_client *client, enum index_partial partial,
+                    const atomic_bool *cancel)
+{
+    (void)client, (void)cancel;
+    with_partial = partial;
+}
+
+bool
+index_client_missing(const struct index_client *client, size_t *partition, struct reason *which)
+{
+    (void)client;
+    if (with_partial == INDEX_PARTIAL_ERROR || *partition > 0) {
+        return false;
+    }
+    ++*partition;
+    (void)status_fail(which, STATUS_OK, "index partition 0 is missing");
+    return true;
+}
+
+enum status
+index_update(struct index_client *client, struct slice text, const struct index_update_options *how,
+             struct index_update_report *report, struct reason *why)
+{
+    (void)client, (void)text, (void)how, (void)why;
+    *report = (struct index_update_report){.operations = 1, .added = 2};
+    return STATUS_OK;
 }
 
 enum status
@@ -101,8 +133,10 @@ index_void(struct index_client *client, const struct index_void_options *void_op
 
 /* ---- requests ---- */
 
-static const struct web_route routes[] = {
-    {"/sparql", WEB_GET | WEB_POST, web_sparql}, {"/search", WEB_GET, web_search}, {NULL, 0, NULL}};
+static const struct web_route routes[] = {{"/sparql", WEB_GET | WEB_POST, web_sparql},
+                                          {"/search", WEB_GET, web_search},
+                                          {"/graph", WEB_GET, web_graph},
+                                          {NULL, 0, NULL}};
 
 static char folder[64];
 static struct opt_set *options;
@@ -115,7 +149,7 @@ static int
 setup(void **state)
 {
     (void)state;
-    static const struct opt *const tables[] = {web_options, NULL};
+    static const struct opt *const tables[] = {web_options, index_options, NULL};
     struct reason why = {""};
     char run[128];
     strcpy(folder, "/tmp/test_web_query.XXXXXX");
@@ -230,11 +264,24 @@ test_sparql_requests(void **state)
          "line 1: bad\n"},
         {"/sparql?query=ASK%20slow", "*/*", NULL, NULL, 504, NULL, "too slow\n"},
         {"/sparql?query=ASK&query=ASK", "*/*", NULL, NULL, 400, NULL, NULL},
-        {"/sparql?query=ASK&named-graph-uri=x", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql?query=ASK&named-graph-uri=x", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&partial=warn", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&partial=maybe", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql", "text/turtle, text/html;q=0.5", NULL, NULL, 200, "text/turtle; charset=utf-8",
+         NULL},
+        {"/graph?graph=http://a/", "*/*", NULL, NULL, 200, "text/turtle",
+         "ttl 30000 CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <http://a/> { ?s ?p ?o } }"},
+        {"/graph?default", "application/n-triples", NULL, NULL, 200, "application/n-triples",
+         "nt 30000 CONSTRUCT WHERE { ?s ?p ?o }"},
+        {"/graph?graph=http://a/%3E", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/graph?graph=http://a/&default", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/graph", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql", "*/*", "update=CLEAR%20ALL", FORM, 403, NULL, NULL},
+        {"/sparql", "*/*", "CLEAR ALL", "application/sparql-update", 403, NULL, NULL},
         {"/sparql?query=ASK", "*/*", "ASK", "application/sparql-query", 400, NULL, NULL},
         {"/sparql", "*/*", "x=y", FORM, 400, NULL, NULL},
         {"/sparql", "*/*", "ASK", "text/plain", 415, NULL, NULL},
-        {"/sparql", "*/*", "query=INSERT%20DATA%7B%7D", FORM, 403, NULL, NULL},
+        {"/sparql", "*/*", "query=INSERT%20DATA%7B%7D", FORM, 400, NULL, NULL},
         {"/sparql", "text/html", NULL, NULL, 200, "text/html; charset=utf-8", NULL},
         {"/nothing", "*/*", NULL, NULL, 404, NULL, NULL},
     };
@@ -249,7 +296,8 @@ test_sparql_requests(void **state)
     }
 }
 
-/* Beyond 1 MiB the result comes from a file; beyond web.result_maximum it is refused. */
+/* Results are sent as they are made. Those that wait until they are whole come from a file when
+ * they have more than 1 MiB; beyond web.result_maximum they are refused. */
 static void
 test_long_results(void **state)
 {
@@ -258,8 +306,28 @@ test_long_results(void **state)
     assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
     assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
     assert_string_equal(reply.data + LONG_PIECES * PIECE_BYTES, "json 30000 ASK long");
+    assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 200);
+    assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
     assert_int_equal(opt_set_assign(options, "web.result_maximum=1M", &why), STATUS_OK);
-    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 413);
+    assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 413);
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
+}
+
+static void
+test_updates(void **state)
+{
+    (void)state;
+    struct reason why;
+    assert_int_equal(opt_set_assign(options, "web.update=loopback", &why), STATUS_OK);
+    assert_int_equal(ask("/sparql", "*/*", "update=CLEAR%20ALL", FORM), 200);
+    assert_string_equal(reply.data, "1 operations done, 0 quads removed, 2 added\n");
+    assert_int_equal(ask("/sparql", "*/*", "CLEAR ALL", "application/sparql-update"), 200);
+    assert_int_equal(ask("/sparql", "*/*", "update=a&update=b", FORM), 400);
+    assert_int_equal(ask("/sparql?using-graph-uri=x", "*/*", "update=a", FORM), 400);
+    assert_int_equal(ask("/sparql?update=a", "*/*", NULL, NULL), 200); /* a GET changes nothing */
+    assert_int_equal(opt_set_assign(options, "web.update=token", &why), STATUS_OK);
+    assert_int_equal(opt_set_assign(options, "web.update_token=secret", &why), STATUS_OK);
+    assert_int_equal(ask("/sparql", "*/*", "update=CLEAR%20ALL", FORM), 403);
 }
 
 static void
@@ -303,6 +371,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_sparql_requests), TEST(test_long_results),
-                                       TEST(test_places_are_bounded), TEST(test_search)};
+                                       TEST(test_updates), TEST(test_places_are_bounded),
+                                       TEST(test_search)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
