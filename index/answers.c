@@ -23,7 +23,7 @@ struct answer {
     struct quad pattern;
     uint64_t limit;
     uint64_t timeout_ms;
-    struct slice default_graph, graphs, named_graphs;
+    struct slice default_graph, dataset, dataset_named;
     enum index_answer answer;
     bool with_sets, with_position;
     struct change_request changes;
@@ -62,8 +62,8 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         answer->timeout_ms = codec_get_varint(in);
         answer->default_graph = codec_get_slice(in);
         answer->answer = (enum index_answer)codec_get_u8(in);
-        answer->graphs = codec_get_slice(in);
-        answer->named_graphs = codec_get_slice(in);
+        answer->dataset = codec_get_slice(in);
+        answer->dataset_named = codec_get_slice(in);
         return answer->answer <= INDEX_ANSWER_MEASURED;
     case INDEX_STREAM_PATTERN:
         answer->limit = codec_get_varint(in);
@@ -263,8 +263,8 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
     const struct query_options options = {
         .timeout_ms = wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
         .default_graph = answer->default_graph,
-        .graphs = answer->graphs,
-        .named_graphs = answer->named_graphs,
+        .graphs = answer->dataset,
+        .named_graphs = answer->dataset_named,
         .memory = answer->options->query_memory,
         .scratch_folder = answer->options->scratch_folder,
         .disk = answer->options->query_disk,
