@@ -16,8 +16,8 @@
 enum { RECORD_MAXIMUM = 16 << 20, CONTENT_MAXIMUM = 1 << 30, LIMIT_MOST = 100000 };
 
 struct explaining {
-    struct cli *cli;
-    const struct cli_pattern *pattern;
+    struct cli cli;
+    struct cli_pattern pattern;
     uint64_t offset, limit;
     bool extractor, json;
     struct metastore_client *metastore;
@@ -35,7 +35,7 @@ static enum status
 take_quad(void *context, const struct quad *quad, struct reason *why)
 {
     struct explaining *explaining = context;
-    if (!cli_pattern_fits(explaining->pattern, quad)) {
+    if (!cli_pattern_fits(&explaining->pattern, quad)) {
         return STATUS_OK;
     }
     if (explaining->offset > 0) {
@@ -81,7 +81,7 @@ find_statements(struct explaining *explaining, struct index_client *index, struc
     const uint64_t before = explaining->offset;
     explaining->lines = nquads_reader_new(NULL, false, &sink);
     enum status status =
-        index_pattern(index, &explaining->pattern->quad, 0, take_lines, explaining, why);
+        index_pattern(index, &explaining->pattern.quad, 0, take_lines, explaining, why);
     if (status == STATUS_OK && explaining->count < explaining->limit) {
         status = nquads_reader_finish(explaining->lines, why);
     }
@@ -249,7 +249,8 @@ find_transforms(struct explaining *explaining, struct explain_document *document
     buf_init(&bytes, CONTENT_MAXIMUM);
     buf_init(&said, 4096);
     buf_init(&memory, 1 << 16);
-    enum status status = cli_archived(explaining->cli, document->uri, &bytes, &content, &said, why);
+    enum status status =
+        cli_archived(&explaining->cli, document->uri, &bytes, &content, &said, why);
     if (status == STATUS_OK && meta_record_text(document->record, META_DETECTED_TYPE, &type)) {
         const bool has_type = media_type_parse(buf_slice(&said), &memory, &media);
         const struct transform_request request = {
@@ -317,11 +318,11 @@ explain_document(struct explaining *explaining, struct explain_statement *statem
 static enum status
 explain_all(struct explaining *explaining, struct index_client *index, struct reason *why)
 {
-    const struct by_hand_settings settings = {.options = explaining->cli->options,
-                                              .directory = explaining->cli->directory,
-                                              .cli = explaining->cli};
+    const struct by_hand_settings settings = {.options = explaining->cli.options,
+                                              .directory = explaining->cli.directory,
+                                              .cli = &explaining->cli};
     TRY(find_statements(explaining, index, why));
-    TRY(cli_metastore(explaining->cli, &explaining->metastore, why));
+    TRY(cli_metastore(&explaining->cli, &explaining->metastore, why));
     if (explaining->extractor) {
         TRY(by_hand_open(&explaining->hand, &settings, why));
     }
@@ -343,24 +344,21 @@ static enum status
 explain(struct explaining *explaining, const struct cli_common *common, const char *text,
         struct reason *why)
 {
-    struct cli cli = {0};
+    struct cli *cli = &explaining->cli;
     struct index_client *index = NULL;
-    struct cli_pattern pattern;
     struct arena arena;
     arena_init(&arena, 8 * CLI_TERM_MAXIMUM);
     arena_init(&explaining->arena, 0);
     term_set_init(&explaining->documents);
-    explaining->cli = &cli;
-    explaining->pattern = &pattern;
-    enum status status = cli_parse_pattern(text, &arena, &pattern, why);
+    enum status status = cli_parse_pattern(text, &arena, &explaining->pattern, why);
     if (status == STATUS_OK) {
-        status = cli_open(&cli, common, why);
+        status = cli_open(cli, common, why);
     }
     if (status == STATUS_OK) {
-        status = cli_serve(&cli, "index,metastore", why);
+        status = cli_serve(cli, "index,metastore", why);
     }
     if (status == STATUS_OK) {
-        status = cli_index(&cli, &index, why);
+        status = cli_index(cli, &index, why);
     }
     if (status == STATUS_OK) {
         status = explain_all(explaining, index, why);
@@ -370,7 +368,7 @@ explain(struct explaining *explaining, const struct cli_common *common, const ch
     if (index != NULL) {
         index_client_close(index);
     }
-    cli_close(&cli);
+    cli_close(cli);
     free(explaining->statements);
     term_set_release(&explaining->documents);
     arena_release(&explaining->arena);
