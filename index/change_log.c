@@ -321,6 +321,7 @@ struct change_reader {
     struct change_position at; /* the last batch that was begun */
     uint32_t piece;            /* the next one of it */
     uint64_t left;             /* rows of it */
+    bool any_stamp;            /* where it began is not to be compared */
 };
 
 static enum status
@@ -407,11 +408,12 @@ change_reader_batch(struct change_reader *reader, struct change_batch *batch, st
         return status_fail(why, STATUS_CORRUPT, "change log: the head of batch %llu is malformed",
                            (unsigned long long)number);
     }
-    if (batch->previous.stamp != reader->at.stamp) {
+    if (batch->previous.stamp != reader->at.stamp && !reader->any_stamp) {
         return status_fail(why, STATUS_STALE,
                            "the position is not of this index's history: was it restored from a "
                            "copy? dump again and go on from the dump's position");
     }
+    reader->any_stamp = false;
     reader->at = batch->position;
     reader->left = batch->removed + batch->added;
     return STATUS_OK;
@@ -458,4 +460,50 @@ change_reader_block(struct change_reader *reader, struct change_block *block, st
     }
     reader->left -= block->count;
     return STATUS_OK;
+}
+
+/* ---- checking ---- */
+
+static enum status
+check_batch(struct change_reader *reader, const struct change_batch *batch,
+            struct change_block *block, struct reason *why)
+{
+    uint64_t removed = 0;
+    uint64_t rows = 0;
+    struct row last = {{0}};
+    enum status status;
+    while ((status = change_reader_block(reader, block, why)) == STATUS_OK) {
+        for (size_t i = 0; i < block->count; i++) {
+            removed += block->removed[i];
+        }
+        if (row_compare(&last, &block->rows[0]) >= 0) {
+            return status_fail(why, STATUS_CORRUPT, "change log: rows of batch %llu do not ascend",
+                               (unsigned long long)batch->position.batch);
+        }
+        last = block->rows[block->count - 1];
+        rows += block->count;
+    }
+    if (status == STATUS_END && (removed != batch->removed || rows != removed + batch->added)) {
+        return status_fail(why, STATUS_CORRUPT, "change log: batch %llu has other counts",
+                           (unsigned long long)batch->position.batch);
+    }
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+enum status
+change_log_check(struct change_log *log, uint64_t *batches, struct reason *why)
+{
+    struct change_block *block = memory_alloc(sizeof(*block));
+    struct change_reader reader = {.log = log, .any_stamp = true};
+    struct change_position last;
+    struct change_batch batch = {0};
+    enum status status;
+    *batches = 0;
+    change_log_state(log, &last, &reader.at.batch);
+    while ((status = change_reader_batch(&reader, &batch, why)) == STATUS_OK &&
+           (status = check_batch(&reader, &batch, block, why)) == STATUS_OK) {
+        ++*batches;
+    }
+    free(block);
+    return status == STATUS_END ? STATUS_OK : status;
 }

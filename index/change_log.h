@@ -69,4 +69,8 @@ struct change_block {
 enum status change_reader_block(struct change_reader *reader, struct change_block *block,
                                 struct reason *why);
 
+/* Reads all of it; *batches gets how many are kept. CORRUPT; STALE when a piece is not there, as
+ * it may be while the writer makes room. */
+enum status change_log_check(struct change_log *log, uint64_t *batches, struct reason *why);
+
 #endif

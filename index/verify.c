@@ -6,6 +6,7 @@
  *   trees       rows ascend and keep their fences; six times the same set, as many as counted
  *   documents   each graph's rows give the count and digest recorded; no rows of other graphs
  *   statistics  counts per predicate, class, host and set of predicates are those of the rows
+ *   change log  batches without gap, each with the changes it says
  *
  * Batches and queries go on: all is looked at in short steps, and what batches change meanwhile is
  * added to and taken from what was counted (verify_rolling.h); so the result is that of one commit,
@@ -35,6 +36,7 @@ enum {
 
 struct verification {
     struct partition *partition;
+    bool change_log_checked;
     const char *scratch_folder;
     size_t sort_memory;
     const atomic_bool *cancel;
@@ -452,6 +454,26 @@ compare_literals(struct verification *v, const struct totals *totals, struct rea
     return say(v, why, "literals: words of %" PRIu64 ", each way", v->searched);
 }
 
+/* ---- change log ---- */
+
+/* While the writer goes on it may take away what is being read; then it is looked at again when the
+ * writer is kept away. */
+static enum status
+check_change_log(struct verification *v, bool writer_away, struct reason *why)
+{
+    uint64_t batches = 0;
+    if (v->change_log_checked) {
+        return STATUS_OK;
+    }
+    enum status status = change_log_check(v->partition->change_log, &batches, why);
+    if (status == STATUS_STALE && !writer_away) {
+        return STATUS_OK;
+    }
+    v->change_log_checked = true;
+    TRY(found(v, status == STATUS_STALE ? STATUS_CORRUPT : status, why));
+    return say(v, why, "change log: %" PRIu64 " batches", batches);
+}
+
 /* ---- all ---- */
 
 /* The writer is kept away. */
@@ -467,6 +489,7 @@ compare_all(struct verification *v, struct reason *why)
     TRY(compare_literals(v, &totals, why));
     TRY(compare_trees(v, &totals, why));
     TRY(compare_documents(v, &totals, why));
+    TRY(check_change_log(v, true, why));
     return compare_statistics(v, why);
 }
 
@@ -481,6 +504,7 @@ check_all(struct verification *v, struct reason *why)
     TRY(check_lexicon(v, why));
     TRY(check_trees(v, why));
     TRY(check_documents(v, why));
+    TRY(check_change_log(v, false, why));
     enum status status = rolling_lock(&v->rolling, why);
     if (status == STATUS_OK) {
         status = compare_all(v, why);

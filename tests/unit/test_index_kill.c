@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "index/change_lines.h"
 #include "index/environment.h"
+#include "tests/unit/index_mirror.h"
 
 enum { DOCUMENTS = 60, ROOMY = 8 << 20, TINY = 512 << 10, WRITES_MOST = 100000 };
 
@@ -91,6 +93,26 @@ replace_with_fault(const char *folder, enum fault_action action, uint64_t at)
     return 0;
 }
 
+/* The change log has as many batches as the index, and makes of nothing what the index holds. */
+static void
+check_change_log(struct partition *partition, const struct buf *dump, uint64_t batches)
+{
+    struct reason why = {""};
+    struct change_request request = {.since = {0, 0}};
+    struct mirror mirror;
+    struct buf text;
+    mirror_init(&mirror);
+    buf_init(&text, MIRROR_MAXIMUM);
+    must(partition_changes(partition, &request, fixture_append, &text, &why), &why);
+    for (struct slice rest = buf_slice(&text); rest.length > 0;) {
+        rest = apply_batch(&mirror, rest);
+    }
+    assert_int_equal(mirror.position.batch, batches);
+    assert_true(slice_equal(buf_slice(&mirror.lines), buf_slice(dump)));
+    buf_release(&text);
+    mirror_release(&mirror);
+}
+
 /* Runs the child on a copy; false when it came to its end without a fault. */
 static bool
 try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
@@ -123,6 +145,7 @@ try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
     }
     *old += is_old;
     *new += is_new;
+    check_change_log(partition, &dump, is_old ? 1 : 2);
     if (WIFEXITED(result) && WEXITSTATUS(result) == 0) {
         assert_true(is_new);
     }
