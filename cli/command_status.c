@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 
@@ -111,10 +112,116 @@ command_status(int argc, char **argv)
                                : cli_end(&program, status, &why);
 }
 
+enum counters { COUNTERS_TEXT, COUNTERS_JSON, COUNTERS_VOID };
+
+/* The kinds of counters and what their numbers are; those of a set of predicates are one more than
+ * the predicates. */
+static const struct {
+    char kind;
+    const char *name, *numbers[2];
+} counter_kinds[] = {{INDEX_COUNT_PREDICATE, "predicate", {"quads", "subjects"}},
+                     {INDEX_COUNT_CLASS, "class", {"quads", NULL}},
+                     {INDEX_COUNT_HOST, "host", {"quads", "documents"}},
+                     {INDEX_COUNT_SET, "predicates", {"subjects", NULL}}};
+enum { COUNTER_KINDS = sizeof counter_kinds / sizeof counter_kinds[0] };
+
 static int
-describe_void(const struct program *program, const struct cli_common *common)
+most_first(const void *a, const void *b)
+{
+    const struct index_count *const *left = a, *const *right = b;
+    if ((*left)->numbers[0] != (*right)->numbers[0]) {
+        return (*left)->numbers[0] > (*right)->numbers[0] ? -1 : 1;
+    }
+    return slice_compare((*left)->name, (*right)->name);
+}
+
+static void
+put_counter_text(const struct index_count *item, int kind, struct buf *out)
+{
+    (void)buf_append_string(out, counter_kinds[kind].name);
+    for (size_t i = 0; i < item->n; i++) {
+        (void)buf_printf(out, "%c%" PRIu64, i < 2 ? '\t' : ' ', item->numbers[i]);
+    }
+    (void)buf_append_char(out, '\t');
+    (void)buf_append_slice(out, item->name);
+    (void)buf_append_char(out, '\n');
+}
+
+static void
+put_counter_json(const struct index_count *item, int kind, struct buf *out)
+{
+    const char *const *names = counter_kinds[kind].numbers;
+    (void)buf_printf(out, "{\"%s\": \"", counter_kinds[kind].name);
+    (void)buf_append_json(out, item->name);
+    (void)buf_printf(out, "\", \"%s\": %" PRIu64, names[0], item->numbers[0]);
+    if (item->kind == INDEX_COUNT_SET) {
+        (void)buf_append_string(out, ", \"quads\": [");
+        for (size_t i = 1; i < item->n; i++) {
+            (void)buf_printf(out, "%s%" PRIu64, i > 1 ? ", " : "", item->numbers[i]);
+        }
+        (void)buf_append_char(out, ']');
+    } else if (names[1] != NULL && item->n > 1) {
+        (void)buf_printf(out, ", \"%s\": %" PRIu64, names[1], item->numbers[1]);
+    }
+    (void)buf_append_char(out, '}');
+}
+
+/* Each kind's counters, the greatest first. */
+static void
+put_counters(const struct index_counts *counts, bool json, struct buf *out)
+{
+    size_t n;
+    const struct index_count *totals = index_counts_of(counts, INDEX_COUNT_TOTAL, &n);
+    (void)buf_append_string(out, json ? "{\"total\": {" : "");
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_printf(out, json ? "%s\"%.*s\": %" PRIu64 : "%stotal\t%.*s\t%" PRIu64 "\n",
+                         json && i > 0 ? ", " : "", SLICE_PRINT(totals[i].name),
+                         totals[i].numbers[0]);
+    }
+    (void)buf_append_string(out, json ? "}" : "");
+    for (int kind = 0; kind < COUNTER_KINDS; kind++) {
+        const struct index_count *items = index_counts_of(counts, counter_kinds[kind].kind, &n);
+        const struct index_count **sorted = memory_alloc((n + 1) * sizeof *sorted);
+        for (size_t i = 0; i < n; i++) {
+            sorted[i] = &items[i];
+        }
+        qsort(sorted, n, sizeof *sorted, most_first);
+        if (json) {
+            (void)buf_printf(out, ",\n \"%s\": [", counter_kinds[kind].name);
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (json) {
+                (void)buf_append_string(out, i > 0 ? ",\n  " : "\n  ");
+                put_counter_json(sorted[i], kind, out);
+            } else {
+                put_counter_text(sorted[i], kind, out);
+            }
+        }
+        (void)buf_append_string(out, json ? "]" : "");
+        free(sorted);
+    }
+    (void)buf_append_string(out, json ? "}\n" : "");
+}
+
+static enum status
+write_counters(struct index_client *index, enum counters format, bool sets, struct buf *out,
+               struct reason *why)
 {
     static const struct index_void_options options = {.dataset = "urn:x-quadrille:index"};
+    struct index_counts *counts;
+    if (format == COUNTERS_VOID) {
+        return index_void(index, &options, out, why);
+    }
+    TRY(index_counts_get(index, sets, &counts, why));
+    put_counters(counts, format == COUNTERS_JSON, out);
+    index_counts_free(counts);
+    return out->overflowed ? status_fail(why, STATUS_LIMIT, "too many counters") : STATUS_OK;
+}
+
+static int
+show_counters(const struct program *program, const struct cli_common *common, enum counters format,
+              bool sets)
+{
     struct reason why = {""};
     struct cli cli = {0};
     struct index_client *index = NULL;
@@ -128,7 +235,7 @@ describe_void(const struct program *program, const struct cli_common *common)
         status = cli_index(&cli, &index, &why);
     }
     if (status == STATUS_OK) {
-        status = index_void(index, &options, &text, &why);
+        status = write_counters(index, format, sets, &text, &why);
     }
     if (status == STATUS_OK) {
         status = cli_print_piece(stdout, buf_slice(&text), &why);
@@ -147,9 +254,17 @@ command_stats(int argc, char **argv)
     struct cli_common common = {0};
     bool json = false;
     bool description = false;
+    bool counters = false;
+    bool sets = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"json", 'j', FLAG_SWITCH, NULL, &json, "Prints one JSON object."},
+        {"counters", 'c', FLAG_SWITCH, NULL, &counters,
+         "Prints the counters of what the index holds instead: for each predicate its quads and "
+         "subjects, for each class its quads, for each host its quads and documents."},
+        {"sets", 0, FLAG_SWITCH, NULL, &sets,
+         "With --counters, also each set of predicates that subjects have: how many subjects, and "
+         "quads with each predicate."},
         {"void", 0, FLAG_SWITCH, NULL, &description,
          "Prints a VoID description of the index instead, in Turtle: quads, documents, quads of "
          "each predicate, instances of each class."},
@@ -157,23 +272,34 @@ command_stats(int argc, char **argv)
     };
     const struct program program = {
         .name = "quadrille stats",
-        .synopsis = "--dir DIR [--json | --void]",
+        .synopsis = "--dir DIR [--json] [--counters [--sets] | --void]",
         .summary = "print all counters, as text or JSON",
         .description = "Counters of queue and index since the data directory was made. With "
                        "--json: {\"stages\": {\"fetch\": {\"done\": n, ...}, ...}, \"seen\": n, "
                        "\"exhausted\": true or false, \"index\": {\"documents\": n, \"quads\": n, "
-                       "...}}.",
+                       "...}}.\n\n"
+                       "--counters and --void read what every transaction keeps exact, not the "
+                       "quads, and so are instant. A subject counts once in each document; lines "
+                       "are parted by tabs, the greatest first.",
         .examples = "quadrille stats --dir DIR --json\n"
+                    "quadrille stats --dir DIR --counters --sets\n"
                     "quadrille stats --dir DIR --void",
         .flags = flags,
     };
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
-    if (status == STATUS_OK && json && description) {
-        status = status_fail(&why, STATUS_MISUSE, "--json or --void, not both");
+    if (status == STATUS_OK && description && (json || counters)) {
+        status = status_fail(&why, STATUS_MISUSE, "--void stands alone");
     }
-    if (status == STATUS_OK && description) {
-        return describe_void(&program, &common);
+    if (status == STATUS_OK && sets && !counters) {
+        status = status_fail(&why, STATUS_MISUSE, "--sets goes with --counters");
+    }
+    if (status == STATUS_OK && (description || counters)) {
+        return show_counters(&program, &common,
+                             description ? COUNTERS_VOID
+                             : json      ? COUNTERS_JSON
+                                         : COUNTERS_TEXT,
+                             sets);
     }
     return status == STATUS_OK ? show_once(&program, &common, json)
                                : cli_end(&program, status, &why);

@@ -78,7 +78,11 @@ refused 111 cannot quadrille backup --dir "$dir" "$work/no-such-folder/saved"
 refused 100 SOURCE quadrille restore --dir "$work/never"
 refused 100 'not empty' quadrille restore --dir "$dir" "$work"
 refused 111 no-such-file quadrille restore --dir "$work/never" "$work/no-such-file"
-refused 100 both quadrille stats --dir "$dir" --json --void
+refused 100 alone quadrille stats --dir "$dir" --json --void
+refused 100 counters quadrille stats --dir "$dir" --sets
+refused 100 alone quadrille changes --dir "$dir" --start --follow
+refused 100 position quadrille changes --dir "$dir" --since nonsense
+refused 100 rdf-patch quadrille changes --dir "$dir" --format nonsense
 refused 111 /nowhere quadrille dump --dir "$dir" --output /nowhere/all.nq
 refused 100 kick quadrille queue --dir "$dir" nonsense
 refused 100 'no stage' quadrille queue --dir "$dir" peek --stage nonsense
@@ -99,6 +103,13 @@ done
 # ---- what machines read ----
 
 quadrille stats --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "stats --json"
+quadrille stats --dir "$dir" --json --counters --sets | python3 -m json.tool >/dev/null ||
+    fail "stats --json --counters"
+quadrille stats --dir "$dir" --counters >"$work/counters" || fail "stats --counters"
+lines=$(quadrille dump --dir "$dir" | wc -l)
+[[ $(awk -F'\t' '$1 == "predicate" { n += $2 } END { print n }' "$work/counters") -eq $lines &&
+    $(awk -F'\t' '$1 == "host" { n += $2 } END { print n }' "$work/counters") -eq $lines ]] ||
+    fail "counters of predicates or hosts do not add up to $lines"
 quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "status --json"
 quadrille query --dir "$dir" --format json 'SELECT * { ?s ?p ?o } LIMIT 3' |
     python3 -m json.tool >/dev/null || fail "query --format json"

@@ -2,7 +2,11 @@
  * patches, new starts, and a log that is too short. */
 #include "tests/unit/index_fixture.h"
 
+#include <unistd.h>
+#include <zmq.h>
+
 #include "index/change_lines.h"
+#include "index/publisher.h"
 #include "tests/unit/index_mirror.h"
 
 enum { DOCUMENTS = 30, CACHE = 4 << 20, TEXT = MIRROR_MAXIMUM };
@@ -305,6 +309,125 @@ positions_are_read_as_written(void **state)
     buf_release(&text);
 }
 
+/* ---- publishing ---- */
+
+static void *
+subscribe(void *context, const char *endpoint, const char *topic, const struct rpc_keys *keys)
+{
+    const int wait = 5000;
+    void *socket = zmq_socket(context, ZMQ_SUB);
+    assert_non_null(socket);
+    assert_int_equal(zmq_setsockopt(socket, ZMQ_RCVTIMEO, &wait, sizeof(wait)), 0);
+    if (keys != NULL) {
+        assert_int_equal(zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, keys->server_public, 40), 0);
+        assert_int_equal(zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, keys->own_public, 40), 0);
+        assert_int_equal(zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, keys->own_secret, 40), 0);
+    }
+    assert_int_equal(zmq_setsockopt(socket, ZMQ_SUBSCRIBE, topic, strlen(topic)), 0);
+    assert_int_equal(zmq_connect(socket, endpoint), 0);
+    return socket;
+}
+
+/* The next frame as text; false when none comes. */
+static bool
+receive(void *socket, struct buf *frame)
+{
+    zmq_msg_t message;
+    zmq_msg_init(&message);
+    buf_reset(frame);
+    const bool come = zmq_msg_recv(&message, socket, 0) >= 0;
+    if (come) {
+        (void)buf_append(frame, zmq_msg_data(&message), zmq_msg_size(&message));
+    }
+    (void)buf_append_char(frame, '\0');
+    zmq_msg_close(&message);
+    return come;
+}
+
+/* All messages of one batch; their patches come together in text. Returns how many there were. */
+static unsigned
+receive_batch(void *socket, const char *topic_prefix, char position[64], struct buf *text)
+{
+    struct buf frame;
+    char previous[64] = "";
+    char reached[64] = "";
+    char more = '+';
+    unsigned count = 0;
+    buf_init(&frame, TEXT);
+    while (more == '+') {
+        unsigned number = 0;
+        assert_true(receive(socket, &frame));
+        assert_int_equal(strncmp(frame.data, topic_prefix, strlen(topic_prefix)), 0);
+        assert_true(receive(socket, &frame));
+        assert_int_equal(sscanf(frame.data, "%63s %63s %u %c", reached, previous, &number, &more),
+                         4);
+        count++;
+        assert_int_equal(number, count);
+        assert_true(position[0] == '\0' || strcmp(previous, position) == 0);
+        assert_true(receive(socket, &frame));
+        (void)buf_append(text, frame.data, frame.length - 1);
+    }
+    strcpy(position, reached);
+    buf_release(&frame);
+    return count;
+}
+
+static void
+subscribers_get_all_batches(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct publisher *publisher;
+    struct buf text, lines;
+    char endpoint[128], public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
+    char position[2][64] = {"", ""};
+    static const char tcp[] = "tcp://127.0.0.1:17423";
+    buf_init(&text, TEXT);
+    buf_init(&lines, TEXT);
+    must(rpc_keys_make(public_key, secret_key, &why), &why);
+    const struct rpc_keys keys = {
+        .server_public = public_key, .own_public = public_key, .own_secret = secret_key};
+    snprintf(endpoint, sizeof(endpoint), "ipc://%s/changes.sock", folder);
+    const char *const endpoints[] = {endpoint, tcp, NULL};
+    must(publisher_start(&publisher, partition, 3, endpoints, &keys, &why), &why);
+    void *context = zmq_ctx_new();
+    void *sockets[] = {subscribe(context, endpoint, "", NULL), subscribe(context, tcp, "", &keys)};
+    usleep(300000); /* subscriptions take their way */
+    struct change_position before, after;
+    for (uint64_t generation = 1; generation <= 3; generation++) {
+        partition_position(partition, &before, NULL);
+        put_batch(generation, generation == 2 ? 0 : DOCUMENTS, generation == 3 ? 900 : 20);
+        partition_position(partition, &after, NULL);
+        if (after.batch == before.batch) {
+            continue; /* without documents there is no batch */
+        }
+        publisher_wake(publisher);
+        must(read_changes(&before, &lines, &why), &why);
+        for (size_t i = 0; i < 2; i++) {
+            buf_reset(&text);
+            assert_true(receive_batch(sockets[i], "", position[i], &text) > 1);
+            struct slice *wanted;
+            size_t at = 0;
+            const size_t count = split(buf_slice(&lines), &wanted);
+            for (size_t k = 0; k < count; k++) {
+                if (wanted[k].at[0] == '+' || wanted[k].at[0] == '-') {
+                    assert_true(at + wanted[k].length <= text.length);
+                    assert_memory_equal(text.data + at, wanted[k].at, wanted[k].length);
+                    at += wanted[k].length;
+                }
+            }
+            assert_int_equal(at, text.length);
+            free(wanted);
+        }
+    }
+    zmq_close(sockets[0]);
+    zmq_close(sockets[1]);
+    zmq_ctx_term(context);
+    publisher_stop(publisher);
+    buf_release(&text);
+    buf_release(&lines);
+}
+
 int
 main(void)
 {
@@ -315,6 +438,7 @@ main(void)
         cmocka_unit_test_setup_teardown(only_the_latest_changes_are_kept, open_index, close_index),
         cmocka_unit_test_setup_teardown(another_history_is_told_apart, open_index, close_index),
         cmocka_unit_test_setup_teardown(changes_of_some_graphs, open_index, close_index),
+        cmocka_unit_test_setup_teardown(subscribers_get_all_batches, open_index, close_index),
         cmocka_unit_test(positions_are_read_as_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
