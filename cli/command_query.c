@@ -194,7 +194,8 @@ command_search(int argc, char **argv)
             "literal, subject, predicate, document, parted by tabs. A word also stands for its "
             "stem in "
             "literals with a language; \"two words\" in quotes are a phrase as it is, word* is a "
-            "prefix, `this OR that` one of both, -word none of it (after --), lang:de a language.\n\n" CLI_PARTIAL_EXIT,
+            "prefix, `this OR that` one of both, -word none of it (after --), lang:de a "
+            "language.\n\n" CLI_PARTIAL_EXIT,
         .examples = "quadrille search --dir DIR apple\n"
                     "quadrille search --dir DIR -- apples OR pears -\"apple pie\" lang:en\n"
                     "quadrille search --dir DIR --limit 3 '\"apple pie\" bak*'",
