@@ -612,6 +612,7 @@ finish(struct commit *commit, enum status status, struct reason *why)
         change_set_free(commit->set);
     }
     gate_leave(&partition->gate);
+    snapshots_tidy(partition->snapshots);
     if (status == STATUS_OK) {
         change_log_committed(partition->change_log);
         partition_committed(partition, &commit->totals);

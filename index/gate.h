@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-enum { GATE_BLOCKS = 64 };
+enum { GATE_BLOCKS = 16 };
 
 struct gate {
     pthread_rwlock_t lock;

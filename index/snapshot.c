@@ -16,7 +16,8 @@ struct snapshot {
 struct snapshots {
     pthread_mutex_t mutex;     /* guards everything but the sets' contents */
     struct change_set *newest; /* linked to older ones */
-    uint64_t last;             /* version of the newest set ever */
+    struct change_set *dropped;
+    uint64_t last; /* version of the newest set ever */
     uint64_t committed;
     uint64_t oldest_readable; /* snapshots of smaller versions have ended */
     size_t bytes, memory;
@@ -43,11 +44,12 @@ snapshots_free(struct snapshots *snapshots)
         change_set_free(snapshots->newest);
         snapshots->newest = next;
     }
+    snapshots_tidy(snapshots);
     pthread_mutex_destroy(&snapshots->mutex);
     free(snapshots);
 }
 
-/* Frees the sets that no snapshot takes back any more. */
+/* Takes out the sets that no snapshot takes back any more. */
 static void
 drop_sets(struct snapshots *snapshots)
 {
@@ -65,7 +67,22 @@ drop_sets(struct snapshots *snapshots)
         struct change_set *set = *link;
         *link = set->next;
         snapshots->bytes -= change_set_bytes(set);
+        set->next = snapshots->dropped;
+        snapshots->dropped = set;
+    }
+}
+
+void
+snapshots_tidy(struct snapshots *snapshots)
+{
+    pthread_mutex_lock(&snapshots->mutex);
+    struct change_set *set = snapshots->dropped;
+    snapshots->dropped = NULL;
+    pthread_mutex_unlock(&snapshots->mutex);
+    while (set != NULL) {
+        struct change_set *next = set->next;
         change_set_free(set);
+        set = next;
     }
 }
 

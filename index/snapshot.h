@@ -27,6 +27,9 @@ void snapshots_free(struct snapshots *snapshots);
 void snapshots_publish(struct snapshots *snapshots, struct change_set *set);
 /* Writer, inside the gate: the published set is in the trees (or, not applied, not at all). */
 void snapshots_end(struct snapshots *snapshots, bool applied);
+/* Writer, outside of the gate: frees what publish and end found nobody to need. It takes
+ * milliseconds for large sets. */
+void snapshots_tidy(struct snapshots *snapshots);
 
 /* Any thread. */
 struct snapshot *snapshot_open(struct snapshots *snapshots);
