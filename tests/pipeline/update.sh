@@ -70,6 +70,16 @@ for partitions in 1 3; do
     quadrille down --dir "$dir"
     quadrille verify --dir "$dir" >"$work/out" || fail "verify: $(cat "$work/out")"
 
+    # One graph as the default graph; plans.
+    quadrille update --dir "$dir" --default-graph urn:mine:f 'INSERT DATA { <urn:a> <urn:p> 1 } ;
+        INSERT { <urn:a> <urn:q> ?o } WHERE { ?s ?p ?o } ; DELETE WHERE { <urn:a> <urn:p> ?o }' >/dev/null
+    quadrille query --dir "$dir" --default-graph urn:mine:f --format csv 'SELECT * { ?s ?p ?o }' >"$work/out"
+    printf 's,p,o\r\nurn:a,urn:q,1\r\n' | cmp - "$work/out" || fail "default graph: $(cat "$work/out")"
+    quadrille query --dir "$dir" --explain 'SELECT * { ?s <urn:q> ?o }' >"$work/out"
+    grep -q '^scan ?s <urn:q> ?o (about [0-9]* rows)$' "$work/out" || fail "explain: $(cat "$work/out")"
+    quadrille query --dir "$dir" --analyze 'SELECT * { ?s <urn:q> ?o }' >"$work/out"
+    grep -q '^scan ?s <urn:q> ?o (about [0-9]* rows; 1 rows, [0-9.]* ms)$' "$work/out" || fail "analyze: $(cat "$work/out")"
+
     quadrille update --dir "$dir" 'CLEAR ALL' >/dev/null
     [[ -z $(quadrille dump --dir "$dir") ]] || fail "CLEAR ALL leaves quads"
     quadrille verify --dir "$dir" >"$work/out" || fail "verify: $(cat "$work/out")"
