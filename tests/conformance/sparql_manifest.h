@@ -126,15 +126,17 @@ manifest_name(struct slice iri)
     return slice_of(iri.at + at, iri.length - at);
 }
 
-/* A file's path in the suite: the manifest's folder and what follows the base. */
+/* A file's path in the suite: the manifest's folder and what follows the base, else the last step.
+ */
 static inline void
 manifest_file(struct test_file *files, size_t *count, const struct test *test, const char *folder,
               struct slice role, struct slice iri, struct slice label)
 {
     char path[512];
     const struct slice base = slice_string(test->base);
-    const struct slice rest =
-        slice_starts(iri, base) ? slice_of(iri.at + base.length, iri.length - base.length) : iri;
+    const struct slice rest = slice_starts(iri, base)
+                                  ? slice_of(iri.at + base.length, iri.length - base.length)
+                                  : manifest_name(iri);
     snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", SLICE_PRINT(rest));
     test_add_file(files, count, role, slice_string(path), label);
 }
