@@ -1,8 +1,9 @@
-/* The process is killed at every write of a batch in turn, whole and torn, and the disk gets full
- * at every write: after a new start the index holds what was before the batch or all of it, and
- * verifies clean. With a roomy cache what is written is the log, the commit, the checkpoint and the
- * keyword index; with a tiny one pages of the unfinished transaction go to disk, too, in thousands
- * of writes of which some are tried. QUADRILLE_KILL_STEP sets the step of the former. */
+/* The process is killed at every write of a batch in turn, whole and torn, the disk gets full at
+ * every write, and each write or sync fails once; recovery is killed, too. After a new start the
+ * index holds what was before the batch or all of it, and verifies clean. With a roomy cache what
+ * is written is the log, the commit, the checkpoint and the keyword index; with a tiny one pages of
+ * the unfinished transaction go to disk, too, in thousands of writes of which some are tried.
+ * QUADRILLE_KILL_STEP sets the step of the former. */
 #include "tests/unit/index_fixture.h"
 
 #include <signal.h>
@@ -18,6 +19,7 @@ enum { DOCUMENTS = 60, ROOMY = 8 << 20, TINY = 512 << 10, WRITES_MOST = 100000 }
 
 static uint64_t cache = ROOMY;
 static bool in_opening;
+static uint64_t crash_at; /* a write at which a child was killed before; 0: none */
 static char base[SCRATCH_SIZE];
 static struct buf before[DOCUMENTS], after[DOCUMENTS];
 static struct buf before_dump, after_dump;
@@ -113,14 +115,9 @@ check_change_log(struct partition *partition, const struct buf *dump, uint64_t b
     mirror_release(&mirror);
 }
 
-/* Runs the child on a copy; false when it came to its end without a fault. */
-static bool
-try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
+static int
+run_child(const char *folder, enum fault_action action, uint64_t at)
 {
-    char folder[64];
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, sizeof(folder), "%s/copy", base);
     const pid_t child = fork();
     if (child == 0) {
         log_open("test", LOG_LEVEL_ERROR, false);
@@ -131,6 +128,24 @@ try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
     }
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
+    return result;
+}
+
+/* Runs the child on a copy; false when it came to its end without a fault. */
+static bool
+try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
+{
+    char folder[64];
+    fixture_run("rm -rf %s/copy%s", base, "");
+    fixture_run("cp -r %s/index %s/copy", base, base);
+    snprintf(folder, sizeof(folder), "%s/copy", base);
+    if (crash_at > 0) {
+        in_opening = false;
+        const int result = run_child(folder, FAULT_KILL, crash_at);
+        assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+        in_opening = true;
+    }
+    const int result = run_child(folder, action, at);
     const bool killed = WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL;
     assert_true(killed || WIFEXITED(result));
 
@@ -179,14 +194,14 @@ each_write(enum fault_action action, uint64_t cache_bytes, uint64_t step)
     print_message("%lu writes; %u times before the batch, %u times after\n", (unsigned long)at, old,
                   new);
     assert_true(at < WRITES_MOST);
-    assert_true(old > 0 && new > 0);
+    assert_true(crash_at > 0 ? old + new > 0 : old > 0 && new > 0);
 }
 
 static void
 a_kill_at_any_write_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, ROOMY, 1);
+    each_write(FAULT_KILL, ROOMY, 3);
 }
 
 static void
@@ -201,15 +216,34 @@ a_kill_while_opening_leaves_all_or_nothing(void **state)
 {
     (void)state;
     in_opening = true;
-    each_write(FAULT_KILL, ROOMY, 211);
+    each_write(FAULT_KILL, ROOMY, 499);
     in_opening = false;
+}
+
+/* Recovery after a kill in the middle of a batch is killed itself. */
+static void
+a_kill_while_recovering_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    in_opening = true;
+    crash_at = 40;
+    each_write(FAULT_KILL, TINY, 499);
+    crash_at = 0;
+    in_opening = false;
+}
+
+static void
+a_failed_write_or_sync_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    each_write(FAULT_ONCE, ROOMY, 5);
 }
 
 static void
 a_kill_while_pages_are_evicted_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, TINY, 61);
+    each_write(FAULT_KILL, TINY, 41);
 }
 
 static void
@@ -248,6 +282,8 @@ main(void)
         cmocka_unit_test(a_kill_at_any_write_leaves_all_or_nothing),
         cmocka_unit_test(a_torn_write_leaves_all_or_nothing),
         cmocka_unit_test(a_kill_while_opening_leaves_all_or_nothing),
+        cmocka_unit_test(a_kill_while_recovering_leaves_all_or_nothing),
+        cmocka_unit_test(a_failed_write_or_sync_leaves_all_or_nothing),
         cmocka_unit_test(a_kill_while_pages_are_evicted_leaves_all_or_nothing),
         cmocka_unit_test(a_full_disk_leaves_all_or_nothing),
     };
