@@ -39,6 +39,15 @@ change_row(const struct change_set *set, enum quad_order order, size_t i)
     return row_of(&set->changes[set->orders[order][i]].quad, order);
 }
 
+/* Asks for the memory of change i, which need not be there. */
+static inline void
+change_prefetch(const struct change_set *set, enum quad_order order, size_t i)
+{
+    if (i < set->count) {
+        __builtin_prefetch(&set->changes[set->orders[order][i]]);
+    }
+}
+
 static inline bool
 change_removed(const struct change_set *set, enum quad_order order, size_t i)
 {

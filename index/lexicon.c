@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
+#include "index/key_sort.h"
 #include "index/term_blocks.h"
 
 struct lexicon {
@@ -18,7 +20,7 @@ struct lexicon {
 
 /* A term of the batch that memory did not know. */
 struct wanted {
-    struct term_key key;
+    struct slice key;
     uint32_t index; /* in the set */
 };
 
@@ -114,14 +116,6 @@ key_slice(const struct term_key *key)
     return slice_of((const char *)key->bytes, key->length);
 }
 
-static int
-compare_wanted(const void *a, const void *b)
-{
-    const struct wanted *const *left = a;
-    const struct wanted *const *right = b;
-    return slice_compare(key_slice(&(*left)->key), key_slice(&(*right)->key));
-}
-
 static enum status
 damaged(const struct lexicon *lexicon, struct reason *why)
 {
@@ -141,7 +135,7 @@ match_block(struct lexicon *lexicon, const struct fence_cursor *cursor,
     term_block_open(&reader, cursor->block, cursor->block_length);
     bool more = term_block_next(&reader);
     for (; *next < n; ++*next) {
-        const struct slice key = key_slice(&wanted[*next]->key);
+        const struct slice key = wanted[*next]->key;
         if (slice_compare(key, fence) > 0) {
             break;
         }
@@ -168,7 +162,7 @@ look_up(struct lexicon *lexicon, struct transaction *transaction, struct wanted 
     while (next < n && status == STATUS_OK) {
         gate_enter_reading(lexicon->gate);
         for (int i = 0; next < n && i < GATE_BLOCKS && status == STATUS_OK; i++) {
-            status = fence_seek(cursor, key_slice(&wanted[next]->key), why);
+            status = fence_seek(cursor, wanted[next]->key, why);
             if (status == STATUS_OK) {
                 status = match_block(lexicon, cursor, wanted, n, &next, set, why);
             }
@@ -211,7 +205,8 @@ static void
 merged_add_new(struct insertion *n, size_t i)
 {
     const struct wanted *wanted = n->wanted[i];
-    merged_add(n, wanted->key.bytes, wanted->key.length, n->set->terms[wanted->index].id);
+    merged_add(n, (const uint8_t *)wanted->key.at, wanted->key.length,
+               n->set->terms[wanted->index].id);
 }
 
 /* Merges the block under the cursor with wanted [first, last). */
@@ -225,7 +220,7 @@ merge_block(struct insertion *n, size_t first, size_t last, struct reason *why)
     n->appended = true;
     while (term_block_next(&reader)) {
         const struct slice old = key_slice(&reader.key);
-        while (first < last && slice_compare(key_slice(&n->wanted[first]->key), old) < 0) {
+        while (first < last && slice_compare(n->wanted[first]->key, old) < 0) {
             n->appended = false;
             merged_add_new(n, first++);
         }
@@ -294,11 +289,11 @@ static enum status
 insert_one_block(struct insertion *n, size_t *next, struct reason *why)
 {
     enum { MOST = 4096 };
-    TRY(fence_seek(&n->cursor, key_slice(&n->wanted[*next]->key), why));
+    TRY(fence_seek(&n->cursor, n->wanted[*next]->key, why));
     const struct slice fence = slice_of((char *)n->cursor.fence, n->cursor.fence_length);
     size_t last = *next;
     while (last < n->count && last - *next < MOST &&
-           slice_compare(key_slice(&n->wanted[last]->key), fence) <= 0) {
+           slice_compare(n->wanted[last]->key, fence) <= 0) {
         last++;
     }
     TRY(merge_block(n, *next, last, why));
@@ -337,19 +332,46 @@ insert(struct lexicon *lexicon, struct transaction *transaction, struct wanted *
 
 struct batch {
     struct wanted *wanted;
-    struct wanted **sorted;
+    struct wanted **sorted; /* by key */
     size_t count;
+    struct buf keys; /* end to end */
 };
+
+static void
+sort_wanted(struct batch *batch)
+{
+    const size_t count = batch->count;
+    struct slice *keys = memory_alloc(count * sizeof(*keys));
+    uint32_t *order = memory_alloc(count * sizeof(*order));
+    const char *at = batch->keys.data;
+    for (size_t i = 0; i < count; i++) {
+        batch->wanted[i].key.at = at;
+        at += batch->wanted[i].key.length;
+        keys[i] = batch->wanted[i].key;
+    }
+    key_sort(keys, order, count);
+    batch->sorted = memory_alloc(count * sizeof(struct wanted *));
+    for (size_t i = 0; i < count; i++) {
+        batch->sorted[i] = &batch->wanted[order[i]];
+    }
+    free(keys);
+    free(order);
+}
 
 /* Inline and remembered terms are done; the others are collected, sorted by key. */
 static void
 collect(struct lexicon *lexicon, struct term_set *set, bool recalling, struct batch *batch)
 {
-    batch->wanted = memory_alloc((set->count + 1) * sizeof(*batch->wanted));
-    batch->sorted = memory_alloc((set->count + 1) * sizeof(struct wanted *));
+    enum { AHEAD = 16 };
+    batch->wanted = memory_alloc(set->count * sizeof(*batch->wanted));
     batch->count = 0;
+    buf_init(&batch->keys, SIZE_MAX / 2);
     for (size_t i = 0; i < set->count; i++) {
         struct set_term *term = &set->terms[i];
+        if (i + AHEAD < set->count) {
+            term_set_prefetch_slot(&lexicon->young, term[AHEAD].hash);
+            term_set_prefetch_slot(&lexicon->old, term[AHEAD].hash);
+        }
         if (term->unwanted) {
             continue;
         }
@@ -360,13 +382,14 @@ collect(struct lexicon *lexicon, struct term_set *set, bool recalling, struct ba
             term->id = recall(lexicon, term);
         }
         if (term->id == OID_NONE) {
-            struct wanted *wanted = &batch->wanted[batch->count];
-            wanted->index = (uint32_t)i;
-            term_key_of(&term->term, &wanted->key);
-            batch->sorted[batch->count++] = wanted;
+            struct term_key key;
+            term_key_of(&term->term, &key);
+            (void)buf_append(&batch->keys, key.bytes, key.length);
+            batch->wanted[batch->count++] =
+                (struct wanted){slice_of(NULL, key.length), (uint32_t)i};
         }
     }
-    qsort(batch->sorted, batch->count, sizeof(struct wanted *), compare_wanted);
+    sort_wanted(batch);
 }
 
 static void
@@ -374,6 +397,7 @@ batch_release(struct batch *batch)
 {
     free(batch->wanted);
     free(batch->sorted);
+    buf_release(&batch->keys);
 }
 
 struct fresh {
@@ -419,19 +443,27 @@ store_new(struct lexicon *lexicon, struct transaction *transaction, struct batch
     return status;
 }
 
+/* Of a batch that memory cannot hold only terms are remembered that were met before: those come
+ * again. */
 enum status
 lexicon_assign(struct lexicon *lexicon, struct transaction *transaction, struct term_set *set,
                uint64_t *added, struct reason *why)
 {
     struct batch batch;
+    const uint64_t first = nodes_next(lexicon->nodes);
     collect(lexicon, set, true, &batch);
     *added = 0;
     enum status status = look_up(lexicon, transaction, batch.sorted, batch.count, set, why);
     if (status == STATUS_OK) {
         status = store_new(lexicon, transaction, &batch, set, added, why);
     }
+    const bool all =
+        batch.keys.length + batch.count * 2 * sizeof(struct set_term) < lexicon->memory / 2;
     for (size_t i = 0; i < batch.count && status == STATUS_OK; i++) {
-        remember(lexicon, &set->terms[batch.wanted[i].index]);
+        const struct set_term *term = &set->terms[batch.wanted[i].index];
+        if (all || oid_number(term->id) < first) {
+            remember(lexicon, term);
+        }
     }
     batch_release(&batch);
     return status;
@@ -467,9 +499,9 @@ lexicon_find(struct lexicon *lexicon, const struct term *term, oid *id, struct r
     if (*id != OID_NONE || normal.kind == TERM_NONE) {
         return STATUS_OK;
     }
-    struct wanted wanted = {.index = 0};
-    struct wanted *pointer = &wanted;
-    term_key_of(&normal, &wanted.key);
+    struct term_key key;
+    term_key_of(&normal, &key);
+    struct wanted wanted = {key_slice(&key), 0}, *pointer = &wanted;
     struct set_term one = {.term = normal};
     struct term_set set = {.terms = &one, .count = 1};
     const enum status status = look_up(lexicon, NULL, &pointer, 1, &set, why);

@@ -153,6 +153,29 @@ get_quads(struct codec_reader *in, struct index_batch *batch, const struct packe
     return true;
 }
 
+/* Some terms at a time, so that the memory which each needs has come when it is looked up. */
+static bool
+get_terms(struct codec_reader *in, struct index_batch *batch, struct packed_term *terms,
+          uint64_t count)
+{
+    enum { WINDOW = 16 };
+    struct term window[WINDOW];
+    for (uint64_t i = 0; i < count;) {
+        const size_t n = count - i < WINDOW ? (size_t)(count - i) : WINDOW;
+        uint32_t numbers[WINDOW];
+        for (size_t k = 0; k < n; k++) {
+            if (!get_term(in, &window[k])) {
+                return false;
+            }
+        }
+        index_batch_terms(batch, window, n, numbers);
+        for (size_t k = 0; k < n; k++, i++) {
+            terms[i] = (struct packed_term){numbers[k], window[k].kind, window[k].value};
+        }
+    }
+    return true;
+}
+
 static bool
 get_all(struct codec_reader *in, struct index_batch *batch, struct packed_term **terms)
 {
@@ -161,12 +184,8 @@ get_all(struct codec_reader *in, struct index_batch *batch, struct packed_term *
         return false;
     }
     *terms = memory_alloc(term_count * sizeof(**terms));
-    for (uint64_t i = 0; i < term_count; i++) {
-        struct term term;
-        if (!get_term(in, &term)) {
-            return false;
-        }
-        (*terms)[i] = (struct packed_term){index_batch_term(batch, &term), term.kind, term.value};
+    if (!get_terms(in, batch, *terms, term_count)) {
+        return false;
     }
     const uint64_t graphs = codec_get_varint(in);
     for (uint64_t i = 0; i < graphs; i++) {

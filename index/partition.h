@@ -79,8 +79,9 @@ size_t index_batch_end(struct index_batch *batch); /* the document's number in t
  * the batch. result: outcome and digest mean nothing. */
 void index_batch_begin_patch(struct index_batch *batch, struct slice uri);
 enum status index_batch_removal(void *batch, const struct quad *quad, struct reason *why);
-/* For many quads of few terms: a term's number in the batch until reset, and a quad to add. */
-uint32_t index_batch_term(struct index_batch *batch, const struct term *term);
+/* For many quads of few terms: the terms' numbers in the batch until reset, and a quad to add. */
+void index_batch_terms(struct index_batch *batch, const struct term *terms, size_t count,
+                       uint32_t *numbers);
 void index_batch_triple(struct index_batch *batch, uint32_t subject, uint32_t predicate,
                         uint32_t object);
 /* Drops the documents after the first so many. */

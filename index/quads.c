@@ -142,6 +142,8 @@ write_pieces(struct application *a, size_t *written, struct reason *why)
     return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes), why);
 }
 
+enum { AHEAD = 16 };
+
 /* How many changes from first on belong to the block under the cursor, at most `most`. */
 static size_t
 changes_within(const struct application *a, size_t first, size_t most)
@@ -149,6 +151,7 @@ changes_within(const struct application *a, size_t first, size_t most)
     size_t last = first;
     const bool all = fence_is_last(&a->cursor);
     while (last < a->set->count && last - first < most) {
+        change_prefetch(a->set, a->order, last + AHEAD);
         const struct row row = change_row(a->set, a->order, last);
         if (!all && !row_within(&row, a->cursor.fence, a->cursor.fence_length)) {
             break;

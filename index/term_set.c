@@ -100,13 +100,26 @@ term_set_find(const struct term_set *set, const struct term *normal, uint64_t ha
     if (set->table == NULL) {
         return NULL;
     }
-    for (size_t at = hash & set->mask; set->table[at] != 0; at = (at + 1) & set->mask) {
-        struct set_term *candidate = &set->terms[set->table[at] - 1];
-        if (candidate->hash == hash && same(&candidate->term, normal)) {
-            return candidate;
+    const uint32_t tag = (uint32_t)(hash >> 32);
+    for (size_t at = hash & set->mask; set->table[at].index != 0; at = (at + 1) & set->mask) {
+        if (set->table[at].tag == tag) {
+            struct set_term *candidate = &set->terms[set->table[at].index - 1];
+            if (same(&candidate->term, normal)) {
+                return candidate;
+            }
         }
     }
     return NULL;
+}
+
+static void
+place(struct term_set *set, uint64_t hash, size_t index)
+{
+    size_t at = hash & set->mask;
+    while (set->table[at].index != 0) {
+        at = (at + 1) & set->mask;
+    }
+    set->table[at] = (struct term_slot){(uint32_t)(hash >> 32), (uint32_t)index + 1};
 }
 
 static void
@@ -117,11 +130,7 @@ grow_table(struct term_set *set)
     set->table = memory_zero(size, sizeof(*set->table));
     set->mask = size - 1;
     for (size_t i = 0; i < set->count; i++) {
-        size_t at = set->terms[i].hash & set->mask;
-        while (set->table[at] != 0) {
-            at = (at + 1) & set->mask;
-        }
-        set->table[at] = (uint32_t)i + 1;
+        place(set, set->terms[i].hash, i);
     }
 }
 
@@ -138,22 +147,23 @@ term_set_insert(struct term_set *set, const struct term *normal, uint64_t hash)
     struct set_term *added = &set->terms[set->count++];
     *added = (struct set_term){.term = *normal, .hash = hash};
     (void)term_copy(&set->arena, normal, &added->term);
-    size_t at = hash & set->mask;
-    while (set->table[at] != 0) {
-        at = (at + 1) & set->mask;
-    }
-    set->table[at] = (uint32_t)set->count;
+    place(set, hash, set->count - 1);
     return added;
+}
+
+uint32_t
+term_set_add_hashed(struct term_set *set, const struct term *normal, uint64_t hash)
+{
+    const struct set_term *found = term_set_find(set, normal, hash);
+    if (found == NULL) {
+        found = term_set_insert(set, normal, hash);
+    }
+    return (uint32_t)(found - set->terms);
 }
 
 uint32_t
 term_set_add(struct term_set *set, const struct term *term)
 {
     const struct term normal = term_normal(term);
-    const uint64_t hash = term_hash(&normal);
-    const struct set_term *found = term_set_find(set, &normal, hash);
-    if (found == NULL) {
-        found = term_set_insert(set, &normal, hash);
-    }
-    return (uint32_t)(found - set->terms);
+    return term_set_add_hashed(set, &normal, term_hash(&normal));
 }

@@ -234,12 +234,14 @@ patches_change_what_they_name(void **state)
     index_batch_reset(batch);
     index_batch_begin_patch(batch, SLICE("http://b.example/"));
     const struct term p = term_iri(SLICE("http://p/"));
-    const uint32_t predicate = index_batch_term(batch, &p);
+    uint32_t predicate, object;
+    index_batch_terms(batch, &p, 1, &predicate);
     for (int i = 300; i > 0; i--) {
         char text[16];
         snprintf(text, sizeof(text), "%03d", i % 150);
         const struct term value = term_literal(slice_string(text));
-        index_batch_triple(batch, predicate, predicate, index_batch_term(batch, &value));
+        index_batch_terms(batch, &value, 1, &object);
+        index_batch_triple(batch, predicate, predicate, object);
     }
     const size_t many = index_batch_end(batch);
     must(index_batch_commit(batch, &why), &why);
