@@ -177,15 +177,19 @@ find_merge(const struct planner *planner, const struct joined *joined, const str
 
 /* Whether the source has the order. */
 static bool
-order_works(const struct run *run, const struct plan_item *item, const struct plan_sorted *sorted)
+order_works(const struct planner *planner, const struct plan_item *item,
+            const struct plan_sorted *sorted)
 {
+    const struct run *run = planner->run;
     struct quad_scan *scan;
     const struct pattern *pattern = item->pattern;
     const struct quad_oids quad = {
         .subject = plan_constant(run, pattern->subject),
         .predicate = sorted->any_predicate ? OID_NONE : plan_constant(run, pattern->predicate),
-        .object = plan_constant(run, pattern->object)};
-    if (quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
+        .object = plan_constant(run, pattern->object),
+        .graph = planner->graphs.kind == GRAPHS_ONE ? planner->graphs.ids[0] : OID_NONE};
+    if (quad.graph >= OID_LOCAL || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
+        quad.object >= OID_LOCAL ||
         run->source->scan(run->source->context, &quad, sorted->order, &scan, NULL) != STATUS_OK) {
         return false;
     }
@@ -244,8 +248,8 @@ choose_method(const struct planner *planner, const struct plan_item *item,
     }
     find_merge(planner, joined, item, known, merging);
     if (merging->rows < INFINITY &&
-        (!order_works(planner->run, item, &merging->right) ||
-         (merging->reorder && !order_works(planner->run, joined->first, &merging->left)))) {
+        (!order_works(planner, item, &merging->right) ||
+         (merging->reorder && !order_works(planner, joined->first, &merging->left)))) {
         merging->rows = INFINITY;
     }
     return plan_join_method(planner, item, known->rows, joined->rooted, merging->rows);

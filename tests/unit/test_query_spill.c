@@ -177,6 +177,9 @@ static const struct {
      PREFIX "SELECT * { { SELECT ?a ?x { ?a :other ?x } } { SELECT ?b ?x { ?b :number ?x } } }"},
     {PREFIX "SELECT ?a ?x { ?a :next ?x . ?x :group 3 }",
      PREFIX "SELECT ?a ?x { { SELECT ?a ?x { ?a :next ?x } } { SELECT ?x { ?x :group 3 } } }"},
+    {PREFIX "SELECT ?a ?x FROM <urn:x-test:default> { ?a :next ?x . ?x :group 3 }",
+     PREFIX "SELECT ?a ?x FROM <urn:x-test:default> { { SELECT ?a ?x { ?a :next ?x } } { SELECT ?x "
+            "{ ?x :group 3 } } }"},
     {PREFIX "SELECT (COUNT(*) AS ?n) { ?a :group ?x . ?b :group ?x }", PREFIX
      "SELECT (SUM(?c * ?c) AS ?n) { { SELECT (COUNT(*) AS ?c) { ?a :group ?x } GROUP BY ?x } "
      "}"},
