@@ -223,10 +223,11 @@ print_position(struct index_client *index, struct reason *why)
 }
 
 static enum status
-print_changes(struct index_client *index, struct index_follower *follower, const char *since,
+print_changes(struct index_client *index, const struct index_follower *format, const char *since,
               const struct flag_list *graphs, bool follow, struct reason *why)
 {
     struct buf out;
+    struct index_follower follower = *format;
     struct slice *wanted = memory_zero(graphs->count + 1, sizeof(*wanted));
     for (size_t i = 0; i < graphs->count; i++) {
         wanted[i] = slice_string(graphs->items[i]);
@@ -237,8 +238,8 @@ print_changes(struct index_client *index, struct index_follower *follower, const
                                                  .follow = follow,
                                                  .stopped = &stopped};
     buf_init(&out, TEXT_MAXIMUM);
-    follower->context = &out;
-    enum status status = index_changes(index, &options, follower, why);
+    follower.context = &out;
+    enum status status = index_changes(index, &options, &follower, why);
     if (status == STATUS_OK) {
         status = write_out(&out, 1, why);
     }

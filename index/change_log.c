@@ -75,15 +75,6 @@ change_log_state(struct change_log *log, struct change_position *last, uint64_t 
     pthread_mutex_unlock(&log->mutex);
 }
 
-uint64_t
-change_log_bytes(struct change_log *log)
-{
-    pthread_mutex_lock(&log->mutex);
-    const uint64_t bytes = log->committed.bytes;
-    pthread_mutex_unlock(&log->mutex);
-    return bytes;
-}
-
 static struct slice
 piece_key(uint64_t batch, uint32_t piece, uint8_t key[KEY_SIZE])
 {

@@ -43,7 +43,6 @@ void change_log_committed(struct change_log *log);
 
 /* first may be NULL: the oldest number that a reader can go on from. */
 void change_log_state(struct change_log *log, struct change_position *last, uint64_t *first);
-uint64_t change_log_bytes(struct change_log *log);
 
 struct change_reader;
 /* Goes on after a position. STALE when what came next is not there any more, or the position is

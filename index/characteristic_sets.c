@@ -302,15 +302,6 @@ characteristic_sets_copy(struct characteristic_sets *sets, struct predicate_sets
     pthread_mutex_unlock(&sets->mutex);
 }
 
-const struct predicate_set *
-characteristic_sets_held(const struct characteristic_sets *sets, const oid *predicates,
-                         size_t count, const int64_t **rows)
-{
-    const struct predicate_set *set = predicate_sets_find(&sets->table, predicates, count);
-    *rows = set != NULL ? sets->table.rows + set->first : NULL;
-    return set;
-}
-
 /* Of the sets that have all the predicates. */
 static void
 add_matching(const struct predicate_sets *table, const oid *predicates, size_t count,

@@ -44,9 +44,4 @@ enum status characteristic_sets_estimate(struct characteristic_sets *sets, const
 
 /* A copy of the sets held that have subjects, as of one moment; release it. */
 void characteristic_sets_copy(struct characteristic_sets *sets, struct predicate_sets *copy);
-/* The writer: whether the set is held. */
-const struct predicate_set *characteristic_sets_held(const struct characteristic_sets *sets,
-                                                     const oid *predicates, size_t count,
-                                                     const int64_t **rows);
-
 #endif

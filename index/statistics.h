@@ -3,7 +3,6 @@
 #ifndef INDEX_STATISTICS_H
 #define INDEX_STATISTICS_H
 
-#include "base/buf.h"
 #include "index/census.h"
 #include "index/changes.h"
 #include "index/characteristic_sets.h"

@@ -274,9 +274,10 @@ put_uri(const char *uri, unsigned quads, bool removed)
     for (unsigned i = 0; i < quads; i++) {
         (void)buf_printf(&text, "<http://s.example/> <http://p.example/> \"%u\" .\n", i);
     }
+    generation++;
     struct index_batch *batch = index_batch_new(partition);
     const struct index_document document = {
-        .uri = slice_string(uri), .generation = ++generation, .removed = removed};
+        .uri = slice_string(uri), .generation = generation, .removed = removed};
     must(index_batch_add(batch, &document, buf_slice(&text), &number, &why), &why);
     must(index_batch_commit(batch, &why), &why);
     index_batch_free(batch);
