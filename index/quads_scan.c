@@ -367,7 +367,9 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
             first++;
         }
         rows->count -= first;
-        memmove(rows->rows, rows->rows + first, rows->count * sizeof(*rows->rows));
+        if (first > 0) {
+            memmove(rows->rows, rows->rows + first, rows->count * sizeof(*rows->rows));
+        }
         status = snapshot_restore(snapshot, order, &from, next, rows, why);
     }
     gate_leave(quads->gate);
