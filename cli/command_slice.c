@@ -6,18 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/import_files.h"
+#include "cli/slice_store.h"
 #include "dumps/slicer.h"
 #include "rdf/writer.h"
 
 enum { OUTPUT_BYTES = 1 << 20, SPACES_MAXIMUM = FLAG_LIST_MAXIMUM, MEBIBYTE_SHIFT = 20 };
 
 struct slice_flags {
-    const char *slicing, *replacement, *suffix, *format, *temporary, *output;
+    struct cli_common common;
+    const char *slicing, *replacement, *suffix, *format, *temporary, *output, *source;
     struct flag_list prefixes;
-    int64_t memory, disk, threads;
+    int64_t memory, disk, threads, depth;
     bool lenient, quiet;
 };
 
@@ -76,8 +79,15 @@ write_document(void *context, unsigned thread, const struct sliced_document *doc
 }
 
 static enum status
-group(struct slicer *slicer, unsigned threads, int descriptor, struct reason *why)
+write_documents(struct slicer *slicer, unsigned threads, const char *path, struct reason *why)
 {
+    int descriptor = STDOUT_FILENO;
+    if (path != NULL) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (descriptor < 0) {
+            return status_fail_errno(why, "cannot write %s", path);
+        }
+    }
     struct output output = {.descriptor = descriptor,
                             .texts = memory_zero(threads, sizeof *output.texts)};
     pthread_mutex_init(&output.lock, NULL);
@@ -93,6 +103,47 @@ group(struct slicer *slicer, unsigned threads, int descriptor, struct reason *wh
     }
     pthread_mutex_destroy(&output.lock);
     free(output.texts);
+    if (path != NULL && close(descriptor) != 0 && status == STATUS_OK) {
+        status = status_fail_errno(why, "cannot write %s", path);
+    }
+    return status;
+}
+
+/* Into the pipeline of DIR. */
+static enum status
+store_documents(struct slicer *slicer, const struct slice_flags *flags, unsigned threads,
+                struct reason *why)
+{
+    struct cli cli = {0};
+    struct slice_store *store = NULL;
+    struct slice_store_counts counts;
+    const struct slice_store_options options = {
+        .dump = slice_string(flags->source),
+        .slicing = slice_string(flags->slicing != NULL ? flags->slicing : "subject"),
+        .fetched_ms = clock_wall_ms(),
+        .depth = (unsigned)flags->depth,
+        .threads = threads};
+    enum status status = cli_open(&cli, &flags->common, why);
+    if (status == STATUS_OK) {
+        status = cli_serve(&cli, "queue,metastore", why);
+    }
+    if (status == STATUS_OK) {
+        status = slice_store_open(&store, &cli, &options, why);
+    }
+    if (status == STATUS_OK) {
+        status = slicer_group(slicer, slice_store_take, store, why);
+    }
+    if (status == STATUS_OK) {
+        status = slice_store_flush(store, why);
+    }
+    if (status == STATUS_OK && !flags->quiet) {
+        slice_store_counted(store, &counts);
+        fprintf(stderr, "%llu documents of %llu quads on their way to the index; %llu refused\n",
+                (unsigned long long)counts.documents, (unsigned long long)counts.quads,
+                (unsigned long long)counts.refused);
+    }
+    slice_store_close(store);
+    cli_close(&cli);
     return status;
 }
 
@@ -171,25 +222,17 @@ slice_files(const struct slice_flags *flags, char **paths, int n, struct reason 
     options.memory = (uint64_t)flags->memory << MEBIBYTE_SHIFT;
     options.disk = (uint64_t)flags->disk << MEBIBYTE_SHIFT;
     options.threads = flags->threads > 0 ? (unsigned)flags->threads : options.threads;
-    int descriptor = STDOUT_FILENO;
-    if (flags->output != NULL) {
-        descriptor = open(flags->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (descriptor < 0) {
-            return status_fail_errno(why, "cannot write %s", flags->output);
-        }
-    }
     struct slicer *slicer = slicer_new(&options);
     enum status status = read_files(slicer, flags, paths, n, why);
     if (status == STATUS_OK) {
-        status = group(slicer, options.threads, descriptor, why);
+        status = flags->common.directory != NULL
+                     ? store_documents(slicer, flags, options.threads, why)
+                     : write_documents(slicer, options.threads, flags->output, why);
     }
     if (status == STATUS_OK && !flags->quiet) {
         tell(slicer);
     }
     slicer_free(slicer);
-    if (flags->output != NULL && close(descriptor) != 0 && status == STATUS_OK) {
-        status = status_fail_errno(why, "cannot write %s", flags->output);
-    }
     return status;
 }
 
@@ -202,6 +245,12 @@ check_flags(const struct slice_flags *flags, int n, struct reason *why)
     if (flags->format != NULL &&
         rdf_format_of_name(slice_string(flags->format)) == RDF_FORMAT_NONE) {
         return status_fail(why, STATUS_MISUSE, "--format %s is no RDF syntax", flags->format);
+    }
+    if ((flags->common.directory != NULL) != (flags->source != NULL)) {
+        return status_fail(why, STATUS_MISUSE, "--dir and --source belong together");
+    }
+    if (flags->depth < 0 || flags->depth > UINT16_MAX) {
+        return status_fail(why, STATUS_MISUSE, "--depth is 0 to %d", UINT16_MAX);
     }
     if (flags->threads < 0 || flags->threads > 64) {
         return status_fail(why, STATUS_MISUSE, "--threads is 1 to 64");
@@ -221,7 +270,12 @@ command_slice(int argc, char **argv)
     struct slice_flags slice = {
         .memory = 512, .disk = 1 << 20, .temporary = temporary != NULL ? temporary : "/var/tmp"};
     const struct flag flags[] = {
-        {"slicing", 's', FLAG_STRING, "METHOD", &slice.slicing,
+        CLI_COMMON_FLAGS(slice.common),
+        {"source", 0, FLAG_STRING, "URI", &slice.source,
+         "With --dir: puts the documents into the crawl of DIR, as cut out of the dump at URI."},
+        {"depth", 0, FLAG_INTEGER, "N", &slice.depth,
+         "With --dir: how many links from a seed the documents are (0)."},
+        {"slicing", 'm', FLAG_STRING, "METHOD", &slice.slicing,
          "Which triples describe a resource: subject (the usual), subject-object, cbd, scbd, msg."},
         {"prefix", 'p', FLAG_REPEATED, "IRI[=METHOD]", &slice.prefixes,
          "Only resources whose IRIs begin so are described."},
@@ -254,9 +308,13 @@ command_slice(int argc, char **argv)
             "Files may be N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, plain or packed; - "
             "is standard input. Statements of N-Quads belong to the document that their graph "
             "names.\n\n"
+            "With --dir and --source the documents go to the index of DIR as if they had been "
+            "fetched, "
+            "and their links are followed as usual.\n\n"
             "Memory and disk are bounded; time grows with the size of the dumps. Blank nodes of "
             "different files are different.",
-        .examples = "quadrille slice --slicing cbd --prefix http://example.com/id/ dump.nt.gz",
+        .examples = "quadrille slice --slicing cbd --prefix http://example.com/id/ dump.nt.gz\n"
+                    "quadrille slice --dir DIR --source http://example.com/dump.nt dump.nt",
         .flags = flags,
     };
     struct reason why = {""};

@@ -33,6 +33,8 @@ static const struct field_entry fields[] = {
     {META_VIA, NODE_DOCUMENT, DCTERMS "isReferencedBy", NULL},
     {META_REDIRECT_TO, NODE_DOCUMENT, DCTERMS "isReplacedBy", NULL},
     {META_REDIRECT_FROM, NODE_DOCUMENT, DCTERMS "replaces", NULL},
+    {META_DUMP, NODE_DOCUMENT, PROV "wasDerivedFrom", NULL},
+    {META_SLICING, NODE_DOCUMENT, META_NAMESPACE "slicing", NULL},
     {META_DETECTED_TYPE, NODE_DOCUMENT, DCTERMS "format", NULL},
     {META_IP, NODE_CONNECTION, HTTP "connectionAuthority", NULL},
     {META_HTTP_VERSION, NODE_RESPONSE, HTTP "httpVersion", NULL},

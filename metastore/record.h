@@ -22,7 +22,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
  * of the format. */
 #define META_FIELD_MAP(X)                                                                          \
     X(1, GENERATION, NUMBER)                                                                       \
-    X(2, STATE, TEXT)  /* fetched, failed, denied, redirected, unknown, broken, indexed, gone */   \
+    X(2, STATE,                                                                                    \
+      TEXT) /* fetched, sliced, failed, denied, redirected, unknown, broken, indexed, gone */      \
     X(3, REASON, TEXT) /* of the state, for people */                                              \
     X(4, DEPTH, NUMBER)                                                                            \
     X(5, VIA, URI)                                                                                 \
@@ -72,6 +73,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(60, EXTRACTED, TIME)                                                                         \
     X(61, LINKS_FOUND, NUMBER)                                                                     \
     X(62, LINKS_ACCEPTED, NUMBER)                                                                  \
+    X(63, DUMP, URI)      /* the dump that it was sliced from, when it was not fetched itself */   \
+    X(64, SLICING, TEXT)  /* how: "cbd" */                                                         \
     X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                  \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \

@@ -1,0 +1,317 @@
+#include "cli/slice_store.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "rdf/canonical.h"
+#include "rdf/nquads.h"
+#include "rdf/writer.h"
+#include "stages/document.h"
+#include "warc/warc.h"
+
+enum {
+    BATCH_DOCUMENTS = 1000,
+    GRAPH_BYTES = 256 << 20,
+    PATH_BYTES = 4096,
+    FULL_WAIT_MS = 1000,
+    FULL_TRIES = 600,
+    META_WAIT_MS = 100
+};
+
+struct slice_store {
+    struct slice_store_options options;
+    struct queue_client *queue;
+    struct metastore_client *metastore;
+    struct warc_writer *warc;
+    const char *node;
+    pthread_mutex_t lock;
+    struct graph *graphs; /* one for each thread */
+    struct buf *texts;
+    /* the batch */
+    struct arena arena;
+    struct job *jobs;
+    struct meta_put *puts;
+    size_t count;
+    struct slice_store_counts counts;
+};
+
+/* ---- life ---- */
+
+static enum status
+open_archive(struct slice_store *store, struct cli *cli, struct reason *why)
+{
+    char folder[PATH_BYTES], process[32];
+    struct warc_writer_options settings = {0};
+    snprintf(folder, sizeof folder, "%s/warc", cli->directory);
+    snprintf(process, sizeof process, "slice.%d", (int)getpid());
+    warc_writer_options_from(&settings, cli->options);
+    settings.node = store->node;
+    settings.process = process;
+    return warc_writer_open(&store->warc, folder, &settings, why);
+}
+
+enum status
+slice_store_open(struct slice_store **result, struct cli *cli,
+                 const struct slice_store_options *options, struct reason *why)
+{
+    struct slice_store *store = memory_zero(1, sizeof *store);
+    store->options = *options;
+    store->node = cluster_node(cli->cluster, cluster_self(cli->cluster))->name;
+    store->graphs = memory_zero(options->threads, sizeof *store->graphs);
+    store->texts = memory_zero(options->threads, sizeof *store->texts);
+    store->jobs = memory_zero(BATCH_DOCUMENTS, sizeof *store->jobs);
+    store->puts = memory_zero(BATCH_DOCUMENTS, sizeof *store->puts);
+    pthread_mutex_init(&store->lock, NULL);
+    arena_init(&store->arena, 0);
+    for (unsigned i = 0; i < options->threads; i++) {
+        graph_init(&store->graphs[i], GRAPH_BYTES);
+        buf_init(&store->texts[i], GRAPH_BYTES);
+    }
+    enum status status = cli_queue(cli, &store->queue, why);
+    if (status == STATUS_OK) {
+        status = cli_metastore(cli, &store->metastore, why);
+    }
+    if (status == STATUS_OK) {
+        status = open_archive(store, cli, why);
+    }
+    if (status != STATUS_OK) {
+        slice_store_close(store);
+        store = NULL;
+    }
+    *result = store;
+    return status;
+}
+
+void
+slice_store_close(struct slice_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    if (store->queue != NULL) {
+        queue_client_close(store->queue);
+    }
+    if (store->metastore != NULL) {
+        metastore_client_close(store->metastore);
+    }
+    (void)warc_writer_close(store->warc, NULL);
+    for (unsigned i = 0; i < store->options.threads; i++) {
+        graph_release(&store->graphs[i]);
+        buf_release(&store->texts[i]);
+    }
+    arena_release(&store->arena);
+    pthread_mutex_destroy(&store->lock);
+    free(store->graphs);
+    free(store->texts);
+    free(store->jobs);
+    free(store->puts);
+    free(store);
+}
+
+void
+slice_store_counted(const struct slice_store *store, struct slice_store_counts *counts)
+{
+    *counts = store->counts;
+}
+
+/* ---- making it durable ---- */
+
+struct answer {
+    bool given;
+    enum status status;
+    struct reason why;
+};
+
+static void
+answered(void *context, enum status status, const struct reason *why)
+{
+    struct answer *answer = context;
+    answer->given = true;
+    answer->status = status;
+    if (why != NULL) {
+        answer->why = *why;
+    }
+}
+
+static enum status
+put_metadata(struct slice_store *store, struct reason *why)
+{
+    struct answer answer = {0};
+    metastore_put(store->metastore, store->puts, store->count, answered, &answer);
+    while (!answer.given) {
+        struct pollfd polled[64];
+        int descriptors[64];
+        const size_t n = metastore_descriptors(store->metastore, descriptors, 64);
+        const int wait = metastore_wait_ms(store->metastore);
+        for (size_t i = 0; i < n; i++) {
+            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+        }
+        (void)poll(polled, (nfds_t)n, wait < 0 || wait > META_WAIT_MS ? META_WAIT_MS : wait);
+        metastore_process(store->metastore);
+    }
+    return answer.status == STATUS_OK ? STATUS_OK
+                                      : status_fail(why, answer.status, "%s", answer.why.text);
+}
+
+/* While the queue takes nothing in, this waits: a dump is not lost because a disk is nearly full.
+ */
+static enum status
+put_jobs(struct slice_store *store, struct reason *why)
+{
+    enum status status = STATUS_FULL;
+    for (unsigned tries = 0; status == STATUS_FULL && tries < FULL_TRIES; tries++) {
+        if (tries > 0) {
+            usleep(FULL_WAIT_MS * 1000);
+        }
+        status = cli_put_and_wait(store->queue, store->jobs, store->count, why);
+    }
+    return status;
+}
+
+static enum status
+flush(struct slice_store *store, struct reason *why)
+{
+    if (store->count == 0) {
+        return STATUS_OK;
+    }
+    TRY(warc_sync(store->warc, why));
+    TRY(put_metadata(store, why));
+    TRY(put_jobs(store, why));
+    store->counts.documents += store->count;
+    store->count = 0;
+    arena_reset(&store->arena);
+    return STATUS_OK;
+}
+
+enum status
+slice_store_flush(struct slice_store *store, struct reason *why)
+{
+    pthread_mutex_lock(&store->lock);
+    const enum status status = flush(store, why);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+/* ---- one document ---- */
+
+/* Its canonical N-Quads, as transform would have written them. */
+static enum status
+make_quads(struct graph *graph, const struct sliced_document *document, struct buf *text,
+           struct reason *why)
+{
+    const struct quad_sink sink = graph_sink(graph);
+    graph_reset(graph);
+    buf_reset(text);
+    TRY(ntriples_parse(document->lines, NULL, &sink, why));
+    for (size_t i = 0; i < graph->count; i++) {
+        graph->quads[i].graph = term_iri(document->uri);
+    }
+    TRY(graph_relabel(graph, document->uri, 0, NULL, why));
+    graph_sort_unique(graph);
+    for (size_t i = 0; i < graph->count; i++) {
+        TRY(nquads_write(text, &graph->quads[i]));
+    }
+    return STATUS_OK;
+}
+
+static struct slice
+fields_of(struct slice_store *store, const struct document *document, struct slice quads)
+{
+    struct meta_update update;
+    uint8_t digest[DIGEST_SHA256_SIZE];
+    char hex[2 * DIGEST_SHA256_SIZE + 1];
+    meta_update_init(&update);
+    digest_sha256(quads, digest);
+    digest_hex(digest, DIGEST_SHA256_SIZE, hex);
+    meta_set_text(&update, META_STATE, SLICE("sliced"));
+    meta_set_text(&update, META_DUMP, store->options.dump);
+    meta_set_text(&update, META_SLICING, store->options.slicing);
+    meta_set_number(&update, META_FETCHED, store->options.fetched_ms);
+    meta_set_text(&update, META_VIA, store->options.dump);
+    meta_set_number(&update, META_DEPTH, store->options.depth);
+    meta_set_number(&update, META_TRANSFORMED, clock_wall_ms());
+    meta_set_number(&update, META_QUADS, document->quads);
+    meta_set_text(&update, META_CONVERSION_NODE, document->conversion.node);
+    meta_set_text(&update, META_CONVERSION_FILE, document->conversion.file);
+    meta_set_number(&update, META_CONVERSION_OFFSET, document->conversion.offset);
+    meta_set_number(&update, META_CONVERSION_LENGTH, document->conversion.length);
+    meta_set_text(&update, META_CONVERSION_RECORD_ID, document->conversion.id);
+    const struct slice fields = arena_copy(&store->arena, meta_update_fields(&update));
+    meta_update_release(&update);
+    return fields;
+}
+
+static enum status
+add(struct slice_store *store, struct slice key, struct slice quads, uint64_t count,
+    struct reason *why)
+{
+    struct warc_location location;
+    struct buf data;
+    const struct warc_conversion conversion = {.uri = key,
+                                               .refers_to = store->options.refers_to,
+                                               .content_type = SLICE("application/n-quads"),
+                                               .body = quads,
+                                               .date_ms = clock_wall_ms()};
+    TRY(warc_write_conversion(store->warc, &conversion, &location, why));
+    const struct document document = {.http_status = 200,
+                                      .type = SLICE("application/n-quads"),
+                                      .fetched_ms = store->options.fetched_ms,
+                                      .quads = count,
+                                      .conversion = {.node = slice_string(store->node),
+                                                     .file = slice_string(location.file),
+                                                     .offset = location.offset,
+                                                     .length = location.length,
+                                                     .id = slice_string(location.id)}};
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, &document);
+    const struct slice uri = arena_copy(&store->arena, key);
+    store->jobs[store->count] = (struct job){
+        .key.stage = STAGE_FETCH,
+        .uri = uri,
+        .lane_name = url_origin(uri),
+        .via = store->options.dump,
+        .priority = 128,
+        .flags = JOB_SLICE,
+        .depth = (uint16_t)(store->options.depth < UINT16_MAX ? store->options.depth : UINT16_MAX),
+        .data = arena_copy(&store->arena, buf_slice(&data))};
+    store->puts[store->count] =
+        (struct meta_put){.key = arena_printf(&store->arena, "u%.*s", SLICE_PRINT(uri)),
+                          .fields = fields_of(store, &document, quads)};
+    buf_release(&data);
+    store->counts.quads += count;
+    return ++store->count == BATCH_DOCUMENTS ? flush(store, why) : STATUS_OK;
+}
+
+enum status
+slice_store_take(void *context, unsigned thread, const struct sliced_document *document,
+                 struct reason *why)
+{
+    struct slice_store *store = context;
+    struct graph *graph = &store->graphs[thread];
+    struct sliced_document named = *document;
+    struct buf key;
+    buf_init(&key, URL_MAXIMUM);
+    /* Documents have crawl keys; what cannot be crawled is no document. */
+    enum status status = url_crawl_key(document->uri, (struct slice){0}, &key, why);
+    if (status == STATUS_OK) {
+        named.uri = buf_slice(&key);
+        status = make_quads(graph, &named, &store->texts[thread], why);
+    }
+    pthread_mutex_lock(&store->lock);
+    if (status == STATUS_OK) {
+        status = add(store, named.uri, buf_slice(&store->texts[thread]), graph->count, why);
+    } else if (status == STATUS_LIMIT || status == STATUS_UNSUPPORTED ||
+               status == STATUS_BAD_INPUT) {
+        store->counts.refused++;
+        status = STATUS_OK;
+    }
+    pthread_mutex_unlock(&store->lock);
+    buf_release(&key);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Documents out of a dump into the pipeline: each gets the blank node labels that it would have had
+ * if it had been fetched, is archived as a conversion record, noted in the metadata store and put
+ * to the queue as a slice (queue/PROTOCOL.md), in this order and in batches. Repeating all of it
+ * after a crash makes no difference to the index. */
+#ifndef CLI_SLICE_STORE_H
+#define CLI_SLICE_STORE_H
+
+#include "cli/cli.h"
+#include "dumps/slicer.h"
+
+struct slice_store_options {
+    struct slice dump;      /* URI of the dump, for provenance */
+    struct slice slicing;   /* how it was sliced, for people */
+    struct slice refers_to; /* WARC-Record-ID of the archived dump; empty: none */
+    uint64_t fetched_ms;    /* wall time of the dump */
+    unsigned depth;         /* of the documents */
+    unsigned threads;       /* that slice_store_take is called from */
+};
+
+struct slice_store;
+enum status slice_store_open(struct slice_store **store, struct cli *cli,
+                             const struct slice_store_options *options, struct reason *why);
+/* Drops what was not flushed. NULL is allowed. */
+void slice_store_close(struct slice_store *store);
+/* A slicer_visit. */
+slicer_visit slice_store_take;
+/* All taken so far is durable and queued when it returns OK. */
+enum status slice_store_flush(struct slice_store *store, struct reason *why);
+struct slice_store_counts {
+    uint64_t documents, quads, refused; /* refused: too large or too complex to be a document */
+};
+void slice_store_counted(const struct slice_store *store, struct slice_store_counts *counts);
+
+#endif
