@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "index/batch_private.h"
+#include "index/oid_sort.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
 
@@ -267,10 +268,18 @@ index_batch_quads(const struct index_batch *batch)
     return batch->quad_count;
 }
 
+/* What the commit will take is counted with it: changes, their six orders and what sorts them for
+ * each quad; keys, their order and new entries for each term. */
 size_t
 index_batch_bytes(const struct index_batch *batch)
 {
-    return term_set_bytes(&batch->terms) + batch->quad_count * sizeof(*batch->quads) +
+    enum {
+        CHANGES = 2 * sizeof(struct quad_change), /* its array grows by doubling */
+        ORDERS = ORDER_COUNT * sizeof(uint32_t) + 2 * sizeof(struct sort_item),
+        PER_TERM = 128
+    };
+    return term_set_bytes(&batch->terms) + batch->terms.count * PER_TERM +
+           batch->quad_count * (sizeof(*batch->quads) + CHANGES + ORDERS) +
            batch->count * sizeof(*batch->documents);
 }
 
