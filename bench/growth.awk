@@ -42,7 +42,7 @@ NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
 END {
     first = int(log10(v[1, "quads"]))
     printf("<svg xmlns='http://www.w3.org/2000/svg' width='800' height='690' font-family='sans-serif' font-size='10'>\n<rect width='800' height='690' fill='#fff'/>\n") >svg
-    panel("bytes_per_quad", "bytes per quad on disk without the log")
+    panel("bytes_per_quad", "bytes per quad on disk without the logs")
     panel("quads_per_cpu_s", "quads loaded per CPU second")
     panel("documents_per_s", "documents of 20 quads replaced per second")
     panel("document_us", "quads of a document, median microseconds in the service")

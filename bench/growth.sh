@@ -35,7 +35,7 @@ for quads in "$@"; do
     trees=$(disk 'quads-*.db') terms=$(($(disk 'terms.db') + $(disk 'nodes.db'))) words=$(($(disk 'literals*') + $(disk 'words*.db')))
     "$out/bench_lookups" "$work/index" each=500 cold=0 "cache=$cache" >"$work/lookups"
     "$out/bench_incremental" "$work/index" readers=0 seconds=10 rate=0 "cache=$cache" >"$work/replace"
-    awk -v OFS='\t' -v q="$quads" -v s="$stored" -v b="$(($(disk '*') - $(disk 'log.*')))" -v t="$trees" -v n="$terms" \
+    awk -v OFS='\t' -v q="$quads" -v s="$stored" -v b="$(($(disk '*') - $(disk 'log.*') - $(disk changes.db)))" -v t="$trees" -v n="$terms" \
         -v w="$words" -v l="$((log * log_size))" -v c="$(value quads_per_cpu_s <"$work/load")" \
         -v m="$(value peak_mib <"$work/load")" -v d="$(value documents_per_s <"$work/replace")" \
         -v us="$(grep 'kind=S---' "$work/lookups" | value p50_us)" -v ud="$(grep 'kind=---G' "$work/lookups" | value p50_us)" \
