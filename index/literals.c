@@ -13,7 +13,8 @@ enum {
     TEXT_MAXIMUM = 1 << 20, /* bytes of a literal that are indexed */
     STATE_VERSION = 1,
     STATE_MOST = 1 + 5 * 10 + WORD_MOST,
-    TAG_MOST = 60
+    TAG_MOST = 60,
+    WAITING_MOST = 16
 };
 #define STATE_KEY ((struct slice){"", 1})
 
@@ -183,33 +184,67 @@ literals_tag_key(struct slice tag, uint8_t key[WORD_MOST])
     return slice_of((const char *)key, 1 + length);
 }
 
+/* A word that waits to be counted with others, so that memory is waited for together. */
+struct waiting_word {
+    struct token token; /* its word is copied, */
+    uint32_t hash;
+    uint8_t word[WORD_MOST]; /* here */
+};
+
 struct counting {
     struct word_memory *memory;
     struct tokenizer *tokenizer;
     int language;
     uint64_t length;
+    size_t waiting_count;
+    struct waiting_word waiting[WAITING_MOST];
 };
+
+static void
+count_stem(struct counting *c, const struct token *token, struct memory_word *word)
+{
+    struct memory_word *stem = token->ascii ? memory_word_stem(word, c->language) : NULL;
+    if (stem != NULL) {
+        word_memory_count_again(c->memory, stem);
+        return;
+    }
+    uint8_t bytes[STEM_KEY_MOST];
+    const struct slice key =
+        literals_stem_key(c->language, tokenizer_stem(c->tokenizer, c->language, token), bytes);
+    stem = word_memory_count(c->memory, key, word_memory_expect(c->memory, key));
+    if (token->ascii) {
+        memory_word_keep_stem(word, c->language, stem);
+    }
+}
+
+static void
+count_waiting(struct counting *c)
+{
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        word_memory_expect_word(c->memory, c->waiting[i].hash);
+    }
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        const struct waiting_word *waiting = &c->waiting[i];
+        struct memory_word *word = word_memory_count(c->memory, waiting->token.word, waiting->hash);
+        if (c->language >= 0 && waiting->token.kind == TOKEN_WORD) {
+            count_stem(c, &waiting->token, word);
+        }
+    }
+    c->waiting_count = 0;
+}
 
 static bool
 count_token(void *context, const struct token *token)
 {
     struct counting *c = context;
+    struct waiting_word *waiting = &c->waiting[c->waiting_count++];
     c->length++;
-    struct memory_word *word = word_memory_count(c->memory, token->word);
-    if (c->language < 0 || token->kind != TOKEN_WORD) {
-        return true;
-    }
-    struct memory_word *stem = token->ascii ? memory_word_stem(word, c->language) : NULL;
-    if (stem != NULL) {
-        word_memory_count_again(c->memory, stem);
-        return true;
-    }
-    uint8_t key[STEM_KEY_MOST];
-    stem = word_memory_count(
-        c->memory,
-        literals_stem_key(c->language, tokenizer_stem(c->tokenizer, c->language, token), key));
-    if (token->ascii) {
-        memory_word_keep_stem(word, c->language, stem);
+    memcpy(waiting->word, token->word.at, token->word.length);
+    waiting->token = *token;
+    waiting->token.word = slice_of((const char *)waiting->word, token->word.length);
+    waiting->hash = word_memory_expect(c->memory, waiting->token.word);
+    if (c->waiting_count == WAITING_MOST) {
+        count_waiting(c);
     }
     return true;
 }
@@ -220,14 +255,21 @@ literals_count_words(struct word_memory *memory, struct tokenizer *tokenizer,
 {
     struct slice text = term->value;
     text.length = text.length < TEXT_MAXIMUM ? text.length : TEXT_MAXIMUM;
-    struct counting c = {memory, tokenizer, -1, 0};
+    struct counting c;
+    c.memory = memory;
+    c.tokenizer = tokenizer;
+    c.language = -1;
+    c.length = 0;
+    c.waiting_count = 0;
     if (term->language.length > 0) {
-        uint8_t key[WORD_MOST];
+        uint8_t bytes[WORD_MOST];
+        const struct slice key = literals_tag_key(term->language, bytes);
         c.language = stem_language(term->language);
         *stems |= c.language >= 0 ? (uint64_t)1 << c.language : 0;
-        (void)word_memory_count(memory, literals_tag_key(term->language, key));
+        (void)word_memory_count(memory, key, word_memory_expect(memory, key));
     }
     tokenizer_split(tokenizer, text, count_token, &c);
+    count_waiting(&c);
     return c.length;
 }
 

@@ -213,10 +213,27 @@ word_memory_count_again(struct word_memory *memory, struct memory_word *word)
     memory->counted[memory->counted_count++] = word;
 }
 
-struct memory_word *
-word_memory_count(struct word_memory *memory, struct slice word)
+uint32_t
+word_memory_expect(const struct word_memory *memory, struct slice word)
 {
     const uint32_t hash = hash_of(word);
+    __builtin_prefetch(&memory->slots[hash & (memory->slot_count - 1)]);
+    return hash;
+}
+
+void
+word_memory_expect_word(const struct word_memory *memory, uint32_t hash)
+{
+    const struct memory_word *word = memory->slots[hash & (memory->slot_count - 1)].word;
+    if (word != NULL) {
+        __builtin_prefetch(word, 1);
+        __builtin_prefetch(word->text);
+    }
+}
+
+struct memory_word *
+word_memory_count(struct word_memory *memory, struct slice word, uint32_t hash)
+{
     struct slot *slot = find(memory, word, hash);
     if (slot->word == NULL) {
         struct memory_word *entry = allocate(memory, sizeof(*entry) + word.length);

@@ -20,8 +20,12 @@ uint64_t word_memory_words(const struct word_memory *memory); /* sum of their le
 /* ---- adding: the words of one literal, then its number ---- */
 
 struct memory_word;
-/* Counts the word once more for the literal under way. */
-struct memory_word *word_memory_count(struct word_memory *memory, struct slice word);
+/* Two steps ahead of counting, for several words one after the other, so that they are waited for
+ * together: bring in where the word is found, then the word. */
+uint32_t word_memory_expect(const struct word_memory *memory, struct slice word);
+void word_memory_expect_word(const struct word_memory *memory, uint32_t hash);
+/* Counts the word once more for the literal under way. hash: from word_memory_expect. */
+struct memory_word *word_memory_count(struct word_memory *memory, struct slice word, uint32_t hash);
 /* The stem that was kept for the word and language; NULL. */
 struct memory_word *memory_word_stem(const struct memory_word *word, int language);
 void memory_word_keep_stem(struct memory_word *word, int language, struct memory_word *stem);
