@@ -4,6 +4,7 @@
  *
  *   memory=MIB    of words that wait to be written (default 64)
  *   fts5=0        without FTS5
+ *   stems=0       languages left out, for the sake of comparison
  *   searches=N    of each kind (default 1000)
  */
 #include <fcntl.h>
@@ -105,13 +106,14 @@ write_words(struct literals *literals, bool all)
 }
 
 static void
-load_ours(struct literals *literals, const struct collection *c)
+load_ours(struct literals *literals, const struct collection *c, bool stems)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct term *term = &c->set.terms[i].term;
+        struct term term = c->set.terms[i].term;
+        term.language = stems ? term.language : SLICE("");
         const uint64_t length =
-            literals_count_words(literals->active, literals->tokenizer, term, &literals->stems);
-        word_memory_end_literal(literals->active, i + 1, term->language.length > 0, length);
+            literals_count_words(literals->active, literals->tokenizer, &term, &literals->stems);
+        word_memory_end_literal(literals->active, i + 1, term.language.length > 0, length);
         literals->next = i + 2;
         write_words(literals, false);
     }
@@ -279,7 +281,8 @@ read_file(struct collection *c, const char *file)
 }
 
 static void
-bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint64_t searches)
+bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint64_t searches,
+           bool stems)
 {
     struct reason why = {""};
     struct environment *environment;
@@ -294,7 +297,7 @@ bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint
     must(nodes_open(&nodes, environment, &gate, &why), &why);
     must(literals_open(&literals, environment, &gate, memory << 20, &why), &why);
     double cpu = cpu_seconds();
-    load_ours(literals, c);
+    load_ours(literals, c, stems);
     write_words(literals, true);
     must(environment_checkpoint(environment, true, &why), &why);
     report("ours", c, cpu_seconds() - cpu, file_bytes(folder, "words.db"));
@@ -334,7 +337,7 @@ main(int argc, char **argv)
     struct {
         const char *name;
         uint64_t value;
-    } settings[] = {{"memory=", 64}, {"fts5=", 1}, {"searches=", 1000}};
+    } settings[] = {{"memory=", 64}, {"fts5=", 1}, {"searches=", 1000}, {"stems=", 1}};
     if (argc < 3) {
         fputs("usage: bench_words FOLDER FILE.nq [name=value]...\n", stderr);
         return EXIT_MISUSE;
@@ -350,7 +353,7 @@ main(int argc, char **argv)
     struct collection c = {.count = 0};
     term_set_init(&c.set);
     read_file(&c, argv[2]);
-    bench_ours(argv[1], &c, settings[0].value, settings[2].value);
+    bench_ours(argv[1], &c, settings[0].value, settings[2].value, settings[3].value != 0);
     if (settings[1].value != 0) {
         bench_fts(argv[1], &c, settings[2].value);
     }

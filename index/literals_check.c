@@ -61,9 +61,12 @@ add_memory(struct reading *r)
         struct memory_postings postings;
         postings.codes = memory_alloc(heads[i].literals * sizeof(*postings.codes));
         memory_postings_read(&postings, &heads[i]);
-        for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
-            for (uint32_t at = postings.starts[class]; at < postings.starts[class + 1]; at++) {
-                add_posting(&r->sums, word, class, postings.codes[at]);
+        for (uint64_t left = heads[i].classes; left != 0; left &= left - 1) {
+            const unsigned class = (unsigned)__builtin_ctzll(left);
+            size_t n;
+            const uint64_t *codes = memory_postings_of(&postings, class, &n);
+            for (size_t at = 0; at < n; at++) {
+                add_posting(&r->sums, word, class, codes[at]);
             }
         }
         free(postings.codes);

@@ -341,9 +341,10 @@ next_stage(struct words_union *all, struct words_list *list)
         const int memory = list->stage - LIST_WRITING;
         list->code = list->code_end = NULL;
         if (list->key->memory[memory].classes >> list->class & 1) {
-            const struct memory_postings *postings = memory_postings(list->key, memory, all->arena);
-            list->code = postings->codes + postings->starts[list->class];
-            list->code_end = postings->codes + postings->starts[list->class + 1];
+            size_t count;
+            list->code = memory_postings_of(memory_postings(list->key, memory, all->arena),
+                                            list->class, &count);
+            list->code_end = list->code + count;
         }
     } while (!next_code(list));
 }

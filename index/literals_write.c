@@ -61,8 +61,8 @@ read_postings(struct merging *m)
 static void
 copy_postings(struct merging *m, struct word_run *run)
 {
-    const uint64_t *codes = m->postings.codes + m->postings.starts[run->class];
-    const size_t count = m->postings.starts[run->class + 1] - m->postings.starts[run->class];
+    size_t count;
+    const uint64_t *codes = memory_postings_of(&m->postings, run->class, &count);
     uint8_t *bytes = arena_alloc(&m->arena, VARINT_MAXIMUM * count);
     uint8_t *at = bytes;
     run->first = codes[0];
@@ -87,7 +87,8 @@ peek(const struct merging *m, struct word_run *run, uint8_t key[WORD_KEY_MAXIMUM
         run->classes = head->classes;
     } else {
         run->class = m->class;
-        number = m->postings.codes[m->postings.starts[m->class]] >> 1;
+        size_t count;
+        number = *memory_postings_of(&m->postings, m->class, &count) >> 1;
     }
     *length = word_key(run->word, run->head, run->class, number, key);
     return true;

@@ -383,25 +383,45 @@ chunk_reader_next(struct chunk_reader *reader)
     reader->tagged = code & 1;
 }
 
+static unsigned
+place_of(uint64_t classes, unsigned class)
+{
+    return (unsigned)__builtin_popcountll(classes & ((UINT64_C(1) << class) - 1));
+}
+
 void
 memory_postings_read(struct memory_postings *postings, const struct memory_head *head)
 {
     struct chunk_reader reader;
-    uint32_t ends[WORD_CLASSES + 1] = {0};
+    uint32_t next[WORD_CLASSES];
+    const unsigned count = (unsigned)__builtin_popcountll(head->classes);
+    postings->classes = head->classes;
+    memset(postings->ends, 0, count * sizeof(postings->ends[0]));
     chunk_reader_open(&reader, head);
     for (uint64_t i = 0; i < head->literals; i++) {
         chunk_reader_next(&reader);
-        ends[reader.class + 1]++;
+        postings->ends[place_of(head->classes, reader.class)]++;
     }
-    for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
-        ends[class + 1] += ends[class];
+    for (unsigned i = 0, start = 0; i < count; i++) {
+        next[i] = start;
+        start += postings->ends[i];
+        postings->ends[i] = start;
     }
-    memcpy(postings->starts, ends, sizeof(ends));
     chunk_reader_open(&reader, head);
     for (uint64_t i = 0; i < head->literals; i++) {
         chunk_reader_next(&reader);
-        postings->codes[ends[reader.class]++] = reader.number << 1 | reader.tagged;
+        postings->codes[next[place_of(head->classes, reader.class)]++] =
+            reader.number << 1 | reader.tagged;
     }
+}
+
+const uint64_t *
+memory_postings_of(const struct memory_postings *postings, unsigned class, size_t *count)
+{
+    const unsigned place = place_of(postings->classes, class);
+    const uint32_t start = place > 0 ? postings->ends[place - 1] : 0;
+    *count = postings->ends[place] - start;
+    return postings->codes + start;
 }
 
 /* ---- writing out ---- */

@@ -49,13 +49,17 @@ typedef bool word_memory_visit(void *context, const struct memory_head *head);
 void word_memory_prefix(const struct word_memory *memory, struct slice prefix,
                         word_memory_visit *visit, void *context);
 
-/* The postings there were when the head was read: codes (number * 2 + 1 if it has a language) of
- * class c are those from starts[c] to starts[c + 1], ascending. codes: room for head->literals. */
+/* The postings there were when the head was read, by class: codes (number * 2 + 1 if it has a
+ * language), ascending. The caller gives codes room for head->literals. */
 struct memory_postings {
     uint64_t *codes;
-    uint32_t starts[WORD_CLASSES + 1];
+    uint64_t classes;
+    uint32_t ends[WORD_CLASSES]; /* of the classes there are, one after the other */
 };
 void memory_postings_read(struct memory_postings *postings, const struct memory_head *head);
+/* Those of a class that there is. */
+const uint64_t *memory_postings_of(const struct memory_postings *postings, unsigned class,
+                                   size_t *count);
 
 /* ---- writing out: nothing is added any more ---- */
 
