@@ -24,7 +24,7 @@ struct patching {
     struct patch_queue *queue;
     struct partition *partition;
     size_t memory; /* of one batch */
-    struct partition_reader *reader;
+    struct partition_reader *reader; /* of patch_clear_all */
     struct index_batch *batch;
     struct patch *patch;
 };
@@ -272,12 +272,16 @@ patch_clear_all(struct patching *patching, struct codec_reader *in, bool *broken
     if (!codec_at_end(in)) {
         return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
     }
-    while (!end) {
-        TRY(clear_some(patching, except, &graph, &end, why));
-        TRY(commit_alone(patching, broken, why));
+    enum status status = partition_reader_open(&patching->reader, patching->partition, why);
+    while (!end && status == STATUS_OK) {
+        status = clear_some(patching, except, &graph, &end, why);
+        if (status == STATUS_OK) {
+            status = commit_alone(patching, broken, why);
+        }
         partition_reader_renew(patching->reader);
     }
-    return STATUS_OK;
+    partition_reader_close(patching->reader);
+    return status;
 }
 
 /* By itself. */
@@ -286,7 +290,6 @@ carry_out(struct patching *patching, bool *broken, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(patching->patch->request.payload);
     index_batch_reset(patching->batch);
-    partition_reader_renew(patching->reader);
     switch ((enum patch_kind)codec_get_u8(&in)) {
     case PATCH_QUADS:
     case PATCH_PACKED:
@@ -390,7 +393,7 @@ patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t 
     if (list == NULL) {
         return STATUS_OK;
     }
-    enum status status = partition_reader_open(&patching.reader, partition, why);
+    enum status status = STATUS_OK;
     patching.batch = index_batch_new(partition);
     while (list != NULL && status == STATUS_OK) {
         if (is_quads(list)) {
@@ -403,6 +406,5 @@ patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t 
     }
     drop(list);
     index_batch_free(patching.batch);
-    partition_reader_close(patching.reader);
     return status;
 }
