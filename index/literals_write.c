@@ -213,8 +213,8 @@ piece_size(const struct merging *m)
         size += word_run_size(&m->runs[i]);
     }
     const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
-    const size_t even = size / pieces + SLACK;
-    return pieces == 1 || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
+    const size_t even = size / (pieces > 0 ? pieces : 1) + SLACK;
+    return pieces <= 1 || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
 }
 
 static enum status
