@@ -15,24 +15,28 @@
 /* A blank rdf:Statement: node, and the line of what it states. */
 struct reification {
     struct slice node, line;
-    bool visited;
+};
+
+struct place {
+    struct slice node;
+    bool backwards;
 };
 
 struct closure_work {
     struct triple_line *triples; /* in order of lines, so of subjects; each once */
     uint32_t *by_object;         /* places in triples */
-    uint32_t *taken;             /* by which walk; at the same places */
+    uint32_t *taken[2];          /* by which walk, on to objects and back to subjects */
     struct slice *resources;     /* IRIs that the component names */
-    struct slice *stack;         /* blank nodes to go on from; the high ones backwards */
-    struct reification *reifications;
+    struct place *stack;         /* to go on from */
+    struct reification *reifications, *by_stated; /* in order of lines; of what these state */
     size_t count, capacity, resource_count, stack_count, stack_capacity, reification_count;
     uint32_t walk, first_walk; /* this one; the first of this description */
-    struct buf statement;
+    struct buf statement, document;
     /* of the call */
     const struct closure_options *options;
     closure_emit *emit;
     void *context;
-    struct slice key, condition;
+    struct slice condition;
     uint64_t emitted;
     bool cut;
 };
@@ -61,6 +65,7 @@ closure_work_new(void)
 {
     struct closure_work *work = memory_zero(1, sizeof *work);
     buf_init(&work->statement, SIZE_MAX / 2);
+    buf_init(&work->document, SIZE_MAX / 2);
     return work;
 }
 
@@ -70,11 +75,14 @@ closure_work_free(struct closure_work *work)
     if (work != NULL) {
         free(work->triples);
         free(work->by_object);
-        free(work->taken);
+        free(work->taken[0]);
+        free(work->taken[1]);
         free(work->resources);
         free(work->stack);
         free(work->reifications);
+        free(work->by_stated);
         buf_release(&work->statement);
+        buf_release(&work->document);
         free(work);
     }
 }
@@ -117,11 +125,14 @@ reserve(struct closure_work *work, size_t count)
         work->capacity = 2 * count;
         work->triples = memory_resize(work->triples, work->capacity, sizeof *work->triples);
         work->by_object = memory_resize(work->by_object, work->capacity, sizeof *work->by_object);
-        work->taken = memory_resize(work->taken, work->capacity, sizeof *work->taken);
+        for (size_t i = 0; i < 2; i++) {
+            work->taken[i] = memory_resize(work->taken[i], work->capacity, sizeof(uint32_t));
+        }
         work->resources =
             memory_resize(work->resources, 2 * work->capacity, sizeof *work->resources);
         work->reifications =
             memory_resize(work->reifications, work->capacity, sizeof *work->reifications);
+        work->by_stated = memory_resize(work->by_stated, work->capacity, sizeof *work->by_stated);
     }
 }
 
@@ -148,7 +159,7 @@ load(struct closure_work *work, const struct slice *lines, size_t count)
         }
         const struct triple_line triple = work->triples[i];
         const struct slice ends[2] = {token_iri(triple.subject), token_iri(triple.object)};
-        work->taken[work->count] = NOBODY;
+        work->taken[0][work->count] = work->taken[1][work->count] = NOBODY;
         work->by_object[work->count] = (uint32_t)work->count;
         work->triples[work->count++] = triple;
         for (size_t k = 0; k < 2; k++) {
@@ -192,59 +203,25 @@ object_of(const struct closure_work *work, struct slice subject, const char *pre
     return (struct slice){0};
 }
 
-/* ---- walks ---- */
-
-static enum status
-emit_line(struct closure_work *work, struct slice line, struct reason *why)
-{
-    work->emitted += line.length;
-    if (work->emitted > work->options->most) {
-        work->cut = true;
-        return STATUS_OK;
-    }
-    return work->emit(work->context, work->key, line, work->condition, why);
-}
-
-static void
-push(struct closure_work *work, struct slice token)
-{
-    if (work->stack_count == work->stack_capacity) {
-        work->stack_capacity = work->stack_capacity ? 2 * work->stack_capacity : 64;
-        work->stack = memory_resize(work->stack, work->stack_capacity, sizeof *work->stack);
-    }
-    work->stack[work->stack_count++] = token;
-}
-
-/* All triples that begin (or end, backwards) with the token, and on through the blank nodes at
- * their other ends. */
-static enum status
-walk_from(struct closure_work *work, struct slice token, bool backwards, struct reason *why)
-{
-    push(work, token);
-    while (work->stack_count > 0 && !work->cut) {
-        const struct slice node = work->stack[--work->stack_count];
-        for (size_t i = first_of(work, node, backwards); i < work->count; i++) {
-            const uint32_t at = backwards ? work->by_object[i] : (uint32_t)i;
-            const struct triple_line *triple = &work->triples[at];
-            if (!slice_equal(backwards ? triple->object : triple->subject, node)) {
-                break;
-            }
-            if (work->taken[at] == work->walk) {
-                continue;
-            }
-            work->taken[at] = work->walk;
-            TRY(emit_line(work, triple->line, why));
-            const struct slice end = backwards ? triple->subject : triple->object;
-            if (token_is_blank(end)) {
-                push(work, end);
-            }
-        }
-    }
-    work->stack_count = 0;
-    return STATUS_OK;
-}
-
 /* ---- reifications ---- */
+
+static int
+compare_reifications(const void *a, const void *b)
+{
+    const struct reification *left = a, *right = b;
+    const int order = slice_compare(left->line, right->line);
+    return order != 0 ? order : slice_compare(left->node, right->node);
+}
+
+/* By what they state as object. */
+static int
+compare_stated(const void *a, const void *b)
+{
+    const struct reification *left = a, *right = b;
+    const int order =
+        slice_compare(triple_line_of(left->line).object, triple_line_of(right->line).object);
+    return order != 0 ? order : compare_reifications(a, b);
+}
 
 static void
 find_reifications(struct closure_work *work)
@@ -276,84 +253,177 @@ find_reifications(struct closure_work *work)
     for (size_t i = 0; i < work->reification_count; i++) {
         work->reifications[i].line.at = at;
         at += work->reifications[i].line.length;
+        work->by_stated[i] = work->reifications[i];
     }
+    qsort(work->reifications, work->reification_count, sizeof *work->reifications,
+          compare_reifications);
+    qsort(work->by_stated, work->reification_count, sizeof *work->by_stated, compare_stated);
 }
 
-/* Whether this description has taken the line. */
-static bool
-has_taken(const struct closure_work *work, struct slice line)
+/* The first whose line is not before this text. */
+static size_t
+first_reification(const struct closure_work *work, struct slice text)
 {
-    const struct triple_line sought = triple_line_of(line);
-    const struct triple_line *found =
-        bsearch(&sought, work->triples, work->count, sizeof *work->triples, compare_subjects);
-    if (found == NULL) {
-        return false;
-    }
-    const uint32_t walk = work->taken[found - work->triples];
-    return walk != NOBODY && walk >= work->first_walk;
-}
-
-static bool
-is_ground(const struct triple_line *triple)
-{
-    return !token_is_blank(triple->subject) && !token_is_blank(triple->object);
-}
-
-static bool
-names(const struct triple_line *statement, struct slice resource, bool symmetric)
-{
-    return slice_equal(token_iri(statement->subject), resource) ||
-           (symmetric && slice_equal(token_iri(statement->object), resource));
-}
-
-/* Those of triples that were taken, and of theirs; of ground triples on condition. */
-static enum status
-take_reifications(struct closure_work *work, struct slice resource, bool symmetric,
-                  struct reason *why)
-{
-    for (bool more = true; more && !work->cut;) {
-        more = false;
-        for (size_t i = 0; i < work->reification_count; i++) {
-            struct reification *reification = &work->reifications[i];
-            const struct triple_line statement = triple_line_of(reification->line);
-            const bool ground = is_ground(&statement);
-            if (reification->visited || (ground ? !names(&statement, resource, symmetric)
-                                                : !has_taken(work, reification->line))) {
-                continue;
-            }
-            reification->visited = more = true;
-            work->condition = ground ? reification->line : (struct slice){0};
-            TRY(walk_from(work, reification->node, false, why));
+    size_t low = 0, high = work->reification_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (slice_compare(work->reifications[middle].line, text) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
+    return low;
+}
+
+/* The first that states something of this object. */
+static size_t
+first_stated(const struct closure_work *work, struct slice object)
+{
+    size_t low = 0, high = work->reification_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (slice_compare(triple_line_of(work->by_stated[middle].line).object, object) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* ---- walks ---- */
+
+static enum status
+emit_line(struct closure_work *work, struct slice line, struct reason *why)
+{
+    work->emitted += line.length;
+    if (work->emitted > work->options->most) {
+        work->cut = true;
+        return STATUS_OK;
+    }
+    return work->emit(work->context, buf_slice(&work->document), line, work->condition, why);
+}
+
+static void
+push(struct closure_work *work, struct slice node, bool backwards)
+{
+    if (work->stack_count == work->stack_capacity) {
+        work->stack_capacity = work->stack_capacity ? 2 * work->stack_capacity : 64;
+        work->stack = memory_resize(work->stack, work->stack_capacity, sizeof *work->stack);
+    }
+    work->stack[work->stack_count++] = (struct place){node, backwards};
+}
+
+/* Takes a triple, and with it whatever states it. */
+static enum status
+take_triple(struct closure_work *work, uint32_t at, bool backwards, struct reason *why)
+{
+    const struct triple_line *triple = &work->triples[at];
+    uint32_t *taken = &work->taken[backwards][at];
+    /* What the description has without condition it needs no second time. */
+    if (*taken == work->walk || *taken == work->first_walk) {
+        return STATUS_OK;
+    }
+    *taken = work->walk;
+    TRY(emit_line(work, triple->line, why));
+    const struct slice end = backwards ? triple->subject : triple->object;
+    if (token_is_blank(end)) {
+        push(work, end, backwards);
+    }
+    for (size_t i = first_reification(work, triple->line);
+         i < work->reification_count && slice_equal(work->reifications[i].line, triple->line);
+         i++) {
+        push(work, work->reifications[i].node, false);
+    }
+    return STATUS_OK;
+}
+
+/* All triples that begin (or end, backwards) with what is on the stack, and on through the blank
+ * nodes at their other ends. */
+static enum status
+walk(struct closure_work *work, struct reason *why)
+{
+    while (work->stack_count > 0 && !work->cut) {
+        const struct place place = work->stack[--work->stack_count];
+        for (size_t i = first_of(work, place.node, place.backwards); i < work->count && !work->cut;
+             i++) {
+            const uint32_t at = place.backwards ? work->by_object[i] : (uint32_t)i;
+            const struct triple_line *triple = &work->triples[at];
+            if (!slice_equal(place.backwards ? triple->object : triple->subject, place.node)) {
+                break;
+            }
+            TRY(take_triple(work, at, place.backwards, why));
+        }
+    }
+    work->stack_count = 0;
+    return STATUS_OK;
+}
+
+/* Of a ground triple, which is not in this component: what describes the reification counts only if
+ * the triple is there. */
+static enum status
+walk_reification(struct closure_work *work, const struct reification *reification,
+                 struct reason *why)
+{
+    const struct triple_line stated = triple_line_of(reification->line);
+    if (token_is_blank(stated.subject) || token_is_blank(stated.object)) {
+        return STATUS_OK;
+    }
+    work->walk++;
+    work->condition = reification->line;
+    push(work, reification->node, false);
+    const enum status status = walk(work, why);
     work->condition = (struct slice){0};
+    return status;
+}
+
+static enum status
+walk_reifications(struct closure_work *work, struct slice token, bool symmetric, struct reason *why)
+{
+    for (size_t i = first_reification(work, token); i < work->reification_count && !work->cut;
+         i++) {
+        const struct reification *reification = &work->reifications[i];
+        if (!slice_starts(reification->line, token)) {
+            break;
+        }
+        TRY(walk_reification(work, reification, why));
+    }
+    for (size_t i = first_stated(work, token);
+         symmetric && i < work->reification_count && !work->cut; i++) {
+        const struct reification *reification = &work->by_stated[i];
+        if (!slice_equal(triple_line_of(reification->line).object, token)) {
+            break;
+        }
+        TRY(walk_reification(work, reification, why));
+    }
     return STATUS_OK;
 }
 
 /* ---- resources ---- */
 
 static enum status
-describe(struct closure_work *work, struct slice resource, enum slicing slicing, struct reason *why)
+describe(struct closure_work *work, struct slice resource, struct reason *why)
 {
-    const bool symmetric = slicing == SLICING_SCBD;
+    const struct slice_space *space =
+        slice_space_of(work->options->spaces, work->options->count, resource);
+    const bool symmetric = space->slicing == SLICING_SCBD;
     const struct slice token = slice_of(resource.at - 1, resource.length + 2);
-    work->key = slice_key(resource);
+    buf_reset(&work->document);
+    slice_document(space, slice_key(resource), &work->document);
     work->first_walk = ++work->walk;
-    if (slicing == SLICING_MSG) {
+    if (space->slicing == SLICING_MSG) {
         for (size_t i = 0; i < work->count && !work->cut; i++) {
             TRY(emit_line(work, work->triples[i].line, why));
         }
         return STATUS_OK;
     }
-    for (size_t i = 0; i < work->reification_count; i++) {
-        work->reifications[i].visited = false;
-    }
-    TRY(walk_from(work, token, false, why));
+    push(work, token, false);
     if (symmetric) {
-        work->walk++; /* a triple may be met both ways, and goes on to both sides */
-        TRY(walk_from(work, token, true, why));
+        push(work, token, true);
     }
-    return take_reifications(work, resource, symmetric, why);
+    TRY(walk(work, why));
+    return walk_reifications(work, token, symmetric, why);
 }
 
 enum status
@@ -373,8 +443,7 @@ closure_of_component(struct closure_work *work, const struct closure_options *op
     for (size_t i = 0; i < work->resource_count && !work->cut; i++) {
         const struct slice resource = work->resources[i];
         if (i == 0 || !slice_equal(resource, work->resources[i - 1])) {
-            TRY(describe(work, resource,
-                         slice_space_of(options->spaces, options->count, resource)->slicing, why));
+            TRY(describe(work, resource, why));
         }
     }
     *cut = work->cut;

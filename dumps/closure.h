@@ -22,9 +22,9 @@ token_is_blank(struct slice token)
 /* The IRI of a term as written; empty for others. */
 struct slice token_iri(struct slice token);
 
-/* A line of the description of what has this key. condition: not empty for what describes a
- * reification of a ground triple: the line counts only if that one is in the description. */
-typedef enum status closure_emit(void *context, struct slice key, struct slice line,
+/* A line of what this document describes. condition: not empty for what describes a reification of
+ * a ground triple: the line counts only if that one is in the document. */
+typedef enum status closure_emit(void *context, struct slice document, struct slice line,
                                  struct slice condition, struct reason *why);
 
 struct closure_work; /* memory that is used again */

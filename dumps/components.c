@@ -1,5 +1,6 @@
 #include "dumps/components.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,10 @@ struct node {
 
 struct components {
     struct spool_room *room;
-    struct spool *edges, *left; /* all in part 0 */
-    struct node *nodes;         /* open addressing; parents are places in it */
+    pthread_mutex_t lock; /* of joining */
+    struct spool *edges;  /* all in part 0 */
+    struct spool_writer *writer;
+    struct node *nodes; /* open addressing; parents are places in it */
     size_t mask, count, most;
 };
 
@@ -32,6 +35,8 @@ components_new(struct spool_room *room, size_t memory)
     components->mask = places - 1;
     components->most = places / 4 * 3;
     components->edges = spool_new(room, 0);
+    components->writer = spool_writer_new(components->edges);
+    pthread_mutex_init(&components->lock, NULL);
     return components;
 }
 
@@ -39,26 +44,33 @@ void
 components_free(struct components *components)
 {
     if (components != NULL) {
+        spool_writer_free(components->writer);
         spool_free(components->edges);
-        spool_free(components->left);
+        pthread_mutex_destroy(&components->lock);
         free(components->nodes);
         free(components);
     }
 }
 
 static enum status
-put_edge(struct spool *spool, uint64_t a, uint64_t b, struct reason *why)
+put_edge(struct spool_writer *writer, uint64_t a, uint64_t b, struct reason *why)
 {
     uint8_t edge[EDGE_SIZE];
     codec_write_u64(edge, a);
     codec_write_u64(edge + 8, b);
-    return spool_add(spool, 0, slice_of((const char *)edge, sizeof edge), why);
+    return spool_add(writer, 0, slice_of((const char *)edge, sizeof edge), why);
 }
 
 enum status
 components_join(struct components *components, uint64_t a, uint64_t b, struct reason *why)
 {
-    return a == b ? STATUS_OK : put_edge(components->edges, a, b, why);
+    if (a == b) {
+        return STATUS_OK;
+    }
+    pthread_mutex_lock(&components->lock);
+    const enum status status = put_edge(components->writer, a, b, why);
+    pthread_mutex_unlock(&components->lock);
+    return status;
 }
 
 /* The place of the node, or the free place where it would be. Identifiers are hashes. */
@@ -122,7 +134,7 @@ take_edge(void *context, struct slice record, struct reason *why)
         components->nodes[swap ? left : right].parent = swap ? right : left;
         return STATUS_OK;
     }
-    return put_edge(components->left, a, b, why);
+    return put_edge(components->writer, a, b, why);
 }
 
 static enum status
@@ -134,6 +146,15 @@ rewrite_edge(void *context, struct slice record, struct reason *why)
         components_find(components, codec_read_u64((const uint8_t *)record.at + 8)), why);
 }
 
+/* What is put from here on is in a spool of its own. */
+static void
+replace_edges(struct components *components)
+{
+    spool_writer_free(components->writer);
+    components->edges = spool_new(components->room, 0);
+    components->writer = spool_writer_new(components->edges);
+}
+
 enum status
 components_round(struct components *components, bool *last, struct reason *why)
 {
@@ -142,15 +163,22 @@ components_round(struct components *components, bool *last, struct reason *why)
     }
     memset(components->nodes, 0, (components->mask + 1) * sizeof *components->nodes);
     components->count = 0;
-    components->left = spool_new(components->room, 0);
-    TRY(spool_flush(components->edges, why));
-    TRY(spool_walk(components->edges, 0, take_edge, components, why));
-    spool_forget(components->edges, 0);
-    TRY(spool_flush(components->left, why));
-    TRY(spool_walk(components->left, 0, rewrite_edge, components, why));
-    spool_free(components->left);
-    components->left = NULL;
-    TRY(spool_flush(components->edges, why));
+    TRY(spool_flush(components->writer, why));
+    struct spool *edges = components->edges;
+    replace_edges(components);
+    enum status status = spool_walk(edges, 0, take_edge, components, why);
+    spool_free(edges);
+    if (status == STATUS_OK) {
+        status = spool_flush(components->writer, why);
+    }
+    edges = components->edges;
+    replace_edges(components);
+    if (status == STATUS_OK) {
+        status = spool_walk(edges, 0, rewrite_edge, components, why);
+    }
+    spool_free(edges);
+    TRY(status);
+    TRY(spool_flush(components->writer, why));
     *last = spool_part_bytes(components->edges, 0) == 0;
     return STATUS_OK;
 }

@@ -16,6 +16,7 @@ struct components;
 struct components *components_new(struct spool_room *room, size_t memory);
 void components_free(struct components *components);
 
+/* Thread-safe, as nothing else here is. */
 enum status components_join(struct components *components, uint64_t a, uint64_t b,
                             struct reason *why);
 /* The next round: takes edges into the forest. *last: none are left. */

@@ -5,16 +5,19 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/codec.h"
 #include "base/memory.h"
 #include "dumps/slicer_private.h"
-#include "rdf/writer.h"
 
 enum {
     LINE_MAXIMUM = 1 << 28,
     LABEL_MAXIMUM = 1 << 20,
-    LEAST_MEMORY = 64 << 20,
-    THREADS_MAXIMUM = 64
+    THREADS_MAXIMUM = 64,
+    MEMORY_LEAST = 64 << 10,
+    BLOCK_LEAST = 1 << 9,
+    BLOCK_MOST = 1 << 15,
+    PART_BLOCKS = 16, /* at least so many take what a part may take in memory */
+    HASH_SIZE = 8,
+    VARINT_SIZE = 10
 };
 
 void
@@ -37,8 +40,8 @@ slicer_new(const struct slicer_options *options)
 {
     struct slicer *slicer = memory_zero(1, sizeof *slicer);
     slicer->options = *options;
-    if (slicer->options.memory < LEAST_MEMORY) {
-        slicer->options.memory = LEAST_MEMORY;
+    if (slicer->options.memory < MEMORY_LEAST) {
+        slicer->options.memory = MEMORY_LEAST;
     }
     if (slicer->options.threads < 1 || slicer->options.threads > THREADS_MAXIMUM) {
         slicer->options.threads = slicer->options.threads < 1 ? 1 : (unsigned)THREADS_MAXIMUM;
@@ -56,14 +59,17 @@ slicer_new(const struct slicer_options *options)
     slicer->room.folder = options->folder;
     slicer->room.memory = slicer->options.memory / 2;
     slicer->room.disk = options->disk;
+    const uint64_t block = slicer->options.memory / (4 * PART_BLOCKS * slicer->options.threads);
+    slicer->room.block = block < BLOCK_LEAST  ? BLOCK_LEAST
+                         : block > BLOCK_MOST ? BLOCK_MOST
+                                              : (size_t)block;
+    slicer->dictionary = dictionary_new();
     slicer->keys = spool_new(&slicer->room, 0);
     if (slicer->closures) {
         slicer->blank = spool_new(&slicer->room, 0);
         slicer->components = components_new(&slicer->room, slicer->options.memory / 4);
     }
-    buf_init(&slicer->line, LINE_MAXIMUM);
-    buf_init(&slicer->record, LINE_MAXIMUM + LABEL_MAXIMUM);
-    buf_init(&slicer->label, LABEL_MAXIMUM);
+    slicer->taker = slicer_taker_new(slicer);
     return slicer;
 }
 
@@ -79,12 +85,11 @@ slicer_free(struct slicer *slicer)
         free((char *)slicer->spaces[i].suffix.at);
     }
     free(slicer->spaces);
+    slicer_taker_free(slicer->taker, NULL);
+    dictionary_free(slicer->dictionary);
     spool_free(slicer->keys);
     spool_free(slicer->blank);
     components_free(slicer->components);
-    buf_release(&slicer->line);
-    buf_release(&slicer->record);
-    buf_release(&slicer->label);
     free(slicer);
 }
 
@@ -97,12 +102,51 @@ slicer_next_file(struct slicer *slicer)
 void
 slicer_counted(const struct slicer *slicer, struct slicer_counts *counts)
 {
-    *counts = (struct slicer_counts){.triples = slicer->triples,
-                                     .outside = slicer->outside,
+    const struct slicer_taker *taker = slicer->taker;
+    *counts = (struct slicer_counts){.triples = slicer->triples + (taker ? taker->triples : 0),
+                                     .outside = slicer->outside + (taker ? taker->outside : 0),
                                      .documents = slicer->documents,
                                      .lines = slicer->lines,
                                      .cut = slicer->cut,
                                      .disk = slicer->room.disk_peak};
+}
+
+/* ---- takers ---- */
+
+struct slicer_taker *
+slicer_taker_new(struct slicer *slicer)
+{
+    struct slicer_taker *taker = memory_zero(1, sizeof *taker);
+    taker->slicer = slicer;
+    taker->keys = spool_writer_new(slicer->keys);
+    taker->blank = slicer->blank != NULL ? spool_writer_new(slicer->blank) : NULL;
+    buf_init(&taker->packed, LINE_MAXIMUM);
+    buf_init(&taker->label, LABEL_MAXIMUM);
+    buf_init(&taker->document, LABEL_MAXIMUM);
+    return taker;
+}
+
+enum status
+slicer_taker_free(struct slicer_taker *taker, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    if (taker != NULL) {
+        if (why != NULL) {
+            status = spool_flush(taker->keys, why);
+        }
+        if (why != NULL && taker->blank != NULL && status == STATUS_OK) {
+            status = spool_flush(taker->blank, why);
+        }
+        atomic_fetch_add(&taker->slicer->triples, taker->triples);
+        atomic_fetch_add(&taker->slicer->outside, taker->outside);
+        spool_writer_free(taker->keys);
+        spool_writer_free(taker->blank);
+        buf_release(&taker->packed);
+        buf_release(&taker->label);
+        buf_release(&taker->document);
+        free(taker);
+    }
+    return status;
 }
 
 /* ---- records ---- */
@@ -114,56 +158,42 @@ sliced_hash(struct slice bytes)
     return hash != 0 ? hash : 1;
 }
 
-enum status
-sliced_line_add(struct spool *keys, struct buf *record, const struct sliced_line *line,
-                struct reason *why)
+static char *
+write_number(char *at, uint64_t value)
 {
-    buf_reset(record);
-    codec_put_varint(record, line->key.length << 2 | line->place);
-    if (line->place == KEY_IN_LINE) {
-        codec_put_varint(record, (uint64_t)(line->key.at - line->line.at));
-    } else if (line->place != KEY_IN_SUBJECT) {
-        if (line->place == KEY_BEFORE_LINE) {
-            codec_put_u64(record, line->condition);
-        }
-        buf_append_slice(record, line->key);
+    for (; value > 0x7f; value >>= 7) {
+        *at++ = (char)((value & 0x7f) | 0x80);
     }
-    buf_append_slice(record, line->line);
-    return spool_add(keys, line->hash, buf_slice(record), why);
+    *at++ = (char)value;
+    return at;
 }
 
-bool
-sliced_line_read(struct slice record, struct sliced_line *line)
+enum status
+slicer_put(struct slicer_taker *taker, enum document_place place, struct slice document,
+           uint64_t condition, struct reason *why)
 {
-    struct codec_reader reader = codec_reader_of(record);
-    const uint64_t head = codec_get_varint(&reader), length = head >> 2;
-    *line = (struct sliced_line){.place = (enum key_place)(head & 3)};
-    size_t offset = 1;
-    if (line->place == KEY_IN_LINE) {
-        offset = (size_t)codec_get_varint(&reader);
-    } else if (line->place != KEY_IN_SUBJECT) {
-        line->condition = line->place == KEY_BEFORE_LINE ? codec_get_u64(&reader) : 0;
-        offset = 0;
+    const uint64_t hash = sliced_hash(document);
+    char name[HASH_SIZE + VARINT_SIZE], *name_end = name, *at;
+    if (place == DOCUMENT_WRITTEN) {
+        memcpy(name, &condition, HASH_SIZE);
+        name_end = write_number(name + HASH_SIZE, document.length);
+    } else {
+        document.length = 0;
     }
-    const struct slice left = slice_of((const char *)reader.at, (size_t)(reader.end - reader.at));
-    if (reader.bad || length > left.length || offset > left.length - length) {
-        return false;
-    }
-    line->key = slice_of(left.at + offset, (size_t)length);
-    line->line = offset > 0 ? left : slice_of(left.at + length, left.length - (size_t)length);
-    line->hash = sliced_hash(line->key);
-    return true;
+    const size_t name_size = (size_t)(name_end - name);
+    TRY(spool_make(taker->keys, hash,
+                   HASH_SIZE + 1 + name_size + document.length + taker->packed.length, &at, why));
+    memcpy(at, &hash, HASH_SIZE);
+    at += HASH_SIZE;
+    *at++ = (char)place;
+    memcpy(at, name, name_size);
+    at += name_size;
+    memcpy(at, document.at, document.length);
+    memcpy(at + document.length, taker->packed.data, taker->packed.length);
+    return STATUS_OK;
 }
 
 /* ---- taking ---- */
-
-static enum status
-put(struct slicer *slicer, enum key_place place, struct slice key, struct reason *why)
-{
-    const struct sliced_line line = {
-        .place = place, .hash = sliced_hash(key), .key = key, .line = buf_slice(&slicer->line)};
-    return sliced_line_add(slicer->keys, &slicer->record, &line, why);
-}
 
 static const struct slice_space *
 space_of(const struct slicer *slicer, const struct term *term)
@@ -176,68 +206,91 @@ space_of(const struct slicer *slicer, const struct term *term)
 static void
 append_blank(const struct slicer *slicer, struct buf *label, const struct term *term)
 {
-    buf_printf(label, "f%ux%.*s", slicer->file, SLICE_PRINT(term->value));
+    char start[16];
+    char *at = start + sizeof start;
+    *--at = 'x';
+    unsigned file = slicer->file;
+    do {
+        *--at = (char)('0' + file % 10);
+    } while ((file /= 10) > 0);
+    *--at = 'f';
+    buf_append(label, at, (size_t)(start + sizeof start - at));
+    buf_append_slice(label, term->value);
 }
 
-static uint64_t
-blank_node(const struct slicer *slicer, struct buf *label, const struct term *term)
-{
-    buf_reset(label);
-    append_blank(slicer, label, term);
-    return sliced_hash(buf_slice(label));
-}
-
+/* Packs the triple, with the file's name in the labels of blank nodes. ends: their hashes. */
 static enum status
-put_blank(struct slicer *slicer, const struct quad *quad, struct reason *why)
+pack(struct slicer_taker *taker, const struct quad *quad, uint64_t ends[2], struct reason *why)
 {
-    const bool subject = quad->subject.kind == TERM_BLANK, object = quad->object.kind == TERM_BLANK;
-    uint64_t ends[2];
-    ends[0] = subject ? blank_node(slicer, &slicer->label, &quad->subject) : 0;
-    ends[1] = object ? blank_node(slicer, &slicer->label, &quad->object) : ends[0];
-    if (subject && object) {
-        TRY(components_join(slicer->components, ends[0], ends[1], why));
-    }
-    buf_reset(&slicer->record);
-    codec_put_u64(&slicer->record, ends[1]);
-    buf_append_slice(&slicer->record, buf_slice(&slicer->line));
-    return spool_add(slicer->blank, 0, buf_slice(&slicer->record), why);
-}
-
-/* Writes the line, with the file's name in the labels of blank nodes. */
-static enum status
-write_line(struct slicer *slicer, const struct quad *quad, struct reason *why)
-{
+    const struct slicer *slicer = taker->slicer;
     struct quad triple = *quad;
-    triple.graph = (struct term){0};
-    buf_reset(&slicer->line);
-    buf_reset(&slicer->label);
+    buf_reset(&taker->packed);
+    buf_reset(&taker->label);
     size_t subject = 0;
     if (triple.subject.kind == TERM_BLANK) {
-        append_blank(slicer, &slicer->label, &triple.subject);
-        subject = slicer->label.length;
+        append_blank(slicer, &taker->label, &triple.subject);
+        subject = taker->label.length;
     }
     if (triple.object.kind == TERM_BLANK) {
-        append_blank(slicer, &slicer->label, &triple.object);
-        triple.object.value =
-            slice_of(slicer->label.data + subject, slicer->label.length - subject);
+        append_blank(slicer, &taker->label, &triple.object);
+        triple.object.value = slice_of(taker->label.data + subject, taker->label.length - subject);
+        ends[1] = sliced_hash(triple.object.value);
     }
     if (subject > 0) {
-        triple.subject.value = slice_of(slicer->label.data, subject);
+        triple.subject.value = slice_of(taker->label.data, subject);
+        ends[0] = sliced_hash(triple.subject.value);
     }
-    if (slicer->label.overflowed || nquads_write(&slicer->line, &triple) != STATUS_OK) {
+    if (taker->label.overflowed || !dictionary_pack(slicer->dictionary, &triple, &taker->packed)) {
         return status_fail(why, STATUS_LIMIT, "a statement of more than %d bytes", LINE_MAXIMUM);
     }
     return STATUS_OK;
 }
 
-enum status
-slicer_take(void *context, const struct quad *quad, struct reason *why)
+static enum status
+put_blank(struct slicer_taker *taker, const uint64_t ends[2], struct reason *why)
 {
-    struct slicer *slicer = context;
-    slicer->triples++;
+    const uint64_t node = ends[0] != 0 ? ends[0] : ends[1];
+    char *at;
+    if (ends[0] != 0 && ends[1] != 0) {
+        TRY(components_join(taker->slicer->components, ends[0], ends[1], why));
+    }
+    TRY(spool_make(taker->blank, 0, HASH_SIZE + taker->packed.length, &at, why));
+    memcpy(at, &node, HASH_SIZE);
+    memcpy(at + HASH_SIZE, taker->packed.data, taker->packed.length);
+    return STATUS_OK;
+}
+
+static enum status
+put_resource(struct slicer_taker *taker, const struct slice_space *space, enum document_place place,
+             struct slice iri, struct reason *why)
+{
+    if (!space->replaced && space->suffix.length == 0) {
+        return slicer_put(taker, place, slice_key(iri), 0, why);
+    }
+    buf_reset(&taker->document);
+    slice_document(space, slice_key(iri), &taker->document);
+    return taker->document.overflowed
+               ? status_fail(why, STATUS_LIMIT, "a document of more than %d bytes", LABEL_MAXIMUM)
+               : slicer_put(taker, DOCUMENT_WRITTEN, buf_slice(&taker->document), 0, why);
+}
+
+/* Both ends in one document: once. */
+static bool
+same_document(const struct slice_space *a, const struct slice_space *b, const struct quad *quad)
+{
+    return a == b && slice_equal(slice_key(quad->subject.value), slice_key(quad->object.value));
+}
+
+enum status
+slicer_taker_take(void *context, const struct quad *quad, struct reason *why)
+{
+    struct slicer_taker *taker = context;
+    const struct slicer *slicer = taker->slicer;
+    uint64_t ends[2] = {0, 0};
+    taker->triples++;
     if (quad->graph.kind == TERM_IRI && slicer->options.graphs) {
-        TRY(write_line(slicer, quad, why));
-        return put(slicer, KEY_IS_DOCUMENT, slice_key(quad->graph.value), why);
+        TRY(pack(taker, quad, ends, why));
+        return slicer_put(taker, DOCUMENT_WRITTEN, slice_key(quad->graph.value), 0, why);
     }
     const bool blank = quad->subject.kind == TERM_BLANK || quad->object.kind == TERM_BLANK;
     const struct slice_space *subject = space_of(slicer, &quad->subject);
@@ -249,21 +302,25 @@ slicer_take(void *context, const struct quad *quad, struct reason *why)
                            object->slicing != SLICING_CBD &&
                            !(aside && object->slicing >= SLICING_CBD);
     if (!of_subject && !of_object && !aside) {
-        slicer->outside++;
+        taker->outside++;
         return STATUS_OK;
     }
-    TRY(write_line(slicer, quad, why));
+    TRY(pack(taker, quad, ends, why));
     if (aside) {
-        TRY(put_blank(slicer, quad, why));
+        TRY(put_blank(taker, ends, why));
     }
-    const struct triple_line line = triple_line_of(buf_slice(&slicer->line));
-    const struct slice subject_key = slice_key(token_iri(line.subject));
-    const struct slice object_key = slice_key(token_iri(line.object));
     if (of_subject) {
-        TRY(put(slicer, KEY_IN_SUBJECT, subject_key, why));
+        TRY(put_resource(taker, subject, DOCUMENT_OF_SUBJECT, quad->subject.value, why));
     }
-    if (of_object && !(of_subject && slice_equal(object_key, subject_key))) {
-        TRY(put(slicer, KEY_IN_LINE, object_key, why));
+    if (of_object && !(of_subject && same_document(subject, object, quad))) {
+        TRY(put_resource(taker, object, DOCUMENT_OF_OBJECT, quad->object.value, why));
     }
     return STATUS_OK;
+}
+
+enum status
+slicer_take(void *context, const struct quad *quad, struct reason *why)
+{
+    struct slicer *slicer = context;
+    return slicer_taker_take(slicer->taker, quad, why);
 }

@@ -13,7 +13,8 @@
  * A statement of a quads dump that has a graph belongs to the document that the graph names; then
  * nothing is sliced (Semantic Sitemaps, section 4.2).
  *
- * Not thread-safe; slicer_group uses threads of its own.
+ * Triples may be taken by several threads, each with a taker of its own. All else is not
+ * thread-safe; slicer_group uses threads of its own.
  */
 #ifndef DUMPS_SLICER_H
 #define DUMPS_SLICER_H
@@ -45,14 +46,22 @@ struct slicer;
 struct slicer *slicer_new(const struct slicer_options *options);
 void slicer_free(struct slicer *slicer);
 
-/* Blank node labels of one dump file have nothing to do with those of the next. */
+/* Blank node labels of one dump file have nothing to do with those of the next. Not while several
+ * threads take. */
 void slicer_next_file(struct slicer *slicer);
 /* A quad sink's function. LIMIT when the disk's share is used up. */
 enum status slicer_take(void *slicer, const struct quad *quad, struct reason *why);
 
+/* For threads: free each before slicer_group. */
+struct slicer_taker;
+struct slicer_taker *slicer_taker_new(struct slicer *slicer);
+/* Hands on what it holds. */
+enum status slicer_taker_free(struct slicer_taker *taker, struct reason *why);
+enum status slicer_taker_take(void *taker, const struct quad *quad, struct reason *why);
+
 struct sliced_document {
     struct slice uri;   /* of the document */
-    struct slice lines; /* canonical N-Triples, sorted, each once */
+    struct slice lines; /* canonical N-Triples, sorted by bytes, each once */
     uint64_t count;     /* of lines */
     bool cut;
 };

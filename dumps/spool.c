@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lz4.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,19 +11,18 @@
 #include "base/codec.h"
 #include "base/memory.h"
 
-enum { BLOCK_BYTES = 32 << 10, LENGTH_SIZE = 10, BLOCK_MAXIMUM = LZ4_MAX_INPUT_SIZE, HASTE = 4 };
+enum { LENGTH_SIZE = 10, RECORD_MAXIMUM = 1 << 30, HASTE = 4 };
 
 struct block {
-    char *memory; /* NULL: at offset in the part's file */
+    char *memory; /* NULL: at offset in the part's file, packed */
     uint64_t offset;
-    uint32_t packed, unpacked;
+    uint32_t size, packed;
 };
 
 struct part {
-    int descriptor; /* -1: no file yet */
+    pthread_mutex_t lock; /* of all that follows, while it is written to */
+    int descriptor;       /* -1: no file yet */
     uint64_t written, bytes;
-    char *open; /* the block that is being filled */
-    size_t held;
     struct block *blocks;
     size_t count, capacity;
 };
@@ -30,8 +30,19 @@ struct part {
 struct spool {
     struct spool_room *room;
     unsigned shift;
-    struct buf packed;
     struct part parts[SPOOL_PARTS];
+};
+
+/* A block that is being filled. */
+struct filling {
+    char *bytes;
+    size_t held;
+};
+
+struct spool_writer {
+    struct spool *spool;
+    struct buf packed;
+    struct filling fillings[SPOOL_PARTS];
 };
 
 struct spool *
@@ -40,9 +51,9 @@ spool_new(struct spool_room *room, unsigned level)
     struct spool *spool = memory_zero(1, sizeof *spool);
     spool->room = room;
     spool->shift = 56 - 8 * level;
-    buf_init(&spool->packed, SIZE_MAX / 2);
     for (size_t i = 0; i < SPOOL_PARTS; i++) {
         spool->parts[i].descriptor = -1;
+        pthread_mutex_init(&spool->parts[i].lock, NULL);
     }
     return spool;
 }
@@ -53,7 +64,7 @@ spool_forget(struct spool *spool, unsigned number)
     struct part *part = &spool->parts[number];
     for (size_t i = 0; i < part->count; i++) {
         if (part->blocks[i].memory != NULL) {
-            atomic_fetch_sub(&spool->room->memory_used, part->blocks[i].packed);
+            atomic_fetch_sub(&spool->room->memory_used, part->blocks[i].size);
             free(part->blocks[i].memory);
         }
     }
@@ -62,8 +73,9 @@ spool_forget(struct spool *spool, unsigned number)
     }
     atomic_fetch_sub(&spool->room->disk_used, part->written);
     free(part->blocks);
-    free(part->open);
-    *part = (struct part){.descriptor = -1};
+    part->blocks = NULL;
+    part->descriptor = -1;
+    part->written = part->bytes = part->count = part->capacity = 0;
 }
 
 void
@@ -72,8 +84,8 @@ spool_free(struct spool *spool)
     if (spool != NULL) {
         for (unsigned i = 0; i < SPOOL_PARTS; i++) {
             spool_forget(spool, i);
+            pthread_mutex_destroy(&spool->parts[i].lock);
         }
-        buf_release(&spool->packed);
         free(spool);
     }
 }
@@ -112,29 +124,77 @@ write_out(struct spool *spool, struct part *part, struct slice bytes, struct rea
     return STATUS_OK;
 }
 
-static enum status
-close_block(struct spool *spool, struct part *part, struct slice bytes, struct reason *why)
+struct spool_writer *
+spool_writer_new(struct spool *spool)
 {
-    buf_reset(&spool->packed);
-    const int bound = LZ4_compressBound((int)bytes.length);
-    const int packed = LZ4_compress_fast(bytes.at, buf_reserve(&spool->packed, (size_t)bound),
-                                         (int)bytes.length, bound, HASTE);
+    struct spool_writer *writer = memory_zero(1, sizeof *writer);
+    writer->spool = spool;
+    buf_init(&writer->packed, SIZE_MAX / 2);
+    return writer;
+}
+
+void
+spool_writer_free(struct spool_writer *writer)
+{
+    if (writer != NULL) {
+        for (size_t i = 0; i < SPOOL_PARTS; i++) {
+            free(writer->fillings[i].bytes);
+        }
+        buf_release(&writer->packed);
+        free(writer);
+    }
+}
+
+static void
+append_block(struct part *part, struct block block)
+{
     if (part->count == part->capacity) {
         part->capacity = part->capacity ? 2 * part->capacity : 16;
         part->blocks = memory_resize(part->blocks, part->capacity, sizeof *part->blocks);
     }
-    struct block *block = &part->blocks[part->count++];
-    *block = (struct block){.packed = (uint32_t)packed, .unpacked = (uint32_t)bytes.length};
-    part->bytes += bytes.length;
-    if (atomic_fetch_add(&spool->room->memory_used, block->packed) + block->packed <=
-        spool->room->memory) {
-        block->memory = memory_alloc(block->packed);
-        memcpy(block->memory, spool->packed.data, block->packed);
-        return STATUS_OK;
+    part->blocks[part->count++] = block;
+    part->bytes += block.size;
+}
+
+/* Packed, to the part's file. */
+static enum status
+put_out(struct spool_writer *writer, struct part *part, struct slice bytes, struct reason *why)
+{
+    buf_reset(&writer->packed);
+    const int bound = LZ4_compressBound((int)bytes.length);
+    const int packed = LZ4_compress_fast(bytes.at, buf_reserve(&writer->packed, (size_t)bound),
+                                         (int)bytes.length, bound, HASTE);
+    pthread_mutex_lock(&part->lock);
+    const struct block block = {
+        .offset = part->written, .size = (uint32_t)bytes.length, .packed = (uint32_t)packed};
+    const enum status status =
+        write_out(writer->spool, part, slice_of(writer->packed.data, block.packed), why);
+    if (status == STATUS_OK) {
+        append_block(part, block);
     }
-    atomic_fetch_sub(&spool->room->memory_used, block->packed);
-    block->offset = part->written;
-    return write_out(spool, part, slice_of(spool->packed.data, block->packed), why);
+    pthread_mutex_unlock(&part->lock);
+    return status;
+}
+
+/* The memory becomes the block's where there is room. */
+static enum status
+close_block(struct spool_writer *writer, struct part *part, struct filling *filling,
+            struct reason *why)
+{
+    struct spool_room *room = writer->spool->room;
+    const uint64_t size = filling->held;
+    enum status status = STATUS_OK;
+    if (atomic_fetch_add(&room->memory_used, size) + size <= room->memory) {
+        pthread_mutex_lock(&part->lock);
+        append_block(part, (struct block){.memory = filling->bytes, .size = (uint32_t)size});
+        pthread_mutex_unlock(&part->lock);
+        filling->bytes = NULL;
+    } else {
+        atomic_fetch_sub(&room->memory_used, size);
+        status = put_out(writer, part, slice_of(filling->bytes, filling->held), why);
+    }
+    filling->held = 0;
+    return status;
 }
 
 static size_t
@@ -148,54 +208,49 @@ put_length(char *at, size_t length)
     return n;
 }
 
-/* A record that is larger than a block is one by itself. */
-static enum status
-add_alone(struct spool *spool, struct part *part, struct slice record, struct reason *why)
-{
-    if (record.length > BLOCK_MAXIMUM - LENGTH_SIZE) {
-        return status_fail(why, STATUS_LIMIT, "a record of more than %d bytes", BLOCK_MAXIMUM);
-    }
-    char *bytes = memory_alloc(record.length + LENGTH_SIZE);
-    const size_t n = put_length(bytes, record.length);
-    memcpy(bytes + n, record.at, record.length);
-    const enum status status = close_block(spool, part, slice_of(bytes, n + record.length), why);
-    free(bytes);
-    return status;
-}
-
 enum status
-spool_add(struct spool *spool, uint64_t hash, struct slice record, struct reason *why)
+spool_make(struct spool_writer *writer, uint64_t hash, size_t length, char **at, struct reason *why)
 {
-    struct part *part = &spool->parts[(hash >> spool->shift) % SPOOL_PARTS];
-    if (part->held + record.length + LENGTH_SIZE > BLOCK_BYTES) {
-        if (part->held > 0) {
-            TRY(close_block(spool, part, slice_of(part->open, part->held), why));
-            part->held = 0;
-        }
-        if (record.length + LENGTH_SIZE > BLOCK_BYTES) {
-            return add_alone(spool, part, record, why);
-        }
+    const size_t block = writer->spool->room->block;
+    const size_t number = (hash >> writer->spool->shift) % SPOOL_PARTS;
+    struct filling *filling = &writer->fillings[number];
+    if (length > RECORD_MAXIMUM) {
+        return status_fail(why, STATUS_LIMIT, "a record of more than %d bytes", RECORD_MAXIMUM);
     }
-    if (part->open == NULL) {
-        part->open = memory_alloc(BLOCK_BYTES);
+    if (filling->held > 0 && filling->held + length + LENGTH_SIZE > block) {
+        TRY(close_block(writer, &writer->spool->parts[number], filling, why));
     }
-    part->held += put_length(part->open + part->held, record.length);
-    memcpy(part->open + part->held, record.at, record.length);
-    part->held += record.length;
+    if (length + LENGTH_SIZE > block) { /* a block by itself */
+        free(filling->bytes);
+        filling->bytes = memory_alloc(length + LENGTH_SIZE);
+    } else if (filling->bytes == NULL) {
+        filling->bytes = memory_alloc(block);
+    }
+    filling->held += put_length(filling->bytes + filling->held, length);
+    *at = filling->bytes + filling->held;
+    filling->held += length;
     return STATUS_OK;
 }
 
 enum status
-spool_flush(struct spool *spool, struct reason *why)
+spool_add(struct spool_writer *writer, uint64_t hash, struct slice record, struct reason *why)
+{
+    char *at;
+    TRY(spool_make(writer, hash, record.length, &at, why));
+    memcpy(at, record.at, record.length);
+    return STATUS_OK;
+}
+
+enum status
+spool_flush(struct spool_writer *writer, struct reason *why)
 {
     for (size_t i = 0; i < SPOOL_PARTS; i++) {
-        struct part *part = &spool->parts[i];
-        if (part->held > 0) {
-            TRY(close_block(spool, part, slice_of(part->open, part->held), why));
-            part->held = 0;
+        struct filling *filling = &writer->fillings[i];
+        if (filling->held > 0) {
+            TRY(close_block(writer, &writer->spool->parts[i], filling, why));
         }
-        free(part->open);
-        part->open = NULL;
+        free(filling->bytes);
+        filling->bytes = NULL;
     }
     return STATUS_OK;
 }
@@ -232,19 +287,20 @@ static enum status
 unpack(const struct spool *spool, const struct part *part, const struct block *block,
        struct buf *packed, struct buf *bytes, struct reason *why)
 {
-    const char *from = block->memory;
-    if (from == NULL) {
-        buf_reset(packed);
-        char *into = buf_reserve(packed, block->packed);
-        TRY(read_at(spool, part->descriptor, block->offset, into, block->packed, why));
-        from = into;
+    char *to = buf_reserve(bytes, block->size);
+    if (block->memory != NULL) {
+        memcpy(to, block->memory, block->size);
+        buf_commit(bytes, block->size);
+        return STATUS_OK;
     }
-    if (LZ4_decompress_safe(from, buf_reserve(bytes, block->unpacked), (int)block->packed,
-                            (int)block->unpacked) != (int)block->unpacked) {
+    buf_reset(packed);
+    char *from = buf_reserve(packed, block->packed);
+    TRY(read_at(spool, part->descriptor, block->offset, from, block->packed, why));
+    if (LZ4_decompress_safe(from, to, (int)block->packed, (int)block->size) != (int)block->size) {
         return status_fail(why, STATUS_CORRUPT, "a temporary file in %s was changed",
                            spool->room->folder);
     }
-    buf_commit(bytes, block->unpacked);
+    buf_commit(bytes, block->size);
     return STATUS_OK;
 }
 
@@ -258,7 +314,7 @@ spool_load(const struct spool *spool, unsigned number, struct buf *bytes, bool *
     size_t i = 0;
     buf_init(&packed, SIZE_MAX / 2);
     buf_reset(bytes);
-    for (; i < part->count && bytes->length + part->blocks[i].unpacked <= bytes->maximum &&
+    for (; i < part->count && bytes->length + part->blocks[i].size <= bytes->maximum &&
            status == STATUS_OK;
          i++) {
         status = unpack(spool, part, &part->blocks[i], &packed, bytes, why);

@@ -1,7 +1,7 @@
 /* Records spread over parts by a hash, so that they can be brought together part by part. They are
- * kept in blocks packed by LZ4, in memory as far as it goes, the rest in a nameless file for each
- * part, which vanishes with the process. Writing: one thread; parts that are not written to any
- * more may be read by several threads. */
+ * kept in blocks, in memory as far as it goes, the rest packed by LZ4 in a nameless file for each
+ * part, which vanishes with the process. Writing: several threads, each by a writer of its own;
+ * parts that are not written to any more may be read by several threads. */
 #ifndef DUMPS_SPOOL_H
 #define DUMPS_SPOOL_H
 
@@ -17,6 +17,7 @@ enum { SPOOL_PARTS = 256, SPOOL_LEVELS = 7 };
 struct spool_room {
     const char *folder;
     uint64_t memory, disk; /* bytes */
+    size_t block;          /* bytes of a block */
     _Atomic uint64_t memory_used, disk_used, disk_peak;
 };
 
@@ -25,10 +26,18 @@ struct spool;
 struct spool *spool_new(struct spool_room *room, unsigned level);
 void spool_free(struct spool *spool);
 
-/* LIMIT past the room, SYSTEM when a file cannot be made or written. */
-enum status spool_add(struct spool *spool, uint64_t hash, struct slice record, struct reason *why);
-/* After the last add. */
-enum status spool_flush(struct spool *spool, struct reason *why);
+/* Of one thread. Records of one writer keep their order within a part. Free before the spool. */
+struct spool_writer;
+struct spool_writer *spool_writer_new(struct spool *spool);
+void spool_writer_free(struct spool_writer *writer);
+/* Adds a record whose bytes are put to *at. LIMIT past the room, SYSTEM when a file cannot be made
+ * or written. */
+enum status spool_make(struct spool_writer *writer, uint64_t hash, size_t length, char **at,
+                       struct reason *why);
+enum status spool_add(struct spool_writer *writer, uint64_t hash, struct slice record,
+                      struct reason *why);
+/* After the last add of the writer. */
+enum status spool_flush(struct spool_writer *writer, struct reason *why);
 uint64_t spool_part_bytes(const struct spool *spool, unsigned part); /* unpacked */
 /* The part's first blocks, as many as the buffer's maximum takes; *whole: those were all. */
 enum status spool_load(const struct spool *spool, unsigned part, struct buf *bytes, bool *whole,

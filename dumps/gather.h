@@ -1,0 +1,32 @@
+/* Records of a spool brought together by their hashes, part by part, in bounded memory. A record
+ * begins with its u64 hash. A part that does not fit is spread over a spool of its own by the next
+ * byte of its hash. */
+#ifndef DUMPS_GATHER_H
+#define DUMPS_GATHER_H
+
+#include "dumps/spool.h"
+
+struct gathered {
+    uint64_t hash;
+    struct slice record; /* with the hash */
+};
+
+struct gather {
+    struct spool_room *room;
+    struct buf bytes;
+    struct gathered *records, *sorted;
+    uint32_t *ends; /* of buckets */
+    size_t count, capacity;
+};
+
+void gather_init(struct gather *gather, struct spool_room *room, uint64_t memory);
+void gather_release(struct gather *gather);
+
+/* What is done with records of one hash. cut: there may be more of them. */
+typedef enum status gather_group(void *context, const struct gathered *records, size_t count,
+                                 bool cut, struct reason *why);
+/* All groups of a part, which is forgotten. */
+enum status gather_part(struct gather *gather, struct spool *spool, unsigned part,
+                        gather_group *group, void *context, struct reason *why);
+
+#endif
