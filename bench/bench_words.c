@@ -294,7 +294,7 @@ bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint
                                                 .cache_bytes = UINT64_C(256) << 20,
                                                 .checkpoint_bytes = UINT64_C(256) << 20};
     must(environment_open(&environment, &options, &why), &why);
-    must(nodes_open(&nodes, environment, &gate, &why), &why);
+    must(nodes_open(&nodes, environment, &gate, 16 << 20, &why), &why);
     must(literals_open(&literals, environment, &gate, memory << 20, &why), &why);
     double cpu = cpu_seconds();
     load_ours(literals, c, stems);

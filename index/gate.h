@@ -1,54 +1,38 @@
 /* Keeps the writer and the readers of a partition apart while either is inside Berkeley DB.
  *
- * Many readers or one writer. Nobody holds the gate for long: a reader for a few blocks, the
- * writer for GATE_BLOCKS changed blocks, so that a large batch never keeps a query waiting for
- * more than about a millisecond. What a reader must not see of a batch half applied, snapshot.h
- * takes back. A waiting writer goes before new readers, and readers that wait while the writer
- * is inside are let in before it comes again.
+ * Many readers or one writer. Nobody holds the gate for long: a reader for a few blocks, the writer
+ * for GATE_BLOCKS changed blocks. What a reader must not see of a batch half applied, snapshot.h
+ * takes back.
+ *
+ * It is fair by phases (Brandenburg and Anderson, Reader-writer synchronization for shared-memory
+ * multiprocessor real-time systems, 2009): a writer that waits goes before readers that come later,
+ * and when it leaves, all readers that came meanwhile are inside at that instant, before it or
+ * another writer can come again. So a reader waits for one hold of the writer at most, and the
+ * writer for one of each reader. pthread's locks do not promise the former: a woken reader has to
+ * run to get in, and on a busy machine the writer was always back before it did.
  */
 #ifndef INDEX_GATE_H
 #define INDEX_GATE_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { GATE_BLOCKS = 16 };
 
 struct gate {
-    pthread_rwlock_t lock;
+    pthread_mutex_t mutex;
+    pthread_cond_t may_read, may_write;
+    unsigned reading;          /* inside */
+    unsigned readers, writers; /* waiting */
+    bool writing;              /* one is inside */
+    uint64_t phase;            /* grows when a writer leaves */
 };
 
-static inline void
-gate_init(struct gate *gate)
-{
-    pthread_rwlockattr_t attributes;
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&gate->lock, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-}
-
-static inline void
-gate_release(struct gate *gate)
-{
-    pthread_rwlock_destroy(&gate->lock);
-}
-
-static inline void
-gate_enter_reading(struct gate *gate)
-{
-    pthread_rwlock_rdlock(&gate->lock);
-}
-
-static inline void
-gate_enter_writing(struct gate *gate)
-{
-    pthread_rwlock_wrlock(&gate->lock);
-}
-
-static inline void
-gate_leave(struct gate *gate)
-{
-    pthread_rwlock_unlock(&gate->lock);
-}
+void gate_init(struct gate *gate);
+void gate_release(struct gate *gate);
+void gate_enter_reading(struct gate *gate);
+void gate_enter_writing(struct gate *gate);
+void gate_leave(struct gate *gate); /* either */
 
 #endif

@@ -28,7 +28,7 @@ struct wanted {
 
 enum status
 lexicon_open(struct lexicon **result, struct environment *environment, struct gate *gate,
-             size_t memory, struct reason *why)
+             size_t memory, size_t blocks, struct reason *why)
 {
     struct lexicon *lexicon = memory_zero(1, sizeof(*lexicon));
     lexicon->gate = gate;
@@ -37,7 +37,7 @@ lexicon_open(struct lexicon **result, struct environment *environment, struct ga
     term_set_init(&lexicon->old);
     enum status status = tree_open(&lexicon->terms, environment, "terms", why);
     if (status == STATUS_OK) {
-        status = nodes_open(&lexicon->nodes, environment, gate, why);
+        status = nodes_open(&lexicon->nodes, environment, gate, blocks, why);
     }
     if (status != STATUS_OK) {
         lexicon_close(lexicon);

@@ -11,9 +11,10 @@
 
 struct lexicon;
 
-/* memory: bytes for recent terms. */
+/* memory: bytes for recent terms of the writer; blocks: for blocks of terms that readers unpacked.
+ */
 enum status lexicon_open(struct lexicon **lexicon, struct environment *environment,
-                         struct gate *gate, size_t memory, struct reason *why);
+                         struct gate *gate, size_t memory, size_t blocks, struct reason *why);
 void lexicon_close(struct lexicon *lexicon);
 struct nodes *lexicon_nodes(struct lexicon *lexicon);
 

@@ -1,10 +1,12 @@
 #include "index/nodes.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "index/node_cache.h"
 #include "index/packing.h"
 #include "index/varint.h"
 
@@ -19,8 +21,6 @@ enum {
     TARGET_LEAST = 900,
     TARGET_MOST = 12000,
     HEADER_MOST = 1 + 4 * VARINT_MAXIMUM,
-    CACHE_SLOTS = 64,
-    UNPACKED_MOST = 64 << 20
 };
 
 struct nodes {
@@ -30,79 +30,9 @@ struct nodes {
     size_t target; /* raw bytes that lately packed into BLOCK_GOAL */
     struct packing *packing;
     ZSTD_DCtx *unpacker; /* the writer's */
+    struct node_cache *cache;
+    _Atomic uint64_t committed; /* numbers below it are stored for good */
 };
-
-/* A block unpacked. */
-struct node_block {
-    uint64_t first; /* 0: empty slot */
-    size_t count;
-    struct buf raw;
-    uint32_t *offsets;
-};
-
-/* ---- entries ---- */
-
-static void
-put_entry(struct buf *raw, const struct term *term)
-{
-    const enum oid_kind kind = oid_kind_of(term);
-    codec_put_u8(raw, (uint8_t)kind);
-    if (kind == OID_KIND_TYPED) {
-        codec_put_slice(raw, term->datatype);
-    } else if (kind == OID_KIND_LANGUAGE) {
-        codec_put_slice(raw, term->language);
-    }
-    codec_put_slice(raw, term->value);
-}
-
-static bool
-get_entry(struct codec_reader *reader, enum oid_kind *kind, struct term *term)
-{
-    *kind = (enum oid_kind)codec_get_u8(reader);
-    *term = (struct term){.kind = TERM_LITERAL};
-    switch (*kind) {
-    case OID_KIND_IRI:
-        term->kind = TERM_IRI;
-        break;
-    case OID_KIND_BLANK:
-        term->kind = TERM_BLANK;
-        break;
-    case OID_KIND_STRING:
-        break;
-    case OID_KIND_TYPED:
-        term->datatype = codec_get_slice(reader);
-        break;
-    case OID_KIND_LANGUAGE:
-        term->language = codec_get_slice(reader);
-        break;
-    default:
-        return false;
-    }
-    term->value = codec_get_slice(reader);
-    return !reader->bad;
-}
-
-/* ---- unpacking ---- */
-
-static enum status
-index_entries(struct node_block *block, struct reason *why)
-{
-    block->offsets = memory_resize(block->offsets, block->count, sizeof(*block->offsets));
-    struct codec_reader reader = codec_reader_of(buf_slice(&block->raw));
-    const uint8_t *start = reader.at;
-    for (size_t i = 0; i < block->count; i++) {
-        enum oid_kind kind;
-        struct term term;
-        block->offsets[i] = (uint32_t)(reader.at - start);
-        if (!get_entry(&reader, &kind, &term)) {
-            return status_fail(why, STATUS_CORRUPT, "term %llu is malformed",
-                               (unsigned long long)(block->first + i));
-        }
-    }
-    return codec_at_end(&reader) ? STATUS_OK
-                                 : status_fail(why, STATUS_CORRUPT, "bytes after term %llu",
-                                               (unsigned long long)(block->first + block->count));
-}
 
 static enum status
 unpack(const struct nodes *nodes, ZSTD_DCtx *unpacker, struct node_block *block,
@@ -115,7 +45,7 @@ unpack(const struct nodes *nodes, ZSTD_DCtx *unpacker, struct node_block *block,
     block->count = codec_get_varint(&reader);
     const uint64_t length = codec_get_varint(&reader);
     buf_reset(&block->raw);
-    char *target = reader.bad || length > UNPACKED_MOST || block->count > length
+    char *target = reader.bad || length > NODE_BLOCK_MOST || block->count > length
                        ? NULL
                        : buf_reserve(&block->raw, length + 1);
     const size_t rest = (size_t)(reader.end - reader.at);
@@ -133,21 +63,7 @@ unpack(const struct nodes *nodes, ZSTD_DCtx *unpacker, struct node_block *block,
         return status_fail(why, STATUS_CORRUPT, "a block of terms cannot be unpacked");
     }
     buf_commit(&block->raw, length);
-    return index_entries(block, why);
-}
-
-static void
-block_init(struct node_block *block)
-{
-    *block = (struct node_block){0};
-    buf_init(&block->raw, UNPACKED_MOST + 1);
-}
-
-static void
-block_release(struct node_block *block)
-{
-    buf_release(&block->raw);
-    free(block->offsets);
+    return node_block_index(block, why);
 }
 
 /* Reads the block that holds `number` (or the first after it; the last of all for 0). END when
@@ -188,7 +104,7 @@ fetch(struct nodes *nodes, ZSTD_DCtx *unpacker, uint64_t number, struct node_blo
 /* ---- opening ---- */
 
 enum status
-nodes_open(struct nodes **result, struct environment *environment, struct gate *gate,
+nodes_open(struct nodes **result, struct environment *environment, struct gate *gate, size_t memory,
            struct reason *why)
 {
     *result = NULL;
@@ -196,6 +112,7 @@ nodes_open(struct nodes **result, struct environment *environment, struct gate *
     nodes->gate = gate;
     nodes->target = FIRST_TARGET;
     nodes->unpacker = ZSTD_createDCtx();
+    nodes->cache = node_cache_new(memory);
     enum status status = tree_open(&nodes->tree, environment, "nodes", why);
     if (status == STATUS_OK) {
         status = packing_open(&nodes->packing, environment, why);
@@ -207,6 +124,7 @@ nodes_open(struct nodes **result, struct environment *environment, struct gate *
         nodes_close(nodes);
         return status;
     }
+    nodes_committed(nodes);
     *result = nodes;
     return STATUS_OK;
 }
@@ -218,6 +136,7 @@ nodes_close(struct nodes *nodes)
         tree_close(nodes->tree);
         packing_close(nodes->packing);
         ZSTD_freeDCtx(nodes->unpacker);
+        node_cache_free(nodes->cache);
         free(nodes);
     }
 }
@@ -227,11 +146,17 @@ nodes_reload(struct nodes *nodes, struct reason *why)
 {
     struct node_block last;
     TRY(packing_reload(nodes->packing, why));
-    block_init(&last);
+    node_block_init(&last);
     const enum status status = fetch(nodes, nodes->unpacker, 0, &last, why);
     nodes->next = status == STATUS_OK ? last.first + last.count : 1;
-    block_release(&last);
+    node_block_release(&last);
     return status == STATUS_END ? STATUS_OK : status;
+}
+
+void
+nodes_committed(struct nodes *nodes)
+{
+    atomic_store(&nodes->committed, nodes->next);
 }
 
 uint64_t
@@ -255,7 +180,7 @@ struct appending {
 static void
 add_waiting(struct appending *a, const struct term *term)
 {
-    put_entry(&a->raw, term);
+    node_block_put(&a->raw, term);
     if (a->count == a->capacity) {
         a->capacity = a->capacity ? 2 * a->capacity : 256;
         a->ends = memory_resize(a->ends, a->capacity, sizeof(*a->ends));
@@ -334,7 +259,7 @@ static enum status
 take_last(struct appending *a, struct reason *why)
 {
     struct node_block last;
-    block_init(&last);
+    node_block_init(&last);
     enum status status = fetch(a->nodes, a->nodes->unpacker, 0, &last, why);
     if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
         uint8_t key[KEY_SIZE];
@@ -346,11 +271,11 @@ take_last(struct appending *a, struct reason *why)
         for (size_t i = 0; i < last.count; i++) {
             enum oid_kind kind;
             struct term term;
-            (void)get_entry(&reader, &kind, &term);
+            (void)node_block_get(&reader, &kind, &term);
             add_waiting(a, &term);
         }
     }
-    block_release(&last);
+    node_block_release(&last);
     return status == STATUS_END ? STATUS_OK : status;
 }
 
@@ -372,7 +297,7 @@ train(struct nodes *nodes, nodes_term_at *term_at, void *context, size_t count)
     for (size_t i = 0; i < runs && samples.length < PACKING_SAMPLE_BYTES; i++) {
         const size_t from = i * 7919 % runs * RUN, before = samples.length;
         for (size_t k = 0; k < RUN && samples.length - before < TARGET_MOST; k++) {
-            put_entry(&samples, term_at(context, from + k));
+            node_block_put(&samples, term_at(context, from + k));
         }
         sizes[n++] = samples.length - before;
     }
@@ -426,9 +351,7 @@ nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at
 struct nodes_reader {
     struct nodes *nodes;
     ZSTD_DCtx *unpacker;
-    struct node_block slots[CACHE_SLOTS];
-    uint64_t used[CACHE_SLOTS]; /* when last */
-    uint64_t clock;
+    struct node_block own; /* the latest that is not for the cache */
 };
 
 struct nodes_reader *
@@ -437,9 +360,7 @@ nodes_reader_new(struct nodes *nodes)
     struct nodes_reader *reader = memory_zero(1, sizeof(*reader));
     reader->nodes = nodes;
     reader->unpacker = ZSTD_createDCtx();
-    for (size_t i = 0; i < CACHE_SLOTS; i++) {
-        block_init(&reader->slots[i]);
-    }
+    node_block_init(&reader->own);
     return reader;
 }
 
@@ -447,45 +368,53 @@ void
 nodes_reader_free(struct nodes_reader *reader)
 {
     if (reader != NULL) {
-        for (size_t i = 0; i < CACHE_SLOTS; i++) {
-            block_release(&reader->slots[i]);
-        }
+        node_block_release(&reader->own);
         ZSTD_freeDCtx(reader->unpacker);
         free(reader);
     }
 }
 
+/* The block that has the number, from the tree. */
 static enum status
-block_of(struct nodes_reader *reader, uint64_t number, struct node_block **block,
-         struct reason *why)
+fetch_own(struct nodes_reader *reader, uint64_t number, struct reason *why)
 {
-    size_t oldest = 0;
-    for (size_t i = 0; i < CACHE_SLOTS; i++) {
-        struct node_block *slot = &reader->slots[i];
-        if (slot->first != 0 && number - slot->first < slot->count) {
-            reader->used[i] = ++reader->clock;
-            *block = slot;
-            return STATUS_OK;
-        }
-        oldest = reader->used[i] < reader->used[oldest] ? i : oldest;
-    }
-    *block = &reader->slots[oldest];
-    (*block)->first = 0;
+    struct node_block *own = &reader->own;
+    own->first = 0;
     gate_enter_reading(reader->nodes->gate);
-    const enum status status = fetch(reader->nodes, reader->unpacker, number, *block, why);
+    const enum status status = fetch(reader->nodes, reader->unpacker, number, own, why);
     gate_leave(reader->nodes->gate);
-    if (status == STATUS_END ||
-        (status == STATUS_OK &&
-         (number < (*block)->first || number - (*block)->first >= (*block)->count))) {
+    if (status == STATUS_END || (status == STATUS_OK && !node_block_has(own, number))) {
+        own->first = 0;
         return status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
                            (unsigned long long)number);
     }
-    if (status == STATUS_OK) {
-        reader->used[oldest] = ++reader->clock;
-    } else {
-        (*block)->first = 0;
+    if (status != STATUS_OK) {
+        own->first = 0;
     }
     return status;
+}
+
+static enum status
+resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct term *term,
+               struct reason *why)
+{
+    const uint64_t number = oid_number(id);
+    struct nodes *nodes = reader->nodes;
+    struct node_block *own = &reader->own;
+    if (!node_block_has(own, number)) {
+        const enum status status =
+            node_cache_find(nodes->cache, number, oid_kind(id), arena, term, why);
+        if (status != STATUS_NOT_FOUND) {
+            return status;
+        }
+        TRY(fetch_own(reader, number, why));
+    }
+    TRY(node_block_copy(own, number, oid_kind(id), arena, term, why));
+    /* What a transaction that is under way has added may yet be taken back. */
+    if (own->first + own->count <= atomic_load(&nodes->committed)) {
+        node_cache_put(nodes->cache, number, own);
+    }
+    return STATUS_OK;
 }
 
 enum status
@@ -494,23 +423,11 @@ nodes_resolve(struct nodes_reader *reader, oid id, struct arena *arena, struct t
 {
     struct term found;
     char text[OID_INLINE_TEXT];
-    if (!oid_is_stored(id)) {
-        if (!oid_inline_term(id, text, &found)) {
-            return status_fail(why, STATUS_CORRUPT, "%llx is no identifier",
-                               (unsigned long long)id);
-        }
-    } else {
-        const uint64_t number = oid_number(id);
-        struct node_block *block;
-        TRY(block_of(reader, number, &block, why));
-        struct slice raw = buf_slice(&block->raw);
-        const uint32_t offset = block->offsets[number - block->first];
-        struct codec_reader bytes = codec_reader_of(slice_of(raw.at + offset, raw.length - offset));
-        enum oid_kind kind;
-        if (!get_entry(&bytes, &kind, &found) || kind != oid_kind(id)) {
-            return status_fail(why, STATUS_CORRUPT, "term %llu is of another kind",
-                               (unsigned long long)number);
-        }
+    if (oid_is_stored(id)) {
+        return resolve_stored(reader, id, arena, term, why);
+    }
+    if (!oid_inline_term(id, text, &found)) {
+        return status_fail(why, STATUS_CORRUPT, "%llx is no identifier", (unsigned long long)id);
     }
     return term_copy(arena, &found, term)
                ? STATUS_OK
@@ -524,7 +441,7 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
 {
     struct node_block block;
     ZSTD_DCtx *unpacker = ZSTD_createDCtx();
-    block_init(&block);
+    node_block_init(&block);
     enum status status = STATUS_OK;
     uint64_t number = first > 0 ? first : 1;
     while (status == STATUS_OK) {
@@ -539,7 +456,7 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
         for (size_t i = 0; i < block.count && status == STATUS_OK; i++) {
             enum oid_kind kind;
             struct term term;
-            (void)get_entry(&reader, &kind, &term);
+            (void)node_block_get(&reader, &kind, &term);
             if (block.first + i >= number) {
                 status = visit(context, oid_stored(block.first + i, kind), &term, why);
             }
@@ -547,6 +464,6 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
         number = block.first + block.count;
     }
     ZSTD_freeDCtx(unpacker);
-    block_release(&block);
+    node_block_release(&block);
     return status == STATUS_END ? STATUS_OK : status;
 }

@@ -1,8 +1,8 @@
 /* Number of a term -> the term. Terms get their numbers in order and are never changed, so this
  * tree only grows at its end: blocks of a few KiB of terms, compressed. FORMAT.md, "Node blocks".
  *
- * A nodes_reader remembers blocks that it has unpacked; one thread per reader. Readers enter the
- * gate themselves. */
+ * Blocks that readers have unpacked are remembered for all of them (node_cache.h); one thread per
+ * reader. Readers enter the gate themselves. */
 #ifndef INDEX_NODES_H
 #define INDEX_NODES_H
 
@@ -13,12 +13,15 @@
 
 struct nodes;
 
+/* memory: bytes for blocks that readers have unpacked. */
 enum status nodes_open(struct nodes **nodes, struct environment *environment, struct gate *gate,
-                       struct reason *why);
+                       size_t memory, struct reason *why);
 void nodes_close(struct nodes *nodes);
 /* The number the next term will get: 1 for an empty index. */
 uint64_t nodes_next(const struct nodes *nodes);
 
+/* What was appended so far is stored for good. The writer's thread. */
+void nodes_committed(struct nodes *nodes);
 /* After a transaction was aborted. */
 enum status nodes_reload(struct nodes *nodes, struct reason *why);
 

@@ -8,6 +8,8 @@ const struct opt index_options[] = {
      "Memory for pages of the index, per partition."},
     {"index.term_memory", OPT_SIZE, "64M", 1 << 20, 1e12, NULL,
      "Memory for recently used terms, which are then not looked up when a batch is written."},
+    {"index.block_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
+     "Memory for blocks of terms that queries have unpacked, per partition."},
     {"index.words_memory", OPT_SIZE, "64M", 1 << 20, 1e12, NULL,
      "Memory for the words of new literals, found from there until they are written. After a crash "
      "they are read from the lexicon again. More makes writing many literals cheaper."},
@@ -85,6 +87,7 @@ partition_options_from(struct partition_options *options, const char *folder,
     partition_options_default(options, folder);
     options->cache_bytes = (uint64_t)opt_integer(set, "index.cache");
     options->term_memory = (uint64_t)opt_integer(set, "index.term_memory");
+    options->block_memory = (uint64_t)opt_integer(set, "index.block_memory");
     options->words_memory = (uint64_t)opt_integer(set, "index.words_memory");
     options->snapshot_memory = (uint64_t)opt_integer(set, "index.snapshot_memory");
     options->checkpoint_bytes = (uint64_t)opt_integer(set, "index.checkpoint");

@@ -15,6 +15,7 @@ partition_options_default(struct partition_options *options, const char *folder)
     *options = (struct partition_options){.folder = folder,
                                           .cache_bytes = (uint64_t)256 * MEBIBYTE,
                                           .term_memory = (uint64_t)64 * MEBIBYTE,
+                                          .block_memory = (uint64_t)64 * MEBIBYTE,
                                           .words_memory = (uint64_t)64 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
@@ -132,6 +133,7 @@ keeper(void *argument)
 void
 partition_committed(struct partition *partition, const struct totals *totals)
 {
+    nodes_committed(lexicon_nodes(partition->lexicon));
     pthread_mutex_lock(&partition->mutex);
     partition->totals = *totals;
     partition->checkpoint_due = true;
@@ -218,7 +220,7 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(tree_open(&partition->documents, partition->environment, "documents", why));
     TRY(quads_open(&partition->quads, partition->environment, &partition->gate, why));
     TRY(lexicon_open(&partition->lexicon, partition->environment, &partition->gate,
-                     options->term_memory, why));
+                     options->term_memory, options->block_memory, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
     TRY(literals_open(&partition->literals, partition->environment, &partition->gate,
                       options->words_memory, why));

@@ -23,7 +23,7 @@ struct patch_queue {
 struct patching {
     struct patch_queue *queue;
     struct partition *partition;
-    size_t memory; /* of one batch */
+    size_t memory;                   /* of one batch */
     struct partition_reader *reader; /* of patch_clear_all */
     struct index_batch *batch;
     struct patch *patch;
