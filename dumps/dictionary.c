@@ -77,7 +77,7 @@ add(struct dictionary *dictionary, uint64_t hash, struct slice text)
     if (there != NULL) {
         number = there->number;
     } else if (dictionary->count < ENTRIES) {
-        struct entry *entry = memory_alloc(sizeof *entry + text.length);
+        struct entry *entry = memory_zero(1, sizeof *entry + text.length + DICTIONARY_SLACK);
         number = ++dictionary->count;
         entry->hash = hash;
         entry->number = number;
@@ -221,15 +221,25 @@ get_number(struct unpacking *unpacking, uint64_t *value)
     return false;
 }
 
+/* By whole pieces, since most are short: what is too much is overwritten. */
+static inline char *
+copy(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, DICTIONARY_SLACK);
+    if (length > DICTIONARY_SLACK) {
+        memcpy(to + DICTIONARY_SLACK, from + DICTIONARY_SLACK, length - DICTIONARY_SLACK);
+    }
+    return to + length;
+}
+
 static bool
 get_text(struct unpacking *unpacking, size_t length)
 {
     if (length > (size_t)(unpacking->end - unpacking->at)) {
         return false;
     }
-    memcpy(unpacking->to, unpacking->at, length);
+    unpacking->to = copy(unpacking->to, unpacking->at, length);
     unpacking->at += length;
-    unpacking->to += length;
     return true;
 }
 
@@ -255,8 +265,7 @@ unpack_term(const struct dictionary *dictionary, struct unpacking *unpacking, bo
         return false;
     }
     *unpacking->to++ = '<';
-    memcpy(unpacking->to, entry->text, entry->length);
-    unpacking->to += entry->length;
+    unpacking->to = copy(unpacking->to, entry->text, entry->length);
     if (!get_text(unpacking, length)) {
         return false;
     }
@@ -268,7 +277,8 @@ bool
 dictionary_unpack(const struct dictionary *dictionary, struct slice packed, struct buf *lines,
                   struct unpacked *unpacked)
 {
-    char *start = buf_reserve(lines, packed.length + (size_t)3 * (TEXT_MAXIMUM + 3));
+    char *start =
+        buf_reserve(lines, packed.length + (size_t)3 * (TEXT_MAXIMUM + 3) + DICTIONARY_SLACK);
     struct unpacking unpacking = {packed.at, packed.at + packed.length, start};
     if (start == NULL || !unpack_term(dictionary, &unpacking, false)) {
         return false;

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "rdf/term.h"
 
+enum { DICTIONARY_SLACK = 32 };
+
 struct dictionary;
 struct dictionary *dictionary_new(void);
 void dictionary_free(struct dictionary *dictionary);
@@ -17,7 +19,8 @@ bool dictionary_pack(struct dictionary *dictionary, const struct quad *triple, s
 struct triple_line;
 bool dictionary_pack_line(struct dictionary *dictionary, const struct triple_line *line,
                           struct buf *packed);
-/* Appends the line in canonical N-Triples; lengths of its subject and object tell where these are.
+/* Behind packed, DICTIONARY_SLACK bytes may be read, of whatever content.
+ * Appends the line in canonical N-Triples; lengths of its subject and object tell where these are.
  * false: this is no packed triple. */
 struct unpacked {
     size_t subject, object, line; /* lengths; the object stands before the last three bytes */

@@ -72,7 +72,8 @@ static enum status
 load_part(struct gather *gather, const struct spool *spool, unsigned part, unsigned level,
           bool *whole, struct reason *why)
 {
-    TRY(spool_load(spool, part, &gather->bytes, whole, why));
+    TRY(spool_load(spool, part, &gather->bytes, gather->most, whole, why));
+    buf_reserve(&gather->bytes, GATHER_SLACK);
     struct slice rest = buf_slice(&gather->bytes), record;
     gather->count = 0;
     while (spool_next(&rest, &record)) {
@@ -129,7 +130,7 @@ walk_level(struct gather *gather, struct spool *spool, unsigned part, unsigned l
            gather_group *group, void *context, struct reason *why)
 {
     bool whole = true;
-    if (spool_part_bytes(spool, part) > gather->bytes.maximum && level + 1 < SPOOL_LEVELS) {
+    if (spool_part_bytes(spool, part) > gather->most && level + 1 < SPOOL_LEVELS) {
         return walk_respread(gather, spool, part, level + 1, group, context, why);
     }
     TRY(load_part(gather, spool, part, level, &whole, why));
@@ -155,7 +156,8 @@ gather_init(struct gather *gather, struct spool_room *room, uint64_t memory)
 {
     *gather = (struct gather){.room = room};
     gather->ends = memory_alloc(((1 << BUCKET_BITS) + 1) * sizeof *gather->ends);
-    buf_init(&gather->bytes, (size_t)memory);
+    gather->most = (size_t)memory;
+    buf_init(&gather->bytes, SIZE_MAX / 2);
 }
 
 void

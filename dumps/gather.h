@@ -6,14 +6,17 @@
 
 #include "dumps/spool.h"
 
+enum { GATHER_SLACK = 64 };
+
 struct gathered {
     uint64_t hash;
-    struct slice record; /* with the hash */
+    struct slice record; /* with the hash; GATHER_SLACK bytes behind it may be read */
 };
 
 struct gather {
     struct spool_room *room;
     struct buf bytes;
+    size_t most; /* of them */
     struct gathered *records, *sorted;
     uint32_t *ends; /* of buckets */
     size_t count, capacity;

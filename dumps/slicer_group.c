@@ -1,4 +1,5 @@
 /* The second half of slicing: documents brought together part by part, by several threads. */
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "base/memory.h"
 #include "dumps/slicer_private.h"
 
-enum { HASH_SIZE = 8, INSERTION_MAXIMUM = 16 };
+enum { HASH_SIZE = 8, INSERTION_MAXIMUM = 48 };
 
 struct grouping {
     struct slicer *slicer;
@@ -21,9 +22,15 @@ struct grouping {
 
 /* A line, and which document it is of. */
 struct member {
-    uint64_t order; /* eight bytes of the line, behind what all lines have in common */
     struct slice line, document;
-    uint64_t condition;
+    uint64_t condition; /* hash of the line that must be there, too; 0: none */
+    size_t offset;      /* of the document in the line */
+};
+
+/* A line's place in the order: eight bytes, behind what all lines have in common. */
+struct place {
+    uint64_t order;
+    const struct member *member;
 };
 
 struct grouper {
@@ -32,6 +39,7 @@ struct grouper {
     pthread_t id;
     struct gather gather;
     struct member *members;
+    struct place *places;
     size_t capacity;
     struct buf unpacked, lines;
 };
@@ -71,9 +79,9 @@ read_member(struct grouper *grouper, struct slice record, struct member *member)
         return false;
     }
     member->line.length = unpacked.line;
-    if (place != DOCUMENT_WRITTEN) { /* without brackets; at: where in the line */
+    if (place != DOCUMENT_WRITTEN) { /* without brackets */
         const bool subject = place == DOCUMENT_OF_SUBJECT;
-        member->order = subject ? 1 : unpacked.line - strlen(" .\n") - unpacked.object + 1;
+        member->offset = subject ? 1 : unpacked.line - strlen(" .\n") - unpacked.object + 1;
         member->document.length = (subject ? unpacked.subject : unpacked.object) - 2;
     }
     return true;
@@ -87,6 +95,8 @@ read_members(struct grouper *grouper, const struct gathered *records, size_t cou
         grouper->capacity = 2 * count;
         grouper->members =
             memory_resize(grouper->members, grouper->capacity, sizeof *grouper->members);
+        grouper->places =
+            memory_resize(grouper->places, 2 * grouper->capacity, sizeof *grouper->places);
     }
     buf_reset(&grouper->unpacked);
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +109,7 @@ read_members(struct grouper *grouper, const struct gathered *records, size_t cou
         struct member *member = &grouper->members[i];
         member->line.at = at;
         if (member->document.at == NULL) {
-            member->document.at = at + member->order;
+            member->document.at = at + member->offset;
             member->document = slice_key(member->document);
         }
         at += member->line.length;
@@ -110,61 +120,109 @@ read_members(struct grouper *grouper, const struct gathered *records, size_t cou
 /* ---- order ---- */
 
 static int
-compare_members(const void *a, const void *b)
-{
-    const struct member *left = a, *right = b;
-    if (left->order != right->order) {
-        return left->order < right->order ? -1 : 1;
-    }
-    const int lines = slice_compare(left->line, right->line);
-    /* Without a condition first: it makes the others needless. */
-    return lines != 0 ? lines
-                      : (left->condition > right->condition) - (left->condition < right->condition);
-}
-
-static int
 compare_documents(const void *a, const void *b)
 {
     const struct member *left = a, *right = b;
-    const int order = slice_compare(left->document, right->document);
-    return order != 0 ? order : compare_members(a, b);
+    return slice_compare(left->document, right->document);
+}
+
+static int
+compare_conditions(const void *a, const void *b)
+{
+    const uint64_t left = ((const struct place *)a)->member->condition;
+    const uint64_t right = ((const struct place *)b)->member->condition;
+    return (left > right) - (left < right);
 }
 
 static size_t
-common_length(struct slice a, struct slice b, size_t most)
+common_length(const struct place *places, size_t count, size_t from)
 {
-    size_t length = 0;
-    while (length < most && length < b.length && a.at[length] == b.at[length]) {
-        length++;
+    const struct slice first = places->member->line;
+    size_t common = first.length;
+    for (size_t i = 1; i < count; i++) {
+        const struct slice line = places[i].member->line;
+        size_t length = from;
+        while (length < common && line.at[length] == first.at[length]) {
+            length++; /* a line's last byte is nowhere else in one */
+        }
+        common = length;
     }
-    return length;
+    return common;
+}
+
+/* Byte by byte from the last; bytes that are the same in all cost nothing. */
+static void
+sort_radix(struct place *places, size_t count, struct place *spare)
+{
+    struct place *from = places, *to = spare;
+    uint64_t varying = 0;
+    for (size_t i = 1; i < count; i++) {
+        varying |= places[i].order ^ places->order;
+    }
+    for (unsigned shift = 0; shift < 8 * sizeof places->order; shift += 8) {
+        size_t ends[(1 << 8) + 1] = {0};
+        if ((varying >> shift & 0xff) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            ends[(from[i].order >> shift & 0xff) + 1]++;
+        }
+        for (size_t i = 0; i < 1 << 8; i++) {
+            ends[i + 1] += ends[i];
+        }
+        for (size_t i = 0; i < count; i++) {
+            to[ends[from[i].order >> shift & 0xff]++] = from[i];
+        }
+        struct place *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != places) {
+        memcpy(places, from, count * sizeof *places);
+    }
 }
 
 static void
-sort_members(struct member *members, size_t count)
+sort_by_order(struct place *places, size_t count, struct place *spare)
 {
-    size_t common = members->line.length;
-    for (size_t i = 1; i < count; i++) {
-        common = common_length(members->line, members[i].line, common);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct slice line = members[i].line;
-        uint64_t order = 0;
-        const size_t left = line.length - common;
-        memcpy(&order, line.at + common, left < sizeof order ? left : sizeof order);
-        members[i].order = __builtin_bswap64(order);
-    }
     if (count > INSERTION_MAXIMUM) {
-        qsort(members, count, sizeof *members, compare_members);
+        sort_radix(places, count, spare);
         return;
     }
     for (size_t i = 1; i < count; i++) {
-        const struct member member = members[i];
+        const struct place place = places[i];
         size_t at = i;
-        for (; at > 0 && compare_members(&members[at - 1], &member) > 0; at--) {
-            members[at] = members[at - 1];
+        for (; at > 0 && places[at - 1].order > place.order; at--) {
+            places[at] = places[at - 1];
         }
-        members[at] = member;
+        places[at] = place;
+    }
+}
+
+/* By lines, whose first `from` bytes are known to be equal; equal lines by condition: none comes
+ * first, since it makes the others needless. Each call goes on by eight bytes at least. */
+static void
+sort_lines(struct place *places, size_t count, size_t from, struct place *spare)
+{
+    const size_t common = common_length(places, count, from);
+    if (common == places->member->line.length) {
+        qsort(places, count, sizeof *places, compare_conditions);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct slice line = places[i].member->line;
+        const size_t left = line.length - common;
+        uint64_t order = 0;
+        memcpy(&order, line.at + common, left < sizeof order ? left : sizeof order);
+        places[i].order = be64toh(order);
+    }
+    sort_by_order(places, count, spare);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && places[end].order == places[i].order; end++) {
+        }
+        if (end - i > 1) {
+            sort_lines(&places[i], end - i, common, spare);
+        }
     }
 }
 
@@ -181,34 +239,51 @@ condition_holds(const struct member *members, size_t count, uint64_t condition)
     return false;
 }
 
-/* All lines of one document. */
-static enum status
-give_document(struct grouper *grouper, struct member *members, size_t count, bool cut,
-              struct reason *why)
+/* The lines, in order, into document; each once. */
+static void
+join_lines(struct grouper *grouper, const struct member *members, size_t count,
+           struct sliced_document *document)
 {
-    struct grouping *grouping = grouper->grouping;
-    struct slicer *slicer = grouping->slicer;
-    struct sliced_document document = {.uri = members->document, .cut = cut};
+    struct place *places = grouper->places;
     struct slice last = {0};
-    sort_members(members, count);
+    for (size_t i = 0; i < count; i++) {
+        places[i].member = &members[i];
+    }
+    sort_lines(places, count, 0, places + count);
     buf_reset(&grouper->lines);
     for (size_t i = 0; i < count; i++) {
-        const struct member *member = &members[i];
+        const struct member *member = places[i].member;
         if (slice_equal(member->line, last) ||
             (member->condition != 0 && !condition_holds(members, count, member->condition))) {
             continue;
         }
         if (buf_append_slice(&grouper->lines, member->line) != STATUS_OK) {
-            document.cut = true;
+            document->cut = true;
             break;
         }
         last = member->line;
-        document.count++;
+        document->count++;
+    }
+    document->lines = buf_slice(&grouper->lines);
+}
+
+/* All lines of one document. */
+static enum status
+give_document(struct grouper *grouper, const struct member *members, size_t count, bool cut,
+              struct reason *why)
+{
+    struct grouping *grouping = grouper->grouping;
+    struct slicer *slicer = grouping->slicer;
+    struct sliced_document document = {.uri = members->document, .cut = cut};
+    if (count == 1 && members->condition == 0 && members->line.length <= grouper->lines.maximum) {
+        document.lines = members->line;
+        document.count = 1;
+    } else {
+        join_lines(grouper, members, count, &document);
     }
     if (document.count == 0 && !document.cut) {
         return STATUS_OK; /* nothing but conditions that do not hold */
     }
-    document.lines = buf_slice(&grouper->lines);
     slicer->documents++;
     slicer->lines += document.count;
     slicer->cut += document.cut ? 1 : 0;
@@ -294,6 +369,7 @@ group_all(struct slicer *slicer, slicer_visit *visit, void *context, struct reas
     for (unsigned i = 0; i < threads; i++) {
         gather_release(&groupers[i].gather);
         free(groupers[i].members);
+        free(groupers[i].places);
         buf_release(&groupers[i].unpacked);
         buf_release(&groupers[i].lines);
     }

@@ -305,7 +305,7 @@ unpack(const struct spool *spool, const struct part *part, const struct block *b
 }
 
 enum status
-spool_load(const struct spool *spool, unsigned number, struct buf *bytes, bool *whole,
+spool_load(const struct spool *spool, unsigned number, struct buf *bytes, size_t most, bool *whole,
            struct reason *why)
 {
     const struct part *part = &spool->parts[number];
@@ -314,8 +314,7 @@ spool_load(const struct spool *spool, unsigned number, struct buf *bytes, bool *
     size_t i = 0;
     buf_init(&packed, SIZE_MAX / 2);
     buf_reset(bytes);
-    for (; i < part->count && bytes->length + part->blocks[i].size <= bytes->maximum &&
-           status == STATUS_OK;
+    for (; i < part->count && bytes->length + part->blocks[i].size <= most && status == STATUS_OK;
          i++) {
         status = unpack(spool, part, &part->blocks[i], &packed, bytes, why);
     }

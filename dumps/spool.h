@@ -39,9 +39,9 @@ enum status spool_add(struct spool_writer *writer, uint64_t hash, struct slice r
 /* After the last add of the writer. */
 enum status spool_flush(struct spool_writer *writer, struct reason *why);
 uint64_t spool_part_bytes(const struct spool *spool, unsigned part); /* unpacked */
-/* The part's first blocks, as many as the buffer's maximum takes; *whole: those were all. */
-enum status spool_load(const struct spool *spool, unsigned part, struct buf *bytes, bool *whole,
-                       struct reason *why);
+/* The part's first blocks, as many as are `most` bytes; *whole: those were all. */
+enum status spool_load(const struct spool *spool, unsigned part, struct buf *bytes, size_t most,
+                       bool *whole, struct reason *why);
 /* Calls out every record of a part, in order. */
 typedef enum status spool_visit(void *context, struct slice record, struct reason *why);
 enum status spool_walk(struct spool *spool, unsigned part, spool_visit *visit, void *context,
