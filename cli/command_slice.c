@@ -148,10 +148,9 @@ store_documents(struct slicer *slicer, const struct slice_flags *flags, unsigned
 }
 
 static enum status
-read_files(struct slicer *slicer, const struct slice_flags *flags, char **paths, int n,
-           struct reason *why)
+read_files(const struct slice_flags *flags, struct slicer *slicer, const struct quad_sink *sinks,
+           unsigned threads, char **paths, int n, struct reason *why)
 {
-    const struct quad_sink sink = {slicer_take, slicer};
     uint64_t problems = 0;
     enum status status = STATUS_OK;
     for (int i = 0; i < n && status == STATUS_OK; i++) {
@@ -159,14 +158,37 @@ read_files(struct slicer *slicer, const struct slice_flags *flags, char **paths,
             .path = paths[i],
             .format = flags->format != NULL ? rdf_format_of_name(slice_string(flags->format))
                                             : RDF_FORMAT_NONE,
-            .lenient = flags->lenient};
+            .lenient = flags->lenient,
+            .sinks = sinks,
+            .threads = threads};
         slicer_next_file(slicer);
-        status = import_read(&source, &sink, &problems, why);
+        status = import_read(&source, sinks, &problems, why);
     }
     if (problems > 0) {
         fprintf(stderr, "quadrille slice: %llu statements were malformed and left out\n",
                 (unsigned long long)problems);
     }
+    return status;
+}
+
+/* Each thread takes by itself. */
+static enum status
+take_files(const struct slice_flags *flags, struct slicer *slicer, unsigned threads, char **paths,
+           int n, struct reason *why)
+{
+    struct slicer_taker **takers = memory_zero(threads, sizeof(struct slicer_taker *));
+    struct quad_sink *sinks = memory_zero(threads, sizeof *sinks);
+    for (unsigned i = 0; i < threads; i++) {
+        takers[i] = slicer_taker_new(slicer);
+        sinks[i] = (struct quad_sink){slicer_taker_take, takers[i]};
+    }
+    enum status status = read_files(flags, slicer, sinks, threads, paths, n, why);
+    for (unsigned i = 0; i < threads; i++) {
+        const enum status freed = slicer_taker_free(takers[i], status == STATUS_OK ? why : NULL);
+        status = status != STATUS_OK ? status : freed;
+    }
+    free(takers);
+    free(sinks);
     return status;
 }
 
@@ -223,7 +245,7 @@ slice_files(const struct slice_flags *flags, char **paths, int n, struct reason 
     options.disk = (uint64_t)flags->disk << MEBIBYTE_SHIFT;
     options.threads = flags->threads > 0 ? (unsigned)flags->threads : options.threads;
     struct slicer *slicer = slicer_new(&options);
-    enum status status = read_files(slicer, flags, paths, n, why);
+    enum status status = take_files(flags, slicer, options.threads, paths, n, why);
     if (status == STATUS_OK) {
         status = flags->common.directory != NULL
                      ? store_documents(slicer, flags, options.threads, why)

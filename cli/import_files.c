@@ -9,6 +9,7 @@
 #include <archive_entry.h>
 
 #include "base/buf.h"
+#include "cli/import_lines.h"
 #include "rdf/nquads.h"
 
 enum { PIECE_BYTES = 1 << 18, PROBLEMS_SHOWN = 5 };
@@ -87,6 +88,28 @@ read_lines(struct reading *reading, bool triples, const struct parse_options *op
 }
 
 static enum status
+fill(void *context, char *bytes, size_t size, size_t *length, struct reason *why)
+{
+    struct reading *reading = context;
+    const la_ssize_t n = archive_read_data(reading->archive, bytes, size);
+    *length = n > 0 ? (size_t)n : 0;
+    return n < 0 ? archive_failed(reading, why) : STATUS_OK;
+}
+
+static enum status
+read_lines_by_threads(struct reading *reading, bool triples, const struct parse_options *options,
+                      struct reason *why)
+{
+    const struct import_lines lines = {.fill = fill,
+                                       .context = reading,
+                                       .triples = triples,
+                                       .options = options,
+                                       .sinks = reading->source->sinks,
+                                       .threads = reading->source->threads};
+    return import_lines(&lines, why);
+}
+
+static enum status
 read_whole(struct reading *reading, enum rdf_format format, const struct parse_options *options,
            char *piece, struct reason *why)
 {
@@ -128,10 +151,15 @@ read_member(struct reading *reading, char *piece, struct reason *why)
                                           .lenient = source->lenient,
                                           .problems = {report, reading}};
     struct reason problem;
-    const bool lines = format == RDF_FORMAT_NTRIPLES || format == RDF_FORMAT_NQUADS;
-    enum status status =
-        lines ? read_lines(reading, format == RDF_FORMAT_NTRIPLES, &options, piece, &problem)
-              : read_whole(reading, format, &options, piece, &problem);
+    const bool triples = format == RDF_FORMAT_NTRIPLES;
+    enum status status;
+    if (!triples && format != RDF_FORMAT_NQUADS) {
+        status = read_whole(reading, format, &options, piece, &problem);
+    } else if (source->threads > 1) {
+        status = read_lines_by_threads(reading, triples, &options, &problem);
+    } else {
+        status = read_lines(reading, triples, &options, piece, &problem);
+    }
     if (status != STATUS_OK) {
         status = status_fail(why, status, "%s: %s", reading->member, problem.text);
     }
@@ -179,7 +207,9 @@ enum status
 import_read(const struct import_source *source, const struct quad_sink *sink, uint64_t *problems,
             struct reason *why)
 {
-    struct reading reading = {.source = source, .sink = sink, .archive = archive_read_new()};
+    struct reading reading = {.source = source,
+                              .sink = source->threads > 1 ? source->sinks : sink,
+                              .archive = archive_read_new()};
     snprintf(reading.member, sizeof reading.member, "%s", source->path);
     archive_read_support_filter_all(reading.archive);
     archive_read_support_format_raw(reading.archive);

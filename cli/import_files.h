@@ -12,6 +12,11 @@ struct import_source {
     enum rdf_format format; /* NONE: by the names of file and members */
     struct slice base;      /* for relative IRIs; empty: the file's URI */
     bool lenient;           /* skip what is malformed, and count it */
+    /* With several, N-Triples and N-Quads are parsed by as many threads, each into one of these;
+     * other syntaxes go to the first. threads up to 1: none of
+     * this, the sink of import_read. */
+    const struct quad_sink *sinks;
+    unsigned threads;
 };
 
 /* Parses each member of the file that has a known format. gzip, bzip2, xz, zstd, zip and tar are

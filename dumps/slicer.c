@@ -15,7 +15,6 @@ enum {
     MEMORY_LEAST = 64 << 10,
     BLOCK_LEAST = 1 << 9,
     BLOCK_MOST = 1 << 15,
-    PART_BLOCKS = 16, /* at least so many take what a part may take in memory */
     HASH_SIZE = 8,
     VARINT_SIZE = 10
 };
@@ -59,7 +58,8 @@ slicer_new(const struct slicer_options *options)
     slicer->room.folder = options->folder;
     slicer->room.memory = slicer->options.memory / 2;
     slicer->room.disk = options->disk;
-    const uint64_t block = slicer->options.memory / (4 * PART_BLOCKS * slicer->options.threads);
+    const uint64_t block =
+        slicer->options.memory / (4 * (uint64_t)SPOOL_PARTS * slicer->options.threads);
     slicer->room.block = block < BLOCK_LEAST  ? BLOCK_LEAST
                          : block > BLOCK_MOST ? BLOCK_MOST
                                               : (size_t)block;

@@ -55,7 +55,7 @@ enum status slicer_take(void *slicer, const struct quad *quad, struct reason *wh
 /* For threads: free each before slicer_group. */
 struct slicer_taker;
 struct slicer_taker *slicer_taker_new(struct slicer *slicer);
-/* Hands on what it holds. */
+/* Hands on what it holds; not if why is NULL. */
 enum status slicer_taker_free(struct slicer_taker *taker, struct reason *why);
 enum status slicer_taker_take(void *taker, const struct quad *quad, struct reason *why);
 

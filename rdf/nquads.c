@@ -360,6 +360,15 @@ nquads_reader_free(struct nquads_reader *reader)
     }
 }
 
+void
+nquads_reader_at_line(struct nquads_reader *reader, uint64_t line)
+{
+    buf_reset(&reader->rest);
+    reader->skipping = false;
+    reader->started = line > 1;
+    reader->line = line;
+}
+
 static enum status
 report_long_line(struct nquads_reader *reader, struct reason *why)
 {

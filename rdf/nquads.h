@@ -26,6 +26,8 @@ enum status nquads_reader_feed(struct nquads_reader *reader, struct slice piece,
                                struct reason *why);
 /* Parses what is left after the last newline. */
 enum status nquads_reader_finish(struct nquads_reader *reader, struct reason *why);
+/* Begins again with a piece of which this is the first line, 1-based. */
+void nquads_reader_at_line(struct nquads_reader *reader, uint64_t line);
 /* Feeds all that descriptor gives, then finishes. SYSTEM when reading fails. */
 enum status nquads_reader_descriptor(struct nquads_reader *reader, int descriptor,
                                      struct reason *why);
