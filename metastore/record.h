@@ -86,7 +86,9 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(107, HOST_ERRORS, NUMBER) /* failures in a row */                                            \
     X(108, HOST_ERROR, TEXT)                                                                       \
     X(109, HOST_LAST_FETCH, TIME)                                                                  \
-    X(110, ROBOTS_FAILURE, TEXT)
+    X(110, ROBOTS_FAILURE, TEXT)                                                                   \
+    X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
+    X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */
 
 enum meta_field {
 #define X(number, name, kind) META_##name = number,

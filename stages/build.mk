@@ -6,9 +6,9 @@ UNIT_TESTS += tests/unit/test_document tests/unit/test_scope
 stages_OBJECTS += stages/robots.o
 CONFORMANCE += run_robots
 FUZZERS += fuzz_robots
-stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o
+stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o stages/fetch_pace.o
 PROGRAMS += quadrille-fetch
-quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_page.o stages/fetch_sitemap.o
+quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_page.o stages/fetch_sitemap.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
 	stages/detect_rdf.o stages/detect_text.o \
 	stages/detect_options.o stages/sandbox.o stages/sandbox_selftest.o stages/worker.o \
@@ -19,6 +19,6 @@ quadrille-transform_OBJECTS := stages/transform.o
 CONFORMANCE += run_mime
 UNIT_TESTS += tests/unit/test_worker
 UNIT_TESTS += tests/unit/test_hostile
-UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_fetch_http tests/unit/test_robots
+UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_fetch_http tests/unit/test_fetch_pace tests/unit/test_robots
 UNIT_TESTS += tests/unit/test_detect
 FUZZERS += fuzz_detect

@@ -114,6 +114,15 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->redirects = (unsigned)opt_integer(options, "fetch.redirects");
     fetch->robots = opt_bool(options, "fetch.robots");
     fetch->sitemaps = opt_bool(options, "fetch.sitemaps");
+    fetch->paces = paces_new(2 * (size_t)opt_integer(options, "fetch.hosts"));
+    fetch->pace_rules = (struct pace_rules){
+        .least_ms = fetch->delay_ms,
+        .most_ms = opt_duration_ms(options, "fetch.delay_maximum"),
+        .factor = (uint64_t)opt_integer(options, "fetch.delay_factor"),
+        .backoff_ms = opt_duration_ms(options, "fetch.backoff"),
+        .backoff_most_ms = opt_duration_ms(options, "fetch.backoff_maximum"),
+        .retry_after_most_ms = fetch->retry_maximum_ms,
+    };
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
 }
 
@@ -167,6 +176,7 @@ fetch_close(void *context)
     }
     scope_close(fetch->scope);
     hosts_free(fetch->hosts);
+    paces_free(fetch->paces);
     for (size_t i = 0; i < fetch->watched_count; i++) {
         free(fetch->watched[i]);
     }

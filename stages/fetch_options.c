@@ -6,6 +6,16 @@ const struct opt fetch_options[] = {
     {"fetch.delay", OPT_DURATION, "1", 0, 86400, NULL,
      "Least time between the end of a request and the next one to the same host. A Crawl-delay "
      "of its robots.txt makes it longer."},
+    {"fetch.delay_factor", OPT_INTEGER, "2", 0, 1000, NULL,
+     "A host rests at least so many times as long as it takes to answer (smoothed over its last "
+     "answers), unless fetch.delay is 0. 0: response times do not count."},
+    {"fetch.delay_maximum", OPT_DURATION, "30", 0, 86400, NULL,
+     "Longest rest that follows from response times."},
+    {"fetch.backoff", OPT_DURATION, "2", 0, 86400, NULL,
+     "Rest of a host that answers 429 or 503, or not at all; doubled for each such end in a row, "
+     "also over the hosts of one address."},
+    {"fetch.backoff_maximum", OPT_DURATION, "5m", 0, 86400, NULL,
+     "Longest of these rests. What Retry-After asks for may be longer: fetch.retry_maximum."},
     {"fetch.crawl_delay_maximum", OPT_DURATION, "30", 0, 86400, NULL,
      "A longer Crawl-delay is taken as this."},
     {"fetch.user_agent", OPT_STRING,

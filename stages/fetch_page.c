@@ -28,7 +28,8 @@ task_delay_ms(const struct task *task)
     if (delay_ms > fetch->crawl_delay_maximum_ms) {
         delay_ms = fetch->crawl_delay_maximum_ms;
     }
-    return delay_ms > fetch->delay_ms ? delay_ms : fetch->delay_ms;
+    const uint64_t pace_ms = task_pace_ms(task);
+    return delay_ms > pace_ms ? delay_ms : pace_ms;
 }
 
 void
@@ -408,6 +409,7 @@ page_fetched(void *context, const struct fetch_result *result)
 {
     struct task *task = context;
     task_note_peer(task, result);
+    task_learn_pace(task, result);
     switch (result->end) {
     case FETCH_ANSWERED:
         answered(task, result);

@@ -166,6 +166,9 @@ robots_fetched(void *context, const struct fetch_result *result)
     struct warc_location location;
     const bool whole = result->end == FETCH_ANSWERED;
     task_note_peer(task, result);
+    if (task->robots_hops == 0) {
+        task_learn_pace(task, result);
+    }
     if (result->end == FETCH_NO_MEMORY) {
         stage_release(task->job, METADATA_RETRY_MS, false, "%s", result->problem);
         task_free(task);
@@ -275,6 +278,7 @@ records_read(void *context, enum status status, const struct slice *records, siz
         task_get(task);
         return;
     }
+    task_take_pace(task, records[0]);
     struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
     if (host == NULL) {
         host = host_from_record(task, records[0]);

@@ -3,6 +3,7 @@
  *   fetch.c          the program: options, events, flush
  *   fetch_rules.c    may this URI be fetched? robots.txt from cache, metadata store or the host
  *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
+ *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  entries of sitemaps as new jobs
  *
  * A task goes through them in that order and ends in exactly one of task_done, task_retry,
@@ -12,6 +13,7 @@
 
 #include "stages/fetch_hosts.h"
 #include "stages/fetch_http.h"
+#include "stages/fetch_pace.h"
 #include "stages/scope.h"
 #include "stages/stage.h"
 #include "warc/warc.h"
@@ -22,6 +24,8 @@ struct fetch {
     struct warc_writer *warc;
     struct scope *scope;
     struct hosts *hosts;
+    struct paces *paces; /* of origins and of addresses */
+    struct pace_rules pace_rules;
     const char *node; /* name in cluster.conf */
     const char *robots_name;
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
@@ -67,6 +71,14 @@ bool task_archive(struct task *task, struct slice url, const struct fetch_result
 uint64_t task_delay_ms(const struct task *task);
 void task_note_peer(struct task *task, const struct fetch_result *result);
 void task_free(struct task *task);
+
+/* fetch_pacing.c */
+/* A request to the task's own origin has ended. */
+void task_learn_pace(struct task *task, const struct fetch_result *result);
+/* Begins with what the host's record says, unless more is known. */
+void task_take_pace(struct task *task, struct slice record);
+/* The rest that response times and troubles of the host and its address ask for. */
+uint64_t task_pace_ms(const struct task *task);
 
 /* fetch_sitemap.c */
 /* Whether the job is that of a sitemap which robots.txt or an index named. */

@@ -78,6 +78,9 @@ static const struct page pages[] = {
     {"deep.example", "/robots.txt", OK, "Sitemap: /map.xml\n", 0},
     {"deep.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", 0},
     {"deep.example", "/entry", OK, "<p>entry</p>", 0},
+    {"busy.example", "/a", OK, "<p>a</p>", SECOND_TIME},
+    {"busy.example", "/b", OK, "<p>b</p>", 0},
+    {"busy.example", "/c", OK, "<p>c</p>", 0},
     {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
     {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
     {"hop.example", "/secret", OK, "x", 0},
@@ -236,16 +239,19 @@ start_program(const char *name, const char *number)
         const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
         dup2(output, STDERR_FILENO);
         char *arguments[40] = {path, "--dir", directory};
-        char *const settings[] = {"fetch.allow_address=127.0.0.1",
-                                  connect_to,
-                                  "fetch.delay=0",
-                                  "fetch.retry=0.2",
-                                  "fetch.timeout=5",
-                                  "fetch.size=64K",
-                                  "fetch.header_size=4K",
-                                  "fetch.redirects=3",
-                                  "scope.domains=plain.example rules.example maps.example "
-                                  "down.example deep.example hop.example foreign.example"};
+        char *const settings[] = {
+            "fetch.allow_address=127.0.0.1",
+            connect_to,
+            "fetch.delay=0",
+            "fetch.retry=0.2",
+            "fetch.backoff=0.4",
+            "fetch.backoff_maximum=1",
+            "fetch.timeout=5",
+            "fetch.size=64K",
+            "fetch.header_size=4K",
+            "fetch.redirects=3",
+            "scope.domains=plain.example rules.example maps.example "
+            "down.example deep.example busy.example hop.example foreign.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -350,18 +356,35 @@ check_meta(const char *key, enum meta_field field, const char *expected)
     buf_release(&record);
 }
 
+/* UINT64_MAX: the record has none. */
 static uint64_t
-depth_of(const char *key)
+number_in(const char *key, enum meta_field field)
 {
     struct buf record;
     struct reason why;
-    uint64_t depth = UINT64_MAX;
+    uint64_t number = UINT64_MAX;
     buf_init(&record, 4 << 20);
     assert_int_equal(metastore_get_wait(metastore, slice_string(key), &record, PATIENCE_MS, &why),
                      STATUS_OK);
-    (void)meta_record_number(buf_slice(&record), META_DEPTH, &depth);
+    (void)meta_record_number(buf_slice(&record), field, &number);
     buf_release(&record);
-    return depth;
+    return number;
+}
+
+static uint64_t
+depth_of(const char *key)
+{
+    return number_in(key, META_DEPTH);
+}
+
+static void
+wait_for_request(const char *what)
+{
+    const uint64_t until = clock_monotonic_ms() + PATIENCE_MS;
+    while (count_requests(what) == 0) {
+        assert_true(clock_monotonic_ms() < until);
+        usleep(5000);
+    }
 }
 
 struct count {
@@ -607,6 +630,25 @@ sitemaps_are_followed_again_at_a_smaller_depth(void **state)
     assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://deep.example/entry"), 1);
 }
 
+/* One document's 503 makes the whole host rest; a good answer ends that. */
+static void
+trouble_slows_the_whole_host(void **state)
+{
+    (void)state;
+    put("http://busy.example/a", JOB_SEED);
+    wait_for_request("busy.example/a");
+    const uint64_t before = clock_monotonic_ms();
+    put("http://busy.example/b", JOB_SEED);
+    put("http://busy.example/c", JOB_SEED);
+    wait_for_request("busy.example/b");
+    assert_true(clock_monotonic_ms() - before >= 300);
+    wait_for_fetch();
+    check_meta("uhttp://busy.example/a", META_STATE, "fetched");
+    check_meta("uhttp://busy.example/c", META_STATE, "fetched");
+    assert_int_equal(number_in("hhttp://busy.example", META_HOST_ERRORS), 0);
+    assert_true(number_in("hhttp://busy.example", META_HOST_RESPONSE_MS) < 10000);
+}
+
 static void
 a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
 {
@@ -635,6 +677,7 @@ main(void)
         cmocka_unit_test(every_end_has_its_state),
         cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
         cmocka_unit_test(sitemaps_are_followed_again_at_a_smaller_depth),
+        cmocka_unit_test(trouble_slows_the_whole_host),
         cmocka_unit_test(a_recrawl_is_conditional_and_empties_what_is_gone),
     };
     if (!find_programs()) {

@@ -1,0 +1,105 @@
+#include "stages/fetch_pace.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { SMOOTHING = 4, TROUBLES_MAXIMUM = 32, WORTH_NOTING_MS = 50 };
+
+struct paces {
+    struct pace *places;
+    size_t count;
+};
+
+struct paces *
+paces_new(size_t places)
+{
+    struct paces *paces = memory_zero(1, sizeof *paces);
+    paces->count = places;
+    paces->places = memory_zero(places, sizeof *paces->places);
+    return paces;
+}
+
+void
+paces_free(struct paces *paces)
+{
+    if (paces != NULL) {
+        free(paces->places);
+        free(paces);
+    }
+}
+
+struct pace *
+paces_find(struct paces *paces, uint64_t of)
+{
+    struct pace *pace = &paces->places[of % paces->count];
+    if (pace->of != of) {
+        *pace = (struct pace){.of = of};
+    }
+    return pace;
+}
+
+void
+pace_answered(struct pace *pace, uint32_t milliseconds)
+{
+    const uint64_t before = pace->response_ms;
+    const uint64_t now = milliseconds > 0 ? milliseconds : 1;
+    pace->response_ms =
+        (uint32_t)(before == 0 ? now : (before * (SMOOTHING - 1) + now) / SMOOTHING);
+    pace->troubles /= 2;
+    if (pace->troubles == 0) {
+        pace->until_ms = 0;
+    }
+}
+
+void
+pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t retry_after_ms,
+              uint64_t now_ms)
+{
+    if (pace->troubles < TROUBLES_MAXIMUM) {
+        pace->troubles++;
+    }
+    if (retry_after_ms > rules->retry_after_most_ms) {
+        retry_after_ms = rules->retry_after_most_ms;
+    }
+    if (retry_after_ms > 0 && now_ms + retry_after_ms > pace->until_ms) {
+        pace->until_ms = now_ms + retry_after_ms;
+    }
+}
+
+uint64_t
+pace_backoff_ms(const struct pace *pace, const struct pace_rules *rules)
+{
+    if (pace->troubles == 0) {
+        return 0;
+    }
+    uint64_t rest_ms = rules->backoff_ms;
+    for (uint32_t i = 1; i < pace->troubles && rest_ms < rules->backoff_most_ms; i++) {
+        rest_ms *= 2;
+    }
+    return rest_ms < rules->backoff_most_ms ? rest_ms : rules->backoff_most_ms;
+}
+
+uint64_t
+pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms)
+{
+    uint64_t rest_ms = rules->least_ms > 0 ? rules->factor * pace->response_ms : 0;
+    rest_ms = rest_ms < rules->most_ms ? rest_ms : rules->most_ms;
+    rest_ms = rest_ms > rules->least_ms ? rest_ms : rules->least_ms;
+    const uint64_t backoff_ms = pace_backoff_ms(pace, rules);
+    const uint64_t asked_ms = pace->until_ms > now_ms ? pace->until_ms - now_ms : 0;
+    rest_ms = rest_ms > backoff_ms ? rest_ms : backoff_ms;
+    return rest_ms > asked_ms ? rest_ms : asked_ms;
+}
+
+bool
+pace_worth_noting(struct pace *pace)
+{
+    const uint64_t now = pace->response_ms;
+    const uint64_t away = now > pace->noted_ms ? now - pace->noted_ms : pace->noted_ms - now;
+    if (away < WORTH_NOTING_MS || away * 4 < pace->noted_ms) {
+        return false;
+    }
+    pace->noted_ms = now;
+    return true;
+}

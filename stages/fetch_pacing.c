@@ -1,0 +1,124 @@
+/* What the ends of a task's requests say about the pace of its host and its address. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/url.h"
+#include "stages/fetch_task.h"
+
+static uint64_t
+origin_number(const struct task *task)
+{
+    const uint64_t print = fingerprint64(task->origin);
+    return print + (print == 0);
+}
+
+/* 0: the address is not known, or hosts are not grouped by it. */
+static uint64_t
+address_number(const struct task *task)
+{
+    return task->ip.length > 0 && !task->address_is_exempt ? fingerprint64(task->ip) : 0;
+}
+
+static bool
+is_trouble(const struct fetch_result *result)
+{
+    switch (result->end) {
+    case FETCH_FAILED:
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_CONNECTION:
+        return true;
+    case FETCH_ANSWERED:
+    case FETCH_CUT_LENGTH:
+        return result->status == 429 || result->status == 503;
+    default:
+        return false;
+    }
+}
+
+/* For other processes, for the next start and for people. */
+static void
+note_pace(struct task *task, const struct pace *pace, const char *problem, uint16_t status)
+{
+    char reason[HOST_REASON_SIZE] = "";
+    struct meta_update update;
+    struct buf key;
+    if (pace->troubles > 0) {
+        (void)(status > 0 ? snprintf(reason, sizeof reason, "the server answered %u", status)
+                          : snprintf(reason, sizeof reason, "%s", problem));
+    }
+    meta_update_init(&update);
+    meta_set_number(&update, META_HOST_RESPONSE_MS, pace->response_ms);
+    meta_set_number(&update, META_HOST_ERRORS, pace->troubles);
+    meta_set_text(&update, META_HOST_ERROR, slice_string(reason));
+    if (pace->until_ms > 0) {
+        meta_set_number(&update, META_HOST_REST_UNTIL, pace->until_ms);
+    } else {
+        meta_clear(&update, META_HOST_REST_UNTIL);
+    }
+    buf_init(&key, URL_MAXIMUM + 1);
+    buf_append_char(&key, 'h');
+    buf_append_slice(&key, task->origin);
+    stage_put_meta(task->job, buf_slice(&key), meta_update_fields(&update));
+    buf_release(&key);
+    meta_update_release(&update);
+}
+
+void
+task_learn_pace(struct task *task, const struct fetch_result *result)
+{
+    struct fetch *fetch = task->fetch;
+    const bool trouble = is_trouble(result);
+    const uint64_t numbers[2] = {origin_number(task), address_number(task)};
+    if (!trouble && result->end != FETCH_ANSWERED && result->end != FETCH_CUT_LENGTH) {
+        return;
+    }
+    for (size_t i = 0; i < 2 && numbers[i] != 0; i++) {
+        struct pace *pace = paces_find(fetch->paces, numbers[i]);
+        const uint32_t troubles = pace->troubles;
+        if (trouble) {
+            pace_troubled(pace, &fetch->pace_rules, i == 0 ? result->retry_after_ms : 0,
+                          clock_wall_ms());
+        } else {
+            pace_answered(pace, result->milliseconds);
+        }
+        if (i == 0 && (pace_worth_noting(pace) || troubles != pace->troubles)) {
+            note_pace(task, pace, result->problem, result->status);
+        }
+    }
+}
+
+void
+task_take_pace(struct task *task, struct slice record)
+{
+    struct pace *pace = paces_find(task->fetch->paces, origin_number(task));
+    uint64_t number;
+    if (pace->response_ms > 0 || pace->troubles > 0) {
+        return;
+    }
+    if (meta_record_number(record, META_HOST_RESPONSE_MS, &number) && number < UINT32_MAX) {
+        pace->response_ms = (uint32_t)number;
+        pace->noted_ms = number;
+    }
+    if (meta_record_number(record, META_HOST_ERRORS, &number) && number < UINT32_MAX) {
+        pace->troubles = (uint32_t)number;
+    }
+    (void)meta_record_number(record, META_HOST_REST_UNTIL, &pace->until_ms);
+}
+
+uint64_t
+task_pace_ms(const struct task *task)
+{
+    const struct fetch *fetch = task->fetch;
+    const uint64_t now_ms = clock_wall_ms();
+    const uint64_t address = address_number(task);
+    uint64_t rest_ms =
+        pace_rest_ms(paces_find(fetch->paces, origin_number(task)), &fetch->pace_rules, now_ms);
+    if (address != 0) {
+        /* Its hosts' response times differ for good reasons; trouble is shared. */
+        const uint64_t shared_ms =
+            pace_backoff_ms(paces_find(fetch->paces, address), &fetch->pace_rules);
+        rest_ms = rest_ms > shared_ms ? rest_ms : shared_ms;
+    }
+    return rest_ms;
+}
