@@ -79,6 +79,9 @@ fetch_start(void *context, struct stage_job *job)
     task->origin = url_origin(task->url);
     task->crawl_delay_ms = -1;
     buf_init(&task->robots_url, URL_MAXIMUM);
+    if (job->job.deaths > 0) {
+        task_rest(task); /* who held the job and died may just have asked the host */
+    }
     task_check_rules(task);
 }
 
@@ -124,6 +127,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
         .retry_after_most_ms = fetch->retry_maximum_ms,
     };
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
+    fetch->rests = rests_new();
 }
 
 static enum status
@@ -177,6 +181,7 @@ fetch_close(void *context)
     scope_close(fetch->scope);
     hosts_free(fetch->hosts);
     paces_free(fetch->paces);
+    rests_free(fetch->rests);
     for (size_t i = 0; i < fetch->watched_count; i++) {
         free(fetch->watched[i]);
     }

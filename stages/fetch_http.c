@@ -15,9 +15,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "stages/fetch_address.h"
+#include "stages/fetch_crowd.h"
+#include "stages/fetch_names.h"
 
 enum { REQUEST_MAXIMUM = 64 << 10, STALL_BYTES = 32, DNS_SECONDS = 300 };
 
@@ -25,12 +29,14 @@ struct transfer {
     struct fetch_http *http;
     CURL *easy;
     struct curl_slist *headers; /* own list when the request is conditional; else NULL */
+    struct curl_slist *connect; /* own address, by fetch.hosts_file; else NULL */
     struct buf request, header, body;
     size_t body_limit;
     bool header_complete;
     bool too_long, header_too_long, out_of_memory;
-    const char *refused; /* kind of the address that was refused */
-    bool exempt;
+    const char *refused;    /* kind of the address that was refused */
+    uint64_t host, address; /* fingerprints; address 0: counted nowhere */
+    bool crowded;
     uint64_t started_ms, started_monotonic_ms;
     char problem[CURL_ERROR_SIZE];
     fetch_done *done;
@@ -43,6 +49,8 @@ struct fetch_http {
     CURLM *multi;
     struct fetch_loop loop;
     struct address_rules *addresses;
+    struct names *names;
+    struct crowd *crowd;
     struct curl_slist *headers;                      /* of every request */
     struct curl_slist *connect_http, *connect_https; /* CURLOPT_CONNECT_TO; NULL: none */
     char *user_agent, *ca_file;
@@ -109,15 +117,62 @@ on_body(char *data, size_t size, size_t n, void *context)
     return length;
 }
 
+/* By which hosts of one address are grouped; 0: this one is not counted. */
+static uint64_t
+address_number(const struct fetch_http *http, const struct transfer *transfer, const char *ip)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    const bool is_v4 = inet_pton(AF_INET, ip, &v4.sin_addr) == 1;
+    if (!is_v4 && inet_pton(AF_INET6, ip, &v6.sin6_addr) != 1) {
+        return 0;
+    }
+    const bool directed = http->connect_http != NULL || http->connect_https != NULL;
+    const bool exempt =
+        address_is_exempt(http->addresses, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6);
+    return transfer->connect != NULL || (!directed && !exempt) ? fingerprint64(slice_string(ip))
+                                                               : 0;
+}
+
+static uint64_t
+number_of(const struct transfer *transfer, const struct sockaddr *address)
+{
+    char ip[INET6_ADDRSTRLEN] = "";
+    const void *bytes =
+        address->sa_family == AF_INET
+            ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+            : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    inet_ntop(address->sa_family, bytes, ip, sizeof ip);
+    return address_number(transfer->http, transfer, ip);
+}
+
+static void
+count_at(struct transfer *transfer, uint64_t address)
+{
+    crowd_leave(transfer->http->crowd, transfer->address);
+    crowd_enter(transfer->http->crowd, address);
+    transfer->address = address;
+}
+
 static curl_socket_t
 on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *transfer = context;
+    struct fetch_http *http = transfer->http;
     (void)purpose;
-    const char *refusal = address_refusal(transfer->http->addresses, &address->addr);
+    const char *refusal = address_refusal(http->addresses, &address->addr);
     if (refusal != NULL) {
         transfer->refused = refusal;
         return CURL_SOCKET_BAD;
+    }
+    const uint64_t number = number_of(transfer, &address->addr);
+    if (number != transfer->address) {
+        crowd_learn(http->crowd, transfer->host, number);
+        if (crowd_is_full(http->crowd, number)) {
+            transfer->crowded = true;
+            return CURL_SOCKET_BAD;
+        }
+        count_at(transfer, number);
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -231,6 +286,8 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
     read_options(http, options);
     const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
     TRY(address_rules_open(&http->addresses, cidrs, n, why));
+    TRY(names_open(&http->names, opt_string(options, "fetch.hosts_file"), why));
+    http->crowd = crowd_new((uint32_t)opt_integer(options, "queue.group_parallel"));
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (http->multi = curl_multi_init()) == NULL) {
         return status_fail(why, STATUS_SYSTEM, "libcurl could not start");
     }
@@ -248,6 +305,7 @@ free_transfer(struct transfer *transfer)
 {
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->headers);
+    curl_slist_free_all(transfer->connect);
     buf_release(&transfer->request);
     buf_release(&transfer->header);
     buf_release(&transfer->body);
@@ -273,6 +331,8 @@ fetch_http_close(struct fetch_http *http)
         curl_multi_cleanup(http->multi);
     }
     address_rules_close(http->addresses);
+    names_close(http->names);
+    crowd_free(http->crowd);
     curl_slist_free_all(http->headers);
     curl_slist_free_all(http->connect_http);
     curl_slist_free_all(http->connect_https);
@@ -375,11 +435,36 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
     curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
 }
 
+/* Where the connection goes, and who else is there. */
+static void
+set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
+{
+    const struct slice host = url_host(url);
+    const char *address = names_find(http->names, host);
+    char rule[80];
+    transfer->host = fingerprint64(host);
+    if (address != NULL) {
+        snprintf(rule, sizeof rule, "::%s:", address);
+        transfer->connect = curl_slist_append(NULL, rule);
+    }
+    count_at(transfer, crowd_address(http->crowd, transfer->host));
+    curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
+                     address != NULL                      ? transfer->connect
+                     : slice_starts(url, SLICE("https:")) ? http->connect_https
+                                                          : http->connect_http);
+}
+
+uint64_t
+fetch_http_crowded(const struct fetch_http *http, struct slice url)
+{
+    const uint64_t address = crowd_address(http->crowd, fingerprint64(url_host(url)));
+    return crowd_is_full(http->crowd, address) ? address : 0;
+}
+
 void
 fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
 {
     struct transfer *transfer = take_transfer(http);
-    const bool secure = slice_starts(request->url, SLICE("https:"));
     char *url = memory_string_n(request->url.at, request->url.length);
     transfer->done = request->done;
     transfer->context = request->context;
@@ -389,8 +474,7 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
     transfer->started_monotonic_ms = clock_monotonic_ms();
     curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
     curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
-    curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
-                     secure ? http->connect_https : http->connect_http);
+    set_place(http, transfer, request->url);
     set_headers(http, transfer, request);
     free(url);
     curl_multi_add_handle(http->multi, transfer->easy);
@@ -410,6 +494,9 @@ end_of(const struct transfer *transfer, CURLcode code)
     }
     if (code == CURLE_OK && transfer->header_complete) {
         return FETCH_ANSWERED;
+    }
+    if (!transfer->header_complete && transfer->crowded) {
+        return FETCH_CROWDED;
     }
     if (!transfer->header_complete) {
         return transfer->refused != NULL ? FETCH_REFUSED_ADDRESS : FETCH_FAILED;
@@ -439,6 +526,8 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
                  "the host's address is not public (%s) and not in fetch.allow_address",
                  transfer->refused);
         break;
+    case FETCH_CROWDED:
+        return "queue.group_parallel hosts of the address are being fetched from";
     case FETCH_NO_MEMORY:
         snprintf(transfer->problem, sizeof transfer->problem,
                  "bodies in flight hold more than fetch.memory");
@@ -453,21 +542,6 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
         break;
     }
     return transfer->problem;
-}
-
-static bool
-is_exempt(const struct fetch_http *http, const char *ip)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    if (http->connect_http != NULL || http->connect_https != NULL) {
-        return true;
-    }
-    if (inet_pton(AF_INET, ip, &v4.sin_addr) == 1) {
-        return address_is_exempt(http->addresses, (struct sockaddr *)&v4);
-    }
-    return inet_pton(AF_INET6, ip, &v6.sin6_addr) == 1 &&
-           address_is_exempt(http->addresses, (struct sockaddr *)&v6);
 }
 
 static void
@@ -486,9 +560,10 @@ recycle(struct fetch_http *http, struct transfer *transfer)
     buf_reset(&transfer->request);
     buf_reset(&transfer->header);
     curl_slist_free_all(transfer->headers);
-    transfer->headers = NULL;
+    curl_slist_free_all(transfer->connect);
+    transfer->headers = transfer->connect = NULL;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
-    transfer->out_of_memory = false;
+    transfer->out_of_memory = transfer->crowded = false;
     transfer->refused = NULL;
     transfer->problem[0] = '\0';
     transfer->next = http->idle;
@@ -519,10 +594,15 @@ finish(struct fetch_http *http, struct transfer *transfer, CURLcode code)
         .started_ms = transfer->started_ms,
         .milliseconds = (uint32_t)(clock_monotonic_ms() - transfer->started_monotonic_ms),
         .retry_after_ms = retry_after > 0 ? (uint64_t)retry_after * 1000 : 0,
-        .address_is_exempt = is_exempt(http, ip),
+        .address = transfer->crowded ? crowd_address(http->crowd, transfer->host)
+                                     : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
     };
     curl_multi_remove_handle(http->multi, transfer->easy);
+    if (ip[0] != '\0') {
+        crowd_learn(http->crowd, transfer->host, result.address);
+    }
+    count_at(transfer, 0);
     transfer->done(transfer->context, &result);
     recycle(http, transfer);
 }

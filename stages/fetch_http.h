@@ -49,6 +49,7 @@ enum fetch_end {
     FETCH_FAILED,          /* no response: name, connection, TLS, protocol, time */
     FETCH_REFUSED_HEADER,  /* the response's header is larger than allowed */
     FETCH_REFUSED_ADDRESS, /* only private addresses, which are not allowed */
+    FETCH_CROWDED,         /* as many transfers as allowed are under way at the address */
     FETCH_NO_MEMORY        /* all transfers together hold too much: try again later */
 };
 
@@ -63,8 +64,9 @@ struct fetch_result {
     uint64_t started_ms;     /* wall time */
     uint32_t milliseconds;   /* from start to end */
     uint64_t retry_after_ms; /* 0: not said */
-    bool address_is_exempt;  /* the peer is in fetch.allow_address, or every connection is
-                                directed by fetch.connect_to */
+    uint64_t address;        /* fingerprint of ip, by which hosts are grouped; 0: not known, or in
+                                fetch.allow_address and not in fetch.hosts_file, or every
+                                connection is directed by fetch.connect_to */
     const char *problem;     /* for people; "" when there is none */
 };
 
@@ -82,6 +84,8 @@ struct fetch_request {
     void *context;
 };
 
+/* 0, or the fingerprint of the address that the URL's host is known to have, when it is crowded. */
+uint64_t fetch_http_crowded(const struct fetch_http *http, struct slice url);
 /* Copies what it needs. The callback comes later, never from inside this call. */
 void fetch_http_start(struct fetch_http *http, const struct fetch_request *request);
 

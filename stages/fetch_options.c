@@ -76,6 +76,10 @@ const struct opt fetch_options[] = {
     {"fetch.connect_to", OPT_LIST, "", 0, 0, NULL,
      "host:port that every connection goes to, whatever the URI says; https=host:port and "
      "http=host:port only for that scheme, before one for all. For tests and for mirrors."},
+    {"fetch.hosts_file", OPT_STRING, "", 0, 0, NULL,
+     "File in the format of hosts(5): addresses of hosts, before fetch.connect_to and DNS. For "
+     "mirrors and tests. Hosts that it gives one address share queue.group_parallel and "
+     "queue.group_delay, whatever fetch.allow_address says."},
     {"fetch.ca_file", OPT_STRING, "", 0, 0, NULL,
      "Certificates (PEM) of the authorities that are trusted, instead of the system's."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},

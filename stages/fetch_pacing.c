@@ -13,13 +13,6 @@ origin_number(const struct task *task)
     return print + (print == 0);
 }
 
-/* 0: the address is not known, or hosts are not grouped by it. */
-static uint64_t
-address_number(const struct task *task)
-{
-    return task->ip.length > 0 && !task->address_is_exempt ? fingerprint64(task->ip) : 0;
-}
-
 static bool
 is_trouble(const struct fetch_result *result)
 {
@@ -69,7 +62,7 @@ task_learn_pace(struct task *task, const struct fetch_result *result)
 {
     struct fetch *fetch = task->fetch;
     const bool trouble = is_trouble(result);
-    const uint64_t numbers[2] = {origin_number(task), address_number(task)};
+    const uint64_t numbers[2] = {origin_number(task), task->address};
     if (!trouble && result->end != FETCH_ANSWERED && result->end != FETCH_CUT_LENGTH) {
         return;
     }
@@ -111,13 +104,12 @@ task_pace_ms(const struct task *task)
 {
     const struct fetch *fetch = task->fetch;
     const uint64_t now_ms = clock_wall_ms();
-    const uint64_t address = address_number(task);
     uint64_t rest_ms =
         pace_rest_ms(paces_find(fetch->paces, origin_number(task)), &fetch->pace_rules, now_ms);
-    if (address != 0) {
+    if (task->address != 0) {
         /* Its hosts' response times differ for good reasons; trouble is shared. */
         const uint64_t shared_ms =
-            pace_backoff_ms(paces_find(fetch->paces, address), &fetch->pace_rules);
+            pace_backoff_ms(paces_find(fetch->paces, task->address), &fetch->pace_rules);
         rest_ms = rest_ms > shared_ms ? rest_ms : shared_ms;
     }
     return rest_ms;

@@ -20,26 +20,24 @@ task_free(struct task *task)
     free(task);
 }
 
+static uint64_t
+longer(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a Crawl-delay, -1 for none, as much as is waited. */
+static uint64_t
+crawl_delay_of(const struct fetch *fetch, int64_t crawl_delay_ms)
+{
+    const uint64_t delay_ms = crawl_delay_ms > 0 ? (uint64_t)crawl_delay_ms : 0;
+    return delay_ms < fetch->crawl_delay_maximum_ms ? delay_ms : fetch->crawl_delay_maximum_ms;
+}
+
 uint64_t
 task_delay_ms(const struct task *task)
 {
-    const struct fetch *fetch = task->fetch;
-    uint64_t delay_ms = task->crawl_delay_ms > 0 ? (uint64_t)task->crawl_delay_ms : 0;
-    if (delay_ms > fetch->crawl_delay_maximum_ms) {
-        delay_ms = fetch->crawl_delay_maximum_ms;
-    }
-    const uint64_t pace_ms = task_pace_ms(task);
-    return delay_ms > pace_ms ? delay_ms : pace_ms;
-}
-
-void
-task_note_peer(struct task *task, const struct fetch_result *result)
-{
-    task->asked = true;
-    if (result->ip.length > 0) {
-        task->ip = arena_copy(&task->job->arena, result->ip);
-        task->address_is_exempt = result->address_is_exempt;
-    }
+    return longer(crawl_delay_of(task->fetch, task->crawl_delay_ms), task_pace_ms(task));
 }
 
 /* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
@@ -47,10 +45,8 @@ task_note_peer(struct task *task, const struct fetch_result *result)
 static void
 set_rest(struct task *task)
 {
-    const uint64_t group =
-        task->ip.length > 0 && !task->address_is_exempt ? fingerprint64(task->ip) : 0;
     if (task->asked) {
-        stage_set_lane_rest(task->job, task_delay_ms(task), group);
+        stage_set_lane_rest(task->job, task_delay_ms(task), task->address);
     }
 }
 
@@ -123,6 +119,84 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
     set_rest(task);
     stage_release(task->job, delay_ms, true, "%s", reason);
     task_free(task);
+}
+
+/* ---- asking ---- */
+
+/* Back to the queue, which knows from now on with which hosts it shares its address. */
+void
+task_turn_back(struct task *task, uint64_t address)
+{
+    stage_set_lane_rest(task->job, task->asked ? task_delay_ms(task) : 0, address);
+    stage_release(task->job, 0, false, "others are being fetched from the host's address");
+    task_free(task);
+}
+
+static void
+ask(void *context)
+{
+    struct task *task = context;
+    struct fetch *fetch = task->fetch;
+    const uint64_t now_ms = clock_monotonic_ms();
+    const uint64_t wait_ms = rests_wait_ms(fetch->rests, task->asked_host, now_ms);
+    const uint64_t crowded = fetch_http_crowded(fetch->http, task->request.url);
+    if (wait_ms > 0) {
+        stage_timer(task->job->run, wait_ms, ask, task);
+    } else if (crowded != 0) {
+        task_turn_back(task, crowded);
+    } else {
+        rests_begin(fetch->rests, task->asked_host, now_ms);
+        fetch_http_start(fetch->http, &task->request);
+    }
+}
+
+void
+task_ask(struct task *task, const struct fetch_request *request)
+{
+    task->request = *request;
+    task->asked_host = fingerprint64(url_origin(request->url));
+    ask(task);
+}
+
+void
+task_rest(struct task *task)
+{
+    const uint64_t now_ms = clock_monotonic_ms();
+    rests_until(task->fetch->rests, fingerprint64(task->origin), now_ms + task_delay_ms(task),
+                now_ms);
+}
+
+/* The rest of a host to which another's robots.txt moved. */
+static uint64_t
+delay_of_other(const struct fetch *fetch, struct slice origin)
+{
+    const struct host *host = hosts_find(fetch->hosts, origin, clock_wall_ms());
+    const bool rules = host != NULL && host->robots != NULL;
+    return longer(crawl_delay_of(fetch, rules ? robots_crawl_delay_ms(host->robots) : -1),
+                  fetch->delay_ms);
+}
+
+void
+task_note_end(struct task *task, const struct fetch_result *result)
+{
+    struct rests *rests = task->fetch->rests;
+    const struct slice origin = url_origin(task->request.url);
+    const bool own = slice_equal(origin, task->origin);
+    const uint64_t now_ms = clock_monotonic_ms();
+    rests_end(rests, task->asked_host, now_ms);
+    if (result->ip.length > 0) {
+        task->ip = arena_copy(&task->job->arena, result->ip);
+        task->address = result->address;
+    }
+    if (result->end == FETCH_CROWDED) {
+        return;
+    }
+    task->asked = true;
+    if (own) {
+        task_learn_pace(task, result);
+    }
+    const uint64_t delay_ms = own ? task_delay_ms(task) : delay_of_other(task->fetch, origin);
+    rests_until(rests, task->asked_host, now_ms + delay_ms, now_ms);
 }
 
 /* ---- archive and metadata ---- */
@@ -408,8 +482,7 @@ static void
 page_fetched(void *context, const struct fetch_result *result)
 {
     struct task *task = context;
-    task_note_peer(task, result);
-    task_learn_pace(task, result);
+    task_note_end(task, result);
     switch (result->end) {
     case FETCH_ANSWERED:
         answered(task, result);
@@ -427,6 +500,9 @@ page_fetched(void *context, const struct fetch_result *result)
         break;
     case FETCH_REFUSED_ADDRESS:
         task_done(task, "denied", result->problem);
+        break;
+    case FETCH_CROWDED:
+        task_turn_back(task, result->address);
         break;
     case FETCH_NO_MEMORY:
         stage_release(task->job, MEMORY_RETRY_MS, false, "%s", result->problem);
@@ -446,5 +522,5 @@ task_get(struct task *task)
         .done = page_fetched,
         .context = task,
     };
-    fetch_http_start(task->fetch->http, &request);
+    task_ask(task, &request);
 }

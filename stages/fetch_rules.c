@@ -12,12 +12,6 @@ enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000 };
 
 /* ---- deciding ---- */
 
-static void
-wait_over(void *context)
-{
-    task_get(context);
-}
-
 /* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
  * a depth. */
 static bool
@@ -53,7 +47,6 @@ take_from_host(struct task *task, const struct host *host)
 static void
 decide(struct task *task, const struct host *host)
 {
-    struct stage_job *job = task->job;
     take_from_host(task, host);
     if (host->access == HOST_UNREACHABLE) {
         task_retry(task, 0, host->reason);
@@ -63,12 +56,10 @@ decide(struct task *task, const struct host *host)
         task_done(task, "denied", "robots.txt of the host");
         return;
     }
-    const uint64_t delay_ms = task->asked ? task->fetch->delay_ms : 0;
-    if (delay_ms > 0) {
-        stage_timer(job->run, delay_ms, wait_over, task);
-    } else {
-        task_get(task);
+    if (task->asked || task->job->job.deaths > 0) {
+        task_rest(task); /* now that its Crawl-delay is known */
     }
+    task_get(task);
 }
 
 /* ---- the host ---- */
@@ -165,9 +156,10 @@ robots_fetched(void *context, const struct fetch_result *result)
     struct task *task = context;
     struct warc_location location;
     const bool whole = result->end == FETCH_ANSWERED;
-    task_note_peer(task, result);
-    if (task->robots_hops == 0) {
-        task_learn_pace(task, result);
+    task_note_end(task, result);
+    if (result->end == FETCH_CROWDED) {
+        task_turn_back(task, result->address);
+        return;
     }
     if (result->end == FETCH_NO_MEMORY) {
         stage_release(task->job, METADATA_RETRY_MS, false, "%s", result->problem);
@@ -206,7 +198,7 @@ fetch_robots(struct task *task)
         .done = robots_fetched,
         .context = task,
     };
-    fetch_http_start(task->fetch->http, &request);
+    task_ask(task, &request);
 }
 
 /* ---- the metadata store ---- */

@@ -14,6 +14,7 @@
 #include "stages/fetch_hosts.h"
 #include "stages/fetch_http.h"
 #include "stages/fetch_pace.h"
+#include "stages/fetch_rests.h"
 #include "stages/scope.h"
 #include "stages/stage.h"
 #include "warc/warc.h"
@@ -26,6 +27,7 @@ struct fetch {
     struct hosts *hosts;
     struct paces *paces; /* of origins and of addresses */
     struct pace_rules pace_rules;
+    struct rests *rests;
     const char *node; /* name in cluster.conf */
     const char *robots_name;
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
@@ -44,14 +46,16 @@ struct task {
     struct slice etag, last_modified; /* of the earlier fetch, on a recrawl; in the job's arena */
     struct buf robots_url;            /* of the robots.txt being fetched, after redirects */
     unsigned robots_hops;
-    bool asked;      /* a request went to the host */
-    struct slice ip; /* of the host, when asked; in the job's arena */
+    struct fetch_request request; /* to be sent, or under way */
+    uint64_t asked_host;          /* fingerprint of its origin */
+    bool asked;                   /* a request went to the host */
+    struct slice ip;              /* of the host, when asked; in the job's arena */
     /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
     int64_t crawl_delay_ms; /* -1: nothing */
     struct slice *sitemaps; /* still to be queued; in the job's arena */
     size_t sitemap_count;
     bool sitemaps_again; /* they were queued before, at a greater depth */
-    bool address_is_exempt;
+    uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
 };
 
 /* fetch_rules.c */
@@ -69,7 +73,13 @@ bool task_archive(struct task *task, struct slice url, const struct fetch_result
                   struct slice truncated, struct warc_location *location);
 /* The host's rest after this job. */
 uint64_t task_delay_ms(const struct task *task);
-void task_note_peer(struct task *task, const struct fetch_result *result);
+/* Sends the request when its host has rested; turns the job back when its address is crowded. */
+void task_ask(struct task *task, const struct fetch_request *request);
+void task_turn_back(struct task *task, uint64_t address);
+/* From now on the host of the job rests. */
+void task_rest(struct task *task);
+/* First thing when a request has ended. */
+void task_note_end(struct task *task, const struct fetch_result *result);
 void task_free(struct task *task);
 
 /* fetch_pacing.c */

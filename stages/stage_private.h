@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "queue/map.h"
 #include "stages/stage.h"
 
 extern const struct opt stage_option_table[];
@@ -18,8 +19,9 @@ struct events {
     int epoll;
     struct watch **watches; /* by descriptor */
     size_t watch_count;
-    struct timer *timers;
+    struct timer *timers; /* a heap */
     size_t timer_count, timer_capacity;
+    struct map timer_at;
     struct watch *removed; /* freed after the round, since events for them may still be listed */
 };
 enum status events_open(struct events *events, struct reason *why);

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "queue/options.h"
 #include "stages/fetch_address.h"
 #include "stages/fetch_http.h"
 
@@ -210,7 +211,7 @@ static struct client *
 open_client(const char *const *assignments)
 {
     static struct client client;
-    static const struct opt *tables[] = {fetch_options, NULL};
+    static const struct opt *tables[] = {fetch_options, queue_options, NULL};
     struct reason why = {""};
     client = (struct client){.epoll = epoll_create1(EPOLL_CLOEXEC), .due_ms = UINT64_MAX};
     client.options = opt_set_new(tables);

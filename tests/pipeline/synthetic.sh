@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# A web of many hosts with traps and faults of every kind (tests/web), crawled to its end while the
+# fetch process is killed once. From the server's log: no host and no address was asked too often or
+# too early, nothing that robots.txt forbids, nothing twice, every good page once. From the metadata:
+# every page, faulty ones included, ended as docs/FETCH.md says.
+#
+# usage: tests/pipeline/synthetic.sh [--hosts N] [--seed N]
+. "$(dirname "$0")/lib.sh"
+hosts=200 seed=7
+while (($# > 0)); do
+    case $1 in
+        --hosts) hosts=$2 ;;
+        --seed) seed=$2 ;;
+        *) echo "usage: synthetic.sh [--hosts N] [--seed N]" >&2; exit 100 ;;
+    esac
+    shift 2
+done
+server=$root/build/tests/synthetic_web
+shape=(--hosts "$hosts" --seed "$seed" --pages-least 3 --pages-most 10)
+: >"$work/server.out" # before the server's shell has made it
+"$server" --serve "${shape[@]}" --log "$work/log" >"$work/server.out" &
+web_pid=$!
+port=
+for _ in $(seq 100); do
+    port=$(sed -n 's/^port //p' "$work/server.out")
+    [[ -n $port ]] && break
+    sleep 0.05
+done
+[[ -n $port ]] || fail "the server does not start"
+shape+=(--port "$port")
+"$server" --hosts-file "${shape[@]}" >"$work/hosts"
+"$server" --rules "${shape[@]}" >"$work/rules"
+"$server" --pages "${shape[@]}" >"$work/pages"
+awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/seeds"
+
+settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
+    --set fetch.delay=0.05 --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
+    --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
+    --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.stall=1 --set fetch.size=1M
+    --set 'scope.include=^http://h[0-9]+\.web\.example')
+"$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
+    >"$work/crawl.out" 2>&1 &
+crawl=$!
+sleep 1.2
+pid=$(pgrep -f -- "quadrille-fetch --dir $work/data( |$)" | head -n 1) && kill -9 "$pid" &&
+    echo "fetch killed after $(wc -l <"$work/log") requests"
+wait $crawl || fail "crawl: $(cat "$work/crawl.out")"
+kill $web_pid && wait $web_pid
+web_pid=
+
+"$root/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" --pages "$work/pages" \
+    --delay 50 --parallel 3 --repeats 30 || fail "the crawler was not polite, or missed pages"
+
+# ---- ends ----
+awk -F'\t' '$3 != "unseen" { print $1 }' "$work/pages" >"$work/uris"
+xargs -d '\n' -a "$work/uris" -n 2000 "$bin/quadrille" meta --dir "$work/data" >"$work/meta" ||
+    fail "there is no metadata of some page"
+awk '/^<http/ { uri = substr($1, 2, length($1) - 2) }
+    /creativeWorkStatus/ { gsub(/[";]/, "", $2); print uri "\t" $2 }' "$work/meta" >"$work/states"
+awk -F'\t' 'NR == FNR { state[$1] = $2; next }
+    $3 == "unseen" { next }
+    { n[$2]++
+      fine = $3 == state[$1] || ($3 == "fetched" && (state[$1] == "indexed" || $2 == "bomb"))
+      if (!fine) { print $2 " " $1 ": " state[$1] ", not " $3; wrong = 1 } }
+    END { for (kind in n) kinds++; print kinds " kinds of pages ended as they should"
+          exit wrong }' "$work/states" "$work/pages" || fail "pages ended otherwise"

@@ -1,0 +1,133 @@
+/* Where hosts are and when they may be asked: fetch.hosts_file, addresses under way, rests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stages/fetch_crowd.h"
+#include "stages/fetch_names.h"
+#include "stages/fetch_rests.h"
+
+static enum status
+open_names(struct names **names, const char *text, struct reason *why)
+{
+    char path[] = "/tmp/test_fetch_places.XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    const enum status status = names_open(names, path, why);
+    unlink(path);
+    return status;
+}
+
+static void
+names_are_read_as_hosts_5_says(void **state)
+{
+    struct names *names;
+    struct reason why;
+    (void)state;
+    assert_int_equal(open_names(&names,
+                                "# mirrors\n\n127.0.0.2\tone.example  Two.Example # here\n"
+                                "::1 six.example\n 127.0.0.3 one.example last.example",
+                                &why),
+                     STATUS_OK);
+    assert_string_equal(names_find(names, SLICE("one.example")), "127.0.0.2");
+    assert_string_equal(names_find(names, SLICE("two.example")), "127.0.0.2");
+    assert_string_equal(names_find(names, SLICE("six.example")), "[::1]");
+    assert_string_equal(names_find(names, SLICE("last.example")), "127.0.0.3");
+    assert_null(names_find(names, SLICE("other.example")));
+    names_close(names);
+
+    assert_int_equal(open_names(&names, "127.0.0.1 a\nhost 127.0.0.1\n", &why), STATUS_BAD_INPUT);
+    assert_non_null(strstr(why.text, ":2:"));
+    names_close(names);
+    assert_int_equal(names_open(&names, "", &why), STATUS_OK);
+    assert_null(names_find(names, SLICE("a")));
+    names_close(names);
+}
+
+static void
+thousands_of_names_are_told_apart(void **state)
+{
+    enum { COUNT = 5000 };
+    static char text[COUNT * 40];
+    struct names *names;
+    struct reason why;
+    char host[40], address[40];
+    size_t at = 0;
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        at += (size_t)sprintf(text + at, "127.1.%d.%d h%d.example\n", i / 250, i % 250, i);
+    }
+    assert_int_equal(open_names(&names, text, &why), STATUS_OK);
+    for (int i = 0; i < COUNT; i++) {
+        sprintf(host, "h%d.example", i);
+        sprintf(address, "127.1.%d.%d", i / 250, i % 250);
+        assert_string_equal(names_find(names, slice_string(host)), address);
+    }
+    names_close(names);
+}
+
+static void
+an_address_takes_so_many_and_no_more(void **state)
+{
+    struct crowd *crowd = crowd_new(2);
+    (void)state;
+    assert_false(crowd_is_full(crowd, 7));
+    crowd_enter(crowd, 7);
+    crowd_enter(crowd, 7);
+    assert_true(crowd_is_full(crowd, 7));
+    assert_false(crowd_is_full(crowd, 8));
+    crowd_leave(crowd, 7);
+    assert_false(crowd_is_full(crowd, 7));
+    for (int i = 0; i < 5; i++) {
+        crowd_enter(crowd, 0);
+    }
+    assert_false(crowd_is_full(crowd, 0));
+    assert_int_equal(crowd_address(crowd, 1), 0);
+    crowd_learn(crowd, 1, 7);
+    assert_int_equal(crowd_address(crowd, 1), 7);
+    crowd_free(crowd);
+}
+
+static void
+a_host_rests_after_its_request(void **state)
+{
+    struct rests *rests = rests_new();
+    (void)state;
+    assert_int_equal(rests_wait_ms(rests, 1, 1000), 0);
+    rests_begin(rests, 1, 1000);
+    assert_true(rests_wait_ms(rests, 1, 1000) > 0);
+    assert_int_equal(rests_wait_ms(rests, 2, 1000), 0);
+    rests_end(rests, 1, 1100);
+    rests_until(rests, 1, 1600, 1100);
+    rests_until(rests, 1, 1500, 1100);
+    assert_int_equal(rests_wait_ms(rests, 1, 1100), 500);
+    assert_int_equal(rests_wait_ms(rests, 1, 1600), 0);
+    /* Others come and go; who rests stays known. */
+    rests_until(rests, 1, 900000, 1600);
+    for (uint64_t i = 10; i < 100000; i++) {
+        rests_begin(rests, i, 2000 + i);
+        rests_end(rests, i, 2000 + i);
+    }
+    assert_int_equal(rests_wait_ms(rests, 1, 800000), 100000);
+    rests_free(rests);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_read_as_hosts_5_says),
+        cmocka_unit_test(thousands_of_names_are_told_apart),
+        cmocka_unit_test(an_address_takes_so_many_and_no_more),
+        cmocka_unit_test(a_host_rests_after_its_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
