@@ -22,8 +22,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
  * of the format. */
 #define META_FIELD_MAP(X)                                                                          \
     X(1, GENERATION, NUMBER)                                                                       \
-    X(2, STATE,                                                                                    \
-      TEXT) /* fetched, sliced, failed, denied, redirected, unknown, broken, indexed, gone */      \
+    X(2, STATE, TEXT)  /* fetched, sliced, failed, denied, redirected, unknown, broken, indexed,   \
+                          gone, noindex */                                                         \
     X(3, REASON, TEXT) /* of the state, for people */                                              \
     X(4, DEPTH, NUMBER)                                                                            \
     X(5, VIA, URI)                                                                                 \
@@ -76,6 +76,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(63, DUMP, URI)      /* the dump that it was sliced from, when it was not fetched itself */   \
     X(64, SLICING, TEXT)  /* how: "cbd" */                                                         \
     X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                  \
+    X(80, ROBOTS_TAGS, TEXT) /* what the header and the page say to robots, lines */               \
+    X(81, NOFOLLOW, NUMBER)  /* 1: its links are not followed */                                   \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
     X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \
@@ -87,6 +89,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(108, HOST_ERROR, TEXT)                                                                       \
     X(109, HOST_LAST_FETCH, TIME)                                                                  \
     X(110, ROBOTS_FAILURE, TEXT)                                                                   \
+    X(129, ROBOTS_SIGNALS, TEXT)     /* Content-Signal and the like in robots.txt, lines */        \
     X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
     X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */
 

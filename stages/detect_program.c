@@ -17,6 +17,7 @@
 #include "stages/detect.h"
 #include "stages/document_worker.h"
 #include "stages/media_type.h"
+#include "stages/robots_tags.h"
 #include "stages/stage.h"
 #include "transforms/links.h"
 
@@ -32,6 +33,8 @@ struct detect_stage {
     struct detector detector;
     struct buf memory, type_memory;
     bool hooks;
+    bool obey_tags, honour_signals;
+    struct slice token; /* of robots.txt */
 };
 
 /* A document that waits for libmagic. */
@@ -71,6 +74,54 @@ finish(struct detect_stage *stage, struct stage_job *job, const struct detection
     log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
               detection->reason);
     stage_done(job);
+}
+
+/* ---- what the publisher says of the document ---- */
+
+static bool
+is_page(const struct detection *detection)
+{
+    return slice_is(slice_string(detection->type), "text/html") ||
+           slice_is(slice_string(detection->type), "application/xhtml+xml");
+}
+
+/* Notes it; true when the document has ended here, because it is not to be indexed. */
+static bool
+kept_out(struct detect_stage *stage, struct stage_job *job, const struct warc_record *record,
+         const struct detection *detection)
+{
+    struct robots_tags tags;
+    robots_tags_init(&tags, stage->token, job->document.fetched_ms);
+    robots_tags_header(&tags, record->http_header);
+    if (is_page(detection)) {
+        robots_tags_page(&tags, record->body);
+    }
+    const bool noindex = stage->obey_tags && tags.noindex;
+    const bool out = noindex || (stage->honour_signals && tags.reserved);
+    job->document.nofollow = stage->obey_tags && tags.nofollow;
+    meta_set_text(&job->meta, META_ROBOTS_TAGS, buf_slice(&tags.said));
+    if (job->document.nofollow) {
+        meta_set_number(&job->meta, META_NOFOLLOW, 1);
+    } else {
+        meta_clear(&job->meta, META_NOFOLLOW);
+    }
+    robots_tags_release(&tags);
+    if (!out) {
+        return false;
+    }
+    meta_set_text(&job->meta, META_DETECTED_TYPE, slice_string(detection->type));
+    meta_set_text(&job->meta, META_DETECTED_BY, slice_string(detection->reason));
+    meta_set_number(&job->meta, META_DETECTED, clock_wall_ms());
+    meta_set_text(&job->meta, META_STATE, SLICE("noindex"));
+    meta_set_text(&job->meta, META_REASON,
+                  noindex ? SLICE("its publisher says noindex")
+                          : SLICE("its publisher reserves its use: fetch.robots_signals"));
+    if (job->job.generation > 1) {
+        job->document.removed = true;
+        stage_output_next(job, STAGE_INDEX, &job->document);
+    }
+    stage_done(job);
+    return true;
 }
 
 static void
@@ -139,6 +190,9 @@ detect_start(void *context, struct stage_job *job)
         .bytes = record.body, .content_type = job->document.content_type, .uri = job->job.uri};
     struct detection detection;
     detect(&stage->detector, &input, &detection);
+    if (kept_out(stage, job, &record, &detection)) {
+        return;
+    }
     if (detection.undecided) {
         ask_magic(stage, job, &detection, record.body);
     } else {
@@ -167,6 +221,9 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     *context = stage;
     stage->run = run;
     stage->hooks = opt_bool(options, "transform.test_hooks");
+    stage->obey_tags = strcmp(opt_string(options, "fetch.robots_tags"), "obey") == 0;
+    stage->honour_signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
+    stage->token = slice_string(opt_string(options, "fetch.robots_name"));
     detector_init(&stage->detector);
     buf_init(&stage->memory, 3 * most + (8 << 20));
     buf_init(&stage->type_memory, 64 << 10);

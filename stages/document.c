@@ -16,6 +16,7 @@ enum tag {
     TAG_REMOVED,
     TAG_BROKEN,
     TAG_WAITING,
+    TAG_NOFOLLOW,
     TAG_RESPONSE = 16,   /* five tags: node, file, offset, length, id */
     TAG_CONVERSION = 24, /* the same five */
 };
@@ -64,6 +65,7 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_REMOVED, document->removed);
     put_number(out, TAG_BROKEN, document->broken);
     put_number(out, TAG_WAITING, document->waiting_ms);
+    put_number(out, TAG_NOFOLLOW, document->nofollow);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -131,6 +133,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_WAITING:
         document->waiting_ms = number_of(bytes);
+        break;
+    case TAG_NOFOLLOW:
+        document->nofollow = number_of(bytes) != 0;
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

@@ -40,6 +40,7 @@ struct document {
     uint64_t quads;                    /* in the conversion */
     bool removed;                      /* the document is gone: its graph is to be emptied */
     bool broken;                       /* too malformed to say anything: its graph is empty */
+    bool nofollow;                     /* its links are not to be followed */
     uint64_t waiting_ms;               /* wall time since which it waits for others; 0: does not */
 };
 

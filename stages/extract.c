@@ -139,6 +139,14 @@ ask_index(struct extract *extract, struct stage_job *job)
     stage_timer(extract->run, 0, index_tick, extract); /* asking eats the descriptors' edges */
 }
 
+/* The publisher does not want its links to be followed. */
+static void
+end_without_links(struct stage_job *job)
+{
+    take_links(job->state, job, NULL, 0);
+    stage_done(job);
+}
+
 static void
 revisit(void *context, enum status status, const struct slice *records, size_t n,
         const struct reason *why)
@@ -146,6 +154,7 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
     struct stage_job *job = context;
     struct extract *extract = job->state;
     struct slice state, target;
+    uint64_t nofollow;
     if (status != STATUS_OK) {
         stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);
     } else if (n > 0 && meta_record_text(records[0], META_STATE, &state) &&
@@ -155,6 +164,8 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
             put_fetch_job(job, target, job->job.depth, (uint8_t)(job->job.hops + 1));
         }
         stage_done(job);
+    } else if (n > 0 && meta_record_number(records[0], META_NOFOLLOW, &nofollow)) {
+        end_without_links(job);
     } else {
         ask_index(extract, job);
     }
@@ -164,6 +175,11 @@ static void
 extract_start(void *context, struct stage_job *job)
 {
     struct extract *extract = context;
+    job->state = extract;
+    if (job->document.nofollow) {
+        end_without_links(job);
+        return;
+    }
     if (!(job->job.flags & JOB_REVISIT)) {
         ask_index(extract, job);
         return;

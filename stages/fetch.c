@@ -116,6 +116,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->attempts = (unsigned)opt_integer(options, "fetch.attempts");
     fetch->redirects = (unsigned)opt_integer(options, "fetch.redirects");
     fetch->robots = opt_bool(options, "fetch.robots");
+    fetch->signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     fetch->sitemaps = opt_bool(options, "fetch.sitemaps");
     fetch->paces = paces_new(2 * (size_t)opt_integer(options, "fetch.hosts"));
     fetch->pace_rules = (struct pace_rules){

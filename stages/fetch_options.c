@@ -63,6 +63,12 @@ const struct opt fetch_options[] = {
      "A robots.txt is fetched again after this time."},
     {"fetch.robots", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether robots.txt is fetched and obeyed. Only for one's own sites, no."},
+    {"fetch.robots_tags", OPT_CHOICE, "obey", 0, 0, "obey|note",
+     "Whether noindex and nofollow in X-Robots-Tag and in the meta elements of a page are obeyed, "
+     "or only noted in the metadata."},
+    {"fetch.robots_signals", OPT_CHOICE, "note", 0, 0, "note|honour",
+     "Whether Content-Signal and Content-Usage that say no to search, and TDM-Reservation, keep "
+     "documents out of the index, or are only noted in the metadata."},
     {"fetch.sitemaps", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether sitemaps that robots.txt names, and those met on the way, are followed."},
     {"fetch.hosts", OPT_INTEGER, "20000", 1, 10000000, NULL,

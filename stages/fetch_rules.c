@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/url.h"
 #include "stages/fetch_task.h"
+#include "stages/robots_tags.h"
 
 enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000 };
 
@@ -56,6 +57,11 @@ decide(struct task *task, const struct host *host)
         task_done(task, "denied", "robots.txt of the host");
         return;
     }
+    if (task->fetch->signals && host->access == HOST_BY_RULES &&
+        signals_reserve(robots_signals(host->robots), url_path_query(task->url))) {
+        task_done(task, "denied", "robots.txt of the host reserves its use: fetch.robots_signals");
+        return;
+    }
     if (task->asked || task->job->job.deaths > 0) {
         task_rest(task); /* now that its Crawl-delay is known */
     }
@@ -97,6 +103,8 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     } else {
         meta_clear(&update, META_CRAWL_DELAY_MS);
     }
+    meta_set_text(&update, META_ROBOTS_SIGNALS,
+                  robots != NULL ? robots_signals(robots) : (struct slice){0});
     meta_set_text(&update, META_HOST_IP, task->ip);
     buf_reset(&text);
     buf_append_char(&text, 'h');

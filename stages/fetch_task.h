@@ -33,6 +33,7 @@ struct fetch {
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
     unsigned attempts, redirects;
     bool robots, sitemaps;
+    bool signals;             /* reservations in robots.txt are honoured */
     struct watched **watched; /* by descriptor */
     size_t watched_count;
 };

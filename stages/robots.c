@@ -17,6 +17,7 @@ struct rule_list {
     size_t count, capacity;
     bool present; /* a group of this kind was seen, though perhaps empty */
     int64_t delay_ms;
+    struct buf signals; /* lines "Content-Signal: search=yes" */
 };
 
 enum group { GROUP_NAMED, GROUP_ANY, GROUP_COUNT };
@@ -34,6 +35,7 @@ struct parser {
     struct robots *robots;
     struct slice token;
     bool in_group[GROUP_COUNT]; /* the present group is of this kind */
+    bool named;                 /* a user-agent line was there */
     bool rules_begun;           /* the next user-agent line opens another group */
     /* A delay is no rule and does not end a group's list of names, but belongs to the names
      * before it only. */
@@ -130,6 +132,7 @@ add_name(struct parser *parser, struct slice name)
 static void
 add_user_agent(struct parser *parser, struct slice value)
 {
+    parser->named = true;
     if (parser->rules_begun) {
         memset(parser->in_group, 0, sizeof parser->in_group);
         memset(parser->in_delay, 0, sizeof parser->in_delay);
@@ -219,6 +222,25 @@ add_disallow(struct parser *parser, struct slice value)
     add_rule(parser, false, value);
 }
 
+/* No rule: it stands in a group, or before all of them for everybody. */
+static void
+take_signal(struct parser *parser, struct slice name, struct slice value)
+{
+    static const char *const names[] = {"Content-Signal", "Content-Usage", "TDM-Reservation",
+                                        "TDM-Policy"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (int group = 0; slice_equal_nocase(name, slice_string(names[i])) && group < GROUP_COUNT;
+             group++) {
+            struct buf *signals = &parser->robots->groups[group].signals;
+            const bool inside = parser->in_group[group] || !parser->named;
+            const size_t needed = signals->length + strlen(names[i]) + value.length + 3;
+            if (inside && needed <= signals->maximum) {
+                buf_printf(signals, "%s: %.*s\n", names[i], SLICE_PRINT(value));
+            }
+        }
+    }
+}
+
 /* ---- lines ---- */
 
 struct key {
@@ -296,6 +318,8 @@ parse_line(struct parser *parser, struct slice line)
     }
     if (key == NULL) {
         counts->unknown++;
+        take_signal(parser, slice_trim(slice_of(line.at, n)),
+                    slice_trim(slice_of(line.at + n + 1, line.length - n - 1)));
         return;
     }
     counts->valid++;
@@ -363,6 +387,8 @@ robots_parse(struct slice body, struct slice product_token)
     buf_init(&converted, (size_t)ROBOTS_MAXIMUM * 2);
     robots->groups[GROUP_NAMED].delay_ms = -1;
     robots->groups[GROUP_ANY].delay_ms = -1;
+    buf_init(&robots->groups[GROUP_NAMED].signals, ROBOTS_SIGNALS_MAXIMUM);
+    buf_init(&robots->groups[GROUP_ANY].signals, ROBOTS_SIGNALS_MAXIMUM);
     if (body.length > ROBOTS_MAXIMUM) {
         /* The line that the limit cuts would say something else. */
         body.length = ROBOTS_MAXIMUM;
@@ -394,6 +420,8 @@ robots_free(struct robots *robots)
     free(robots->sitemaps);
     free(robots->groups[GROUP_NAMED].rules);
     free(robots->groups[GROUP_ANY].rules);
+    buf_release(&robots->groups[GROUP_NAMED].signals);
+    buf_release(&robots->groups[GROUP_ANY].signals);
     buf_release(&robots->text);
     free(robots);
 }
@@ -469,10 +497,17 @@ robots_sitemaps(const struct robots *robots, const struct slice **sitemaps)
     return robots->sitemap_count;
 }
 
+struct slice
+robots_signals(const struct robots *robots)
+{
+    return buf_slice(&robots->chosen->signals);
+}
+
 size_t
 robots_size(const struct robots *robots)
 {
-    return sizeof *robots + robots->text.capacity +
+    return sizeof *robots + robots->text.capacity + robots->groups[GROUP_NAMED].signals.capacity +
+           robots->groups[GROUP_ANY].signals.capacity +
            (robots->groups[GROUP_NAMED].capacity + robots->groups[GROUP_ANY].capacity) *
                sizeof(struct rule) +
            (robots->sitemaps != NULL ? ROBOTS_SITEMAPS_MAXIMUM * sizeof *robots->sitemaps : 0);

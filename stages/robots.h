@@ -15,7 +15,7 @@
 
 #include "base/slice.h"
 
-enum { ROBOTS_MAXIMUM = 500 << 10, ROBOTS_SITEMAPS_MAXIMUM = 1000 };
+enum { ROBOTS_MAXIMUM = 500 << 10, ROBOTS_SITEMAPS_MAXIMUM = 1000, ROBOTS_SIGNALS_MAXIMUM = 4096 };
 
 struct robots;
 
@@ -29,6 +29,10 @@ bool robots_allows(const struct robots *robots, struct slice path_query);
 int64_t robots_crawl_delay_ms(const struct robots *robots);
 /* The values of Sitemap lines as written, in order, each once; live as long as robots. */
 size_t robots_sitemaps(const struct robots *robots, const struct slice **sitemaps);
+
+/* Lines "Content-Signal: search=yes", also of Content-Usage, TDM-Reservation and TDM-Policy, that
+ * stand in the token's groups or before all groups; live as long as robots. */
+struct slice robots_signals(const struct robots *robots);
 
 /* About how many bytes of memory it takes. */
 size_t robots_size(const struct robots *robots);

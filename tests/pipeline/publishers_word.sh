@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What publishers say of single pages: noindex, nofollow, reservations; obeyed, honoured or noted.
+. "$(dirname "$0")/lib.sh"
+hosts=$work/hosts
+page() { # path, head, links
+    mkdir -p "$hosts/$(dirname "$1")"
+    {
+        printf '<!DOCTYPE html><html><head><title>%s</title>%s</head><body>' "$1" "$2"
+        local link
+        for link in $3; do printf '<p><a href="%s">%s</a></p>' "$link" "$link"; done
+        printf '</body></html>\n'
+    } >"$hosts/$1"
+}
+page said.example/index.html '' '/kept.html /hidden.html /dead-end.html /reserved.html'
+page said.example/kept.html '<meta name="googlebot" content="none">' ''
+page said.example/hidden.html '<meta name="robots" content="noindex">' '/behind-hidden.html'
+page said.example/dead-end.html '<meta name="quadrille" content="nofollow">' '/behind-dead-end.html'
+page said.example/reserved.html '<meta name="tdm-reservation" content="1">' ''
+page said.example/behind-hidden.html '' ''
+page said.example/behind-dead-end.html '' ''
+page train.example/index.html '' ''
+printf 'User-agent: *\nContent-Signal: search=no, ai-train=no\nDisallow:\n' >"$hosts/train.example/robots.txt"
+start_web "$hosts"
+printf "http://%s/\n" said.example train.example >"$work/seeds"
+
+indexed() { grep -cF " <http://$1> ." "$2" || true; }
+expect() { # file, page, 0 or 1, what
+    local n
+    n=$(indexed "$2" "$1")
+    [[ $((n > 0)) -eq $3 ]] || fail "$4: $2 has $n quads"
+}
+
+crawl "$work/obeying" >/dev/null || fail "crawl"
+dump_and_verify "$work/obeying" "$work/obeying.nq"
+expect "$work/obeying.nq" said.example/kept.html 1 "another crawler's tag"
+expect "$work/obeying.nq" said.example/hidden.html 0 noindex
+expect "$work/obeying.nq" said.example/dead-end.html 1 nofollow
+expect "$work/obeying.nq" said.example/behind-dead-end.html 0 nofollow
+expect "$work/obeying.nq" said.example/reserved.html 1 "a reservation that is only noted"
+expect "$work/obeying.nq" train.example/ 1 "a signal that is only noted"
+"$bin/quadrille" meta --dir "$work/obeying" http://said.example/hidden.html >"$work/hidden.ttl"
+grep -q '"noindex"' "$work/hidden.ttl" || fail "no state noindex: $(cat "$work/hidden.ttl")"
+
+crawl "$work/noting" --set fetch.robots_tags=note --set fetch.robots_signals=honour >/dev/null ||
+    fail "crawl"
+dump_and_verify "$work/noting" "$work/noting.nq"
+expect "$work/noting.nq" said.example/hidden.html 1 "fetch.robots_tags=note"
+expect "$work/noting.nq" said.example/behind-dead-end.html 1 "fetch.robots_tags=note"
+expect "$work/noting.nq" said.example/reserved.html 0 "fetch.robots_signals=honour"
+expect "$work/noting.nq" train.example/ 0 "fetch.robots_signals=honour"
+
+# The order of work decides nothing.
+crawl "$work/many" --set processes.fetch=2 --set processes.transform=2 --set fetch.window=1 \
+    >/dev/null || fail "crawl"
+dump_and_verify "$work/many" "$work/many.nq"
+same "$work/obeying.nq" "$work/many.nq" "more processes"
