@@ -31,7 +31,7 @@ struct crawl {
     struct progress progress;
     pid_t child; /* `quadrille up`; 0: somebody else's supervisor is used */
     int signals;
-    bool quiet, terminal, interrupted;
+    bool quiet, terminal, continuous, interrupted;
     uint64_t started_ms, line_ms;
     int lines_shown;
 };
@@ -204,7 +204,7 @@ follow(struct crawl *crawl, struct reason *why)
         TRY(child_ended(crawl, why));
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
-            if (progress_exhausted(&crawl->progress)) {
+            if (!crawl->continuous && progress_exhausted(&crawl->progress)) {
                 show(crawl, true);
                 return STATUS_OK;
             }
@@ -366,6 +366,9 @@ command_crawl(int argc, char **argv)
         CLI_COMMON_FLAGS(common),
         {"seeds", 0, FLAG_REPEATED, "FILE", &files,
          "Reads seeds from FILE, one URI a line, # for comments; - for standard input."},
+        {"continuous", 'c', FLAG_SWITCH, NULL, &crawl.continuous,
+         "Goes on for ever: documents are visited again, each at its own time "
+         "(recrawl.enabled=yes)."},
         {"quiet", 'q', FLAG_SWITCH, NULL, &crawl.quiet, "Shows no progress, only the summary."},
         {0},
     };
@@ -378,19 +381,30 @@ command_crawl(int argc, char **argv)
             "until nothing is left to do; then it stops the processes and prints a summary. "
             "Ctrl-C stops cleanly, and the same command goes on from there; so it does after a "
             "crash of any kind.\n\n"
+            "With --continuous it never ends: what changes often is visited often, what is gone is "
+            "removed (docs/RECRAWL.md). Visits that are scheduled for later do not keep a crawl "
+            "without it from ending.\n\n"
             "Without any scope.* option the crawl stays on the hosts of its seeds; that scope is "
             "kept in DIR/scope.conf, grows with the seeds of later crawls, and can be changed "
             "while "
             "running by `quadrille scope`.",
         .examples = "quadrille crawl --dir DIR https://example.org/\n"
                     "quadrille crawl --dir DIR --seeds seeds.txt --set scope.depth=3\n"
-                    "quadrille crawl --dir DIR --seeds seeds.txt --set 'scope.hosts=*'",
+                    "quadrille crawl --dir DIR --seeds seeds.txt --set 'scope.hosts=*'\n"
+                    "quadrille crawl --dir DIR --continuous https://example.org/",
         .flags = flags,
     };
     struct reason why = {""};
     char **operands;
     int operand_count, code;
     enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
+    if (status == STATUS_OK && crawl.continuous) {
+        if (common.assignments.count == FLAG_LIST_MAXIMUM) {
+            status = status_fail(&why, STATUS_MISUSE, "too many --set");
+        } else {
+            common.assignments.items[common.assignments.count++] = "recrawl.enabled=yes";
+        }
+    }
     if (status == STATUS_OK) {
         status = read_seeds(&seeds, &files, operands, operand_count, &why);
     }

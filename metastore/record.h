@@ -73,11 +73,22 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(60, EXTRACTED, TIME)                                                                         \
     X(61, LINKS_FOUND, NUMBER)                                                                     \
     X(62, LINKS_ACCEPTED, NUMBER)                                                                  \
-    X(63, DUMP, URI)      /* the dump that it was sliced from, when it was not fetched itself */   \
-    X(64, SLICING, TEXT)  /* how: "cbd" */                                                         \
-    X(70, ATTEMPTS, TEXT) /* history: one line per attempt, time stage outcome */                  \
-    X(80, ROBOTS_TAGS, TEXT) /* what the header and the page say to robots, lines */               \
-    X(81, NOFOLLOW, NUMBER)  /* 1: its links are not followed */                                   \
+    X(63, DUMP, URI)     /* the dump that it was sliced from, when it was not fetched itself */    \
+    X(64, SLICING, TEXT) /* how: "cbd" */                                                          \
+    X(65, VISITED, TIME) /* when it was last known whether it had changed */                       \
+    X(66, DUE, TIME)     /* of the next visit; recrawling: docs/RECRAWL.md */                      \
+    X(67, VISITS, NUMBER)                                                                          \
+    X(68, VISITS_CHANGED, NUMBER) /* of those after the first: that found a change */              \
+    X(69, CHANGED, TIME)          /* when a change was last found */                               \
+    X(70, ATTEMPTS, TEXT)         /* history: one line per attempt, time stage outcome */          \
+    X(71, RATE_CHANGES, NUMBER)   /* thousandths: what is believed of its rate of change */        \
+    X(72, RATE_SECONDS, NUMBER)   /* thousandths of seconds: the same */                           \
+    X(73, WORTH_MS, NUMBER)       /* threshold by which the next visit was set */                  \
+    X(74, FAILURES, NUMBER)       /* visits in a row without an answer that tells */               \
+    X(75, GONE_SINCE, TIME)       /* first 404 or 410 */                                           \
+    X(76, CLAIM, TEXT)            /* held, broken: what was said of the last change */             \
+    X(80, ROBOTS_TAGS, TEXT)      /* what the header and the page say to robots, lines */          \
+    X(81, NOFOLLOW, NUMBER)       /* 1: its links are not followed */                              \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
     X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \
@@ -89,6 +100,10 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(108, HOST_ERROR, TEXT)                                                                       \
     X(109, HOST_LAST_FETCH, TIME)                                                                  \
     X(110, ROBOTS_FAILURE, TEXT)                                                                   \
+    X(111, HOST_PERIOD, NUMBER)    /* seconds between changes of its documents, geometric mean */  \
+    X(112, HOST_DOCUMENTS, NUMBER) /* that went into it, up to a bound */                          \
+    X(113, CLAIMS_HELD, NUMBER)    /* lastmod of its sitemaps that held, and that did not */       \
+    X(114, CLAIMS_BROKEN, NUMBER)                                                                  \
     X(129, ROBOTS_SIGNALS, TEXT)     /* Content-Signal and the like in robots.txt, lines */        \
     X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
     X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */

@@ -177,7 +177,10 @@ enqueue_fetch(struct broker *broker, const struct incoming *incoming)
     struct job job = incoming->job;
     struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
     broker->counters.seen += !entry->exists;
-    const unsigned actions = seen_put(entry, job.depth, job.flags & JOB_RECRAWL);
+    const enum seen_again again = !(job.flags & JOB_RECRAWL)     ? SEEN_NOT_AGAIN
+                                  : job.due_ms <= broker->now_ms ? SEEN_AGAIN
+                                                                 : SEEN_LATER;
+    const unsigned actions = seen_put(entry, job.depth, again);
     if (actions & SEEN_QUEUE) {
         job.generation = entry->generation;
         job.depth = entry->depth;

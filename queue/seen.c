@@ -199,14 +199,14 @@ seen_settle(struct seen *seen, bool committed)
 }
 
 unsigned
-seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl)
+seen_put(struct seen_entry *entry, uint16_t depth, enum seen_again again)
 {
     unsigned actions = 0;
     if (!entry->exists) {
         entry->exists = entry->changed = true;
         entry->depth = depth;
         entry->generation = 1;
-        entry->flags = SEEN_WAITING;
+        entry->flags = again == SEEN_LATER ? SEEN_WAITING | SEEN_SCHEDULED : SEEN_WAITING;
         return SEEN_QUEUE;
     }
     if (depth < entry->depth) {
@@ -214,9 +214,12 @@ seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl)
         entry->changed = true;
         actions |= entry->flags & SEEN_FETCHED ? SEEN_REVISIT : 0;
     }
-    if (recrawl && !(entry->flags & SEEN_WAITING)) {
+    const bool waits = entry->flags & SEEN_WAITING;
+    if (again != SEEN_NOT_AGAIN &&
+        (!waits || (again == SEEN_AGAIN && entry->flags & SEEN_SCHEDULED))) {
         entry->generation++;
-        entry->flags |= SEEN_WAITING;
+        entry->flags = (uint8_t)((entry->flags & SEEN_FETCHED) | SEEN_WAITING |
+                                 (again == SEEN_LATER ? SEEN_SCHEDULED : 0));
         entry->changed = true;
         actions |= SEEN_QUEUE;
     }
@@ -239,7 +242,7 @@ seen_fetched(struct seen_entry *entry, uint64_t generation, uint16_t depth)
         return 0;
     }
     const uint8_t flags = (uint8_t)((entry->flags | SEEN_FETCHED) &
-                                    (entry->generation == generation ? ~SEEN_WAITING : 0xff));
+                                    (entry->generation == generation ? SEEN_FETCHED : 0xff));
     entry->changed |= flags != entry->flags;
     entry->flags = flags;
     return entry->depth < depth ? (uint16_t)(depth - entry->depth) : 0;

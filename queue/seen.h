@@ -18,8 +18,9 @@
 #include "queue/store_batch.h"
 
 enum seen_flags {
-    SEEN_FETCHED = 1, /* some generation was fetched */
-    SEEN_WAITING = 2  /* the present generation waits to be fetched */
+    SEEN_FETCHED = 1,  /* some generation was fetched */
+    SEEN_WAITING = 2,  /* the present generation waits to be fetched */
+    SEEN_SCHEDULED = 4 /* that wait began as a recrawl at a later time */
 };
 
 struct seen_entry {
@@ -50,7 +51,12 @@ enum seen_action {
     SEEN_QUEUE = 1,  /* fetch it, with the entry's generation and depth */
     SEEN_REVISIT = 2 /* its links are to be read again with the entry's depth */
 };
-unsigned seen_put(struct seen_entry *entry, uint16_t depth, bool recrawl);
+enum seen_again {
+    SEEN_NOT_AGAIN, /* only when it is new */
+    SEEN_AGAIN, /* a recrawl now: also when one is scheduled, which then finds itself too late */
+    SEEN_LATER  /* a recrawl in the future */
+};
+unsigned seen_put(struct seen_entry *entry, uint16_t depth, enum seen_again again);
 /* The document came otherwise than by a fetch: it takes the next generation. A fetch that is under
  * way keeps its own, older one. */
 void seen_came(struct seen_entry *entry, uint16_t depth);

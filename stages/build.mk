@@ -1,15 +1,15 @@
 stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/resources.o stages/document_meta.o stages/stage.o stages/stage_batch.o \
-	stages/stage_events.o stages/stage_options.o stages/extract_options.o
+	stages/stage_events.o stages/stage_options.o stages/extract_options.o stages/recrawl.o stages/recrawl_options.o stages/schedule.o
 PROGRAMS += quadrille-extract
 quadrille-extract_OBJECTS := stages/extract.o
-UNIT_TESTS += tests/unit/test_document tests/unit/test_scope
+UNIT_TESTS += tests/unit/test_document tests/unit/test_scope tests/unit/test_recrawl
 stages_OBJECTS += stages/robots.o stages/robots_tags.o
 CONFORMANCE += run_robots
 FUZZERS += fuzz_robots fuzz_robots_tags
 UNIT_TESTS += tests/unit/test_robots_tags
 stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_hosts.o stages/fetch_pace.o stages/fetch_names.o stages/fetch_crowd.o stages/fetch_rests.o
 PROGRAMS += quadrille-fetch
-quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_page.o stages/fetch_sitemap.o
+quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_visit.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
 	stages/detect_rdf.o stages/detect_text.o \
 	stages/detect_options.o stages/sandbox.o stages/sandbox_selftest.o stages/worker.o \

@@ -18,6 +18,7 @@
 #include "stages/document_worker.h"
 #include "stages/media_type.h"
 #include "stages/robots_tags.h"
+#include "stages/schedule.h"
 #include "stages/stage.h"
 #include "transforms/links.h"
 
@@ -53,6 +54,18 @@ is_wanted(struct detect_stage *stage, const struct detection *detection)
            (stage->hooks && slice_is(subject.type, "application/x-quadrille-hook"));
 }
 
+/* What was kept of an earlier answer goes. */
+static void
+keep_nothing(struct stage_job *job, struct document *document)
+{
+    if (job->job.generation > 1) {
+        document->removed = true;
+        stage_output_next(job, STAGE_INDEX, document);
+    } else if (document->visit.worth_ms > 0) {
+        schedule_visit(job, &document->visit, VISIT_NOTHING, (struct slice){0});
+    }
+}
+
 static void
 finish(struct detect_stage *stage, struct stage_job *job, const struct detection *detection)
 {
@@ -66,10 +79,7 @@ finish(struct detect_stage *stage, struct stage_job *job, const struct detection
     } else {
         meta_set_text(&job->meta, META_STATE, SLICE("unknown"));
         meta_set_text(&job->meta, META_REASON, SLICE("no transform is registered for its type"));
-        if (job->job.generation > 1) {
-            document.removed = true;
-            stage_output_next(job, STAGE_INDEX, &document);
-        }
+        keep_nothing(job, &document);
     }
     log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
               detection->reason);
@@ -116,10 +126,7 @@ kept_out(struct detect_stage *stage, struct stage_job *job, const struct warc_re
     meta_set_text(&job->meta, META_REASON,
                   noindex ? SLICE("its publisher says noindex")
                           : SLICE("its publisher reserves its use: fetch.robots_signals"));
-    if (job->job.generation > 1) {
-        job->document.removed = true;
-        stage_output_next(job, STAGE_INDEX, &job->document);
-    }
+    keep_nothing(job, &job->document);
     stage_done(job);
     return true;
 }

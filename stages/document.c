@@ -1,5 +1,7 @@
 #include "stages/document.h"
 
+#include <string.h>
+
 #include "base/codec.h"
 
 enum { DOCUMENT_VERSION = 1 };
@@ -19,6 +21,9 @@ enum tag {
     TAG_NOFOLLOW,
     TAG_RESPONSE = 16,   /* five tags: node, file, offset, length, id */
     TAG_CONVERSION = 24, /* the same five */
+    TAG_VISIT = 40,      /* varints, in the order of the struct */
+    TAG_CLAIMED = 41,
+    TAG_CHANGE_FREQUENCY = 42,
 };
 
 static void
@@ -51,6 +56,38 @@ put_record(struct buf *out, unsigned tag, const struct document_record *record)
     put_text(out, tag + 4, record->id);
 }
 
+enum { VISIT_NUMBERS = sizeof(struct document_visit) / sizeof(uint64_t), VISIT_BYTES = 128 };
+
+static void
+put_visit(struct buf *out, const struct document_visit *visit)
+{
+    uint64_t numbers[VISIT_NUMBERS];
+    struct buf bytes;
+    if (visit->worth_ms == 0) {
+        return;
+    }
+    memcpy(numbers, visit, sizeof numbers);
+    buf_init(&bytes, VISIT_BYTES);
+    for (int i = 0; i < VISIT_NUMBERS; i++) {
+        codec_put_varint(&bytes, numbers[i]);
+    }
+    put_text(out, TAG_VISIT, buf_slice(&bytes));
+    buf_release(&bytes);
+}
+
+static void
+take_visit(struct document_visit *visit, struct slice bytes)
+{
+    uint64_t numbers[VISIT_NUMBERS];
+    struct codec_reader reader = codec_reader_of(bytes);
+    for (int i = 0; i < VISIT_NUMBERS; i++) {
+        numbers[i] = codec_get_varint(&reader);
+    }
+    if (!reader.bad) {
+        memcpy(visit, numbers, sizeof numbers);
+    }
+}
+
 void
 document_encode(struct buf *out, const struct document *document)
 {
@@ -66,6 +103,9 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_BROKEN, document->broken);
     put_number(out, TAG_WAITING, document->waiting_ms);
     put_number(out, TAG_NOFOLLOW, document->nofollow);
+    put_visit(out, &document->visit);
+    put_number(out, TAG_CLAIMED, document->claimed_ms);
+    put_text(out, TAG_CHANGE_FREQUENCY, document->change_frequency);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -136,6 +176,15 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_NOFOLLOW:
         document->nofollow = number_of(bytes) != 0;
+        break;
+    case TAG_VISIT:
+        take_visit(&document->visit, bytes);
+        break;
+    case TAG_CLAIMED:
+        document->claimed_ms = number_of(bytes);
+        break;
+    case TAG_CHANGE_FREQUENCY:
+        document->change_frequency = bytes;
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

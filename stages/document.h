@@ -28,6 +28,17 @@ struct document_record {
     struct slice id; /* WARC-Record-ID without <> */
 };
 
+/* Recrawling: what was known when the document was asked for; docs/RECRAWL.md. */
+struct document_visit {
+    uint64_t worth_ms;   /* threshold for the next visit; 0: none is to be scheduled */
+    uint64_t elapsed_ms; /* since the visit before */
+    uint64_t changes_milli, seconds_milli; /* struct recrawl_estimate, in thousandths */
+    uint64_t visits, changed;              /* before this one; how many found a change */
+    uint64_t failures;                     /* in a row, before */
+    uint64_t fresh_seconds;                /* for so long it is fresh, its server says */
+    uint64_t claimed;                      /* 1: somebody said that it had changed */
+};
+
 struct document {
     uint16_t http_status;
     struct slice content_type;         /* header's value as received */
@@ -41,7 +52,10 @@ struct document {
     bool removed;                      /* the document is gone: its graph is to be emptied */
     bool broken;                       /* too malformed to say anything: its graph is empty */
     bool nofollow;                     /* its links are not to be followed */
-    uint64_t waiting_ms;               /* wall time since which it waits for others; 0: does not */
+    struct document_visit visit;
+    uint64_t claimed_ms; /* of a sitemap's entry: when it was changed, it says; 0: nothing */
+    struct slice change_frequency; /* the same: "daily" */
+    uint64_t waiting_ms;           /* wall time since which it waits for others; 0: does not */
 };
 
 void document_encode(struct buf *out, const struct document *document);

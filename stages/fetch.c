@@ -82,7 +82,8 @@ fetch_start(void *context, struct stage_job *job)
     if (job->job.deaths > 0) {
         task_rest(task); /* who held the job and died may just have asked the host */
     }
-    task_check_rules(task);
+    task->outcome = VISIT_FAILED;
+    task_begin(task);
 }
 
 static enum status
@@ -127,6 +128,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
         .backoff_most_ms = opt_duration_ms(options, "fetch.backoff_maximum"),
         .retry_after_most_ms = fetch->retry_maximum_ms,
     };
+    fetch_read_recrawl(fetch, options);
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
     fetch->rests = rests_new();
 }

@@ -1,6 +1,7 @@
 /* The GET of a page, and what each end of it means. docs/FETCH.md has the table. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -9,7 +10,11 @@
 #include "stages/document_meta.h"
 #include "stages/fetch_task.h"
 
-enum { MEMORY_RETRY_MS = 2000, ARCHIVE_RETRY_MS = 10000 };
+enum {
+    MEMORY_RETRY_MS = 2000,
+    ARCHIVE_RETRY_MS = 10000,
+    DIGEST_TEXT = 8 + 2 * DIGEST_SHA256_SIZE /* "sha256:", hex */
+};
 
 /* ---- ends ---- */
 
@@ -87,6 +92,7 @@ task_done(struct task *task, const char *state, const char *reason)
         meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
     }
     task_queue_sitemaps(task);
+    task_schedule(task);
     set_rest(task);
     stage_done(task->job);
     task_free(task);
@@ -226,14 +232,21 @@ task_archive(struct task *task, struct slice url, const struct fetch_result *res
 }
 
 static void
+payload_digest(struct slice body, char text[DIGEST_TEXT])
+{
+    uint8_t digest[DIGEST_SHA256_SIZE];
+    digest_sha256(body, digest);
+    memcpy(text, "sha256:", 7);
+    digest_hex(digest, sizeof digest, text + 7);
+}
+
+static void
 set_response(struct task *task, const struct fetch_result *result, struct slice truncated)
 {
     struct meta_update *meta = &task->job->meta;
     const struct slice header = result->response_header;
-    uint8_t digest[DIGEST_SHA256_SIZE];
-    char text[8 + 2 * DIGEST_SHA256_SIZE] = "sha256:";
-    digest_sha256(result->body, digest);
-    digest_hex(digest, sizeof digest, text + 7);
+    char text[DIGEST_TEXT];
+    payload_digest(result->body, text);
     meta_set_number(meta, META_FETCHED, result->started_ms);
     meta_set_number(meta, META_FETCH_MS, result->milliseconds);
     meta_set_number(meta, META_HTTP_STATUS, result->status);
@@ -293,6 +306,15 @@ remove_graph(struct task *task, const struct fetch_result *result)
 
 /* ---- answers ---- */
 
+/* Sitemaps are read here, and change with their bytes. */
+static enum visit_outcome
+change_of_bytes(const struct task *task, const struct fetch_result *result)
+{
+    char text[DIGEST_TEXT];
+    payload_digest(result->body, text);
+    return slice_is(task->digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
+}
+
 static void
 answered_document(struct task *task, const struct fetch_result *result)
 {
@@ -301,6 +323,9 @@ answered_document(struct task *task, const struct fetch_result *result)
     if (!keep_response(task, result, (struct slice){0}, &location)) {
         return;
     }
+    task_learn(task, result);
+    meta_clear(&task->job->meta, META_GONE_SINCE);
+    task->outcome = task_is_sitemap(task) ? change_of_bytes(task, result) : VISIT_NOTHING;
     if (result->body.length == 0) {
         remove_graph(task, result);
         task_done(task, "fetched", "the response has no body");
@@ -319,6 +344,7 @@ answered_document(struct task *task, const struct fetch_result *result)
         .link_header = buf_slice(&links),
         .charset = document_charset(content_type),
         .fetched_ms = result->started_ms,
+        .visit = task_is_sitemap(task) ? (struct document_visit){0} : task->visit,
         .response = {.node = slice_string(task->fetch->node),
                      .file = slice_string(location.file),
                      .offset = location.offset,
@@ -326,6 +352,7 @@ answered_document(struct task *task, const struct fetch_result *result)
                      .id = slice_string(location.id)},
     };
     stage_output_next(task->job, STAGE_DETECT, &document);
+    task->handed_on = !task_is_sitemap(task);
     buf_release(&links);
     task_follow_sitemap(task, result);
     task_done(task, "fetched", "");
@@ -360,6 +387,8 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     if (!keep_response(task, result, (struct slice){0}, &location)) {
         return;
     }
+    task_learn(task, result);
+    meta_clear(&task->job->meta, META_GONE_SINCE);
     remove_graph(task, result);
     const struct slice to = warc_http_header(result->response_header, "Location");
     buf_init(&target, URL_MAXIMUM + sizeof RESOURCE_FRAGMENT);
@@ -379,6 +408,8 @@ answered_redirect(struct task *task, const struct fetch_result *result)
         } else if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
             queue_target(task, buf_slice(&target));
         }
+        task->outcome =
+            slice_equal(task->redirect, buf_slice(&target)) ? VISIT_UNCHANGED : VISIT_CHANGED;
         task_done(task, "redirected", because);
     }
     buf_release(&target);
@@ -391,6 +422,9 @@ answered_unchanged(struct task *task, const struct fetch_result *result)
     meta_set_number(meta, META_FETCHED, result->started_ms);
     meta_set_number(meta, META_FETCH_MS, result->milliseconds);
     meta_set_number(meta, META_HTTP_STATUS, result->status);
+    meta_clear(meta, META_GONE_SINCE);
+    task->outcome = VISIT_UNCHANGED;
+    task_learn(task, result);
     task_done(task, "fetched", "not modified");
 }
 
@@ -398,7 +432,22 @@ static void
 answered_gone(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
-    if (keep_response(task, result, (struct slice){0}, &location)) {
+    struct meta_update *meta = &task->job->meta;
+    const struct fetch *fetch = task->fetch;
+    const bool first = task->gone_since_ms == 0;
+    const bool had_something = task->visited_ms > 0;
+    if (first) {
+        meta_set_number(meta, META_GONE_SINCE, result->started_ms);
+    }
+    if (fetch->recrawl && fetch->confirm_ms > 0 && first && had_something) {
+        /* The record still tells of the answer that is in the index. */
+        if (task_archive(task, task->url, result, (struct slice){0}, &location)) {
+            note_attempt(task, "404 or 410, to be confirmed");
+            task->outcome = VISIT_GONE_MAYBE;
+            task_done(task, NULL, NULL);
+        }
+    } else if (keep_response(task, result, (struct slice){0}, &location)) {
+        task->outcome = VISIT_GONE;
         remove_graph(task, result);
         task_done(task, "gone", "");
     }

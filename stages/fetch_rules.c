@@ -271,7 +271,14 @@ records_read(void *context, enum status status, const struct slice *records, siz
         task_free(task);
         return;
     }
-    if (n > 1 && !task_is_sitemap(task)) {
+    if (n > 1 && task_is_superseded(task, records[1])) {
+        stage_done(task->job);
+        task_free(task);
+        return;
+    }
+    task_take_visit(task, records[0], n > 1 ? records[1] : (struct slice){0});
+    /* A sitemap that is asked for again for its entries is needed whole. */
+    if (n > 1 && (!task_is_sitemap(task) || task->job->job.due_ms > 0)) {
         take_conditions(task, records[1]);
     }
     if (!fetch->robots) {

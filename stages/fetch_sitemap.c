@@ -30,7 +30,7 @@ struct walk {
     struct slice host, named_by; /* hosts whose URIs may be listed */
     struct slice data;           /* of the jobs of an index's entries */
     struct sitemap_result result;
-    struct buf key;
+    struct buf key, claim;
     size_t output_bytes;
     unsigned queued, foreign;
 };
@@ -116,6 +116,20 @@ task_queue_sitemaps(struct task *task)
     buf_release(&robots);
 }
 
+/* What the sitemap says of an entry. */
+static struct slice
+encode_claim(struct walk *walk, const struct sitemap_entry *entry, bool claimed)
+{
+    const struct document document = {.claimed_ms = claimed ? entry->modified_ms : 0,
+                                      .change_frequency = entry->change_frequency};
+    buf_reset(&walk->claim);
+    if (document.claimed_ms == 0 && document.change_frequency.length == 0) {
+        return (struct slice){0};
+    }
+    document_encode(&walk->claim, &document);
+    return buf_slice(&walk->claim);
+}
+
 static bool
 take_entry(void *context, const struct sitemap_entry *entry)
 {
@@ -137,13 +151,20 @@ take_entry(void *context, const struct sitemap_entry *entry)
     if (!scope_allows(task->fetch->scope, key, depth, NULL)) {
         return true;
     }
-    walk->output_bytes += key.length * 2 + job->uri.length + walk->data.length + 128;
+    struct slice data = index ? walk->data : (struct slice){0};
+    uint8_t flags = index ? job->flags & JOB_RECRAWL : 0;
+    if (task_believes(task, entry)) {
+        flags |= JOB_RECRAWL;
+    }
+    if (!index && task->fetch->recrawl) {
+        data = encode_claim(walk, entry, flags & JOB_RECRAWL);
+    }
+    walk->output_bytes += key.length * 2 + job->uri.length + data.length + 128;
     if (walk->output_bytes > OUTPUT_BYTES_MAXIMUM) {
         walk->result.limited = true;
         return false;
     }
-    queue_job(task, key, depth, index ? SITEMAP_PRIORITY : job->priority, job->uri,
-              index ? walk->data : (struct slice){0}, index ? job->flags & JOB_RECRAWL : 0);
+    queue_job(task, key, depth, index ? SITEMAP_PRIORITY : job->priority, job->uri, data, flags);
     walk->queued++;
     return true;
 }
@@ -196,6 +217,7 @@ task_follow_sitemap(struct task *task, const struct fetch_result *result)
         return;
     }
     buf_init(&walk.key, URL_MAXIMUM);
+    buf_init(&walk.claim, JOB_DATA_MAXIMUM);
     buf_init(&data, JOB_DATA_MAXIMUM);
     walk.named_by = named ? url_host(document->content_type) : walk.host;
     encode_naming(named ? document->content_type : task->origin, &data);
@@ -211,6 +233,7 @@ task_follow_sitemap(struct task *task, const struct fetch_result *result)
                  why.text);
     }
     buf_release(&walk.key);
+    buf_release(&walk.claim);
     buf_release(&data);
     buf_release(&body);
 }

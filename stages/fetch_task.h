@@ -5,6 +5,7 @@
  *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  entries of sitemaps as new jobs
+ *   fetch_visit.c    recrawling: what is known of its changes, the next visit
  *
  * A task goes through them in that order and ends in exactly one of task_done, task_retry,
  * stage_release or stage_bury, after which it is freed by task_end. */
@@ -15,6 +16,8 @@
 #include "stages/fetch_http.h"
 #include "stages/fetch_pace.h"
 #include "stages/fetch_rests.h"
+#include "stages/recrawl.h"
+#include "stages/schedule.h"
 #include "stages/scope.h"
 #include "stages/stage.h"
 #include "warc/warc.h"
@@ -33,7 +36,11 @@ struct fetch {
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
     unsigned attempts, redirects;
     bool robots, sitemaps;
-    bool signals;             /* reservations in robots.txt are honoured */
+    bool signals; /* reservations in robots.txt are honoured */
+    bool recrawl, threshold_known;
+    struct recrawl_budget budget;
+    double first_seconds;
+    uint64_t confirm_ms;
     struct watched **watched; /* by descriptor */
     size_t watched_count;
 };
@@ -57,10 +64,34 @@ struct task {
     size_t sitemap_count;
     bool sitemaps_again; /* they were queued before, at a greater depth */
     uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
+    /* Recrawling; slices in the job's arena. */
+    struct document_visit visit; /* goes on with the document */
+    enum visit_outcome outcome;  /* when no later stage hears of it */
+    bool handed_on;              /* a later stage schedules the next visit */
+    uint64_t visited_ms, gone_since_ms, claims_held, claims_broken; /* as known before */
+    double host_period;
+    struct slice digest, redirect; /* of the earlier answer */
 };
 
 /* fetch_rules.c */
 void task_check_rules(struct task *task);
+
+/* fetch_visit.c */
+void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
+/* The task's first step: a visit that is repeated waits for the budget. */
+void task_begin(struct task *task);
+/* From the records of host and document; the latter empty when it is new. */
+void task_take_visit(struct task *task, struct slice host, struct slice record);
+/* Whether the document was fetched after this job was scheduled: by another job, which has
+ * scheduled the next visit. */
+bool task_is_superseded(const struct task *task, struct slice record);
+/* What the answer (NULL: none) says of its changes. */
+void task_learn(struct task *task, const struct fetch_result *result);
+/* The end of every task: the next visit. */
+void task_schedule(struct task *task);
+/* Whether a sitemap's entry is reason enough to visit a document now. */
+struct sitemap_entry;
+bool task_believes(const struct task *task, const struct sitemap_entry *entry);
 
 /* fetch_page.c */
 void task_get(struct task *task);

@@ -24,6 +24,7 @@
 #include "index/patch.h"
 #include "index/service.h"
 #include "stages/content.h"
+#include "stages/schedule.h"
 #include "stages/services.h"
 #include "stages/stage.h"
 
@@ -90,6 +91,17 @@ tell_metadata(struct stage_job *job, const struct taken *taken)
     meta_set_text(&job->meta, META_GRAPH_DIGEST, slice_string(digest));
 }
 
+/* What a later generation replaced is looked after by that. */
+static void
+schedule(struct stage_job *job, const struct index_result *result)
+{
+    const bool changed = result->outcome == DOCUMENT_CHANGED;
+    if (job->document.visit.worth_ms > 0 && (changed || result->outcome == DOCUMENT_UNCHANGED)) {
+        schedule_visit(job, &job->document.visit, changed ? VISIT_CHANGED : VISIT_UNCHANGED,
+                       (struct slice){0});
+    }
+}
+
 static enum status
 index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why)
 {
@@ -103,6 +115,7 @@ index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reaso
             TRY(commit(stage, why));
         }
         tell_metadata(jobs[i], taken);
+        schedule(jobs[i], &taken->result);
     }
     return STATUS_OK;
 }

@@ -22,6 +22,9 @@ static const struct document whole = {
     .removed = true,
     .broken = true,
     .waiting_ms = 1700000000123,
+    .visit = {1, 2, 3, 4, 5, 6, 7, UINT64_MAX, 1},
+    .claimed_ms = 1700000000456,
+    .change_frequency = {"daily", 5},
 };
 
 static void
@@ -55,6 +58,9 @@ decoding_gives_back_what_was_encoded(void **state)
     assert_true(read.removed);
     assert_true(read.broken);
     assert_int_equal(read.waiting_ms, whole.waiting_ms);
+    assert_memory_equal(&read.visit, &whole.visit, sizeof read.visit);
+    assert_int_equal(read.claimed_ms, whole.claimed_ms);
+    assert_true(slice_equal(read.change_frequency, whole.change_frequency));
     buf_release(&bytes);
 }
 

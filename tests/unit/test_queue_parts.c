@@ -226,11 +226,22 @@ test_seen_rule(void **state)
          SEEN_REVISIT,
          1,
          4},
+        {"scheduled, recrawl",
+         {.exists = true,
+          .depth = 3,
+          .generation = 4,
+          .flags = SEEN_FETCHED | SEEN_WAITING | SEEN_SCHEDULED},
+         3,
+         true,
+         SEEN_QUEUE,
+         3,
+         5},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct seen_entry entry = cases[i].before;
-        const unsigned actions = seen_put(&entry, cases[i].depth, cases[i].recrawl);
+        const unsigned actions =
+            seen_put(&entry, cases[i].depth, cases[i].recrawl ? SEEN_AGAIN : SEEN_NOT_AGAIN);
         if (actions != cases[i].actions || entry.depth != cases[i].depth_after ||
             entry.generation != cases[i].generation_after) {
             fail_msg("%s: actions %u, depth %u, generation %u", cases[i].what, actions, entry.depth,

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# A web that changes is followed: changed documents are replaced, those that stay cost little, those
+# that are gone go after a second look, and a crawl that is not continuous ends in spite of schedules.
+. "$(dirname "$0")/lib.sh"
+export PATH=$bin:$PATH
+site=$work/hosts/data.example
+mkdir -p "$site"
+document() { # name, value
+    printf '<http://data.example/%s> <http://vocab.example/value> "%s" .\n' "$1" "$2" >"$work/new"
+    mv "$work/new" "$site/$1.nt"
+}
+names=(calm1 calm2 calm3 lively1 lively2 going)
+for name in "${names[@]}"; do
+    document "$name" 0
+    echo "http://data.example/$name.nt"
+done >"$work/seeds"
+start_web "$work/hosts"
+recrawling=(--set recrawl.least=300ms --set recrawl.most=8s --set recrawl.first=2s
+    --set recrawl.worth=200ms --set recrawl.confirm=1s --set fetch.robots=no)
+now() { date +%s%N; }
+says() { # name: what the index says
+    quadrille dump --dir "$work/crawl" | sed -nE "s|.*/$1> .*value> \"([^\"]*)\".*|\1|p"
+}
+gets() { awk -F'\t' -v uri="/$1.nt" '$4 == uri' "$web_log"; }
+
+mapfile -t settings < <(web_settings)
+quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
+    "${recrawling[@]}" >"$work/out" 2>&1 &
+crawling=$!
+for _ in $(seq 100); do
+    [[ $(quadrille dump --dir "$work/crawl" 2>/dev/null | wc -l) == "${#names[@]}" ]] && break
+    sleep 0.1
+done
+
+# Two documents change all the time; copies are looked at in between.
+looked=0 fresh=0
+for round in $(seq 6); do
+    document lively1 "$round"
+    document lively2 "$round"
+    sleep 0.9
+    looked=$((looked + 2))
+    [[ $(says lively1) == "$round" ]] && fresh=$((fresh + 1))
+    [[ $(says lively2) == "$round" ]] && fresh=$((fresh + 1))
+done
+echo "after 0.9 s $fresh of $looked changes were in the index"
+((fresh >= 4)) || fail "the copies are behind: $fresh of $looked"
+
+rm "$site/going.nt"
+for _ in $(seq 150); do
+    [[ -z $(says going) ]] && break
+    sleep 0.1
+done
+[[ -z $(says going) ]] || fail 'what is gone is in the index'
+n=$(gets going | awk -F'\t' '$5 == 404' | wc -l)
+((n >= 2)) || fail "removed after $n times 404"
+quadrille meta --dir "$work/crawl" http://data.example/going.nt >"$work/meta"
+grep -q 'creativeWorkStatus "gone"' "$work/meta" || fail "$(cat "$work/meta")"
+quadrille meta --dir "$work/crawl" http://data.example/lively1.nt >"$work/meta"
+grep -q 'meta:nextVisit' "$work/meta" || fail "$(cat "$work/meta")"
+kill -INT "$crawling"
+wait "$crawling" || fail "the crawl: $(cat "$work/out")"
+
+calm=$(gets calm1 | wc -l) lively=$(gets lively1 | wc -l)
+unchanged=$(gets calm1 | awk -F'\t' '$5 == 304' | wc -l)
+echo "calm: $calm requests, of which $unchanged 304; lively: $lively requests"
+((calm > 1 && unchanged == calm - 1)) || fail 'an unchanged document was sent again'
+((lively > calm)) || fail 'what changes is not visited more often'
+[[ $(says calm1) == 0 ]] || fail 'an unchanged document is lost'
+
+# Jobs in the future do not keep a crawl.
+asked=$(wc -l <"$web_log")
+timeout 20 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
+    "${recrawling[@]}" --set recrawl.enabled=yes --set recrawl.least=1h --set recrawl.most=1h \
+    >"$work/out" || fail "the crawl does not end: $(cat "$work/out")"
+echo "requests of a crawl that ends: $(($(wc -l <"$web_log") - asked))"
+quadrille verify --dir "$work/crawl" >"$work/out" || fail "$(cat "$work/out")"
