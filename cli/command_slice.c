@@ -10,16 +10,18 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/import_files.h"
+#include "cli/slice_spaces.h"
+#include "cli/slice_steps.h"
 #include "cli/slice_store.h"
 #include "dumps/slicer.h"
 #include "rdf/writer.h"
 
-enum { OUTPUT_BYTES = 1 << 20, SPACES_MAXIMUM = FLAG_LIST_MAXIMUM, MEBIBYTE_SHIFT = 20 };
+enum { OUTPUT_BYTES = 1 << 20, MEBIBYTE_SHIFT = 20 };
 
 struct slice_flags {
     struct cli_common common;
-    const char *slicing, *replacement, *suffix, *format, *temporary, *output, *source;
-    struct flag_list prefixes;
+    struct slice_space_flags spaces;
+    const char *format, *temporary, *output, *source;
     int64_t memory, disk, threads, depth;
     bool lenient, quiet;
 };
@@ -119,7 +121,7 @@ store_documents(struct slicer *slicer, const struct slice_flags *flags, unsigned
     struct slice_store_counts counts;
     const struct slice_store_options options = {
         .dump = slice_string(flags->source),
-        .slicing = slice_string(flags->slicing != NULL ? flags->slicing : "subject"),
+        .slicing = slice_string(flags->spaces.slicing != NULL ? flags->spaces.slicing : "subject"),
         .fetched_ms = clock_wall_ms(),
         .depth = (unsigned)flags->depth,
         .threads = threads};
@@ -205,42 +207,14 @@ tell(const struct slicer *slicer)
             (unsigned long long)counts.cut, (double)counts.disk / 1e6);
 }
 
-/* "PREFIX" or "PREFIX=METHOD"; no prefix at all: every IRI. */
-static enum status
-read_spaces(const struct slice_flags *flags, struct slice_space *spaces, size_t *count,
-            struct reason *why)
-{
-    enum slicing usual = SLICING_SUBJECT;
-    if (flags->slicing != NULL && !slicing_of_name(slice_string(flags->slicing), &usual)) {
-        return status_fail(why, STATUS_MISUSE,
-                           "--slicing %s is not subject, subject-object, cbd, scbd or msg",
-                           flags->slicing);
-    }
-    const struct slice_space space = {.slicing = usual,
-                                      .replaced = flags->replacement != NULL,
-                                      .replacement = slice_string(flags->replacement),
-                                      .suffix = slice_string(flags->suffix)};
-    spaces[0] = space;
-    *count = flags->prefixes.count > 0 ? flags->prefixes.count : 1;
-    for (size_t i = 0; i < flags->prefixes.count; i++) {
-        const char *text = flags->prefixes.items[i], *method = strrchr(text, '=');
-        spaces[i] = space;
-        spaces[i].prefix = slice_string(text);
-        if (method != NULL && slicing_of_name(slice_string(method + 1), &spaces[i].slicing)) {
-            spaces[i].prefix.length = (size_t)(method - text);
-        }
-    }
-    return STATUS_OK;
-}
-
 static enum status
 slice_files(const struct slice_flags *flags, char **paths, int n, struct reason *why)
 {
-    struct slice_space spaces[SPACES_MAXIMUM];
+    struct slice_space spaces[SLICE_SPACES_MAXIMUM];
     struct slicer_options options;
     slicer_options_default(&options, flags->temporary);
     options.spaces = spaces;
-    TRY(read_spaces(flags, spaces, &options.count, why));
+    TRY(slice_spaces_read(&flags->spaces, spaces, &options.count, why));
     options.memory = (uint64_t)flags->memory << MEBIBYTE_SHIFT;
     options.disk = (uint64_t)flags->disk << MEBIBYTE_SHIFT;
     options.threads = flags->threads > 0 ? (unsigned)flags->threads : options.threads;
@@ -297,14 +271,7 @@ command_slice(int argc, char **argv)
          "With --dir: puts the documents into the crawl of DIR, as cut out of the dump at URI."},
         {"depth", 0, FLAG_INTEGER, "N", &slice.depth,
          "With --dir: how many links from a seed the documents are (0)."},
-        {"slicing", 'm', FLAG_STRING, "METHOD", &slice.slicing,
-         "Which triples describe a resource: subject (the usual), subject-object, cbd, scbd, msg."},
-        {"prefix", 'p', FLAG_REPEATED, "IRI[=METHOD]", &slice.prefixes,
-         "Only resources whose IRIs begin so are described."},
-        {"replacement", 0, FLAG_STRING, "IRI", &slice.replacement,
-         "Documents begin with this where resources begin with their prefix."},
-        {"suffix", 0, FLAG_STRING, "TEXT", &slice.suffix,
-         "Documents end with this, behind the resource's IRI without its fragment."},
+        SLICE_SPACE_FLAGS(slice.spaces),
         {"format", 'f', FLAG_STRING, "FORMAT", &slice.format,
          "nquads, ntriples, turtle, trig, rdfxml or jsonld, instead of what the name tells."},
         {"output", 'o', FLAG_STRING, "FILE", &slice.output,
@@ -333,12 +300,17 @@ command_slice(int argc, char **argv)
             "With --dir and --source the documents go to the index of DIR as if they had been "
             "fetched, "
             "and their links are followed as usual.\n\n"
+            "quadrille slice map, follow and reduce do the same in steps, between which another "
+            "program sorts lines, for clusters; each answers --help.\n\n"
             "Memory and disk are bounded; time grows with the size of the dumps. Blank nodes of "
             "different files are different.",
         .examples = "quadrille slice --slicing cbd --prefix http://example.com/id/ dump.nt.gz\n"
                     "quadrille slice --dir DIR --source http://example.com/dump.nt dump.nt",
         .flags = flags,
     };
+    if (argc > 1 && slice_step_is(argv[1])) {
+        return slice_step(argc - 1, argv + 1);
+    }
     struct reason why = {""};
     char **operands;
     int n;

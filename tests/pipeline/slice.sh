@@ -89,6 +89,52 @@ for line in open(sys.argv[1]):
     for document in {s, o}: print(s, p, o, document, ".")
 PYTHON
 
+# ---- the same in steps, by several processes that sort between ----
+
+python3 - >"$work/nodes.nt" <<'PYTHON'
+import random
+random.seed(7)
+iri = lambda: '<http://s.example/%s/%d%s>' % (random.choice(['id', 'other']), random.randrange(60), random.choice(['', '', '#part']))
+node = lambda: '_:n%d' % random.randrange(200) if random.random() < .5 else iri()
+for i in range(900):
+    print(node(), '<urn:p:%d>' % random.randrange(5), random.choice([node(), node(), '"text\\t%d"' % random.randrange(9)]), '.')
+PYTHON
+split -n l/3 -d "$work/nodes.nt" "$work/split."
+steps() { # options of map
+    local i round
+    for i in 0 1 2; do
+        quadrille slice map --file 1 "$@" <"$work/split.0$i" | LC_ALL=C sort >"$work/sorted.$i" &
+    done
+    wait
+    for round in $(seq 50); do
+        LC_ALL=C sort -m "$work"/sorted.[0-9] | awk -F '\t' -v work="$work" '
+            $1 != key { key = $1; part = (part + 1) % 3 } { print >(work "/part." part) }
+            END { for (part = 0; part < 3; part++) printf "" >(work "/part." part) }'
+        for i in 0 1 2; do
+            quadrille slice follow <"$work/part.$i" 2>"$work/counter.$i" | LC_ALL=C sort >"$work/sorted.$i" &
+        done
+        wait
+        cat "$work"/counter.[0-9] | grep -v 'reporter:counter:quadrille,wanted,0$' >"$work/more" || break
+    done
+    ((round > 1 && round < 50)) || [[ $* != *cbd* ]] || fail "steps $*: $round rounds"
+    LC_ALL=C sort -m "$work"/sorted.[0-9] | quadrille slice reduce
+}
+for method in subject subject-object cbd scbd msg; do
+    steps --slicing $method --prefix http://s.example/id/ --prefix http://s.example/other/=cbd --suffix .rdf |
+        LC_ALL=C sort >"$work/out"
+    quadrille slice --quiet --slicing $method --prefix http://s.example/id/ --prefix http://s.example/other/=cbd \
+        --suffix .rdf "$work/nodes.nt" | LC_ALL=C sort | diff - "$work/out" >"$work/difference" ||
+        fail "steps of $method: $(head -n 5 "$work/difference")"
+    [[ $(wc -l <"$work/out") -gt 300 ]] || fail "steps of $method give little"
+done
+quadrille slice map "$work/nodes.nt" >"$work/out" 2>&1 && fail 'map takes no file'
+for bad in 'no tab' $'key\tno triple' $'_:n\tX what'; do
+    code=0
+    if [[ $bad == _:* ]]; then step=follow; else step=reduce; fi
+    quadrille slice $step <<<"$bad" >"$work/out" 2>&1 || code=$?
+    [[ $code -eq 100 ]] || fail "$step of '$bad': exit $code, $(cat "$work/out")"
+done
+
 # ---- errors ----
 
 refused() { # expected code, pattern, arguments

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Slicing beside the method of Cyganiak et al. (Semantic Web Crawling: A Sitemap Extension, section
+# 5.1): map each triple to the resources that it names, sort, reduce each bucket to a document; here
+# by awk and LC_ALL=C sort with as much memory and as many threads as ours has.
+#
+#   bench/slice.sh [TRIPLES]...    1000000 3000000 10000000, for growth; the first also beside it
+#
+#   QUADRILLE_BENCH_MEMORY   MiB for ours and for sort (512)
+#   QUADRILLE_BENCH_BESIDE   sizes at which the other is run too (the first and 10000000)
+#
+# One row for each: method, triples, who, CPU seconds, seconds, peak MiB of the largest process, and
+# how many times our CPU seconds. "files" writes each bucket to a file of its own, as the paper does;
+# "stream" writes N-Quads to one stream, as ours does, which spares making files. Sort and awk know
+# no blank nodes: beside cbd they do subjects only.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+program=$here/build/bin/quadrille
+memory=${QUADRILLE_BENCH_MEMORY:-512}
+[[ $# -gt 0 ]] || set -- 1000000 3000000 10000000
+beside=" ${QUADRILLE_BENCH_BESIDE:-$1 10000000} "
+work=$(mktemp -d "${QUADRILLE_BENCH_DATA:-$here/build/bench}/slice.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work LC_ALL=C
+
+cat >"$work/map" <<'AWK'
+{ if ($1 ~ /^</) print $1 "\t" $0
+  if (both && $3 ~ /^</ && $3 != $1) print $3 "\t" $0 }
+AWK
+cat >"$work/stream" <<'AWK'
+{ tab = index($0, "\t"); line = substr($0, tab + 1)
+  if (line != last) print substr(line, 1, length(line) - 1) substr($0, 1, tab - 1) " ."
+  last = line }
+AWK
+cat >"$work/files" <<'AWK'
+{ tab = index($0, "\t"); key = substr($0, 1, tab - 1)
+  if (key != last) { close(file); file = folder "/" int(n / 1000) "/" n++ ".nt"
+                     if (n % 1000 == 1) system("mkdir " folder "/" int((n - 1) / 1000)) }
+  last = key; print substr($0, tab + 1) > file }
+AWK
+cat >"$work/run" <<'SH'
+awk -v both="$1" -f "$2/map" "$3" | sort -S "$5M" --parallel=2 -T "$2" | awk -v folder="$2/out" -f "$2/$4" >/dev/null
+SH
+
+measure() { # command: sets cpu, wall, peak
+    local took
+    took=$({ /usr/bin/time -f '%U %S %e %M' "$@" >/dev/null 2>"$work/error"; } 2>&1; tail -n 1 "$work/error")
+    read -r cpu wall peak <<<"$(awk '{ printf "%.2f %.1f %.0f", $1 + $2, $3, $4 / 1024 }' <<<"$took")"
+}
+row() { # method, triples, who, factor
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$cpu" "$wall" "$peak" "$4"
+}
+
+printf 'method\ttriples\twho\tCPU s\ts\tpeak MiB\ttimes ours\n'
+for triples in "$@"; do
+    quads=$("$here/bench/data.sh" "$triples") || exit 0
+    sed 's/ <[^ ]*> \.$/ ./' "$quads" >"$work/dump.nt"
+    for method in subject subject-object cbd; do
+        measure "$program" slice --quiet --slicing "$method" --memory "$memory" --threads 2 "$work/dump.nt"
+        row "$method" "$triples" quadrille 1
+        [[ $beside == *" $triples "* ]] || continue
+        own=$cpu
+        both=0
+        [[ $method != subject-object ]] || both=1
+        kinds=stream
+        [[ $triples -gt 1000000 || $method == cbd ]] || kinds='stream files'
+        for kind in $kinds; do
+            mkdir -p "$work/out"
+            measure bash "$work/run" "$both" "$work" "$work/dump.nt" "$kind" "$memory"
+            row "$method" "$triples" "awk, sort, awk: $kind" "$(awk -v a="$cpu" -v b="$own" 'BEGIN { printf "%.1f", a / b }')"
+            rm -rf "$work/out"
+        done
+    done
+    rm "$work/dump.nt"
+done
