@@ -59,6 +59,16 @@ print_index(const struct index_stats *stats)
            " literals, %.1f MB\n",
            stats->documents, stats->quads, stats->terms, stats->literals,
            (double)stats->bytes_on_disk / 1e6);
+    if (stats->full > 0) {
+        printf("index: %" PRIu64 " partitions wait for room on the disk (index.disk_reserve); "
+               "queries go on\n",
+               stats->full);
+    }
+    if (stats->damaged > 0) {
+        printf("index: %" PRIu64 " partitions cannot write because a page is damaged; see the log, "
+               "`quadrille verify`, and docs/OPERATION.md\n",
+               stats->damaged);
+    }
 }
 
 static int

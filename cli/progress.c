@@ -223,9 +223,10 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
     if (index != NULL) {
         fprintf(out,
                 ",\"index\":{\"documents\":%" PRIu64 ",\"quads\":%" PRIu64 ",\"terms\":%" PRIu64
-                ",\"literals\":%" PRIu64 ",\"bytes_on_disk\":%" PRIu64 ",\"batches\":%" PRIu64 "}",
+                ",\"literals\":%" PRIu64 ",\"bytes_on_disk\":%" PRIu64 ",\"batches\":%" PRIu64
+                ",\"full\":%" PRIu64 ",\"damaged\":%" PRIu64 "}",
                 index->documents, index->quads, index->terms, index->literals, index->bytes_on_disk,
-                index->batches);
+                index->batches, index->full, index->damaged);
     }
     fputs("}\n", out);
 }

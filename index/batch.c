@@ -361,6 +361,18 @@ finish(struct commit *commit, enum status status, struct reason *why)
     return status;
 }
 
+enum { QUAD_LOG_BYTES = 4096 };
+
+/* About: what is new takes four times its memory, in trees and log; what is there is rewritten in
+ * blocks, and the log has each as it was and as it is, but no more blocks than there are. */
+static uint64_t
+bytes_to_write(const struct index_batch *batch)
+{
+    const uint64_t scattered = (uint64_t)index_batch_quads(batch) * QUAD_LOG_BYTES;
+    const uint64_t all = 2 * environment_bytes(batch->partition->environment);
+    return (scattered < all ? scattered : all) + 4 * (uint64_t)index_batch_bytes(batch);
+}
+
 enum status
 index_batch_commit(struct index_batch *batch, struct reason *why)
 {
@@ -376,7 +388,8 @@ index_batch_commit(struct index_batch *batch, struct reason *why)
         any = any || batch->documents[i].wanted;
     }
     if (status == STATUS_OK && any) {
-        status = transaction_begin(&commit.transaction, partition->environment, why);
+        status = transaction_begin(&commit.transaction, partition->environment,
+                                   bytes_to_write(batch), why);
     }
     if (status == STATUS_OK && any) {
         census_init(&commit.census);
@@ -385,6 +398,7 @@ index_batch_commit(struct index_batch *batch, struct reason *why)
         free(commit.documents);
         census_release(&commit.census);
     }
+    atomic_store(&partition->writes, status);
     pthread_mutex_unlock(&partition->writer);
     return status;
 }

@@ -491,6 +491,9 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
         stats->literals += codec_get_u64(&in);
         stats->bytes_on_disk += codec_get_u64(&in);
         stats->batches += codec_get_u64(&in);
+        const enum status writes = (enum status)codec_get_u64(&in);
+        stats->full += writes == STATUS_FULL;
+        stats->damaged += writes == STATUS_CORRUPT;
         if (status == STATUS_OK && in.bad) {
             status = status_fail(why, STATUS_PROTOCOL, "the index sent malformed statistics");
         }

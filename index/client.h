@@ -186,6 +186,7 @@ enum status index_update(struct index_client *client, struct slice text,
 
 struct index_stats {
     uint64_t documents, quads, terms, literals, bytes_on_disk, batches;
+    uint64_t full, damaged; /* partitions that cannot write: no room on the disk, a damaged page */
 };
 enum status index_stats_get(struct index_client *client, struct index_stats *stats,
                             struct reason *why);

@@ -59,7 +59,7 @@ do_step(struct compaction *c, compact_step *step, int order, struct tree *tree,
     pthread_mutex_lock(&partition->writer);
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK) {
-        status = transaction_begin(&transaction, partition->environment, why);
+        status = transaction_begin(&transaction, partition->environment, 0, why);
     }
     if (status == STATUS_OK) {
         gate_enter_writing(&partition->gate);

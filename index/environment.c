@@ -27,6 +27,10 @@ enum status
 environment_failed(struct environment *environment, bool writing, int code, struct reason *why,
                    const char *what)
 {
+    if (code == EBADMSG) { /* what was written so far can be undone */
+        return status_fail(why, STATUS_CORRUPT, "%s: %s: %s", environment->folder, what,
+                           environment_damage());
+    }
     if (writing || code == DB_RUNRECOVERY) {
         environment->broken = true;
     }
@@ -115,6 +119,7 @@ environment_open(struct environment **result, const struct environment_options *
     if (mkdir(environment->folder, 0700) != 0 && errno != EEXIST) {
         status = status_fail_errno(why, "cannot make the folder %s", environment->folder);
     }
+    environment_io_add(environment);
     if (status == STATUS_OK) {
         status = lock_folder(environment, why);
     }
@@ -141,6 +146,7 @@ environment_close(struct environment *environment)
         }
         environment->env->close(environment->env, 0);
     }
+    environment_io_remove(environment);
     if (environment->lock >= 0) {
         close(environment->lock);
     }
@@ -157,9 +163,17 @@ environment_checkpoint(struct environment *environment, bool force, struct reaso
     const uint32_t kilobytes = (uint32_t)(environment->options.checkpoint_bytes >> 10);
     const int code = environment->env->txn_checkpoint(environment->env, force ? 0 : kilobytes, 0,
                                                       force ? DB_FORCE : 0);
+    /* Pages that found no room stay in the cache. */
+    const bool full = code == ENOSPC || code == EDQUOT;
     return code == 0
                ? STATUS_OK
-               : environment_failed(environment, true, code, why, "cannot write a checkpoint");
+               : environment_failed(environment, !full, code, why, "cannot write a checkpoint");
+}
+
+bool
+environment_is_broken(const struct environment *environment)
+{
+    return environment->broken;
 }
 
 uint64_t
@@ -245,21 +259,58 @@ tree_failed(struct tree *tree, bool writing, int code, struct reason *why, const
 
 /* ---- transactions ---- */
 
+/* New pages that are in the cache alone, and have no room on the disk yet. */
+static uint64_t
+unwritten_bytes(const struct environment *environment)
+{
+    uint64_t bytes = 0;
+    for (struct tree *tree = environment->trees; tree != NULL; tree = tree->next) {
+        char path[PATH_SIZE];
+        struct stat file;
+        uint32_t size = 0;
+        db_pgno_t last = 0;
+        DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
+        snprintf(path, sizeof(path), "%s/%s.db", environment->folder, tree->name);
+        if (stat(path, &file) == 0 && pool->get_last_pgno(pool, &last) == 0 &&
+            tree->db->get_pagesize(tree->db, &size) == 0) {
+            const uint64_t wanted = ((uint64_t)last + 1) * size;
+            const uint64_t present = (uint64_t)file.st_blocks * 512;
+            bytes += wanted > present ? wanted - present : 0;
+        }
+    }
+    return bytes;
+}
+
+static enum status
+check_room(const struct environment *environment, uint64_t bytes, struct reason *why)
+{
+    struct statvfs disk;
+    if (environment->options.disk_reserve == 0 || statvfs(environment->folder, &disk) != 0) {
+        return STATUS_OK;
+    }
+    const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    const uint64_t needed =
+        environment->options.disk_reserve + bytes + unwritten_bytes(environment);
+    return room >= needed
+               ? STATUS_OK
+               : status_fail(why, STATUS_FULL,
+                             "%s: %llu MiB are free on the disk, %llu MiB must be (with "
+                             "index.disk_reserve, %llu MiB)",
+                             environment->folder, (unsigned long long)(room >> 20),
+                             (unsigned long long)(needed >> 20),
+                             (unsigned long long)(environment->options.disk_reserve >> 20));
+}
+
 enum status
-transaction_begin(struct transaction **result, struct environment *environment, struct reason *why)
+transaction_begin(struct transaction **result, struct environment *environment, uint64_t bytes,
+                  struct reason *why)
 {
     *result = NULL;
     if (environment->broken) {
         return status_fail(why, STATUS_SYSTEM, "%s: an earlier write failed; start again",
                            environment->folder);
     }
-    struct statvfs disk;
-    if (environment->options.disk_reserve > 0 && statvfs(environment->folder, &disk) == 0 &&
-        (uint64_t)disk.f_bavail * disk.f_frsize < environment->options.disk_reserve) {
-        return status_fail(why, STATUS_FULL, "%s: less than %llu MiB free on the disk",
-                           environment->folder,
-                           (unsigned long long)(environment->options.disk_reserve >> 20));
-    }
+    TRY(check_room(environment, bytes, why));
     DB_TXN *txn = NULL;
     const int code = environment->env->txn_begin(environment->env, NULL, &txn, 0);
     if (code != 0) {

@@ -34,7 +34,11 @@ struct environment_options {
 enum status environment_open(struct environment **environment,
                              const struct environment_options *options, struct reason *why);
 void environment_close(struct environment *environment); /* checkpoints first */
-/* Writes dirty pages out when enough log has come together (always with force). */
+/* After a failed write. Not by a damaged page that was to be read (CORRUPT): the transaction has to
+ * be aborted, and all other pages stay usable. */
+bool environment_is_broken(const struct environment *environment);
+/* Writes dirty pages out when enough log has come together (always with force). FULL leaves them in
+ * the cache: try again. */
 enum status environment_checkpoint(struct environment *environment, bool force, struct reason *why);
 uint64_t environment_bytes(const struct environment *environment); /* of files in the folder */
 
@@ -43,9 +47,9 @@ enum status tree_open(struct tree **tree, struct environment *environment, const
 void tree_close(struct tree *tree);
 const char *tree_name(const struct tree *tree);
 
-/* FULL when disk_reserve is not left. */
+/* bytes: how much it may write, about. FULL when disk_reserve is not left besides. */
 enum status transaction_begin(struct transaction **transaction, struct environment *environment,
-                              struct reason *why);
+                              uint64_t bytes, struct reason *why);
 /* Durable when OK. Both end the transaction. A failure means broken. */
 enum status transaction_commit(struct transaction *transaction, struct reason *why);
 /* As commit, but not synced to the disk: a crash may undo it, unless a later one is synced. */

@@ -1,5 +1,12 @@
 /* All that Berkeley DB writes goes through here: pages are kept from being written while some are
- * copied from a file; and tests make writes fail at a chosen count. */
+ * copied from a file; and tests make writes fail at a chosen count.
+ *
+ * Pages that it reads are checked here as well. Berkeley DB's own answer to a wrong checksum is to
+ * stop working and to write so to the log, after which no usual recovery succeeds any more: one
+ * damaged page would take the whole index. So it gets to see a failed read instead, which leaves
+ * all other pages usable. Its way of reading is pread(2) and, when that fails, lseek(2) and
+ * read(2): the seek has to fail, too. Functions for read(2) and write(2) would make it seek always,
+ * so they are not set, except the latter when faults are wanted. */
 #include "index/environment_private.h"
 
 #include <errno.h>
@@ -9,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -23,11 +31,13 @@ static pthread_rwlock_t page_writes = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIAL
 
 enum verdict { GO_ON, FAIL /* with errno */ };
 
+enum { PATH_SIZE = 4096, PAGE_LEAST = 512 };
+
 static bool
 is_log(int descriptor)
 {
     char link[64];
-    char path[4096];
+    char path[PATH_SIZE];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
     const ssize_t length = readlink(link, path, sizeof(path) - 1);
     path[length > 0 ? length : 0] = '\0';
@@ -67,8 +77,11 @@ count_write(int descriptor, const void *bytes, size_t length, off_t offset)
 static ssize_t
 counted_write(int descriptor, const void *bytes, size_t length)
 {
-    return count_write(descriptor, bytes, length, -1) == FAIL ? -1
-                                                              : write(descriptor, bytes, length);
+    pthread_rwlock_rdlock(&page_writes);
+    const ssize_t written =
+        count_write(descriptor, bytes, length, -1) == FAIL ? -1 : write(descriptor, bytes, length);
+    pthread_rwlock_unlock(&page_writes);
+    return written;
 }
 
 static ssize_t
@@ -97,11 +110,114 @@ environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset)
     return n;
 }
 
+/* ---- damaged pages ---- */
+
+static struct {
+    pthread_mutex_t mutex;
+    struct environment *first;
+} opened = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+/* Of this thread: what the last failed read met, and whether its seek is still to fail. */
+static _Thread_local struct {
+    char text[DAMAGE_SIZE];
+    bool pending;
+} damage;
+
+void
+environment_io_add(struct environment *environment)
+{
+    struct stat folder;
+    if (stat(environment->folder, &folder) == 0) {
+        environment->device = folder.st_dev;
+        environment->inode = folder.st_ino;
+    }
+    pthread_mutex_lock(&opened.mutex);
+    environment->next = opened.first;
+    opened.first = environment;
+    pthread_mutex_unlock(&opened.mutex);
+}
+
+void
+environment_io_remove(struct environment *environment)
+{
+    pthread_mutex_lock(&opened.mutex);
+    for (struct environment **link = &opened.first; *link != NULL; link = &(*link)->next) {
+        if (*link == environment) {
+            *link = environment->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&opened.mutex);
+}
+
+const char *
+environment_damage(void)
+{
+    return damage.text;
+}
+
+/* The file's name when it is a tree of an environment here: logs, and other environments of this
+ * process, have no such checksums. */
+static bool
+is_ours(int descriptor, char path[PATH_SIZE], const char **name)
+{
+    char link[64];
+    struct stat folder;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+    const ssize_t length = readlink(link, path, PATH_SIZE - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash == NULL || strstr(slash, ".db") == NULL) {
+        return false;
+    }
+    *slash = '\0';
+    *name = slash + 1;
+    bool found = false;
+    if (stat(path, &folder) == 0) {
+        pthread_mutex_lock(&opened.mutex);
+        for (struct environment *e = opened.first; e != NULL && !found; e = e->next) {
+            found = e->device == folder.st_dev && e->inode == folder.st_ino;
+        }
+        pthread_mutex_unlock(&opened.mutex);
+    }
+    return found;
+}
+
+static ssize_t
+checked_pread(int descriptor, void *bytes, size_t length, off_t offset)
+{
+    const ssize_t n = pread(descriptor, bytes, length, offset);
+    if (n < PAGE_LEAST || (size_t)n != length || (uint64_t)offset % length != 0) {
+        return n;
+    }
+    const uint32_t page = (uint32_t)((uint64_t)offset / length);
+    char path[PATH_SIZE];
+    const char *name;
+    if (page_is_sound(bytes, length, page) || !is_ours(descriptor, path, &name)) {
+        return n;
+    }
+    snprintf(damage.text, sizeof(damage.text), "%.100s: page %u is damaged", name, page);
+    damage.pending = true;
+    errno = EBADMSG;
+    return -1;
+}
+
+static int
+checked_seek(int descriptor, off_t offset, int whence)
+{
+    if (damage.pending) {
+        damage.pending = false;
+        return EBADMSG;
+    }
+    return lseek(descriptor, offset, whence) == -1 ? errno : 0;
+}
+
 /* ---- faults ---- */
 
 void
 environment_fault(enum fault_action action, uint64_t at)
 {
+    db_env_set_func_write(counted_write);
     fault.action = action;
     fault.at = at;
     atomic_store(&fault.writes, 0);
@@ -136,9 +252,10 @@ static void
 set_functions(void)
 {
     read_variable();
-    db_env_set_func_write(counted_write);
     db_env_set_func_pwrite(counted_pwrite);
     db_env_set_func_fsync(counted_fsync);
+    db_env_set_func_pread(checked_pread);
+    db_env_set_func_seek(checked_seek);
 }
 
 void

@@ -4,6 +4,7 @@
 
 #include <db.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "index/environment.h"
 
@@ -15,6 +16,9 @@ struct environment {
     bool broken;
     atomic_bool checkpoints_held;
     struct tree *trees; /* open ones, the last opened first */
+    dev_t device;       /* of the folder */
+    ino_t inode;
+    struct environment *next; /* of those open in this process */
 };
 
 struct tree {
@@ -43,6 +47,12 @@ enum status tree_failed(struct tree *tree, bool writing, int code, struct reason
 
 /* environment_io.c. Before the first environment of the process. */
 void environment_io_start(void);
+/* From before it is opened until after it is closed. */
+void environment_io_add(struct environment *environment);
+void environment_io_remove(struct environment *environment);
+/* A read that failed with EBADMSG in this thread met this page of this file. */
+enum { DAMAGE_SIZE = 160 };
+const char *environment_damage(void);
 /* pread(2) while no page is being written. */
 ssize_t environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset);
 

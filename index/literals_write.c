@@ -350,7 +350,7 @@ enum status
 literals_write_step(struct literals *literals, struct reason *why)
 {
     struct transaction *transaction;
-    TRY(transaction_begin(&transaction, literals->environment, why));
+    TRY(transaction_begin(&transaction, literals->environment, 0, why));
     if (literals->writing == NULL) {
         begin_writing(literals);
     }

@@ -50,8 +50,12 @@ keep(struct partition *partition, const struct duty *duty, struct reason *why)
     if (literals_to_write(partition->literals, duty->write)) {
         TRY(write_words(partition, why));
     }
-    return duty->checkpoint ? environment_checkpoint(partition->environment, false, why)
-                            : STATUS_OK;
+    if (!duty->checkpoint) {
+        return STATUS_OK;
+    }
+    const enum status status = environment_checkpoint(partition->environment, false, why);
+    return status == STATUS_FULL && !environment_is_broken(partition->environment) ? STATUS_AGAIN
+                                                                                   : status;
 }
 
 /* Until woken; false after so long. */
@@ -87,6 +91,7 @@ note_failure(struct partition *partition, enum status status, const struct reaso
     if (status == STATUS_AGAIN && !partition->stopping) {
         log_warning("index keeper waits", "why=%s", why->text);
         partition->words_until = 0;
+        partition->checkpoint_due = true;
         pthread_cond_broadcast(&partition->settled);
         (void)wait_for_work(partition, DISK_WAIT_S);
         return true;
@@ -296,4 +301,12 @@ partition_stats(struct partition *partition, struct partition_stats *stats)
     stats->literals_indexed = partition->literals_next - 1;
     pthread_mutex_unlock(&partition->mutex);
     stats->bytes = environment_bytes(partition->environment);
+    stats->writes = atomic_load(&partition->writes);
+}
+
+bool
+partition_waits(const struct partition *partition, enum status status)
+{
+    return (status == STATUS_FULL || status == STATUS_CORRUPT) &&
+           !environment_is_broken(partition->environment);
 }

@@ -40,6 +40,7 @@ struct partition_stats {
     struct totals totals;
     uint64_t literals_indexed; /* below totals.terms while the keyword index catches up */
     uint64_t bytes;
+    enum status writes; /* of the last batch: FULL, CORRUPT: see partition_waits */
 };
 void partition_stats(struct partition *partition, struct partition_stats *stats);
 /* Waits until all literals committed so far can be found. */
@@ -94,9 +95,13 @@ size_t index_batch_documents(const struct index_batch *batch);
 size_t index_batch_quads(const struct index_batch *batch);
 size_t index_batch_bytes(const struct index_batch *batch); /* memory held, about */
 
-/* All or nothing; durable when OK. FULL before anything was written leaves the partition usable;
- * after other failures the process must start again. */
+/* All or nothing; durable when OK. After a failure the process must start again, unless
+ * partition_waits. */
 enum status index_batch_commit(struct index_batch *batch, struct reason *why);
+/* Whether after such a status of a batch nothing was changed, the partition is as usable as before,
+ * and the batch may be tried again: the disk has no room now (FULL), or a page is damaged that the
+ * batch needs (CORRUPT). */
+bool partition_waits(const struct partition *partition, enum status status);
 /* After a commit, until reset. */
 const struct index_result *index_batch_result(const struct index_batch *batch, size_t number);
 

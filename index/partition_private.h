@@ -37,6 +37,8 @@ struct partition {
     /* Held by a batch while it writes, by verify for moments. */
     pthread_mutex_t writer;
 
+    _Atomic enum status writes; /* how the last batch went */
+
     /* Of backup and compact: one at a time. */
     pthread_mutex_t care;
 

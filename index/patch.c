@@ -132,12 +132,12 @@ find_document(struct patching *patching, struct slice uri, struct index_document
 
 /* ---- one patch ---- */
 
-/* Only commits end the process: nothing was written before. *broken: this one did. */
+/* Only commits end the process, and not those that may be tried again. *broken: this one did. */
 static enum status
 commit(struct patching *patching, bool *broken, struct reason *why)
 {
     const enum status status = index_batch_commit(patching->batch, why);
-    *broken = status != STATUS_OK && status != STATUS_FULL;
+    *broken = status != STATUS_OK && !partition_waits(patching->partition, status);
     return status;
 }
 
@@ -326,6 +326,19 @@ hand_back(struct patch_queue *queue, struct patch *patch)
     queue->done = patch;
     pthread_mutex_unlock(&queue->mutex);
     signal_event(queue->finished);
+}
+
+void
+patch_queue_refuse(struct patch_queue *queue, enum status status, const struct reason *why)
+{
+    struct patch *list = take_wanted(queue);
+    while (list != NULL) {
+        struct patch *patch = list;
+        list = patch->next;
+        patch->status = status;
+        patch->why = *why;
+        hand_back(queue, patch);
+    }
 }
 
 static bool

@@ -52,4 +52,7 @@ int patch_queue_descriptor(const struct patch_queue *queue);
 enum status patch_queue_work(struct patch_queue *queue, struct partition *partition, size_t memory,
                              struct reason *why);
 
+/* Hands back all that wait with this failure. */
+void patch_queue_refuse(struct patch_queue *queue, enum status status, const struct reason *why);
+
 #endif

@@ -83,8 +83,13 @@ answer_stats(struct service *service, struct rpc_request *request)
 {
     struct partition_stats stats;
     partition_stats(service->partition, &stats);
-    const uint64_t numbers[] = {stats.totals.documents, stats.totals.quads, stats.totals.terms,
-                                stats.totals.literals,  stats.bytes,        stats.totals.batches};
+    const uint64_t numbers[] = {stats.totals.documents,
+                                stats.totals.quads,
+                                stats.totals.terms,
+                                stats.totals.literals,
+                                stats.bytes,
+                                stats.totals.batches,
+                                stats.writes};
     buf_reset(&service->reply);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         codec_put_u64(&service->reply, numbers[i]);

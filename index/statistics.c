@@ -46,7 +46,7 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
     enum status status = statistics_read(statistics, SLICE("F"), &format, 1, why);
     if (status == STATUS_NOT_FOUND) {
         struct transaction *transaction;
-        TRY(transaction_begin(&transaction, environment, why));
+        TRY(transaction_begin(&transaction, environment, 0, why));
         status = statistics_write(statistics, transaction, SLICE("F"), &format, 1, why);
         if (status != STATUS_OK) {
             transaction_abort(transaction);

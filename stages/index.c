@@ -28,7 +28,13 @@
 #include "stages/services.h"
 #include "stages/stage.h"
 
-enum { RETRY_MS = 1000, PATH_BYTES = 4096, SERVICE_NAME = 32, QUERIES_MAXIMUM = 16 << 20 };
+enum {
+    RETRY_MS = 1000,
+    TELL_MS = 60000,
+    PATH_BYTES = 4096,
+    SERVICE_NAME = 32,
+    QUERIES_MAXIMUM = 16 << 20
+};
 
 /* What became of a job's document; in the job's arena. */
 struct taken {
@@ -46,6 +52,9 @@ struct index_stage {
     struct links *links;
     struct index_batch *batch;
     struct taken *waiting; /* in the batch */
+    enum status stopped;   /* why batches cannot be written: FULL, CORRUPT; OK: they can */
+    uint64_t stopped_ms;   /* monotonic, since when */
+    uint64_t told_ms;      /* when the log said so last */
     size_t batch_memory, patch_memory;
     char *folder, *scratch, *endpoint, *changes;
     struct metastore_client_options *metastore; /* for queries */
@@ -54,12 +63,39 @@ struct index_stage {
 
 /* ---- committing ---- */
 
+/* AGAIN when the partition waits: for room on the disk, or for a damaged page to be taken care of.
+ * Queries go on. */
+static enum status
+note_outcome(struct index_stage *stage, enum status status, const struct reason *why)
+{
+    const uint64_t now = clock_monotonic_ms();
+    if (!partition_waits(stage->partition, status)) {
+        if (status == STATUS_OK && stage->stopped != STATUS_OK) {
+            log_info("writing_goes_on", "after_ms=%lu", now - stage->stopped_ms);
+            stage->stopped = STATUS_OK;
+        }
+        return status;
+    }
+    if (stage->stopped == STATUS_OK) {
+        stage->stopped_ms = now;
+        stage->told_ms = 0;
+    }
+    stage->stopped = status;
+    if (stage->told_ms == 0 || now - stage->told_ms >= TELL_MS) {
+        stage->told_ms = now;
+        log_error("writing_waits", "reason=%s do=%s", why->text,
+                  status == STATUS_FULL ? "free room; it goes on by itself"
+                                        : "see docs/OPERATION.md, A damaged page");
+    }
+    return STATUS_AGAIN;
+}
+
 static enum status
 commit(struct index_stage *stage, struct reason *why)
 {
     const uint64_t start = clock_monotonic_ms();
     const size_t documents = index_batch_documents(stage->batch);
-    TRY(index_batch_commit(stage->batch, why));
+    TRY(note_outcome(stage, index_batch_commit(stage->batch, why), why));
     uint64_t added = 0;
     uint64_t removed = 0;
     for (struct taken *taken = stage->waiting; taken != NULL; taken = taken->next) {
@@ -190,7 +226,8 @@ index_start(void *context, struct stage_job *job)
     }
     stage_done(job);
     if (index_batch_bytes(stage->batch) >= stage->batch_memory) {
-        if (commit(stage, &why) != STATUS_OK) {
+        const enum status committed = commit(stage, &why);
+        if (committed != STATUS_OK && committed != STATUS_AGAIN) {
             log_error("commit_failed", "reason=%s", why.text);
             _exit(EXIT_SYSTEM); /* as a failed flush: the jobs come back by their leases */
         }
@@ -206,7 +243,10 @@ take_patches(void *context, uint32_t events)
     struct index_stage *stage = context;
     struct reason why = {""};
     enum status status = stage->waiting != NULL ? commit(stage, &why) : STATUS_OK;
-    if (status == STATUS_OK) {
+    if (status == STATUS_AGAIN) {
+        patch_queue_refuse(service_patches(stage->service), stage->stopped, &why);
+        status = STATUS_OK;
+    } else if (status == STATUS_OK) {
         status = patch_queue_work(service_patches(stage->service), stage->partition,
                                   stage->patch_memory, &why);
     }
@@ -396,8 +436,9 @@ static const struct program index_program = {
         "process at a time may own a partition. After a crash the next start recovers what was "
         "committed, and the documents of an unfinished batch come again from the queue.\n"
         "\n"
-        "When the disk is full, nothing is written and the process ends with exit code 111; "
-        "started again it goes on where it was.",
+        "When the disk is full (index.disk_reserve), no batch is written until there is room; "
+        "queries go on, and no documents are taken meanwhile. The same when a batch needs a page "
+        "that is damaged.",
     .examples = "quadrille-index --dir crawl --number 1",
 };
 

@@ -115,7 +115,7 @@ static void
 reserve_more(struct stage_run *run)
 {
     const size_t in_hand = run->waiting_count + run->running_count;
-    if (run->stopping || run->reserving || in_hand >= run->window ||
+    if (run->stopping || run->reserving || run->held_batches > 0 || in_hand >= run->window ||
         run->ended_count >= HELD_PER_WINDOW * run->window ||
         clock_monotonic_ms() < run->reserve_again_ms) {
         return;
@@ -152,7 +152,7 @@ static void
 start_waiting(struct stage_run *run)
 {
     const uint64_t until = clock_monotonic_ms() + START_SLICE_MS;
-    while (run->waiting != NULL && clock_monotonic_ms() <= until) {
+    while (run->waiting != NULL && run->held_batches == 0 && clock_monotonic_ms() <= until) {
         struct stage_job *job = &take_waiting(run)->public;
         if (run->stopping && run->stop_deadline_ms != UINT64_MAX) {
             stage_release(job, 0, false, "the process is stopping");
@@ -250,14 +250,14 @@ shorter(int a, int b)
 static int
 loop_wait_ms(const struct stage_run *run)
 {
-    if (run->waiting != NULL) {
+    if (run->waiting != NULL && run->held_batches == 0) {
         return 0;
     }
     int wait = shorter(queue_client_wait_ms(run->queue), metastore_wait_ms(run->metastore));
     wait = shorter(wait, batch_wait_ms(run));
     if (run->stopping) {
         wait = shorter(wait, 50);
-    } else if (!run->reserving && run->running_count < run->window) {
+    } else if (!run->reserving && run->held_batches == 0 && run->running_count < run->window) {
         wait = shorter(wait, 2); /* a reserve is being paced */
     }
     return wait;

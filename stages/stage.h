@@ -45,8 +45,9 @@ struct stage_spec {
     enum status (*open)(struct stage_run *run, void **context, struct reason *why);
     /* Takes the job. Must end it now or later. */
     void (*start)(void *context, struct stage_job *job);
-    /* Makes the effects of all ended jobs durable. NULL: nothing to do. A failure ends the
-     * process with exit 111: the jobs come back by their leases. */
+    /* Makes the effects of all ended jobs durable. NULL: nothing to do. AGAIN: it cannot now; no
+     * job is started until it could, a second later at the soonest. A failure ends the process
+     * with exit 111: the jobs come back by their leases. */
     enum status (*flush)(void *context, struct stage_job *const *jobs, size_t n,
                          struct reason *why);
     void (*close)(void *context);

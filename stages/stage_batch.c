@@ -199,6 +199,7 @@ stage_bury(struct stage_job *job, const char *format, ...)
 
 static void send_metadata(void *context);
 static void send_completions(void *context);
+static void flush_batch(struct batch *batch);
 
 static void
 batch_free(struct batch *batch)
@@ -308,12 +309,44 @@ stamp_generation(struct held_job *held)
 }
 
 static void
+flush_again(void *context)
+{
+    struct batch *batch = context;
+    batch->run->held_batches--;
+    flush_batch(batch);
+}
+
+static void
+flush_batch(struct batch *batch)
+{
+    struct stage_run *run = batch->run;
+    struct reason why = {""};
+    enum status status = STATUS_OK;
+    if (run->spec->flush != NULL) {
+        struct stage_job **jobs = memory_zero(batch->count, sizeof *jobs);
+        for (size_t i = 0; i < batch->count; i++) {
+            jobs[i] = &batch->jobs[i]->public;
+        }
+        status = run->spec->flush(run->context, jobs, batch->count, &why);
+        free(jobs);
+    }
+    if (status == STATUS_AGAIN) {
+        run->held_batches++;
+        events_timer(&run->events, RETRY_MS, flush_again, batch);
+        return;
+    }
+    if (status != STATUS_OK) {
+        log_error("flush_failed", "jobs=%zu reason=%s", batch->count, why.text);
+        _exit(EXIT_SYSTEM);
+    }
+    send_metadata(batch);
+}
+
+static void
 batch_send(struct stage_run *run)
 {
     const size_t count = run->ended_count < run->batch_most ? run->ended_count : run->batch_most;
     struct batch *batch = memory_zero(1, sizeof *batch);
-    struct stage_job **jobs = memory_zero(count, sizeof *jobs);
-    struct reason why = {""};
     batch->run = run;
     batch->count = count;
     batch->jobs = memory_zero(count, sizeof *batch->jobs);
@@ -322,20 +355,13 @@ batch_send(struct stage_run *run)
         run->ended = held->next;
         stamp_generation(held);
         batch->jobs[i] = held;
-        jobs[i] = &held->public;
     }
     run->ended_count -= count;
     if (run->ended == NULL) {
         run->ended_last = &run->ended;
     }
     run->batches_under_way++;
-    if (run->spec->flush != NULL &&
-        run->spec->flush(run->context, jobs, count, &why) != STATUS_OK) {
-        log_error("flush_failed", "jobs=%zu reason=%s", count, why.text);
-        _exit(EXIT_SYSTEM);
-    }
-    free(jobs);
-    send_metadata(batch);
+    flush_batch(batch);
 }
 
 static bool

@@ -79,6 +79,7 @@ struct stage_run {
     struct held_job *ended, **ended_last;     /* ended, not yet in a batch */
     size_t waiting_count, running_count, ended_count, batches_under_way;
     bool reserving, stopping, daemon_answers;
+    size_t held_batches; /* whose flush said AGAIN */
     uint64_t stop_deadline_ms, jobs_taken, reserve_again_ms;
     uint64_t totals[3]; /* by verdict */
 };

@@ -213,7 +213,7 @@ random_batches_agree_with_a_set(void **state)
         gate_leave(&gate);
         check_patterns(quads, open[slot], models[slot]);
         struct transaction *transaction;
-        assert_int_equal(transaction_begin(&transaction, environment, &why), STATUS_OK);
+        assert_int_equal(transaction_begin(&transaction, environment, 0, &why), STATUS_OK);
         const enum status status = quads_apply(quads, transaction, set, &why);
         if (status != STATUS_OK) {
             fail_msg("%s", why.text);

@@ -162,7 +162,7 @@ do_wrong(const char *folder, const struct wrong *wrong)
         .folder = folder, .cache_bytes = CACHE, .checkpoint_bytes = 1 << 20};
     must(environment_open(&environment, &options, &why), &why);
     must(tree_open(&tree, environment, wrong->tree, &why), &why);
-    must(transaction_begin(&transaction, environment, &why), &why);
+    must(transaction_begin(&transaction, environment, 0, &why), &why);
     must(tree_cursor_open(&cursor, tree, transaction, &why), &why);
     must(tree_cursor_move(cursor, wrong->damage == REMOVE_LAST ? TREE_LAST : TREE_AT_OR_AFTER, key,
                           sizeof key, &key_length, value, sizeof value, &length, &why),

@@ -167,7 +167,7 @@ commit_terms(struct world *w, const struct term *terms, size_t count)
 {
     struct reason why = {""};
     struct transaction *transaction;
-    must(transaction_begin(&transaction, w->environment, &why), &why);
+    must(transaction_begin(&transaction, w->environment, 0, &why), &why);
     must(nodes_append(w->nodes, transaction, term_at, (void *)terms, count, &why), &why);
     must(transaction_commit(transaction, &why), &why);
 }
