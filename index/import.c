@@ -44,7 +44,8 @@ struct importer {
     struct buf label;
     char *graph, *prefix;
     uint64_t taken, added;
-    size_t under_way; /* bytes */
+    uint64_t failed_first; /* quads before the first request that failed; UINT64_MAX: none did */
+    size_t under_way;      /* bytes */
     enum status status;
     struct reason why;
 };
@@ -87,6 +88,7 @@ importer_open(struct importer **result, const struct importer_options *options, 
 {
     struct importer *importer = memory_zero(1, sizeof(*importer));
     importer->options = *options;
+    importer->failed_first = UINT64_MAX;
     importer->options.memory = options->memory > 0 ? options->memory : usual_memory;
     importer->options.graph = slice_string(importer->graph = copy(options->graph));
     importer->options.blank_prefix = slice_string(importer->prefix = copy(options->blank_prefix));
@@ -127,9 +129,13 @@ take_answer(void *context, enum status status, struct slice payload, const struc
         struct codec_reader in = codec_reader_of(payload);
         (void)codec_get_u64(&in);
         importer->added += codec_get_u64(&in);
-    } else if (importer->status == STATUS_OK) {
-        importer->status = status;
-        importer->why = *why;
+    } else {
+        importer->failed_first =
+            outgoing->first < importer->failed_first ? outgoing->first : importer->failed_first;
+        if (importer->status == STATUS_OK) {
+            importer->status = status;
+            importer->why = *why;
+        }
     }
     while (*at != outgoing) {
         at = &(*at)->next;
@@ -312,6 +318,9 @@ importer_progress(const struct importer *importer, struct importer_progress *pro
 {
     *progress = (struct importer_progress){
         .taken = importer->taken, .durable = importer->taken, .added = importer->added};
+    if (importer->failed_first < progress->durable) {
+        progress->durable = importer->failed_first;
+    }
     for (size_t i = 0; i < importer->options.count; i++) {
         const struct lane *lane = &importer->lanes[i];
         if (lane->count > 0 && lane->first < progress->durable) {

@@ -13,12 +13,13 @@ fi
 . "$(dirname "$0")/lib.sh"
 export PATH=$bin:$PATH
 mkdir "$work/disk"
-mount -t tmpfs -o size=128m tmpfs "$work/disk" || skip "cannot mount a tmpfs"
+mount -t tmpfs -o size=192m tmpfs "$work/disk" || skip "cannot mount a tmpfs"
+web_stop=(umount -l "$work/disk")
 dir=$work/disk/crawl
 start_web "$root/examples/web/hosts"
 seeds_of "$root/examples/web/hosts" >"$work/seeds"
 mapfile -t web < <(web_settings)
-small=(--set index.disk_reserve=24M --set queue.min_free=12M --set metastore.disk_reserve=0
+small=(--set index.disk_reserve=56M --set queue.min_free=12M --set metastore.disk_reserve=0
     --set index.checkpoint=4M --set queue.checkpoint_bytes=4M)
 room() { # leaves so many MiB
     local free
@@ -50,7 +51,7 @@ quadrille up --dir "$dir" --background "${web[@]}" "${small[@]}"
 printf '<http://e.example/a> <http://e.example/p> "there before" <http://e.example/g> .\n' >"$work/one.nq"
 quadrille import --dir "$dir" "$work/one.nq" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"
 process=$(index_process)
-room 20
+room 44
 quadrille add --dir "$dir" --seeds "$work/seeds" >"$work/out" 2>&1 || fail "add: $(cat "$work/out")"
 wait_for "waiting for room" 60 status_says 'wait for room on the disk'
 grep -q writing_waits "$dir"/log/*index* || fail "the log does not say that it waits"
@@ -77,7 +78,7 @@ same "$work/expected" "$work/crawled.nq" "a crawl that met a full disk"
 awk 'BEGIN { for (d = 0; d < 9000; d++) for (i = 0; i < 20; i++)
     printf "<http://h%d.example/%d#%d> <http://p.example/%d> \"value %d of %d\" <http://h%d.example/%d> .\n",
         d % 9, d, i, i % 5, i * d % 977, d, d % 9, d }' >"$work/many.nq"
-room 60
+room 80
 if quadrille import --dir "$dir" --memory 16 "$work/many.nq" >"$work/out" 2>&1; then
     fail "there was room for the import"
 fi
