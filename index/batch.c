@@ -363,14 +363,14 @@ finish(struct commit *commit, enum status status, struct reason *why)
 
 enum { QUAD_LOG_BYTES = 4096 };
 
-/* About: what is new takes four times its memory, in trees and log; what is there is rewritten in
+/* About: what is new takes twice its memory, in trees and log; what is there is rewritten in
  * blocks, and the log has each as it was and as it is, but no more blocks than there are. */
 static uint64_t
 bytes_to_write(const struct index_batch *batch)
 {
     const uint64_t scattered = (uint64_t)index_batch_quads(batch) * QUAD_LOG_BYTES;
     const uint64_t all = 2 * environment_bytes(batch->partition->environment);
-    return (scattered < all ? scattered : all) + 4 * (uint64_t)index_batch_bytes(batch);
+    return (scattered < all ? scattered : all) + 2 * (uint64_t)index_batch_bytes(batch);
 }
 
 enum status

@@ -55,9 +55,7 @@ enum {
     META_TYPE = 9, /* of a B+tree */
     META_CHECKSUM_AT = 492,
     META_SIZE = 512,
-    CHECKSUM_SIZE = 4,
-    LOOKS = 5, /* at a page that seems damaged */
-    LOOK_AFTER_US = 2000
+    CHECKSUM_SIZE = 4
 };
 
 static uint32_t
@@ -89,23 +87,6 @@ page_is_sound(const uint8_t *bytes, size_t size, uint32_t page)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-/* A page that is being written while it is read is half the one and half the other: a second look
- * tells it from a damaged one. */
-static bool
-page_becomes_sound(int file, uint8_t *bytes, size_t size, uint32_t page)
-{
-    for (int look = 0; look < LOOKS; look++) {
-        if (page_is_sound(bytes, size, page)) {
-            return true;
-        }
-        usleep(LOOK_AFTER_US);
-        if (environment_read_pages(file, bytes, size, (off_t)page * (off_t)size) != (ssize_t)size) {
-            return false;
-        }
-    }
-    return page_is_sound(bytes, size, page);
-}
-
 static enum status
 read_pages(struct tree *tree, int file, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
            bool *end, struct reason *why)
@@ -124,7 +105,7 @@ read_pages(struct tree *tree, int file, uint32_t *page, uint8_t *bytes, size_t m
     *end = (size_t)n < wanted;
     /* A part of a page at the end was never finished; recovery writes it anew. */
     for (size_t done = 0; done + size <= (size_t)n; done += size) {
-        if (!page_becomes_sound(file, bytes + *length, size, *page)) {
+        if (!page_is_sound(bytes + *length, size, *page)) {
             return status_fail(why, STATUS_CORRUPT, "%s/%s.db: page %u is damaged",
                                tree->environment->folder, tree->name, *page);
         }

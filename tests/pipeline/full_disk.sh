@@ -13,7 +13,7 @@ fi
 . "$(dirname "$0")/lib.sh"
 export PATH=$bin:$PATH
 mkdir "$work/disk"
-mount -t tmpfs -o size=192m tmpfs "$work/disk" || skip "cannot mount a tmpfs"
+mount -t tmpfs -o size=256m tmpfs "$work/disk" || skip "cannot mount a tmpfs"
 web_stop=(umount -l "$work/disk")
 dir=$work/disk/crawl
 start_web "$root/examples/web/hosts"

@@ -120,7 +120,7 @@ open_world(struct world *w, uint64_t cache)
         .folder = w->folder, .cache_bytes = cache, .checkpoint_bytes = 1 << 20, .no_sync = true};
     gate_init(&w->gate);
     must(environment_open(&w->environment, &options, &why), &why);
-    must(nodes_open(&w->nodes, w->environment, &w->gate, &why), &why);
+    must(nodes_open(&w->nodes, w->environment, &w->gate, 1 << 20, &why), &why);
     must(literals_open(&w->literals, w->environment, &w->gate, MEMORY, &why), &why);
 }
 
