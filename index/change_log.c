@@ -15,8 +15,9 @@ enum {
     KEY_SIZE = 12, /* batch, piece */
     VALUE_MOST = BLOCK_MAXIMUM,
     HEADER_MOST = 1 + 4 * VARINT_MAXIMUM,
-    BLOCK_PREFIX = 3, /* codec, bytes of rows in two bytes of varint */
-    STATE_NUMBERS = 3 /* first batch in the log, bytes, stamp of the last batch */
+    BLOCK_PREFIX = 3,  /* codec, bytes of rows in two bytes of varint */
+    STATE_NUMBERS = 3, /* first batch in the log, bytes, stamp of the last batch */
+    ROW_EXPECTED = 8   /* bytes of a row, about */
 };
 
 struct state {
@@ -211,8 +212,8 @@ append_rows(struct appending *appending, const struct change_set *set,
 
 /* Takes out up to GATE_BLOCKS of the oldest pieces; *batch, *piece: of the first one left. */
 static enum status
-remove_some(struct change_log *log, struct transaction *transaction, uint64_t *batch,
-            uint32_t *piece, struct reason *why)
+remove_some(struct change_log *log, struct transaction *transaction, uint64_t bound,
+            uint64_t *batch, uint32_t *piece, struct reason *why)
 {
     uint8_t key[KEY_SIZE] = {0};
     uint8_t value[VALUE_MOST];
@@ -231,7 +232,7 @@ remove_some(struct change_log *log, struct transaction *transaction, uint64_t *b
         } else if (status == STATUS_OK) {
             *batch = codec_read_u64(key);
             *piece = codec_read_u32(key + 8);
-            if (i == GATE_BLOCKS || (*piece == 0 && log->writing.bytes <= log->limit)) {
+            if (i == GATE_BLOCKS || (*piece == 0 && log->writing.bytes <= bound)) {
                 break;
             }
             log->writing.bytes -= KEY_SIZE + length;
@@ -244,13 +245,13 @@ remove_some(struct change_log *log, struct transaction *transaction, uint64_t *b
 
 /* Whole batches go, the oldest first, until the rest is within the bound. */
 static enum status
-trim(struct change_log *log, struct transaction *transaction, struct reason *why)
+trim(struct change_log *log, struct transaction *transaction, uint64_t bound, struct reason *why)
 {
-    while (log->writing.bytes > log->limit) {
+    while (log->writing.bytes > bound) {
         uint64_t batch = 0;
         uint32_t piece = 1;
-        while (log->writing.bytes > log->limit || piece != 0) {
-            TRY(remove_some(log, transaction, &batch, &piece, why));
+        while (log->writing.bytes > bound || piece != 0) {
+            TRY(remove_some(log, transaction, bound, &batch, &piece, why));
             gate_leave(log->gate);
             gate_enter_writing(log->gate);
         }
@@ -264,6 +265,10 @@ append(struct appending *appending, const struct change_set *set,
        const struct graph_generation *generations, size_t count, uint64_t stamp, struct reason *why)
 {
     struct change_log *log = appending->log;
+    /* Room first, about as much as will be needed: what goes gives its pages to what comes, else
+     * the file would grow to the bound and a batch. */
+    const uint64_t expected = set->count * ROW_EXPECTED;
+    TRY(trim(log, appending->transaction, expected < log->limit ? log->limit - expected : 0, why));
     if (log->limit > 0) {
         TRY(append_header(appending, set, stamp, why));
         TRY(append_rows(appending, set, generations, count, why));
@@ -272,7 +277,7 @@ append(struct appending *appending, const struct change_set *set,
     if (log->limit == 0 && log->writing.bytes == 0) {
         log->writing.first = appending->batch + 1;
     }
-    TRY(trim(log, appending->transaction, why));
+    TRY(trim(log, appending->transaction, log->limit, why));
     const uint64_t numbers[STATE_NUMBERS] = {log->writing.first, log->writing.bytes, stamp};
     return statistics_write(log->statistics, appending->transaction, SLICE("L"), numbers,
                             STATE_NUMBERS, why);
