@@ -20,7 +20,7 @@ const struct opt index_options[] = {
      "Memory for sorting a dump; more is sorted in temporary files in DIR/tmp."},
     {"index.checkpoint", OPT_SIZE, "256M", 1 << 20, 1e12, NULL,
      "Bytes of log between checkpoints: what a start after a crash has to read again at most."},
-    {"index.changes", OPT_SIZE, "32M", 0, 1e15, NULL,
+    {"index.changes", OPT_SIZE, "16M", 0, 1e15, NULL,
      "Bytes of the latest changes kept for those who follow them (quadrille changes), per "
      "partition; "
      "0 keeps none."},

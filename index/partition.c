@@ -19,7 +19,7 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .words_memory = (uint64_t)64 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
-                                          .change_bytes = (uint64_t)32 * MEBIBYTE,
+                                          .change_bytes = (uint64_t)16 * MEBIBYTE,
                                           .disk_reserve = (uint64_t)64 * MEBIBYTE};
 }
 
