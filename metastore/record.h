@@ -89,6 +89,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(76, CLAIM, TEXT)            /* held, broken: what was said of the last change */             \
     X(80, ROBOTS_TAGS, TEXT)      /* what the header and the page say to robots, lines */          \
     X(81, NOFOLLOW, NUMBER)       /* 1: its links are not followed */                              \
+    X(82, LINKS_TRAPPED, NUMBER)  /* links that looked like traps */                               \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
     X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \

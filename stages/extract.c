@@ -89,15 +89,21 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
     struct key_set keys = {NULL, 0, 0};
     struct buf key;
     size_t accepted = 0;
+    size_t trapped = 0;
     buf_init(&key, 2 * URL_MAXIMUM);
     key_set_add(&keys, fingerprint64(job->job.uri));
     for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
         buf_reset(&key);
-        if (url_crawl_key(links[i].target, job->job.uri, &key, NULL) == STATUS_OK &&
-            key_set_add(&keys, fingerprint64(buf_slice(&key))) &&
-            scope_allows(extract->scope, buf_slice(&key), depth, NULL)) {
+        const char *because = NULL;
+        if (url_crawl_key(links[i].target, job->job.uri, &key, NULL) != STATUS_OK ||
+            !key_set_add(&keys, fingerprint64(buf_slice(&key)))) {
+            continue;
+        }
+        if (scope_allows(extract->scope, buf_slice(&key), depth, &because)) {
             put_fetch_job(job, buf_slice(&key), depth, 0);
             accepted++;
+        } else if (slice_starts(slice_string(because), SLICE("traps."))) {
+            trapped++;
         }
     }
     buf_release(&key);
@@ -105,6 +111,7 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
     meta_set_number(&job->meta, META_EXTRACTED, clock_wall_ms());
     meta_set_number(&job->meta, META_LINKS_FOUND, n);
     meta_set_number(&job->meta, META_LINKS_ACCEPTED, accepted);
+    meta_set_number(&job->meta, META_LINKS_TRAPPED, trapped);
 }
 
 static void

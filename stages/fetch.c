@@ -83,6 +83,12 @@ fetch_start(void *context, struct stage_job *job)
         task_rest(task); /* who held the job and died may just have asked the host */
     }
     task->outcome = VISIT_FAILED;
+    const bool first = job->job.generation <= 1 && job->job.attempt <= 1 && job->job.deaths == 0;
+    if (first && !(job->job.flags & JOB_SEED) && !task->resource &&
+        !trap_budget_take(fetch->queries, task->url)) {
+        task_done(task, "denied", "traps.queries: too many queries of one path");
+        return;
+    }
     task_begin(task);
 }
 
@@ -129,6 +135,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
         .retry_after_most_ms = fetch->retry_maximum_ms,
     };
     fetch_read_recrawl(fetch, options);
+    fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
     fetch->rests = rests_new();
 }
@@ -183,6 +190,7 @@ fetch_close(void *context)
     }
     scope_close(fetch->scope);
     hosts_free(fetch->hosts);
+    trap_budget_free(fetch->queries);
     paces_free(fetch->paces);
     rests_free(fetch->rests);
     for (size_t i = 0; i < fetch->watched_count; i++) {

@@ -20,6 +20,7 @@
 #include "stages/schedule.h"
 #include "stages/scope.h"
 #include "stages/stage.h"
+#include "stages/traps.h"
 #include "warc/warc.h"
 
 struct fetch {
@@ -28,7 +29,8 @@ struct fetch {
     struct warc_writer *warc;
     struct scope *scope;
     struct hosts *hosts;
-    struct paces *paces; /* of origins and of addresses */
+    struct trap_budget *queries; /* of URIs that differ in their query only */
+    struct paces *paces;         /* of origins and of addresses */
     struct pace_rules pace_rules;
     struct rests *rests;
     const char *node; /* name in cluster.conf */

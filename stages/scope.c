@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
+#include "stages/traps.h"
 
 const struct opt scope_options[] = {
     {"scope.hosts", OPT_LIST, "", 0, 0, NULL,
@@ -45,6 +46,7 @@ struct rules {
     size_t host_count, domain_count, prefix_count;
     struct pattern_list include, exclude;
     uint32_t depth, repeats;
+    struct trap_rules traps;
     bool everywhere;
 };
 
@@ -153,6 +155,7 @@ rules_load(struct scope *scope, struct rules **out, struct reason *why)
     rules->prefix_count = opt_list(rules->options, "scope.prefixes", &rules->prefixes);
     rules->depth = (uint32_t)opt_integer(rules->options, "scope.depth");
     rules->repeats = (uint32_t)opt_integer(rules->options, "scope.repeats");
+    trap_rules_from(&rules->traps, scope->configured);
     rules->everywhere =
         rules->host_count + rules->domain_count + rules->prefix_count + rules->include.count == 0;
     *out = rules;
@@ -282,6 +285,10 @@ refusal(const struct rules *rules, struct slice key, uint32_t depth)
     }
     if (path_repeats(url_path_query(key), rules->repeats)) {
         return "scope.repeats";
+    }
+    const char *trap = trap_refusal(&rules->traps, key);
+    if (trap != NULL) {
+        return trap;
     }
     char uri[URL_MAXIMUM + 1] = "";
     if (rules->include.count + rules->exclude.count > 0) {
