@@ -9,6 +9,7 @@
 #include "cli/by_hand.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "cli/explain_uri.h"
 #include "index/term_set.h"
 #include "rdf/nquads.h"
 #include "stages/media_type.h"
@@ -340,6 +341,14 @@ explain_all(struct explaining *explaining, struct index_client *index, struct re
     return STATUS_OK;
 }
 
+/* A URI, and no pattern, which has blanks or brackets. */
+static bool
+is_uri(const char *text)
+{
+    return (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0) &&
+           strpbrk(text, " \t<>") == NULL;
+}
+
 static enum status
 explain(struct explaining *explaining, const struct cli_common *common, const char *text,
         struct reason *why)
@@ -394,8 +403,8 @@ command_explain(int argc, char **argv)
     };
     const struct program program = {
         .name = "quadrille explain",
-        .synopsis = "--dir DIR [--limit N] [--offset N] [--extractor] [--json] PATTERN",
-        .summary = "say which documents a statement is from",
+        .synopsis = "--dir DIR [--limit N] [--offset N] [--extractor] [--json] PATTERN|URI",
+        .summary = "say which documents a statement is from, or what became of a URI",
         .description =
             "Finds the statements that match PATTERN and names the documents that say them. "
             "PATTERN is a statement as N-Triples or N-Quads has it, with ? or ?name in place of "
@@ -406,10 +415,15 @@ command_explain(int argc, char **argv)
             "document whose link, sitemap or redirect led there) and over which redirects; where "
             "the response and its conversion lie in the archive; its type, the transforms with "
             "their versions and how many quads each said. Documents and statements come in the "
-            "index's order, which stays as long as the index does not change.",
+            "index's order, which stays as long as the index does not change.\n\n"
+            "With a URI in place of PATTERN: why it is known, whether scope, traps and robots.txt "
+            "let it in and by which rule, how fast its host may be asked, where it is in the "
+            "queues, how its fetches ended, and what it yielded. Only the first 10000 jobs of "
+            "each queue are looked at.",
         .examples = "quadrille explain --dir DIR '?s dcterms:title ?title'\n"
                     "quadrille explain --dir DIR --extractor --limit 1 '? "
-                    "http://purl.org/dc/terms/title \"How to bake an apple pie\"@en'",
+                    "http://purl.org/dc/terms/title \"How to bake an apple pie\"@en'\n"
+                    "quadrille explain --dir DIR http://example.org/data.ttl",
         .flags = flags,
     };
     struct reason why = {""};
@@ -417,7 +431,7 @@ command_explain(int argc, char **argv)
     int n;
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one PATTERN is needed; see --help");
+        status = status_fail(&why, STATUS_MISUSE, "one PATTERN or URI is needed; see --help");
     }
     if (status == STATUS_OK && (limit < 1 || limit > LIMIT_MOST || offset < 0)) {
         status =
@@ -429,7 +443,8 @@ command_explain(int argc, char **argv)
     if (status == STATUS_OK) {
         explaining.limit = (uint64_t)limit;
         explaining.offset = (uint64_t)offset;
-        status = explain(&explaining, &common, operands[0], &why);
+        status = is_uri(operands[0]) ? explain_uri(&common, operands[0], explaining.json, &why)
+                                     : explain(&explaining, &common, operands[0], &why);
     }
     return cli_end(&program, status, &why);
 }

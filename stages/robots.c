@@ -456,14 +456,16 @@ matches(struct slice pattern, bool anchored, struct slice path)
     }
 }
 
-bool
-robots_allows(const struct robots *robots, struct slice path_query)
+/* The rule that decides; NULL: none matches. */
+static const struct rule *
+decide(const struct robots *robots, struct slice path_query)
 {
     struct buf path;
     size_t best = 0;
+    const struct rule *chosen = NULL;
     bool allowed = true;
     if (robots->chosen->count == 0 || slice_is(path_query, "/robots.txt")) {
-        return true;
+        return NULL;
     }
     buf_init(&path, path_query.length * 3 + 1);
     if (path_query.length == 0 || path_query.at[0] != '/') {
@@ -478,10 +480,28 @@ robots_allows(const struct robots *robots, struct slice path_query)
                               buf_slice(&path))) {
             best = weight;
             allowed = rule->allow;
+            chosen = rule;
         }
     }
     buf_release(&path);
-    return allowed;
+    return chosen;
+}
+
+bool
+robots_allows(const struct robots *robots, struct slice path_query)
+{
+    const struct rule *rule = decide(robots, path_query);
+    return rule == NULL || rule->allow;
+}
+
+void
+robots_rule(const struct robots *robots, struct slice path_query, struct buf *line)
+{
+    const struct rule *rule = decide(robots, path_query);
+    if (rule != NULL) {
+        buf_printf(line, "%s: %.*s%s", rule->allow ? "Allow" : "Disallow", (int)rule->length,
+                   robots->text.data + rule->at, rule->anchored ? "$" : "");
+    }
 }
 
 int64_t

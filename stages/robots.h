@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/slice.h"
 
 enum { ROBOTS_MAXIMUM = 500 << 10, ROBOTS_SITEMAPS_MAXIMUM = 1000, ROBOTS_SIGNALS_MAXIMUM = 4096 };
@@ -25,6 +26,8 @@ void robots_free(struct robots *robots); /* NULL is allowed */
 
 /* path_query: as url_path_query gives it. "/robots.txt" itself is always allowed. */
 bool robots_allows(const struct robots *robots, struct slice path_query);
+/* The rule that decides, in normal form, "Disallow: /x*"; nothing is appended when none matches. */
+void robots_rule(const struct robots *robots, struct slice path_query, struct buf *line);
 /* Milliseconds between requests that the token's groups ask for; -1: nothing asked. */
 int64_t robots_crawl_delay_ms(const struct robots *robots);
 /* The values of Sitemap lines as written, in order, each once; live as long as robots. */

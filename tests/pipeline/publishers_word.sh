@@ -54,3 +54,21 @@ crawl "$work/many" --set processes.fetch=2 --set processes.transform=2 --set fet
     >/dev/null || fail "crawl"
 dump_and_verify "$work/many" "$work/many.nq"
 same "$work/obeying.nq" "$work/many.nq" "more processes"
+
+# What became of a URI, and why.
+explained() { "$bin/quadrille" explain --dir "$work/obeying" "$@"; }
+explained http://said.example/hidden.html >"$work/explained" || fail "explain"
+for line in 'state  *noindex' 'via  *http://said.example/' 'verdict  *in$' 'says  *meta: noindex' \
+    'jobs  *none that waits' 'status  *200'; do
+    grep -Eq "^  $line" "$work/explained" || fail "explain does not say $line: $(cat "$work/explained")"
+done
+explained --json http://train.example/ >"$work/explained" || fail "explain --json"
+python3 - "$work/explained" <<'P' || fail "explain --json: $(cat "$work/explained")"
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert said["robots"]["verdict"] == "allowed" and said["robots"]["reserved"]
+assert said["robots"]["rule"] == "none matches"
+assert said["yield"]["quads"] > 0 and said["seen"]["known"] == "as a seed"
+P
+explained http://elsewhere.example/a/b/a/b/a/b >"$work/explained" || fail "explain"
+grep -q 'traps.cycles' "$work/explained" || fail "no trap: $(cat "$work/explained")"

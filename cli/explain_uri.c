@@ -1,0 +1,369 @@
+/* All that is found is told as sections of facts, names with values, which are written as text or
+ * as JSON in one place, so that both always say the same. */
+#include "cli/explain_uri.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/url.h"
+#include "stages/robots.h"
+#include "stages/robots_tags.h"
+#include "stages/scope.h"
+
+enum { RECORD_MAXIMUM = 16 << 20, TEXT_MAXIMUM = 4 << 20, JOBS_MOST = 10000 };
+
+struct explained {
+    struct cli cli;
+    struct metastore_client *metastore;
+    struct queue_client *queue;
+    struct buf key, document, host; /* the URI; records of it and its origin */
+    struct buf out;
+    const char *section; /* the one being written; NULL: none */
+    enum stage stage;    /* whose queue is looked through */
+    const char *state;
+    bool json, first;
+};
+
+/* ---- facts ---- */
+
+static void
+begin(struct explained *explained, const char *section)
+{
+    explained->section = section;
+    explained->first = true;
+    buf_printf(&explained->out, explained->json ? ",\n  \"%s\": {" : "%s\n", section);
+}
+
+static void
+end(struct explained *explained)
+{
+    if (explained->json) {
+        buf_append_char(&explained->out, '}');
+    }
+}
+
+static void
+name_fact(struct explained *explained, const char *name)
+{
+    if (explained->json) {
+        buf_printf(&explained->out, "%s\"%s\": ", explained->first ? "" : ", ", name);
+    } else {
+        buf_printf(&explained->out, "  %-18s", name);
+    }
+    explained->first = false;
+}
+
+static void
+fact(struct explained *explained, const char *name, struct slice value)
+{
+    if (value.length == 0) {
+        return;
+    }
+    name_fact(explained, name);
+    if (explained->json) {
+        buf_append_char(&explained->out, '"');
+        buf_append_json(&explained->out, value);
+        buf_append_char(&explained->out, '"');
+        return;
+    }
+    while (value.length > 0) { /* a text's further lines stand below the first */
+        const size_t line = slice_find(value, '\n');
+        const size_t step = line < value.length ? line + 1 : line;
+        buf_printf(&explained->out, "%.*s\n", (int)line, value.at);
+        value = slice_of(value.at + step, value.length - step);
+        if (value.length > 0) {
+            buf_printf(&explained->out, "  %-18s", "");
+        }
+    }
+}
+
+static void
+fact_number(struct explained *explained, const char *name, uint64_t number)
+{
+    name_fact(explained, name);
+    buf_printf(&explained->out, explained->json ? "%" PRIu64 : "%" PRIu64 "\n", number);
+}
+
+struct named_field {
+    enum meta_field field;
+    const char *name;
+};
+
+static void
+facts_of(struct explained *explained, struct slice record, const struct named_field *fields,
+         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char time[CLOCK_TEXT_SIZE];
+        struct slice text;
+        uint64_t number;
+        const enum meta_kind kind = meta_field_kind(fields[i].field);
+        if ((kind == META_KIND_TEXT || kind == META_KIND_URI) &&
+            meta_record_text(record, fields[i].field, &text)) {
+            fact(explained, fields[i].name, text);
+        } else if (meta_record_number(record, fields[i].field, &number)) {
+            if (kind == META_KIND_TIME) {
+                clock_text(number, 0, time);
+                fact(explained, fields[i].name, slice_string(time));
+            } else {
+                fact_number(explained, fields[i].name, number);
+            }
+        }
+    }
+}
+
+#define FACTS_OF(explained, record, fields) \
+    facts_of(explained, record, fields, sizeof(fields) / sizeof(fields)[0])
+
+/* ---- sections ---- */
+
+static void
+tell_seen(struct explained *explained)
+{
+    static const struct named_field fields[] = {{META_STATE, "state"},
+                                                {META_REASON, "reason"},
+                                                {META_VIA, "via"},
+                                                {META_DEPTH, "depth"},
+                                                {META_REDIRECT_FROM, "redirect from"},
+                                                {META_REDIRECT_TO, "redirect to"},
+                                                {META_DUMP, "sliced from"}};
+    const struct slice record = buf_slice(&explained->document);
+    struct slice via;
+    begin(explained, "seen");
+    if (record.length == 0) {
+        fact(explained, "known", SLICE("no: it was never met, or no fetch of it has ended"));
+    } else if (!meta_record_text(record, META_VIA, &via)) {
+        fact(explained, "known", SLICE("as a seed"));
+    }
+    FACTS_OF(explained, record, fields);
+    end(explained);
+}
+
+static enum status
+tell_scope(struct explained *explained, struct reason *why)
+{
+    struct scope *scope;
+    const char *because;
+    uint64_t depth = 0;
+    TRY(scope_open(&scope, explained->cli.options, explained->cli.directory, why));
+    (void)meta_record_number(buf_slice(&explained->document), META_DEPTH, &depth);
+    begin(explained, "scope");
+    const bool allowed = scope_allows(scope, buf_slice(&explained->key), (uint32_t)depth, &because);
+    fact(explained, "verdict", allowed ? SLICE("in") : SLICE("out"));
+    fact(explained, "rule", slice_string(allowed ? "" : because));
+    end(explained);
+    scope_close(scope);
+    return STATUS_OK;
+}
+
+static void
+tell_rules(struct explained *explained, struct slice body)
+{
+    struct robots *robots =
+        robots_parse(body, slice_string(opt_string(explained->cli.options, "fetch.robots_name")));
+    const struct slice path = url_path_query(buf_slice(&explained->key));
+    struct buf line;
+    buf_init(&line, RECORD_MAXIMUM);
+    robots_rule(robots, path, &line);
+    fact(explained, "verdict", robots_allows(robots, path) ? SLICE("allowed") : SLICE("forbidden"));
+    fact(explained, "rule", line.length > 0 ? buf_slice(&line) : SLICE("none matches"));
+    if (signals_reserve(robots_signals(robots), path)) {
+        fact(explained, "reserved", SLICE("yes: see fetch.robots_signals"));
+    }
+    buf_release(&line);
+    robots_free(robots);
+}
+
+static void
+tell_robots(struct explained *explained)
+{
+    static const struct named_field fields[] = {{META_ROBOTS_FETCHED, "fetched"},
+                                                {META_ROBOTS_STATUS, "status"},
+                                                {META_ROBOTS_EXPIRES, "holds until"},
+                                                {META_ROBOTS_SIGNALS, "signals"},
+                                                {META_SITEMAPS, "sitemaps"}};
+    const struct slice record = buf_slice(&explained->host);
+    struct slice body = {0}, failure = {0};
+    uint64_t status = 0;
+    begin(explained, "robots");
+    (void)meta_record_text(record, META_ROBOTS_FAILURE, &failure);
+    if (!opt_bool(explained->cli.options, "fetch.robots")) {
+        fact(explained, "verdict", SLICE("allowed: fetch.robots is no"));
+    } else if (!meta_record_number(record, META_ROBOTS_STATUS, &status)) {
+        fact(explained, "verdict", SLICE("not known: robots.txt was not fetched"));
+    } else if (failure.length > 0) {
+        fact(explained, "verdict", SLICE("forbidden for now"));
+        fact(explained, "rule", failure);
+    } else if (status < 200 || status >= 300) {
+        fact(explained, "verdict", SLICE("allowed: there is no robots.txt"));
+    } else {
+        (void)meta_record_text(record, META_ROBOTS_BODY, &body);
+        tell_rules(explained, body);
+    }
+    FACTS_OF(explained, record, fields);
+    end(explained);
+}
+
+static void
+tell_host(struct explained *explained)
+{
+    static const struct named_field fields[] = {{META_HOST_IP, "address"},
+                                                {META_CRAWL_DELAY_MS, "crawl-delay ms"},
+                                                {META_HOST_RESPONSE_MS, "response ms"},
+                                                {META_HOST_ERRORS, "troubles in a row"},
+                                                {META_HOST_ERROR, "last trouble"},
+                                                {META_HOST_REST_UNTIL, "rests until"}};
+    const struct opt_set *options = explained->cli.options;
+    const struct slice record = buf_slice(&explained->host);
+    begin(explained, "host");
+    fact(explained, "origin", url_origin(buf_slice(&explained->key)));
+    fact_number(explained, "delay ms", opt_duration_ms(options, "fetch.delay"));
+    FACTS_OF(explained, record, fields);
+    end(explained);
+}
+
+static bool
+take_job(void *context, const struct job *job, struct slice state, struct slice reason,
+         struct slice reproducer)
+{
+    struct explained *explained = context;
+    char name[64];
+    char time[CLOCK_TEXT_SIZE];
+    (void)state;
+    (void)reproducer;
+    if (!slice_equal(job->uri, buf_slice(&explained->key))) {
+        return true;
+    }
+    snprintf(name, sizeof name, "%s", stage_name(explained->stage));
+    fact(explained, name, slice_string(explained->state));
+    if (job->due_ms > 0) {
+        snprintf(name, sizeof name, "%s due", stage_name(explained->stage));
+        clock_text(job->due_ms, 0, time);
+        fact(explained, name, slice_string(time));
+    }
+    snprintf(name, sizeof name, "%s attempt", stage_name(explained->stage));
+    fact_number(explained, name, job->attempt);
+    snprintf(name, sizeof name, "%s reason", stage_name(explained->stage));
+    fact(explained, name, reason);
+    return false;
+}
+
+static enum status
+tell_queue(struct explained *explained, struct reason *why)
+{
+    static const char *const states[] = {"ready", "delayed", "scheduled", "buried", "outbox"};
+    enum status status = STATUS_OK;
+    begin(explained, "queue");
+    for (int stage = STAGE_FETCH; stage <= STAGE_EXTRACT; stage++) {
+        for (size_t i = 0; i < sizeof states / sizeof states[0] && status == STATUS_OK; i++) {
+            explained->stage = (enum stage)stage;
+            explained->state = states[i];
+            status = queue_peek(explained->queue, (enum stage)stage, states[i], JOBS_MOST, take_job,
+                                explained, why);
+        }
+    }
+    if (explained->first) {
+        fact(explained, "jobs", SLICE("none that waits"));
+    }
+    end(explained);
+    return status;
+}
+
+static void
+tell_fetches(struct explained *explained)
+{
+    static const struct named_field fetches[] = {
+        {META_FETCHED, "fetched"},       {META_HTTP_STATUS, "status"},
+        {META_FETCH_MS, "took ms"},      {META_CONTENT_TYPE, "content type"},
+        {META_PAYLOAD_BYTES, "bytes"},   {META_TRUNCATED, "truncated by"},
+        {META_ROBOTS_TAGS, "says"},      {META_ATTEMPTS, "attempts"},
+        {META_WARC_FILE, "archived in"}, {META_DUE, "next visit"}};
+    static const struct named_field yields[] = {{META_DETECTED_TYPE, "type"},
+                                                {META_TRANSFORM, "transforms"},
+                                                {META_TRANSFORM_QUADS, "quads of"},
+                                                {META_QUADS, "quads"},
+                                                {META_INDEXED, "indexed"},
+                                                {META_QUADS_ADDED, "quads added"},
+                                                {META_QUADS_REMOVED, "quads removed"},
+                                                {META_LINKS_FOUND, "links found"},
+                                                {META_LINKS_ACCEPTED, "links accepted"},
+                                                {META_LINKS_TRAPPED, "links trapped"},
+                                                {META_NOFOLLOW, "nofollow"}};
+    const struct slice record = buf_slice(&explained->document);
+    begin(explained, "fetches");
+    FACTS_OF(explained, record, fetches);
+    end(explained);
+    begin(explained, "yield");
+    FACTS_OF(explained, record, yields);
+    end(explained);
+}
+
+/* ---- the whole ---- */
+
+static enum status
+read_record(struct explained *explained, char kind, struct slice of, struct buf *record,
+            struct reason *why)
+{
+    struct buf key;
+    buf_init(&key, META_KEY_MAXIMUM);
+    buf_append_char(&key, kind);
+    buf_append_slice(&key, of);
+    const enum status status =
+        metastore_get_wait(explained->metastore, buf_slice(&key), record, CLI_ANSWER_MS, why);
+    buf_release(&key);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status
+tell_all(struct explained *explained, struct reason *why)
+{
+    const struct slice key = buf_slice(&explained->key);
+    TRY(cli_serve(&explained->cli, "queue,metastore", why));
+    TRY(cli_metastore(&explained->cli, &explained->metastore, why));
+    TRY(cli_queue(&explained->cli, &explained->queue, why));
+    TRY(read_record(explained, 'u', key, &explained->document, why));
+    TRY(read_record(explained, 'h', url_origin(key), &explained->host, why));
+    if (explained->json) {
+        buf_append_string(&explained->out, "{\"uri\": \"");
+        buf_append_json(&explained->out, key);
+        buf_append_char(&explained->out, '"');
+    } else {
+        buf_printf(&explained->out, "%.*s\n", SLICE_PRINT(key));
+    }
+    tell_seen(explained);
+    TRY(tell_scope(explained, why));
+    tell_robots(explained);
+    tell_host(explained);
+    TRY(tell_queue(explained, why));
+    tell_fetches(explained);
+    buf_append_string(&explained->out, explained->json ? "}\n" : "");
+    fwrite(explained->out.data, 1, explained->out.length, stdout);
+    return STATUS_OK;
+}
+
+enum status
+explain_uri(const struct cli_common *common, const char *uri, bool json, struct reason *why)
+{
+    struct explained explained = {.json = json};
+    buf_init(&explained.key, 2 * URL_MAXIMUM);
+    buf_init(&explained.document, RECORD_MAXIMUM);
+    buf_init(&explained.host, RECORD_MAXIMUM);
+    buf_init(&explained.out, TEXT_MAXIMUM);
+    enum status status = cli_document_key(uri, &explained.key, why);
+    if (status == STATUS_OK) {
+        status = cli_open(&explained.cli, common, why);
+    }
+    if (status == STATUS_OK) {
+        status = tell_all(&explained, why);
+    }
+    metastore_client_close(explained.metastore);
+    if (explained.queue != NULL) {
+        queue_client_close(explained.queue);
+    }
+    cli_close(&explained.cli);
+    buf_release(&explained.key);
+    buf_release(&explained.document);
+    buf_release(&explained.host);
+    buf_release(&explained.out);
+    return status;
+}
