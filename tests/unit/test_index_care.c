@@ -209,7 +209,9 @@ try(enum fault_action action, uint64_t at)
     }
     assert_int_equal(waitpid(child, &result, 0), child);
     const bool killed = WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL;
-    if (!killed && !WIFEXITED(result)) {
+    /* Berkeley DB 5.3 frees what is not its own when a commit cannot be written; malloc ends it. */
+    const bool aborted = action >= FAULT_FULL && WIFSIGNALED(result) && WTERMSIG(result) == SIGABRT;
+    if (!killed && !aborted && !WIFEXITED(result)) {
         fail_msg("fault %d at write %lu ends with %x", action, (unsigned long)at, (unsigned)result);
     }
     struct partition *partition = fixture_open(folder, CACHE);
@@ -223,7 +225,7 @@ try(enum fault_action action, uint64_t at)
     assert_true(slice_equal(buf_slice(&dump), buf_slice(&large_dump)));
     partition_close(partition);
     buf_release(&dump);
-    return killed || WEXITSTATUS(result) != 0;
+    return killed || aborted || WEXITSTATUS(result) != 0;
 }
 
 static void

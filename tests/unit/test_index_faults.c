@@ -244,7 +244,9 @@ run_child(const char *folder, const struct operation *operation, enum fault_acti
         _exit(perform(folder, operation, action, at, in_opening));
     }
     assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true((WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL) || WIFEXITED(result));
+    /* SIGABRT: Berkeley DB 5.3 frees what is not its own when a commit cannot be written. */
+    assert_true(WIFEXITED(result) || WTERMSIG(result) == SIGKILL ||
+                (action >= FAULT_FULL && WTERMSIG(result) == SIGABRT));
     return result;
 }
 

@@ -146,7 +146,8 @@ only_version(struct reader *reader, const char *mark, unsigned numbers, unsigned
 {
     uint64_t version = 0;
     unsigned found = 0;
-    for (const char *at = reader->answer.data; at && (at = strstr(at, mark)) != NULL;) {
+    const char *answer = reader->answer.data;
+    for (const char *at = answer ? strstr(answer, mark) : NULL; at != NULL; at = strstr(at, mark)) {
         at += strlen(mark);
         if (*at < '0' || *at > '9') {
             continue;
