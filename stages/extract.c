@@ -24,6 +24,7 @@
 #include "stages/scope.h"
 #include "stages/services.h"
 #include "stages/stage.h"
+#include "stages/url_rules.h"
 
 enum { SCOPE_CHECK_MS = 1000, RETRY_MS = 1000 };
 
@@ -31,6 +32,7 @@ struct extract {
     struct stage_run *run;
     struct index_client *index;
     struct scope *scope;
+    struct url_rules url_rules;
     size_t links_most;
 };
 
@@ -95,7 +97,8 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
     for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
         buf_reset(&key);
         const char *because = NULL;
-        if (url_crawl_key(links[i].target, job->job.uri, &key, NULL) != STATUS_OK ||
+        if (url_rules_key(&extract->url_rules, links[i].target, job->job.uri, &key, NULL) !=
+                STATUS_OK ||
             !key_set_add(&keys, fingerprint64(buf_slice(&key)))) {
             continue;
         }
@@ -240,6 +243,7 @@ extract_open(struct stage_run *run, void **context, struct reason *why)
     *context = extract;
     extract->run = run;
     extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
+    url_rules_from(&extract->url_rules, stage_options(run));
     TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
     TRY(open_index(extract, why));
     const size_t n = index_client_descriptors(extract->index, descriptors, 256);

@@ -135,6 +135,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
         .retry_after_most_ms = fetch->retry_maximum_ms,
     };
     fetch_read_recrawl(fetch, options);
+    url_rules_from(&fetch->url_rules, options);
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
     fetch->rests = rests_new();

@@ -392,7 +392,9 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     remove_graph(task, result);
     const struct slice to = warc_http_header(result->response_header, "Location");
     buf_init(&target, URL_MAXIMUM + sizeof RESOURCE_FRAGMENT);
-    if (to.length == 0 || url_crawl_key(to, task->url, &target, &why) != STATUS_OK) {
+    const struct url_rules none = {0}; /* a resource is asked for as the document names it */
+    const struct url_rules *rules = task->resource ? &none : &task->fetch->url_rules;
+    if (to.length == 0 || url_rules_key(rules, to, task->url, &target, &why) != STATUS_OK) {
         char reason[REASON_SIZE + 40];
         snprintf(reason, sizeof reason, "redirect without a target: %s", why.text);
         task_done(task, "failed", reason);

@@ -104,7 +104,8 @@ task_queue_sitemaps(struct task *task)
     encode_naming(task->origin, &data);
     for (size_t i = 0; i < task->sitemap_count; i++) {
         buf_reset(&key);
-        if (url_crawl_key(task->sitemaps[i], buf_slice(&robots), &key, NULL) == STATUS_OK &&
+        if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
+                STATUS_OK &&
             scope_allows(fetch->scope, buf_slice(&key), depth, NULL)) {
             queue_job(task, buf_slice(&key), depth, SITEMAP_PRIORITY, buf_slice(&robots),
                       buf_slice(&data), task->sitemaps_again ? JOB_RECRAWL : 0);
@@ -139,7 +140,8 @@ take_entry(void *context, const struct sitemap_entry *entry)
     const bool index = walk->result.kind == SITEMAP_INDEX;
     const unsigned depth = job->depth + (index ? 0u : 1u);
     buf_reset(&walk->key);
-    if (url_crawl_key(entry->location, job->uri, &walk->key, NULL) != STATUS_OK) {
+    if (url_rules_key(&task->fetch->url_rules, entry->location, job->uri, &walk->key, NULL) !=
+        STATUS_OK) {
         return true;
     }
     const struct slice key = buf_slice(&walk->key);

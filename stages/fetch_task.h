@@ -21,6 +21,7 @@
 #include "stages/scope.h"
 #include "stages/stage.h"
 #include "stages/traps.h"
+#include "stages/url_rules.h"
 #include "warc/warc.h"
 
 struct fetch {
@@ -28,6 +29,7 @@ struct fetch {
     struct fetch_http *http;
     struct warc_writer *warc;
     struct scope *scope;
+    struct url_rules url_rules;
     struct hosts *hosts;
     struct trap_budget *queries; /* of URIs that differ in their query only */
     struct paces *paces;         /* of origins and of addresses */
