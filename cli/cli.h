@@ -97,6 +97,10 @@ int cli_answered(const struct program *program, const struct index_client *index
 enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n,
                              struct reason *why);
 
+/* Puts metadata and waits until they are durable. */
+enum status cli_note_and_wait(struct metastore_client *metastore, const struct meta_put *puts,
+                              size_t n, struct reason *why);
+
 /* ---- subcommands: argv[0] is the subcommand's name ---- */
 
 #define CLI_COMMAND_MAP(X)                                                       \
@@ -127,6 +131,7 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
     X(transforms, "list the transforms of the registry, or test them")           \
     X(plan, "say how a host's datasets are best had, and what that saves")       \
     X(sitemap, "check a publisher's sitemap and say what to mend")               \
+    X(datasets, "say which datasets were taken from dumps, and what that saved") \
     X(slice, "cut a dataset into the documents that describe its resources")     \
     X(replay, "transform archived documents again, without fetching")            \
     X(report, "tell publishers what was found in their pages, and what to mend") \

@@ -269,3 +269,45 @@ cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, s
     }
     return answer.status;
 }
+
+/* ---- metadata ---- */
+
+struct noted {
+    bool given;
+    enum status status;
+    struct reason why;
+};
+
+static void
+note_answered(void *context, enum status status, const struct reason *why)
+{
+    struct noted *noted = context;
+    noted->given = true;
+    noted->status = status;
+    if (why != NULL) {
+        noted->why = *why;
+    }
+}
+
+enum status
+cli_note_and_wait(struct metastore_client *metastore, const struct meta_put *puts, size_t n,
+                  struct reason *why)
+{
+    enum { DESCRIPTORS = 64, LONGEST_WAIT_MS = 100 };
+    struct noted noted = {0};
+    metastore_put(metastore, puts, n, note_answered, &noted);
+    while (!noted.given) {
+        struct pollfd polled[DESCRIPTORS];
+        int descriptors[DESCRIPTORS];
+        const size_t count = metastore_descriptors(metastore, descriptors, DESCRIPTORS);
+        const int wait = metastore_wait_ms(metastore);
+        for (size_t i = 0; i < count; i++) {
+            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+        }
+        (void)poll(polled, (nfds_t)count,
+                   wait < 0 || wait > LONGEST_WAIT_MS ? LONGEST_WAIT_MS : wait);
+        metastore_process(metastore);
+    }
+    return noted.status == STATUS_OK ? STATUS_OK
+                                     : status_fail(why, noted.status, "%s", noted.why.text);
+}

@@ -1,6 +1,5 @@
 #include "cli/slice_store.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,7 @@ enum {
     GRAPH_BYTES = 256 << 20,
     PATH_BYTES = 4096,
     FULL_WAIT_MS = 1000,
-    FULL_TRIES = 600,
-    META_WAIT_MS = 100
+    FULL_TRIES = 600
 };
 
 struct slice_store {
@@ -122,43 +120,6 @@ slice_store_counted(const struct slice_store *store, struct slice_store_counts *
 
 /* ---- making it durable ---- */
 
-struct answer {
-    bool given;
-    enum status status;
-    struct reason why;
-};
-
-static void
-answered(void *context, enum status status, const struct reason *why)
-{
-    struct answer *answer = context;
-    answer->given = true;
-    answer->status = status;
-    if (why != NULL) {
-        answer->why = *why;
-    }
-}
-
-static enum status
-put_metadata(struct slice_store *store, struct reason *why)
-{
-    struct answer answer = {0};
-    metastore_put(store->metastore, store->puts, store->count, answered, &answer);
-    while (!answer.given) {
-        struct pollfd polled[64];
-        int descriptors[64];
-        const size_t n = metastore_descriptors(store->metastore, descriptors, 64);
-        const int wait = metastore_wait_ms(store->metastore);
-        for (size_t i = 0; i < n; i++) {
-            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
-        }
-        (void)poll(polled, (nfds_t)n, wait < 0 || wait > META_WAIT_MS ? META_WAIT_MS : wait);
-        metastore_process(store->metastore);
-    }
-    return answer.status == STATUS_OK ? STATUS_OK
-                                      : status_fail(why, answer.status, "%s", answer.why.text);
-}
-
 /* While the queue takes nothing in, this waits: a dump is not lost because a disk is nearly full.
  */
 static enum status
@@ -181,7 +142,7 @@ flush(struct slice_store *store, struct reason *why)
         return STATUS_OK;
     }
     TRY(warc_sync(store->warc, why));
-    TRY(put_metadata(store, why));
+    TRY(cli_note_and_wait(store->metastore, store->puts, store->count, why));
     TRY(put_jobs(store, why));
     store->counts.documents += store->count;
     store->count = 0;
@@ -200,10 +161,9 @@ slice_store_flush(struct slice_store *store, struct reason *why)
 
 /* ---- one document ---- */
 
-/* Its canonical N-Quads, as transform would have written them. */
-static enum status
-make_quads(struct graph *graph, const struct sliced_document *document, struct buf *text,
-           struct reason *why)
+enum status
+sliced_quads(struct graph *graph, const struct sliced_document *document, struct buf *text,
+             struct reason *why)
 {
     const struct quad_sink sink = graph_sink(graph);
     graph_reset(graph);
@@ -232,6 +192,9 @@ fields_of(struct slice_store *store, const struct document *document, struct sli
     meta_set_text(&update, META_STATE, SLICE("sliced"));
     meta_set_text(&update, META_DUMP, store->options.dump);
     meta_set_text(&update, META_SLICING, store->options.slicing);
+    if (store->options.authority.length > 0) {
+        meta_set_text(&update, META_PUBLISHER, store->options.authority);
+    }
     meta_set_number(&update, META_FETCHED, store->options.fetched_ms);
     meta_set_text(&update, META_VIA, store->options.dump);
     meta_set_number(&update, META_DEPTH, store->options.depth);
@@ -301,7 +264,7 @@ slice_store_take(void *context, unsigned thread, const struct sliced_document *d
     enum status status = url_crawl_key(document->uri, (struct slice){0}, &key, why);
     if (status == STATUS_OK) {
         named.uri = buf_slice(&key);
-        status = make_quads(graph, &named, &store->texts[thread], why);
+        status = sliced_quads(graph, &named, &store->texts[thread], why);
     }
     pthread_mutex_lock(&store->lock);
     if (status == STATUS_OK) {

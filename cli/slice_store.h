@@ -7,10 +7,12 @@
 
 #include "cli/cli.h"
 #include "dumps/slicer.h"
+#include "rdf/graph.h"
 
 struct slice_store_options {
     struct slice dump;      /* URI of the dump, for provenance */
     struct slice slicing;   /* how it was sliced, for people */
+    struct slice authority; /* dc:publisher; empty: none */
     struct slice refers_to; /* WARC-Record-ID of the archived dump; empty: none */
     uint64_t fetched_ms;    /* wall time of the dump */
     unsigned depth;         /* of the documents */
@@ -22,6 +24,9 @@ enum status slice_store_open(struct slice_store **store, struct cli *cli,
                              const struct slice_store_options *options, struct reason *why);
 /* Drops what was not flushed. NULL is allowed. */
 void slice_store_close(struct slice_store *store);
+/* A document's canonical N-Quads in text (reset here), as transform would have written them. */
+enum status sliced_quads(struct graph *graph, const struct sliced_document *document,
+                         struct buf *text, struct reason *why);
 /* A slicer_visit. */
 slicer_visit slice_store_take;
 /* All taken so far is durable and queued when it returns OK. */

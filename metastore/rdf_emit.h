@@ -14,6 +14,7 @@
 #define HTTP_STATUS_CODES "http://www.w3.org/2011/http-statusCodes#"
 #define CONTENT "http://www.w3.org/2011/content#"
 #define PROV "http://www.w3.org/ns/prov#"
+#define DC "http://purl.org/dc/elements/1.1/"
 #define DCTERMS "http://purl.org/dc/terms/"
 #define DCAT "http://www.w3.org/ns/dcat#"
 #define SPDX "http://spdx.org/rdf/terms#"

@@ -73,8 +73,13 @@ meta_field_kind(enum meta_field field)
 size_t
 meta_value_maximum(enum meta_field field)
 {
-    if (field == META_ROBOTS_BODY || field == META_SITEMAPS) {
-        return META_VALUE_MAXIMUM;
+    static const enum meta_field long_ones[] = {META_ROBOTS_BODY, META_SITEMAPS,  META_DESCRIPTIONS,
+                                                META_COVER,       META_EXECUTION, META_AUTHORITIES,
+                                                META_DATASETS,    META_PLAN};
+    for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
+        if (field == long_ones[i]) {
+            return META_VALUE_MAXIMUM;
+        }
     }
     return meta_field_kind(field) == META_KIND_URI ? URI_VALUE_MAXIMUM : TEXT_VALUE_MAXIMUM;
 }
@@ -288,11 +293,12 @@ meta_update_valid(struct slice fields)
 /* ---- merge ---- */
 
 /* Fields in ascending order of tag while they are merged. Texts point into the inputs, but
- * for ATTEMPTS, which is built in `lines`. */
+ * for the two sets of lines, which are built here. */
 struct merge {
     struct item items[META_FIELDS_MAXIMUM * 2];
     size_t count;
-    char lines[META_ATTEMPTS_LINES * (META_ATTEMPTS_LINE_BYTES + 1)];
+    char attempts[META_ATTEMPTS_LINES * (META_ATTEMPTS_LINE_BYTES + 1)];
+    char descriptions[META_ATTEMPTS_LINES * (META_DESCRIPTIONS_LINE_BYTES + 1)];
 };
 
 static size_t
@@ -376,37 +382,45 @@ add_line(struct line_set *set, struct slice line)
 }
 
 static void
-add_lines(struct line_set *set, struct slice text)
+add_lines(struct line_set *set, struct slice text, size_t most)
 {
     struct slice line;
     while (next_line(&text, &line)) {
-        add_line(set, cut(line, META_ATTEMPTS_LINE_BYTES));
+        add_line(set, cut(line, most));
     }
 }
 
+static bool
+is_line_set(uint32_t tag)
+{
+    return tag == META_ATTEMPTS || tag == META_DESCRIPTIONS;
+}
+
 static void
-append_attempts(struct merge *merge, struct slice added)
+append_lines(struct merge *merge, uint32_t tag, struct slice added)
 {
     struct line_set set = {.count = 0};
-    const struct item *stored = item_of(merge, META_ATTEMPTS);
+    const bool attempts = tag == META_ATTEMPTS;
+    const size_t most = attempts ? META_ATTEMPTS_LINE_BYTES : META_DESCRIPTIONS_LINE_BYTES;
+    char *const place = attempts ? merge->attempts : merge->descriptions;
+    const struct item *stored = item_of(merge, tag);
     if (stored != NULL) {
-        add_lines(&set, stored->text);
+        add_lines(&set, stored->text, most);
     }
-    add_lines(&set, added);
+    add_lines(&set, added, most);
     if (set.count == 0) {
         return;
     }
-    char bytes[sizeof merge->lines];
+    char bytes[sizeof merge->descriptions];
     size_t length = 0;
     for (size_t i = 0; i < set.count; i++) {
         memcpy(bytes + length, set.lines[i].at, set.lines[i].length);
         length += set.lines[i].length;
         bytes[length++] = '\n';
     }
-    memcpy(merge->lines, bytes, length); /* the set may point into it */
-    store_item(merge, &(struct item){.tag = META_ATTEMPTS,
-                                     .form = FORM_TEXT,
-                                     .text = slice_of(merge->lines, length)});
+    memcpy(place, bytes, length); /* the set may point into it */
+    store_item(merge,
+               &(struct item){.tag = tag, .form = FORM_TEXT, .text = slice_of(place, length)});
 }
 
 /* What the record and the update say of DEPTH and VIA; absent ones have tag 0. */
@@ -466,8 +480,8 @@ apply(struct merge *merge, struct item *update, size_t count)
             item->text = cut(item->text, meta_value_maximum((enum meta_field)item->tag));
             item->form = item->text.length == 0 ? FORM_CLEAR : FORM_TEXT;
         }
-        if (item->tag == META_ATTEMPTS && item->form == FORM_TEXT) {
-            append_attempts(merge, item->text);
+        if (is_line_set(item->tag) && item->form == FORM_TEXT) {
+            append_lines(merge, item->tag, item->text);
         } else if (item->tag != META_DEPTH && item->tag != META_VIA) {
             store_item(merge, item);
         }

@@ -23,7 +23,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
 #define META_FIELD_MAP(X)                                                                          \
     X(1, GENERATION, NUMBER)                                                                       \
     X(2, STATE, TEXT)  /* fetched, sliced, failed, denied, redirected, unknown, broken, indexed,   \
-                          gone, noindex */                                                         \
+                          gone, noindex, covered */                                                \
     X(3, REASON, TEXT) /* of the state, for people */                                              \
     X(4, DEPTH, NUMBER)                                                                            \
     X(5, VIA, URI)                                                                                 \
@@ -78,18 +78,22 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(65, VISITED, TIME) /* when it was last known whether it had changed */                       \
     X(66, DUE, TIME)     /* of the next visit; recrawling: docs/RECRAWL.md */                      \
     X(67, VISITS, NUMBER)                                                                          \
-    X(68, VISITS_CHANGED, NUMBER) /* of those after the first: that found a change */              \
-    X(69, CHANGED, TIME)          /* when a change was last found */                               \
-    X(70, ATTEMPTS, TEXT)         /* history: one line per attempt, time stage outcome */          \
-    X(71, RATE_CHANGES, NUMBER)   /* thousandths: what is believed of its rate of change */        \
-    X(72, RATE_SECONDS, NUMBER)   /* thousandths of seconds: the same */                           \
-    X(73, WORTH_MS, NUMBER)       /* threshold by which the next visit was set */                  \
-    X(74, FAILURES, NUMBER)       /* visits in a row without an answer that tells */               \
-    X(75, GONE_SINCE, TIME)       /* first 404 or 410 */                                           \
-    X(76, CLAIM, TEXT)            /* held, broken: what was said of the last change */             \
-    X(80, ROBOTS_TAGS, TEXT)      /* what the header and the page say to robots, lines */          \
-    X(81, NOFOLLOW, NUMBER)       /* 1: its links are not followed */                              \
-    X(82, LINKS_TRAPPED, NUMBER)  /* links that looked like traps */                               \
+    X(68, VISITS_CHANGED, NUMBER)    /* of those after the first: that found a change */           \
+    X(69, CHANGED, TIME)             /* when a change was last found */                            \
+    X(70, ATTEMPTS, TEXT)            /* history: one line per attempt, time stage outcome */       \
+    X(71, RATE_CHANGES, NUMBER)      /* thousandths: what is believed of its rate of change */     \
+    X(72, RATE_SECONDS, NUMBER)      /* thousandths of seconds: the same */                        \
+    X(73, WORTH_MS, NUMBER)          /* threshold by which the next visit was set */               \
+    X(74, FAILURES, NUMBER)          /* visits in a row without an answer that tells */            \
+    X(75, GONE_SINCE, TIME)          /* first 404 or 410 */                                        \
+    X(76, CLAIM, TEXT)               /* held, broken: what was said of the last change */          \
+    X(80, ROBOTS_TAGS, TEXT)         /* what the header and the page say to robots, lines */       \
+    X(81, NOFOLLOW, NUMBER)          /* 1: its links are not followed */                           \
+    X(82, LINKS_TRAPPED, NUMBER)     /* links that looked like traps */                            \
+    X(90, PUBLISHER, URI)            /* the authority that its Semantic Sitemap names */           \
+    X(91, EXECUTION, TEXT)           /* of a dataset: what is done, datasets/execution.h */        \
+    X(92, DATASET_DOCUMENTS, NUMBER) /* of a dataset: documents cut out of its dumps */            \
+    X(93, DATASET_REQUESTS, NUMBER)  /* of a dataset: requests for dumps and samples */            \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
     X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \
@@ -105,7 +109,12 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(112, HOST_DOCUMENTS, NUMBER) /* that went into it, up to a bound */                          \
     X(113, CLAIMS_HELD, NUMBER)    /* lastmod of its sitemaps that held, and that did not */       \
     X(114, CLAIMS_BROKEN, NUMBER)                                                                  \
-    X(129, ROBOTS_SIGNALS, TEXT)     /* Content-Signal and the like in robots.txt, lines */        \
+    X(115, DESCRIPTIONS, TEXT)   /* URIs of Semantic Sitemaps that speak of it, lines; a set */    \
+    X(116, COVER, TEXT)          /* lines: prefix, blank, the dataset's execution */               \
+    X(117, AUTHORITIES, TEXT)    /* lines: URI space, blank, authority */                          \
+    X(118, DATASETS, TEXT)       /* the executions of its plan, a URI each line */                 \
+    X(119, PLAN, TEXT)           /* the plan in words, a line for each dataset */                  \
+    X(129, ROBOTS_SIGNALS, TEXT) /* Content-Signal and the like in robots.txt, lines */            \
     X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
     X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */
 
@@ -126,7 +135,8 @@ enum {
     META_TAG_MAXIMUM = 65535,
     META_KEY_MAXIMUM = 8193,
     META_ATTEMPTS_LINES = 64,
-    META_ATTEMPTS_LINE_BYTES = 255
+    META_ATTEMPTS_LINE_BYTES = 255,
+    META_DESCRIPTIONS_LINE_BYTES = 2048
 };
 size_t meta_value_maximum(enum meta_field field);
 

@@ -1,14 +1,15 @@
 /* quadrille-fetch: asks the web for documents, politely.
  *
  * A job goes through the host's rules (fetch_rules.c), the GET (fetch_page.c) and, when it is a
- * sitemap, its entries (fetch_sitemap.c). fetch_http.h moves the bytes; WARC files keep them; the
- * next stage gets the place in the archive. Nobody hears of a place before it is synced: the
- * skeleton calls flush first.
+ * sitemap, its entries (fetch_sitemap.c). Datasets go ways of their own (fetch_plan.c).
+ * fetch_http.h moves the bytes; WARC files keep them; the next stage gets the place in the archive.
+ * Nobody hears of a place before it is synced: the skeleton calls flush first.
  *
  * Hostile input: servers, their headers, robots.txt, sitemaps, redirects. Bodies are not parsed
  * here, but for those two.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -76,6 +77,7 @@ fetch_start(void *context, struct stage_job *job)
     task->job = job;
     task->url = slice_of(job->job.uri.at, slice_find(job->job.uri, '#'));
     task->resource = job->job.flags & JOB_RESOURCE;
+    const enum task_kind kind = task_kind(job->job.uri);
     task->origin = url_origin(task->url);
     task->crawl_delay_ms = -1;
     buf_init(&task->robots_url, URL_MAXIMUM);
@@ -89,7 +91,13 @@ fetch_start(void *context, struct stage_job *job)
         task_done(task, "denied", "traps.queries: too many queries of one path");
         return;
     }
-    task_begin(task);
+    if (kind == TASK_PLAN) {
+        task_plan(task);
+    } else if (kind == TASK_SLICE) {
+        task_slice(task);
+    } else {
+        task_begin(task);
+    }
 }
 
 static enum status
@@ -137,6 +145,11 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch_read_recrawl(fetch, options);
     url_rules_from(&fetch->url_rules, options);
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
+    fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
+    fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
+    fetch->dump_size = (uint64_t)opt_integer(options, "datasets.dump_size");
+    fetch->foreign_requests = (uint64_t)opt_integer(options, "datasets.foreign_requests");
+    fetch->wait_ms = opt_duration_ms(options, "datasets.wait");
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
     fetch->rests = rests_new();
 }
@@ -190,6 +203,7 @@ fetch_close(void *context)
         log_error("archive_failed", "reason=%s", why.text);
     }
     scope_close(fetch->scope);
+    content_close(fetch->content);
     hosts_free(fetch->hosts);
     trap_budget_free(fetch->queries);
     paces_free(fetch->paces);

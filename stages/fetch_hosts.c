@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
+#include "datasets/execution.h"
 
 enum { BYTES_MAXIMUM = 256 << 20 };
 
@@ -30,6 +31,8 @@ clear(struct hosts *hosts, struct host *host)
     hosts->bytes -= host->robots != NULL ? robots_size(host->robots) : 0;
     robots_free(host->robots);
     free(host->origin);
+    free(host->cover);
+    free(host->authorities);
     *host = (struct host){0};
 }
 
@@ -68,6 +71,12 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     struct host *host = place_of(hosts, origin);
     const bool same = host->origin != NULL && slice_is(origin, host->origin);
     const uint32_t sitemaps_depth = same ? host->sitemaps_depth : UINT32_MAX;
+    const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
+    char *const cover = same ? host->cover : NULL;
+    char *const authorities = same ? host->authorities : NULL;
+    if (same) {
+        host->cover = host->authorities = NULL;
+    }
     clear(hosts, host);
     const size_t size = robots != NULL ? robots_size(robots) : 0;
     if (hosts->bytes + size > BYTES_MAXIMUM) {
@@ -81,6 +90,50 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host->robots = robots;
     host->expires_ms = expires_ms;
     host->sitemaps_depth = sitemaps_depth;
+    host->cover = cover;
+    host->authorities = authorities;
+    host->cover_read_ms = cover_read_ms;
     snprintf(host->reason, sizeof host->reason, "%s", reason != NULL ? reason : "");
     return host;
+}
+
+/* ---- what a plan says ---- */
+
+void
+host_set_cover(struct host *host, struct slice cover, struct slice authorities, uint64_t now_ms)
+{
+    free(host->cover);
+    free(host->authorities);
+    host->cover = cover.length > 0 ? memory_string_n(cover.at, cover.length) : NULL;
+    host->authorities =
+        authorities.length > 0 ? memory_string_n(authorities.at, authorities.length) : NULL;
+    host->cover_read_ms = now_ms;
+}
+
+/* What stands behind the longest prefix of the URL in lines of prefix and value. */
+static struct slice
+value_of(const char *text, struct slice url)
+{
+    struct slice rest = slice_string(text != NULL ? text : ""), line, best = {0};
+    size_t longest = 0;
+    while (execution_line(&rest, &line)) {
+        const struct slice prefix = slice_next_word(&line);
+        if (prefix.length > longest && slice_starts(url, prefix)) {
+            longest = prefix.length;
+            best = slice_trim(line);
+        }
+    }
+    return best;
+}
+
+struct slice
+host_covering(const struct host *host, struct slice url)
+{
+    return value_of(host->cover, url);
+}
+
+struct slice
+host_authority(const struct host *host, struct slice url)
+{
+    return value_of(host->authorities, url);
 }

@@ -23,6 +23,8 @@ struct host {
     struct robots *robots;         /* HOST_BY_RULES; else NULL */
     uint64_t expires_ms;           /* wall time */
     uint32_t sitemaps_depth;       /* smallest depth at which its sitemaps were queued */
+    char *cover, *authorities;     /* META_COVER, META_AUTHORITIES; NULL: none */
+    uint64_t cover_read_ms;        /* wall time at which these were read */
     char reason[HOST_REASON_SIZE]; /* HOST_UNREACHABLE: why */
 };
 
@@ -36,5 +38,13 @@ struct host *hosts_find(struct hosts *hosts, struct slice origin, uint64_t now_m
 /* Takes robots over (NULL unless HOST_BY_RULES). reason may be NULL. */
 struct host *hosts_put(struct hosts *hosts, struct slice origin, enum host_access access,
                        struct robots *robots, uint64_t expires_ms, const char *reason);
+
+/* Copies. Empty slices: there is none. */
+void host_set_cover(struct host *host, struct slice cover, struct slice authorities,
+                    uint64_t now_ms);
+/* The dataset whose dumps have the document; empty: none. Points into the host. */
+struct slice host_covering(const struct host *host, struct slice url);
+/* dc:publisher of the document; empty: not known. */
+struct slice host_authority(const struct host *host, struct slice url);
 
 #endif

@@ -41,7 +41,9 @@ struct transfer {
     char problem[CURL_ERROR_SIZE];
     fetch_done *done;
     void *context;
-    struct transfer *next; /* in the list of idle or of all running ones */
+    struct fetch_sink sink; /* take NULL: none */
+    size_t sunk;            /* bytes that it took */
+    struct transfer *next;  /* in the list of idle or of all running ones */
     struct transfer *previous;
 };
 
@@ -96,11 +98,32 @@ on_header(char *data, size_t size, size_t n, void *context)
 }
 
 static size_t
+pour(struct transfer *transfer, struct slice bytes)
+{
+    const struct fetch_sink *sink = &transfer->sink;
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (transfer->sunk == 0 &&
+        !sink->begin(sink->context, (uint16_t)status, buf_slice(&transfer->header))) {
+        return 0;
+    }
+    transfer->sunk += bytes.length;
+    if (transfer->sunk > transfer->body_limit) {
+        transfer->too_long = true;
+        return 0;
+    }
+    return sink->take(sink->context, bytes) ? bytes.length : 0;
+}
+
+static size_t
 on_body(char *data, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
     struct fetch_http *http = transfer->http;
     const size_t length = size * n;
+    if (transfer->sink.take != NULL) {
+        return pour(transfer, slice_of(data, length));
+    }
     const size_t room = transfer->body_limit - transfer->body.length;
     const size_t taken = length < room ? length : room;
     const size_t before = transfer->body.capacity;
@@ -358,7 +381,6 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                      http->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, http->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, http->stall_seconds);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
@@ -412,12 +434,17 @@ static void
 set_headers(struct fetch_http *http, struct transfer *transfer, const struct fetch_request *request)
 {
     struct buf line;
-    if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource) {
+    if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource &&
+        request->sink == NULL) {
         curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
         return;
     }
     for (const struct curl_slist *one = http->headers; one != NULL; one = one->next) {
         const bool accept = slice_starts(slice_string(one->data), SLICE("Accept:"));
+        if (request->sink != NULL &&
+            slice_starts(slice_string(one->data), SLICE("Accept-Encoding:"))) {
+            continue;
+        }
         transfer->headers = curl_slist_append(
             transfer->headers, accept && request->resource ? http->accept_resource : one->data);
     }
@@ -429,6 +456,14 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
     buf_reset(&line);
     if (request->last_modified.length > 0) {
         buf_printf(&line, "If-Modified-Since: %.*s", SLICE_PRINT(request->last_modified));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_reset(&line);
+    if (request->range_from > 0 && request->if_range.length > 0) {
+        buf_printf(&line, "If-Range: %.*s", SLICE_PRINT(request->if_range));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+        buf_reset(&line);
+        buf_printf(&line, "Range: bytes=%llu-", (unsigned long long)request->range_from);
         transfer->headers = curl_slist_append(transfer->headers, line.data);
     }
     buf_release(&line);
@@ -469,6 +504,10 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
     transfer->done = request->done;
     transfer->context = request->context;
     transfer->body_limit = request->size > 0 ? request->size : http->size;
+    transfer->sink = request->sink != NULL ? *request->sink : (struct fetch_sink){0};
+    transfer->sunk = 0;
+    curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS,
+                     request->sink != NULL ? 0L : http->timeout_ms);
     buf_init(&transfer->body, transfer->body_limit);
     transfer->started_ms = clock_wall_ms();
     transfer->started_monotonic_ms = clock_monotonic_ms();

@@ -70,6 +70,13 @@ struct fetch_result {
     const char *problem;     /* for people; "" when there is none */
 };
 
+/* Both say whether to go on. begin: once, before the first piece. */
+struct fetch_sink {
+    bool (*begin)(void *context, uint16_t status, struct slice header);
+    bool (*take)(void *context, struct slice bytes);
+    void *context;
+};
+
 /* result and its slices live until the callback returns. */
 typedef void fetch_done(void *context, const struct fetch_result *result);
 
@@ -82,6 +89,12 @@ struct fetch_request {
     bool resource;              /* asks by fetch.accept_resource instead of fetch.accept */
     fetch_done *done;
     void *context;
+    /* A body that is too large for memory: it goes there piece by piece, as it is on the server
+     * (no content coding is asked for), in any time as long as it flows. The result's body is
+     * empty. NULL: none. */
+    const struct fetch_sink *sink;
+    uint64_t range_from;   /* with a sink: bytes that are at hand; 0: all are wanted */
+    struct slice if_range; /* their ETag or Last-Modified */
 };
 
 /* 0, or the fingerprint of the address that the URL's host is known to have, when it is crowded. */

@@ -21,6 +21,7 @@ enum {
 void
 task_free(struct task *task)
 {
+    task_free_download(task);
     buf_release(&task->robots_url);
     free(task);
 }
@@ -75,6 +76,9 @@ set_common(struct task *task, const char *state, const char *reason)
     meta_set_number(meta, META_GENERATION, job->generation);
     meta_set_number(meta, META_DEPTH, job->depth);
     meta_set_text(meta, META_VIA, job->via);
+    if (task->authority.length > 0) {
+        meta_set_text(meta, META_PUBLISHER, task->authority);
+    }
     if (job->hops > 0) {
         meta_set_text(meta, META_REDIRECT_FROM, job->via);
     }
@@ -198,7 +202,8 @@ task_note_end(struct task *task, const struct fetch_result *result)
         return;
     }
     task->asked = true;
-    if (own) {
+    /* A dump's time is no measure of its host. */
+    if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
         task_learn_pace(task, result);
     }
     const uint64_t delay_ms = own ? task_delay_ms(task) : delay_of_other(task->fetch, origin);
@@ -274,10 +279,9 @@ set_location(struct task *task, const struct warc_location *location)
     meta_set_text(meta, META_WARC_RECORD_ID, slice_string(location->id));
 }
 
-/* Archives the page and notes it; false when the task is over. */
-static bool
-keep_response(struct task *task, const struct fetch_result *result, struct slice truncated,
-              struct warc_location *location)
+bool
+task_keep_response(struct task *task, const struct fetch_result *result, struct slice truncated,
+                   struct warc_location *location)
 {
     if (!task_archive(task, task->url, result, truncated, location)) {
         return false;
@@ -320,7 +324,7 @@ answered_document(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
     struct buf links;
-    if (!keep_response(task, result, (struct slice){0}, &location)) {
+    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
         return;
     }
     task_learn(task, result);
@@ -358,6 +362,22 @@ answered_document(struct task *task, const struct fetch_result *result)
     task_done(task, "fetched", "");
 }
 
+void
+task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice data)
+{
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = uri,
+        .lane_name = url_origin(uri),
+        .via = task->job->job.uri,
+        .priority = priority,
+        .flags = flags,
+        .depth = task->job->job.depth,
+        .data = data,
+    };
+    stage_output(task->job, &output);
+}
+
 static void
 queue_target(struct task *task, struct slice target)
 {
@@ -384,7 +404,7 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     struct reason why = {"no Location header"};
     const char *because = "";
     const struct job *job = &task->job->job;
-    if (!keep_response(task, result, (struct slice){0}, &location)) {
+    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
         return;
     }
     task_learn(task, result);
@@ -448,7 +468,7 @@ answered_gone(struct task *task, const struct fetch_result *result)
             task->outcome = VISIT_GONE_MAYBE;
             task_done(task, NULL, NULL);
         }
-    } else if (keep_response(task, result, (struct slice){0}, &location)) {
+    } else if (task_keep_response(task, result, (struct slice){0}, &location)) {
         task->outcome = VISIT_GONE;
         remove_graph(task, result);
         task_done(task, "gone", "");
@@ -461,7 +481,7 @@ answered_failure(struct task *task, const struct fetch_result *result)
     struct warc_location location;
     char reason[40];
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
-    if (keep_response(task, result, (struct slice){0}, &location)) {
+    if (task_keep_response(task, result, (struct slice){0}, &location)) {
         task_done(task, "failed", reason);
     }
 }
@@ -519,7 +539,7 @@ cut(struct task *task, const struct fetch_result *result)
     const struct slice truncated = length ? SLICE("length")
                                    : time ? SLICE("time")
                                           : SLICE("disconnect");
-    if (!keep_response(task, result, truncated, &location)) {
+    if (!task_keep_response(task, result, truncated, &location)) {
         return;
     }
     if (length || time) {
@@ -565,6 +585,10 @@ page_fetched(void *context, const struct fetch_result *result)
 void
 task_get(struct task *task)
 {
+    if (task_kind(task->job->job.uri) == TASK_DUMP) {
+        task_download(task);
+        return;
+    }
     const struct fetch_request request = {
         .url = task->url,
         .resource = task->resource,

@@ -9,7 +9,7 @@
 #include "stages/fetch_task.h"
 #include "stages/robots_tags.h"
 
-enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000 };
+enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, COVER_AGE_MS = 5000 };
 
 /* ---- deciding ---- */
 
@@ -24,12 +24,23 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
            robots_sitemaps(host->robots, &sitemaps) > 0;
 }
 
+/* Hosts without sitemaps have no plan. */
+static bool
+is_cover_old(const struct task *task, const struct host *host)
+{
+    const struct slice *sitemaps;
+    return task->fetch->plan && !task->resource && host->robots != NULL &&
+           host->cover_read_ms + COVER_AGE_MS < clock_wall_ms() &&
+           robots_sitemaps(host->robots, &sitemaps) > 0;
+}
+
 /* Keeps what the end of the task needs of the host. */
 static void
 take_from_host(struct task *task, const struct host *host)
 {
     const struct slice *sitemaps;
     struct arena *arena = &task->job->arena;
+    task->authority = arena_copy(arena, host_authority(host, task->url));
     if (host->robots != NULL) {
         task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
     }
@@ -45,10 +56,30 @@ take_from_host(struct task *task, const struct host *host)
     }
 }
 
+/* The host's documents come out of dumps: docs/DATASETS.md. True: the task is over. */
+static bool
+end_covered(struct task *task, const struct host *host)
+{
+    char reason[HOST_REASON_SIZE];
+    if (task->resource || task_is_sitemap(task) || task_is_sample(task)) {
+        return false;
+    }
+    const struct slice dataset = host_covering(host, task->url);
+    if (dataset.length == 0) {
+        return false;
+    }
+    snprintf(reason, sizeof reason, "comes out of dumps: %.*s", SLICE_PRINT(dataset));
+    task_done(task, "covered", reason);
+    return true;
+}
+
 static void
 decide(struct task *task, const struct host *host)
 {
     take_from_host(task, host);
+    if (end_covered(task, host)) {
+        return;
+    }
     if (host->access == HOST_UNREACHABLE) {
         task_retry(task, 0, host->reason);
         return;
@@ -237,10 +268,14 @@ host_from_record(struct task *task, struct slice record)
                      robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
 }
 
-/* Another process may have queued the host's sitemaps meanwhile. */
+/* Another process may have made the host's plan, or queued its sitemaps meanwhile. */
 static void
-take_sitemaps_depth(struct host *host, struct slice record)
+take_shared(struct host *host, struct slice record)
 {
+    struct slice cover = {0}, authorities = {0};
+    (void)meta_record_text(record, META_COVER, &cover);
+    (void)meta_record_text(record, META_AUTHORITIES, &authorities);
+    host_set_cover(host, cover, authorities, clock_wall_ms());
     uint64_t depth;
     if (meta_record_number(record, META_DEPTH, &depth) && depth < host->sitemaps_depth) {
         host->sitemaps_depth = (uint32_t)depth;
@@ -291,7 +326,7 @@ records_read(void *context, enum status status, const struct slice *records, siz
         host = host_from_record(task, records[0]);
     }
     if (host != NULL) {
-        take_sitemaps_depth(host, records[0]);
+        take_shared(host, records[0]);
         decide(task, host);
         return;
     }
@@ -307,7 +342,7 @@ task_check_rules(struct task *task)
     const struct job *job = &task->job->job;
     const bool again = (job->flags & JOB_RECRAWL) != 0 || job->generation > 1;
     const struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
-    if (!again && host != NULL && !may_queue_sitemaps(task, host)) {
+    if (!again && host != NULL && !may_queue_sitemaps(task, host) && !is_cover_old(task, host)) {
         decide(task, host);
         return;
     }

@@ -234,6 +234,9 @@ task_follow_sitemap(struct task *task, const struct fetch_result *result)
         log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(task->job->job.uri),
                  why.text);
     }
+    if (task->fetch->plan) {
+        task_describe(task, buf_slice(&body));
+    }
     buf_release(&walk.key);
     buf_release(&walk.claim);
     buf_release(&data);

@@ -6,12 +6,17 @@
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  entries of sitemaps as new jobs
  *   fetch_visit.c    recrawling: what is known of its changes, the next visit
+ *   fetch_plan.c     which datasets of a host are had by their dumps; no request
+ *   fetch_dump.c     the GET of a dump, to a file
+ *   fetch_slice.c    dumps into documents, by a program of its own; no request
  *
  * A task goes through them in that order and ends in exactly one of task_done, task_retry,
  * stage_release or stage_bury, after which it is freed by task_end. */
 #ifndef STAGES_FETCH_TASK_H
 #define STAGES_FETCH_TASK_H
 
+#include "datasets/execution.h"
+#include "stages/content.h"
 #include "stages/fetch_hosts.h"
 #include "stages/fetch_http.h"
 #include "stages/fetch_pace.h"
@@ -45,6 +50,9 @@ struct fetch {
     struct recrawl_budget budget;
     double first_seconds;
     uint64_t confirm_ms;
+    bool plan, execute; /* datasets.plan: made; followed */
+    uint64_t dump_size, foreign_requests, wait_ms;
+    struct content *content;  /* of descriptions; opened when first needed */
     struct watched **watched; /* by descriptor */
     size_t watched_count;
 };
@@ -75,7 +83,13 @@ struct task {
     uint64_t visited_ms, gone_since_ms, claims_held, claims_broken; /* as known before */
     double host_period;
     struct slice digest, redirect; /* of the earlier answer */
+    struct slice authority;        /* dc:publisher; in the job's arena */
+    struct download *download;
 };
+
+/* What a job is for, by its URI's fragment. */
+enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE };
+enum task_kind task_kind(struct slice uri);
 
 /* fetch_rules.c */
 void task_check_rules(struct task *task);
@@ -116,6 +130,12 @@ void task_turn_back(struct task *task, uint64_t address);
 void task_rest(struct task *task);
 /* First thing when a request has ended. */
 void task_note_end(struct task *task, const struct fetch_result *result);
+/* The response as archived and noted; false when the task is over. body_bytes: as received. */
+bool task_keep_response(struct task *task, const struct fetch_result *result,
+                        struct slice truncated, struct warc_location *location);
+/* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
+void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
+                 struct slice data);
 void task_free(struct task *task);
 
 /* fetch_pacing.c */
@@ -133,5 +153,15 @@ bool task_is_sitemap(const struct task *task);
 void task_queue_sitemaps(struct task *task);
 /* Queues the entries when the response is a sitemap. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
+
+/* fetch_plan.c, fetch_dump.c, fetch_slice.c */
+enum { PLAN_PRIORITY = 97, SAMPLE_PRIORITY = 98, DUMP_PRIORITY = 99, SLICE_PRIORITY = 100 };
+/* Notes that the sitemap speaks of datasets, if it does, and has the host's plan made. */
+void task_describe(struct task *task, struct slice sitemap);
+void task_plan(struct task *task);
+bool task_is_sample(const struct task *task);
+void task_download(struct task *task);
+void task_slice(struct task *task);
+void task_free_download(struct task *task);
 
 #endif

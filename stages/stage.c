@@ -41,6 +41,12 @@ stage_worker_name(struct stage_run *run)
     return run->name;
 }
 
+const struct flag_list *
+stage_assignments(struct stage_run *run)
+{
+    return run->assignments;
+}
+
 unsigned
 stage_worker_number(struct stage_run *run)
 {
@@ -423,7 +429,8 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
         {0},
     };
     const struct program program = program_of(spec, flags);
-    struct stage_run run = {.spec = spec, .events.epoll = -1, .signals = -1};
+    struct stage_run run = {
+        .spec = spec, .assignments = &arguments.assignments, .events.epoll = -1, .signals = -1};
     struct reason why = {""};
     char **operands;
     int operand_count;

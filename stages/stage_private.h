@@ -64,6 +64,7 @@ struct stage_run {
     char *name;
     unsigned number;
     uint64_t lane;
+    const struct flag_list *assignments;
     struct cluster *cluster;
     struct queue_client *queue;
     struct metastore_client *metastore;

@@ -1,0 +1,279 @@
+/* The GET of a dump: to DIR/dumps/NAME.part, on from what is there, then to DIR/dumps/NAME (which
+ * name: datasets/execution.h). NAME.head holds the validator of what is there. A process that is
+ * killed leaves both, and the next one asks for the rest with If-Range.
+ *
+ * Archived is the exchange without its body, marked as truncated: what is kept of a dump are the
+ * documents that it holds. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "stages/fetch_task.h"
+
+enum { PATH_BYTES = 4096, VALIDATOR_BYTES = 512, DISK_RETRY_MS = 10000, AGAIN_MS = 1000 };
+
+struct download {
+    struct task *task;
+    struct fetch_sink sink;
+    int file;
+    uint64_t at_hand, written; /* bytes there before; that came now */
+    bool keeps;                /* the answer's body is the dump, or its rest */
+    char path[PATH_BYTES], part[PATH_BYTES + 8], head[PATH_BYTES + 8];
+    char validator[VALIDATOR_BYTES];
+    char problem[REASON_SIZE]; /* of the disk, or of the answer; "": none */
+    bool refused;              /* that is the answer's fault */
+};
+
+void
+task_free_download(struct task *task)
+{
+    if (task->download == NULL) {
+        return;
+    }
+    if (task->download->file >= 0) {
+        close(task->download->file);
+    }
+    free(task->download);
+    task->download = NULL;
+}
+
+/* ---- the file ---- */
+
+static void
+take_validator(struct download *download, struct slice header)
+{
+    struct slice value = warc_http_header(header, "ETag");
+    if (value.length == 0 || slice_starts(value, SLICE("W/"))) {
+        value = warc_http_header(header, "Last-Modified");
+    }
+    snprintf(download->validator, sizeof download->validator, "%.*s", SLICE_PRINT(value));
+    const int file = open(download->head, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file >= 0) {
+        (void)!write(file, download->validator, strlen(download->validator));
+        close(file);
+    }
+}
+
+static bool
+is_too_large(const struct download *download, struct slice header)
+{
+    char digits[24] = "";
+    const struct slice length = warc_http_header(header, "Content-Length");
+    if (length.length > 0 && length.length < sizeof digits) {
+        memcpy(digits, length.at, length.length);
+    }
+    return strtoull(digits, NULL, 10) + download->at_hand > download->task->fetch->dump_size;
+}
+
+static bool
+begin(void *context, uint16_t status, struct slice header)
+{
+    struct download *download = context;
+    download->keeps = status == 200 || status == 206;
+    if (status == 200) { /* all of it, whatever was at hand */
+        download->at_hand = 0;
+        if (ftruncate(download->file, 0) != 0) {
+            snprintf(download->problem, sizeof download->problem, "%s", strerror(errno));
+            return false;
+        }
+        take_validator(download, header);
+    }
+    if (download->keeps && is_too_large(download, header)) {
+        snprintf(download->problem, sizeof download->problem, "larger than datasets.dump_size");
+        download->refused = true;
+        return false;
+    }
+    return true;
+}
+
+static bool
+take(void *context, struct slice bytes)
+{
+    struct download *download = context;
+    while (download->keeps && bytes.length > 0) {
+        const ssize_t n = write(download->file, bytes.at, bytes.length);
+        if (n < 0 && errno != EINTR) {
+            snprintf(download->problem, sizeof download->problem, "cannot write the dump: %s",
+                     strerror(errno));
+            return false;
+        }
+        if (n > 0) {
+            download->written += (uint64_t)n;
+            bytes = slice_of(bytes.at + n, bytes.length - (size_t)n);
+        }
+    }
+    return true;
+}
+
+/* ---- ends ---- */
+
+static void
+discard(const struct download *download)
+{
+    (void)unlink(download->part);
+    (void)unlink(download->head);
+}
+
+static void
+complete(struct task *task, const struct fetch_result *result)
+{
+    struct download *download = task->download;
+    struct warc_location location;
+    if (fdatasync(download->file) != 0 || rename(download->part, download->path) != 0) {
+        stage_release(task->job, DISK_RETRY_MS, false, "%s: %s", download->path, strerror(errno));
+        task_free(task);
+        return;
+    }
+    (void)unlink(download->head);
+    if (!task_keep_response(task, result, SLICE("length"), &location)) {
+        return;
+    }
+    meta_set_number(&task->job->meta, META_PAYLOAD_BYTES, download->at_hand + download->written);
+    meta_clear(&task->job->meta, META_PAYLOAD_DIGEST);
+    meta_clear(&task->job->meta, META_TRUNCATED);
+    log_info("dump", "uri=%.*s bytes=%llu resumed_at=%llu", SLICE_PRINT(task->url),
+             (unsigned long long)(download->at_hand + download->written),
+             (unsigned long long)download->at_hand);
+    task_done(task, "fetched", "");
+}
+
+static void
+redirected(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct buf target;
+    const struct slice to = warc_http_header(result->response_header, "Location");
+    buf_init(&target, URL_MAXIMUM + sizeof DUMP_FRAGMENT);
+    discard(task->download);
+    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
+        buf_release(&target);
+        return;
+    }
+    if (to.length == 0 || task->job->job.hops >= task->fetch->redirects ||
+        url_crawl_key(to, task->url, &target, NULL) != STATUS_OK) {
+        task_done(task, "failed", "redirects nowhere, or too often");
+    } else {
+        meta_set_text(&task->job->meta, META_REDIRECT_TO, buf_slice(&target));
+        buf_append_string(&target, DUMP_FRAGMENT);
+        const struct job output = {.key.stage = STAGE_FETCH,
+                                   .uri = buf_slice(&target),
+                                   .lane_name = url_origin(buf_slice(&target)),
+                                   .via = task->job->job.uri,
+                                   .priority = DUMP_PRIORITY,
+                                   .flags = JOB_RESOURCE,
+                                   .hops = (uint8_t)(task->job->job.hops + 1),
+                                   .depth = task->job->job.depth};
+        stage_output(task->job, &output);
+        task_done(task, "redirected", "");
+    }
+    buf_release(&target);
+}
+
+static void
+answered(struct task *task, const struct fetch_result *result)
+{
+    char reason[40];
+    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    if (task->download->keeps) {
+        complete(task, result);
+    } else if (result->status == 416) { /* what is at hand is none of it */
+        discard(task->download);
+        task_retry(task, AGAIN_MS, reason);
+    } else if (result->status >= 300 && result->status < 400) {
+        redirected(task, result);
+    } else if (result->status >= 500 || result->status == 408 || result->status == 429) {
+        task_retry(task, result->retry_after_ms, reason);
+    } else {
+        discard(task->download);
+        task_done(task, result->status == 404 || result->status == 410 ? "gone" : "failed", reason);
+    }
+}
+
+static void
+downloaded(void *context, const struct fetch_result *result)
+{
+    struct task *task = context;
+    struct download *download = task->download;
+    task_note_end(task, result);
+    if (download->refused || result->end == FETCH_CUT_LENGTH) {
+        discard(download);
+        task_done(task, "failed", "larger than datasets.dump_size");
+    } else if (download->problem[0] != '\0') {
+        stage_release(task->job, DISK_RETRY_MS, false, "%s", download->problem);
+        task_free(task);
+    } else if (result->end == FETCH_ANSWERED) {
+        answered(task, result);
+    } else if (result->end == FETCH_CROWDED) {
+        task_turn_back(task, result->address);
+    } else if (result->end == FETCH_REFUSED_ADDRESS) {
+        task_done(task, "denied", result->problem);
+    } else if (download->written > 0 && download->validator[0] != '\0') {
+        /* It goes on where it broke, as long as something comes. */
+        stage_release(task->job, task->fetch->retry_ms, false, "%s", result->problem);
+        task_free(task);
+    } else {
+        task_retry(task, 0, result->problem);
+    }
+}
+
+/* ---- beginning ---- */
+
+static bool
+open_part(struct download *download)
+{
+    struct stat about;
+    download->file = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (download->file < 0 || fstat(download->file, &about) != 0) {
+        return false;
+    }
+    const int head = open(download->head, O_RDONLY | O_CLOEXEC);
+    if (head >= 0) {
+        const ssize_t n = read(head, download->validator, sizeof download->validator - 1);
+        download->validator[n > 0 ? n : 0] = '\0';
+        close(head);
+    }
+    download->at_hand = download->validator[0] != '\0' ? (uint64_t)about.st_size : 0;
+    return true;
+}
+
+void
+task_download(struct task *task)
+{
+    struct download *download = memory_zero(1, sizeof *download);
+    struct buf name;
+    char folder[PATH_BYTES];
+    task->download = download;
+    download->task = task;
+    download->file = -1;
+    buf_init(&name, PATH_BYTES);
+    execution_file_name(task->url, &name);
+    snprintf(folder, sizeof folder, "%s/dumps", stage_directory(task->fetch->run));
+    (void)mkdir(folder, 0755);
+    snprintf(download->path, sizeof download->path, "%.3900s/%.180s", folder, name.data);
+    snprintf(download->part, sizeof download->part, "%s.part", download->path);
+    snprintf(download->head, sizeof download->head, "%s.head", download->path);
+    buf_release(&name);
+    if (!open_part(download)) {
+        stage_release(task->job, DISK_RETRY_MS, false, "%s: %s", download->part, strerror(errno));
+        task_free(task);
+        return;
+    }
+    download->sink = (struct fetch_sink){begin, take, download};
+    const struct fetch_request request = {
+        .url = task->url,
+        .size = task->fetch->dump_size,
+        .done = downloaded,
+        .context = task,
+        .sink = &download->sink,
+        .range_from = download->at_hand,
+        .if_range = slice_string(download->validator),
+    };
+    task_ask(task, &request);
+}
