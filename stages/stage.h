@@ -84,7 +84,7 @@ const char *stage_directory(struct stage_run *run);   /* the data directory */
 const char *stage_worker_name(struct stage_run *run); /* "fetch.1" */
 /* --set arguments of this process, for programs that it starts. */
 const struct flag_list *stage_assignments(struct stage_run *run);
-unsigned stage_worker_number(struct stage_run *run);  /* 1-based: index partition = number - 1 */
+unsigned stage_worker_number(struct stage_run *run); /* 1-based: index partition = number - 1 */
 const struct cluster *stage_cluster(struct stage_run *run);
 struct metastore_client *stage_metastore(struct stage_run *run);
 void stage_set_lane(struct stage_run *run, uint64_t lane);
