@@ -63,7 +63,7 @@ site quads.example all.nq && for i in $(seq $count); do
 done >"$hosts/quads.example/all.nq"
 site several.example one.nt "$(dump http://files.example/data/two.ttl.gz)"
 mkdir -p "$hosts/files.example/data"
-all several.example | head -n 80 >"$hosts/several.example/one.nt"
+all several.example | sed -n '1,80p' >"$hosts/several.example/one.nt"
 all several.example | tail -n +81 | gzip >"$hosts/files.example/data/two.ttl.gz"
 
 # No method is declared: the one that gives the samples is taken. The 2007 names of tags.
@@ -99,7 +99,8 @@ sitemap forbidden.example "$(prefix forbidden.example)$(dump http://files.exampl
 mkdir -p "$hosts/files.example/private" && cp "$hosts/forbidden.example/x.nt" "$hosts/files.example/private/"
 printf 'User-agent: *\nDisallow: /private/\n' >"$hosts/files.example/robots.txt"
 site lying.example all.nt && all lying.example | sed 's/thing/lie/' >"$hosts/lying.example/all.nt"
-site damaged.example all.nt.gz && all damaged.example | gzip | head -c 300 >"$hosts/damaged.example/all.nt.gz"
+site damaged.example all.nt.gz && all damaged.example | gzip >"$work/whole.gz" &&
+    head -c 300 "$work/whole.gz" >"$hosts/damaged.example/all.nt.gz"
 site large.example all.nt && { all large.example; head -c 3000000 /dev/zero | tr '\0' '\n'; } >"$hosts/large.example/all.nt"
 # It claims what is another's, outright and by a link that is not answered.
 site victim.example all.nt && rm "$hosts/victim.example/robots.txt"
