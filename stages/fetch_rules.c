@@ -69,6 +69,7 @@ end_covered(struct task *task, const struct host *host)
         return false;
     }
     snprintf(reason, sizeof reason, "comes out of dumps: %.*s", SLICE_PRINT(dataset));
+    task->handed_on = true; /* it is visited with its dump */
     task_done(task, "covered", reason);
     return true;
 }
