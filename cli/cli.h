@@ -133,6 +133,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(sitemap, "check a publisher's sitemap and say what to mend")               \
     X(datasets, "say which datasets were taken from dumps, and what that saved") \
     X(slice, "cut a dataset into the documents that describe its resources")     \
+    X(retain, "remove archived files that nothing current needs")                \
     X(replay, "transform archived documents again, without fetching")            \
     X(report, "tell publishers what was found in their pages, and what to mend") \
     X(selftest, "prove that the sandbox of the workers holds")

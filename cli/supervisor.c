@@ -88,6 +88,7 @@ static const struct part parts[] = {
     {"detect", "quadrille-detect", "processes.detect", RANK_STAGE, STAGE_DETECT},
     {"fetch", "quadrille-fetch", "processes.fetch", RANK_STAGE, STAGE_FETCH},
     {"web", "quadrille-web", "processes.web", RANK_STAGE, -1},
+    {"retain", "quadrille", NULL, RANK_STAGE, -1}, /* quadrille retain --repeat */
 };
 
 static bool
@@ -108,9 +109,11 @@ static void
 add_children(struct supervisor *supervisor, const struct opt_set *options,
              const struct cluster *cluster, const char *only)
 {
+    const bool limited = opt_integer(options, "warc.keep_bytes") > 0 ||
+                         opt_duration_ms(options, "warc.keep_age") > 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct part *part = &parts[i];
-        if (!is_listed(only, part->name) ||
+        if (!is_listed(only, part->name) || (strcmp(part->name, "retain") == 0 && !limited) ||
             (part->stage >= 0 && !cluster_serves(cluster, (enum stage)part->stage))) {
             continue;
         }
@@ -149,7 +152,7 @@ open_log(const struct supervisor *supervisor, const struct child *child)
 static void
 become(const struct supervisor *supervisor, const struct child *child, pid_t parent)
 {
-    const char *argv[2 * FLAG_LIST_MAXIMUM + 8];
+    const char *argv[2 * FLAG_LIST_MAXIMUM + 12];
     char number[16];
     struct buf path;
     size_t n = 0;
@@ -169,6 +172,10 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/%s", supervisor->programs, child->program);
     argv[n++] = child->program;
+    if (strcmp(child->program, "quadrille") == 0) {
+        argv[n++] = child->name;
+        argv[n++] = "--repeat";
+    }
     argv[n++] = "--dir";
     argv[n++] = supervisor->directory;
     if (child->number > 0) {

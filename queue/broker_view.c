@@ -117,6 +117,17 @@ peek_ready(void *context, struct slice key_bytes, struct slice value)
     return show(view, &key, value, (struct slice){NULL, 0}, (struct slice){NULL, 0});
 }
 
+/* Ready or leased. */
+static bool
+peek_job(void *context, struct slice key_bytes, struct slice value)
+{
+    struct view *view = context;
+    struct job_key key;
+    job_key_read((const uint8_t *)key_bytes.at, &key);
+    return key.stage == view->stage &&
+           show(view, &key, value, (struct slice){NULL, 0}, (struct slice){NULL, 0});
+}
+
 static bool
 peek_later(void *context, struct slice key_bytes, struct slice value)
 {
@@ -174,7 +185,7 @@ struct peek {
 static const struct peek peeks[] = {
     {"ready", TREE_JOBS, peek_ready, true, 0},       {"delayed", TREE_LATER, peek_later, false, 0},
     {"scheduled", TREE_LATER, peek_later, false, 1}, {"buried", TREE_BURIED, peek_buried, true, 0},
-    {"outbox", TREE_OUTBOX, peek_outbox, false, 0},
+    {"outbox", TREE_OUTBOX, peek_outbox, false, 0},  {"jobs", TREE_JOBS, peek_job, true, 0},
 };
 
 static enum status

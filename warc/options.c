@@ -9,6 +9,15 @@ const struct opt warc_options[] = {
      "What the names of WARC files begin with. Letters, digits, dot, underscore."},
     {"warc.operator", OPT_STRING, "", 0, 0, NULL,
      "Who runs this crawl and how to reach them; written into each file's warcinfo record."},
+    {"warc.keep_bytes", OPT_SIZE, "0", 0, 0, NULL,
+     "Older WARC files are removed while all together are larger than this; what is current is "
+     "kept, copied to another file if need be. 0: nothing is removed for its size."},
+    {"warc.keep_age", OPT_DURATION, "0", 0, 0, NULL,
+     "WARC files that were last written to so long ago are removed in the same way; 0: never."},
+    {"warc.keep_least", OPT_DURATION, "1h", 0, 0, NULL,
+     "No WARC file is removed that was written to within this time."},
+    {"warc.keep_check", OPT_DURATION, "10m", 0.1, 0, NULL,
+     "Time between two looks for WARC files to remove."},
     {NULL, 0, NULL, 0, 0, NULL, NULL},
 };
 

@@ -87,6 +87,12 @@ enum status warc_write_conversion(struct warc_writer *writer,
                                   const struct warc_conversion *conversion,
                                   struct warc_location *location, struct reason *why);
 
+/* Appends a record that another file of the directory has, byte for byte; id: its own. CORRUPT when
+ * there is none. */
+enum status warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
+                             uint64_t length, struct slice id, struct warc_location *location,
+                             struct reason *why);
+
 /* All records written so far are on disk when this returns OK. */
 enum status warc_sync(struct warc_writer *writer, struct reason *why);
 

@@ -173,13 +173,11 @@ shrink(struct buf *buf)
     }
 }
 
-/* Appends the record; on failure the file ends where it did before. */
+/* After writing writer->member at start: on failure the file ends where it did before. */
 static enum status
-append(struct warc_writer *writer, const struct record *record, struct warc_location *location,
-       struct reason *why)
+appended(struct warc_writer *writer, uint64_t start, enum status status, const char *id,
+         struct warc_location *location)
 {
-    const uint64_t start = writer->offset;
-    const enum status status = write_member(writer, record, why);
     if (status != STATUS_OK) {
         if (ftruncate(writer->descriptor, (off_t)start) != 0) {
             /* The torn member stays; what follows goes to another file. */
@@ -192,13 +190,21 @@ append(struct warc_writer *writer, const struct record *record, struct warc_loca
     writer->offset = start + writer->member.length;
     if (location != NULL) {
         snprintf(location->file, sizeof location->file, "%s", writer->file);
-        memcpy(location->id, record->id, sizeof location->id);
+        snprintf(location->id, sizeof location->id, "%s", id);
         location->offset = start;
         location->length = writer->member.length;
     }
     shrink(&writer->record);
     shrink(&writer->member);
     return STATUS_OK;
+}
+
+static enum status
+append(struct warc_writer *writer, const struct record *record, struct warc_location *location,
+       struct reason *why)
+{
+    return appended(writer, writer->offset, write_member(writer, record, why), record->id,
+                    location);
 }
 
 /* ---- files ---- */
@@ -478,4 +484,32 @@ warc_write_conversion(struct warc_writer *writer, const struct warc_conversion *
     snprintf(type, sizeof type, "%.*s", SLICE_PRINT(conversion->content_type));
     end_header(writer, type, &record);
     return append(writer, &record, location, why);
+}
+
+enum status
+warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset, uint64_t length,
+                 struct slice id, struct warc_location *location, struct reason *why)
+{
+    char name[WARC_FILE_SIZE], text[WARC_ID_SIZE];
+    TRY(ready_file(writer, why));
+    buf_reset(&writer->member);
+    char *room = length <= RECORD_MAXIMUM ? buf_reserve(&writer->member, length) : NULL;
+    if (room == NULL || file.length >= sizeof name || slice_find(file, '/') < file.length) {
+        return status_fail(why, STATUS_MISUSE, "no record to copy");
+    }
+    snprintf(name, sizeof name, "%.*s", SLICE_PRINT(file));
+    snprintf(text, sizeof text, "%.*s", SLICE_PRINT(id));
+    const int from = openat(writer->directory_descriptor, name, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = from >= 0 ? pread(from, room, length, (off_t)offset) : -1;
+    if (from >= 0) {
+        close(from);
+    }
+    if (n != (ssize_t)length || length < 2 || (uint8_t)room[0] != 0x1f ||
+        (uint8_t)room[1] != 0x8b) {
+        return status_fail(why, STATUS_CORRUPT, "no record in %s at %llu", name,
+                           (unsigned long long)offset);
+    }
+    buf_commit(&writer->member, length);
+    return appended(writer, writer->offset, write_all(writer, writer->member.data, length, why),
+                    text, location);
 }

@@ -67,10 +67,46 @@ echo "calm: $calm requests, of which $unchanged 304; lively: $lively requests"
 ((lively > calm)) || fail 'what changes is not visited more often'
 [[ $(says calm1) == 0 ]] || fail 'an unchanged document is lost'
 
-# Jobs in the future do not keep a crawl.
+# Jobs in the future do not keep a crawl, nor --again from visiting now.
+again=(calm2 lively1 lively2)
+for name in "${again[@]}"; do
+    document "$name" again
+done
+quadrille add --dir "$work/crawl" --again $(printf 'http://data.example/%s.nt ' "${again[@]}") ||
+    fail 'add --again'
 asked=$(wc -l <"$web_log")
 timeout 20 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
     "${recrawling[@]}" --set recrawl.enabled=yes --set recrawl.least=1h --set recrawl.most=1h \
     >"$work/out" || fail "the crawl does not end: $(cat "$work/out")"
 echo "requests of a crawl that ends: $(($(wc -l <"$web_log") - asked))"
+for name in "${again[@]}"; do
+    [[ $(says "$name") == again ]] || fail "--again did not fetch $name: $(says "$name")"
+done
 quadrille verify --dir "$work/crawl" >"$work/out" || fail "$(cat "$work/out")"
+
+# The archive within bounds: every start of a process began a file; what is current moves on.
+quadrille dump --dir "$work/crawl" >"$work/before"
+retain=(quadrille retain --dir "$work/crawl" --set warc.keep_age=1ms --set warc.keep_least=0)
+sleep 0.1
+count_files() { find "$work/crawl/warc" -name '*.warc.gz' | wc -l; }
+before=$(count_files)
+"${retain[@]}" --dry-run >"$work/out" || fail "retain: $(cat "$work/out")"
+[[ $(count_files) == "$before" ]] || fail 'a dry run removed files'
+for pause in 0.03 0.1 0.3; do
+    "${retain[@]}" >/dev/null 2>&1 &
+    sleep "$pause"
+    kill -KILL $! 2>/dev/null || true
+    wait $! 2>/dev/null || true
+done 2>/dev/null
+"${retain[@]}" >"$work/out" 2>&1 || fail "retain: $(cat "$work/out")"
+"${retain[@]}" >"$work/out" 2>&1 || fail "retain: $(cat "$work/out")"
+after=$(count_files)
+echo "archive: $before files, then $after; $(cat "$work/out")"
+((after < before)) || fail 'no file was removed'
+for name in calm1 calm2 lively1; do
+    quadrille transform --dir "$work/crawl" --uri "http://data.example/$name.nt" >"$work/out" ||
+        fail "the archived response of $name is lost"
+    grep -q "/$name> " "$work/out" || fail "transform: $(cat "$work/out")"
+done
+quadrille dump --dir "$work/crawl" >"$work/dump"
+same "$work/before" "$work/dump" 'retain'
