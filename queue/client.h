@@ -85,7 +85,8 @@ enum status queue_stats_get(struct queue_client *client, struct queue_stats *sta
                             uint32_t timeout_ms, struct reason *why);
 typedef bool queue_visit(void *context, const struct job *job, struct slice state,
                          struct slice reason, struct slice reproducer);
-/* state: "ready", "delayed", "scheduled", "buried", "outbox", "jobs" (ready or leased). visit returns false to stop. */
+/* state: "ready", "delayed", "scheduled", "buried", "outbox", "jobs" (ready or leased). visit
+ * returns false to stop. */
 enum status queue_peek(struct queue_client *client, enum stage stage, const char *state,
                        uint32_t most, queue_visit *visit, void *context, struct reason *why);
 /* Buried jobs of a stage back to ready; uri empty: all. *kicked gets how many. */
