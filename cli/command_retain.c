@@ -146,7 +146,7 @@ list_files(struct retain *retain, struct reason *why)
 static struct file *
 find_file(struct retain *retain, struct slice node, struct slice name)
 {
-    struct file key;
+    struct file key = {0};
     if (!slice_is(node, retain->node) || name.length >= sizeof key.name || retain->count == 0) {
         return NULL;
     }
