@@ -272,21 +272,14 @@ tell_queue(struct explained *explained, struct reason *why)
 static void
 tell_fetches(struct explained *explained)
 {
-    static const struct named_field fetches[] = {{META_FETCHED, "fetched"},
-                                                 {META_HTTP_STATUS, "status"},
-                                                 {META_VISITS, "visits"},
-                                                 {META_VISITS_CHANGED, "visits_changed"},
-                                                 {META_CHANGED, "change_seen"},
-                                                 {META_DUE, "next_visit"},
-                                                 {META_GONE_SINCE, "gone_since"},
-                                                 {META_FETCH_MS, "took ms"},
-                                                 {META_CONTENT_TYPE, "content type"},
-                                                 {META_PAYLOAD_BYTES, "bytes"},
-                                                 {META_TRUNCATED, "truncated by"},
-                                                 {META_ROBOTS_TAGS, "says"},
-                                                 {META_ATTEMPTS, "attempts"},
-                                                 {META_WARC_FILE, "archived in"},
-                                                 {META_DUE, "next visit"}};
+    static const struct named_field fetches[] = {
+        {META_FETCHED, "fetched"},       {META_HTTP_STATUS, "status"},
+        {META_VISITS, "visits"},         {META_VISITS_CHANGED, "visits with a change"},
+        {META_CHANGED, "change seen"},   {META_GONE_SINCE, "gone since"},
+        {META_FETCH_MS, "took ms"},      {META_CONTENT_TYPE, "content type"},
+        {META_PAYLOAD_BYTES, "bytes"},   {META_TRUNCATED, "truncated by"},
+        {META_ROBOTS_TAGS, "says"},      {META_ATTEMPTS, "attempts"},
+        {META_WARC_FILE, "archived in"}, {META_DUE, "next visit"}};
     static const struct named_field yields[] = {{META_DETECTED_TYPE, "type"},
                                                 {META_TRANSFORM, "transforms"},
                                                 {META_TRANSFORM_QUADS, "quads of"},
