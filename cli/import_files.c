@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "cli/import_lines.h"
 #include "rdf/nquads.h"
+#include "rdf/rdfxml.h"
+#include "rdf/turtle.h"
 
 enum { PIECE_BYTES = 1 << 18, PROBLEMS_SHOWN = 5 };
 
@@ -111,6 +113,22 @@ read_lines_by_threads(struct reading *reading, bool triples, const struct parse_
     return import_lines(&lines, why);
 }
 
+/* NULL: the format is read whole. */
+static rdf_read_function *
+streaming_reader(enum rdf_format format)
+{
+    switch (format) {
+    case RDF_FORMAT_TURTLE:
+        return turtle_read;
+    case RDF_FORMAT_TRIG:
+        return trig_read;
+    case RDF_FORMAT_XML:
+        return rdfxml_read;
+    default:
+        return NULL;
+    }
+}
+
 static enum status
 read_whole(struct reading *reading, enum rdf_format format, const struct parse_options *options,
            char *piece, struct reason *why)
@@ -118,14 +136,15 @@ read_whole(struct reading *reading, enum rdf_format format, const struct parse_o
     struct buf text;
     struct slice bytes;
     enum status status;
-    buf_init(&text, IMPORT_DOCUMENT_MAXIMUM);
+    buf_init(&text, RDF_WHOLE_MAXIMUM);
     while ((status = next_piece(reading, piece, &bytes, why)) == STATUS_OK) {
         buf_append_slice(&text, bytes);
     }
     if (text.overflowed) {
-        status = status_fail(why, STATUS_LIMIT,
-                             "%s has more than %d bytes; only N-Triples and N-Quads may be longer",
-                             reading->member, IMPORT_DOCUMENT_MAXIMUM);
+        status =
+            status_fail(why, STATUS_LIMIT,
+                        "%s has more than %d bytes, and documents of its syntax are read whole",
+                        reading->member, RDF_WHOLE_MAXIMUM);
     } else if (status == STATUS_END) {
         status = rdf_parse(format, buf_slice(&text), options, reading->sink, why);
     }
@@ -156,7 +175,10 @@ read_member(struct reading *reading, char *piece, struct reason *why)
     const bool triples = format == RDF_FORMAT_NTRIPLES;
     enum status status;
     if (!triples && format != RDF_FORMAT_NQUADS) {
-        status = read_whole(reading, format, &options, piece, &problem);
+        const struct rdf_source input = {fill, reading};
+        rdf_read_function *read = streaming_reader(format);
+        status = read != NULL ? read(&input, &options, reading->sink, &problem)
+                              : read_whole(reading, format, &options, piece, &problem);
     } else if (source->threads > 1) {
         status = read_lines_by_threads(reading, triples, &options, &problem);
     } else {

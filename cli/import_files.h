@@ -5,8 +5,6 @@
 #include "base/buf.h"
 #include "rdf/format.h"
 
-enum { IMPORT_DOCUMENT_MAXIMUM = 1 << 30 /* of syntaxes that are read whole */ };
-
 struct import_source {
     const char *path;       /* "-": standard input */
     enum rdf_format format; /* NONE: by the names of file and members */
@@ -20,7 +18,8 @@ struct import_source {
 };
 
 /* Parses each member of the file that has a known format. gzip, bzip2, xz, zstd, zip and tar are
- * undone. N-Triples and N-Quads stream; other syntaxes are read whole. *problems (may be NULL)
+ * undone. N-Triples, N-Quads, Turtle, TriG and RDF/XML stream; N3, TriX and JSON-LD are
+ * read whole. *problems (may be NULL)
  * counts what was skipped; the first ones are printed on stderr. */
 enum status import_read(const struct import_source *source, const struct quad_sink *sink,
                         uint64_t *problems, struct reason *why);

@@ -1,5 +1,5 @@
 rdf_OBJECTS := rdf/term.o rdf/lexical.o rdf/scratch.o rdf/problem.o rdf/resolve.o rdf/graph.o \
-	rdf/writer.o rdf/nquads.o rdf/turtle.o rdf/turtle_terms.o rdf/turtle_n3.o rdf/rdfxml.o \
+	rdf/writer.o rdf/nquads.o rdf/turtle.o rdf/turtle_terms.o rdf/turtle_n3.o rdf/turtle_cut.o rdf/turtle_document.o rdf/rdfxml.o \
 	rdf/trix.o rdf/rdfxml_grammar.o rdf/rdfxml_attributes.o rdf/xml_line.o rdf/xml_names.o rdf/xml_literal.o rdf/format.o rdf/blank_index.o \
 	rdf/canonical.o rdf/relabel.o rdf/turtle_writer.o \
 	rdf/json.o rdf/json_tree.o rdf/json_lenient.o rdf/json_write.o rdf/jsonld.o \
@@ -11,3 +11,5 @@ UNIT_TESTS += tests/unit/test_nquads tests/unit/test_turtle tests/unit/test_rdfx
 FUZZERS += fuzz_nquads fuzz_turtle fuzz_rdfxml fuzz_jsonld
 UNIT_TESTS += tests/unit/test_trix
 FUZZERS += fuzz_trix
+UNIT_TESTS += tests/unit/test_source
+FUZZERS += fuzz_source

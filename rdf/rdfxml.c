@@ -229,11 +229,15 @@ give_input(void *context, char *to, int size)
     if (reader->status != STATUS_OK) {
         return -1;
     }
-    const size_t n = reader->input.length < (size_t)size ? reader->input.length : (size_t)size;
-    if (n > 0) {
-        memcpy(to, reader->input.at, n);
+    /* Whole: libxml2 tells the encoding from the first bytes that it gets. */
+    size_t n = 0;
+    for (size_t length = 1; length > 0 && n < (size_t)size; n += length) {
+        reader->status = reader->source->read(reader->source->context, to + n, (size_t)size - n,
+                                              &length, reader->why);
+        if (reader->status != STATUS_OK) {
+            return -1;
+        }
     }
-    reader->input = slice_of(reader->input.at + n, reader->input.length - n);
     reader->given += n;
     return (int)n;
 }
@@ -295,17 +299,38 @@ close_reader(struct rdfxml_reader *reader)
 }
 
 enum status
-rdfxml_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
-             struct reason *why)
+rdfxml_read(const struct rdf_source *source, const struct parse_options *options,
+            const struct quad_sink *sink, struct reason *why)
 {
     static const struct parse_options defaults;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct reason unused = {{0}};
     struct rdfxml_reader reader = {
-        .sink = *sink, .why = why != NULL ? why : &unused, .input = bytes};
+        .sink = *sink, .why = why != NULL ? why : &unused, .source = source};
     pthread_once(&once, xmlInitParser);
     open_reader(&reader, options != NULL ? options : &defaults);
     read_document(&reader);
     close_reader(&reader);
     return reader.status;
+}
+
+static enum status
+read_bytes(void *context, char *bytes, size_t size, size_t *length, struct reason *why)
+{
+    struct slice *input = context;
+    (void)why;
+    *length = input->length < size ? input->length : size;
+    if (*length > 0) {
+        memcpy(bytes, input->at, *length);
+    }
+    *input = slice_of(input->at + *length, input->length - *length);
+    return STATUS_OK;
+}
+
+enum status
+rdfxml_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
+             struct reason *why)
+{
+    const struct rdf_source source = {read_bytes, &bytes};
+    return rdfxml_read(&source, options, sink, why);
 }

@@ -10,8 +10,10 @@
 #ifndef RDF_RDFXML_H
 #define RDF_RDFXML_H
 
-#include "rdf/parse.h"
+#include "rdf/source.h"
 
 parse_function rdfxml_parse;
+/* In memory for the largest term, and eight bytes for each rdf:ID. */
+rdf_read_function rdfxml_read;
 
 #endif

@@ -64,9 +64,9 @@ struct rdfxml_reader {
     uint64_t generated;
 
     /* rdfxml.c */
-    xmlParserCtxtPtr context;  /* of the document; entities get their own */
-    enum status status;        /* other than OK: over */
-    struct slice input;        /* not yet given to libxml2 */
+    xmlParserCtxtPtr context; /* of the document; entities get their own */
+    enum status status;       /* other than OK: over */
+    const struct rdf_source *source;
     uint64_t given, delivered; /* bytes to libxml2, and from it */
     bool lines;
     const struct parse_origin *origin;

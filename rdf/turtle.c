@@ -13,19 +13,16 @@
 #include "rdf/turtle_reader.h"
 #include "rdf/vocabulary.h"
 
-enum { NAMES_SIZE = 64 << 20 };
-
 static enum status read_object(struct turtle_reader *reader, struct term *object);
 static enum status read_predicate_object_list(struct turtle_reader *reader,
                                               const struct term *subject);
 
-/* 1-based; sets line_start. Cheap when `at` moves forward. */
-static uint32_t
-line_at(struct turtle_reader *reader, const char *at)
+uint32_t
+turtle_line_at(struct turtle_reader *reader, const char *at)
 {
     if (at < reader->counted) {
         reader->counted = reader->line_start = reader->start;
-        reader->line = 1;
+        reader->line = reader->first_line;
     }
     const char *newline;
     while (reader->counted < at &&
@@ -39,7 +36,7 @@ line_at(struct turtle_reader *reader, const char *at)
 uint32_t
 turtle_line(struct turtle_reader *reader)
 {
-    return reader->lines ? line_at(reader, reader->at) : 0;
+    return reader->lines ? turtle_line_at(reader, reader->at) : 0;
 }
 
 enum status
@@ -444,7 +441,7 @@ read_statement(struct turtle_reader *reader)
 enum status
 turtle_report(struct turtle_reader *reader)
 {
-    const uint32_t line = line_at(reader, reader->fault);
+    const uint32_t line = turtle_line_at(reader, reader->fault);
     return problem_report(&reader->problems, line,
                           (uint64_t)(reader->fault - reader->line_start) + 1, reader->message,
                           reader->why);
@@ -478,8 +475,8 @@ recover(struct turtle_reader *reader)
     }
 }
 
-static enum status
-read_document(struct turtle_reader *reader)
+enum status
+turtle_read_statements(struct turtle_reader *reader, bool last)
 {
     const struct scratch_mark mark = scratch_mark(&reader->scratch);
     for (;;) {
@@ -487,7 +484,7 @@ read_document(struct turtle_reader *reader)
         turtle_skip(reader);
         if (reader->at < reader->end) {
             status = read_statement(reader);
-        } else if (reader->in_graph) {
+        } else if (reader->in_graph && last) {
             reader->in_graph = false;
             status = turtle_fail(reader, reader->at, "expected '}'");
         } else {
@@ -502,91 +499,4 @@ read_document(struct turtle_reader *reader)
             return status;
         }
     }
-}
-
-enum dialect { DIALECT_TURTLE, DIALECT_TRIG, DIALECT_N3 };
-
-static enum status
-parse(struct slice bytes, const struct parse_options *options, enum dialect dialect,
-      const struct quad_sink *sink, struct reason *why)
-{
-    static const struct parse_options defaults;
-    options = options != NULL ? options : &defaults;
-    if (slice_starts(bytes, SLICE("\xEF\xBB\xBF"))) {
-        bytes = slice_of(bytes.at + 3, bytes.length - 3);
-    }
-    if (bytes.length == 0) {
-        return STATUS_OK;
-    }
-    struct turtle_reader reader = {
-        .start = bytes.at,
-        .at = bytes.at,
-        .end = bytes.at + bytes.length,
-        .counted = bytes.at,
-        .lines = options->lines,
-        .line_start = bytes.at,
-        .line = 1,
-        .trig = dialect == DIALECT_TRIG,
-        .n3 = dialect == DIALECT_N3,
-        .depth_maximum = options->depth > 0 ? options->depth : PARSE_DEPTH,
-        .term_size = options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE,
-        .sink = *sink,
-        .why = why,
-    };
-    if (reader.depth_maximum > PARSE_DEPTH_MAXIMUM) {
-        reader.depth_maximum = PARSE_DEPTH_MAXIMUM;
-    }
-    problems_init(&reader.problems, options);
-    arena_init(&reader.names, NAMES_SIZE);
-    scratch_init(&reader.scratch);
-    buf_init(&reader.resolved, reader.term_size);
-    buf_init(&reader.graph_label, reader.term_size);
-
-    enum status status = STATUS_OK;
-    const size_t valid = lexical_utf8_prefix(bytes.at, bytes.length);
-    reader.utf8 = valid == bytes.length;
-    if (!reader.utf8) {
-        turtle_fail(&reader, bytes.at + valid, "not UTF-8");
-        status = turtle_report(&reader);
-        reader.message = NULL;
-    }
-    if (status == STATUS_OK && options->base.length > 0) {
-        status = turtle_set_base(&reader, options->base);
-        if (status == STATUS_BAD_INPUT) {
-            status_fail(why, status, "%s", reader.message);
-        }
-    }
-    if (status == STATUS_OK && reader.n3 && options->base.length > 0) {
-        status = n3_begin(&reader, options->base);
-    }
-    if (status == STATUS_OK) {
-        status = read_document(&reader);
-    }
-    buf_release(&reader.graph_label);
-    buf_release(&reader.resolved);
-    scratch_release(&reader.scratch);
-    arena_release(&reader.names);
-    free(reader.namespaces);
-    return status;
-}
-
-enum status
-turtle_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
-             struct reason *why)
-{
-    return parse(bytes, options, DIALECT_TURTLE, sink, why);
-}
-
-enum status
-trig_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
-           struct reason *why)
-{
-    return parse(bytes, options, DIALECT_TRIG, sink, why);
-}
-
-enum status
-n3_parse(struct slice bytes, const struct parse_options *options, const struct quad_sink *sink,
-         struct reason *why)
-{
-    return parse(bytes, options, DIALECT_N3, sink, why);
 }

@@ -21,7 +21,7 @@ struct turtle_reader {
     const char *start, *at, *end;
     bool trig, n3;
     bool lines; /* statements say their line */
-    bool utf8;  /* the whole document is UTF-8, so terms need no check */
+    bool utf8;  /* the whole document, or piece, is UTF-8, so terms need no check */
     uint32_t depth, depth_maximum;
     size_t term_size;
     struct quad_sink sink;
@@ -46,13 +46,17 @@ struct turtle_reader {
     const char *message;
     const char *counted; /* lines up to here are counted */
     const char *line_start;
-    uint64_t line;
+    uint64_t line, first_line; /* of counted; of start */
 };
 
 enum status turtle_fail(struct turtle_reader *reader, const char *at, const char *message);
 
 /* In lenient parsing: the latest failure is told and over. */
 enum status turtle_report(struct turtle_reader *reader);
+/* 1-based; sets line_start. Cheap when `at` moves forward. */
+uint32_t turtle_line_at(struct turtle_reader *reader, const char *at);
+/* All statements up to the end; last: of the document, not only of a piece. */
+enum status turtle_read_statements(struct turtle_reader *reader, bool last);
 /* Where the reader is; 0: lines are not wanted. */
 uint32_t turtle_line(struct turtle_reader *reader);
 enum status turtle_emit(struct turtle_reader *reader, uint32_t line, const struct term *subject,

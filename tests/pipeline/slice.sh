@@ -135,6 +135,30 @@ for bad in 'no tab' $'key\tno triple' $'_:n\tX what'; do
     [[ $code -eq 100 ]] || fail "$step of '$bad': exit $code, $(cat "$work/out")"
 done
 
+# ---- Turtle and RDF/XML stream ----
+
+python3 - "$work" <<'PYTHON'
+import sys
+turtle = open(sys.argv[1] + '/stream.ttl', 'w')
+xml = open(sys.argv[1] + '/stream.rdf', 'w')
+lines = open(sys.argv[1] + '/stream.nt', 'w')
+print('@prefix : <http://s.example/id/> .', file=turtle)
+print('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:p="urn:p:">', file=xml)
+for i in range(20000):
+    print(':%d <urn:p:q> "text %d." ; # .\n\t<urn:p:r> :%d .' % (i, i, i + 1), file=turtle)
+    print('<rdf:Description rdf:about="http://s.example/id/%d"><p:q>text %d.</p:q>'
+          '<p:r rdf:resource="http://s.example/id/%d"/></rdf:Description>' % (i, i, i + 1), file=xml)
+    print('<http://s.example/id/%d> <urn:p:q> "text %d." .' % (i, i), file=lines)
+    print('<http://s.example/id/%d> <urn:p:r> <http://s.example/id/%d> .' % (i, i + 1), file=lines)
+print('</rdf:RDF>', file=xml)
+PYTHON
+slice -m subject-object "$work/stream.nt" >"$work/expected"
+for file in stream.ttl stream.rdf; do
+    slice -m subject-object "$work/$file" | cmp - "$work/expected" || fail "$file gives other documents"
+    gzip -c "$work/$file" >"$work/$file.gz"
+    slice -m subject-object "$work/$file.gz" | cmp - "$work/expected" || fail "$file.gz gives other documents"
+done
+
 # ---- errors ----
 
 refused() { # expected code, pattern, arguments
@@ -149,6 +173,8 @@ quadrille slice --quiet --lenient -m subject-object "$work/bad.nt" 2>"$work/told
 slice -m subject-object "$work/large.nt" | diff - "$work/out2" || fail 'lenient gives other documents'
 grep -q 'bad.nt: line 60001' "$work/told" && grep -q '1 statements were malformed' "$work/told" ||
     fail "lenient: $(cat "$work/told")"
+{ cat "$work/stream.ttl"; echo ':s :p :o bad .'; } >"$work/broken.ttl"
+refused 100 'broken.ttl: line 40002, column' "$work/broken.ttl"
 refused 100 'which FILE'
 refused 100 'no RDF syntax' --format postscript "$work/a.nt"
 refused 100 'is not subject' --slicing sideways "$work/a.nt"
