@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/url.h"
 #include "stages/fetch_address.h"
+#include "stages/fetch_credentials.h"
 #include "stages/fetch_crowd.h"
 #include "stages/fetch_names.h"
 
@@ -37,6 +38,7 @@ struct transfer {
     const char *refused;    /* kind of the address that was refused */
     uint64_t host, address; /* fingerprints; address 0: counted nowhere */
     bool crowded;
+    bool authorised; /* the request carries credentials */
     uint64_t started_ms, started_monotonic_ms;
     char problem[CURL_ERROR_SIZE];
     fetch_done *done;
@@ -51,6 +53,7 @@ struct fetch_http {
     CURLM *multi;
     struct fetch_loop loop;
     struct address_rules *addresses;
+    struct credentials *credentials;
     struct names *names;
     struct crowd *crowd;
     struct curl_slist *headers;                      /* of every request */
@@ -309,6 +312,7 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
     read_options(http, options);
     const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
     TRY(address_rules_open(&http->addresses, cidrs, n, why));
+    TRY(credentials_open(&http->credentials, opt_string(options, "fetch.credentials"), why));
     TRY(names_open(&http->names, opt_string(options, "fetch.hosts_file"), why));
     http->crowd = crowd_new((uint32_t)opt_integer(options, "queue.group_parallel"));
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (http->multi = curl_multi_init()) == NULL) {
@@ -354,6 +358,7 @@ fetch_http_close(struct fetch_http *http)
         curl_multi_cleanup(http->multi);
     }
     address_rules_close(http->addresses);
+    credentials_close(http->credentials);
     names_close(http->names);
     crowd_free(http->crowd);
     curl_slist_free_all(http->headers);
@@ -496,6 +501,20 @@ fetch_http_crowded(const struct fetch_http *http, struct slice url)
     return crowd_is_full(http->crowd, address) ? address : 0;
 }
 
+/* Only to the origin that they are for; handles are used again, so they are always set. */
+static void
+set_credentials(struct fetch_http *http, struct transfer *transfer, struct slice url)
+{
+    const struct credential *found = credentials_find(http->credentials, url_origin(url));
+    const bool bearer = found != NULL && found->bearer;
+    transfer->authorised = found != NULL;
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPAUTH,
+                     (long)(bearer ? CURLAUTH_BEARER : CURLAUTH_BASIC));
+    curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, bearer ? found->secret : NULL);
+    curl_easy_setopt(transfer->easy, CURLOPT_USERPWD,
+                     found != NULL && !bearer ? found->secret : NULL);
+}
+
 void
 fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
 {
@@ -515,6 +534,7 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
     curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
     set_place(http, transfer, request->url);
     set_headers(http, transfer, request);
+    set_credentials(http, transfer, request->url);
     free(url);
     curl_multi_add_handle(http->multi, transfer->easy);
 }
@@ -622,6 +642,9 @@ finish(struct fetch_http *http, struct transfer *transfer, CURLcode code)
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
     ip = ip != NULL ? ip : (char *)(uintptr_t) "";
     const enum fetch_end end = end_of(transfer, code);
+    if (transfer->authorised) {
+        credentials_withhold(&transfer->request);
+    }
     const struct fetch_result result = {
         .end = end,
         .status = transfer->header_complete ? (uint16_t)status : 0,

@@ -95,6 +95,10 @@ const struct opt fetch_options[] = {
      "File in the format of hosts(5): addresses of hosts, before fetch.connect_to and DNS. For "
      "mirrors and tests. Hosts that it gives one address share queue.group_parallel and "
      "queue.group_delay, whatever fetch.allow_address says."},
+    {"fetch.credentials", OPT_STRING, "", 0, 0, NULL,
+     "File of credentials by origin, lines \"https://host basic user:password\" or \"https://host "
+     "bearer token\"; only its owner may have rights to it. They are sent to that origin only and "
+     "archived nowhere."},
     {"fetch.ca_file", OPT_STRING, "", 0, 0, NULL,
      "Certificates (PEM) of the authorities that are trusted, instead of the system's."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},

@@ -68,6 +68,10 @@ answer(int peer, const char *path, const char *request)
                   "Content-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/busy") == 0) {
         say(peer, "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+    } else if (strcmp(path, "/basic") == 0) {
+        const bool known = strstr(request, "Authorization: Basic bWU6c2VjcmV0\r\n") != NULL;
+        say(peer, known ? "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nk"
+                        : "HTTP/1.1 401 Who?\r\nContent-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/early") == 0) {
         say(peer, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
                   "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny");
@@ -307,6 +311,38 @@ conditions_are_sent(void **state)
     close_client(client);
 }
 
+/* To 127.0.0.1 and not to localhost, by the same handle; the server knows them, the archive not. */
+static void
+credentials_are_sent_to_their_origin_and_withheld(void **state)
+{
+    char path[] = "/tmp/test_fetch_http.XXXXXX";
+    char setting[100];
+    char line[100];
+    (void)state;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    const int n = snprintf(line, sizeof line, "http://127.0.0.1:%u basic me:secret\n", port);
+    assert_int_equal(write(file, line, (size_t)n), n);
+    close(file);
+    snprintf(setting, sizeof setting, "fetch.credentials=%s", path);
+    const char *const settings[] = {"fetch.allow_address=127.0.0.0/8", setting, NULL};
+    struct client *client = open_client(settings);
+    unlink(path);
+    get(client, "/basic", (struct fetch_request){0});
+    assert_int_equal(client->status, 200);
+    assert_non_null(strstr(client->request.data, "Authorization: [withheld]\r\n"));
+    assert_null(strstr(client->request.data, "bWU6"));
+    char url[100];
+    snprintf(url, sizeof url, "http://localhost:%u/basic", port);
+    const struct fetch_request other = {.url = slice_string(url), .done = done, .context = client};
+    client->waiting++;
+    fetch_http_start(client->http, &other);
+    run(client);
+    assert_int_equal(client->status, 401);
+    assert_null(strstr(client->request.data, "Authorization"));
+    close_client(client);
+}
+
 static void
 redirects_are_answers(void **state)
 {
@@ -489,6 +525,7 @@ main(void)
         cmocka_unit_test(a_page_comes_with_its_exact_bytes),
         cmocka_unit_test(transfer_coding_is_undone_and_content_coding_kept),
         cmocka_unit_test(conditions_are_sent),
+        cmocka_unit_test(credentials_are_sent_to_their_origin_and_withheld),
         cmocka_unit_test(redirects_are_answers),
         cmocka_unit_test(an_endless_body_ends_at_the_limit),
         cmocka_unit_test(a_slow_body_ends_in_time),
