@@ -389,7 +389,6 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, http->stall_seconds);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, (long)DNS_SECONDS);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem);
     curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
@@ -487,6 +486,9 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
         snprintf(rule, sizeof rule, "::%s:", address);
         transfer->connect = curl_slist_append(NULL, rule);
     }
+    /* libcurl walks over its whole cache of names after each transfer, numbers included. */
+    curl_easy_setopt(transfer->easy, CURLOPT_DNS_CACHE_TIMEOUT,
+                     address != NULL ? 0L : (long)DNS_SECONDS);
     count_at(transfer, crowd_address(http->crowd, transfer->host));
     curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
                      address != NULL                      ? transfer->connect

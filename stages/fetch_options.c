@@ -83,7 +83,8 @@ const struct opt fetch_options[] = {
     {"fetch.hosts", OPT_INTEGER, "20000", 1, 10000000, NULL,
      "Hosts whose robots rules a process keeps in memory."},
     {"fetch.connections", OPT_INTEGER, "512", 1, 100000, NULL,
-     "Idle connections kept open for the next request."},
+     "Idle connections kept open for the next request. Best as many as hosts are visited in a few "
+     "seconds: with more hosts each new connection costs a search for the oldest."},
     {"fetch.http2", OPT_BOOL, "yes", 0, 0, NULL, "Whether HTTP/2 is offered over TLS."},
     {"fetch.allow_address", OPT_LIST, "", 0, 0, NULL,
      "Addresses or prefixes such as 127.0.0.0/8 that may be connected to although they are "

@@ -8,8 +8,8 @@
  *   synthetic_web --rules                  host, address, Crawl-delay in ms, whether /private/ is
  * forbidden common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE --port N
  *
- * The log has one line per request: begin and end in µs (request read; last byte given to the
- * kernel), host number, address the connection came in at, status, bytes, how it ended (whole,
+ * The log has one line per request: begin and end in µs (request read; last bytes given to the
+ * kernel, before that call), host number, address the connection came in at, status, bytes, how it ended (whole,
  * part: as planned; left: the client went), path. It is of the server's clock, so a gap seen here
  * is never longer than the client's. */
 #include <arpa/inet.h>
@@ -169,7 +169,7 @@ answered(struct server *server, struct connection *c)
     if (how == SEND_ENDLESS || how == SEND_MUTE) {
         return true;
     }
-    note(server, c, now_us(), how == SEND_RESET || how == SEND_SHORT ? "part" : "whole");
+    note(server, c, c->last_us, how == SEND_RESET || how == SEND_SHORT ? "part" : "whole");
     c->busy = false;
     be_quick(server, c);
     if (c->close || c->answer.close || how == SEND_RESET || how == SEND_SHORT) {
@@ -183,6 +183,7 @@ static bool
 send_more(struct server *server, struct connection *c)
 {
     while (c->sent < c->limit) {
+        const uint64_t before_us = now_us(); /* the client has it no sooner */
         const ssize_t n =
             send(c->descriptor, c->answer.bytes.data + c->sent, c->limit - c->sent, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) {
@@ -198,7 +199,7 @@ send_more(struct server *server, struct connection *c)
             return false;
         }
         c->sent += (size_t)n;
-        c->last_us = now_us();
+        c->last_us = before_us;
     }
     const size_t whole =
         c->answer.delivery == SEND_RESET ? c->answer.bytes.length / 2 : c->answer.bytes.length;
