@@ -9,9 +9,9 @@
  * forbidden common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE --port N
  *
  * The log has one line per request: begin and end in µs (request read; last bytes given to the
- * kernel, before that call), host number, address the connection came in at, status, bytes, how it ended (whole,
- * part: as planned; left: the client went), path. It is of the server's clock, so a gap seen here
- * is never longer than the client's. */
+ * kernel, before that call), host number, address the connection came in at, status, bytes, how it
+ * ended (whole, part: as planned; left: the client went), path. It is of the server's clock, so a
+ * gap seen here is never longer than the client's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
