@@ -481,20 +481,23 @@ stem_language(struct slice tag)
     return -1;
 }
 
-/* Stemmers look at accents, so they get the word with its case folded alone. */
+/* Stemmers look at accents, so they get the word with its case folded alone. In memory of its own:
+ * the tokenizer's may hold a run whose words are being taken. The word has less than WORD_MOST
+ * bytes. */
 static struct slice
-accented(struct tokenizer *t, const struct token *token, uint8_t text[ACCENTED_MOST])
+accented(const struct token *token, uint8_t text[ACCENTED_MOST])
 {
+    UChar plain[WORD_MOST], cased[FOLDS_MOST * WORD_MOST];
     int32_t units = 0;
     int32_t length = 0;
     int32_t bytes = 0;
     UErrorCode error = U_ZERO_ERROR;
-    u_strFromUTF8(t->units, RUN_MOST, &units, token->text.at, (int32_t)token->text.length, &error);
+    u_strFromUTF8(plain, WORD_MOST, &units, token->text.at, (int32_t)token->text.length, &error);
     if (U_SUCCESS(error)) {
-        length = unorm2_normalize(folder, t->units, units, t->folded, 3 * RUN_MOST, &error);
+        length = unorm2_normalize(folder, plain, units, cased, FOLDS_MOST * WORD_MOST, &error);
     }
     if (U_SUCCESS(error)) {
-        u_strToUTF8((char *)text, ACCENTED_MOST, &bytes, t->folded, length, &error);
+        u_strToUTF8((char *)text, ACCENTED_MOST, &bytes, cased, length, &error);
     }
     return U_SUCCESS(error) && bytes <= ACCENTED_MOST ? slice_of((char *)text, (size_t)bytes)
                                                       : token->word;
@@ -512,7 +515,7 @@ tokenizer_stem(struct tokenizer *tokenizer, int language, const struct token *to
         tokenizer->stemmers[language] = sb_stemmer_new(stem_languages[language], NULL);
     }
     if (!token->ascii && token->text.length < WORD_MOST) {
-        word = accented(tokenizer, token, text);
+        word = accented(token, text);
     }
     struct sb_stemmer *stemmer = tokenizer->stemmers[language];
     const sb_symbol *stem =

@@ -684,10 +684,52 @@ crashes_between_steps_lose_and_double_nothing(void **state)
     end_world(&w);
 }
 
+/* Words of a run are taken while stems of earlier ones are made. */
+struct words_and_stems {
+    struct tokenizer *tokenizer;
+    bool stems;
+    struct buf words;
+};
+
+static bool
+take_with_stem(void *context, const struct token *token)
+{
+    struct words_and_stems *all = context;
+    const struct token accented = {
+        .word = SLICE("etes"), .text = SLICE("\xc3\xaates"), .kind = TOKEN_WORD};
+    buf_append_slice(&all->words, token->word);
+    buf_append_char(&all->words, ' ');
+    if (all->stems) {
+        (void)tokenizer_stem(all->tokenizer, stem_language(SLICE("fr")), &accented);
+    }
+    return true;
+}
+
+static void
+stems_leave_a_run_alone(void **state)
+{
+    (void)state;
+    const struct slice text = SLICE("\xe6\xad\xa3\xe5\xbc\x8f\xe3\x81\xab\xe5\xbc\x95\xe3\x81\x8d"
+                                    "\xe7\xb6\x99\xe3\x81\x8e \xe0\xb8\xa0\xe0\xb8\xb2\xe0\xb8\xa9"
+                                    "\xe0\xb8\xb2\xe0\xb9\x84\xe0\xb8\x97\xe0\xb8\xa2 abc");
+    struct words_and_stems with = {.tokenizer = tokenizer_new(), .stems = true}, without = with;
+    without.stems = false;
+    buf_init(&with.words, 4096);
+    buf_init(&without.words, 4096);
+    tokenizer_split(with.tokenizer, text, take_with_stem, &with);
+    tokenizer_split(with.tokenizer, text, take_with_stem, &without);
+    assert_true(without.words.length > 10);
+    assert_string_equal(with.words.data, without.words.data);
+    buf_release(&with.words);
+    buf_release(&without.words);
+    tokenizer_free(with.tokenizer);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stems_leave_a_run_alone),
         cmocka_unit_test(texts_of_all_scripts_have_words),
         cmocka_unit_test(long_words_stay_apart),
         cmocka_unit_test(queries_mean_what_is_documented),
