@@ -231,7 +231,7 @@ command_plan(int argc, char **argv)
             "requests and bytes, which way would be gone, and why. Claims that are not believed "
             "are listed with the reason. The data directory is not needed; its configuration is "
             "used when given.",
-        .examples = "quadrille plan example.org",
+        .examples = "quadrille plan --dir DIR example.org",
         .flags = flags,
     };
     struct reason why = {""};
@@ -336,7 +336,7 @@ command_sitemap(int argc, char **argv)
             "and prints what is wrong: errors, which lose something, and quirks, which are "
             "understood all the same. Claims on other people's URIs are errors. Exit status 100 "
             "when there is anything to mend.",
-        .examples = "quadrille sitemap validate http://example.org/sitemap.xml",
+        .examples = "quadrille sitemap validate --dir DIR http://example.org/sitemap.xml",
         .flags = flags,
     };
     struct reason why = {""};

@@ -197,7 +197,7 @@ command_search(int argc, char **argv)
             "prefix, `this OR that` one of both, -word none of it (after --), lang:de a "
             "language.\n\n" CLI_PARTIAL_EXIT,
         .examples = "quadrille search --dir DIR apple\n"
-                    "quadrille search --dir DIR -- apples OR pears -\"apple pie\" lang:en\n"
+                    "quadrille search --dir DIR 'apples OR pears -\"apple pie\" lang:en'\n"
                     "quadrille search --dir DIR --limit 3 '\"apple pie\" bak*'",
         .flags = flags,
     };

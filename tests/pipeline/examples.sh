@@ -8,10 +8,12 @@ for host in example.org example.net; do
     mkdir -p "$work/hosts/$host"
     cat >"$work/hosts/$host/index.html" <<H
 <!DOCTYPE html><html lang="en"><title>How to bake an apple pie</title>
-<p>How to bake an <a href="page">apple pie</a>.</p>
+<p>How to bake an <a href="page">apple pie</a>, or <a href="pears.ttl">pears</a>.</p>
 H
     echo "<> <http://xmlns.com/foaf/0.1/name> \"Ann of $host\" ." >"$work/hosts/$host/page"
     echo 'type /page text/turtle' >"$work/hosts/$host/.serve"
+    echo "<urlset><url><loc>http://$host/page</loc></url></urlset>" >"$work/hosts/$host/sitemap.xml"
+    echo '<> <http://purl.org/dc/terms/title> "Pears and what to do with them"@en .' >"$work/hosts/$host/pears.ttl"
 done
 cp -r "$root/examples/web/hosts/people.example" "$work/hosts"
 start_web "$work/hosts"
@@ -43,6 +45,7 @@ run_examples() { # file of examples, folder to work in
     echo 'http://example.org/' >"$2/seeds.txt"
     echo '<urn:s> <urn:p> "all" <urn:g> .' >"$2/all.nq"
     echo '<urn:s> <urn:p> "more" .' >"$2/more.ttl"
+    echo '<http://example.com/id/1> <urn:p> "one" .' | tee "$2/dump.nt" | gzip >"$2/dump.nt.gz"
     ln -s "$root/examples" "$2/examples"
     cd "$2"
     while IFS= read -r line; do
@@ -52,7 +55,7 @@ run_examples() { # file of examples, folder to work in
         runs=(timeout 20)
         case $line in
             *--background*) ;;
-            quadrille-* | 'quadrille up'* | 'quadrille top'*)
+            quadrille-* | 'quadrille up'* | 'quadrille top'* | *--follow* | *--continuous*)
                 runs=(timeout --preserve-status -s TERM 1.5) ;;
         esac
         case $line in
