@@ -218,7 +218,9 @@ follow(struct crawl *crawl, struct reason *why)
     return STATUS_CANCELLED;
 }
 
-/* Putting can only be answered once the daemon runs, and it may be killed meanwhile. */
+/* Putting can only be answered once the daemon runs, and it may be killed meanwhile. The processes
+ * that were met may be those of another command, which stop when it ends: then this one needs its
+ * own. */
 static enum status
 put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
 {
@@ -226,6 +228,9 @@ put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
     enum status status;
     while ((status = queue_stats_get(crawl->queue, &stats, POLL_MS, why)) == STATUS_TIMEOUT) {
         TRY(child_ended(crawl, why));
+        if (crawl->child <= 0 && !crawl->interrupted && supervisor_pid(crawl->cli.directory) == 0) {
+            TRY(start_supervisor(crawl, why));
+        }
         pause_for(crawl, 0);
         if (crawl->interrupted) {
             return STATUS_CANCELLED;
