@@ -118,18 +118,21 @@ static void
 store_lane(struct broker *broker, const struct completion *completion, struct effect *effect)
 {
     uint8_t key[8];
-    uint8_t value[16];
+    uint8_t value[LANE_SIZE];
     const uint64_t group = lanes_group(broker->lanes, completion->key.lane);
+    const uint8_t share = lanes_share(broker->lanes, completion->key.lane);
     if (completion->key.stage != STAGE_FETCH ||
-        (completion->lane_delay_ms == 0 &&
-         (completion->group == 0 || completion->group == group))) {
+        (completion->lane_delay_ms == 0 && (completion->group == 0 || completion->group == group) &&
+         (completion->share == 0 || completion->share == share))) {
         return;
     }
     effect->lane_due_ms = broker->now_ms + completion->lane_delay_ms;
     effect->group = completion->group;
+    effect->share = completion->share;
     codec_write_u64(key, completion->key.lane);
     codec_write_u64(value, effect->lane_due_ms);
     codec_write_u64(value + 8, completion->group != 0 ? completion->group : group);
+    value[16] = completion->share != 0 ? completion->share : share;
     store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
                     slice_of((char *)value, sizeof value));
 }

@@ -72,6 +72,7 @@ struct effect {
     enum effect_kind kind;
     bool moved; /* BACK: the record is not in `jobs` any more */
     uint64_t lane_due_ms, group;
+    uint8_t share; /* of the lane; 0: as before */
 };
 
 /* Jobs of a lane that is handed out in order, many at a time. */
@@ -105,7 +106,9 @@ enum {
     ROUND_MOVES = 5000, /* jobs that become due, or lose their worker */
     ROOM_CHECK_MS = 1000,
     FAILURE_PAUSE_MS = 1000,
-    STALL_CHECK_MS = 500
+    STALL_CHECK_MS = 500,
+    LANE_SIZE = 17, /* what is stored of a lane; without its share it was 16 */
+    LANE_SIZE_UNDIVIDED = 16
 };
 
 struct broker {

@@ -78,7 +78,7 @@ add_job(struct broker *broker, struct job *job)
     job->queued_ms = broker->now_ms;
     if (stage == STAGE_FETCH) {
         job->key.lane = fingerprint64(job->lane_name);
-        job->key.rank = job->priority;
+        job->key.rank = job->priority + (job->flags & JOB_SITEMAP ? (uint64_t)RANK_SITEMAP : 0);
     } else if (stage == STAGE_INDEX) {
         job->key.lane =
             (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;

@@ -77,6 +77,9 @@ apply_effect(struct broker *broker, const struct effect *effect)
         leases_remove(broker->leases, at);
         if (key->stage == STAGE_FETCH) {
             lanes_rest(broker->lanes, key->lane, effect->lane_due_ms, effect->group);
+            if (effect->share != 0) {
+                lanes_set_share(broker->lanes, key->lane, effect->share);
+            }
         }
     } else if (effect->kind != EFFECT_APPEARED && key->stage == STAGE_FETCH) {
         lanes_postpone(broker->lanes, key->lane, effect->lane_due_ms);
@@ -176,6 +179,7 @@ struct handout {
     /* of the scan */
     struct job_key from, last;
     bool seen_any;
+    bool pass_usual; /* of a lane: it is the turn of sitemaps */
 };
 
 /* Appends a ready job and leases it, unless its suspects' company forbids. The record is
@@ -283,8 +287,21 @@ lane_visit(void *context, struct slice key_bytes, struct slice record)
         return true;
     }
     handout->seen_any = true;
-    (void)hand_out(handout, &key, record);
+    if (!handout->pass_usual || key.rank < RANK_USUAL || key.rank >= RANK_SITEMAP) {
+        handout->pass_usual = false;
+        (void)hand_out(handout, &key, record);
+    }
     return false;
+}
+
+static enum status
+scan_lane(struct handout *handout, uint64_t lane, uint64_t rank, struct reason *why)
+{
+    struct broker *broker = handout->broker;
+    uint8_t bytes[JOB_KEY_SIZE];
+    handout->from = (struct job_key){.stage = STAGE_FETCH, .lane = lane, .rank = rank};
+    return broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &handout->from),
+                                        lane_visit, handout, why);
 }
 
 static enum status
@@ -295,9 +312,10 @@ learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
     codec_write_u64(key, lane);
     const enum status status = broker->options.engine->get(
         broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
-    if (status == STATUS_OK && value.length == 16) {
+    if (status == STATUS_OK && value.length >= LANE_SIZE_UNDIVIDED) {
         const uint8_t *at = (const uint8_t *)value.at;
         lanes_restore(broker->lanes, lane, codec_read_u64(at), codec_read_u64(at + 8));
+        lanes_set_share(broker->lanes, lane, value.length == LANE_SIZE ? at[16] : 0);
     } else {
         lanes_restore(broker->lanes, lane, 0, 0);
     }
@@ -310,11 +328,16 @@ serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
 {
     struct broker *broker = handout->broker;
     const uint32_t count = handout->count;
-    uint8_t bytes[JOB_KEY_SIZE];
-    handout->from = (struct job_key){.stage = STAGE_FETCH, .lane = lane};
     handout->seen_any = false;
-    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &handout->from),
-                                     lane_visit, handout, why));
+    handout->pass_usual = lanes_turn(broker->lanes, lane);
+    TRY(scan_lane(handout, lane, 0, why));
+    if (handout->pass_usual && handout->seen_any) { /* jobs of the other kind were passed over */
+        TRY(scan_lane(handout, lane, RANK_SITEMAP, why));
+        if (handout->pass_usual) { /* and none is there of this */
+            handout->pass_usual = false;
+            TRY(scan_lane(handout, lane, 0, why));
+        }
+    }
     if (!handout->seen_any) {
         lanes_forget(broker->lanes, lane);
     } else if (handout->count == count) {

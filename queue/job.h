@@ -28,7 +28,7 @@ enum { JOB_KEY_SIZE = 25 };
 struct job_key {
     uint8_t stage;
     uint64_t lane; /* fetch: fingerprint64 of the origin; index: its partition; others 0 */
-    uint64_t rank; /* order inside the lane: smaller first */
+    uint64_t rank; /* order inside the lane: smaller first; of fetch's classes see RANK_SITEMAP */
     uint64_t id;
 };
 
@@ -37,9 +37,15 @@ enum job_flags {
     JOB_REVISIT = 2, /* extract only: links are read again because depth became smaller */
     JOB_SEED = 4,    /* put by a person: depth 0 */
     JOB_RESOURCE =
-        8,         /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
-    JOB_SLICE = 16 /* put to fetch: needs no fetch, its data say where the document's quads are */
+        8,           /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
+    JOB_SLICE = 16,  /* put to fetch: needs no fetch, its data say where the document's quads are */
+    JOB_SITEMAP = 32 /* fetch only: a sitemap lists it; shares its lane with what links lead to */
 };
+
+/* Ranks of fetch: the priority; behind all of these, beginning at RANK_SITEMAP, those of
+ * JOB_SITEMAP. Which of the two classes goes next is the lane's share (PROTOCOL.md, Lanes); what is
+ * more urgent than RANK_USUAL goes before both. */
+enum { RANK_USUAL = 128, RANK_SITEMAP = 256 };
 
 struct job {
     struct job_key key;

@@ -14,8 +14,9 @@ struct lane {
     uint32_t place; /* IDLE: in the heap; PARKED, FREE: the next in the list */
     uint32_t group; /* index, NONE */
     uint8_t state;
-    bool known;   /* what is stored of it was read */
-    bool counted; /* BUSY and counted in its group */
+    uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
+    bool known;            /* what is stored of it was read */
+    bool counted;          /* BUSY and counted in its group */
 };
 
 struct group {
@@ -441,6 +442,35 @@ lanes_forget(struct lanes *lanes, uint64_t id)
     lanes->lanes[at].place = lanes->free;
     lanes->free = at;
     lanes->count--;
+}
+
+void
+lanes_set_share(struct lanes *lanes, uint64_t id, uint8_t share)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at != (uint32_t)MAP_NONE) {
+        lanes->lanes[at].share = share;
+    }
+}
+
+uint8_t
+lanes_share(const struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    return at == (uint32_t)MAP_NONE ? 0 : lanes->lanes[at].share;
+}
+
+bool
+lanes_turn(struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].share == 0) {
+        return false;
+    }
+    struct lane *lane = &lanes->lanes[at];
+    const unsigned credit = lane->credit + lane->share;
+    lane->credit = (uint8_t)credit;
+    return credit > UINT8_MAX;
 }
 
 uint64_t

@@ -45,6 +45,13 @@ void lanes_return(struct lanes *lanes, uint64_t lane);
 /* It had no job. */
 void lanes_forget(struct lanes *lanes, uint64_t lane);
 
+/* Of 256 jobs so many are those of sitemaps while both kinds wait; 0: not divided. Nothing when the
+ * lane is not in memory. */
+void lanes_set_share(struct lanes *lanes, uint64_t lane, uint8_t share);
+uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
+/* Whether the next job is to be a sitemap's; each call counts as a job. */
+bool lanes_turn(struct lanes *lanes, uint64_t lane);
+
 uint64_t lanes_group(const struct lanes *lanes, uint64_t lane); /* 0: none or not known */
 uint64_t lanes_due(const struct lanes *lanes); /* of the next one; UINT64_MAX: none */
 size_t lanes_count(const struct lanes *lanes);

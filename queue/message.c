@@ -64,6 +64,7 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_varint(out, completion->delay_ms);
     codec_put_varint(out, completion->lane_delay_ms);
     codec_put_u64(out, completion->group);
+    codec_put_u8(out, completion->share);
     const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
     codec_put_varint(out, outputs);
     for (size_t i = 0; i < outputs; i++) {
@@ -85,6 +86,7 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
     completion->delay_ms = codec_get_varint(reader);
     completion->lane_delay_ms = codec_get_varint(reader);
     completion->group = codec_get_u64(reader);
+    completion->share = codec_get_u8(reader);
     completion->output_count = message_get_count(reader, NEW_LEAST);
     completion->verdict = (enum verdict)verdict;
     *attempt = (uint16_t)given;

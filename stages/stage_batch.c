@@ -119,6 +119,12 @@ stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
 }
 
 void
+stage_set_lane_share(struct stage_job *job, uint8_t share)
+{
+    held_of(job)->share = share;
+}
+
+void
 stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
 {
     struct held_job *held = held_of(job);
@@ -243,6 +249,7 @@ send_completions(void *context)
             .no_attempt = held->no_attempt,
             .lane_delay_ms = held->lane_delay_ms,
             .group = held->group,
+            .share = held->share,
             .outputs = held->outputs,
             .output_count = held->output_count,
         };

@@ -42,6 +42,7 @@ struct held_job {
     bool ended;
     bool no_attempt;
     uint64_t delay_ms, lane_delay_ms, group, ended_ms;
+    uint8_t share;
     struct slice reason;
     struct job *outputs;
     size_t output_count, output_capacity;

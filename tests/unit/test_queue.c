@@ -476,6 +476,35 @@ test_priority_orders_a_lane(void **state)
     }
 }
 
+/* Three of four jobs are a sitemap's, more urgent ones go before, and both kinds are used up. */
+static void
+test_share_divides_a_lane(void **state)
+{
+    struct bench *bench = *state;
+    static const char *const order[] = {"r", "s1", "s2", "s3", "l1", "s4", "s5", "l2", "l3", "l4"};
+    static const char *const uris[] = {URI "l1", URI "l2", URI "l3", URI "l4", URI "s1",
+                                       URI "s2", URI "s3", URI "s4", URI "s5", URI "r"};
+    struct job jobs[10];
+    put_uri(bench, STAGE_FETCH, URI "first", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    const struct completion completion = {.key = bench->jobs[0].key, .share = 192};
+    complete(bench, "w", 1, &completion, 1);
+    for (int i = 0; i < 10; i++) {
+        jobs[i] = a_job(STAGE_FETCH, uris[i]);
+        jobs[i].flags = i >= 4 ? JOB_SITEMAP : 0;
+        jobs[i].priority = i == 9 ? 1 : 130;
+    }
+    jobs[9].flags = 0;
+    restart(bench); /* the share is stored */
+    touch(bench, "w", 1, NULL, 0);
+    assert_int_equal(put_jobs(bench, jobs, 10), STATUS_OK);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+        assert_string_equal(bench->jobs[0].uri.at + strlen(URI), order[i]);
+        done(bench, "w", &bench->jobs[0]);
+    }
+}
+
 /* ---- seen ---- */
 
 static void
@@ -789,6 +818,7 @@ main(void)
         CASE(test_lane_lets_out_one_at_a_time),
         CASE(test_lane_rests_also_over_a_restart),
         CASE(test_priority_orders_a_lane),
+        CASE(test_share_divides_a_lane),
         CASE(test_put_again_is_nothing),
         CASE(test_smaller_depth_before_the_fetch_is_done),
         CASE(test_smaller_depth_after_the_fetch),
