@@ -36,7 +36,7 @@ ends_in_resource(const char *uri)
 }
 
 static enum status
-print_meta(struct cli *cli, const char *uri, bool host, struct reason *why)
+print_meta(struct cli *cli, const char *uri, char kind, struct reason *why)
 {
     struct metastore_client *metastore;
     struct buf crawl_key, key;
@@ -48,9 +48,9 @@ print_meta(struct cli *cli, const char *uri, bool host, struct reason *why)
     enum status status = cli_document_key(uri, &crawl_key, why);
     if (status == STATUS_OK) {
         const struct slice document = buf_slice(&crawl_key);
-        buf_append_char(&key, host ? 'h' : 'u');
-        buf_append_slice(&key, host ? url_origin(document) : document);
-        if (!host && ends_in_resource(uri)) {
+        buf_append_char(&key, kind);
+        buf_append_slice(&key, kind == 'h' ? url_origin(document) : document);
+        if (kind == 'u' && ends_in_resource(uri)) {
             buf_append_string(&key, RESOURCE_FRAGMENT);
         }
         status = print_record(metastore, buf_slice(&key), &found, why);
@@ -70,16 +70,18 @@ command_meta(int argc, char **argv)
 {
     struct cli_common common = {0};
     struct cli cli = {0};
-    bool host = false;
+    bool host = false, seen = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"host", 0, FLAG_SWITCH, NULL, &host,
          "What is known of the URI's host instead: robots.txt, sitemaps, delays, errors."},
+        {"seen", 0, FLAG_SWITCH, NULL, &seen,
+         "What sitemaps say of the URI instead, and when sitemaps and links first named it."},
         {0},
     };
     const struct program program = {
         .name = "quadrille meta",
-        .synopsis = "--dir DIR [--host] URI...",
+        .synopsis = "--dir DIR [--host | --seen] URI...",
         .summary = "print what is known of a URI, as Turtle",
         .description =
             "Prints state, HTTP exchange, times, digests, detected type, place in the archive, "
@@ -101,7 +103,7 @@ command_meta(int argc, char **argv)
         status = cli_open(&cli, &common, &why);
     }
     for (int i = 0; status == STATUS_OK && i < n; i++) {
-        status = print_meta(&cli, operands[i], host, &why);
+        status = print_meta(&cli, operands[i], host ? 'h' : seen ? 's' : 'u', &why);
     }
     cli_close(&cli);
     return cli_end(&program, status, &why);

@@ -135,7 +135,7 @@ read_sitemap(struct survey *survey, struct web_client *client, size_t at)
     sitemap->kind = result.kind;
     sitemap->entries = result.entries;
     sitemap->foreign = entries.foreign;
-    sitemap->limited = result.limited || answer.cut;
+    sitemap->limited = result.limited || result.too_large || answer.cut;
     sitemap->incomplete = result.incomplete;
     sitemap->description = description;
     if (description != NULL) {

@@ -1,11 +1,13 @@
 /* One SAX pass. The root element chooses the kind; inside an entry element the children that the
  * kind's table names are gathered, if they are in the root's namespace (or the entry's, in RSS
- * 1.0, where the root is RDF's); so image:loc and its like are passed over. */
+ * 1.0, where the root is RDF's). What is of an extension, at any depth inside an entry, becomes a
+ * line of its facts. */
 #include "datasets/sitemap.h"
 
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/url.h"
 #include "datasets/lenient_xml.h"
 
 enum { TEXT_MAXIMUM = 16 << 10 };
@@ -56,6 +58,29 @@ static const struct format formats[] = {
      {{"link", FIELD_HREF}, {"updated", FIELD_MODIFIED}, {"modified", FIELD_MODIFIED}}},
 };
 
+/* What is kept of the extensions for images, videos and news
+ * (http://www.google.com/schemas/sitemap-image/1.1 and its like; by prefix where it is not bound).
+ */
+struct fact {
+    const char *extension, *name, *label;
+};
+
+static const struct fact facts[] = {
+    {"image", "loc", "image"},
+    {"image", "title", "image title"},
+    {"image", "caption", "image caption"},
+    {"image", "license", "image license"},
+    {"video", "content_loc", "video"},
+    {"video", "player_loc", "video player"},
+    {"video", "thumbnail_loc", "video thumbnail"},
+    {"video", "title", "video title"},
+    {"video", "duration", "video seconds"},
+    {"news", "title", "news title"},
+    {"news", "publication_date", "news date"},
+    {"news", "name", "news publisher"},
+    {"news", "language", "news language"},
+};
+
 struct parser {
     sitemap_visit *visit;
     void *context;
@@ -67,6 +92,9 @@ struct parser {
     enum field field;            /* being gathered; FIELD_NONE with entry text */
     struct buf text;             /* of the present field, or the entry's own text */
     struct buf values[FIELD_COUNT];
+    const struct fact *fact; /* being gathered into fact_text, at fact_depth; NULL: none */
+    unsigned fact_depth;
+    struct buf fact_text, facts, alternates;
     bool root_seen;
 };
 
@@ -78,6 +106,9 @@ clear_entry(struct parser *parser)
     for (int i = 0; i < FIELD_COUNT; i++) {
         buf_reset(&parser->values[i]);
     }
+    buf_reset(&parser->facts);
+    buf_reset(&parser->alternates);
+    parser->fact = NULL;
 }
 
 static struct slice
@@ -139,9 +170,93 @@ emit_entry(struct parser *parser)
         .modified_ms = sitemap_date(value_of(parser, FIELD_MODIFIED)),
         .change_frequency = value_of(parser, FIELD_FREQUENCY),
         .priority = priority_of(value_of(parser, FIELD_PRIORITY)),
+        .alternates = buf_slice(&parser->alternates),
+        .facts = buf_slice(&parser->facts),
     };
     emit(parser, &entry);
     clear_entry(parser);
+}
+
+/* ---- extensions ---- */
+
+/* A whole line or none of it. Line ends inside a value are blanks. */
+static void
+append_line(struct buf *lines, struct slice first, struct slice second)
+{
+    if (first.length + second.length + 2 > lines->maximum - lines->length) {
+        return;
+    }
+    buf_append_slice(lines, first);
+    buf_append_char(lines, ' ');
+    for (size_t i = 0; i < second.length; i++) {
+        buf_append_char(lines, (unsigned char)second.at[i] < ' ' ? ' ' : second.at[i]);
+    }
+    buf_append_char(lines, '\n');
+}
+
+static bool
+is_extension(const char *extension, const xmlChar *prefix, const xmlChar *space)
+{
+    static const char marker[] = "/sitemap-";
+    if (space == NULL) {
+        return prefix != NULL && strcmp((const char *)prefix, extension) == 0;
+    }
+    const char *at = strstr((const char *)space, marker);
+    return at != NULL && strncmp(at + sizeof marker - 1, extension, strlen(extension)) == 0;
+}
+
+/* rel="alternate" with a language, of XHTML's namespace as a rule; not a child of the format. */
+static void
+take_alternate(struct parser *parser, const xmlChar **attributes, int count)
+{
+    const struct slice rel = lenient_xml_attribute(attributes, count, "rel", false);
+    const struct slice language = lenient_xml_attribute(attributes, count, "hreflang", false);
+    const struct slice href = slice_trim(lenient_xml_attribute(attributes, count, "href", false));
+    if (slice_is(rel, "alternate") && language.length > 0 && href.length > 0 &&
+        slice_find(language, ' ') == language.length) {
+        append_line(&parser->alternates, language, href);
+    }
+}
+
+static void
+begin_extension(struct parser *parser, const char *name, const xmlChar *prefix,
+                const xmlChar *space, const xmlChar **attributes, int count)
+{
+    if (strcmp(name, "link") == 0) {
+        take_alternate(parser, attributes, count);
+        return;
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof *facts && parser->fact == NULL; i++) {
+        if (strcmp(name, facts[i].name) == 0 && is_extension(facts[i].extension, prefix, space)) {
+            parser->fact = &facts[i];
+            parser->fact_depth = parser->depth;
+            buf_reset(&parser->fact_text);
+        }
+    }
+}
+
+static void
+end_extension(struct parser *parser)
+{
+    const struct slice value = slice_trim(buf_slice(&parser->fact_text));
+    if (value.length > 0) {
+        append_line(&parser->facts, slice_string(parser->fact->label), value);
+    }
+    parser->fact = NULL;
+}
+
+bool
+sitemap_next_alternate(struct slice *rest, struct slice *language, struct slice *location)
+{
+    const size_t end = slice_find(*rest, '\n');
+    const size_t blank = slice_find(*rest, ' ');
+    if (end >= rest->length || blank > end) {
+        return false;
+    }
+    *language = slice_of(rest->at, blank);
+    *location = slice_of(rest->at + blank + 1, end - blank - 1);
+    *rest = slice_of(rest->at + end + 1, rest->length - end - 1);
+    return true;
 }
 
 /* ---- SAX ---- */
@@ -201,7 +316,6 @@ begin_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
               int defaulted_count, const xmlChar **attributes)
 {
     struct parser *parser = context;
-    (void)prefix;
     (void)namespace_count;
     (void)namespaces;
     (void)defaulted_count;
@@ -223,6 +337,8 @@ begin_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
         }
     } else if (parser->depth == parser->entry_depth + 1 && xmlStrEqual(space, parser->space)) {
         begin_child(parser, (const char *)name, attributes, attribute_count);
+    } else {
+        begin_extension(parser, (const char *)name, prefix, space, attributes, attribute_count);
     }
 }
 
@@ -244,6 +360,9 @@ end_element(void *context, const xmlChar *name, const xmlChar *prefix, const xml
     (void)name;
     (void)prefix;
     (void)space;
+    if (parser->fact != NULL && parser->depth == parser->fact_depth) {
+        end_extension(parser);
+    }
     if (parser->entry_depth > 0 && parser->depth == parser->entry_depth + 1 &&
         parser->field != FIELD_NONE) {
         keep_field(parser);
@@ -263,8 +382,10 @@ static void
 characters(void *context, const xmlChar *text, int length)
 {
     struct parser *parser = context;
-    if (parser->entry_depth > 0 &&
-        (parser->field != FIELD_NONE || parser->depth == parser->entry_depth)) {
+    if (parser->fact != NULL) {
+        buf_append(&parser->fact_text, text, (size_t)length);
+    } else if (parser->entry_depth > 0 &&
+               (parser->field != FIELD_NONE || parser->depth == parser->entry_depth)) {
         buf_append(&parser->text, text, (size_t)length);
     }
 }
@@ -353,8 +474,11 @@ sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
     struct unpacked_bytes unpacked;
     unpack_bytes(bytes, SITEMAP_BYTES_MAXIMUM, &unpacked);
     *result =
-        (struct sitemap_result){.limited = unpacked.limited, .incomplete = unpacked.incomplete};
+        (struct sitemap_result){.too_large = unpacked.limited, .incomplete = unpacked.incomplete};
     buf_init(&parser.text, TEXT_MAXIMUM);
+    buf_init(&parser.fact_text, TEXT_MAXIMUM);
+    buf_init(&parser.facts, SITEMAP_LINES_MAXIMUM);
+    buf_init(&parser.alternates, SITEMAP_LINES_MAXIMUM);
     for (int i = 0; i < FIELD_COUNT; i++) {
         buf_init(&parser.values[i], TEXT_MAXIMUM);
     }
@@ -365,6 +489,9 @@ sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
         buf_release(&parser.values[i]);
     }
     buf_release(&parser.text);
+    buf_release(&parser.fact_text);
+    buf_release(&parser.facts);
+    buf_release(&parser.alternates);
     unpacked_release(&unpacked);
     return status;
 }
@@ -377,4 +504,22 @@ sitemap_kind_name(enum sitemap_kind kind)
         [SITEMAP_TEXT] = "text",  [SITEMAP_RSS] = "rss",       [SITEMAP_ATOM] = "atom",
     };
     return names[kind];
+}
+
+const char *
+sitemap_truncation(const struct sitemap_result *result)
+{
+    return result->too_large ? "more than 50 MB" : result->limited ? "more than 50000 entries" : "";
+}
+
+bool
+sitemap_is_below(struct slice sitemap, struct slice uri)
+{
+    const struct slice origin = url_origin(sitemap);
+    struct slice path = slice_of(sitemap.at, slice_find(sitemap, '?'));
+    while (path.length > origin.length && path.at[path.length - 1] != '/') {
+        path.length--;
+    }
+    return slice_starts(uri, path.length > origin.length ? path : origin) &&
+           slice_equal(url_origin(uri), origin);
 }

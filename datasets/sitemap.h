@@ -15,7 +15,11 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-enum { SITEMAP_BYTES_MAXIMUM = 50 << 20, SITEMAP_ENTRIES_MAXIMUM = 50000 };
+enum {
+    SITEMAP_BYTES_MAXIMUM = 50 << 20, /* unpacked */
+    SITEMAP_ENTRIES_MAXIMUM = 50000,
+    SITEMAP_LINES_MAXIMUM = 16 << 10 /* bytes of an entry's alternates, of its facts */
+};
 
 enum sitemap_kind {
     SITEMAP_NONE,
@@ -31,6 +35,10 @@ struct sitemap_entry {
     uint64_t modified_ms;          /* wall time; 0: not said */
     struct slice change_frequency; /* "daily", ...; empty: not said */
     uint8_t priority;              /* 0..100; 50: not said */
+    /* Of the extensions, lines: translations as "language URL" (rel=alternate with hreflang; the
+     * URL as written); what is said of images, videos and news as "image URL", "news title TEXT".
+     */
+    struct slice alternates, facts;
 };
 
 /* Slices live until it returns; false stops the parse. */
@@ -40,12 +48,22 @@ struct sitemap_result {
     enum sitemap_kind kind;
     unsigned entries;
     bool incomplete; /* the file was cut off or damaged; what could be read was visited */
-    bool limited;    /* more than 50,000 entries or 50 MB: the rest was left out */
+    bool limited;    /* more than 50,000 entries: the rest was left out */
+    bool too_large;  /* more than 50 MB: the same */
 };
+/* What was left out, for people; empty: nothing. */
+const char *sitemap_truncation(const struct sitemap_result *result);
 
 /* bytes: content-decoded. BAD_INPUT when it is no sitemap of any kind. */
 enum status sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
                           struct sitemap_result *result, struct reason *why);
+
+/* The protocol's rule of places: a sitemap in a folder lists what lies below that folder, with the
+ * same scheme, host and port. Both are crawl keys. */
+bool sitemap_is_below(struct slice sitemap, struct slice uri);
+
+/* The next line of an entry's alternates. False: there is none. */
+bool sitemap_next_alternate(struct slice *rest, struct slice *language, struct slice *location);
 
 /* W3C date and time, or RFC 822 as in RSS; 0 when it is neither. */
 uint64_t sitemap_date(struct slice text);

@@ -52,6 +52,33 @@ static const struct field_entry fields[] = {
     {META_HOST_PERIOD, NODE_DOCUMENT, META_NAMESPACE "changePeriodSeconds", NULL},
     {META_CLAIMS_HELD, NODE_DOCUMENT, META_NAMESPACE "claimsHeld", NULL},
     {META_CLAIMS_BROKEN, NODE_DOCUMENT, META_NAMESPACE "claimsBroken", NULL},
+    {META_UNCHANGED_HELD, NODE_DOCUMENT, META_NAMESPACE "unchangedHeld", NULL},
+    {META_UNCHANGED_BROKEN, NODE_DOCUMENT, META_NAMESPACE "unchangedBroken", NULL},
+    {META_FREQUENCY_HELD, NODE_DOCUMENT, META_NAMESPACE "changeFrequencyHeld", NULL},
+    {META_FREQUENCY_BROKEN, NODE_DOCUMENT, META_NAMESPACE "changeFrequencyBroken", NULL},
+    {META_SITEMAP, NODE_DOCUMENT, META_NAMESPACE "listedIn", NULL},
+    {META_SITEMAP_SEEN, NODE_DOCUMENT, META_NAMESPACE "sitemapSeen", NULL},
+    {META_LINK_SEEN, NODE_DOCUMENT, META_NAMESPACE "linkSeen", NULL},
+    {META_SITEMAP_PRIORITY, NODE_DOCUMENT, META_NAMESPACE "sitemapPriorityPercent", NULL},
+    {META_SITEMAP_LASTMOD, NODE_DOCUMENT, META_NAMESPACE "sitemapLastmod", NULL},
+    {META_SITEMAP_CHANGEFREQ, NODE_DOCUMENT, META_NAMESPACE "sitemapChangefreq", NULL},
+    {META_SITEMAP_HELD, NODE_DOCUMENT, META_NAMESPACE "sitemapHeld", NULL},
+    {META_SITEMAP_LISTED, NODE_DOCUMENT, META_NAMESPACE "sitemapListed", NULL},
+    {META_SKETCH, NODE_DOCUMENT, META_NAMESPACE "sketch", NULL},
+    {META_SITEMAP_KIND, NODE_DOCUMENT, META_NAMESPACE "sitemapKind", NULL},
+    {META_SITEMAP_ENTRIES, NODE_DOCUMENT, META_NAMESPACE "sitemapEntries", NULL},
+    {META_SITEMAP_REFUSED, NODE_DOCUMENT, META_NAMESPACE "sitemapRefused", NULL},
+    {META_SITEMAP_OUTSIDE, NODE_DOCUMENT, META_NAMESPACE "sitemapOutside", NULL},
+    {META_SITEMAP_NEW, NODE_DOCUMENT, META_NAMESPACE "sitemapNew", NULL},
+    {META_SITEMAP_TRUNCATED, NODE_DOCUMENT, META_NAMESPACE "sitemapTruncated", NULL},
+    {META_SITEMAP_PERIOD, NODE_DOCUMENT, META_NAMESPACE "sitemapPeriod", NULL},
+    {META_SITEMAP_SUBMITTED, NODE_DOCUMENT, META_NAMESPACE "sitemapSubmitted", NULL},
+    {META_SITEMAP_EXCESS, NODE_DOCUMENT, META_NAMESPACE "sitemapExcess", NULL},
+    {META_SITEMAP_SAMPLED, NODE_DOCUMENT, META_NAMESPACE "sitemapSampled", NULL},
+    {META_SITEMAP_USEFUL, NODE_DOCUMENT, META_NAMESPACE "sitemapUseful", NULL},
+    {META_LINK_SAMPLED, NODE_DOCUMENT, META_NAMESPACE "linkSampled", NULL},
+    {META_LINK_USEFUL, NODE_DOCUMENT, META_NAMESPACE "linkUseful", NULL},
+    {META_SITEMAP_SHARE, NODE_DOCUMENT, META_NAMESPACE "sitemapShare", NULL},
     {META_DETECTED_TYPE, NODE_DOCUMENT, DCTERMS "format", NULL},
     {META_IP, NODE_CONNECTION, HTTP "connectionAuthority", NULL},
     {META_HTTP_VERSION, NODE_RESPONSE, HTTP "httpVersion", NULL},
@@ -350,7 +377,9 @@ meta_quads(struct slice key, struct slice record, const struct term *graph,
     arena_init(&emit.arena, 0);
     (void)meta_named(&emit, NODE_DOCUMENT);
     emit_fields(&emit);
-    if (key.at[0] == 'u') {
+    if (key.at[0] == 's') {
+        lines(&emit, META_SITEMAP_FACTS, META_NAMESPACE "sitemapSays", false);
+    } else if (key.at[0] == 'u') {
         const struct slice origin = url_origin(name);
         if (origin.length > 0 && origin.length < name.length) {
             meta_uri(&emit, emit.document, DCTERMS "isPartOf", origin);
@@ -359,12 +388,14 @@ meta_quads(struct slice key, struct slice record, const struct term *graph,
         emit_provenance(&emit);
         lines(&emit, META_TRANSFORM_RESOURCES, DCTERMS "requires", true);
         lines(&emit, META_ATTEMPTS, META_NAMESPACE "attempt", false);
+        lines(&emit, META_SITEMAP_FOR, META_NAMESPACE "sitemapFor", true);
     } else {
         if (emit.named[NODE_ROBOTS]) {
             meta_triple(&emit, emit.document, META_NAMESPACE "robots",
                         meta_node(&emit, NODE_ROBOTS));
         }
         lines(&emit, META_SITEMAPS, META_NAMESPACE "sitemap", true);
+        lines(&emit, META_SCHEMAMAPS, META_NAMESPACE "schemamap", true);
     }
     arena_release(&emit.arena);
     return emit.status;

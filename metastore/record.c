@@ -75,7 +75,7 @@ meta_value_maximum(enum meta_field field)
 {
     static const enum meta_field long_ones[] = {META_ROBOTS_BODY, META_SITEMAPS,  META_DESCRIPTIONS,
                                                 META_COVER,       META_EXECUTION, META_AUTHORITIES,
-                                                META_DATASETS,    META_PLAN};
+                                                META_DATASETS,    META_PLAN,      META_SCHEMAMAPS};
     for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
         if (field == long_ones[i]) {
             return META_VALUE_MAXIMUM;
@@ -256,7 +256,7 @@ bool
 meta_key_valid(struct slice key)
 {
     return key.length >= 2 && key.length <= META_KEY_MAXIMUM &&
-           (key.at[0] == 'u' || key.at[0] == 'h');
+           (key.at[0] == 'u' || key.at[0] == 'h' || key.at[0] == 's');
 }
 
 static bool
@@ -299,6 +299,7 @@ struct merge {
     size_t count;
     char attempts[META_ATTEMPTS_LINES * (META_ATTEMPTS_LINE_BYTES + 1)];
     char descriptions[META_ATTEMPTS_LINES * (META_DESCRIPTIONS_LINE_BYTES + 1)];
+    char sitemap_for[META_ATTEMPTS_LINES * (META_DESCRIPTIONS_LINE_BYTES + 1)];
 };
 
 static size_t
@@ -393,7 +394,17 @@ add_lines(struct line_set *set, struct slice text, size_t most)
 static bool
 is_line_set(uint32_t tag)
 {
-    return tag == META_ATTEMPTS || tag == META_DESCRIPTIONS;
+    return tag == META_ATTEMPTS || tag == META_DESCRIPTIONS || tag == META_SITEMAP_FOR;
+}
+
+/* The first time counts. */
+static bool
+is_earlier_kept(const struct merge *merge, const struct item *item)
+{
+    const struct item *stored = item->tag == META_SITEMAP_SEEN || item->tag == META_LINK_SEEN
+                                    ? item_of(merge, item->tag)
+                                    : NULL;
+    return stored != NULL && item->form == FORM_NUMBER && stored->number <= item->number;
 }
 
 static void
@@ -402,7 +413,9 @@ append_lines(struct merge *merge, uint32_t tag, struct slice added)
     struct line_set set = {.count = 0};
     const bool attempts = tag == META_ATTEMPTS;
     const size_t most = attempts ? META_ATTEMPTS_LINE_BYTES : META_DESCRIPTIONS_LINE_BYTES;
-    char *const place = attempts ? merge->attempts : merge->descriptions;
+    char *const place = attempts                   ? merge->attempts
+                        : tag == META_DESCRIPTIONS ? merge->descriptions
+                                                   : merge->sitemap_for;
     const struct item *stored = item_of(merge, tag);
     if (stored != NULL) {
         add_lines(&set, stored->text, most);
@@ -482,7 +495,8 @@ apply(struct merge *merge, struct item *update, size_t count)
         }
         if (is_line_set(item->tag) && item->form == FORM_TEXT) {
             append_lines(merge, item->tag, item->text);
-        } else if (item->tag != META_DEPTH && item->tag != META_VIA) {
+        } else if (item->tag != META_DEPTH && item->tag != META_VIA &&
+                   !is_earlier_kept(merge, item)) {
             store_item(merge, item);
         }
     }

@@ -2,8 +2,8 @@
  *
  * A put merges an update into the stored record: fields given replace the stored ones, cleared
  * ones go, others stay. An update with an older GENERATION than the record's is dropped. DEPTH
- * keeps the smaller value, with its VIA; ATTEMPTS is a bounded, sorted set of lines,
- * which therefore begin with their time.
+ * keeps the smaller value, with its VIA; SITEMAP_SEEN and LINK_SEEN keep the smaller value;
+ * ATTEMPTS is a bounded, sorted set of lines, which therefore begin with their time.
  * Applying an update twice is the same as once.
  */
 #ifndef METASTORE_RECORD_H
@@ -116,7 +116,37 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(119, PLAN, TEXT)           /* the plan in words, a line for each dataset */                  \
     X(129, ROBOTS_SIGNALS, TEXT) /* Content-Signal and the like in robots.txt, lines */            \
     X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
-    X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */
+    X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */                         \
+    X(140, SITEMAP, URI)       /* of a sighting, docs/SITEMAPS.md: the sitemap that lists it */    \
+    X(141, SITEMAP_SEEN, TIME) /* the same: when a sitemap first listed it */                      \
+    X(142, LINK_SEEN, TIME)    /* when a link first led to it */                                   \
+    X(143, SITEMAP_PRIORITY, NUMBER) /* 0..100 */                                                  \
+    X(144, SITEMAP_LASTMOD, TIME)                                                                  \
+    X(145, SITEMAP_CHANGEFREQ, TEXT)                                                               \
+    X(146, SITEMAP_FACTS, TEXT)  /* images, videos, news: lines */                                 \
+    X(147, SITEMAP_HELD, TEXT)   /* why it waits in the slow class */                              \
+    X(148, SITEMAP_LISTED, TIME) /* when its entry last said something new */                      \
+    X(150, SKETCH, TEXT)         /* of a document: by which near duplicates are known, hex */      \
+    X(151, SITEMAP_KIND, TEXT)   /* of a sitemap: urlset, index, text, rss, atom */                \
+    X(152, SITEMAP_ENTRIES, NUMBER)                                                                \
+    X(153, SITEMAP_REFUSED, NUMBER) /* entries of other hosts */                                   \
+    X(154, SITEMAP_OUTSIDE, NUMBER) /* entries outside of its folder */                            \
+    X(155, SITEMAP_NEW, NUMBER)     /* entries that no sitemap listed before, last time */         \
+    X(156, SITEMAP_TRUNCATED, TEXT) /* which limit cut it */                                       \
+    X(157, SITEMAP_FOR, TEXT) /* of a sitemap: origins whose robots.txt names it, lines; a set */  \
+    X(160, SITEMAP_PERIOD, TIME) /* of a host: since when SITEMAP_SUBMITTED is counted */          \
+    X(161, SITEMAP_SUBMITTED, NUMBER)                                                              \
+    X(162, SITEMAP_EXCESS, NUMBER)  /* entries over the budget, ever */                            \
+    X(163, SITEMAP_SAMPLED, NUMBER) /* of a host: documents that sitemaps list, looked at */       \
+    X(164, SITEMAP_USEFUL, NUMBER)  /* that brought something new */                               \
+    X(165, LINK_SAMPLED, NUMBER)    /* the same of those that only links lead to */                \
+    X(166, LINK_USEFUL, NUMBER)                                                                    \
+    X(167, SITEMAP_SHARE, NUMBER)  /* of 256 fetches so many are of sitemaps */                    \
+    X(168, UNCHANGED_HELD, NUMBER) /* lastmod that said unchanged, and was right; was wrong */     \
+    X(169, UNCHANGED_BROKEN, NUMBER)                                                               \
+    X(170, FREQUENCY_HELD, NUMBER) /* changefreq that foretold what was found, and that did not */ \
+    X(171, FREQUENCY_BROKEN, NUMBER)                                                               \
+    X(172, SCHEMAMAPS, TEXT) /* Schemamap lines of robots.txt: URIs, lines */
 
 enum meta_field {
 #define X(number, name, kind) META_##name = number,
@@ -140,7 +170,8 @@ enum {
 };
 size_t meta_value_maximum(enum meta_field field);
 
-/* An update being built. key: "u" + crawl URI, or "h" + origin. */
+/* An update being built. key: "u" + crawl URI, "h" + origin, or "s" + crawl URI: when and where it
+ * was seen, and what sitemaps say of it, also while it is not fetched. */
 struct meta_update {
     struct buf fields; /* encoded, any order; the store sorts */
 };
@@ -166,7 +197,7 @@ bool meta_record_next(struct slice record, size_t *at, struct meta_value *value)
 bool meta_record_number(struct slice record, enum meta_field field, uint64_t *number);
 bool meta_record_text(struct slice record, enum meta_field field, struct slice *text);
 
-/* Two to META_KEY_MAXIMUM bytes that start with 'u' or 'h'. */
+/* Two to META_KEY_MAXIMUM bytes that start with 'u', 'h' or 's'. */
 bool meta_key_valid(struct slice key);
 bool meta_record_valid(struct slice record);
 bool meta_update_valid(struct slice fields);

@@ -211,9 +211,8 @@ read_scan(struct meta_service *service, struct codec_reader *reader, struct buf 
     const struct slice prefix = codec_get_slice(reader);
     const struct slice after = codec_get_slice(reader);
     const uint64_t most = codec_get_varint(reader);
-    if (!codec_at_end(reader) || prefix.length == 0 ||
-        (prefix.at[0] != 'u' && prefix.at[0] != 'h') || prefix.length > META_KEY_MAXIMUM ||
-        after.length > META_KEY_MAXIMUM) {
+    if (!codec_at_end(reader) || prefix.length == 0 || memchr("uhs", prefix.at[0], 3) == NULL ||
+        prefix.length > META_KEY_MAXIMUM || after.length > META_KEY_MAXIMUM) {
         return malformed(why, "scan");
     }
     struct answer answer = {.reply = reply,

@@ -13,32 +13,46 @@ enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, COVER_AGE_MS = 5000 };
 
 /* ---- deciding ---- */
 
+/* How many sitemaps and schemamaps the host's robots.txt names. */
+static size_t
+count_maps(const struct host *host)
+{
+    const struct slice *maps;
+    return host->robots == NULL
+               ? 0
+               : robots_sitemaps(host->robots, &maps) + robots_schemamaps(host->robots, &maps);
+}
+
 /* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
  * a depth. */
 static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
-    const struct slice *sitemaps;
-    return task->fetch->sitemaps && !task->resource && host->robots != NULL &&
-           host->sitemaps_depth > task->job->job.depth &&
-           robots_sitemaps(host->robots, &sitemaps) > 0;
+    return task->fetch->sitemaps && !task->resource &&
+           host->sitemaps_depth > task->job->job.depth && count_maps(host) > 0;
 }
 
 /* Hosts without sitemaps have no plan. */
 static bool
 is_cover_old(const struct task *task, const struct host *host)
 {
-    const struct slice *sitemaps;
-    return task->fetch->plan && !task->resource && host->robots != NULL &&
-           host->cover_read_ms + COVER_AGE_MS < clock_wall_ms() &&
-           robots_sitemaps(host->robots, &sitemaps) > 0;
+    return task->fetch->plan && !task->resource &&
+           host->cover_read_ms + COVER_AGE_MS < clock_wall_ms() && count_maps(host) > 0;
+}
+
+static void
+take_maps(struct task *task, const struct slice *maps, size_t n)
+{
+    for (size_t i = 0; task->sitemaps != NULL && i < n; i++) {
+        task->sitemaps[task->sitemap_count++] = arena_copy(&task->job->arena, maps[i]);
+    }
 }
 
 /* Keeps what the end of the task needs of the host. */
 static void
 take_from_host(struct task *task, const struct host *host)
 {
-    const struct slice *sitemaps;
+    const struct slice *maps;
     struct arena *arena = &task->job->arena;
     task->authority = arena_copy(arena, host_authority(host, task->url));
     if (host->robots != NULL) {
@@ -47,13 +61,12 @@ take_from_host(struct task *task, const struct host *host)
     if (!may_queue_sitemaps(task, host)) {
         return;
     }
-    const size_t n = robots_sitemaps(host->robots, &sitemaps);
     task->sitemaps_again = host->sitemaps_depth != UINT32_MAX;
-    task->sitemaps = arena_alloc(arena, n * sizeof *task->sitemaps);
-    for (size_t i = 0; task->sitemaps != NULL && i < n; i++) {
-        task->sitemaps[i] = arena_copy(arena, sitemaps[i]);
-        task->sitemap_count++;
-    }
+    task->sitemaps = arena_alloc(arena, count_maps(host) * sizeof *task->sitemaps);
+    const size_t n = robots_sitemaps(host->robots, &maps);
+    take_maps(task, maps, n);
+    const size_t schemamaps = robots_schemamaps(host->robots, &maps);
+    take_maps(task, maps, schemamaps);
 }
 
 /* The host's documents come out of dumps: docs/DATASETS.md. True: the task is over. */
@@ -104,6 +117,19 @@ decide(struct task *task, const struct host *host)
 
 static void fetch_robots(struct task *task);
 
+static void
+set_lines(struct meta_update *update, enum meta_field field, const struct slice *items, size_t n)
+{
+    struct buf lines;
+    buf_init(&lines, META_VALUE_MAXIMUM);
+    for (size_t i = 0; i < n; i++) {
+        buf_append_slice(&lines, items[i]);
+        buf_append_char(&lines, '\n');
+    }
+    meta_set_text(update, field, buf_slice(&lines));
+    buf_release(&lines);
+}
+
 /* Remembers what is known now of the host's rules, here and in the metadata store. */
 static struct host *
 remember(struct task *task, enum host_access access, uint16_t status, struct slice body,
@@ -112,9 +138,9 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     struct fetch *fetch = task->fetch;
     const uint64_t now_ms = clock_wall_ms();
     const uint64_t age_ms = access == HOST_UNREACHABLE ? fetch->retry_ms : fetch->robots_age_ms;
-    const struct slice *sitemaps = NULL;
+    const struct slice *maps = NULL;
     struct meta_update update;
-    struct buf text;
+    struct buf key;
     struct robots *robots =
         access == HOST_BY_RULES ? robots_parse(body, slice_string(fetch->robots_name)) : NULL;
     meta_update_init(&update);
@@ -123,13 +149,10 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     meta_set_number(&update, META_ROBOTS_EXPIRES, now_ms + age_ms);
     meta_set_text(&update, META_ROBOTS_BODY, body);
     meta_set_text(&update, META_ROBOTS_FAILURE, slice_string(reason));
-    buf_init(&text, META_VALUE_MAXIMUM);
-    const size_t n = robots != NULL ? robots_sitemaps(robots, &sitemaps) : 0;
-    for (size_t i = 0; i < n; i++) {
-        buf_append_slice(&text, sitemaps[i]);
-        buf_append_char(&text, '\n');
-    }
-    meta_set_text(&update, META_SITEMAPS, buf_slice(&text));
+    const size_t sitemaps = robots != NULL ? robots_sitemaps(robots, &maps) : 0;
+    set_lines(&update, META_SITEMAPS, maps, sitemaps);
+    const size_t schemamaps = robots != NULL ? robots_schemamaps(robots, &maps) : 0;
+    set_lines(&update, META_SCHEMAMAPS, maps, schemamaps);
     if (robots != NULL && robots_crawl_delay_ms(robots) >= 0) {
         meta_set_number(&update, META_CRAWL_DELAY_MS, (uint64_t)robots_crawl_delay_ms(robots));
     } else {
@@ -138,11 +161,11 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     meta_set_text(&update, META_ROBOTS_SIGNALS,
                   robots != NULL ? robots_signals(robots) : (struct slice){0});
     meta_set_text(&update, META_HOST_IP, task->ip);
-    buf_reset(&text);
-    buf_append_char(&text, 'h');
-    buf_append_slice(&text, task->origin);
-    stage_put_meta(task->job, buf_slice(&text), meta_update_fields(&update));
-    buf_release(&text);
+    buf_init(&key, URL_MAXIMUM + 1);
+    buf_append_char(&key, 'h');
+    buf_append_slice(&key, task->origin);
+    stage_put_meta(task->job, buf_slice(&key), meta_update_fields(&update));
+    buf_release(&key);
     meta_update_release(&update);
     return hosts_put(fetch->hosts, task->origin, access, robots, now_ms + age_ms, reason);
 }

@@ -22,12 +22,17 @@ struct rule_list {
 
 enum group { GROUP_NAMED, GROUP_ANY, GROUP_COUNT };
 
+/* Each once; copies. */
+struct uri_list {
+    struct slice *items;
+    size_t count;
+};
+
 struct robots {
-    struct buf text; /* patterns and sitemaps, copied */
+    struct buf text; /* patterns, copied */
     struct rule_list groups[GROUP_COUNT];
     const struct rule_list *chosen;
-    struct slice *sitemaps;
-    size_t sitemap_count;
+    struct uri_list sitemaps, schemamaps;
     struct robots_counts counts;
 };
 
@@ -192,22 +197,32 @@ add_crawl_delay(struct parser *parser, struct slice value)
 }
 
 static void
-add_sitemap(struct parser *parser, struct slice value)
+add_uri(struct uri_list *list, struct slice value)
 {
-    struct robots *robots = parser->robots;
-    if (value.length == 0 || robots->sitemap_count == ROBOTS_SITEMAPS_MAXIMUM) {
+    if (value.length == 0 || list->count == ROBOTS_SITEMAPS_MAXIMUM) {
         return;
     }
-    for (size_t i = 0; i < robots->sitemap_count; i++) {
-        if (slice_equal(robots->sitemaps[i], value)) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(list->items[i], value)) {
             return;
         }
     }
-    if (robots->sitemaps == NULL) {
-        robots->sitemaps = memory_zero(ROBOTS_SITEMAPS_MAXIMUM, sizeof *robots->sitemaps);
+    if (list->items == NULL) {
+        list->items = memory_zero(ROBOTS_SITEMAPS_MAXIMUM, sizeof *list->items);
     }
-    robots->sitemaps[robots->sitemap_count++] =
-        slice_of(memory_string_n(value.at, value.length), value.length);
+    list->items[list->count++] = slice_of(memory_string_n(value.at, value.length), value.length);
+}
+
+static void
+add_sitemap(struct parser *parser, struct slice value)
+{
+    add_uri(&parser->robots->sitemaps, value);
+}
+
+static void
+add_schemamap(struct parser *parser, struct slice value)
+{
+    add_uri(&parser->robots->schemamaps, value);
 }
 
 static void
@@ -254,6 +269,7 @@ static const struct key keys[] = {
     {"disallow", add_disallow},
     {"allow", add_allow},
     {"sitemap", add_sitemap},
+    {"schemamap", add_schemamap},
     {"crawl-delay", add_crawl_delay},
     {"useragent", add_user_agent},
     {"user agent", add_user_agent},
@@ -269,6 +285,7 @@ static const struct key keys[] = {
     {"desallow", add_disallow},
     {"disalllow", add_disallow},
     {"site-map", add_sitemap},
+    {"schema-map", add_schemamap},
     {"crawldelay", add_crawl_delay},
     {"crawl delay", add_crawl_delay},
 };
@@ -408,16 +425,23 @@ robots_parse(struct slice body, struct slice product_token)
     return robots;
 }
 
+static void
+free_uris(struct uri_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free((char *)(uintptr_t)list->items[i].at);
+    }
+    free(list->items);
+}
+
 void
 robots_free(struct robots *robots)
 {
     if (robots == NULL) {
         return;
     }
-    for (size_t i = 0; i < robots->sitemap_count; i++) {
-        free((char *)(uintptr_t)robots->sitemaps[i].at);
-    }
-    free(robots->sitemaps);
+    free_uris(&robots->sitemaps);
+    free_uris(&robots->schemamaps);
     free(robots->groups[GROUP_NAMED].rules);
     free(robots->groups[GROUP_ANY].rules);
     buf_release(&robots->groups[GROUP_NAMED].signals);
@@ -513,8 +537,15 @@ robots_crawl_delay_ms(const struct robots *robots)
 size_t
 robots_sitemaps(const struct robots *robots, const struct slice **sitemaps)
 {
-    *sitemaps = robots->sitemaps;
-    return robots->sitemap_count;
+    *sitemaps = robots->sitemaps.items;
+    return robots->sitemaps.count;
+}
+
+size_t
+robots_schemamaps(const struct robots *robots, const struct slice **schemamaps)
+{
+    *schemamaps = robots->schemamaps.items;
+    return robots->schemamaps.count;
 }
 
 struct slice
@@ -530,7 +561,8 @@ robots_size(const struct robots *robots)
            robots->groups[GROUP_ANY].signals.capacity +
            (robots->groups[GROUP_NAMED].capacity + robots->groups[GROUP_ANY].capacity) *
                sizeof(struct rule) +
-           (robots->sitemaps != NULL ? ROBOTS_SITEMAPS_MAXIMUM * sizeof *robots->sitemaps : 0);
+           ((robots->sitemaps.items != NULL) + (robots->schemamaps.items != NULL)) *
+               ROBOTS_SITEMAPS_MAXIMUM * sizeof(struct slice);
 }
 
 struct robots_counts

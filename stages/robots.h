@@ -4,7 +4,8 @@
  * of "*" apply. Among the rules that match a path the one with the longest pattern wins, allow
  * before disallow; "*" stands for any bytes and a final "$" for the end. Patterns and paths are
  * compared after percent-encoding is normalised (section 2.2.2). Everything past the first
- * 500 KiB is ignored. Beyond the RFC: Sitemap and Crawl-delay lines, and frequent misspellings.
+ * 500 KiB is ignored. Beyond the RFC: Sitemap, Schemamap and Crawl-delay lines, and frequent
+ * misspellings.
  */
 #ifndef STAGES_ROBOTS_H
 #define STAGES_ROBOTS_H
@@ -32,6 +33,8 @@ void robots_rule(const struct robots *robots, struct slice path_query, struct bu
 int64_t robots_crawl_delay_ms(const struct robots *robots);
 /* The values of Sitemap lines as written, in order, each once; live as long as robots. */
 size_t robots_sitemaps(const struct robots *robots, const struct slice **sitemaps);
+/* The same of Schemamap lines, which name sitemaps of schema.org feeds. */
+size_t robots_schemamaps(const struct robots *robots, const struct slice **schemamaps);
 
 /* Lines "Content-Signal: search=yes", also of Content-Usage, TDM-Reservation and TDM-Policy, that
  * stand in the token's groups or before all groups; live as long as robots. */
@@ -43,7 +46,7 @@ size_t robots_size(const struct robots *robots);
 /* What was understood, for tests and people. */
 struct robots_counts {
     unsigned lines;   /* of the file, also empty ones */
-    unsigned valid;   /* user-agent, allow, disallow, sitemap, crawl-delay */
+    unsigned valid;   /* user-agent, allow, disallow, sitemap, schemamap, crawl-delay */
     unsigned unknown; /* other keys */
 };
 struct robots_counts robots_count(const struct robots *robots);

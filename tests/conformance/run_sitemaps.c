@@ -135,6 +135,18 @@ run_date(struct row *row, char *line)
              fields[1]);
 }
 
+static void
+run_place(struct row *row, char *line)
+{
+    char *fields[3];
+    if (row_fields(line, fields, 3) < 3 || strcmp(fields[0], "sitemap_url") == 0) {
+        return;
+    }
+    const bool below = sitemap_is_below(slice_string(fields[0]), slice_string(fields[1]));
+    row_case(row, fields[1], below == (strcmp(fields[2], "in") == 0), "%s for %s, expected %s",
+             below ? "in" : "out", fields[0], fields[2]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -149,6 +161,7 @@ main(int argc, char **argv)
     row_open(&row, "sitemaps", argv[2]);
     row_lines(&row, folder, "cases.tsv", run_case);
     row_lines(&row, folder, "dates.tsv", run_date);
+    row_lines(&row, folder, "location-rule.tsv", run_place);
     row_close(&row);
     return 0;
 }

@@ -11,6 +11,15 @@ check(void *context, const struct sitemap_entry *entry)
     if (entry->location.length == 0 || entry->priority > 100) {
         abort();
     }
+    struct slice rest = entry->alternates, language, location;
+    while (sitemap_next_alternate(&rest, &language, &location)) {
+        if (language.length == 0 || location.length == 0) {
+            abort();
+        }
+    }
+    if (rest.length > 0) {
+        abort(); /* each line has both */
+    }
     return true;
 }
 

@@ -90,9 +90,11 @@ delays_and_sitemaps_are_read(void **state)
     struct robots *robots =
         robots_parse(SLICE("Sitemap: http://e/a\nUser-agent: *\nCrawl-delay: 2.5\n"
                            "User-agent: other\nCrawl-delay: 60\nDisallow: /\nSitemap:http://e/a\n"
-                           "sitemap: /b"),
+                           "sitemap: /b\nSchemamap: https://e/schema-map.xml"),
                      SLICE("quadrille"));
     assert_int_equal(robots_crawl_delay_ms(robots), 2500);
+    assert_int_equal(robots_schemamaps(robots, &sitemaps), 1);
+    assert_true(slice_is(sitemaps[0], "https://e/schema-map.xml"));
     assert_int_equal(robots_sitemaps(robots, &sitemaps), 2);
     assert_true(slice_is(sitemaps[0], "http://e/a"));
     assert_true(slice_is(sitemaps[1], "/b"));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/buf.h"
 #include "datasets/sitemap.h"
@@ -104,11 +105,100 @@ entries_are_limited(void **state)
     }
     assert_int_equal(sitemap_parse(buf_slice(&text), note, &list, &result, NULL), STATUS_OK);
     assert_true(result.limited);
+    assert_string_equal(sitemap_truncation(&result), "more than 50000 entries");
     assert_int_equal(result.entries, SITEMAP_ENTRIES_MAXIMUM);
     list = (struct list){.most = 2};
     assert_int_equal(sitemap_parse(buf_slice(&text), note, &list, &result, NULL), STATUS_OK);
     assert_string_equal(list.text, "http://e/0|http://e/1|");
     buf_release(&text);
+}
+
+static bool
+note_extensions(void *context, const struct sitemap_entry *entry)
+{
+    struct list *list = context;
+    const size_t used = strlen(list->text);
+    snprintf(list->text + used, sizeof list->text - used, "%.*s:%.*s%.*s|",
+             SLICE_PRINT(entry->location), SLICE_PRINT(entry->alternates),
+             SLICE_PRINT(entry->facts));
+    return true;
+}
+
+static void
+extensions_are_read(void **state)
+{
+    struct list list = {0};
+    struct sitemap_result result;
+    (void)state;
+    /* Bound and unbound prefixes, other versions, in any order; what no table names is left out. */
+    assert_int_equal(
+        sitemap_parse(
+            SLICE("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
+                  "xmlns:i='http://www.google.com/schemas/sitemap-image/1.1' "
+                  "xmlns:x='http://www.w3.org/1999/xhtml'>"
+                  "<url><x:link rel='alternate' hreflang='de' href=' http://e/de '/>"
+                  "<x:link rel='alternate' media='handheld' href='http://e/m'/>"
+                  "<i:image><i:loc>http://e/1.png</i:loc><i:title>A\nB</i:title></i:image>"
+                  "<i:image><i:loc>http://e/2.png</i:loc></i:image><loc>http://e/a</loc></url>"
+                  "<url><loc>http://e/b</loc><news:news><news:publication><news:name>P</news:name>"
+                  "</news:publication><news:title>T</news:title></news:news>"
+                  "<video:video><video:content_loc>http://e/v</video:content_loc>"
+                  "<video:rating>4</video:rating></video:video></url></urlset>"),
+            note_extensions, &list, &result, NULL),
+        STATUS_OK);
+    assert_string_equal(list.text,
+                        "http://e/a:de http://e/de\nimage http://e/1.png\n"
+                        "image title A B\nimage http://e/2.png\n|"
+                        "http://e/b:news publisher P\nnews title T\nvideo http://e/v\n|");
+    struct slice lines = SLICE("de http://e/de\nx-default http://e/\n"), language, location;
+    assert_true(sitemap_next_alternate(&lines, &language, &location));
+    assert_true(slice_is(language, "de") && slice_is(location, "http://e/de"));
+    assert_true(sitemap_next_alternate(&lines, &language, &location));
+    assert_true(slice_is(location, "http://e/"));
+    assert_false(sitemap_next_alternate(&lines, &language, &location));
+}
+
+static void
+places_follow_the_protocol(void **state)
+{
+    (void)state;
+    assert_true(sitemap_is_below(SLICE("http://e/a/s.xml"), SLICE("http://e/a/b")));
+    assert_false(sitemap_is_below(SLICE("http://e/a/s.xml"), SLICE("http://e/ab")));
+    assert_false(sitemap_is_below(SLICE("http://e/s.xml"), SLICE("https://e/a")));
+    assert_false(sitemap_is_below(SLICE("http://e/s.xml"), SLICE("http://e:81/a")));
+    assert_true(sitemap_is_below(SLICE("http://e/?s=/a/b"), SLICE("http://e/x")));
+}
+
+/* 50 MB of what was packed into few bytes. */
+static void
+bytes_are_limited_after_unpacking(void **state)
+{
+    struct buf text, packed;
+    struct list list = {.most = 1};
+    struct sitemap_result result;
+    (void)state;
+    buf_init(&text, SITEMAP_BYTES_MAXIMUM + 1000);
+    buf_init(&packed, 2 * SITEMAP_BYTES_MAXIMUM);
+    buf_append_string(&text, "http://e/first\n");
+    while (text.length <= SITEMAP_BYTES_MAXIMUM) {
+        buf_append_string(&text, "                                                             \n");
+    }
+    const uLong bound = compressBound(text.length) + 32;
+    buf_reserve(&packed, bound);
+    z_stream stream = {.next_in = (Bytef *)text.data,
+                       .avail_in = (uInt)text.length,
+                       .next_out = (Bytef *)packed.data,
+                       .avail_out = (uInt)bound};
+    assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    packed.length = stream.total_out;
+    deflateEnd(&stream);
+    assert_true(packed.length < (1 << 20));
+    assert_int_equal(sitemap_parse(buf_slice(&packed), note, &list, &result, NULL), STATUS_OK);
+    assert_true(result.too_large && !result.limited);
+    assert_string_equal(sitemap_truncation(&result), "more than 50 MB");
+    buf_release(&text);
+    buf_release(&packed);
 }
 
 static void
@@ -133,6 +223,9 @@ main(void)
         cmocka_unit_test(a_file_cut_off_gives_what_is_whole),
         cmocka_unit_test(entities_of_the_document_are_not_read),
         cmocka_unit_test(entries_are_limited),
+        cmocka_unit_test(extensions_are_read),
+        cmocka_unit_test(places_follow_the_protocol),
+        cmocka_unit_test(bytes_are_limited_after_unpacking),
         cmocka_unit_test(dates_of_both_forms_are_read),
     };
     return cmocka_run_group_tests_name("sitemap", tests, NULL, NULL);
