@@ -105,7 +105,11 @@ find_sample(struct dataset_run *run, struct metastore_client *metastore, struct 
     const struct slice known = buf_slice(&record);
     struct slice state = {0};
     meta_record_text(known, META_STATE, &state);
-    if (slice_is(state, "indexed") && meta_record_text(known, META_CONVERSION_FILE, &where.file)) {
+    struct slice reason = {0};
+    meta_record_text(known, META_REASON, &reason);
+    const bool unchanged = slice_is(state, "fetched") && slice_is(reason, "not modified");
+    if ((slice_is(state, "indexed") || unchanged) &&
+        meta_record_text(known, META_CONVERSION_FILE, &where.file)) {
         meta_record_text(known, META_CONVERSION_NODE, &where.node);
         meta_record_number(known, META_CONVERSION_OFFSET, &where.offset);
         meta_record_number(known, META_CONVERSION_LENGTH, &where.length);
@@ -158,6 +162,69 @@ store(void *context, unsigned thread, const struct sliced_document *document, st
     return slice_store_take(storing->store, thread, document, why);
 }
 
+/* ---- documents that the dumps have no more ---- */
+
+struct removing {
+    const struct dataset_run *run;
+    struct slice_store *store;
+    struct buf last;
+    size_t seen;
+    enum status status;
+    struct reason *why;
+};
+
+static bool
+take_sliced(void *context, struct slice key, struct slice record)
+{
+    struct removing *removing = context;
+    const struct dataset_run *run = removing->run;
+    struct slice dump = {0}, state = {0};
+    removing->seen++;
+    buf_reset(&removing->last);
+    buf_append_slice(&removing->last, key);
+    (void)meta_record_text(record, META_DUMP, &dump);
+    (void)meta_record_text(record, META_STATE, &state);
+    for (size_t i = 0; removing->status == STATUS_OK && i < run->dump_count; i++) {
+        const struct slice uri = slice_of(key.at + 1, key.length - 1);
+        if (slice_equal(dump, run->dumps[i].uri) && !slice_is(state, "gone") &&
+            !slice_store_has(removing->store, uri)) {
+            removing->status = slice_store_remove(removing->store, uri, removing->why);
+        }
+    }
+    return removing->status == STATUS_OK;
+}
+
+static enum status
+remove_others(const struct dataset_run *run, struct metastore_client *metastore,
+              struct slice_store *store, struct reason *why)
+{
+    struct removing removing = {.run = run, .store = store, .status = STATUS_OK, .why = why};
+    struct buf start, after;
+    enum status status = STATUS_OK;
+    buf_init(&start, KEY_BYTES);
+    buf_init(&after, KEY_BYTES);
+    buf_init(&removing.last, KEY_BYTES);
+    for (size_t i = 0; status == STATUS_OK && i < run->execution.own.count; i++) {
+        buf_reset(&start);
+        buf_printf(&start, "u%.*s", SLICE_PRINT(run->execution.own.items[i]));
+        buf_reset(&removing.last);
+        do {
+            removing.seen = 0;
+            buf_reset(&after);
+            buf_append_slice(&after, buf_slice(&removing.last));
+            status = metastore_scan(metastore, buf_slice(&start), buf_slice(&after), SCAN_KEYS,
+                                    take_sliced, &removing, CLI_ANSWER_MS, why);
+            status = status == STATUS_OK ? removing.status : status;
+        } while (status == STATUS_OK && removing.seen == SCAN_KEYS);
+    }
+    buf_release(&removing.last);
+    buf_release(&after);
+    buf_release(&start);
+    return status == STATUS_OK ? slice_store_flush(store, why) : status;
+}
+
+/* ---- slicing them ---- */
+
 static void
 next_file(void *slicer)
 {
@@ -178,8 +245,8 @@ methods_of(struct dataset_run *run)
 }
 
 static enum status
-slice_dumps(struct dataset_run *run, struct cli *cli, struct slice_store_counts *counts,
-            struct storing *storing, struct reason *why)
+slice_dumps(struct dataset_run *run, struct cli *cli, struct metastore_client *metastore,
+            struct slice_store_counts *counts, struct storing *storing, struct reason *why)
 {
     struct slicer_options options;
     slicer_options_default(&options, run->folder);
@@ -191,6 +258,7 @@ slice_dumps(struct dataset_run *run, struct cli *cli, struct slice_store_counts 
                                                .authority = run->execution.authority,
                                                .fetched_ms = run->fetched_ms,
                                                .depth = run->execution.depth,
+                                               .remember = run->dumped_ms > 0,
                                                .threads = options.threads};
     struct slicer *slicer = slicer_new(&options);
     const struct quad_sink sink = {slicer_take, slicer};
@@ -203,6 +271,9 @@ slice_dumps(struct dataset_run *run, struct cli *cli, struct slice_store_counts 
     }
     if (status == STATUS_OK) {
         status = slice_store_flush(storing->store, why);
+    }
+    if (status == STATUS_OK && run->dumped_ms > 0) {
+        status = remove_others(run, metastore, storing->store, why);
     }
     if (status == STATUS_OK) {
         slice_store_counted(storing->store, counts);
@@ -345,6 +416,7 @@ note(const struct dataset_run *run, struct metastore_client *metastore, struct s
     meta_update_init(&update);
     meta_set_number(&update, META_DATASET_DOCUMENTS, documents);
     meta_set_number(&update, META_DATASET_REQUESTS, run->requests);
+    meta_set_number(&update, META_DATASET_DUMPED, run->fetched_ms);
     meta_set_text(&update, META_TRANSFORM_PROBLEMS,
                   slice_string(withdrawn != NULL ? withdrawn : ""));
     const struct meta_put put = {buf_slice(&key), meta_update_fields(&update)};
@@ -358,8 +430,22 @@ static void
 remove_files(const struct dataset_run *run)
 {
     for (size_t i = 0; i < run->dump_count; i++) {
+        char head[KEY_BYTES];
+        snprintf(head, sizeof head, "%s.head", run->dumps[i].path);
+        (void)unlink(head);
         (void)unlink(run->dumps[i].path);
     }
+}
+
+/* Whether a process that was killed has done it all: its files are gone. */
+static bool
+was_done(const struct dataset_run *run)
+{
+    bool missing = false;
+    for (size_t i = 0; i < run->dump_count; i++) {
+        missing |= access(run->dumps[i].path, F_OK) != 0;
+    }
+    return missing && run->dumped_ms > 0 && run->dumped_ms == run->fetched_ms;
 }
 
 static enum status
@@ -372,9 +458,15 @@ carry_out(struct dataset_run *run, struct cli *cli, struct metastore_client *met
     enum status status = STATUS_OK;
     if (withdrawn == NULL) {
         TRY(find_all(run, cli, metastore, why));
+        if (was_done(run)) {
+            remove_files(run);
+            fprintf(stderr, "%s%.*s\n", run->problem.length > 0 ? "withdrawn: " : "done before",
+                    SLICE_PRINT(run->problem));
+            return STATUS_OK;
+        }
         status = dataset_prove(run, &contradiction);
         if (status == STATUS_OK) {
-            status = slice_dumps(run, cli, &counts, &storing, &contradiction);
+            status = slice_dumps(run, cli, metastore, &counts, &storing, &contradiction);
         }
         if (status == STATUS_OK && counts.documents == 0) {
             status = status_fail(&contradiction, STATUS_BAD_INPUT,
@@ -396,11 +488,12 @@ carry_out(struct dataset_run *run, struct cli *cli, struct metastore_client *met
     remove_files(run);
     fprintf(stderr,
             "%llu documents of %llu quads for %llu requests (%llu to one); %u samples are equal; "
-            "%llu documents refused\n",
+            "%llu documents refused, %llu removed\n",
             (unsigned long long)counts.documents, (unsigned long long)counts.quads,
             (unsigned long long)run->requests,
             (unsigned long long)(run->requests > 0 ? counts.documents / run->requests : 0),
-            run->proved, (unsigned long long)(counts.refused + storing.refused));
+            run->proved, (unsigned long long)(counts.refused + storing.refused),
+            (unsigned long long)counts.removed);
     return STATUS_OK;
 }
 
@@ -420,12 +513,15 @@ dataset_execute(struct cli *cli, struct slice uri, const char *withdrawn, struct
     if (status == STATUS_OK) {
         status = record_of(metastore, 'u', uri, "", &record, why);
     }
-    if (status == STATUS_OK && (!meta_record_text(buf_slice(&record), META_EXECUTION, &text) ||
-                                !execution_decode(text, &run.arena, &run.execution))) {
+    if (status == STATUS_OK &&
+        (!meta_record_text(buf_slice(&record), META_EXECUTION, &text) ||
+         !execution_decode(text, &run.arena, &run.execution) || run.execution.space_count == 0)) {
         status =
             status_fail(why, STATUS_NOT_FOUND, "%.*s is no dataset of a plan", SLICE_PRINT(uri));
     }
     if (status == STATUS_OK) {
+        meta_record_number(buf_slice(&record), META_DATASET_DUMPED, &run.dumped_ms);
+        meta_record_text(buf_slice(&record), META_TRANSFORM_PROBLEMS, &run.problem);
         status = carry_out(&run, cli, metastore, uri, withdrawn, why);
     }
     if (metastore != NULL) {

@@ -19,7 +19,9 @@ struct dataset_run {
     struct execution execution;
     struct dump_file *dumps; /* uri: after redirects; at hand */
     size_t dump_count;
-    uint64_t fetched_ms; /* of the youngest dump */
+    uint64_t fetched_ms;  /* of the youngest dump */
+    uint64_t dumped_ms;   /* the same when it was sliced last; 0: never */
+    struct slice problem; /* why that was withdrawn; empty: it was not */
     struct crawled_sample *samples;
     size_t sample_count;
     uint64_t requests;  /* for dumps and samples, redirects among them */

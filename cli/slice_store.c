@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/url.h"
 #include "rdf/canonical.h"
@@ -35,8 +36,11 @@ struct slice_store {
     struct arena arena;
     struct job *jobs;
     struct meta_put *puts;
-    size_t count;
+    size_t count, removed; /* removed: of count */
     struct slice_store_counts counts;
+    uint64_t *taken; /* fingerprints of documents */
+    size_t taken_count;
+    bool sorted;
 };
 
 /* ---- life ---- */
@@ -109,6 +113,7 @@ slice_store_close(struct slice_store *store)
     free(store->texts);
     free(store->jobs);
     free(store->puts);
+    free(store->taken);
     free(store);
 }
 
@@ -144,8 +149,9 @@ flush(struct slice_store *store, struct reason *why)
     TRY(warc_sync(store->warc, why));
     TRY(cli_note_and_wait(store->metastore, store->puts, store->count, why));
     TRY(put_jobs(store, why));
-    store->counts.documents += store->count;
-    store->count = 0;
+    store->counts.documents += store->count - store->removed;
+    store->counts.removed += store->removed;
+    store->count = store->removed = 0;
     arena_reset(&store->arena);
     return STATUS_OK;
 }
@@ -211,11 +217,43 @@ fields_of(struct slice_store *store, const struct document *document, struct sli
 }
 
 static enum status
+put(struct slice_store *store, struct slice uri, const struct document *document,
+    struct slice fields, struct reason *why)
+{
+    struct buf data;
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, document);
+    store->jobs[store->count] = (struct job){
+        .key.stage = STAGE_FETCH,
+        .uri = uri,
+        .lane_name = url_origin(uri),
+        .via = store->options.dump,
+        .priority = 128,
+        .flags = JOB_SLICE,
+        .depth = (uint16_t)(store->options.depth < UINT16_MAX ? store->options.depth : UINT16_MAX),
+        .data = arena_copy(&store->arena, buf_slice(&data))};
+    store->puts[store->count] = (struct meta_put){
+        .key = arena_printf(&store->arena, "u%.*s", SLICE_PRINT(uri)), .fields = fields};
+    buf_release(&data);
+    return ++store->count == BATCH_DOCUMENTS ? flush(store, why) : STATUS_OK;
+}
+
+static void
+remember(struct slice_store *store, struct slice uri)
+{
+    if ((store->taken_count & (store->taken_count - 1)) == 0) {
+        store->taken =
+            memory_resize(store->taken, 2 * store->taken_count + 1, sizeof *store->taken);
+    }
+    store->taken[store->taken_count++] = fingerprint64(uri);
+    store->sorted = false;
+}
+
+static enum status
 add(struct slice_store *store, struct slice key, struct slice quads, uint64_t count,
     struct reason *why)
 {
     struct warc_location location;
-    struct buf data;
     const struct warc_conversion conversion = {.uri = key,
                                                .refers_to = store->options.refers_to,
                                                .content_type = SLICE("application/n-quads"),
@@ -231,24 +269,47 @@ add(struct slice_store *store, struct slice key, struct slice quads, uint64_t co
                                                      .offset = location.offset,
                                                      .length = location.length,
                                                      .id = slice_string(location.id)}};
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    document_encode(&data, &document);
     const struct slice uri = arena_copy(&store->arena, key);
-    store->jobs[store->count] = (struct job){
-        .key.stage = STAGE_FETCH,
-        .uri = uri,
-        .lane_name = url_origin(uri),
-        .via = store->options.dump,
-        .priority = 128,
-        .flags = JOB_SLICE,
-        .depth = (uint16_t)(store->options.depth < UINT16_MAX ? store->options.depth : UINT16_MAX),
-        .data = arena_copy(&store->arena, buf_slice(&data))};
-    store->puts[store->count] =
-        (struct meta_put){.key = arena_printf(&store->arena, "u%.*s", SLICE_PRINT(uri)),
-                          .fields = fields_of(store, &document, quads)};
-    buf_release(&data);
     store->counts.quads += count;
-    return ++store->count == BATCH_DOCUMENTS ? flush(store, why) : STATUS_OK;
+    if (store->options.remember) {
+        remember(store, uri);
+    }
+    return put(store, uri, &document, fields_of(store, &document, quads), why);
+}
+
+static int
+compare_fingerprints(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool
+slice_store_has(struct slice_store *store, struct slice uri)
+{
+    const uint64_t print = fingerprint64(uri);
+    if (!store->sorted && store->taken_count > 0) {
+        qsort(store->taken, store->taken_count, sizeof print, compare_fingerprints);
+    }
+    store->sorted = true;
+    return store->taken_count > 0 && bsearch(&print, store->taken, store->taken_count, sizeof print,
+                                             compare_fingerprints) != NULL;
+}
+
+enum status
+slice_store_remove(struct slice_store *store, struct slice uri, struct reason *why)
+{
+    const struct document document = {.removed = true, .fetched_ms = store->options.fetched_ms};
+    struct meta_update update;
+    meta_update_init(&update);
+    meta_set_text(&update, META_STATE, SLICE("gone"));
+    meta_set_text(&update, META_REASON, SLICE("its dump has it no more"));
+    meta_set_number(&update, META_FETCHED, store->options.fetched_ms);
+    meta_set_number(&update, META_QUADS, 0);
+    const struct slice fields = arena_copy(&store->arena, meta_update_fields(&update));
+    meta_update_release(&update);
+    store->removed++;
+    return put(store, arena_copy(&store->arena, uri), &document, fields, why);
 }
 
 enum status

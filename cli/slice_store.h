@@ -17,6 +17,7 @@ struct slice_store_options {
     uint64_t fetched_ms;    /* wall time of the dump */
     unsigned depth;         /* of the documents */
     unsigned threads;       /* that slice_store_take is called from */
+    bool remember;          /* what was taken, for slice_store_has: 8 bytes a document */
 };
 
 struct slice_store;
@@ -29,10 +30,15 @@ enum status sliced_quads(struct graph *graph, const struct sliced_document *docu
                          struct buf *text, struct reason *why);
 /* A slicer_visit. */
 slicer_visit slice_store_take;
+/* Whether the document was taken. */
+bool slice_store_has(struct slice_store *store, struct slice uri);
+/* A document that is no more: its graph is emptied. */
+enum status slice_store_remove(struct slice_store *store, struct slice uri, struct reason *why);
 /* All taken so far is durable and queued when it returns OK. */
 enum status slice_store_flush(struct slice_store *store, struct reason *why);
 struct slice_store_counts {
-    uint64_t documents, quads, refused; /* refused: too large or too complex to be a document */
+    uint64_t documents, quads, removed;
+    uint64_t refused; /* too large or too complex to be a document */
 };
 void slice_store_counted(const struct slice_store *store, struct slice_store_counts *counts);
 

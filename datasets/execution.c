@@ -38,6 +38,11 @@ bool
 execution_add_space(struct execution *execution, struct slice prefix, enum slicing slicing,
                     struct arena *arena)
 {
+    for (size_t i = 0; i < prefix.length; i++) {
+        if ((unsigned char)prefix.at[i] <= ' ') {
+            return true; /* no IRI: it would be two words, or two lines */
+        }
+    }
     struct slice_space *spaces =
         grown(execution->spaces, execution->space_count, sizeof *spaces, arena);
     if (spaces == NULL) {

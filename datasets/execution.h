@@ -43,6 +43,7 @@ struct execution {
 
 /* Grows by doubling in the arena; false past its maximum. */
 bool slices_add(struct slices *slices, struct slice slice, struct arena *arena);
+/* The same; a prefix with white space is none and left out. */
 bool execution_add_space(struct execution *execution, struct slice prefix, enum slicing slicing,
                          struct arena *arena);
 

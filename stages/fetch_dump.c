@@ -1,6 +1,10 @@
 /* The GET of a dump: to DIR/dumps/NAME.part, on from what is there, then to DIR/dumps/NAME (which
  * name: datasets/execution.h). NAME.head holds the validator of what is there. A process that is
- * killed leaves both, and the next one asks for the rest with If-Range.
+ * killed leaves both, and the next one asks for the rest with If-Range, and for the last byte once
+ * more: so a file that was whole when the process died costs one byte, and no answer is special.
+ *
+ * A dump that is asked for again (data of type DUMP_AGAIN, its dataset's job as content type) is
+ * asked for with conditions. When it has changed, its dataset's job is put.
  *
  * Archived is the exchange without its body, marked as truncated: what is kept of a dump are the
  * documents that it holds. */
@@ -9,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +22,13 @@
 #include "base/url.h"
 #include "stages/fetch_task.h"
 
-enum { PATH_BYTES = 4096, VALIDATOR_BYTES = 512, DISK_RETRY_MS = 10000, AGAIN_MS = 1000 };
+enum {
+    PATH_BYTES = 4096,
+    VALIDATOR_BYTES = 512,
+    DISK_RETRY_MS = 10000,
+    AGAIN_MS = 1000,
+    PROGRESS_BYTES = 64 << 10 /* a connection that breaks after these is no failed attempt */
+};
 
 struct download {
     struct task *task;
@@ -28,7 +39,7 @@ struct download {
     char path[PATH_BYTES], part[PATH_BYTES + 8], head[PATH_BYTES + 8];
     char validator[VALIDATOR_BYTES];
     char problem[REASON_SIZE]; /* of the disk, or of the answer; "": none */
-    bool refused;              /* that is the answer's fault */
+    bool refused, strange;     /* the answer's fault: it is too much, it is another part */
 };
 
 void
@@ -61,6 +72,29 @@ take_validator(struct download *download, struct slice header)
     }
 }
 
+/* Whether a 206 goes on where this file ends, in the same version: not every server reads If-Range
+ * (RFC 9110, section 14.4). */
+static bool
+goes_on(const struct download *download, struct slice header)
+{
+    static const char unit[] = "bytes ";
+    const struct slice range = warc_http_header(header, "Content-Range");
+    const struct slice tag = warc_http_header(header, "ETag");
+    char digits[24] = "";
+    if (range.length <= sizeof unit - 1 || strncasecmp(range.at, unit, sizeof unit - 1) != 0) {
+        return false;
+    }
+    const struct slice from =
+        slice_of(range.at + sizeof unit - 1, range.length - (sizeof unit - 1));
+    const size_t length = slice_find(from, '-');
+    if (length == 0 || length >= sizeof digits) {
+        return false;
+    }
+    memcpy(digits, from.at, length);
+    return strtoull(digits, NULL, 10) == download->at_hand &&
+           (download->validator[0] != '"' || tag.length == 0 || slice_is(tag, download->validator));
+}
+
 static bool
 is_too_large(const struct download *download, struct slice header)
 {
@@ -77,6 +111,11 @@ begin(void *context, uint16_t status, struct slice header)
 {
     struct download *download = context;
     download->keeps = status == 200 || status == 206;
+    if (status == 206 && !goes_on(download, header)) {
+        snprintf(download->problem, sizeof download->problem, "the answer is not the rest of it");
+        download->strange = true;
+        return false;
+    }
     if (status == 200) { /* all of it, whatever was at hand */
         download->at_hand = 0;
         if (ftruncate(download->file, 0) != 0) {
@@ -97,6 +136,11 @@ static bool
 take(void *context, struct slice bytes)
 {
     struct download *download = context;
+    if (download->keeps &&
+        download->at_hand + download->written + bytes.length > download->task->fetch->dump_size) {
+        download->refused = true;
+        return false;
+    }
     while (download->keeps && bytes.length > 0) {
         const ssize_t n = write(download->file, bytes.at, bytes.length);
         if (n < 0 && errno != EINTR) {
@@ -121,6 +165,16 @@ discard(const struct download *download)
     (void)unlink(download->head);
 }
 
+/* Its dataset's job looks what there is to do. */
+static void
+tell_dataset(struct task *task)
+{
+    const struct slice dataset = task->job->document.content_type;
+    if (dataset.length > 0) {
+        task_put(task, dataset, SLICE_PRIORITY, SLICE(DATASET_CHANGED), (struct slice){0});
+    }
+}
+
 static void
 complete(struct task *task, const struct fetch_result *result)
 {
@@ -131,7 +185,6 @@ complete(struct task *task, const struct fetch_result *result)
         task_free(task);
         return;
     }
-    (void)unlink(download->head);
     if (!task_keep_response(task, result, SLICE("length"), &location)) {
         return;
     }
@@ -141,6 +194,7 @@ complete(struct task *task, const struct fetch_result *result)
     log_info("dump", "uri=%.*s bytes=%llu resumed_at=%llu", SLICE_PRINT(task->url),
              (unsigned long long)(download->at_hand + download->written),
              (unsigned long long)download->at_hand);
+    tell_dataset(task);
     task_done(task, "fetched", "");
 }
 
@@ -167,9 +221,10 @@ redirected(struct task *task, const struct fetch_result *result)
                                    .lane_name = url_origin(buf_slice(&target)),
                                    .via = task->job->job.uri,
                                    .priority = DUMP_PRIORITY,
-                                   .flags = JOB_RESOURCE,
+                                   .flags = task->job->job.flags & (JOB_RESOURCE | JOB_RECRAWL),
                                    .hops = (uint8_t)(task->job->job.hops + 1),
-                                   .depth = task->job->job.depth};
+                                   .depth = task->job->job.depth,
+                                   .data = task->job->job.data};
         stage_output(task->job, &output);
         task_done(task, "redirected", "");
     }
@@ -183,6 +238,9 @@ answered(struct task *task, const struct fetch_result *result)
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
     if (task->download->keeps) {
         complete(task, result);
+    } else if (result->status == 304) {
+        discard(task->download);
+        task_done(task, "fetched", "not modified");
     } else if (result->status == 416) { /* what is at hand is none of it */
         discard(task->download);
         task_retry(task, AGAIN_MS, reason);
@@ -205,6 +263,9 @@ downloaded(void *context, const struct fetch_result *result)
     if (download->refused || result->end == FETCH_CUT_LENGTH) {
         discard(download);
         task_done(task, "failed", "larger than datasets.dump_size");
+    } else if (download->strange) {
+        discard(download);
+        task_retry(task, AGAIN_MS, download->problem);
     } else if (download->problem[0] != '\0') {
         stage_release(task->job, DISK_RETRY_MS, false, "%s", download->problem);
         task_free(task);
@@ -214,11 +275,14 @@ downloaded(void *context, const struct fetch_result *result)
         task_turn_back(task, result->address);
     } else if (result->end == FETCH_REFUSED_ADDRESS) {
         task_done(task, "denied", result->problem);
-    } else if (download->written > 0 && download->validator[0] != '\0') {
-        /* It goes on where it broke, as long as something comes. */
+    } else if (download->written >= PROGRESS_BYTES && download->validator[0] != '\0') {
+        /* It goes on where it broke, as long as enough comes. */
         stage_release(task->job, task->fetch->retry_ms, false, "%s", result->problem);
         task_free(task);
     } else {
+        if (task->job->job.attempt >= task->fetch->attempts) {
+            discard(download);
+        }
         task_retry(task, 0, result->problem);
     }
 }
@@ -229,6 +293,9 @@ static bool
 open_part(struct download *download)
 {
     struct stat about;
+    if (access(download->head, F_OK) == 0 && access(download->part, F_OK) != 0) {
+        (void)rename(download->path, download->part); /* it was whole, and nobody knows */
+    }
     download->file = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (download->file < 0 || fstat(download->file, &about) != 0) {
         return false;
@@ -239,8 +306,10 @@ open_part(struct download *download)
         download->validator[n > 0 ? n : 0] = '\0';
         close(head);
     }
-    download->at_hand = download->validator[0] != '\0' ? (uint64_t)about.st_size : 0;
-    return true;
+    if (download->validator[0] != '\0' && about.st_size > 1) {
+        download->at_hand = (uint64_t)about.st_size - 1;
+    }
+    return ftruncate(download->file, (off_t)download->at_hand) == 0;
 }
 
 void
@@ -266,8 +335,12 @@ task_download(struct task *task)
         return;
     }
     download->sink = (struct fetch_sink){begin, take, download};
+    const bool conditional =
+        slice_is(task->job->document.type, DUMP_AGAIN) && download->at_hand == 0;
     const struct fetch_request request = {
         .url = task->url,
+        .etag = conditional ? task->etag : (struct slice){0},
+        .last_modified = conditional ? task->last_modified : (struct slice){0},
         .size = task->fetch->dump_size,
         .done = downloaded,
         .context = task,

@@ -245,6 +245,12 @@ payload_digest(struct slice body, char text[DIGEST_TEXT])
     digest_hex(digest, sizeof digest, text + 7);
 }
 
+static bool
+is_recrawl(const struct task *task)
+{
+    return (task->job->job.flags & JOB_RECRAWL) != 0 || task->job->job.generation > 1;
+}
+
 static void
 set_response(struct task *task, const struct fetch_result *result, struct slice truncated)
 {
@@ -266,6 +272,10 @@ set_response(struct task *task, const struct fetch_result *result, struct slice 
     meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
     meta_set_text(meta, META_TRUNCATED, truncated);
     meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
+    if (is_recrawl(task)) { /* it may have come out of a dump before */
+        meta_clear(meta, META_DUMP);
+        meta_clear(meta, META_SLICING);
+    }
 }
 
 static void
@@ -289,12 +299,6 @@ task_keep_response(struct task *task, const struct fetch_result *result, struct 
     set_response(task, result, truncated);
     set_location(task, location);
     return true;
-}
-
-static bool
-is_recrawl(const struct task *task)
-{
-    return (task->job->job.flags & JOB_RECRAWL) != 0 || task->job->job.generation > 1;
 }
 
 /* The document is no more what it was: its graph is emptied. */
@@ -378,6 +382,18 @@ task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags
     stage_output(task->job, &output);
 }
 
+void
+task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+         struct slice about)
+{
+    struct buf data;
+    const struct document document = {.type = type, .content_type = about};
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, &document);
+    task_output(task, uri, priority, JOB_RESOURCE | JOB_RECRAWL, buf_slice(&data));
+    buf_release(&data);
+}
+
 static void
 queue_target(struct task *task, struct slice target)
 {
@@ -447,6 +463,9 @@ answered_unchanged(struct task *task, const struct fetch_result *result)
     meta_clear(meta, META_GONE_SINCE);
     task->outcome = VISIT_UNCHANGED;
     task_learn(task, result);
+    if (task->describes && task->fetch->plan) {
+        task_put_plan(task);
+    }
     task_done(task, "fetched", "not modified");
 }
 

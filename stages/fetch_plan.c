@@ -23,6 +23,7 @@ enum {
     WAIT_MS = 500,
     RECORD_BYTES = 128 << 20,
     DESCRIPTIONS_MAXIMUM = 64,
+    EXECUTIONS_MAXIMUM = 1000,
     LINES_BYTES = 512 << 10,
     PLAN_MEMORY = 256 << 20
 };
@@ -36,8 +37,10 @@ struct planning {
     struct slices sought; /* URIs of descriptions, then of those that join */
     size_t own;           /* how many are the host's own */
     bool joined;          /* the second look */
+    bool again;           /* known dumps are asked for again */
     uint64_t foreign;     /* requests to others that were caused */
     struct execution *executions;
+    struct slice *uris; /* of their jobs */
     size_t count;
     struct buf cover, authorities, datasets, words;
 };
@@ -94,11 +97,18 @@ task_describe(struct task *task, struct slice sitemap)
         meta_set_text(&update, META_DESCRIPTIONS, task->url);
         put_host(task, task->origin, &update);
         meta_update_release(&update);
-        const struct slice plan =
-            arena_printf(&arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(task->origin));
-        task_output(task, plan, PLAN_PRIORITY, JOB_RESOURCE | JOB_RECRAWL, (struct slice){0});
+        task_put_plan(task);
     }
     arena_release(&arena);
+}
+
+void
+task_put_plan(struct task *task)
+{
+    const struct slice plan =
+        arena_printf(&task->job->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(task->origin));
+    task_put(task, plan, PLAN_PRIORITY, task->again ? SLICE(PLAN_AGAIN) : SLICE(""),
+             (struct slice){0});
 }
 
 /* ---- ends ---- */
@@ -246,7 +256,7 @@ plan_description(struct planning *planning, const struct description *descriptio
         struct dataset_plan plan;
         const struct dataset *dataset = &description->datasets[i];
         plan_dataset(dataset, &assumptions, &planning->arena, &plan);
-        if (plan.way == WAY_DUMP) {
+        if (plan.way == WAY_DUMP && planning->count < EXECUTIONS_MAXIMUM) {
             add_dump_dataset(planning, description, &plan);
         }
         buf_printf(&planning->words, "<%.*s> %.*s: %s, %.*s\n", SLICE_PRINT(dataset->uri),
@@ -273,17 +283,14 @@ may_ask(struct planning *planning, struct slice uri)
     return planning->foreign++ < planning->task->fetch->foreign_requests;
 }
 
-static void
-put_samples(struct planning *planning, const struct execution *execution)
+void
+task_put_sample(struct task *task, struct slice uri, uint8_t flags)
 {
     struct buf data;
     const struct document document = {.type = SLICE(SAMPLE_TYPE)};
     buf_init(&data, JOB_DATA_MAXIMUM);
     document_encode(&data, &document);
-    for (size_t i = 0; i < execution->samples.count; i++) {
-        task_output(planning->task, execution->samples.items[i], SAMPLE_PRIORITY, 0,
-                    buf_slice(&data));
-    }
+    task_output(task, uri, SAMPLE_PRIORITY, flags, buf_slice(&data));
     buf_release(&data);
 }
 
@@ -299,6 +306,12 @@ add_cover(struct planning *planning, const struct execution *execution, struct s
     }
 }
 
+static struct slice
+plan_type(const struct planning *planning)
+{
+    return planning->again ? SLICE(PLAN_AGAIN) : SLICE("");
+}
+
 /* Foreign spaces that join have their own plan made anew, with this description. */
 static void
 tell_joined(struct planning *planning, const struct execution *execution)
@@ -312,24 +325,46 @@ tell_joined(struct planning *planning, const struct execution *execution)
         if (origin.length > 0 && !slice_equal(origin, task->origin) &&
             scope_allows(task->fetch->scope, execution->spaces[i].prefix, 0, NULL)) {
             put_host(task, origin, &update);
-            task_output(task,
-                        arena_printf(&planning->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(origin)),
-                        PLAN_PRIORITY, JOB_RESOURCE | JOB_RECRAWL, (struct slice){0});
+            task_put(task,
+                     arena_printf(&planning->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(origin)),
+                     PLAN_PRIORITY, plan_type(planning), (struct slice){0});
         }
     }
     meta_update_release(&update);
 }
 
+/* What was done before is done again only as far as its dumps have changed. */
 static void
-put_execution(struct planning *planning, const struct execution *execution)
+put_jobs(struct planning *planning, const struct execution *execution, struct slice uri, bool known)
+{
+    struct task *task = planning->task;
+    const bool again = known && planning->again;
+    if (!again) {
+        for (size_t i = 0; i < execution->samples.count; i++) {
+            task_put_sample(task, execution->samples.items[i], 0);
+        }
+        task_output(task, uri, SLICE_PRIORITY, JOB_RESOURCE, (struct slice){0});
+    }
+    for (size_t i = 0; i < execution->dumps.count; i++) {
+        const struct slice dump = arena_printf(&planning->arena, "%.*s" DUMP_FRAGMENT,
+                                               SLICE_PRINT(execution->dumps.items[i]));
+        if (again) {
+            task_put(task, dump, DUMP_PRIORITY, SLICE(DUMP_AGAIN), uri);
+        } else {
+            task_output(task, dump, DUMP_PRIORITY, JOB_RESOURCE, (struct slice){0});
+        }
+    }
+}
+
+/* state: of its job, when there was one before. */
+static void
+put_execution(struct planning *planning, const struct execution *execution, struct slice uri,
+              struct slice state)
 {
     struct task *task = planning->task;
     struct meta_update update;
     struct buf text;
     const struct slice owner = url_origin(execution->description);
-    const struct slice uri =
-        arena_printf(&planning->arena, "%.*s" EXECUTION_FRAGMENT "%016llx", SLICE_PRINT(owner),
-                     (unsigned long long)fingerprint64(execution->dumps.items[0]));
     uint64_t foreign = planning->foreign;
     for (size_t i = 0; i < execution->dumps.count; i++) {
         foreign += slice_equal(url_origin(execution->dumps.items[i]), owner) ? 0 : 1;
@@ -340,7 +375,10 @@ put_execution(struct planning *planning, const struct execution *execution)
         return;
     }
     planning->foreign = foreign;
-    add_cover(planning, execution, uri);
+    if (!slice_is(state,
+                  "withdrawn")) { /* else its documents are crawled, until its dumps change */
+        add_cover(planning, execution, uri);
+    }
     if (!slice_equal(owner, task->origin)) {
         return; /* its own host's plan has it done */
     }
@@ -353,13 +391,7 @@ put_execution(struct planning *planning, const struct execution *execution)
                    meta_update_fields(&update));
     meta_update_release(&update);
     buf_release(&text);
-    put_samples(planning, execution);
-    for (size_t i = 0; i < execution->dumps.count; i++) {
-        const struct slice dump = execution->dumps.items[i];
-        task_output(task, arena_printf(&planning->arena, "%.*s" DUMP_FRAGMENT, SLICE_PRINT(dump)),
-                    DUMP_PRIORITY, JOB_RESOURCE, (struct slice){0});
-    }
-    task_output(task, uri, SLICE_PRIORITY, JOB_RESOURCE, (struct slice){0});
+    put_jobs(planning, execution, uri, state.length > 0);
     tell_joined(planning, execution);
 }
 
@@ -398,31 +430,68 @@ store_plan(struct planning *planning)
              (int)(cover.length > 0));
 }
 
+/* What became of the datasets before. */
+static void
+remembered(void *context, enum status status, const struct slice *records, size_t n,
+           const struct reason *why)
+{
+    struct planning *planning = context;
+    if (status != STATUS_OK) {
+        wait_longer(planning, why->text);
+        return;
+    }
+    for (size_t i = 0; planning->task->fetch->execute && i < n; i++) {
+        struct slice state = {0};
+        (void)meta_record_text(records[i], META_STATE, &state);
+        if (planning->executions[i].space_count > 0) {
+            put_execution(planning, &planning->executions[i], planning->uris[i], state);
+        }
+    }
+    add_authorities(planning);
+    store_plan(planning);
+    task_done(planning->task, "planned", "");
+    planning_free(planning);
+}
+
+static void
+remember(struct planning *planning)
+{
+    struct slice *keys = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
+    planning->uris = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
+    for (size_t i = 0; i < planning->count; i++) {
+        const struct execution *execution = &planning->executions[i];
+        const struct slice key =
+            arena_printf(&planning->arena, "u%.*s" EXECUTION_FRAGMENT "%016llx",
+                         SLICE_PRINT(url_origin(execution->description)),
+                         (unsigned long long)fingerprint64(execution->dumps.items[0]));
+        keys[i] = key;
+        planning->uris[i] = slice_of(key.at + 1, key.length - 1);
+    }
+    metastore_get(stage_metastore(planning->task->job->run), keys, planning->count, remembered,
+                  planning);
+}
+
 static void
 make_plan(struct planning *planning)
 {
-    struct task *task = planning->task;
     const struct claims *claims = &planning->claims;
     size_t datasets = 0;
     for (size_t i = 0; i < claims->count; i++) {
         datasets += claims->descriptions[i]->dataset_count;
     }
     claims_judge(claims);
+    datasets = datasets < EXECUTIONS_MAXIMUM ? datasets : EXECUTIONS_MAXIMUM;
     planning->executions = arena_zero(&planning->arena, (datasets + 1) * sizeof(struct execution));
     for (size_t i = 0; planning->executions != NULL && i < claims->count; i++) {
         if (i < planning->own || is_own(planning, claims->descriptions[i])) {
             plan_description(planning, claims->descriptions[i]);
         }
     }
-    for (size_t i = 0; task->fetch->execute && i < planning->count; i++) {
-        if (planning->executions[i].space_count > 0) {
-            put_execution(planning, &planning->executions[i]);
-        }
+    if (planning->count > 0) {
+        remember(planning);
+    } else {
+        remembered(planning, STATUS_OK, NULL, 0, NULL);
     }
-    add_authorities(planning);
-    store_plan(planning);
-    task_done(task, "planned", "");
-    planning_free(planning);
 }
 
 /* ---- reading ---- */
@@ -473,8 +542,8 @@ fetch_joined(struct planning *planning, size_t from)
                         SLICE_PRIORITY - 4, JOB_RESOURCE, (struct slice){0});
         }
     }
-    task_output(task, arena_printf(&planning->arena, "%.*s" JOINED_PLAN, SLICE_PRINT(task->origin)),
-                PLAN_PRIORITY, JOB_RESOURCE | JOB_RECRAWL, (struct slice){0});
+    task_put(task, arena_printf(&planning->arena, "%.*s" JOINED_PLAN, SLICE_PRINT(task->origin)),
+             PLAN_PRIORITY, plan_type(planning), (struct slice){0});
     task_done(task, "planned", "sitemaps that join are fetched first");
     planning_free(planning);
 }
@@ -582,6 +651,7 @@ task_plan(struct task *task)
     planning->task = task;
     planning->joined =
         slice_find_slice(task->job->job.uri, SLICE(JOINED_PLAN)) < task->job->job.uri.length;
+    planning->again = slice_is(task->job->document.type, PLAN_AGAIN);
     arena_init(&planning->arena, PLAN_MEMORY);
     planning->claims.arena = &planning->arena;
     planning->claims.descriptions =

@@ -318,6 +318,19 @@ take_conditions(struct task *task, struct slice record)
     }
 }
 
+static bool
+is_description(const struct task *task, struct slice host)
+{
+    struct slice lines = {0}, line;
+    (void)meta_record_text(host, META_DESCRIPTIONS, &lines);
+    while (execution_line(&lines, &line)) {
+        if (slice_equal(line, task->url)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 records_read(void *context, enum status status, const struct slice *records, size_t n,
              const struct reason *why)
@@ -338,6 +351,8 @@ records_read(void *context, enum status status, const struct slice *records, siz
     task_take_visit(task, records[0], n > 1 ? records[1] : (struct slice){0});
     /* A sitemap that is asked for again for its entries is needed whole. */
     if (n > 1 && (!task_is_sitemap(task) || task->job->job.due_ms > 0)) {
+        task->again = true;
+        task->describes = is_description(task, records[0]);
         take_conditions(task, records[1]);
     }
     if (!fetch->robots) {

@@ -2,7 +2,11 @@
  * program of its own (`quadrille datasets`) prove, slice and put the documents. Its exit decides:
  * done; withdrawn, when the dumps are not what they are said to be; anything else is tried again.
  * The lane of the describing host stands still meanwhile. The program dies with this process, and
- * repeats itself harmlessly. */
+ * repeats itself harmlessly.
+ *
+ * When a dump has changed since (DATASET_CHANGED), those that have not, whose files are removed,
+ * are fetched again, too, each of which puts this job; when all files are there, the samples are
+ * fetched again (DATASET_SAMPLES); then all goes on as the first time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -195,13 +199,27 @@ run(struct slicing_job *job)
 
 static void ask(struct slicing_job *job);
 
-/* A sample is on its way to the index until it has another state, or a reason for this one. */
 static bool
-is_final(const struct sought *sought, struct slice state, struct slice record)
+is_told(const struct slicing_job *job, const char *what)
+{
+    return slice_is(job->task->job->document.type, what);
+}
+
+/* A sample is on its way to the index until it has another state, or a reason for this one, since
+ * it was last asked for. */
+static bool
+is_final(const struct slicing_job *job, const struct sought *sought, struct slice state,
+         struct slice record)
 {
     static const char *const passing[] = {"fetched", "detected", "transformed"};
     struct slice reason = {0};
+    uint64_t fetched_ms = 0;
     meta_record_text(record, META_REASON, &reason);
+    meta_record_number(record, META_FETCHED, &fetched_ms);
+    if (!sought->dump && is_told(job, DATASET_SAMPLES) &&
+        fetched_ms < job->task->job->job.queued_ms) {
+        return false;
+    }
     for (size_t i = 0; !sought->dump && reason.length == 0 && i < sizeof passing / sizeof *passing;
          i++) {
         if (slice_is(state, passing[i])) {
@@ -215,7 +233,7 @@ static void
 take_record(struct slicing_job *job, struct sought *sought, struct slice record)
 {
     struct slice state, target, reason = {0};
-    if (!meta_record_text(record, META_STATE, &state) || !is_final(sought, state, record)) {
+    if (!meta_record_text(record, META_STATE, &state) || !is_final(job, sought, state, record)) {
         return;
     }
     if (slice_is(state, "redirected") && sought->hops++ < REDIRECTS &&
@@ -231,6 +249,54 @@ take_record(struct slicing_job *job, struct sought *sought, struct slice record)
                  sought->key.at + 1, SLICE_PRINT(state), reason.length > 0 ? ": " : "",
                  SLICE_PRINT(reason));
     }
+}
+
+/* ---- again ---- */
+
+static bool
+has_file(const struct slicing_job *job, const struct sought *dump)
+{
+    struct buf path;
+    const struct slice uri =
+        slice_of(dump->key.at + 1, dump->key.length - 1 - (sizeof DUMP_FRAGMENT - 1));
+    buf_init(&path, PATH_BYTES);
+    buf_printf(&path, "%s/dumps/", stage_directory(job->task->job->run));
+    execution_file_name(uri, &path);
+    const bool has = access(path.data, F_OK) == 0;
+    buf_release(&path);
+    return has;
+}
+
+/* The end of this job: others put the next one. */
+static void
+begin_again(struct slicing_job *job)
+{
+    struct task *task = job->task;
+    const struct execution *execution = &job->execution;
+    size_t missing = 0;
+    for (size_t i = 0; i < execution->dumps.count; i++) {
+        if (!has_file(job, &job->sought[i])) {
+            const struct slice dump = arena_printf(&job->arena, "%.*s" DUMP_FRAGMENT,
+                                                   SLICE_PRINT(execution->dumps.items[i]));
+            task_put(task, dump, DUMP_PRIORITY, SLICE(DUMP_WHOLE), task->job->job.uri);
+            missing++;
+        }
+    }
+    for (size_t i = execution->dumps.count; missing == 0 && i < job->count; i++) {
+        const struct slice named = execution->samples.items[i - execution->dumps.count];
+        const struct slice last =
+            slice_of(job->sought[i].key.at + 1, job->sought[i].key.length - 1);
+        task_put_sample(task, named, JOB_RECRAWL);
+        if (!slice_equal(named, last)) { /* it redirects */
+            task_put_sample(task, last, JOB_RECRAWL);
+        }
+    }
+    if (missing == 0) {
+        task_put(task, task->job->job.uri, SLICE_PRIORITY, SLICE(DATASET_SAMPLES),
+                 (struct slice){0});
+    }
+    task_done(task, NULL, NULL);
+    job_free(job);
 }
 
 static void
@@ -260,6 +326,8 @@ answered(void *context, enum status status, const struct slice *records, size_t 
     }
     if (moved > 0) {
         ask(job);
+    } else if (job->failure[0] == '\0' && is_told(job, DATASET_CHANGED)) {
+        begin_again(job);
     } else if (waits > 0 && job->failure[0] == '\0') {
         wait_longer(job, "dumps or samples have not come yet");
     } else {

@@ -84,6 +84,8 @@ struct task {
     double host_period;
     struct slice digest, redirect; /* of the earlier answer */
     struct slice authority;        /* dc:publisher; in the job's arena */
+    bool again;                    /* it was had before: what is known of it was read */
+    bool describes;                /* and it describes datasets of the host */
     struct download *download;
 };
 
@@ -136,6 +138,10 @@ bool task_keep_response(struct task *task, const struct fetch_result *result,
 /* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
 void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
                  struct slice data);
+/* The same for a job that does again what was done before, and is told why. type, about: the type
+ * and content type of its document record. */
+void task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+              struct slice about);
 void task_free(struct task *task);
 
 /* fetch_pacing.c */
@@ -156,10 +162,19 @@ void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 
 /* fetch_plan.c, fetch_dump.c, fetch_slice.c */
 enum { PLAN_PRIORITY = 97, SAMPLE_PRIORITY = 98, DUMP_PRIORITY = 99, SLICE_PRIORITY = 100 };
+/* What jobs are told, docs/DATASETS.md, "Again". */
+#define PLAN_AGAIN "again"        /* ask for the dumps of known datasets with conditions */
+#define DUMP_AGAIN "again"        /* with conditions; about: the dataset's job */
+#define DUMP_WHOLE "whole"        /* without; the same */
+#define DATASET_CHANGED "changed" /* one of its dumps has */
+#define DATASET_SAMPLES "samples" /* and the samples are being fetched again */
 /* Notes that the sitemap speaks of datasets, if it does, and has the host's plan made. */
 void task_describe(struct task *task, struct slice sitemap);
+/* Has the host's plan made. */
+void task_put_plan(struct task *task);
 void task_plan(struct task *task);
 bool task_is_sample(const struct task *task);
+void task_put_sample(struct task *task, struct slice uri, uint8_t flags);
 void task_download(struct task *task);
 void task_slice(struct task *task);
 void task_free_download(struct task *task);
