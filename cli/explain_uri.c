@@ -16,7 +16,7 @@ struct explained {
     struct cli cli;
     struct metastore_client *metastore;
     struct queue_client *queue;
-    struct buf key, document, host; /* the URI; records of it and its origin */
+    struct buf key, document, host, sighting; /* the URI; records of it and its origin */
     struct buf out;
     const char *section; /* the one being written; NULL: none */
     enum stage stage;    /* whose queue is looked through */
@@ -136,6 +136,23 @@ tell_seen(struct explained *explained)
         fact(explained, "known", SLICE("as a seed"));
     }
     FACTS_OF(explained, record, fields);
+    end(explained);
+}
+
+/* What sitemaps say of it. */
+static void
+tell_sitemap(struct explained *explained)
+{
+    static const struct named_field fields[] = {
+        {META_SITEMAP, "listed in"},       {META_SITEMAP_SEEN, "first listed"},
+        {META_LINK_SEEN, "first linked"},  {META_SITEMAP_PRIORITY, "priority, percent"},
+        {META_SITEMAP_LASTMOD, "lastmod"}, {META_SITEMAP_CHANGEFREQ, "changefreq"},
+        {META_SITEMAP_FACTS, "says"},      {META_SITEMAP_HELD, "waits because"}};
+    static const struct named_field of_host[] = {{META_SITEMAP_SHARE, "share of 256"},
+                                                 {META_SITEMAP_EXCESS, "host's excess"}};
+    begin(explained, "sitemap");
+    FACTS_OF(explained, buf_slice(&explained->sighting), fields);
+    FACTS_OF(explained, buf_slice(&explained->host), of_host);
     end(explained);
 }
 
@@ -325,6 +342,7 @@ tell_all(struct explained *explained, struct reason *why)
     TRY(cli_queue(&explained->cli, &explained->queue, why));
     TRY(read_record(explained, 'u', key, &explained->document, why));
     TRY(read_record(explained, 'h', url_origin(key), &explained->host, why));
+    TRY(read_record(explained, 's', key, &explained->sighting, why));
     if (explained->json) {
         buf_append_string(&explained->out, "{\"uri\": \"");
         buf_append_json(&explained->out, key);
@@ -333,6 +351,9 @@ tell_all(struct explained *explained, struct reason *why)
         buf_printf(&explained->out, "%.*s\n", SLICE_PRINT(key));
     }
     tell_seen(explained);
+    if (explained->sighting.length > 0) {
+        tell_sitemap(explained);
+    }
     TRY(tell_scope(explained, why));
     tell_robots(explained);
     tell_host(explained);
@@ -350,6 +371,7 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
     buf_init(&explained.key, 2 * URL_MAXIMUM);
     buf_init(&explained.document, RECORD_MAXIMUM);
     buf_init(&explained.host, RECORD_MAXIMUM);
+    buf_init(&explained.sighting, RECORD_MAXIMUM);
     buf_init(&explained.out, TEXT_MAXIMUM);
     enum status status = cli_document_key(uri, &explained.key, why);
     if (status == STATUS_OK) {
@@ -366,6 +388,7 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
     buf_release(&explained.key);
     buf_release(&explained.document);
     buf_release(&explained.host);
+    buf_release(&explained.sighting);
     buf_release(&explained.out);
     return status;
 }

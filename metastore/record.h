@@ -127,6 +127,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(146, SITEMAP_FACTS, TEXT)  /* images, videos, news: lines */                                 \
     X(147, SITEMAP_HELD, TEXT)   /* why it waits in the slow class */                              \
     X(148, SITEMAP_LISTED, TIME) /* when its entry last said something new */                      \
+    X(149, LINK_RANK, NUMBER)    /* per mille of the host's URLs that rank no higher: PageRank */  \
     X(150, SKETCH, TEXT)         /* of a document: by which near duplicates are known, hex */      \
     X(151, SITEMAP_KIND, TEXT)   /* of a sitemap: urlset, index, text, rss, atom */                \
     X(152, SITEMAP_ENTRIES, NUMBER)                                                                \
@@ -135,7 +136,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(155, SITEMAP_NEW, NUMBER)     /* entries that no sitemap listed before, last time */         \
     X(156, SITEMAP_TRUNCATED, TEXT) /* which limit cut it */                                       \
     X(157, SITEMAP_FOR, TEXT) /* of a sitemap: origins whose robots.txt names it, lines; a set */  \
-    X(160, SITEMAP_PERIOD, TIME) /* of a host: since when SITEMAP_SUBMITTED is counted */          \
+    X(158, PRIORITY_RANK, NUMBER) /* the same of PriorityRank */                                   \
+    X(160, SITEMAP_PERIOD, TIME)  /* of a host: since when SITEMAP_SUBMITTED is counted */         \
     X(161, SITEMAP_SUBMITTED, NUMBER)                                                              \
     X(162, SITEMAP_EXCESS, NUMBER)  /* entries over the budget, ever */                            \
     X(163, SITEMAP_SAMPLED, NUMBER) /* of a host: documents that sitemaps list, looked at */       \

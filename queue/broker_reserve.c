@@ -60,6 +60,9 @@ appeared(struct broker *broker, const struct job_key *key)
 {
     if (key->stage == STAGE_FETCH) {
         lanes_wake(broker->lanes, key->lane);
+        if (key->rank >= RANK_SITEMAP) {
+            lanes_set_listed(broker->lanes, key->lane, true);
+        }
         return;
     }
     struct sequence *sequence = broker_sequence(broker, key->stage, key->lane);
@@ -335,6 +338,7 @@ serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
         TRY(scan_lane(handout, lane, RANK_SITEMAP, why));
         if (handout->pass_usual) { /* and none is there of this */
             handout->pass_usual = false;
+            lanes_set_listed(broker->lanes, lane, false);
             TRY(scan_lane(handout, lane, 0, why));
         }
     }

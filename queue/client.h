@@ -45,7 +45,7 @@ struct completion {
     uint64_t delay_ms;       /* RELEASE: not before; does not count as an attempt if no_attempt */
     bool no_attempt;
     uint64_t lane_delay_ms; /* fetch: the lane's (host's) rest from now */
-    uint8_t share;          /* fetch: of 256 jobs of the lane so many are sitemaps'; 0: as before */
+    uint8_t share;          /* fetch: of 256 jobs of the lane so many are sitemaps'; 0: as it was */
     uint64_t group;         /* fetch: group of the lane (address); 0 none */
     const struct job
         *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */

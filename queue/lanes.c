@@ -15,6 +15,7 @@ struct lane {
     uint32_t group; /* index, NONE */
     uint8_t state;
     uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
+    bool listed;           /* jobs of sitemaps may wait in it */
     bool known;            /* what is stored of it was read */
     bool counted;          /* BUSY and counted in its group */
 };
@@ -302,7 +303,7 @@ lanes_restore(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
         at = add_lane(lanes, id);
     }
     struct lane *lane = &lanes->lanes[at];
-    lane->known = true;
+    lane->known = lane->listed = true;
     if (lane->due_ms < due_ms) {
         lane->due_ms = due_ms;
     }
@@ -460,15 +461,24 @@ lanes_share(const struct lanes *lanes, uint64_t id)
     return at == (uint32_t)MAP_NONE ? 0 : lanes->lanes[at].share;
 }
 
+void
+lanes_set_listed(struct lanes *lanes, uint64_t id, bool listed)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at != (uint32_t)MAP_NONE) {
+        lanes->lanes[at].listed = listed;
+    }
+}
+
 bool
 lanes_turn(struct lanes *lanes, uint64_t id)
 {
     const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].share == 0) {
+    if (at == (uint32_t)MAP_NONE || !lanes->lanes[at].listed) {
         return false;
     }
     struct lane *lane = &lanes->lanes[at];
-    const unsigned credit = lane->credit + lane->share;
+    const unsigned credit = lane->credit + (lane->share != 0 ? lane->share : 128u);
     lane->credit = (uint8_t)credit;
     return credit > UINT8_MAX;
 }

@@ -45,10 +45,12 @@ void lanes_return(struct lanes *lanes, uint64_t lane);
 /* It had no job. */
 void lanes_forget(struct lanes *lanes, uint64_t lane);
 
-/* Of 256 jobs so many are those of sitemaps while both kinds wait; 0: not divided. Nothing when the
- * lane is not in memory. */
+/* Of 256 jobs so many are those of sitemaps while both kinds wait; 0: half of them. Nothing when
+ * the lane is not in memory. */
 void lanes_set_share(struct lanes *lanes, uint64_t lane, uint8_t share);
 uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
+/* Whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
+void lanes_set_listed(struct lanes *lanes, uint64_t lane, bool listed);
 /* Whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 

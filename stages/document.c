@@ -24,6 +24,7 @@ enum tag {
     TAG_VISIT = 40,      /* varints, in the order of the struct */
     TAG_CLAIMED = 41,
     TAG_CHANGE_FREQUENCY = 42,
+    TAG_MAPPED = 43,
 };
 
 static void
@@ -103,6 +104,7 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_BROKEN, document->broken);
     put_number(out, TAG_WAITING, document->waiting_ms);
     put_number(out, TAG_NOFOLLOW, document->nofollow);
+    put_number(out, TAG_MAPPED, document->mapped);
     put_visit(out, &document->visit);
     put_number(out, TAG_CLAIMED, document->claimed_ms);
     put_text(out, TAG_CHANGE_FREQUENCY, document->change_frequency);
@@ -176,6 +178,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_NOFOLLOW:
         document->nofollow = number_of(bytes) != 0;
+        break;
+    case TAG_MAPPED:
+        document->mapped = number_of(bytes) != 0;
         break;
     case TAG_VISIT:
         take_visit(&document->visit, bytes);

@@ -52,6 +52,7 @@ struct document {
     bool removed;                      /* the document is gone: its graph is to be emptied */
     bool broken;                       /* too malformed to say anything: its graph is empty */
     bool nofollow;                     /* its links are not to be followed */
+    bool mapped; /* its host has sitemaps: first links inside the host are noted */
     struct document_visit visit;
     uint64_t claimed_ms; /* of a sitemap's entry: when it was changed, it says; 0: nothing */
     struct slice change_frequency; /* the same: "daily" */

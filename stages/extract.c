@@ -18,6 +18,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/print_set.h"
 #include "base/url.h"
 #include "index/client.h"
 #include "stages/extract.h"
@@ -26,7 +27,7 @@
 #include "stages/stage.h"
 #include "stages/url_rules.h"
 
-enum { SCOPE_CHECK_MS = 1000, RETRY_MS = 1000 };
+enum { SCOPE_CHECK_MS = 1000, RETRY_MS = 1000, NOTED_PLACES = 1 << 16 };
 
 struct extract {
     struct stage_run *run;
@@ -34,40 +35,9 @@ struct extract {
     struct scope *scope;
     struct url_rules url_rules;
     size_t links_most;
+    bool study;      /* sitemaps.study */
+    uint64_t *noted; /* fingerprints of links noted of late: NOTED_PLACES, by their low bits */
 };
-
-/* Keys already taken from this document: open addressing over fingerprints. */
-struct key_set {
-    uint64_t *slots;
-    size_t mask, used;
-};
-
-static bool
-key_set_add(struct key_set *set, uint64_t print)
-{
-    print |= print == 0; /* 0 marks an empty slot */
-    if (set->slots == NULL || set->used * 2 > set->mask) {
-        struct key_set larger = {.mask = set->slots == NULL ? 63 : set->mask * 2 + 1};
-        larger.slots = memory_zero(larger.mask + 1, sizeof *larger.slots);
-        for (size_t i = 0; set->slots != NULL && i <= set->mask; i++) {
-            if (set->slots[i] != 0) {
-                key_set_add(&larger, set->slots[i]);
-            }
-        }
-        free(set->slots);
-        *set = larger;
-    }
-    size_t at = print & set->mask;
-    while (set->slots[at] != 0) {
-        if (set->slots[at] == print) {
-            return false;
-        }
-        at = (at + 1) & set->mask;
-    }
-    set->slots[at] = print;
-    set->used++;
-    return true;
-}
 
 static void
 put_fetch_job(struct stage_job *job, struct slice key, unsigned depth, uint8_t hops)
@@ -84,33 +54,59 @@ put_fetch_job(struct stage_job *job, struct slice key, unsigned depth, uint8_t h
     stage_output(job, &output);
 }
 
+/* When a link first led to it; beside what sitemaps say of the same (docs/SITEMAPS.md). */
+static void
+note_link(struct extract *extract, struct stage_job *job, struct slice key)
+{
+    const uint64_t print = fingerprint64(key);
+    uint64_t *place = &extract->noted[print % NOTED_PLACES];
+    struct meta_update update;
+    struct buf record;
+    if (*place == print) {
+        return;
+    }
+    *place = print;
+    meta_update_init(&update);
+    buf_init(&record, 2 * URL_MAXIMUM);
+    meta_set_number(&update, META_LINK_SEEN, clock_wall_ms());
+    buf_append_char(&record, 's');
+    buf_append_slice(&record, key);
+    stage_put_meta(job, buf_slice(&record), meta_update_fields(&update));
+    buf_release(&record);
+    meta_update_release(&update);
+}
+
 static void
 take_links(struct extract *extract, struct stage_job *job, const struct index_link *links, size_t n)
 {
     const unsigned depth = job->job.depth + 1u;
-    struct key_set keys = {NULL, 0, 0};
+    struct print_set keys = {0}; /* already taken from this document */
     struct buf key;
     size_t accepted = 0;
     size_t trapped = 0;
     buf_init(&key, 2 * URL_MAXIMUM);
-    key_set_add(&keys, fingerprint64(job->job.uri));
+    print_set_add(&keys, fingerprint64(job->job.uri));
     for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
         buf_reset(&key);
         const char *because = NULL;
         if (url_rules_key(&extract->url_rules, links[i].target, job->job.uri, &key, NULL) !=
                 STATUS_OK ||
-            !key_set_add(&keys, fingerprint64(buf_slice(&key)))) {
+            !print_set_add(&keys, fingerprint64(buf_slice(&key)))) {
             continue;
         }
         if (scope_allows(extract->scope, buf_slice(&key), depth, &because)) {
             put_fetch_job(job, buf_slice(&key), depth, 0);
             accepted++;
+            if (extract->study && job->document.mapped &&
+                slice_equal(url_origin(buf_slice(&key)), url_origin(job->job.uri))) {
+                note_link(extract, job, buf_slice(&key));
+            }
         } else if (slice_starts(slice_string(because), SLICE("traps."))) {
             trapped++;
         }
     }
     buf_release(&key);
-    free(keys.slots);
+    print_set_release(&keys);
     meta_set_number(&job->meta, META_EXTRACTED, clock_wall_ms());
     meta_set_number(&job->meta, META_LINKS_FOUND, n);
     meta_set_number(&job->meta, META_LINKS_ACCEPTED, accepted);
@@ -242,6 +238,8 @@ extract_open(struct stage_run *run, void **context, struct reason *why)
     int descriptors[256];
     *context = extract;
     extract->run = run;
+    extract->study = opt_bool(stage_options(run), "sitemaps.study");
+    extract->noted = memory_zero(NOTED_PLACES, sizeof *extract->noted);
     extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
     url_rules_from(&extract->url_rules, stage_options(run));
     TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
@@ -263,6 +261,7 @@ extract_close(void *context)
         index_client_close(extract->index);
     }
     scope_close(extract->scope);
+    free(extract->noted);
     free(extract);
 }
 

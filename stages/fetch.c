@@ -118,6 +118,20 @@ refresh_scope(void *context)
 }
 
 static void
+read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
+{
+    const char *score = opt_string(options, "sitemaps.score");
+    fetch->score = strcmp(score, "priority") == 0 ? SCORE_PRIORITY
+                   : strcmp(score, "link") == 0   ? SCORE_LINK
+                                                  : SCORE_BOTH;
+    fetch->study = opt_bool(options, "sitemaps.study");
+    fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
+    fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
+    fetch->submission_period_ms = opt_duration_ms(options, "sitemaps.period");
+    fetch->epoch = (unsigned)opt_integer(options, "sitemaps.epoch");
+}
+
+static void
 read_options(struct fetch *fetch, const struct opt_set *options)
 {
     const struct cluster *cluster = stage_cluster(fetch->run);
@@ -133,6 +147,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->robots = opt_bool(options, "fetch.robots");
     fetch->signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     fetch->sitemaps = opt_bool(options, "fetch.sitemaps");
+    read_sitemap_options(fetch, options);
     fetch->paces = paces_new(2 * (size_t)opt_integer(options, "fetch.hosts"));
     fetch->pace_rules = (struct pace_rules){
         .least_ms = fetch->delay_ms,

@@ -71,6 +71,21 @@ const struct opt fetch_options[] = {
      "documents out of the index, or are only noted in the metadata."},
     {"fetch.sitemaps", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether sitemaps that robots.txt names, and those met on the way, are followed."},
+    {"sitemaps.location", OPT_CHOICE, "note", 0, 0, "note|obey",
+     "Entries outside of a sitemap's folder, when no robots.txt names it: taken and counted, or "
+     "refused."},
+    {"sitemaps.budget", OPT_INTEGER, "100000", 0, 0, NULL,
+     "New URLs that the sitemaps of a host may submit in sitemaps.period, times the share of its "
+     "earlier ones that were useful (half at first); 0 for no limit. More wait behind all others "
+     "of the host."},
+    {"sitemaps.period", OPT_DURATION, "24h", 1, 0, NULL, "The period of sitemaps.budget."},
+    {"sitemaps.score", OPT_CHOICE, "both", 0, 0, "priority|link|both",
+     "Which of a sitemap's URLs go first: by the priority that it gives, by link rank, or by "
+     "PriorityRank, which is of both. Ranks are those that `quadrille report sitemaps --keep` has "
+     "found; until then PriorityRank is the priority."},
+    {"sitemaps.epoch", OPT_INTEGER, "40", 4, 10000, NULL,
+     "After so many fetches of a host they are divided anew between what sitemaps list and what "
+     "links lead to, by what was useful."},
     {"datasets.plan", OPT_CHOICE, "yes", 0, 0, "yes|print|no",
      "Whether dumps that Semantic Sitemaps offer are taken instead of the documents that they "
      "hold. print: plans are made and can be printed, and pages are fetched all the same."},

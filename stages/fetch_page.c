@@ -96,6 +96,7 @@ task_done(struct task *task, const char *state, const char *reason)
         meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
     }
     task_queue_sitemaps(task);
+    task_note_first_link(task);
     task_schedule(task);
     set_rest(task);
     stage_done(task->job);
@@ -351,6 +352,7 @@ answered_document(struct task *task, const struct fetch_result *result)
         .content_type = content_type,
         .link_header = buf_slice(&links),
         .charset = document_charset(content_type),
+        .mapped = task->mapped,
         .fetched_ms = result->started_ms,
         .visit = task_is_sitemap(task) ? (struct document_visit){0} : task->visit,
         .response = {.node = slice_string(task->fetch->node),
@@ -363,7 +365,6 @@ answered_document(struct task *task, const struct fetch_result *result)
     task->handed_on = !task_is_sitemap(task);
     buf_release(&links);
     task_follow_sitemap(task, result);
-    task_done(task, "fetched", "");
 }
 
 void
@@ -404,7 +405,7 @@ queue_target(struct task *task, struct slice target)
         .lane_name = url_origin(target),
         .via = from->uri,
         .priority = from->priority,
-        .flags = from->flags & (JOB_SEED | JOB_RESOURCE),
+        .flags = from->flags & (JOB_SEED | JOB_RESOURCE | JOB_SITEMAP),
         .hops = (uint8_t)(from->hops + 1),
         .depth = from->depth,
         .data = from->data, /* a sitemap that moved is one at its new place */

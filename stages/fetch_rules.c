@@ -58,6 +58,7 @@ take_from_host(struct task *task, const struct host *host)
     if (host->robots != NULL) {
         task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
     }
+    task->mapped = task->fetch->sitemaps && count_maps(host) > 0;
     if (!may_queue_sitemaps(task, host)) {
         return;
     }

@@ -1,4 +1,4 @@
-/* Sitemaps as a source of jobs.
+/* Sitemaps as a source of jobs: docs/SITEMAPS.md.
  *
  * Those named in robots.txt are queued with the first job of the host that ends well. Their jobs
  * carry a document record whose type is SITEMAP_TYPE and whose content_type is the origin that
@@ -9,30 +9,22 @@
  *
  * When a host is met again at a smaller depth, its sitemaps are fetched anew (JOB_RECRAWL, without
  * conditions), so that all their entries are put with the smaller depth: what a depth limit lets
- * in must not depend on who found the host first. */
-#include "datasets/sitemap.h"
+ * in must not depend on who found the host first.
+ *
+ * A response is followed in steps, each an answer of the metadata store: the records of the
+ * sitemap and of the host that submits it; then, a thousand at a time, what was known of the
+ * entries; then, for claims of change, when those documents were visited. */
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/url.h"
-#include "stages/fetch_task.h"
+#include "stages/fetch_listing.h"
 
 #define SITEMAP_TYPE "sitemap"
 
 enum {
     SITEMAP_PRIORITY = 96, /* before pages: they tell of many */
-    SNIFF_BYTES = 4096,
-    OUTPUT_BYTES_MAXIMUM = 12 << 20
-};
-
-/* A sitemap being followed. */
-struct walk {
-    struct task *task;
-    struct slice host, named_by; /* hosts whose URIs may be listed */
-    struct slice data;           /* of the jobs of an index's entries */
-    struct sitemap_result result;
-    struct buf key, claim;
-    size_t output_bytes;
-    unsigned queued, foreign;
+    SNIFF_BYTES = 4096
 };
 
 static void
@@ -81,6 +73,18 @@ note_depth(struct task *task)
     meta_update_release(&update);
 }
 
+/* A sitemap on another host: whoever follows it may take entries of the host that names it. */
+static void
+note_naming(struct task *task, struct slice sitemap, struct slice origins)
+{
+    struct meta_update update;
+    meta_update_init(&update);
+    meta_set_text(&update, META_SITEMAP_FOR, origins);
+    stage_put_meta(task->job, arena_printf(&task->job->arena, "u%.*s", SLICE_PRINT(sitemap)),
+                   meta_update_fields(&update));
+    meta_update_release(&update);
+}
+
 void
 task_queue_sitemaps(struct task *task)
 {
@@ -107,68 +111,18 @@ task_queue_sitemaps(struct task *task)
         if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
                 STATUS_OK &&
             scope_allows(fetch->scope, buf_slice(&key), depth, NULL)) {
+            const bool foreign = !slice_equal(url_origin(buf_slice(&key)), task->origin);
+            if (foreign) {
+                note_naming(task, buf_slice(&key), task->origin);
+            }
             queue_job(task, buf_slice(&key), depth, SITEMAP_PRIORITY, buf_slice(&robots),
-                      buf_slice(&data), task->sitemaps_again ? JOB_RECRAWL : 0);
+                      buf_slice(&data), task->sitemaps_again || foreign ? JOB_RECRAWL : 0);
         }
     }
     note_depth(task);
     buf_release(&key);
     buf_release(&data);
     buf_release(&robots);
-}
-
-/* What the sitemap says of an entry. */
-static struct slice
-encode_claim(struct walk *walk, const struct sitemap_entry *entry, bool claimed)
-{
-    const struct document document = {.claimed_ms = claimed ? entry->modified_ms : 0,
-                                      .change_frequency = entry->change_frequency};
-    buf_reset(&walk->claim);
-    if (document.claimed_ms == 0 && document.change_frequency.length == 0) {
-        return (struct slice){0};
-    }
-    document_encode(&walk->claim, &document);
-    return buf_slice(&walk->claim);
-}
-
-static bool
-take_entry(void *context, const struct sitemap_entry *entry)
-{
-    struct walk *walk = context;
-    struct task *task = walk->task;
-    const struct job *job = &task->job->job;
-    const bool index = walk->result.kind == SITEMAP_INDEX;
-    const unsigned depth = job->depth + (index ? 0u : 1u);
-    buf_reset(&walk->key);
-    if (url_rules_key(&task->fetch->url_rules, entry->location, job->uri, &walk->key, NULL) !=
-        STATUS_OK) {
-        return true;
-    }
-    const struct slice key = buf_slice(&walk->key);
-    const struct slice host = url_host(key);
-    if (!slice_equal(host, walk->host) && !slice_equal(host, walk->named_by)) {
-        walk->foreign++;
-        return true;
-    }
-    if (!scope_allows(task->fetch->scope, key, depth, NULL)) {
-        return true;
-    }
-    struct slice data = index ? walk->data : (struct slice){0};
-    uint8_t flags = index ? job->flags & JOB_RECRAWL : 0;
-    if (task_believes(task, entry)) {
-        flags |= JOB_RECRAWL;
-    }
-    if (!index && task->fetch->recrawl) {
-        data = encode_claim(walk, entry, flags & JOB_RECRAWL);
-    }
-    walk->output_bytes += key.length * 2 + job->uri.length + data.length + 128;
-    if (walk->output_bytes > OUTPUT_BYTES_MAXIMUM) {
-        walk->result.limited = true;
-        return false;
-    }
-    queue_job(task, key, depth, index ? SITEMAP_PRIORITY : job->priority, job->uri, data, flags);
-    walk->queued++;
-    return true;
 }
 
 /* Whether the beginning of a decoded body has a sitemap's root element, under any prefix. */
@@ -205,40 +159,100 @@ decode_candidate(const struct fetch_result *result, bool named, struct buf *body
 }
 
 void
-task_follow_sitemap(struct task *task, const struct fetch_result *result)
+task_note_first_link(struct task *task)
 {
-    const struct document *document = &task->job->document;
-    const bool named = task_is_sitemap(task);
-    struct walk walk = {.task = task, .host = url_host(task->job->job.uri)};
-    struct buf body;
-    struct buf data;
-    struct reason why;
-    buf_init(&body, SITEMAP_BYTES_MAXIMUM);
-    if (!task->fetch->sitemaps || !decode_candidate(result, named, &body)) {
-        buf_release(&body);
+    const struct job *job = &task->job->job;
+    struct meta_update update;
+    if (!task->fetch->study || !task->mapped || task->resource || job->generation != 1 ||
+        job->via.length == 0 || job->hops > 0 || (job->flags & JOB_SITEMAP) != 0 ||
+        task_is_sitemap(task)) {
         return;
     }
-    buf_init(&walk.key, URL_MAXIMUM);
-    buf_init(&walk.claim, JOB_DATA_MAXIMUM);
+    meta_update_init(&update);
+    meta_set_number(&update, META_LINK_SEEN, job->queued_ms);
+    stage_put_meta(task->job, arena_printf(&task->job->arena, "s%.*s", SLICE_PRINT(job->uri)),
+                   meta_update_fields(&update));
+    meta_update_release(&update);
+}
+
+/* ---- entries into jobs ---- */
+
+/* What the sitemap says of an entry. */
+static struct slice
+encode_claim(const struct listing *listing, const struct listed *listed, struct buf *data)
+{
+    const struct document document = {.claimed_ms = listed->claimed ? listed->modified_ms : 0,
+                                      .change_frequency = listed->frequency};
+    buf_reset(data);
+    if (listing->index) {
+        encode_naming(listing->submitter, data);
+    } else if (listing->task->fetch->recrawl &&
+               (document.claimed_ms > 0 || document.change_frequency.length > 0)) {
+        document_encode(data, &document);
+    }
+    return buf_slice(data);
+}
+
+/* An index that is fetched for its entries has its sitemaps fetched for theirs. */
+static uint8_t
+flags_of(const struct listing *listing, const struct listed *listed)
+{
+    const struct job *job = &listing->task->job->job;
+    if (!listing->index) {
+        return JOB_SITEMAP | (listed->claimed ? JOB_RECRAWL : 0);
+    }
+    const bool again = (job->flags & JOB_RECRAWL) != 0 && job->due_ms == 0;
+    return again || listed->claimed ? JOB_RECRAWL : 0;
+}
+
+static void
+queue_entries(struct listing *listing)
+{
+    struct task *task = listing->task;
+    const struct job *job = &task->job->job;
+    struct buf data;
     buf_init(&data, JOB_DATA_MAXIMUM);
-    walk.named_by = named ? url_host(document->content_type) : walk.host;
-    encode_naming(named ? document->content_type : task->origin, &data);
-    walk.data = buf_slice(&data);
-    const enum status status =
-        sitemap_parse(buf_slice(&body), take_entry, &walk, &walk.result, &why);
-    if (status == STATUS_OK) {
-        log_debug("sitemap", "uri=%.*s kind=%s queued=%u foreign=%u limited=%d incomplete=%d",
-                  SLICE_PRINT(task->job->job.uri), sitemap_kind_name(walk.result.kind), walk.queued,
-                  walk.foreign, (int)walk.result.limited, (int)walk.result.incomplete);
-    } else if (named) {
-        log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(task->job->job.uri),
-                 why.text);
+    for (size_t i = 0; i < listing->count; i++) {
+        const struct listed *listed = &listing->entries[i];
+        const uint8_t priority = listing->index ? SITEMAP_PRIORITY : listed->priority;
+        if (listing->index && listing->origins.length > 0) {
+            note_naming(task, listed->key, listing->origins);
+        }
+        queue_job(task, listed->key, job->depth + (listing->index ? 0u : 1u), priority, job->uri,
+                  encode_claim(listing, listed, &data), flags_of(listing, listed));
     }
-    if (task->fetch->plan) {
-        task_describe(task, buf_slice(&body));
-    }
-    buf_release(&walk.key);
-    buf_release(&walk.claim);
     buf_release(&data);
-    buf_release(&body);
+}
+
+static void
+listed(void *context, struct listing *listing, const char *problem)
+{
+    struct task *task = context;
+    if (listing == NULL) {
+        stage_release(task->job, METADATA_RETRY_MS, false, "metadata could not be read: %s",
+                      problem);
+        task_free(task);
+        return;
+    }
+    queue_entries(listing);
+    if (task->fetch->plan) {
+        task_describe(task, buf_slice(&listing->body));
+    }
+    listing_free(listing);
+    task_done(task, "fetched", "");
+}
+
+void
+task_follow_sitemap(struct task *task, const struct fetch_result *result)
+{
+    const bool named = task_is_sitemap(task);
+    struct buf body;
+    buf_init(&body, SITEMAP_BYTES_MAXIMUM + 1); /* the one too many is noticed */
+    if (!task->fetch->sitemaps || !decode_candidate(result, named, &body)) {
+        buf_release(&body);
+        task_done(task, "fetched", "");
+        return;
+    }
+    listing_read(task, named ? task->job->document.content_type : task->origin, named, &body,
+                 listed);
 }

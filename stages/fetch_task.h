@@ -4,7 +4,8 @@
  *   fetch_rules.c    may this URI be fetched? robots.txt from cache, metadata store or the host
  *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
  *   fetch_pacing.c   how slow the host and its address make us
- *   fetch_sitemap.c  entries of sitemaps as new jobs
+ *   fetch_sitemap.c  sitemaps, and their entries as new jobs
+ *   fetch_listing.c  what is new in a sitemap
  *   fetch_visit.c    recrawling: what is known of its changes, the next visit
  *   fetch_plan.c     which datasets of a host are had by their dumps; no request
  *   fetch_dump.c     the GET of a dump, to a file
@@ -29,6 +30,8 @@
 #include "stages/url_rules.h"
 #include "warc/warc.h"
 
+enum sitemap_score { SCORE_PRIORITY, SCORE_LINK, SCORE_BOTH };
+
 struct fetch {
     struct stage_run *run;
     struct fetch_http *http;
@@ -45,7 +48,12 @@ struct fetch {
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
     unsigned attempts, redirects;
     bool robots, sitemaps;
-    bool signals; /* reservations in robots.txt are honoured */
+    bool study;         /* sitemaps.study */
+    bool obey_location; /* sitemaps speak for their folder only */
+    enum sitemap_score score;
+    unsigned epoch; /* fetches of a host until its two queues are balanced anew */
+    uint64_t submission_budget, submission_period_ms; /* new URLs of sitemaps of a host; 0: all */
+    bool signals;                                     /* reservations in robots.txt are honoured */
     bool recrawl, threshold_known;
     struct recrawl_budget budget;
     double first_seconds;
@@ -74,6 +82,7 @@ struct task {
     int64_t crawl_delay_ms; /* -1: nothing */
     struct slice *sitemaps; /* still to be queued; in the job's arena */
     size_t sitemap_count;
+    bool mapped;         /* the host has sitemaps */
     bool sitemaps_again; /* they were queued before, at a greater depth */
     uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
     /* Recrawling; slices in the job's arena. */
@@ -109,9 +118,6 @@ bool task_is_superseded(const struct task *task, struct slice record);
 void task_learn(struct task *task, const struct fetch_result *result);
 /* The end of every task: the next visit. */
 void task_schedule(struct task *task);
-/* Whether a sitemap's entry is reason enough to visit a document now. */
-struct sitemap_entry;
-bool task_believes(const struct task *task, const struct sitemap_entry *entry);
 
 /* fetch_page.c */
 void task_get(struct task *task);
@@ -157,7 +163,9 @@ uint64_t task_pace_ms(const struct task *task);
 bool task_is_sitemap(const struct task *task);
 /* Queues the sitemaps that the host's robots.txt names, unless that was done. */
 void task_queue_sitemaps(struct task *task);
-/* Queues the entries when the response is a sitemap. */
+/* Notes when a link led to it, of what links found before any sitemap. */
+void task_note_first_link(struct task *task);
+/* The end of a task that was answered: queues the entries when the response is a sitemap. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 
 /* fetch_plan.c, fetch_dump.c, fetch_slice.c */

@@ -11,7 +11,7 @@
 #include "stages/fetch_task.h"
 #include "stages/recrawl.h"
 
-enum { HOST_DOCUMENTS_MOST = 200, MINUTE_MS = 60000 };
+enum { HOST_DOCUMENTS_MOST = 200 };
 static const double PRIOR_WEIGHT = 0.5; /* changes: a visit or two outweigh it */
 
 static double
@@ -208,15 +208,4 @@ task_schedule(struct task *task)
         schedule_visit(task->job, &task->visit, task->outcome,
                        task_is_sitemap(task) ? task->job->job.data : (struct slice){0});
     }
-}
-
-/* ---- what sitemaps say of others ---- */
-
-bool
-task_believes(const struct task *task, const struct sitemap_entry *entry)
-{
-    const double trust = recrawl_trust(task->claims_held, task->claims_broken);
-    return task->fetch->recrawl && task->visited_ms > 0 &&
-           entry->modified_ms + MINUTE_MS > task->visited_ms &&
-           recrawl_believes(trust, fingerprint64(entry->location) + task->job->job.generation);
 }

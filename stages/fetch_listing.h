@@ -1,0 +1,51 @@
+/* A sitemap that was fetched, being compared with what is known: its entries, what of them is new,
+ * claims to have changed, or passes the budget of who submits it. docs/SITEMAPS.md; inside of the
+ * fetch stage. */
+#ifndef STAGES_FETCH_LISTING_H
+#define STAGES_FETCH_LISTING_H
+
+#include "datasets/sitemap.h"
+#include "stages/fetch_task.h"
+
+enum { METADATA_RETRY_MS = 1000 };
+
+/* An entry, or a translation that it names. */
+struct listed {
+    struct slice key;
+    uint64_t modified_ms;
+    struct slice frequency, facts;
+    uint8_t stated;   /* priority as said, 0..100 */
+    uint8_t priority; /* of its job */
+    bool is_new;      /* no sitemap listed it before */
+    bool claimed;     /* it has changed since, it says, and is to be visited now */
+    bool held;        /* over the budget */
+};
+
+struct listing {
+    struct task *task;
+    struct arena arena;
+    struct buf body;
+    struct slice submitter; /* origin whose robots.txt names the sitemap, else its own */
+    struct slice origins;   /* further hosts that name it: lines */
+    bool named, index;
+    struct sitemap_result result;
+    struct listed *entries;
+    size_t count, capacity;
+    size_t bytes; /* that its jobs and records will take, about */
+    unsigned refused, outside, fresh;
+    /* of the submitter */
+    uint64_t period_ms, submitted, excess, allowance;
+    uint64_t claims_held, claims_broken;
+    /* of the reading */
+    size_t at; /* entries before it are decided */
+    size_t *claims, claim_count;
+    void (*done)(void *context, struct listing *listing, const char *problem);
+};
+
+/* Takes body over. done gets the task, and the listing, whose records have been put with the
+ * task's job (to be freed by listing_free), or NULL and why metadata could not be read. */
+void listing_read(struct task *task, struct slice submitter, bool named, struct buf *body,
+                  void (*done)(void *context, struct listing *listing, const char *problem));
+void listing_free(struct listing *listing);
+
+#endif
