@@ -1,4 +1,5 @@
-/* A set of 64-bit fingerprints that grows: open addressing, no removal. {0} is empty. One thread. */
+/* A set of 64-bit fingerprints that grows: open addressing, no removal. {0} is empty. One thread.
+ */
 #ifndef BASE_PRINT_SET_H
 #define BASE_PRINT_SET_H
 
