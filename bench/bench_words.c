@@ -288,14 +288,12 @@ bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint
     struct environment *environment;
     struct literals *literals;
     struct nodes *nodes;
-    struct gate gate;
-    gate_init(&gate);
     const struct environment_options options = {.folder = folder,
                                                 .cache_bytes = UINT64_C(256) << 20,
                                                 .checkpoint_bytes = UINT64_C(256) << 20};
     must(environment_open(&environment, &options, &why), &why);
-    must(nodes_open(&nodes, environment, &gate, 16 << 20, &why), &why);
-    must(literals_open(&literals, environment, &gate, memory << 20, &why), &why);
+    must(nodes_open(&nodes, environment, 16 << 20, &why), &why);
+    must(literals_open(&literals, environment, memory << 20, &why), &why);
     double cpu = cpu_seconds();
     load_ours(literals, c, stems);
     write_words(literals, true);
@@ -308,7 +306,6 @@ bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint
     literals_close(literals);
     nodes_close(nodes);
     environment_close(environment);
-    gate_release(&gate);
 }
 
 static void

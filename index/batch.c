@@ -279,15 +279,16 @@ static enum status
 write_documents(struct commit *commit, struct reason *why)
 {
     struct partition *partition = commit->batch->partition;
+    struct gate *documents = tree_gate(partition->documents);
     const uint64_t now = clock_wall_ms();
     enum status status = STATUS_OK;
     for (size_t i = 0; i < commit->count && status == STATUS_OK;) {
-        gate_enter_writing(&partition->gate);
+        gate_enter_writing(documents);
         const size_t end = i + 8 * GATE_BLOCKS;
         for (; i < commit->count && i < end && status == STATUS_OK; i++) {
             status = write_document(commit, commit->documents[i], now, why);
         }
-        gate_leave(&partition->gate);
+        gate_leave(documents);
     }
     TRY(status);
     const struct term type_term = term_iri(SLICE(RDF_TYPE));
@@ -297,10 +298,10 @@ write_documents(struct commit *commit, struct reason *why)
     census_finish(&commit->census);
     const struct statistics_change change = {
         .set = commit->set, .census = &commit->census, .type = type, .totals = &commit->totals};
-    gate_enter_writing(&partition->gate);
+    gate_enter_writing(tree_gate(partition->statistics));
     status =
         statistics_apply(partition->statistics, partition->sets, commit->transaction, &change, why);
-    gate_leave(&partition->gate);
+    gate_leave(tree_gate(partition->statistics));
     return status;
 }
 
@@ -324,9 +325,7 @@ write_all(struct commit *commit, struct reason *why)
 {
     struct partition *partition = commit->batch->partition;
     TRY(find_differences(commit, why));
-    gate_enter_writing(&partition->gate);
     snapshots_publish(partition->snapshots, commit->set);
-    gate_leave(&partition->gate);
     commit->published = true;
     TRY(quads_apply(partition->quads, commit->transaction, commit->set, why));
     TRY(log_changes(commit, why));
@@ -340,19 +339,17 @@ finish(struct commit *commit, enum status status, struct reason *why)
     if (status == STATUS_OK) {
         status = transaction_commit(commit->transaction, why);
     } else {
-        gate_enter_writing(&partition->gate);
+        environment_close_gates(partition->environment);
         transaction_abort(commit->transaction);
         (void)characteristic_sets_reload(partition->sets, NULL);
-        gate_leave(&partition->gate);
+        environment_open_gates(partition->environment);
         (void)lexicon_forget(partition->lexicon, NULL);
     }
-    gate_enter_writing(&partition->gate);
     if (commit->published) {
         snapshots_end(partition->snapshots, status == STATUS_OK);
     } else {
         change_set_free(commit->set);
     }
-    gate_leave(&partition->gate);
     snapshots_tidy(partition->snapshots);
     if (status == STATUS_OK) {
         change_log_committed(partition->change_log);

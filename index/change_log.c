@@ -28,7 +28,6 @@ struct state {
 
 struct change_log {
     struct tree *tree, *statistics;
-    struct gate *gate;
     uint64_t limit;
     struct state writing;  /* the writer's */
     pthread_mutex_t mutex; /* guards */
@@ -38,14 +37,13 @@ struct change_log {
 /* ---- life ---- */
 
 enum status
-change_log_open(struct change_log **result, struct environment *environment, struct gate *gate,
+change_log_open(struct change_log **result, struct environment *environment,
                 struct tree *statistics, uint64_t limit, uint64_t batches, struct reason *why)
 {
     struct change_log *log = memory_zero(1, sizeof(*log));
     *result = log;
     pthread_mutex_init(&log->mutex, NULL);
     log->statistics = statistics;
-    log->gate = gate;
     log->limit = limit;
     uint64_t numbers[STATE_NUMBERS] = {batches + 1, 0, 0};
     const enum status status = statistics_read(statistics, SLICE("L"), numbers, STATE_NUMBERS, why);
@@ -106,8 +104,8 @@ put_piece(struct appending *appending, const uint8_t *value, size_t length, stru
     struct change_log *log = appending->log;
     uint8_t key[KEY_SIZE];
     if (++appending->puts % GATE_BLOCKS == 0) {
-        gate_leave(log->gate);
-        gate_enter_writing(log->gate);
+        gate_leave(tree_gate(log->tree));
+        gate_enter_writing(tree_gate(log->tree));
     }
     log->writing.bytes += KEY_SIZE + length;
     return tree_put(log->tree, appending->transaction,
@@ -252,8 +250,8 @@ trim(struct change_log *log, struct transaction *transaction, uint64_t bound, st
         uint32_t piece = 1;
         while (log->writing.bytes > bound || piece != 0) {
             TRY(remove_some(log, transaction, bound, &batch, &piece, why));
-            gate_leave(log->gate);
-            gate_enter_writing(log->gate);
+            gate_leave(tree_gate(log->tree));
+            gate_enter_writing(tree_gate(log->tree));
         }
         log->writing.first = batch == UINT64_MAX ? log->writing.last.batch + 1 : batch;
     }
@@ -277,10 +275,20 @@ append(struct appending *appending, const struct change_set *set,
     if (log->limit == 0 && log->writing.bytes == 0) {
         log->writing.first = appending->batch + 1;
     }
-    TRY(trim(log, appending->transaction, log->limit, why));
-    const uint64_t numbers[STATE_NUMBERS] = {log->writing.first, log->writing.bytes, stamp};
-    return statistics_write(log->statistics, appending->transaction, SLICE("L"), numbers,
-                            STATE_NUMBERS, why);
+    return trim(log, appending->transaction, log->limit, why);
+}
+
+static enum status
+write_state(const struct change_log *log, struct transaction *transaction, struct reason *why)
+{
+    const struct state *state = &log->writing;
+    const uint64_t numbers[STATE_NUMBERS] = {state->first, state->bytes, state->last.stamp};
+    struct gate *gate = tree_gate(log->statistics);
+    gate_enter_writing(gate);
+    const enum status status =
+        statistics_write(log->statistics, transaction, SLICE("L"), numbers, STATE_NUMBERS, why);
+    gate_leave(gate);
+    return status;
 }
 
 enum status
@@ -295,10 +303,13 @@ change_log_append(struct change_log *log, struct transaction *transaction,
     appending->batch = log->writing.last.batch + 1;
     appending->piece = 0;
     appending->puts = 0;
-    gate_enter_writing(log->gate);
-    const enum status status = append(appending, set, generations, count, clock_wall_ms(), why);
-    gate_leave(log->gate);
+    gate_enter_writing(tree_gate(log->tree));
+    enum status status = append(appending, set, generations, count, clock_wall_ms(), why);
+    gate_leave(tree_gate(log->tree));
     free(appending);
+    if (status == STATUS_OK) {
+        status = write_state(log, transaction, why);
+    }
     return status;
 }
 
@@ -338,10 +349,10 @@ read_piece(struct change_reader *reader, uint64_t batch, uint8_t *value, size_t 
 {
     uint8_t key[KEY_SIZE];
     *length = VALUE_MOST;
-    gate_enter_reading(reader->log->gate);
+    gate_enter_reading(tree_gate(reader->log->tree));
     const enum status status =
         tree_get(reader->log->tree, NULL, piece_key(batch, reader->piece, key), value, length, why);
-    gate_leave(reader->log->gate);
+    gate_leave(tree_gate(reader->log->tree));
     if (status == STATUS_NOT_FOUND) {
         return fell_behind(reader->log, batch - 1, why);
     }

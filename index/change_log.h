@@ -14,15 +14,14 @@
 #include "index/change_position.h"
 #include "index/changes.h"
 #include "index/environment.h"
-#include "index/gate.h"
 
 struct change_log;
 
 /* limit: bytes kept; 0: none. batches: committed so far. statistics: the tree that holds the log's
  * own numbers. */
 enum status change_log_open(struct change_log **log, struct environment *environment,
-                            struct gate *gate, struct tree *statistics, uint64_t limit,
-                            uint64_t batches, struct reason *why);
+                            struct tree *statistics, uint64_t limit, uint64_t batches,
+                            struct reason *why);
 void change_log_close(struct change_log *log);
 
 /* ---- the writer: enters and leaves the gate itself ---- */

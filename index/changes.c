@@ -82,11 +82,11 @@ change_set_bytes(const struct change_set *set)
            set->document_count * sizeof(*set->documents);
 }
 
-size_t
-change_set_find(const struct change_set *set, enum quad_order order, const struct row *row)
+/* It is at `low` or after, and at `high` or before. */
+static size_t
+find_between(const struct change_set *set, enum quad_order order, const struct row *row, size_t low,
+             size_t high)
 {
-    size_t low = 0;
-    size_t high = set->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const struct row other = change_row(set, order, middle);
@@ -97,4 +97,26 @@ change_set_find(const struct change_set *set, enum quad_order order, const struc
         }
     }
     return low;
+}
+
+size_t
+change_set_find(const struct change_set *set, enum quad_order order, const struct row *row)
+{
+    return find_between(set, order, row, 0, set->count);
+}
+
+size_t
+change_set_find_from(const struct change_set *set, enum quad_order order, const struct row *row,
+                     size_t from)
+{
+    size_t low = from, step = 1;
+    while (low + step <= set->count) {
+        const struct row other = change_row(set, order, low + step - 1);
+        if (row_compare(&other, row) >= 0) {
+            return find_between(set, order, row, low, low + step - 1);
+        }
+        low += step;
+        step *= 2;
+    }
+    return find_between(set, order, row, low, set->count);
 }

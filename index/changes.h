@@ -56,5 +56,8 @@ change_removed(const struct change_set *set, enum quad_order order, size_t i)
 
 /* Index of the first change not before row. */
 size_t change_set_find(const struct change_set *set, enum quad_order order, const struct row *row);
+/* The same where it is known not to be before `from`, and mostly near. */
+size_t change_set_find_from(const struct change_set *set, enum quad_order order,
+                            const struct row *row, size_t from);
 
 #endif

@@ -7,7 +7,7 @@
  * these, no set comes in or goes out, so that each subject leaves where it was counted. A set
  * without subjects stays until room is needed.
  *
- * Threads: the writer changes, inside the gate; any thread estimates. */
+ * Threads: the writer changes, inside the gate of the statistics; any thread estimates. */
 #ifndef INDEX_CHARACTERISTIC_SETS_H
 #define INDEX_CHARACTERISTIC_SETS_H
 

@@ -62,12 +62,12 @@ do_step(struct compaction *c, compact_step *step, int order, struct tree *tree,
         status = transaction_begin(&transaction, partition->environment, 0, why);
     }
     if (status == STATUS_OK) {
-        gate_enter_writing(&partition->gate);
+        environment_close_gates(partition->environment);
         status = step(c, order, tree, transaction, position, why);
         if (status != STATUS_OK) {
             transaction_abort(transaction);
         }
-        gate_leave(&partition->gate);
+        environment_open_gates(partition->environment);
         if (status == STATUS_OK) {
             status = transaction_commit(transaction, why);
         }

@@ -70,7 +70,7 @@ gather_hosts(struct partition *partition, struct gathered *gathered, struct reas
 static enum status
 gather(struct partition *partition, bool with_sets, struct gathered *gathered, struct reason *why)
 {
-    gate_enter_reading(&partition->gate);
+    gate_enter_reading(tree_gate(partition->statistics));
     enum status status = statistics_totals(partition->statistics, &gathered->totals, why);
     if (status == STATUS_OK) {
         status = gather_kind(partition, STATISTIC_PREDICATE, gathered, why);
@@ -85,7 +85,7 @@ gather(struct partition *partition, bool with_sets, struct gathered *gathered, s
     if (with_sets) {
         characteristic_sets_copy(partition->sets, &gathered->sets);
     }
-    gate_leave(&partition->gate);
+    gate_leave(tree_gate(partition->statistics));
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* What the index remembers of each document: the tree "documents". FORMAT.md. Writers call inside a
- * transaction and the gate, readers inside the gate. */
+ * transaction and the tree's gate, readers inside the gate. */
 #ifndef INDEX_DOCUMENTS_H
 #define INDEX_DOCUMENTS_H
 

@@ -223,7 +223,11 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
         return environment_failed(environment, true, code, why, file);
     }
     struct tree *tree = memory_zero(1, sizeof(*tree));
-    *tree = (struct tree){db, environment, memory_string(name), environment->trees};
+    *tree = (struct tree){.db = db,
+                          .environment = environment,
+                          .name = memory_string(name),
+                          .next = environment->trees};
+    gate_init(&tree->gate);
     environment->trees = tree;
     *result = tree;
     return STATUS_OK;
@@ -239,6 +243,7 @@ tree_close(struct tree *tree)
         }
         *link = tree->next;
         tree->db->close(tree->db, 0);
+        gate_release(&tree->gate);
         free(tree->name);
         free(tree);
     }
@@ -248,6 +253,28 @@ const char *
 tree_name(const struct tree *tree)
 {
     return tree->name;
+}
+
+struct gate *
+tree_gate(struct tree *tree)
+{
+    return &tree->gate;
+}
+
+void
+environment_close_gates(struct environment *environment)
+{
+    for (struct tree *tree = environment->trees; tree != NULL; tree = tree->next) {
+        gate_enter_writing(&tree->gate);
+    }
+}
+
+void
+environment_open_gates(struct environment *environment)
+{
+    for (struct tree *tree = environment->trees; tree != NULL; tree = tree->next) {
+        gate_leave(&tree->gate);
+    }
 }
 
 enum status

@@ -3,8 +3,9 @@
  * opaque types, and failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
- * lock subsystem: readers and the writer are kept apart by gate.h. After a failed write the
- * environment is `broken`: nothing more is written until the process starts again.
+ * lock subsystem: readers and the writer are kept apart by a gate for each tree (gate.h), which
+ * whoever calls has entered. After a failed write the environment is `broken`: nothing more is
+ * written until the process starts again.
  */
 #ifndef INDEX_ENVIRONMENT_H
 #define INDEX_ENVIRONMENT_H
@@ -15,6 +16,7 @@
 
 #include "base/slice.h"
 #include "base/status.h"
+#include "index/gate.h"
 
 struct environment;
 struct tree;
@@ -46,6 +48,7 @@ enum status tree_open(struct tree **tree, struct environment *environment, const
                       struct reason *why);
 void tree_close(struct tree *tree);
 const char *tree_name(const struct tree *tree);
+struct gate *tree_gate(struct tree *tree);
 
 /* bytes: how much it may write, about. FULL when disk_reserve is not left besides. */
 enum status transaction_begin(struct transaction **transaction, struct environment *environment,
@@ -92,6 +95,10 @@ enum status environment_hold_log(struct environment *environment, struct reason 
 void environment_release_log(struct environment *environment);
 /* Open trees, one after the other; NULL: the first, or no more. */
 struct tree *environment_tree(const struct environment *environment, const struct tree *after);
+/* Enters the gates of all trees, writing: for what touches more than one at a time. Not inside any.
+ */
+void environment_close_gates(struct environment *environment);
+void environment_open_gates(struct environment *environment);
 
 /* Appends pages of the tree's file from *page on, as they are on the disk, at most `most` bytes to
  * *length; *page = the next one. *end when there are no more. CORRUPT when the checksum of *page is

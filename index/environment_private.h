@@ -25,6 +25,7 @@ struct tree {
     DB *db;
     struct environment *environment;
     char *name;
+    struct gate gate;
     struct tree *next;
 };
 

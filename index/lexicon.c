@@ -11,7 +11,6 @@
 struct lexicon {
     struct tree *terms;
     struct nodes *nodes;
-    struct gate *gate;
     /* Recent terms, two generations: when the young one is half the memory it becomes the old
      * one. Used by the writer only. */
     struct term_set young, old;
@@ -27,17 +26,16 @@ struct wanted {
 /* ---- opening ---- */
 
 enum status
-lexicon_open(struct lexicon **result, struct environment *environment, struct gate *gate,
-             size_t memory, size_t blocks, struct reason *why)
+lexicon_open(struct lexicon **result, struct environment *environment, size_t memory, size_t blocks,
+             struct reason *why)
 {
     struct lexicon *lexicon = memory_zero(1, sizeof(*lexicon));
-    lexicon->gate = gate;
     lexicon->memory = memory;
     term_set_init(&lexicon->young);
     term_set_init(&lexicon->old);
     enum status status = tree_open(&lexicon->terms, environment, "terms", why);
     if (status == STATUS_OK) {
-        status = nodes_open(&lexicon->nodes, environment, gate, blocks, why);
+        status = nodes_open(&lexicon->nodes, environment, blocks, why);
     }
     if (status != STATUS_OK) {
         lexicon_close(lexicon);
@@ -160,7 +158,7 @@ look_up(struct lexicon *lexicon, struct transaction *transaction, struct wanted 
     enum status status = STATUS_OK;
     size_t next = 0;
     while (next < n && status == STATUS_OK) {
-        gate_enter_reading(lexicon->gate);
+        gate_enter_reading(tree_gate(lexicon->terms));
         for (int i = 0; next < n && i < GATE_BLOCKS && status == STATUS_OK; i++) {
             status = fence_seek(cursor, wanted[next]->key, why);
             if (status == STATUS_OK) {
@@ -168,7 +166,7 @@ look_up(struct lexicon *lexicon, struct transaction *transaction, struct wanted 
             }
         }
         fence_close(cursor);
-        gate_leave(lexicon->gate);
+        gate_leave(tree_gate(lexicon->terms));
     }
     free(cursor);
     return status;
@@ -316,12 +314,12 @@ insert(struct lexicon *lexicon, struct transaction *transaction, struct wanted *
     enum status status = STATUS_OK;
     size_t next = 0;
     while (next < count && status == STATUS_OK) {
-        gate_enter_writing(lexicon->gate);
+        gate_enter_writing(tree_gate(lexicon->terms));
         for (int i = 0; next < count && i < GATE_BLOCKS && status == STATUS_OK; i++) {
             status = insert_one_block(n, &next, why);
         }
         fence_close(&n->cursor);
-        gate_leave(lexicon->gate);
+        gate_leave(tree_gate(lexicon->terms));
     }
     free(n->merged);
     free(n);
@@ -543,10 +541,10 @@ lexicon_walk(struct lexicon *lexicon, lexicon_visit *visit, void *context, struc
     enum status status = STATUS_OK;
     fence_open(cursor, lexicon->terms, NULL);
     while (status == STATUS_OK) {
-        gate_enter_reading(lexicon->gate);
+        gate_enter_reading(tree_gate(lexicon->terms));
         status = walk_blocks(lexicon, cursor, slice_of((char *)after, length), visit, context, why);
         fence_close(cursor);
-        gate_leave(lexicon->gate);
+        gate_leave(tree_gate(lexicon->terms));
         memcpy(after, cursor->fence, length = cursor->fence_length);
     }
     free(cursor);

@@ -2,7 +2,7 @@
  * the tree "nodes" (number -> term, nodes.h). A term that was ever stored keeps its identifier.
  *
  * Writing takes all terms of a batch at once, sorted, so that each block is read and written
- * once; recently used terms are answered from memory. Readers enter the gate themselves. */
+ * once; recently used terms are answered from memory. Readers enter the gates themselves. */
 #ifndef INDEX_LEXICON_H
 #define INDEX_LEXICON_H
 
@@ -13,14 +13,14 @@ struct lexicon;
 
 /* memory: bytes for recent terms of the writer; blocks: for blocks of terms that readers unpacked.
  */
-enum status lexicon_open(struct lexicon **lexicon, struct environment *environment,
-                         struct gate *gate, size_t memory, size_t blocks, struct reason *why);
+enum status lexicon_open(struct lexicon **lexicon, struct environment *environment, size_t memory,
+                         size_t blocks, struct reason *why);
 void lexicon_close(struct lexicon *lexicon);
 struct nodes *lexicon_nodes(struct lexicon *lexicon);
 
 /* Both pass over terms marked unwanted and those that have an identifier already.
  * Gives every term of the set its identifier (set->terms[i].id). New terms are numbered in the
- * order of the set and stored. *added: how many. The writer's thread, outside the gate. After a
+ * order of the set and stored. *added: how many. The writer's thread, outside the gates. After a
  * failure the transaction must not be committed and lexicon_forget must be called. */
 enum status lexicon_assign(struct lexicon *lexicon, struct transaction *transaction,
                            struct term_set *set, uint64_t *added, struct reason *why);

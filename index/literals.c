@@ -105,12 +105,11 @@ find_stems(struct literals *literals, struct reason *why)
 }
 
 enum status
-literals_open(struct literals **result, struct environment *environment, struct gate *gate,
-              uint64_t memory, struct reason *why)
+literals_open(struct literals **result, struct environment *environment, uint64_t memory,
+              struct reason *why)
 {
     struct literals *literals = memory_zero(1, sizeof(*literals));
     literals->environment = environment;
-    literals->gate = gate;
     literals->memory = memory;
     literals->tokenizer = tokenizer_new();
     literals->active = word_memory_new();

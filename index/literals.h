@@ -15,14 +15,13 @@
 
 #include <stdatomic.h>
 
-#include "index/gate.h"
 #include "index/nodes.h"
 
 struct literals;
 
 /* memory: bytes of words that wait to be written. */
 enum status literals_open(struct literals **literals, struct environment *environment,
-                          struct gate *gate, uint64_t memory, struct reason *why);
+                          uint64_t memory, struct reason *why);
 void literals_close(struct literals *literals); /* what waits is read again at the next start */
 /* Takes in terms with numbers below `limit` (which are committed), at most a few thousand, and
  * none while the memory is full. */

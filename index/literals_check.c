@@ -206,7 +206,7 @@ static enum status
 walk_some(struct walking *w, struct fence_cursor *cursor, struct reason *why)
 {
     const bool first = w->last_length == 0;
-    gate_enter_reading(w->literals->gate);
+    gate_enter_reading(tree_gate(w->literals->tree));
     enum status status =
         fence_seek(cursor, first ? SLICE("\1") : key_slice(w->last, w->last_length), why);
     if (status == STATUS_OK && !first) {
@@ -219,7 +219,7 @@ walk_some(struct walking *w, struct fence_cursor *cursor, struct reason *why)
                                                                   "as many as their head says");
     }
     fence_close(cursor);
-    gate_leave(w->literals->gate);
+    gate_leave(tree_gate(w->literals->tree));
     return status;
 }
 

@@ -41,13 +41,13 @@ words_view_close(struct words_view *view)
 static enum status
 seek_block(struct words_view *view, struct slice key, bool after, struct reason *why)
 {
-    gate_enter_reading(view->literals->gate);
+    gate_enter_reading(tree_gate(view->literals->tree));
     enum status status = fence_seek(&view->cursor, key, why);
     if (status == STATUS_OK && after) {
         status = fence_next(&view->cursor, why);
     }
     fence_close(&view->cursor);
-    gate_leave(view->literals->gate);
+    gate_leave(tree_gate(view->literals->tree));
     return status == STATUS_OK && !view->cursor.stored ? STATUS_END : status;
 }
 

@@ -22,7 +22,6 @@ struct literals_state {
 struct literals {
     struct environment *environment;
     struct tree *tree;
-    struct gate *gate; /* the partition's */
     uint64_t memory;
 
     struct gate memory_gate; /* for what follows: changed by the follower alone */

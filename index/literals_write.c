@@ -318,12 +318,12 @@ merge_some(struct merging *m, struct reason *why)
     enum status status = STATUS_OK;
     while (at_word(m) != NULL && status == STATUS_OK && (m->pieces < STEP_BLOCKS || m->head_done)) {
         const unsigned most = m->pieces + GATE_BLOCKS;
-        gate_enter_writing(m->literals->gate);
+        gate_enter_writing(tree_gate(m->literals->tree));
         do {
             status = merge_block(m, why);
         } while (status == STATUS_OK && at_word(m) != NULL && m->pieces < most);
         fence_close(&m->cursor);
-        gate_leave(m->literals->gate);
+        gate_leave(tree_gate(m->literals->tree));
     }
     return status;
 }
@@ -363,7 +363,7 @@ literals_write_step(struct literals *literals, struct reason *why)
     atomic_fetch_add(&literals->writes, 1);
     enum status status = merge_some(m, why);
     struct literals_state state;
-    gate_enter_writing(literals->gate);
+    gate_enter_writing(tree_gate(literals->tree));
     if (status == STATUS_OK) {
         state_after(m, &state);
         status = literals_state_put(literals, transaction, &state, why);
@@ -374,7 +374,7 @@ literals_write_step(struct literals *literals, struct reason *why)
         transaction_abort(transaction);
     }
     atomic_fetch_add(&literals->writes, 1);
-    gate_leave(literals->gate);
+    gate_leave(tree_gate(literals->tree));
     if (status == STATUS_OK) {
         end_step(literals, &state, m->word);
     }

@@ -25,7 +25,6 @@ enum {
 
 struct nodes {
     struct tree *tree;
-    struct gate *gate;
     uint64_t next;
     size_t target; /* raw bytes that lately packed into BLOCK_GOAL */
     struct packing *packing;
@@ -66,37 +65,56 @@ unpack(const struct nodes *nodes, ZSTD_DCtx *unpacker, struct node_block *block,
     return node_block_index(block, why);
 }
 
-/* Reads the block that holds `number` (or the first after it; the last of all for 0). END when
- * there is none. */
+/* A block as it is stored. */
+struct packed {
+    uint8_t usual[4096];
+    uint8_t *bytes; /* usual, or malloc'd */
+    size_t length;
+};
+
+/* Inside the gate. */
 static enum status
-fetch(struct nodes *nodes, ZSTD_DCtx *unpacker, uint64_t number, struct node_block *block,
-      struct reason *why)
+copy_block(struct nodes *nodes, uint64_t number, struct packed *packed, struct reason *why)
 {
     uint8_t key[KEY_SIZE];
-    uint8_t page[4096];
     size_t key_length = KEY_SIZE;
-    size_t length = 0;
-    uint8_t *value = page;
     codec_write_u64(key, number);
     struct tree_cursor *cursor;
     TRY(tree_cursor_open(&cursor, nodes->tree, NULL, why));
     const enum tree_move move = number == 0 ? TREE_LAST : TREE_AT_OR_AFTER;
-    enum status status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, page,
-                                          sizeof(page), &length, why);
+    enum status status =
+        tree_cursor_move(cursor, move, key, sizeof(key), &key_length, packed->usual,
+                         sizeof(packed->usual), &packed->length, why);
     if (status == STATUS_LIMIT) {
-        const size_t size = length;
-        value = memory_alloc(size);
+        const size_t size = packed->length;
+        packed->bytes = memory_alloc(size);
         codec_write_u64(key, number);
         key_length = KEY_SIZE;
-        status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, value, size, &length,
-                                  why);
+        status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, packed->bytes, size,
+                                  &packed->length, why);
     }
     tree_cursor_close(cursor);
+    return status;
+}
+
+/* Reads the block that holds `number` (or the first after it; the last of all for 0). END when
+ * there is none. Enters the gate for the copy alone. */
+static enum status
+fetch(struct nodes *nodes, ZSTD_DCtx *unpacker, uint64_t number, struct node_block *block,
+      struct reason *why)
+{
+    struct gate *gate = tree_gate(nodes->tree);
+    struct packed packed;
+    packed.bytes = packed.usual;
+    gate_enter_reading(gate);
+    enum status status = copy_block(nodes, number, &packed, why);
+    gate_leave(gate);
     if (status == STATUS_OK) {
-        status = unpack(nodes, unpacker, block, slice_of((char *)value, length), why);
+        const struct slice bytes = slice_of((const char *)packed.bytes, packed.length);
+        status = unpack(nodes, unpacker, block, bytes, why);
     }
-    if (value != page) {
-        free(value);
+    if (packed.bytes != packed.usual) {
+        free(packed.bytes);
     }
     return status;
 }
@@ -104,12 +122,11 @@ fetch(struct nodes *nodes, ZSTD_DCtx *unpacker, uint64_t number, struct node_blo
 /* ---- opening ---- */
 
 enum status
-nodes_open(struct nodes **result, struct environment *environment, struct gate *gate, size_t memory,
+nodes_open(struct nodes **result, struct environment *environment, size_t memory,
            struct reason *why)
 {
     *result = NULL;
     struct nodes *nodes = memory_zero(1, sizeof(*nodes));
-    nodes->gate = gate;
     nodes->target = FIRST_TARGET;
     nodes->unpacker = ZSTD_createDCtx();
     nodes->cache = node_cache_new(memory);
@@ -218,7 +235,7 @@ pack(struct appending *a, size_t n)
     (void)buf_append(&a->packed, a->raw.data, length);
 }
 
-/* Writes one block from the front of what waits. */
+/* Writes one block from the front of what waits; packed before the gate is entered. */
 static enum status
 write_block(struct appending *a, struct reason *why)
 {
@@ -241,9 +258,14 @@ write_block(struct appending *a, struct reason *why)
                                                   : target;
     }
     uint8_t key[KEY_SIZE];
+    struct gate *gate = tree_gate(a->nodes->tree);
     codec_write_u64(key, a->first + n - 1);
-    TRY(tree_append(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
-                    buf_slice(&a->packed), why));
+    gate_enter_writing(gate);
+    const enum status status =
+        tree_append(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
+                    buf_slice(&a->packed), why);
+    gate_leave(gate);
+    TRY(status);
     memmove(a->raw.data, a->raw.data + length, a->raw.length - length);
     a->raw.length -= length;
     for (size_t i = n; i < a->count; i++) {
@@ -263,9 +285,12 @@ take_last(struct appending *a, struct reason *why)
     enum status status = fetch(a->nodes, a->nodes->unpacker, 0, &last, why);
     if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
         uint8_t key[KEY_SIZE];
+        struct gate *gate = tree_gate(a->nodes->tree);
         codec_write_u64(key, last.first + last.count - 1);
+        gate_enter_writing(gate);
         status =
             tree_delete(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)), why);
+        gate_leave(gate);
         a->first = last.first;
         struct codec_reader reader = codec_reader_of(buf_slice(&last.raw));
         for (size_t i = 0; i < last.count; i++) {
@@ -317,20 +342,14 @@ nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at
     buf_init(&a.raw, SIZE_MAX / 2);
     buf_init(&a.packed, SIZE_MAX / 2);
     train(nodes, term_at, context, count);
-    gate_enter_writing(nodes->gate);
     enum status status = packing_store(nodes->packing, transaction, why);
     if (status == STATUS_OK) {
         status = take_last(&a, why);
     }
-    unsigned written = 0;
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         add_waiting(&a, term_at(context, i));
         while (a.raw.length > 2 * nodes->target && status == STATUS_OK) {
             status = write_block(&a, why);
-            if (++written % GATE_BLOCKS == 0) {
-                gate_leave(nodes->gate);
-                gate_enter_writing(nodes->gate);
-            }
         }
     }
     while (a.count > 0 && status == STATUS_OK) {
@@ -339,7 +358,6 @@ nodes_append(struct nodes *nodes, struct transaction *transaction, nodes_term_at
     if (status == STATUS_OK) {
         nodes->next += count;
     }
-    gate_leave(nodes->gate);
     buf_release(&a.raw);
     buf_release(&a.packed);
     free(a.ends);
@@ -380,9 +398,7 @@ fetch_own(struct nodes_reader *reader, uint64_t number, struct reason *why)
 {
     struct node_block *own = &reader->own;
     own->first = 0;
-    gate_enter_reading(reader->nodes->gate);
     const enum status status = fetch(reader->nodes, reader->unpacker, number, own, why);
-    gate_leave(reader->nodes->gate);
     if (status == STATUS_END || (status == STATUS_OK && !node_block_has(own, number))) {
         own->first = 0;
         return status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
@@ -445,9 +461,7 @@ nodes_walk(struct nodes *nodes, uint64_t first, nodes_visit *visit, void *contex
     enum status status = STATUS_OK;
     uint64_t number = first > 0 ? first : 1;
     while (status == STATUS_OK) {
-        gate_enter_reading(nodes->gate);
         status = fetch(nodes, unpacker, number, &block, why);
-        gate_leave(nodes->gate);
         if (status == STATUS_OK && number < block.first && number != first) {
             status = status_fail(why, STATUS_CORRUPT, "no term has the number %llu",
                                  (unsigned long long)number);

@@ -8,14 +8,13 @@
 
 #include "base/arena.h"
 #include "index/environment.h"
-#include "index/gate.h"
 #include "index/oid.h"
 
 struct nodes;
 
 /* memory: bytes for blocks that readers have unpacked. */
-enum status nodes_open(struct nodes **nodes, struct environment *environment, struct gate *gate,
-                       size_t memory, struct reason *why);
+enum status nodes_open(struct nodes **nodes, struct environment *environment, size_t memory,
+                       struct reason *why);
 void nodes_close(struct nodes *nodes);
 /* The number the next term will get: 1 for an empty index. */
 uint64_t nodes_next(const struct nodes *nodes);
@@ -26,7 +25,7 @@ void nodes_committed(struct nodes *nodes);
 enum status nodes_reload(struct nodes *nodes, struct reason *why);
 
 /* Appends terms with the numbers nodes_next() .. in order. Inside a transaction; the writer's
- * thread; enters the gate itself. term_at gives term i. */
+ * thread; enters the gate itself, and packs outside of it. term_at gives term i. */
 typedef const struct term *nodes_term_at(void *context, size_t i);
 enum status nodes_append(struct nodes *nodes, struct transaction *transaction,
                          nodes_term_at *term_at, void *context, size_t count, struct reason *why);

@@ -27,7 +27,8 @@ enum { PACKING_SAMPLE_BYTES = 1 << 20 /* enough */ };
  * samples gives none. */
 void packing_train(struct packing *packing, uint64_t terms, const char *samples,
                    const size_t *sizes, unsigned count);
-/* Stores what was trained, if anything, and uses it from now on. Inside the gate. */
+/* Stores what was trained, if anything, and uses it from now on. Readers need no gate: they never
+ * read the tree. */
 enum status packing_store(struct packing *packing, struct transaction *transaction,
                           struct reason *why);
 /* Number of the dictionary in use, 0: none. */

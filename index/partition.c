@@ -219,16 +219,14 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
     TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
     partition->first_batches = partition->totals.batches;
-    TRY(change_log_open(&partition->change_log, partition->environment, &partition->gate,
-                        partition->statistics, options->change_bytes, partition->totals.batches,
-                        why));
+    TRY(change_log_open(&partition->change_log, partition->environment, partition->statistics,
+                        options->change_bytes, partition->totals.batches, why));
     TRY(tree_open(&partition->documents, partition->environment, "documents", why));
-    TRY(quads_open(&partition->quads, partition->environment, &partition->gate, why));
-    TRY(lexicon_open(&partition->lexicon, partition->environment, &partition->gate,
-                     options->term_memory, options->block_memory, why));
+    TRY(quads_open(&partition->quads, partition->environment, why));
+    TRY(lexicon_open(&partition->lexicon, partition->environment, options->term_memory,
+                     options->block_memory, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
-    TRY(literals_open(&partition->literals, partition->environment, &partition->gate,
-                      options->words_memory, why));
+    TRY(literals_open(&partition->literals, partition->environment, options->words_memory, why));
     partition->literals_next = literals_next(partition->literals);
     partition->literals_written = literals_written(partition->literals);
     if (pthread_create(&partition->keeper, NULL, keeper, partition) != 0) {
@@ -244,7 +242,6 @@ partition_open(struct partition **result, const struct partition_options *option
 {
     struct partition *partition = memory_zero(1, sizeof(*partition));
     partition->announce = -1;
-    gate_init(&partition->gate);
     pthread_mutex_init(&partition->mutex, NULL);
     pthread_mutex_init(&partition->writer, NULL);
     pthread_mutex_init(&partition->care, NULL);
@@ -288,7 +285,6 @@ partition_close(struct partition *partition)
     pthread_mutex_destroy(&partition->mutex);
     pthread_mutex_destroy(&partition->writer);
     pthread_mutex_destroy(&partition->care);
-    gate_release(&partition->gate);
     free(partition->folder);
     free(partition);
 }

@@ -13,7 +13,6 @@
 
 struct partition {
     struct environment *environment;
-    struct gate gate;
     struct snapshots *snapshots;
     struct quads *quads;
     struct lexicon *lexicon;

@@ -118,9 +118,9 @@ find_document(struct patching *patching, struct slice uri, struct index_document
     if (*graph == OID_NONE) {
         return STATUS_OK;
     }
-    gate_enter_reading(&patching->partition->gate);
+    gate_enter_reading(tree_gate(patching->partition->documents));
     const enum status status = documents_get(patching->partition->documents, *graph, &entry, why);
-    gate_leave(&patching->partition->gate);
+    gate_leave(tree_gate(patching->partition->documents));
     if (status == STATUS_OK) {
         document->generation = entry.generation;
         document->linked_data = entry.linked_data;

@@ -10,11 +10,9 @@ static const char *const tree_names[ORDER_COUNT] = {
     [ORDER_CSPO] = "quads-cspo", [ORDER_CPOS] = "quads-cpos", [ORDER_OSPC] = "quads-ospc"};
 
 enum status
-quads_open(struct quads **result, struct environment *environment, struct gate *gate,
-           struct reason *why)
+quads_open(struct quads **result, struct environment *environment, struct reason *why)
 {
     struct quads *quads = memory_zero(1, sizeof(*quads));
-    quads->gate = gate;
     enum status status = STATUS_OK;
     for (int i = 0; i < ORDER_COUNT && status == STATUS_OK; i++) {
         status = tree_open(&quads->trees[i], environment, tree_names[i], why);
@@ -192,13 +190,14 @@ quads_apply(struct quads *quads, struct transaction *transaction, const struct c
     a->merged = (struct row_vector){0};
     enum status status = STATUS_OK;
     for (int order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
+        struct gate *gate = tree_gate(quads->trees[order]);
         a->order = (enum quad_order)order;
         fence_open(&a->cursor, quads->trees[order], transaction);
         for (size_t next = 0; next < set->count && status == STATUS_OK;) {
-            gate_enter_writing(quads->gate);
+            gate_enter_writing(gate);
             status = apply_some(a, &next, why);
             fence_close(&a->cursor);
-            gate_leave(quads->gate);
+            gate_leave(gate);
         }
         if (status != STATUS_OK) {
             status_prefix(why, status, "tree %s", tree_names[order]);

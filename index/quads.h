@@ -2,22 +2,20 @@
  *
  * Writing: quads_apply brings a change set into the trees inside a transaction. Adding what is
  * there and removing what is not are errors of the caller that are counted, not harm.
- * Reading: a quads_scan sees one snapshot; it holds the gate only inside calls. One thread per
- * scan, any number of scans.
+ * Reading: a quads_scan sees one snapshot; it holds its tree's gate only inside calls. One thread
+ * per scan, any number of scans.
  */
 #ifndef INDEX_QUADS_H
 #define INDEX_QUADS_H
 
-#include "index/gate.h"
 #include "index/snapshot.h"
 
 struct quads;
 
-enum status quads_open(struct quads **quads, struct environment *environment, struct gate *gate,
-                       struct reason *why);
+enum status quads_open(struct quads **quads, struct environment *environment, struct reason *why);
 void quads_close(struct quads *quads);
 
-/* The writer's thread; enters and leaves the gate itself. */
+/* The writer's thread; enters and leaves the gates itself. */
 enum status quads_apply(struct quads *quads, struct transaction *transaction,
                         const struct change_set *set, struct reason *why);
 /* The writer's own view, without a snapshot: rows with the first `bound` places of prefix. */
@@ -47,7 +45,7 @@ enum status quads_estimate(struct quads *quads, const struct quad_oids *pattern,
                            uint64_t *rows, struct reason *why);
 
 /* One bounded step of merging thinly filled blocks from *length bytes of key on (none: the start);
- * key = where to go on. The writer, inside the gate. */
+ * key = where to go on. The writer, inside the tree's gate. */
 enum status quads_merge_step(struct quads *quads, enum quad_order order,
                              struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
                              size_t *length, bool *end, struct reason *why);

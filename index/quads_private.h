@@ -6,7 +6,6 @@
 
 struct quads {
     struct tree *trees[ORDER_COUNT];
-    struct gate *gate;
 };
 
 static inline bool

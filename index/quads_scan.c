@@ -60,23 +60,13 @@ take_block(const struct fence_cursor *cursor, enum quad_order order, const struc
            const struct row *upper, struct row_vector *rows, bool *done, struct reason *why)
 {
     row_vector_reserve(rows, rows->count + ROWS_BLOCK_MOST);
-    struct row *target = rows->rows + rows->count;
     size_t count;
-    TRY(rows_read(order, cursor->block, cursor->block_length, target, &count, why));
-    size_t first = 0;
-    while (first < count && row_compare(&target[first], from) < 0) {
-        first++;
-    }
-    size_t last = first;
-    while (last < count && row_compare(&target[last], upper) < 0) {
-        last++;
-    }
-    if (first > 0) {
-        memmove(target, target + first, (last - first) * sizeof(*target));
-    }
-    rows->count += last - first;
-    *done = last < count || fence_is_last(cursor) ||
-            row_within(upper, cursor->fence, cursor->fence_length);
+    bool passed;
+    TRY(rows_read_range(order, cursor->block, cursor->block_length, from, upper,
+                        rows->rows + rows->count, &count, &passed, why));
+    rows->count += count;
+    *done =
+        passed || fence_is_last(cursor) || row_within(upper, cursor->fence, cursor->fence_length);
     return STATUS_OK;
 }
 
@@ -152,6 +142,16 @@ struct quads_scan {
     size_t at;
 };
 
+/* Joins ask for what literals are the subjects of; no quad is. */
+static bool
+is_possible(const struct quad_oids *pattern)
+{
+    const enum oid_kind subject = oid_kind(pattern->subject);
+    const enum oid_kind predicate = oid_kind(pattern->predicate);
+    return (pattern->subject == OID_NONE || subject == OID_KIND_IRI || subject == OID_KIND_BLANK) &&
+           (pattern->predicate == OID_NONE || predicate == OID_KIND_IRI);
+}
+
 enum status
 quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot *snapshot,
                 const struct quad_oids *pattern, enum quad_order order, struct reason *why)
@@ -170,6 +170,7 @@ quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot
     scan->order = order;
     scan->next = row_lower(&row, bound);
     scan->upper = row_upper(&row, bound);
+    scan->ended = !is_possible(pattern);
     *result = scan;
     return STATUS_OK;
 }
@@ -230,9 +231,10 @@ quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, s
             break;
         }
         scan->at = 0;
-        gate_enter_reading(scan->quads->gate);
+        struct gate *gate = tree_gate(scan->quads->trees[scan->order]);
+        gate_enter_reading(gate);
         const enum status status = fill(scan, most > ROWS_BLOCK_MOST ? BLOCKS_PER_ENTRY : 1, why);
-        gate_leave(scan->quads->gate);
+        gate_leave(gate);
         TRY(status);
     }
     return STATUS_OK;
@@ -282,7 +284,8 @@ quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t to
     if (bound == 0) {
         return STATUS_OK;
     }
-    gate_enter_reading(quads->gate);
+    struct gate *gate = tree_gate(quads->trees[order]);
+    gate_enter_reading(gate);
     enum status status = count_few(quads, order, &lower, &upper, rows, &done, why);
     double from = 0;
     double to = 1;
@@ -296,7 +299,7 @@ quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t to
                 tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &to, why);
         }
     }
-    gate_leave(quads->gate);
+    gate_leave(gate);
     if (status == STATUS_OK && !done) {
         const double guess = (to - from) * (double)total;
         *rows = guess > (double)*rows ? (uint64_t)guess : *rows;
@@ -358,7 +361,8 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
             struct row_vector *rows, struct reason *why)
 {
     const struct row from = *next;
-    gate_enter_reading(quads->gate);
+    struct gate *gate = tree_gate(quads->trees[order]);
+    gate_enter_reading(gate);
     enum status status = check_blocks(quads, order, &from, next, rows, why);
     if (status == STATUS_OK) {
         /* Blocks may have been merged since the last call: what was seen then is left out. */
@@ -372,7 +376,7 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
         }
         status = snapshot_restore(snapshot, order, &from, next, rows, why);
     }
-    gate_leave(quads->gate);
+    gate_leave(gate);
     return status == STATUS_OK
                ? STATUS_OK
                : status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));

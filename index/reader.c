@@ -64,10 +64,10 @@ source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, 
     if (pattern->predicate != OID_NONE && pattern->subject == OID_NONE &&
         pattern->object == OID_NONE && pattern->graph == OID_NONE) {
         struct statistic_count count = {0};
-        gate_enter_reading(&partition->gate);
+        gate_enter_reading(tree_gate(partition->statistics));
         const enum status status = statistics_count(partition->statistics, STATISTIC_PREDICATE,
                                                     pattern->predicate, &count, why);
-        gate_leave(&partition->gate);
+        gate_leave(tree_gate(partition->statistics));
         *rows = count.quads;
         return status;
     }
@@ -80,10 +80,10 @@ source_estimate_star(void *context, const oid *predicates, size_t count, double 
 {
     struct partition_reader *reader = context;
     struct partition *partition = reader->partition;
-    gate_enter_reading(&partition->gate);
+    gate_enter_reading(tree_gate(partition->statistics));
     const enum status status =
         characteristic_sets_estimate(partition->sets, predicates, count, subjects, rows, why);
-    gate_leave(&partition->gate);
+    gate_leave(tree_gate(partition->statistics));
     return status;
 }
 
@@ -232,8 +232,9 @@ enum status
 partition_reader_document(struct partition_reader *reader, oid *graph, struct document_entry *entry,
                           struct reason *why)
 {
-    gate_enter_reading(&reader->partition->gate);
+    struct gate *gate = tree_gate(reader->partition->documents);
+    gate_enter_reading(gate);
     const enum status status = documents_next(reader->partition->documents, graph, entry, why);
-    gate_leave(&reader->partition->gate);
+    gate_leave(gate);
     return status;
 }

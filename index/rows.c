@@ -14,7 +14,7 @@ enum {
     PLACE_NEAR = 2, /* counted from an earlier place of the same row */
     PLACE_BITS = 2,
     KIND_BITS = 3,
-    NO_NEAR = 0xff
+    NO_NEAR = 4 /* a place that is always 0 */
 };
 
 const uint8_t rows_places[ORDER_COUNT][4] = {
@@ -160,14 +160,21 @@ rows_end(struct rows_writer *writer)
 
 /* ---- reading ---- */
 
+/* A row while a block is read. What a row does not say stays as it was in the row before. */
+struct unfolding {
+    oid place[NO_NEAR + 1];
+};
+
 static inline const uint8_t *
-get_place(const uint8_t *at, const uint8_t *end, oid previous, const oid *near, oid *value)
+get_place(const uint8_t *at, const uint8_t *end, struct unfolding *row, unsigned place,
+          unsigned near)
 {
     uint64_t code;
     at = varint_get(at, end, &code);
     if (at == NULL) {
         return NULL;
     }
+    const oid previous = row->place[place];
     const unsigned flags = code & (PLACE_OTHER_KIND | PLACE_NEAR);
     code >>= PLACE_BITS;
     enum oid_kind kind = oid_kind(previous);
@@ -182,47 +189,37 @@ get_place(const uint8_t *at, const uint8_t *end, oid previous, const oid *near, 
         const oid type = *at++;
         at = type <= OID_INLINE_TYPE_MAXIMUM ? varint_get(at, end, &code) : NULL;
         const uint64_t bias = UINT64_C(1) << (OID_INLINE_BITS - 1);
-        *value = type << OID_INLINE_BITS | (((uint64_t)unzigzag(code) + bias) & OID_INLINE_MASK);
+        row->place[place] =
+            type << OID_INLINE_BITS | (((uint64_t)unzigzag(code) + bias) & OID_INLINE_MASK);
         return at;
     }
-    const oid from = flags & PLACE_NEAR ? (near ? *near : 0) : previous;
+    const oid from = flags & PLACE_NEAR ? row->place[near] : previous;
     const uint64_t base = oid_is_stored(from) ? oid_number(from) : 0;
-    *value = oid_stored((base + (uint64_t)unzigzag(code)) & OID_NUMBER_MAXIMUM, kind);
+    row->place[place] = oid_stored((base + (uint64_t)unzigzag(code)) & OID_NUMBER_MAXIMUM, kind);
     return at;
 }
 
-static const uint8_t *
-read_row(enum quad_order order, const uint8_t *at, const uint8_t *end, const struct row *last,
-         struct row *row)
+static inline const uint8_t *
+read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfolding *row)
 {
-    const uint8_t *near = near_place[order];
     const unsigned code = *at++;
     const unsigned first = code >> FIRST_SHIFT;
-    for (unsigned i = 0; i < first; i++) {
-        row->place[i] = last->place[i];
-    }
     const unsigned step = code & STEP_MASK;
+    const oid before = row->place[first];
     if (step > 0) {
-        if (!oid_is_stored(last->place[first])) {
+        if (!oid_is_stored(before)) {
             return NULL;
         }
-        row->place[first] = last->place[first] + ((oid)step << 3);
+        row->place[first] = before + ((oid)step << KIND_BITS);
     } else {
-        at =
-            get_place(at, end, last->place[first],
-                      near[first] == NO_NEAR ? NULL : &row->place[near[first]], &row->place[first]);
+        at = get_place(at, end, row, first, near[first]);
     }
     for (unsigned i = first + 1; at != NULL && i < 4; i++) {
-        if (code & SAME_BIT >> (i - first - 1)) {
-            row->place[i] = last->place[i];
-        } else {
-            at = get_place(at, end, last->place[i],
-                           near[i] == NO_NEAR ? NULL : &row->place[near[i]], &row->place[i]);
+        if (!(code & SAME_BIT >> (i - first - 1))) {
+            at = get_place(at, end, row, i, near[i]);
         }
     }
-    return at != NULL && row->place[first] > last->place[first] && row->place[first] < OID_LOCAL
-               ? at
-               : NULL;
+    return at != NULL && row->place[first] > before && row->place[first] < OID_LOCAL ? at : NULL;
 }
 
 size_t
@@ -232,10 +229,12 @@ rows_count(const uint8_t *bytes, size_t length)
 }
 
 enum status
-rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
-          size_t *count, struct reason *why)
+rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, const struct row *from,
+                const struct row *to, struct row *rows, size_t *count, bool *passed,
+                struct reason *why)
 {
     *count = 0;
+    *passed = false;
     if (length == 0) {
         return STATUS_OK;
     }
@@ -246,18 +245,33 @@ rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row
     }
     const uint8_t *at = bytes + ROWS_HEADER;
     const uint8_t *end = bytes + length;
-    struct row zero = {{0}};
-    const struct row *last = &zero;
+    struct unfolding unfolding = {{0}};
+    struct row row;
+    bool begun = from == NULL;
     for (size_t i = 0; i < n; i++) {
         if (at == NULL || at >= end) {
             return status_fail(why, STATUS_CORRUPT, "a block of rows ends after %zu of %zu", i, n);
         }
-        at = read_row(order, at, end, last, &rows[i]);
-        last = &rows[i];
+        at = read_row(near_place[order], at, end, &unfolding);
+        memcpy(&row, unfolding.place, sizeof(row));
+        if (!begun && row_compare(&row, from) < 0) {
+            continue;
+        }
+        begun = true;
+        if (to != NULL && row_compare(&row, to) >= 0) {
+            *passed = at != NULL;
+            break;
+        }
+        rows[(*count)++] = row;
     }
-    if (at != end) {
-        return status_fail(why, STATUS_CORRUPT, "a block of rows is malformed");
-    }
-    *count = n;
-    return STATUS_OK;
+    return at == end || *passed ? STATUS_OK
+                                : status_fail(why, STATUS_CORRUPT, "a block of rows is malformed");
+}
+
+enum status
+rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
+          size_t *count, struct reason *why)
+{
+    bool passed;
+    return rows_read_range(order, bytes, length, NULL, NULL, rows, count, &passed, why);
 }

@@ -79,6 +79,11 @@ size_t rows_end(struct rows_writer *writer);
  * rows do not ascend. */
 enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
                       size_t *count, struct reason *why);
+/* The same for rows in [from, to), either NULL: without bound. *passed: there are rows from `to`
+ * on; they were not looked at. */
+enum status rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length,
+                            const struct row *from, const struct row *to, struct row *rows,
+                            size_t *count, bool *passed, struct reason *why);
 /* The count alone; 0 for no block. */
 size_t rows_count(const uint8_t *bytes, size_t length);
 

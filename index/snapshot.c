@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "index/gate.h"
 
 struct snapshot {
     struct snapshots *owner;
@@ -14,6 +15,7 @@ struct snapshot {
 };
 
 struct snapshots {
+    struct gate gate;          /* readers go through the sets, the writer takes some out */
     pthread_mutex_t mutex;     /* guards everything but the sets' contents */
     struct change_set *newest; /* linked to older ones */
     struct change_set *dropped;
@@ -28,6 +30,7 @@ struct snapshots *
 snapshots_new(size_t memory)
 {
     struct snapshots *snapshots = memory_zero(1, sizeof(*snapshots));
+    gate_init(&snapshots->gate);
     pthread_mutex_init(&snapshots->mutex, NULL);
     snapshots->memory = memory;
     return snapshots;
@@ -46,6 +49,7 @@ snapshots_free(struct snapshots *snapshots)
     }
     snapshots_tidy(snapshots);
     pthread_mutex_destroy(&snapshots->mutex);
+    gate_release(&snapshots->gate);
     free(snapshots);
 }
 
@@ -89,6 +93,7 @@ snapshots_tidy(struct snapshots *snapshots)
 void
 snapshots_publish(struct snapshots *snapshots, struct change_set *set)
 {
+    gate_enter_writing(&snapshots->gate);
     pthread_mutex_lock(&snapshots->mutex);
     set->version = ++snapshots->last;
     set->next = snapshots->newest;
@@ -96,11 +101,13 @@ snapshots_publish(struct snapshots *snapshots, struct change_set *set)
     snapshots->bytes += change_set_bytes(set);
     drop_sets(snapshots);
     pthread_mutex_unlock(&snapshots->mutex);
+    gate_leave(&snapshots->gate);
 }
 
 void
 snapshots_end(struct snapshots *snapshots, bool applied)
 {
+    gate_enter_writing(&snapshots->gate);
     pthread_mutex_lock(&snapshots->mutex);
     if (applied) {
         snapshots->committed = snapshots->last;
@@ -129,6 +136,7 @@ snapshots_end(struct snapshots *snapshots, bool applied)
         drop_sets(snapshots);
     }
     pthread_mutex_unlock(&snapshots->mutex);
+    gate_leave(&snapshots->gate);
 }
 
 /* other NULL: the committed version. */
@@ -269,20 +277,20 @@ snapshot_restore(struct snapshot *snapshot, enum quad_order order, const struct 
                  const struct row *to, struct row_vector *rows, struct reason *why)
 {
     struct snapshots *snapshots = snapshot->owner;
+    gate_enter_reading(&snapshots->gate);
     pthread_mutex_lock(&snapshots->mutex);
     const bool ended = snapshot->version < snapshots->oldest_readable;
     const struct change_set *set = snapshots->newest;
     pthread_mutex_unlock(&snapshots->mutex);
-    if (ended) {
-        return status_fail(why, STATUS_STALE,
-                           "the index has changed too much since this query began; ask again");
-    }
-    for (; set != NULL && set->version > snapshot->version; set = set->next) {
+    for (; !ended && set != NULL && set->version > snapshot->version; set = set->next) {
         const size_t first = change_set_find(set, order, from);
-        const size_t last = to ? change_set_find(set, order, to) : set->count;
+        const size_t last = to ? change_set_find_from(set, order, to, first) : set->count;
         if (first < last) {
             take_back(set, order, first, last, rows);
         }
     }
-    return STATUS_OK;
+    gate_leave(&snapshots->gate);
+    return !ended ? STATUS_OK
+                  : status_fail(why, STATUS_STALE,
+                                "the index has changed too much since this query began; ask again");
 }

@@ -7,7 +7,8 @@
  * matter how much of the youngest set had been applied where the reader looked.
  *
  * Invariants: versions grow by one per published set; `committed` is the version that new
- * snapshots get; sets are freed only by the writer inside the gate, when no snapshot is older.
+ * snapshots get; sets are taken out only by the writer, and never while a
+ * reader goes through them (a gate sees to that), when no snapshot is older.
  * When the kept sets pass the memory bound, the oldest snapshots end: reading on is STALE. Held
  * snapshots do not end; who holds one must go on to newer versions after every short step.
  */
@@ -23,11 +24,11 @@ struct snapshot;
 struct snapshots *snapshots_new(size_t memory);
 void snapshots_free(struct snapshots *snapshots);
 
-/* Writer, inside the gate. Takes the set. */
+/* Writer. Takes the set. */
 void snapshots_publish(struct snapshots *snapshots, struct change_set *set);
-/* Writer, inside the gate: the published set is in the trees (or, not applied, not at all). */
+/* Writer: the published set is in the trees (or, not applied, not at all). */
 void snapshots_end(struct snapshots *snapshots, bool applied);
-/* Writer, outside of the gate: frees what publish and end found nobody to need. It takes
+/* Writer: frees what publish and end found nobody to need. It takes
  * milliseconds for large sets. */
 void snapshots_tidy(struct snapshots *snapshots);
 
@@ -52,8 +53,8 @@ struct row_vector {
 void row_vector_reserve(struct row_vector *vector, size_t count);
 void row_vector_release(struct row_vector *vector);
 
-/* Reader, inside the gate: rows are all rows of the tree in [from, to); makes them those of the
- * snapshot. to NULL: to the end. */
+/* Reader, inside the tree's gate still: rows are all rows of the tree in [from, to); makes them
+ * those of the snapshot. to NULL: to the end. */
 enum status snapshot_restore(struct snapshot *snapshot, enum quad_order order,
                              const struct row *from, const struct row *to, struct row_vector *rows,
                              struct reason *why);

@@ -1,5 +1,5 @@
 /* The counts of a partition: the tree "statistics". FORMAT.md. Exact after every transaction.
- * Writers call inside a transaction and the gate, readers inside the gate. */
+ * Writers call inside a transaction and the tree's gate, readers inside the gate. */
 #ifndef INDEX_STATISTICS_H
 #define INDEX_STATISTICS_H
 

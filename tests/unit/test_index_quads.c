@@ -192,10 +192,8 @@ random_batches_agree_with_a_set(void **state)
     const struct environment_options options = {
         .folder = folder, .cache_bytes = 8 << 20, .checkpoint_bytes = 1 << 20};
     assert_int_equal(environment_open(&environment, &options, &why), STATUS_OK);
-    struct gate gate;
-    gate_init(&gate);
     struct quads *quads;
-    assert_int_equal(quads_open(&quads, environment, &gate, &why), STATUS_OK);
+    assert_int_equal(quads_open(&quads, environment, &why), STATUS_OK);
     struct snapshots *snapshots = snapshots_new(64 << 20);
 
     static bool models[SNAPSHOTS][UNIVERSE];
@@ -208,9 +206,7 @@ random_batches_agree_with_a_set(void **state)
         const size_t first = round % 3 ? random_number() % UNIVERSE : 0;
         struct change_set *set =
             random_batch(round % 4 ? 1 + random_number() % 20 : 300, first, UNIVERSE);
-        gate_enter_writing(&gate);
         snapshots_publish(snapshots, set);
-        gate_leave(&gate);
         check_patterns(quads, open[slot], models[slot]);
         struct transaction *transaction;
         assert_int_equal(transaction_begin(&transaction, environment, 0, &why), STATUS_OK);
@@ -220,9 +216,7 @@ random_batches_agree_with_a_set(void **state)
         }
         assert_int_equal(transaction_commit(transaction, &why), STATUS_OK);
         check_patterns(quads, open[slot], models[slot]);
-        gate_enter_writing(&gate);
         snapshots_end(snapshots, true);
-        gate_leave(&gate);
         check_trees_agree(quads, snapshots);
         struct snapshot *now = snapshot_open(snapshots);
         check_patterns(quads, now, present);
@@ -239,7 +233,6 @@ random_batches_agree_with_a_set(void **state)
     snapshots_free(snapshots);
     quads_close(quads);
     environment_close(environment);
-    gate_release(&gate);
     char command[128];
     snprintf(command, sizeof(command), "rm -r %s", folder);
     assert_int_equal(system(command), 0);
