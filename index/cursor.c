@@ -14,6 +14,9 @@ struct cursor_turns {
 };
 
 enum { FIRST_ROOM = 4096, ROOM_GROWTH = 4 };
+/* A producer takes a processor half as often as who writes: readers ask again as soon as
+ * they are answered, and would leave the writer no more than one part among theirs. */
+enum { NICE = 3 };
 
 struct cursor {
     uint64_t id;
@@ -91,6 +94,8 @@ run(void *argument)
 {
     struct cursor *cursor = argument;
     struct reason why = {""};
+    const int niceness = nice(NICE); /* of this thread */
+    (void)niceness;
     take_turn(cursor->settings.turns);
     const enum status status = atomic_load(&cursor->cancelled)
                                    ? status_fail(&why, STATUS_CANCELLED, "cancelled")

@@ -1,8 +1,10 @@
-/* Keeps the writer and the readers of a partition apart while either is inside Berkeley DB.
+/* Keeps the writer and the readers of a tree apart while either is inside Berkeley DB. Each tree
+ * has a gate of its own (tree_gate): a batch changes one after the other, and who reads the rest
+ * does not wait; above all the terms of an answer are read while quads are written.
  *
- * Many readers or one writer. Nobody holds the gate for long: a reader for a few blocks, the writer
+ * Many readers or one writer. Nobody holds a gate for long: a reader for a few blocks, the writer
  * for GATE_BLOCKS changed blocks. What a reader must not see of a batch half applied, snapshot.h
- * takes back.
+ * takes back. Inside a gate nobody enters another tree's, except the writer all of them.
  *
  * It is fair by phases (Brandenburg and Anderson, Reader-writer synchronization for shared-memory
  * multiprocessor real-time systems, 2009): a writer that waits goes before readers that come later,

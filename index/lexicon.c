@@ -145,7 +145,7 @@ match_block(struct lexicon *lexicon, const struct fence_cursor *cursor,
             set->terms[wanted[*next]->index].id = reader.id;
         }
     }
-    return reader.bad && reader.left > 0 ? damaged(lexicon, why) : STATUS_OK;
+    return reader.bad ? damaged(lexicon, why) : STATUS_OK;
 }
 
 /* Fills in the identifiers of wanted terms that are stored. */
@@ -259,28 +259,44 @@ piece_size(struct insertion *n)
     const size_t size = encoded_size(n);
     const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
     const size_t even = size / pieces + SLACK;
-    return pieces == 1 || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
+    return even < BLOCK_MAXIMUM ? even : BLOCK_MAXIMUM;
+}
+
+/* As in quads.c. */
+static enum status
+write_more(struct insertion *n, struct term_block_writer *writer, size_t i, size_t size,
+           struct reason *why)
+{
+    for (; i < n->merged_count; i++) {
+        if (term_block_add(writer, &n->merged[i])) {
+            continue;
+        }
+        const struct slice fence =
+            term_fence(term_entry_key(&n->merged[i - 1]), term_entry_key(&n->merged[i]));
+        const size_t length = term_block_end(writer);
+        TRY(fence_emit(&n->cursor, fence, slice_of((char *)n->piece, length), why));
+        term_block_begin(writer, n->piece, size);
+        (void)term_block_add(writer, &n->merged[i]);
+    }
+    const size_t length = n->merged_count > 0 ? term_block_end(writer) : 0;
+    return fence_finish(&n->cursor, slice_of((char *)n->piece, length), why);
 }
 
 static enum status
 write_pieces(struct insertion *n, struct reason *why)
 {
-    const size_t size = piece_size(n);
     struct term_block_writer writer;
+    size_t i = 0, size = BLOCK_MAXIMUM;
     term_block_begin(&writer, n->piece, size);
-    for (size_t i = 0; i < n->merged_count; i++) {
-        if (term_block_add(&writer, &n->merged[i])) {
-            continue;
-        }
-        const struct slice fence =
-            term_fence(term_entry_key(&n->merged[i - 1]), term_entry_key(&n->merged[i]));
-        const size_t length = term_block_end(&writer);
-        TRY(fence_emit(&n->cursor, fence, slice_of((char *)n->piece, length), why));
-        term_block_begin(&writer, n->piece, size);
-        (void)term_block_add(&writer, &n->merged[i]);
+    while (i < n->merged_count && term_block_add(&writer, &n->merged[i])) {
+        i++;
     }
-    const size_t length = n->merged_count > 0 ? term_block_end(&writer) : 0;
-    return fence_finish(&n->cursor, slice_of((char *)n->piece, length), why);
+    if (i < n->merged_count) {
+        size = piece_size(n);
+        term_block_begin(&writer, n->piece, size);
+        i = 0;
+    }
+    return write_more(n, &writer, i, size, why);
 }
 
 static enum status

@@ -107,37 +107,51 @@ piece_size(struct application *a)
         return BLOCK_MAXIMUM;
     }
     const size_t size = encoded_size(a);
-    if (size <= BLOCK_MAXIMUM) {
-        return BLOCK_MAXIMUM;
-    }
     const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
     const size_t even = size / pieces + SLACK;
     return even < BLOCK_MAXIMUM ? even : BLOCK_MAXIMUM;
 }
 
-/* Writes the merged rows in the place of the block under the cursor. */
+/* Writes the merged rows from i on in the place of the block under the cursor, those that a writer
+ * has already going before them. */
 static enum status
-write_pieces(struct application *a, size_t *written, struct reason *why)
+write_more(struct application *a, struct rows_writer *writer, size_t i, size_t size,
+           size_t *written, struct reason *why)
 {
-    const size_t size = piece_size(a);
-    struct rows_writer writer;
-    rows_begin(&writer, a->order, a->piece, size);
-    for (size_t i = 0; i < a->merged.count; i++) {
-        if (rows_add(&writer, &a->merged.rows[i])) {
+    for (; i < a->merged.count; i++) {
+        if (rows_add(writer, &a->merged.rows[i])) {
             continue;
         }
         uint8_t fence[ROW_KEY_SIZE];
         const size_t length = row_fence(&a->merged.rows[i - 1], &a->merged.rows[i], fence);
-        const size_t bytes = rows_end(&writer);
+        const size_t bytes = rows_end(writer);
         TRY(fence_emit(&a->cursor, slice_of((char *)fence, length),
                        slice_of((char *)a->piece, bytes), why));
         ++*written;
-        rows_begin(&writer, a->order, a->piece, size);
-        (void)rows_add(&writer, &a->merged.rows[i]);
+        rows_begin(writer, a->order, a->piece, size);
+        (void)rows_add(writer, &a->merged.rows[i]);
     }
     ++*written;
-    const size_t bytes = a->merged.count > 0 ? rows_end(&writer) : 0;
+    const size_t bytes = a->merged.count > 0 ? rows_end(writer) : 0;
     return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes), why);
+}
+
+/* Nearly always one block holds them all. */
+static enum status
+write_pieces(struct application *a, size_t *written, struct reason *why)
+{
+    struct rows_writer writer;
+    size_t i = 0, size = BLOCK_MAXIMUM;
+    rows_begin(&writer, a->order, a->piece, size);
+    while (i < a->merged.count && rows_add(&writer, &a->merged.rows[i])) {
+        i++;
+    }
+    if (i < a->merged.count) {
+        size = piece_size(a);
+        rows_begin(&writer, a->order, a->piece, size);
+        i = 0;
+    }
+    return write_more(a, &writer, i, size, written, why);
 }
 
 enum { AHEAD = 16 };

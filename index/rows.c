@@ -154,7 +154,6 @@ size_t
 rows_end(struct rows_writer *writer)
 {
     writer->start[0] = CODEC_DELTA;
-    codec_write_u16(writer->start + 1, writer->count);
     return (size_t)(writer->at - writer->start);
 }
 
@@ -222,12 +221,6 @@ read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfo
     return at != NULL && row->place[first] > before && row->place[first] < OID_LOCAL ? at : NULL;
 }
 
-size_t
-rows_count(const uint8_t *bytes, size_t length)
-{
-    return length >= ROWS_HEADER && bytes[0] == CODEC_DELTA ? codec_read_u16(bytes + 1) : 0;
-}
-
 enum status
 rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, const struct row *from,
                 const struct row *to, struct row *rows, size_t *count, bool *passed,
@@ -238,20 +231,16 @@ rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, cons
     if (length == 0) {
         return STATUS_OK;
     }
-    const size_t n = rows_count(bytes, length);
-    if (n == 0 || n > ROWS_BLOCK_MOST) {
-        return status_fail(why, STATUS_CORRUPT, "a block of rows has codec %u, %zu rows", bytes[0],
-                           n);
+    if (bytes[0] != CODEC_DELTA || length == ROWS_HEADER) {
+        return status_fail(why, STATUS_CORRUPT, "a block of %zu bytes has codec %u", length,
+                           bytes[0]);
     }
     const uint8_t *at = bytes + ROWS_HEADER;
     const uint8_t *end = bytes + length;
     struct unfolding unfolding = {{0}};
     struct row row;
     bool begun = from == NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (at == NULL || at >= end) {
-            return status_fail(why, STATUS_CORRUPT, "a block of rows ends after %zu of %zu", i, n);
-        }
+    for (size_t i = 0; i < ROWS_BLOCK_MOST && at != NULL && at < end; i++) {
         at = read_row(near_place[order], at, end, &unfolding);
         memcpy(&row, unfolding.place, sizeof(row));
         if (!begun && row_compare(&row, from) < 0) {

@@ -15,7 +15,7 @@ struct row {
 
 enum {
     ROW_KEY_SIZE = 32,
-    ROWS_HEADER = 3,                /* codec, count */
+    ROWS_HEADER = 1,                /* codec */
     ROWS_BLOCK_MOST = BLOCK_MAXIMUM /* rows in a block: one byte each at least */
 };
 
@@ -72,7 +72,7 @@ enum { ROW_BYTES_MOST = 1 + 4 * 20 };
 void rows_begin(struct rows_writer *writer, enum quad_order order, uint8_t *bytes, size_t size);
 /* False, and nothing added, when the block would pass its size. */
 bool rows_add(struct rows_writer *writer, const struct row *row);
-/* Writes the header; the length of the block. */
+/* The length of the block. */
 size_t rows_end(struct rows_writer *writer);
 
 /* Rows of a block; rows has room for ROWS_BLOCK_MOST. CORRUPT when the bytes are no block or
@@ -84,7 +84,5 @@ enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length
 enum status rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length,
                             const struct row *from, const struct row *to, struct row *rows,
                             size_t *count, bool *passed, struct reason *why);
-/* The count alone; 0 for no block. */
-size_t rows_count(const uint8_t *bytes, size_t length);
 
 #endif

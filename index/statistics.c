@@ -5,7 +5,7 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { FORMAT = 5, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
+enum { FORMAT = 6, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
 
 /* ---- numbers ---- */
 

@@ -118,7 +118,6 @@ size_t
 term_block_end(struct term_block_writer *writer)
 {
     writer->start[0] = CODEC_FRONT;
-    codec_write_u16(writer->start + 1, (uint16_t)writer->count);
     return (size_t)(writer->at - writer->start);
 }
 
@@ -129,7 +128,7 @@ term_block_open(struct term_block_reader *reader, const uint8_t *bytes, size_t l
 {
     reader->at = bytes;
     reader->end = bytes + length;
-    reader->left = 0;
+    reader->count = 0;
     reader->number = 0;
     reader->key.length = 0;
     reader->bad = false;
@@ -140,16 +139,13 @@ term_block_open(struct term_block_reader *reader, const uint8_t *bytes, size_t l
         reader->bad = true;
         return;
     }
-    reader->left = codec_read_u16(bytes + 1);
     reader->at += TERM_BLOCK_HEADER;
-    reader->bad = reader->left > TERM_ENTRY_MOST;
 }
 
 bool
 term_block_next(struct term_block_reader *reader)
 {
-    if (reader->left == 0 || reader->bad) {
-        reader->bad = reader->bad || reader->at != reader->end;
+    if (reader->at == reader->end || reader->bad) {
         return false;
     }
     uint64_t shared;
@@ -158,8 +154,8 @@ term_block_next(struct term_block_reader *reader)
     const uint8_t *at = varint_get(reader->at, reader->end, &shared);
     at = at ? varint_get(at, reader->end, &rest) : NULL;
     reader->bad = true;
-    if (at == NULL || shared > reader->key.length || rest > TERM_KEY_MAXIMUM - shared ||
-        rest > (uint64_t)(reader->end - at)) {
+    if (reader->count++ == TERM_ENTRY_MOST || at == NULL || shared > reader->key.length ||
+        rest > TERM_KEY_MAXIMUM - shared || rest > (uint64_t)(reader->end - at)) {
         return false;
     }
     memcpy(reader->key.bytes + shared, at, rest);
@@ -172,7 +168,6 @@ term_block_next(struct term_block_reader *reader)
     reader->id = oid_stored(reader->number & OID_NUMBER_MAXIMUM,
                             (enum oid_kind)(code & ((1 << KIND_BITS) - 1)));
     reader->at = at;
-    reader->left--;
     reader->bad = false;
     return true;
 }

@@ -30,7 +30,7 @@ term_entry_key(const struct term_entry *entry)
 /* Reads a block from its start, one entry after the other, through one buffer. */
 struct term_block_reader {
     const uint8_t *at, *end;
-    unsigned left;
+    unsigned count; /* entries read */
     uint64_t number;
     struct term_key key;
     oid id;
@@ -47,7 +47,7 @@ struct term_block_writer {
     uint64_t number;
     struct slice last; /* the caller's bytes */
 };
-enum { TERM_ENTRY_BYTES = 2 + 2 + TERM_KEY_MAXIMUM + 10, TERM_BLOCK_HEADER = 3 };
+enum { TERM_ENTRY_BYTES = 2 + 2 + TERM_KEY_MAXIMUM + 10, TERM_BLOCK_HEADER = 1 };
 /* bytes: room of size + TERM_ENTRY_BYTES. */
 void term_block_begin(struct term_block_writer *writer, uint8_t *bytes, size_t size);
 /* False, and nothing added, when it does not fit. The key must live until the next call. */

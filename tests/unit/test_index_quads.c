@@ -180,6 +180,23 @@ check_trees_agree(struct quads *quads, struct snapshots *snapshots)
     row_vector_release(&rows);
 }
 
+/* Who reads one tree does not wait for who writes another. */
+static void
+check_gates(struct environment *environment, struct quads *quads, struct snapshot *snapshot)
+{
+    struct tree *tree = NULL;
+    do {
+        tree = environment_tree(environment, tree);
+        assert_non_null(tree);
+    } while (strcmp(tree_name(tree), "quads-spoc") != 0);
+    gate_enter_writing(tree_gate(tree));
+    const struct quad_oids of_graph = {.graph = universe[0].graph};
+    check_pattern(quads, snapshot, present, &of_graph);
+    const struct quad_oids of_object = {.object = universe[0].object};
+    check_pattern(quads, snapshot, present, &of_object);
+    gate_leave(tree_gate(tree));
+}
+
 static void
 random_batches_agree_with_a_set(void **state)
 {
@@ -220,6 +237,9 @@ random_batches_agree_with_a_set(void **state)
         check_trees_agree(quads, snapshots);
         struct snapshot *now = snapshot_open(snapshots);
         check_patterns(quads, now, present);
+        const struct quad_oids of_literal = {.subject = oid_stored(11, OID_KIND_STRING)};
+        check_pattern(quads, now, present, &of_literal);
+        check_gates(environment, quads, now);
         snapshot_close(now);
         const int other = (int)(random_number() % SNAPSHOTS);
         if (open[other] != NULL) {

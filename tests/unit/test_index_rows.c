@@ -41,6 +41,24 @@ compare(const void *a, const void *b)
     return row_compare(a, b);
 }
 
+/* A part of the block is the same part of its rows. */
+static void
+check_range(enum quad_order order, const uint8_t *block, size_t length, const struct row *rows,
+            size_t n)
+{
+    static struct row back[ROWS_BLOCK_MOST];
+    const size_t first = random_number() % n, end = first + random_number() % (n - first + 1);
+    size_t count;
+    bool passed;
+    struct reason why;
+    assert_int_equal(rows_read_range(order, block, length, &rows[first],
+                                     end < n ? &rows[end] : NULL, back, &count, &passed, &why),
+                     STATUS_OK);
+    assert_int_equal(count, end - first);
+    assert_int_equal(passed, end < n);
+    assert_memory_equal(back, rows + first, count * sizeof(rows[0]));
+}
+
 static void
 rows_come_back_in_every_order(void **state)
 {
@@ -69,7 +87,11 @@ rows_come_back_in_every_order(void **state)
         assert_int_equal(rows_read(order, block, length, back, &count, &why), STATUS_OK);
         assert_int_equal(count, n);
         assert_memory_equal(back, rows, n * sizeof(rows[0]));
-        assert_int_not_equal(rows_read(order, block, length - 1, back, &count, &why), STATUS_OK);
+        /* Cut off: damaged, or (a last row of one byte) without the last row. */
+        if (rows_read(order, block, length - 1, back, &count, &why) == STATUS_OK) {
+            assert_int_equal(count, n - 1);
+        }
+        check_range(order, block, length, rows, n);
         block[random_number() % length] ^= 1 << random_number() % 8;
         (void)rows_read(order, block, length, back, &count, &why);
     }

@@ -107,7 +107,6 @@ long_words_stay_apart(void **state)
 struct world {
     char folder[64];
     struct environment *environment;
-    struct gate gate;
     struct nodes *nodes;
     struct literals *literals;
 };
@@ -118,10 +117,9 @@ open_world(struct world *w, uint64_t cache)
     struct reason why = {""};
     const struct environment_options options = {
         .folder = w->folder, .cache_bytes = cache, .checkpoint_bytes = 1 << 20, .no_sync = true};
-    gate_init(&w->gate);
     must(environment_open(&w->environment, &options, &why), &why);
-    must(nodes_open(&w->nodes, w->environment, &w->gate, 1 << 20, &why), &why);
-    must(literals_open(&w->literals, w->environment, &w->gate, MEMORY, &why), &why);
+    must(nodes_open(&w->nodes, w->environment, 1 << 20, &why), &why);
+    must(literals_open(&w->literals, w->environment, MEMORY, &why), &why);
 }
 
 static void
@@ -130,7 +128,6 @@ close_world(struct world *w)
     literals_close(w->literals);
     nodes_close(w->nodes);
     environment_close(w->environment);
-    gate_release(&w->gate);
 }
 
 static void
