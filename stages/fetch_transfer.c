@@ -1,0 +1,444 @@
+/* One transfer: what libcurl is told of it, what it calls back, how it ended. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "stages/fetch_address.h"
+#include "stages/fetch_credentials.h"
+#include "stages/fetch_crowd.h"
+#include "stages/fetch_http_private.h"
+#include "stages/fetch_names.h"
+
+enum { STALL_BYTES = 32, DNS_SECONDS = 300 };
+
+/* ---- callbacks of a transfer ---- */
+
+static int
+on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
+{
+    struct transfer *transfer = context;
+    (void)easy;
+    if (type == CURLINFO_HEADER_OUT) {
+        buf_append(&transfer->request, data, size);
+    }
+    return 0;
+}
+
+static size_t
+on_header(char *data, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    const struct slice line = slice_of(data, size * n);
+    if (slice_starts(line, SLICE("HTTP/"))) {
+        /* An interim response came before, or a connection died and the request was sent again. */
+        buf_reset(&transfer->header);
+        transfer->header_complete = false;
+    }
+    if (transfer->header_complete) {
+        return line.length; /* trailers */
+    }
+    if (buf_append_slice(&transfer->header, line) != STATUS_OK) {
+        transfer->header_too_long = true;
+        return 0;
+    }
+    transfer->header_complete = slice_is(line, "\r\n") || slice_is(line, "\n");
+    return line.length;
+}
+
+static size_t
+pour(struct transfer *transfer, struct slice bytes)
+{
+    const struct fetch_sink *sink = &transfer->sink;
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (transfer->sunk == 0 &&
+        !sink->begin(sink->context, (uint16_t)status, buf_slice(&transfer->header))) {
+        return 0;
+    }
+    transfer->sunk += bytes.length;
+    if (transfer->sunk > transfer->body_limit) {
+        transfer->too_long = true;
+        return 0;
+    }
+    return sink->take(sink->context, bytes) ? bytes.length : 0;
+}
+
+static size_t
+on_body(char *data, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    struct fetch_http *http = transfer->http;
+    const size_t length = size * n;
+    if (transfer->sink.take != NULL) {
+        return pour(transfer, slice_of(data, length));
+    }
+    const size_t room = transfer->body_limit - transfer->body.length;
+    const size_t taken = length < room ? length : room;
+    const size_t before = transfer->body.capacity;
+    if (http->memory_used + taken > http->memory) {
+        transfer->out_of_memory = true;
+        return 0;
+    }
+    buf_append(&transfer->body, data, taken);
+    http->memory_used += transfer->body.capacity - before;
+    if (taken < length) {
+        transfer->too_long = true;
+        return 0;
+    }
+    return length;
+}
+
+/* By which hosts of one address are grouped; 0: this one is not counted. */
+static uint64_t
+address_number(const struct fetch_http *http, const struct transfer *transfer, const char *ip)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    const bool is_v4 = inet_pton(AF_INET, ip, &v4.sin_addr) == 1;
+    if (!is_v4 && inet_pton(AF_INET6, ip, &v6.sin6_addr) != 1) {
+        return 0;
+    }
+    const bool directed = http->connect_http != NULL || http->connect_https != NULL;
+    const bool exempt =
+        address_is_exempt(http->addresses, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6);
+    return transfer->connect != NULL || (!directed && !exempt) ? fingerprint64(slice_string(ip))
+                                                               : 0;
+}
+
+static uint64_t
+number_of(const struct transfer *transfer, const struct sockaddr *address)
+{
+    char ip[INET6_ADDRSTRLEN] = "";
+    const void *bytes =
+        address->sa_family == AF_INET
+            ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+            : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    inet_ntop(address->sa_family, bytes, ip, sizeof ip);
+    return address_number(transfer->http, transfer, ip);
+}
+
+static void
+count_at(struct transfer *transfer, uint64_t address)
+{
+    crowd_leave(transfer->http->crowd, transfer->address);
+    crowd_enter(transfer->http->crowd, address);
+    transfer->address = address;
+}
+
+static curl_socket_t
+on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = context;
+    struct fetch_http *http = transfer->http;
+    (void)purpose;
+    const char *refusal = address_refusal(http->addresses, &address->addr);
+    if (refusal != NULL) {
+        transfer->refused = refusal;
+        return CURL_SOCKET_BAD;
+    }
+    const uint64_t number = number_of(transfer, &address->addr);
+    if (number != transfer->address) {
+        crowd_learn(http->crowd, transfer->host, number);
+        if (crowd_is_full(http->crowd, number)) {
+            transfer->crowded = true;
+            return CURL_SOCKET_BAD;
+        }
+        count_at(transfer, number);
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* ---- telling libcurl ---- */
+
+/* What is the same in every request of this process. */
+static void
+set_constants(const struct fetch_http *http, struct transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     http->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, http->stall_seconds);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
+    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem);
+    curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
+    curl_easy_setopt(easy, CURLOPT_DEBUGDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    if (http->ca_file[0] != '\0') {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+/* The common headers and the conditions of this request. */
+static void
+set_headers(struct fetch_http *http, struct transfer *transfer, const struct fetch_request *request)
+{
+    struct buf line;
+    if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource &&
+        request->sink == NULL) {
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
+        return;
+    }
+    for (const struct curl_slist *one = http->headers; one != NULL; one = one->next) {
+        const bool accept = slice_starts(slice_string(one->data), SLICE("Accept:"));
+        if (request->sink != NULL &&
+            slice_starts(slice_string(one->data), SLICE("Accept-Encoding:"))) {
+            continue;
+        }
+        transfer->headers = curl_slist_append(
+            transfer->headers, accept && request->resource ? http->accept_resource : one->data);
+    }
+    buf_init(&line, REQUEST_MAXIMUM);
+    if (request->etag.length > 0) {
+        buf_printf(&line, "If-None-Match: %.*s", SLICE_PRINT(request->etag));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_reset(&line);
+    if (request->last_modified.length > 0) {
+        buf_printf(&line, "If-Modified-Since: %.*s", SLICE_PRINT(request->last_modified));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_reset(&line);
+    if (request->range_from > 0 && request->if_range.length > 0) {
+        buf_printf(&line, "If-Range: %.*s", SLICE_PRINT(request->if_range));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+        buf_reset(&line);
+        buf_printf(&line, "Range: bytes=%llu-", (unsigned long long)request->range_from);
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_release(&line);
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
+}
+
+/* Where the connection goes, and who else is there. */
+static void
+set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
+{
+    const struct slice host = url_host(url);
+    const char *address = names_find(http->names, host);
+    char rule[80];
+    transfer->host = fingerprint64(host);
+    transfer->multi = &http->multis[transfer->host % http->multi_count];
+    if (address != NULL) {
+        snprintf(rule, sizeof rule, "::%s:", address);
+        transfer->connect = curl_slist_append(NULL, rule);
+    }
+    /* libcurl walks over its whole cache of names after each transfer, numbers included. */
+    curl_easy_setopt(transfer->easy, CURLOPT_DNS_CACHE_TIMEOUT,
+                     address != NULL ? 0L : (long)DNS_SECONDS);
+    count_at(transfer, crowd_address(http->crowd, transfer->host));
+    curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
+                     address != NULL                      ? transfer->connect
+                     : slice_starts(url, SLICE("https:")) ? http->connect_https
+                                                          : http->connect_http);
+}
+
+/* Only to the origin that they are for; handles are used again, so they are always set. */
+static void
+set_credentials(struct fetch_http *http, struct transfer *transfer, struct slice url)
+{
+    const struct credential *found = credentials_find(http->credentials, url_origin(url));
+    const bool bearer = found != NULL && found->bearer;
+    transfer->authorised = found != NULL;
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPAUTH,
+                     (long)(bearer ? CURLAUTH_BEARER : CURLAUTH_BASIC));
+    curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, bearer ? found->secret : NULL);
+    curl_easy_setopt(transfer->easy, CURLOPT_USERPWD,
+                     found != NULL && !bearer ? found->secret : NULL);
+}
+
+/* ---- life ---- */
+
+struct transfer *
+transfer_new(struct fetch_http *http)
+{
+    struct transfer *transfer = memory_zero(1, sizeof *transfer);
+    transfer->http = http;
+    transfer->easy = curl_easy_init();
+    if (transfer->easy == NULL) {
+        log_error("out_of_memory", "reason=%s", "libcurl gave no handle");
+        _exit(EXIT_SYSTEM);
+    }
+    buf_init(&transfer->request, REQUEST_MAXIMUM);
+    buf_init(&transfer->header, http->header_size);
+    set_constants(http, transfer);
+    return transfer;
+}
+
+void
+transfer_free(struct transfer *transfer)
+{
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->headers);
+    curl_slist_free_all(transfer->connect);
+    buf_release(&transfer->request);
+    buf_release(&transfer->header);
+    buf_release(&transfer->body);
+    free(transfer);
+}
+
+void
+transfer_prepare(struct transfer *transfer, const struct fetch_request *request)
+{
+    struct fetch_http *http = transfer->http;
+    char *url = memory_string_n(request->url.at, request->url.length);
+    transfer->done = request->done;
+    transfer->context = request->context;
+    transfer->body_limit = request->size > 0 ? request->size : http->size;
+    transfer->sink = request->sink != NULL ? *request->sink : (struct fetch_sink){0};
+    transfer->sunk = 0;
+    curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS,
+                     request->sink != NULL ? 0L : http->timeout_ms);
+    buf_init(&transfer->body, transfer->body_limit);
+    transfer->started_ms = clock_wall_ms();
+    transfer->started_monotonic_ms = clock_monotonic_ms();
+    curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
+    curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
+    set_place(http, transfer, request->url);
+    set_headers(http, transfer, request);
+    set_credentials(http, transfer, request->url);
+    free(url);
+}
+
+void
+transfer_reset(struct transfer *transfer)
+{
+    transfer->http->memory_used -= transfer->body.capacity;
+    buf_release(&transfer->body);
+    buf_reset(&transfer->request);
+    buf_reset(&transfer->header);
+    curl_slist_free_all(transfer->headers);
+    curl_slist_free_all(transfer->connect);
+    transfer->headers = transfer->connect = NULL;
+    transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
+    transfer->out_of_memory = transfer->crowded = false;
+    transfer->refused = NULL;
+    transfer->problem[0] = '\0';
+}
+
+/* ---- ending ---- */
+
+static enum fetch_end
+end_of(const struct transfer *transfer, CURLcode code)
+{
+    if (transfer->out_of_memory) {
+        return FETCH_NO_MEMORY;
+    }
+    /* libcurl calls it out of memory when a single line passes its own limit of 100 KiB. */
+    if (transfer->header_too_long || (code == CURLE_OUT_OF_MEMORY && !transfer->header_complete)) {
+        return FETCH_REFUSED_HEADER;
+    }
+    if (code == CURLE_OK && transfer->header_complete) {
+        return FETCH_ANSWERED;
+    }
+    if (!transfer->header_complete && transfer->crowded) {
+        return FETCH_CROWDED;
+    }
+    if (!transfer->header_complete) {
+        return transfer->refused != NULL ? FETCH_REFUSED_ADDRESS : FETCH_FAILED;
+    }
+    if (transfer->too_long) {
+        return FETCH_CUT_LENGTH;
+    }
+    return code == CURLE_OPERATION_TIMEDOUT ? FETCH_CUT_TIME : FETCH_CUT_CONNECTION;
+}
+
+static const char *
+problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
+{
+    switch (end) {
+    case FETCH_ANSWERED:
+        return "";
+    case FETCH_CUT_LENGTH:
+        snprintf(transfer->problem, sizeof transfer->problem, "body larger than %zu bytes",
+                 transfer->body_limit);
+        break;
+    case FETCH_REFUSED_HEADER:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "response header larger than %zu bytes", transfer->header.maximum);
+        break;
+    case FETCH_REFUSED_ADDRESS:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "the host's address is not public (%s) and not in fetch.allow_address",
+                 transfer->refused);
+        break;
+    case FETCH_CROWDED:
+        return "queue.group_parallel hosts of the address are being fetched from";
+    case FETCH_NO_MEMORY:
+        snprintf(transfer->problem, sizeof transfer->problem,
+                 "bodies in flight hold more than fetch.memory");
+        break;
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_CONNECTION:
+    case FETCH_FAILED:
+        if (transfer->problem[0] == '\0') {
+            snprintf(transfer->problem, sizeof transfer->problem, "%s",
+                     code == CURLE_OK ? "the server sent no response" : curl_easy_strerror(code));
+        }
+        break;
+    }
+    return transfer->problem;
+}
+
+void
+transfer_finish(struct transfer *transfer, CURLcode code)
+{
+    struct fetch_http *http = transfer->http;
+    long status = 0;
+    long version = 0;
+    char *ip = NULL;
+    curl_off_t retry_after = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &ip);
+    curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
+    ip = ip != NULL ? ip : (char *)(uintptr_t) "";
+    const enum fetch_end end = end_of(transfer, code);
+    if (transfer->authorised) {
+        credentials_withhold(&transfer->request);
+    }
+    const struct fetch_result result = {
+        .end = end,
+        .status = transfer->header_complete ? (uint16_t)status : 0,
+        .request = buf_slice(&transfer->request),
+        .response_header = buf_slice(&transfer->header),
+        .body = transfer->body.length > 0 ? buf_slice(&transfer->body) : SLICE(""),
+        .ip = slice_string(ip),
+        .protocol = version == CURL_HTTP_VERSION_2_0 ? SLICE("h2") : SLICE(""),
+        .started_ms = transfer->started_ms,
+        .milliseconds = (uint32_t)(clock_monotonic_ms() - transfer->started_monotonic_ms),
+        .retry_after_ms = retry_after > 0 ? (uint64_t)retry_after * 1000 : 0,
+        .address = transfer->crowded ? crowd_address(http->crowd, transfer->host)
+                                     : address_number(http, transfer, ip),
+        .problem = problem_of(transfer, code, end),
+    };
+    curl_multi_remove_handle(transfer->multi->handle, transfer->easy);
+    if (ip[0] != '\0') {
+        crowd_learn(http->crowd, transfer->host, result.address);
+    }
+    count_at(transfer, 0);
+    transfer->done(transfer->context, &result);
+}
