@@ -143,7 +143,8 @@ open_all(struct broker *broker, struct reason *why)
     broker->revisits = seen_new(TREE_REVISITS, options->seen_cache_bytes / 8);
     broker->sent = seen_new(
         TREE_COUNT, cluster_node_count(options->cluster) > 1 ? options->seen_cache_bytes : 0);
-    broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms);
+    broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms,
+                              options->burst > 0 ? options->burst : 1);
     broker->leases = leases_new();
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { HIGH_WATER_RESUMES = 80, PERCENT = 100 };
+enum { HIGH_WATER_RESUMES = 80, PERCENT = 100, BURST_LANES = 256 };
 
 /* ---- jobs of a sequence that came back: a heap, smallest id first ---- */
 
@@ -80,6 +80,8 @@ apply_effect(struct broker *broker, const struct effect *effect)
         leases_remove(broker->leases, at);
         if (key->stage == STAGE_FETCH) {
             lanes_rest(broker->lanes, key->lane, effect->lane_due_ms, effect->group);
+            lanes_set_eased(broker->lanes, key->lane,
+                            effect->kind == EFFECT_GONE && effect->lane_due_ms == 0);
             if (effect->share != 0) {
                 lanes_set_share(broker->lanes, key->lane, effect->share);
             }
@@ -182,7 +184,9 @@ struct handout {
     /* of the scan */
     struct job_key from, last;
     bool seen_any;
-    bool pass_usual; /* of a lane: it is the turn of sitemaps */
+    bool pass_usual;             /* of a lane: it is the turn of sitemaps */
+    uint64_t lanes[BURST_LANES]; /* that gave a job and may give more */
+    size_t lane_count;
 };
 
 /* Appends a ready job and leases it, unless its suspects' company forbids. The record is
@@ -326,11 +330,11 @@ learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* The lane's next job that is ready. */
 static enum status
-serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
+serve_job(struct handout *handout, uint64_t lane, struct reason *why)
 {
     struct broker *broker = handout->broker;
-    const uint32_t count = handout->count;
     handout->seen_any = false;
     handout->pass_usual = lanes_turn(broker->lanes, lane);
     TRY(scan_lane(handout, lane, 0, why));
@@ -342,10 +346,50 @@ serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
             TRY(scan_lane(handout, lane, 0, why));
         }
     }
+    return STATUS_OK;
+}
+
+static enum status
+serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
+{
+    struct broker *broker = handout->broker;
+    const uint32_t count = handout->count;
+    TRY(serve_job(handout, lane, why));
     if (!handout->seen_any) {
         lanes_forget(broker->lanes, lane);
     } else if (handout->count == count) {
         lanes_return(broker->lanes, lane);
+    } else if (handout->lane_count < BURST_LANES) {
+        handout->lanes[handout->lane_count++] = lane;
+    }
+    return STATUS_OK;
+}
+
+/* The room that is left when every lane that is due has a job out goes to more jobs of the same
+ * lanes, in turn, so that few hosts need not wait for a commit after every page. */
+static enum status
+serve_bursts(struct handout *handout, struct reason *why)
+{
+    struct lanes *lanes = handout->broker->lanes;
+    while (handout->lane_count > 0) {
+        size_t kept = 0;
+        for (size_t i = 0; i < handout->lane_count; i++) {
+            const uint64_t lane = handout->lanes[i];
+            const uint32_t count = handout->count;
+            if (handout->full || count >= handout->parked->most) {
+                return STATUS_OK;
+            }
+            if (!lanes_more(lanes, lane)) {
+                continue;
+            }
+            TRY(serve_job(handout, lane, why));
+            if (handout->count == count) {
+                lanes_no_more(lanes, lane);
+            } else {
+                handout->lanes[kept++] = lane;
+            }
+        }
+        handout->lane_count = kept;
     }
     return STATUS_OK;
 }
@@ -360,7 +404,7 @@ serve_lanes(struct handout *handout, struct reason *why)
            lanes_next(broker->lanes, broker->now_ms, &lane, &known)) {
         TRY(known ? serve_lane(handout, lane, why) : learn_lane(broker, lane, why));
     }
-    return STATUS_OK;
+    return serve_bursts(handout, why);
 }
 
 /* ---- answers ---- */

@@ -13,11 +13,13 @@ struct lane {
     uint64_t due_ms;
     uint32_t place; /* IDLE: in the heap; PARKED, FREE: the next in the list */
     uint32_t group; /* index, NONE */
+    uint16_t out;   /* BUSY: jobs */
     uint8_t state;
     uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
     bool listed;           /* jobs of sitemaps may wait in it */
     bool known;            /* what is stored of it was read */
     bool counted;          /* BUSY and counted in its group */
+    bool eased;            /* several jobs may be out */
 };
 
 struct group {
@@ -31,7 +33,7 @@ struct group {
 };
 
 struct lanes {
-    uint32_t parallel;
+    uint32_t parallel, burst;
     uint64_t group_delay_ms;
     struct lane *lanes;
     uint32_t used, capacity, free, count, busy;
@@ -44,10 +46,11 @@ struct lanes {
 };
 
 struct lanes *
-lanes_new(uint32_t parallel, uint64_t group_delay_ms)
+lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
 {
     struct lanes *lanes = memory_zero(1, sizeof *lanes);
     lanes->parallel = parallel;
+    lanes->burst = burst;
     lanes->group_delay_ms = group_delay_ms;
     lanes->free = lanes->group_free = (uint32_t)NONE;
     map_init(&lanes->by_id);
@@ -268,6 +271,7 @@ set_busy(struct lanes *lanes, uint32_t at)
 {
     struct lane *lane = &lanes->lanes[at];
     lane->state = LANE_BUSY;
+    lane->out = 1;
     lanes->busy++;
     if (lane->group != (uint32_t)NONE) {
         lane->counted = true;
@@ -348,7 +352,9 @@ lanes_take(struct lanes *lanes, uint64_t id)
     const uint32_t at = map_get(&lanes->by_id, id);
     struct lane *lane = &lanes->lanes[at];
     if (lane->state == LANE_BUSY) {
-        return false;
+        const bool room = lane->out < lanes->burst;
+        lane->out += room;
+        return room;
     }
     if (lane->state == LANE_PARKED) { /* out of its group's list, by hand: this is rare */
         uint32_t *link = &lanes->groups[lane->group].parked;
@@ -367,6 +373,44 @@ lanes_take(struct lanes *lanes, uint64_t id)
         send_scout(lanes, lane->group);
     }
     return true;
+}
+
+static struct lane *
+busy_lane(struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    return at != (uint32_t)MAP_NONE && lanes->lanes[at].state == LANE_BUSY ? &lanes->lanes[at]
+                                                                           : NULL;
+}
+
+bool
+lanes_more(struct lanes *lanes, uint64_t id)
+{
+    struct lane *lane = busy_lane(lanes, id);
+    const bool may = lane != NULL && lane->eased && lane->out < lanes->burst &&
+                     (lane->group == (uint32_t)NONE || lanes->group_delay_ms == 0);
+    if (may) {
+        lane->out++;
+    }
+    return may;
+}
+
+void
+lanes_no_more(struct lanes *lanes, uint64_t id)
+{
+    struct lane *lane = busy_lane(lanes, id);
+    if (lane != NULL && lane->out > 1) {
+        lane->out--;
+    }
+}
+
+void
+lanes_set_eased(struct lanes *lanes, uint64_t id, bool eased)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at != (uint32_t)MAP_NONE) {
+        lanes->lanes[at].eased = eased;
+    }
 }
 
 static void
@@ -397,6 +441,9 @@ lanes_rest(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
     }
     struct lane *lane = &lanes->lanes[at];
     postpone(lanes, at, due_ms);
+    if (--lane->out > 0) {
+        return;
+    }
     unset_busy(lanes, at);
     if (lane->group != (uint32_t)NONE) {
         send_scout(lanes, lane->group);

@@ -5,7 +5,8 @@
  * and the caller says what came of it.
  *
  *   IDLE in the heap, by due time    lanes_wake, lanes_rest, lanes_return
- *     -> BUSY                        lanes_next: at most one job of a lane is out
+ *     -> BUSY                        lanes_next: a job of the lane is out; several, when the
+ *                                    lane is eased: lanes_more
  *     -> PARKED in its group's list  while the group has its fill; it comes back when that ends
  *   forgotten                        lanes_forget: it was due and had no job
  *
@@ -22,8 +23,8 @@
 
 struct lanes;
 
-/* parallel 0: groups have no limit. */
-struct lanes *lanes_new(uint32_t parallel, uint64_t group_delay_ms);
+/* parallel 0: groups have no limit. burst: most jobs of an eased lane that are out. */
+struct lanes *lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst);
 void lanes_free(struct lanes *lanes);
 
 /* A job waits in the lane. New lanes are due at once. */
@@ -33,10 +34,17 @@ void lanes_restore(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t
 /* A lane that is due and whose group has room is BUSY now. Not *known: what is stored of it has
  * not been read since it is in memory: call lanes_restore, then lanes_return. */
 bool lanes_next(struct lanes *lanes, uint64_t now_ms, uint64_t *lane, bool *known);
-/* BUSY without having been asked for: a worker says it holds a job of it. False: it is BUSY. */
+/* Whether another job of the BUSY lane may go out with those that are; it counts as out then. */
+bool lanes_more(struct lanes *lanes, uint64_t lane);
+/* It did not. */
+void lanes_no_more(struct lanes *lanes, uint64_t lane);
+/* The host asks for no rest between requests, as far as is known. */
+void lanes_set_eased(struct lanes *lanes, uint64_t lane, bool eased);
+/* BUSY without having been asked for: a worker says it holds a job of it. False: it is BUSY, with
+ * as many jobs as may be out. */
 bool lanes_take(struct lanes *lanes, uint64_t lane);
-/* BUSY no more: the job ended or went back. Due at due_ms, never earlier than before. group 0:
- * as before. Nothing when it is not BUSY. */
+/* A job ended or went back; when it was the last one that was out, BUSY no more. Due at due_ms,
+ * never earlier than before. group 0: as before. Nothing when it is not BUSY. */
 void lanes_rest(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t group);
 /* Not before due_ms, whatever its state. */
 void lanes_postpone(struct lanes *lanes, uint64_t lane, uint64_t due_ms);

@@ -93,6 +93,7 @@ broker_options_of(const struct daemon_setting *setting)
         .maximum = (uint64_t)opt_integer(options, "queue.maximum"),
         .min_free = (uint64_t)opt_integer(options, "queue.min_free"),
         .group_parallel = (uint32_t)opt_integer(options, "queue.group_parallel"),
+        .burst = (uint32_t)opt_integer(options, "queue.burst"),
         .group_delay_ms = opt_duration_ms(options, "queue.group_delay"),
         .seen_cache_bytes = (size_t)opt_integer(options, "queue.seen_cache"),
     };

@@ -26,26 +26,6 @@ task_free(struct task *task)
     free(task);
 }
 
-static uint64_t
-longer(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Of a Crawl-delay, -1 for none, as much as is waited. */
-static uint64_t
-crawl_delay_of(const struct fetch *fetch, int64_t crawl_delay_ms)
-{
-    const uint64_t delay_ms = crawl_delay_ms > 0 ? (uint64_t)crawl_delay_ms : 0;
-    return delay_ms < fetch->crawl_delay_maximum_ms ? delay_ms : fetch->crawl_delay_maximum_ms;
-}
-
-uint64_t
-task_delay_ms(const struct task *task)
-{
-    return longer(crawl_delay_of(task->fetch, task->crawl_delay_ms), task_pace_ms(task));
-}
-
 /* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
  * connections there. */
 static void
@@ -130,85 +110,6 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
     set_rest(task);
     stage_release(task->job, delay_ms, true, "%s", reason);
     task_free(task);
-}
-
-/* ---- asking ---- */
-
-/* Back to the queue, which knows from now on with which hosts it shares its address. */
-void
-task_turn_back(struct task *task, uint64_t address)
-{
-    stage_set_lane_rest(task->job, task->asked ? task_delay_ms(task) : 0, address);
-    stage_release(task->job, 0, false, "others are being fetched from the host's address");
-    task_free(task);
-}
-
-static void
-ask(void *context)
-{
-    struct task *task = context;
-    struct fetch *fetch = task->fetch;
-    const uint64_t now_ms = clock_monotonic_ms();
-    const uint64_t wait_ms = rests_wait_ms(fetch->rests, task->asked_host, now_ms);
-    const uint64_t crowded = fetch_http_crowded(fetch->http, task->request.url);
-    if (wait_ms > 0) {
-        stage_timer(task->job->run, wait_ms, ask, task);
-    } else if (crowded != 0) {
-        task_turn_back(task, crowded);
-    } else {
-        rests_begin(fetch->rests, task->asked_host, now_ms);
-        fetch_http_start(fetch->http, &task->request);
-    }
-}
-
-void
-task_ask(struct task *task, const struct fetch_request *request)
-{
-    task->request = *request;
-    task->asked_host = fingerprint64(url_origin(request->url));
-    ask(task);
-}
-
-void
-task_rest(struct task *task)
-{
-    const uint64_t now_ms = clock_monotonic_ms();
-    rests_until(task->fetch->rests, fingerprint64(task->origin), now_ms + task_delay_ms(task),
-                now_ms);
-}
-
-/* The rest of a host to which another's robots.txt moved. */
-static uint64_t
-delay_of_other(const struct fetch *fetch, struct slice origin)
-{
-    const struct host *host = hosts_find(fetch->hosts, origin, clock_wall_ms());
-    const bool rules = host != NULL && host->robots != NULL;
-    return longer(crawl_delay_of(fetch, rules ? robots_crawl_delay_ms(host->robots) : -1),
-                  fetch->delay_ms);
-}
-
-void
-task_note_end(struct task *task, const struct fetch_result *result)
-{
-    struct rests *rests = task->fetch->rests;
-    const struct slice origin = url_origin(task->request.url);
-    const bool own = slice_equal(origin, task->origin);
-    const uint64_t now_ms = clock_monotonic_ms();
-    rests_end(rests, task->asked_host, now_ms);
-    if (result->ip.length > 0) {
-        task->ip = arena_copy(&task->job->arena, result->ip);
-        task->address = result->address;
-    }
-    if (result->end == FETCH_CROWDED) {
-        return;
-    }
-    task->asked = true;
-    /* A dump's time is no measure of its host. */
-    if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
-        task_learn_pace(task, result);
-    }
-    const uint64_t delay_ms = own ? task_delay_ms(task) : delay_of_other(task->fetch, origin);
-    rests_until(rests, task->asked_host, now_ms + delay_ms, now_ms);
 }
 
 /* ---- archive and metadata ---- */

@@ -6,11 +6,12 @@
 #include "base/memory.h"
 #include "queue/map.h"
 
-enum { BUSY_MS = 20, SWEEP_LEAST = 1024 };
+enum { SWEEP_LEAST = 1024 };
 
 struct rest {
     uint64_t host, due_ms;
     bool busy;
+    struct rests_turn *first, *last; /* in line */
 };
 
 struct rests {
@@ -44,7 +45,7 @@ sweep(struct rests *rests, uint64_t now_ms)
 {
     for (size_t i = 0; i < rests->count;) {
         const struct rest *rest = &rests->list[i];
-        if (rest->busy || rest->due_ms > now_ms) {
+        if (rest->busy || rest->first != NULL || rest->due_ms > now_ms) {
             i++;
             continue;
         }
@@ -85,7 +86,39 @@ rests_wait_ms(const struct rests *rests, uint64_t host, uint64_t now_ms)
         return 0;
     }
     const struct rest *rest = &rests->list[at];
-    return rest->busy ? BUSY_MS : rest->due_ms > now_ms ? rest->due_ms - now_ms : 0;
+    return rest->due_ms > now_ms ? rest->due_ms - now_ms : 0;
+}
+
+bool
+rests_is_busy(const struct rests *rests, uint64_t host)
+{
+    const uint32_t at = map_get(&rests->at, host);
+    return at != (uint32_t)MAP_NONE && rests->list[at].busy;
+}
+
+void
+rests_line_up(struct rests *rests, uint64_t host, struct rests_turn *turn)
+{
+    struct rest *rest = &rests->list[map_get(&rests->at, host)];
+    turn->next = NULL;
+    if (rest->first == NULL) {
+        rest->first = turn;
+    } else {
+        rest->last->next = turn;
+    }
+    rest->last = turn;
+}
+
+struct rests_turn *
+rests_next(struct rests *rests, uint64_t host)
+{
+    const uint32_t at = map_get(&rests->at, host);
+    struct rests_turn *turn = NULL;
+    if (at != (uint32_t)MAP_NONE && !rests->list[at].busy) {
+        turn = rests->list[at].first;
+        rests->list[at].first = turn != NULL ? turn->next : NULL;
+    }
+    return turn;
 }
 
 void

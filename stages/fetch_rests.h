@@ -10,10 +10,21 @@
 
 struct rests;
 
+/* A place in the line of a host; belongs to who waits. */
+struct rests_turn {
+    struct rests_turn *next;
+    void *context;
+};
+
 struct rests *rests_new(void);
 void rests_free(struct rests *rests); /* NULL is allowed */
-/* 0: now. Else ms after which it is worth asking again. */
+/* Of a host that is not busy. 0: now. */
 uint64_t rests_wait_ms(const struct rests *rests, uint64_t host, uint64_t now_ms);
+bool rests_is_busy(const struct rests *rests, uint64_t host);
+/* Waits for the end of the request to a busy host. */
+void rests_line_up(struct rests *rests, uint64_t host, struct rests_turn *turn);
+/* The first in line leaves it. NULL: none, or the host is busy. */
+struct rests_turn *rests_next(struct rests *rests, uint64_t host);
 void rests_begin(struct rests *rests, uint64_t host, uint64_t now_ms);
 void rests_end(struct rests *rests, uint64_t host, uint64_t now_ms);
 /* Not before due_ms; never earlier than was said before. */

@@ -265,6 +265,18 @@ fetch_robots(struct task *task)
     task_ask(task, &request);
 }
 
+bool
+task_rules_came(struct task *task)
+{
+    const bool for_rules = task->robots_hops == 0 && task->request.url.at == task->robots_url.data;
+    const struct host *host =
+        for_rules ? hosts_find(task->fetch->hosts, task->origin, clock_wall_ms()) : NULL;
+    if (host != NULL) {
+        decide(task, host);
+    }
+    return host != NULL;
+}
+
 /* ---- the metadata store ---- */
 
 static struct host *

@@ -2,6 +2,7 @@
  *
  *   fetch.c          the program: options, events, flush
  *   fetch_rules.c    may this URI be fetched? robots.txt from cache, metadata store or the host
+ *   fetch_asking.c   when the host is asked: one request at a time, rests between them
  *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  sitemaps, and their entries as new jobs
@@ -76,6 +77,8 @@ struct task {
     unsigned robots_hops;
     struct fetch_request request; /* to be sent, or under way */
     uint64_t asked_host;          /* fingerprint of its origin */
+    struct rests_turn turn;       /* in the line of that host */
+    bool lined_up;                /* it stood there */
     bool asked;                   /* a request went to the host */
     struct slice ip;              /* of the host, when asked; in the job's arena */
     /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
@@ -119,6 +122,10 @@ void task_learn(struct task *task, const struct fetch_result *result);
 /* The end of every task: the next visit. */
 void task_schedule(struct task *task);
 
+/* A request for the host's robots.txt has its turn: whether another job has brought the rules
+ * meanwhile. Then this one goes on with them, or has ended. */
+bool task_rules_came(struct task *task);
+
 /* fetch_page.c */
 void task_get(struct task *task);
 /* Ends the job with a state; queues the host's sitemaps with it. */
@@ -129,15 +136,6 @@ void task_bury(struct task *task, const char *reason);
 /* Writes the exchange to the archive; on failure the job has been released: the task is over. */
 bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
                   struct slice truncated, struct warc_location *location);
-/* The host's rest after this job. */
-uint64_t task_delay_ms(const struct task *task);
-/* Sends the request when its host has rested; turns the job back when its address is crowded. */
-void task_ask(struct task *task, const struct fetch_request *request);
-void task_turn_back(struct task *task, uint64_t address);
-/* From now on the host of the job rests. */
-void task_rest(struct task *task);
-/* First thing when a request has ended. */
-void task_note_end(struct task *task, const struct fetch_result *result);
 /* The response as archived and noted; false when the task is over. body_bytes: as received. */
 bool task_keep_response(struct task *task, const struct fetch_result *result,
                         struct slice truncated, struct warc_location *location);
@@ -149,6 +147,17 @@ void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t 
 void task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
               struct slice about);
 void task_free(struct task *task);
+
+/* fetch_asking.c */
+/* The host's rest after this job. */
+uint64_t task_delay_ms(const struct task *task);
+/* Sends the request when its host has rested; turns the job back when its address is crowded. */
+void task_ask(struct task *task, const struct fetch_request *request);
+void task_turn_back(struct task *task, uint64_t address);
+/* From now on the host of the job rests. */
+void task_rest(struct task *task);
+/* First thing when a request has ended. */
+void task_note_end(struct task *task, const struct fetch_result *result);
 
 /* fetch_pacing.c */
 /* A request to the task's own origin has ended. */

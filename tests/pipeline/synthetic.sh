@@ -2,16 +2,18 @@
 # A web of many hosts with traps and faults of every kind (tests/web), crawled to its end while the
 # fetch process is killed once. From the server's log: no host and no address was asked too often or
 # too early, nothing that robots.txt forbids, nothing twice, every good page once. From the metadata:
-# every page, faulty ones included, ended as docs/FETCH.md says.
+# every page, faulty ones included, ended as docs/FETCH.md says. Without options it is done again with
+# few hosts and no delay, so that jobs of a host are handed out in bursts (queue.burst).
 #
-# usage: tests/pipeline/synthetic.sh [--hosts N] [--seed N]
+# usage: tests/pipeline/synthetic.sh [--hosts N] [--seed N] [--delay MS]
 . "$(dirname "$0")/lib.sh"
-hosts=200 seed=7
+hosts=200 seed=7 delay=50 options=$#
 while (($# > 0)); do
     case $1 in
         --hosts) hosts=$2 ;;
         --seed) seed=$2 ;;
-        *) echo "usage: synthetic.sh [--hosts N] [--seed N]" >&2; exit 100 ;;
+        --delay) delay=$2 ;;
+        *) echo "usage: synthetic.sh [--hosts N] [--seed N] [--delay MS]" >&2; exit 100 ;;
     esac
     shift 2
 done
@@ -34,7 +36,7 @@ shape+=(--port "$port")
 awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/seeds"
 
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
-    --set fetch.delay=0.05 --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
+    --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
     --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
     --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.stall=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
@@ -49,7 +51,7 @@ kill $web_pid && wait $web_pid
 web_pid=
 
 "$root/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" --pages "$work/pages" \
-    --delay 50 --parallel 3 --repeats 30 || fail "the crawler was not polite, or missed pages"
+    --delay "$delay" --parallel 3 --repeats 30 || fail "the crawler was not polite, or missed pages"
 
 # ---- ends ----
 awk -F'\t' '$3 != "unseen" { print $1 }' "$work/pages" >"$work/uris"
@@ -64,3 +66,5 @@ awk -F'\t' 'NR == FNR { state[$1] = $2; next }
       if (!fine) { print $2 " " $1 ": " state[$1] ", not " $3; wrong = 1 } }
     END { for (kind in n) kinds++; print kinds " kinds of pages ended as they should"
           exit wrong }' "$work/states" "$work/pages" || fail "pages ended otherwise"
+
+((options > 0)) || "$0" --hosts 30 --seed 9 --delay 0

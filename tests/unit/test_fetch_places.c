@@ -103,7 +103,8 @@ a_host_rests_after_its_request(void **state)
     (void)state;
     assert_int_equal(rests_wait_ms(rests, 1, 1000), 0);
     rests_begin(rests, 1, 1000);
-    assert_true(rests_wait_ms(rests, 1, 1000) > 0);
+    assert_true(rests_is_busy(rests, 1));
+    assert_false(rests_is_busy(rests, 2));
     assert_int_equal(rests_wait_ms(rests, 2, 1000), 0);
     rests_end(rests, 1, 1100);
     rests_until(rests, 1, 1600, 1100);
@@ -120,6 +121,29 @@ a_host_rests_after_its_request(void **state)
     rests_free(rests);
 }
 
+static void
+jobs_of_a_host_stand_in_line(void **state)
+{
+    struct rests *rests = rests_new();
+    struct rests_turn turns[3];
+    (void)state;
+    assert_null(rests_next(rests, 1));
+    rests_begin(rests, 1, 1000);
+    for (size_t i = 0; i < 3; i++) {
+        rests_line_up(rests, 1, &turns[i]);
+    }
+    assert_null(rests_next(rests, 1)); /* it is busy */
+    rests_end(rests, 1, 1000);
+    assert_ptr_equal(rests_next(rests, 1), &turns[0]);
+    for (uint64_t i = 10; i < 100000; i++) { /* the line outlasts what is forgotten */
+        rests_until(rests, i, 1, 2000);
+    }
+    assert_ptr_equal(rests_next(rests, 1), &turns[1]);
+    assert_ptr_equal(rests_next(rests, 1), &turns[2]);
+    assert_null(rests_next(rests, 1));
+    rests_free(rests);
+}
+
 int
 main(void)
 {
@@ -128,6 +152,7 @@ main(void)
         cmocka_unit_test(thousands_of_names_are_told_apart),
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
         cmocka_unit_test(a_host_rests_after_its_request),
+        cmocka_unit_test(jobs_of_a_host_stand_in_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

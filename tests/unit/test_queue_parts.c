@@ -62,7 +62,7 @@ next(struct lanes *lanes, uint64_t now, uint64_t *lane)
 static void
 test_lanes_by_due_time(void **state)
 {
-    struct lanes *lanes = lanes_new(0, 0);
+    struct lanes *lanes = lanes_new(0, 0, 1);
     uint64_t lane;
     (void)state;
     lanes_restore(lanes, 1, 300, 0);
@@ -94,7 +94,7 @@ test_lanes_by_due_time(void **state)
 static void
 test_lanes_not_known_at_first(void **state)
 {
-    struct lanes *lanes = lanes_new(1, 0);
+    struct lanes *lanes = lanes_new(1, 0, 1);
     uint64_t lane;
     bool known;
     (void)state;
@@ -110,13 +110,49 @@ test_lanes_not_known_at_first(void **state)
     lanes_free(lanes);
 }
 
+static void
+test_bursts_of_eased_lanes(void **state)
+{
+    struct lanes *lanes = lanes_new(1, 0, 3);
+    uint64_t lane;
+    (void)state;
+    lanes_restore(lanes, 1, 0, 7);
+    lanes_restore(lanes, 2, 0, 7);
+    assert_true(next(lanes, 1, &lane));
+    assert_false(lanes_more(lanes, lane)); /* not known to need no rest */
+    lanes_set_eased(lanes, lane, true);
+    assert_true(lanes_more(lanes, lane));
+    assert_true(lanes_more(lanes, lane));
+    assert_false(lanes_more(lanes, lane));
+    lanes_no_more(lanes, lane);
+    assert_true(lanes_take(lanes, lane)); /* a worker that announces what it holds */
+    assert_false(lanes_take(lanes, lane));
+    const uint64_t first = lane;
+    lanes_rest(lanes, first, 0, 0);
+    lanes_rest(lanes, first, 50, 0);
+    assert_int_equal(lanes_busy(lanes), 1); /* one is still out */
+    assert_false(next(lanes, 60, &lane));   /* and its group is full */
+    lanes_rest(lanes, first, 40, 0);
+    assert_int_equal(lanes_busy(lanes), 0);
+    assert_true(next(lanes, 49, &lane)); /* the first rests until 50 */
+    assert_int_not_equal(lane, first);
+    lanes_free(lanes);
+
+    lanes = lanes_new(0, 10, 3);
+    lanes_restore(lanes, 1, 0, 7);
+    assert_true(next(lanes, 1, &lane));
+    lanes_set_eased(lanes, lane, true);
+    assert_false(lanes_more(lanes, lane)); /* its address rests between requests */
+    lanes_free(lanes);
+}
+
 /* Many lanes of few groups, at random: never more of a group than allowed, not sooner than
  * allowed, and every lane gets its turns. */
 static void
 test_groups_at_random(void **state)
 {
     enum { LANES = 200, GROUPS = 5, PARALLEL = 3, TURNS = 20, DELAY = 4 };
-    struct lanes *lanes = lanes_new(PARALLEL, DELAY);
+    struct lanes *lanes = lanes_new(PARALLEL, DELAY, 1);
     int busy[GROUPS + 1] = {0};
     uint64_t last[GROUPS + 1] = {0};
     int turns[LANES + 1] = {0};
@@ -551,6 +587,7 @@ main(void)
         cmocka_unit_test(test_map_against_an_array),
         cmocka_unit_test(test_lanes_by_due_time),
         cmocka_unit_test(test_lanes_not_known_at_first),
+        cmocka_unit_test(test_bursts_of_eased_lanes),
         cmocka_unit_test(test_groups_at_random),
         cmocka_unit_test(test_seen_rule),
         cmocka_unit_test(test_seen_fetched),
