@@ -33,6 +33,7 @@ clear(struct hosts *hosts, struct host *host)
     free(host->origin);
     free(host->cover);
     free(host->authorities);
+    balance_free(host->balance);
     *host = (struct host){0};
 }
 
@@ -74,7 +75,9 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
     char *const cover = same ? host->cover : NULL;
     char *const authorities = same ? host->authorities : NULL;
+    struct balance *const balance = same ? host->balance : NULL;
     if (same) {
+        host->balance = NULL;
         host->cover = host->authorities = NULL;
     }
     clear(hosts, host);
@@ -90,6 +93,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host->robots = robots;
     host->expires_ms = expires_ms;
     host->sitemaps_depth = sitemaps_depth;
+    host->balance = balance;
     host->cover = cover;
     host->authorities = authorities;
     host->cover_read_ms = cover_read_ms;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "stages/fetch_balance.h"
 #include "stages/robots.h"
 
 enum host_access {
@@ -24,6 +25,7 @@ struct host {
     uint64_t expires_ms;           /* wall time */
     uint32_t sitemaps_depth;       /* smallest depth at which its sitemaps were queued */
     char *cover, *authorities;     /* META_COVER, META_AUTHORITIES; NULL: none */
+    struct balance *balance;       /* of its two queues; NULL: nothing was fetched yet */
     uint64_t cover_read_ms;        /* wall time at which these were read */
     char reason[HOST_REASON_SIZE]; /* HOST_UNREACHABLE: why */
 };

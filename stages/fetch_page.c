@@ -77,6 +77,7 @@ task_done(struct task *task, const char *state, const char *reason)
     }
     task_queue_sitemaps(task);
     task_note_first_link(task);
+    task_balance(task);
     task_schedule(task);
     set_rest(task);
     stage_done(task->job);

@@ -7,6 +7,7 @@
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  sitemaps, and their entries as new jobs
  *   fetch_listing.c  what is new in a sitemap
+ *   fetch_share.c    how fetches are divided between what sitemaps list and what links lead to
  *   fetch_visit.c    recrawling: what is known of its changes, the next visit
  *   fetch_plan.c     which datasets of a host are had by their dumps; no request
  *   fetch_dump.c     the GET of a dump, to a file
@@ -172,6 +173,8 @@ uint64_t task_pace_ms(const struct task *task);
 bool task_is_sitemap(const struct task *task);
 /* Queues the sitemaps that the host's robots.txt names, unless that was done. */
 void task_queue_sitemaps(struct task *task);
+/* Counts the fetch for the balance of the host's two queues. */
+void task_balance(struct task *task);
 /* Notes when a link led to it, of what links found before any sitemap. */
 void task_note_first_link(struct task *task);
 /* The end of a task that was answered: queues the entries when the response is a sitemap. */

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
+#include "rdf/sketch.h"
 #include "stages/content.h"
 #include "stages/document_worker.h"
 #include "stages/resources.h"
@@ -138,6 +139,18 @@ queue_resource(void *context, struct slice key, bool again)
     stage_output(job, &output);
 }
 
+/* By which near duplicates are known. */
+static void
+set_sketch(struct stage_job *job, struct slice graph)
+{
+    struct sketch sketch;
+    char text[SKETCH_TEXT] = "";
+    if (sketch_of(graph, job->job.uri, &sketch)) {
+        sketch_write(&sketch, text);
+    }
+    meta_set_text(&job->meta, META_SKETCH, slice_string(text));
+}
+
 static void
 store(struct transform_stage *stage, struct stage_job *job, const struct worker_answer *answer,
       const struct document_outcome *outcome)
@@ -162,6 +175,7 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
         archive_failed(&why);
     }
     set_record(job, &location, stage->node, &document.conversion);
+    set_sketch(job, outcome->graph);
     set_meta(job, outcome, answer);
     stage_output_next(job, STAGE_INDEX, &document);
     const struct transforming *transforming = job->state;
