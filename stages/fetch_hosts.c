@@ -75,6 +75,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
     char *const cover = same ? host->cover : NULL;
     char *const authorities = same ? host->authorities : NULL;
+    const struct submissions submissions = same ? host->submissions : (struct submissions){0};
     struct balance *const balance = same ? host->balance : NULL;
     if (same) {
         host->balance = NULL;
@@ -93,6 +94,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host->robots = robots;
     host->expires_ms = expires_ms;
     host->sitemaps_depth = sitemaps_depth;
+    host->submissions = submissions;
     host->balance = balance;
     host->cover = cover;
     host->authorities = authorities;

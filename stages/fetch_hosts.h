@@ -18,13 +18,20 @@ enum host_access {
 
 enum { HOST_REASON_SIZE = 256 };
 
+/* New URLs that its sitemaps submitted. */
+struct submissions {
+    uint64_t period_ms; /* wall time since which they are counted; 0: not known here */
+    uint64_t submitted, excess;
+};
+
 struct host {
     char *origin; /* NULL: an empty place */
     enum host_access access;
-    struct robots *robots;         /* HOST_BY_RULES; else NULL */
-    uint64_t expires_ms;           /* wall time */
-    uint32_t sitemaps_depth;       /* smallest depth at which its sitemaps were queued */
-    char *cover, *authorities;     /* META_COVER, META_AUTHORITIES; NULL: none */
+    struct robots *robots;     /* HOST_BY_RULES; else NULL */
+    uint64_t expires_ms;       /* wall time */
+    uint32_t sitemaps_depth;   /* smallest depth at which its sitemaps were queued */
+    char *cover, *authorities; /* META_COVER, META_AUTHORITIES; NULL: none */
+    struct submissions submissions;
     struct balance *balance;       /* of its two queues; NULL: nothing was fetched yet */
     uint64_t cover_read_ms;        /* wall time at which these were read */
     char reason[HOST_REASON_SIZE]; /* HOST_UNREACHABLE: why */

@@ -215,14 +215,33 @@ put_sighting(struct listing *listing, const struct listed *listed)
     meta_update_release(&update);
 }
 
+/* Several sitemaps of a host may be read at a time: what they submit is counted with the host. */
+static struct submissions *
+submissions_of(struct listing *listing)
+{
+    const struct fetch *fetch = listing->task->fetch;
+    struct host *host = hosts_find(fetch->hosts, listing->submitter, 0);
+    struct submissions *submissions = host != NULL ? &host->submissions : &listing->submissions;
+    const uint64_t now_ms = clock_wall_ms();
+    if (submissions->period_ms < listing->submissions.period_ms) {
+        *submissions = listing->submissions;
+    }
+    if (submissions->period_ms + fetch->submission_period_ms <= now_ms) {
+        submissions->period_ms = now_ms;
+        submissions->submitted = 0;
+    }
+    return submissions;
+}
+
 static void
 put_submitter(struct listing *listing)
 {
+    const struct submissions *submissions = submissions_of(listing);
     struct meta_update update;
     meta_update_init(&update);
-    meta_set_number(&update, META_SITEMAP_PERIOD, listing->period_ms);
-    meta_set_number(&update, META_SITEMAP_SUBMITTED, listing->submitted);
-    meta_set_number(&update, META_SITEMAP_EXCESS, listing->excess);
+    meta_set_number(&update, META_SITEMAP_PERIOD, submissions->period_ms);
+    meta_set_number(&update, META_SITEMAP_SUBMITTED, submissions->submitted);
+    meta_set_number(&update, META_SITEMAP_EXCESS, submissions->excess);
     stage_put_meta(listing->task->job,
                    arena_printf(&listing->arena, "h%.*s", SLICE_PRINT(listing->submitter)),
                    meta_update_fields(&update));
@@ -355,10 +374,10 @@ decide(struct listing *listing, size_t at, struct slice record)
     listed->is_new = number_of(record, META_SITEMAP_SEEN) == 0;
     listed->priority = listed_priority(score_of(listing, listed, record));
     if (listed->is_new && !listing->index) {
+        struct submissions *submissions = submissions_of(listing);
         listing->fresh++;
-        listing->submitted++;
-        listed->held = listing->submitted > listing->allowance;
-        listing->excess += listed->held;
+        listed->held = ++submissions->submitted > listing->allowance;
+        submissions->excess += listed->held;
         listed->priority = listed->held ? SUBMISSION_PRIORITY : listed->priority;
     }
     const double trust = recrawl_trust(listing->claims_held, listing->claims_broken);
@@ -414,16 +433,12 @@ static void
 take_submitter(struct listing *listing, struct slice host)
 {
     const struct fetch *fetch = listing->task->fetch;
-    const uint64_t now_ms = clock_wall_ms();
-    listing->period_ms = number_of(host, META_SITEMAP_PERIOD);
-    listing->submitted = number_of(host, META_SITEMAP_SUBMITTED);
-    listing->excess = number_of(host, META_SITEMAP_EXCESS);
+    listing->submissions =
+        (struct submissions){.period_ms = number_of(host, META_SITEMAP_PERIOD),
+                             .submitted = number_of(host, META_SITEMAP_SUBMITTED),
+                             .excess = number_of(host, META_SITEMAP_EXCESS)};
     listing->claims_held = number_of(host, META_CLAIMS_HELD);
     listing->claims_broken = number_of(host, META_CLAIMS_BROKEN);
-    if (listing->period_ms + fetch->submission_period_ms <= now_ms) {
-        listing->period_ms = now_ms;
-        listing->submitted = 0;
-    }
     listing->allowance =
         fetch->submission_budget == 0
             ? UINT64_MAX

@@ -34,7 +34,8 @@ struct listing {
     size_t bytes; /* that its jobs and records will take, about */
     unsigned refused, outside, fresh;
     /* of the submitter */
-    uint64_t period_ms, submitted, excess, allowance;
+    struct submissions submissions; /* as its record says; the cache's are newer */
+    uint64_t allowance;
     uint64_t claims_held, claims_broken;
     /* of the reading */
     size_t at; /* entries before it are decided */
