@@ -70,12 +70,16 @@ write_document(void *context, unsigned thread, const struct sliced_document *doc
     buf_init(&graph, SIZE_MAX / 2);
     nquads_write_term(&graph, &iri);
     buf_append_string(&graph, " .\n");
-    for (struct slice rest = document->lines; rest.length > 0;) {
-        const size_t line = slice_find(rest, '\n') + 1;
-        buf_append_slice(text, slice_of(rest.at, line - strlen(".\n")));
-        buf_append_slice(text, buf_slice(&graph));
-        rest = slice_of(rest.at + line, rest.length - line);
+    const char *line = document->lines.at;
+    char *start = buf_reserve(text, document->lines.length + document->count * graph.length),
+         *at = start;
+    for (uint64_t i = 0; i < document->count; line += document->lengths[i++]) {
+        const size_t length = document->lengths[i] - strlen(".\n");
+        memcpy(at, line, length);
+        memcpy(at + length, graph.data, graph.length);
+        at += length + graph.length;
     }
+    buf_commit(text, (size_t)(at - start));
     buf_release(&graph);
     return text->length < OUTPUT_BYTES ? STATUS_OK : flush(output, text, why);
 }

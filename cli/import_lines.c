@@ -173,13 +173,20 @@ fill_piece(struct sharing *sharing, struct piece *piece, size_t *whole, bool *en
     return STATUS_OK;
 }
 
+/* Eight bytes at a time: this thread must not be slower than all that parse. */
 static uint64_t
 count_lines(struct slice bytes)
 {
-    uint64_t count = 0;
-    for (const char *at = bytes.at, *end = bytes.at + bytes.length;
-         (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
-        count++;
+    const uint64_t ones = UINT64_MAX / 0xff, low = 0x7f * ones;
+    uint64_t count = 0, eight;
+    size_t at = 0;
+    for (; at + sizeof eight <= bytes.length; at += sizeof eight) {
+        memcpy(&eight, bytes.at + at, sizeof eight);
+        eight ^= '\n' * ones;
+        count += (~(((eight & low) + low) | eight) >> 7 & ones) * ones >> 56;
+    }
+    for (; at < bytes.length; at++) {
+        count += bytes.at[at] == '\n';
     }
     return count;
 }

@@ -2,7 +2,8 @@
  *   0       the term as in N-Triples, after its length in four bytes
  *   n       an IRI: entry n, which is all of a predicate, and the beginning of others; the rest
  *           follows after its length
- * Looking up takes no lock: entries never change, and appear in both tables when they are whole. */
+ * An entry's number is its place in memory, so that unpacking looks at nothing else. Looking up takes
+ * no lock: entries do not change, and appear in the table when they are whole. */
 #include "dumps/dictionary.h"
 
 #include <pthread.h>
@@ -15,20 +16,30 @@
 #include "dumps/closure.h"
 #include "rdf/writer.h"
 
-enum { ENTRIES = 1 << 16, PLACES = 4 * ENTRIES, TEXT_MAXIMUM = 250, VARINT_SIZE = 10 };
+enum {
+    ENTRIES = 1 << 15,
+    PLACES = 4 * ENTRIES,
+    TEXT_MAXIMUM = 240,
+    VARINT_SIZE = 10,
+    ALIGNMENT = 8,
+    ENTRY_MAXIMUM = 256 + ALIGNMENT,
+    ROOM = ENTRIES * 128 /* less than all entries could take, more than they do */
+};
 
 struct entry {
-    uint64_t hash;
-    uint32_t number;
-    uint8_t length;
+    uint32_t rank;
+    _Atomic bool predicate;
+    uint8_t length; /* of the text in between brackets */
     char text[];
 };
 
 struct dictionary {
     pthread_mutex_t lock; /* of adding */
-    uint32_t count;
-    _Atomic(struct entry *) places[PLACES]; /* open addressing */
-    _Atomic(struct entry *) entries[ENTRIES];
+    _Atomic bool full;
+    uint32_t count, used;
+    char *room; /* entries */
+    /* Open addressing: the hash's upper half, and the entry's number. */
+    _Atomic uint64_t places[PLACES];
 };
 
 struct dictionary *
@@ -36,6 +47,8 @@ dictionary_new(void)
 {
     struct dictionary *dictionary = memory_zero(1, sizeof *dictionary);
     pthread_mutex_init(&dictionary->lock, NULL);
+    dictionary->room = memory_alloc(ROOM + ENTRY_MAXIMUM + DICTIONARY_SLACK);
+    dictionary->used = ALIGNMENT;
     return dictionary;
 }
 
@@ -43,26 +56,42 @@ void
 dictionary_free(struct dictionary *dictionary)
 {
     if (dictionary != NULL) {
-        for (uint32_t i = 0; i < dictionary->count; i++) {
-            free(atomic_load(&dictionary->entries[i]));
-        }
         pthread_mutex_destroy(&dictionary->lock);
+        free(dictionary->room);
         free(dictionary);
     }
 }
 
 /* ---- numbers ---- */
 
-/* The place of the text, or a free one. There are always free ones. */
-static uint32_t
-place_of(const struct dictionary *dictionary, uint64_t hash, struct slice text)
+static struct entry *
+entry_at(const struct dictionary *dictionary, uint64_t number)
 {
-    for (uint32_t at = (uint32_t)hash % PLACES;; at = (at + 1) % PLACES) {
-        const struct entry *entry =
-            atomic_load_explicit(&dictionary->places[at], memory_order_acquire);
-        if (entry == NULL || (entry->hash == hash && entry->length == text.length &&
-                              memcmp(entry->text, text.at, text.length) == 0)) {
-            return at;
+    return (struct entry *)(void *)(dictionary->room + number * ALIGNMENT);
+}
+
+static uint32_t
+entry_size(const struct entry *entry)
+{
+    const size_t size = offsetof(struct entry, text) + entry->length + 2;
+    return (uint32_t)((size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+/* The number of the text; 0: it has none, and *at is a free place. There are always some. */
+static uint32_t
+find(const struct dictionary *dictionary, uint64_t hash, struct slice text, uint32_t *at)
+{
+    for (*at = (uint32_t)hash % PLACES;; *at = (*at + 1) % PLACES) {
+        const uint64_t place = atomic_load_explicit(&dictionary->places[*at], memory_order_acquire);
+        if (place == 0) {
+            return 0;
+        }
+        if (place >> 32 == hash >> 32) {
+            const struct entry *entry = entry_at(dictionary, (uint32_t)place);
+            if (entry->length == text.length &&
+                memcmp(entry->text + 1, text.at, text.length) == 0) {
+                return (uint32_t)place;
+            }
         }
     }
 }
@@ -70,21 +99,20 @@ place_of(const struct dictionary *dictionary, uint64_t hash, struct slice text)
 static uint32_t
 add(struct dictionary *dictionary, uint64_t hash, struct slice text)
 {
-    uint32_t number = 0;
+    uint32_t at;
     pthread_mutex_lock(&dictionary->lock);
-    const uint32_t at = place_of(dictionary, hash, text);
-    const struct entry *there = atomic_load(&dictionary->places[at]);
-    if (there != NULL) {
-        number = there->number;
-    } else if (dictionary->count < ENTRIES) {
-        struct entry *entry = memory_zero(1, sizeof *entry + text.length + DICTIONARY_SLACK);
-        number = ++dictionary->count;
-        entry->hash = hash;
-        entry->number = number;
-        entry->length = (uint8_t)text.length;
-        memcpy(entry->text, text.at, text.length);
-        atomic_store_explicit(&dictionary->entries[number - 1], entry, memory_order_release);
-        atomic_store_explicit(&dictionary->places[at], entry, memory_order_release);
+    uint32_t number = find(dictionary, hash, text, &at);
+    if (number == 0 && !dictionary->full) {
+        number = dictionary->used / ALIGNMENT;
+        struct entry *entry = entry_at(dictionary, number);
+        *entry = (struct entry){.length = (uint8_t)text.length};
+        entry->text[0] = '<';
+        memcpy(entry->text + 1, text.at, text.length);
+        entry->text[text.length + 1] = '>';
+        dictionary->used += entry_size(entry);
+        dictionary->full = ++dictionary->count == ENTRIES || dictionary->used >= ROOM;
+        atomic_store_explicit(&dictionary->places[at], hash >> 32 << 32 | number,
+                              memory_order_release);
     }
     pthread_mutex_unlock(&dictionary->lock);
     return number;
@@ -94,13 +122,13 @@ add(struct dictionary *dictionary, uint64_t hash, struct slice text)
 static uint32_t
 number_of(struct dictionary *dictionary, struct slice text)
 {
+    uint32_t at;
     if (text.length > TEXT_MAXIMUM) {
         return 0;
     }
     const uint64_t hash = XXH3_64bits(text.at, text.length);
-    const struct entry *entry = atomic_load_explicit(
-        &dictionary->places[place_of(dictionary, hash, text)], memory_order_acquire);
-    return entry != NULL ? entry->number : add(dictionary, hash, text);
+    const uint32_t number = find(dictionary, hash, text, &at);
+    return number != 0 || atomic_load(&dictionary->full) ? number : add(dictionary, hash, text);
 }
 
 /* ---- packing ---- */
@@ -115,15 +143,16 @@ put_number(char *at, uint64_t value)
     return at;
 }
 
-/* Length of what comes before the local name. */
+/* Length of what many IRIs have in common with this one: fragments and last parts of paths, or of
+ * other schemes, tell resources apart. */
 static size_t
 beginning_of(struct slice iri)
 {
-    size_t length = iri.length;
-    while (length > 0 && iri.at[length - 1] != '/' && iri.at[length - 1] != '#') {
-        length--;
-    }
-    return length;
+    const char *fragment = memchr(iri.at, '#', iri.length);
+    const size_t length = fragment != NULL ? (size_t)(fragment - iri.at) : iri.length;
+    const char *last = memrchr(iri.at, '/', length);
+    last = last != NULL ? last : memrchr(iri.at, ':', length);
+    return last != NULL ? (size_t)(last + 1 - iri.at) : 0;
 }
 
 static bool
@@ -148,13 +177,16 @@ pack_iri(struct dictionary *dictionary, struct slice iri, bool whole, struct buf
         at = put_number(at, iri.length - length);
         memcpy(at, iri.at + length, iri.length - length);
         at += iri.length - length;
+    } else if (!atomic_load_explicit(&entry_at(dictionary, number)->predicate,
+                                     memory_order_relaxed)) {
+        atomic_store(&entry_at(dictionary, number)->predicate, true);
     }
     buf_commit(packed, (size_t)(at - start));
     return true;
 }
 
-static bool
-pack_term(struct dictionary *dictionary, const struct term *term, struct buf *packed)
+bool
+dictionary_pack_term(struct dictionary *dictionary, const struct term *term, struct buf *packed)
 {
     if (term->kind == TERM_IRI) {
         return pack_iri(dictionary, term->value, false, packed);
@@ -172,11 +204,9 @@ pack_term(struct dictionary *dictionary, const struct term *term, struct buf *pa
 }
 
 bool
-dictionary_pack(struct dictionary *dictionary, const struct quad *triple, struct buf *packed)
+dictionary_pack_predicate(struct dictionary *dictionary, struct slice iri, struct buf *packed)
 {
-    return pack_term(dictionary, &triple->subject, packed) &&
-           pack_iri(dictionary, triple->predicate.value, true, packed) &&
-           pack_term(dictionary, &triple->object, packed);
+    return pack_iri(dictionary, iri, true, packed);
 }
 
 static bool
@@ -193,32 +223,62 @@ pack_token(struct dictionary *dictionary, struct slice token, bool whole, struct
 
 bool
 dictionary_pack_line(struct dictionary *dictionary, const struct triple_line *line,
-                     struct buf *packed)
+                     struct buf *subject, struct buf *rest)
 {
-    return pack_token(dictionary, line->subject, false, packed) &&
-           pack_token(dictionary, line->predicate, true, packed) &&
-           pack_token(dictionary, line->object, false, packed);
+    return pack_token(dictionary, line->subject, false, subject) &&
+           pack_token(dictionary, line->predicate, true, rest) &&
+           pack_token(dictionary, line->object, false, rest);
 }
 
 /* ---- unpacking ---- */
 
-struct unpacking {
-    const char *at, *end;
-    char *to;
-};
-
 static bool
-get_number(struct unpacking *unpacking, uint64_t *value)
+get_number(struct slice *packed, uint64_t *value)
 {
     *value = 0;
-    for (unsigned shift = 0; shift < 64 && unpacking->at < unpacking->end; shift += 7) {
-        const uint8_t byte = (uint8_t)*unpacking->at++;
+    for (unsigned shift = 0; shift < 64 && packed->length > 0; shift += 7) {
+        const uint8_t byte = (uint8_t)*packed->at++;
+        packed->length--;
         *value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) {
             return true;
         }
     }
     return false;
+}
+
+static bool
+get_bytes(struct slice *packed, uint64_t length, struct slice *bytes)
+{
+    if (length > packed->length) {
+        return false;
+    }
+    *bytes = slice_of(packed->at, (size_t)length);
+    *packed = slice_of(packed->at + length, packed->length - (size_t)length);
+    return true;
+}
+
+/* *entry NULL: the term follows, as it is written. */
+static bool
+get_entry(const struct dictionary *dictionary, struct slice *packed, const struct entry **entry,
+          struct slice *written)
+{
+    uint64_t number;
+    uint32_t size;
+    struct slice bytes;
+    *entry = NULL;
+    if (!get_number(packed, &number) || number >= dictionary->used / ALIGNMENT) {
+        return false;
+    }
+    if (number == 0) {
+        if (!get_bytes(packed, sizeof size, &bytes)) {
+            return false;
+        }
+        memcpy(&size, bytes.at, sizeof size);
+        return get_bytes(packed, size, written);
+    }
+    *entry = entry_at(dictionary, number);
+    return true;
 }
 
 /* By whole pieces, since most are short: what is too much is overwritten. */
@@ -232,71 +292,105 @@ copy(char *to, const char *from, size_t length)
     return to + length;
 }
 
-static bool
-get_text(struct unpacking *unpacking, size_t length)
+bool
+dictionary_unpack_term(const struct dictionary *dictionary, struct slice *packed, struct buf *text,
+                       struct slice *term)
 {
-    if (length > (size_t)(unpacking->end - unpacking->at)) {
+    const struct entry *entry;
+    struct slice local;
+    uint64_t length;
+    if (!get_entry(dictionary, packed, &entry, term)) {
         return false;
     }
-    unpacking->to = copy(unpacking->to, unpacking->at, length);
-    unpacking->at += length;
-    return true;
-}
-
-static bool
-unpack_term(const struct dictionary *dictionary, struct unpacking *unpacking, bool whole)
-{
-    uint64_t number, length = 0;
-    if (!get_number(unpacking, &number) || number > ENTRIES) {
+    if (entry == NULL) {
+        return true;
+    }
+    if (!get_number(packed, &length) || !get_bytes(packed, length, &local)) {
         return false;
     }
-    if (number == 0) {
-        uint32_t size;
-        if ((size_t)(unpacking->end - unpacking->at) < sizeof size) {
-            return false;
-        }
-        memcpy(&size, unpacking->at, sizeof size);
-        unpacking->at += sizeof size;
-        return get_text(unpacking, size);
-    }
-    const struct entry *entry =
-        atomic_load_explicit(&dictionary->entries[number - 1], memory_order_acquire);
-    if (entry == NULL || (!whole && !get_number(unpacking, &length))) {
+    char *start = buf_reserve(text, TEXT_MAXIMUM + 2 + local.length + DICTIONARY_SLACK);
+    if (start == NULL) {
         return false;
     }
-    *unpacking->to++ = '<';
-    unpacking->to = copy(unpacking->to, entry->text, entry->length);
-    if (!get_text(unpacking, length)) {
-        return false;
-    }
-    *unpacking->to++ = '>';
+    char *at = copy(start, entry->text, (size_t)entry->length + 1);
+    at = copy(at, local.at, local.length);
+    *at++ = '>';
+    *term = slice_of(NULL, (size_t)(at - start));
+    buf_commit(text, term->length);
     return true;
 }
 
 bool
-dictionary_unpack(const struct dictionary *dictionary, struct slice packed, struct buf *lines,
-                  struct unpacked *unpacked)
+dictionary_unpack_predicate(const struct dictionary *dictionary, struct slice *packed,
+                            struct unpacked_predicate *predicate)
 {
-    char *start =
-        buf_reserve(lines, packed.length + (size_t)3 * (TEXT_MAXIMUM + 3) + DICTIONARY_SLACK);
-    struct unpacking unpacking = {packed.at, packed.at + packed.length, start};
-    if (start == NULL || !unpack_term(dictionary, &unpacking, false)) {
+    const struct entry *entry;
+    predicate->rank = 0;
+    if (!get_entry(dictionary, packed, &entry, &predicate->token)) {
         return false;
     }
-    unpacked->subject = (size_t)(unpacking.to - start);
-    *unpacking.to++ = ' ';
-    if (!unpack_term(dictionary, &unpacking, true)) {
-        return false;
+    if (entry != NULL) {
+        predicate->token = slice_of(entry->text, (size_t)entry->length + 2);
+        predicate->rank = entry->rank;
     }
-    *unpacking.to++ = ' ';
-    const char *object = unpacking.to;
-    if (!unpack_term(dictionary, &unpacking, false) || unpacking.at != unpacking.end) {
-        return false;
-    }
-    unpacked->object = (size_t)(unpacking.to - object);
-    memcpy(unpacking.to, " .\n", 3);
-    unpacking.to += 3;
-    unpacked->line = (size_t)(unpacking.to - start);
-    buf_commit(lines, unpacked->line);
     return true;
+}
+
+static bool
+append_term(const struct dictionary *dictionary, struct slice *packed, struct buf *line)
+{
+    struct slice term;
+    return dictionary_unpack_term(dictionary, packed, line, &term) &&
+           (term.at == NULL || buf_append_slice(line, term) == STATUS_OK) &&
+           buf_append_char(line, ' ') == STATUS_OK;
+}
+
+bool
+dictionary_unpack_line(const struct dictionary *dictionary, struct slice packed, struct buf *lines,
+                       size_t *length)
+{
+    const size_t from = lines->length;
+    struct unpacked_predicate predicate;
+    if (!append_term(dictionary, &packed, lines) ||
+        !dictionary_unpack_predicate(dictionary, &packed, &predicate)) {
+        return false;
+    }
+    buf_append_slice(lines, predicate.token);
+    buf_append_char(lines, ' ');
+    if (!append_term(dictionary, &packed, lines) || packed.length > 0 ||
+        buf_append_string(lines, ".\n") != STATUS_OK) {
+        return false;
+    }
+    *length = lines->length - from;
+    return true;
+}
+
+/* ---- ranks ---- */
+
+static int
+compare_entries(const void *a, const void *b)
+{
+    const struct entry *left = *(const struct entry *const *)a;
+    const struct entry *right = *(const struct entry *const *)b;
+    return slice_compare(slice_of(left->text, (size_t)left->length + 2),
+                         slice_of(right->text, (size_t)right->length + 2));
+}
+
+void
+dictionary_rank(struct dictionary *dictionary)
+{
+    struct entry **predicates = memory_alloc((dictionary->count + 1) * sizeof(struct entry *));
+    uint32_t count = 0;
+    for (uint32_t at = ALIGNMENT; at < dictionary->used;) {
+        struct entry *entry = entry_at(dictionary, at / ALIGNMENT);
+        if (entry->predicate) {
+            predicates[count++] = entry;
+        }
+        at += entry_size(entry);
+    }
+    qsort(predicates, count, sizeof *predicates, compare_entries);
+    for (uint32_t i = 0; i < count; i++) {
+        predicates[i]->rank = i + 1;
+    }
+    free(predicates);
 }

@@ -1,6 +1,6 @@
-/* Triples in fewer bytes: the beginnings of IRIs, up to their last "/" or "#", and whole predicates
- * by number. First come, first numbered, as many as memory is given to; the rest is written out.
- * Thread-safe. */
+/* Triples in fewer bytes: the beginnings of IRIs, up to the last "/" before their fragment, and
+ * whole predicates by number. First come, first numbered, as many as memory is given to; the rest
+ * is written out. One term has one packed form. Thread-safe. */
 #ifndef DUMPS_DICTIONARY_H
 #define DUMPS_DICTIONARY_H
 
@@ -13,19 +13,34 @@ struct dictionary;
 struct dictionary *dictionary_new(void);
 void dictionary_free(struct dictionary *dictionary);
 
-/* Appends the triple. false past the buffer's maximum. */
-bool dictionary_pack(struct dictionary *dictionary, const struct quad *triple, struct buf *packed);
-/* A triple that is a line of canonical N-Triples. */
+/* What is appended: a subject or object, a predicate, all three of a line of canonical N-Triples.
+ * false past the buffer's maximum. */
+bool dictionary_pack_term(struct dictionary *dictionary, const struct term *term,
+                          struct buf *packed);
+bool dictionary_pack_predicate(struct dictionary *dictionary, struct slice iri, struct buf *packed);
 struct triple_line;
 bool dictionary_pack_line(struct dictionary *dictionary, const struct triple_line *line,
-                          struct buf *packed);
-/* Behind packed, DICTIONARY_SLACK bytes may be read, of whatever content.
- * Appends the line in canonical N-Triples; lengths of its subject and object tell where these are.
- * false: this is no packed triple. */
-struct unpacked {
-    size_t subject, object, line; /* lengths; the object stands before the last three bytes */
+                          struct buf *subject, struct buf *rest);
+
+/* Behind packed, DICTIONARY_SLACK bytes may be read, of whatever content. What is unpacked is taken
+ * off its front. false: this is nothing packed. */
+
+/* The term as in N-Triples: either a part of packed, or appended to text, which may move; then
+ * term->at is NULL. */
+bool dictionary_unpack_term(const struct dictionary *dictionary, struct slice *packed,
+                            struct buf *text, struct slice *term);
+/* rank: place in the order of bytes among the predicates that have numbers; 0: it has none, and
+ * the token is a part of packed. */
+struct unpacked_predicate {
+    struct slice token;
+    uint32_t rank;
 };
-bool dictionary_unpack(const struct dictionary *dictionary, struct slice packed, struct buf *lines,
-                       struct unpacked *unpacked);
+bool dictionary_unpack_predicate(const struct dictionary *dictionary, struct slice *packed,
+                                 struct unpacked_predicate *predicate);
+/* Appends subject, predicate and object as a line, whose length goes to *length. */
+bool dictionary_unpack_line(const struct dictionary *dictionary, struct slice packed,
+                            struct buf *lines, size_t *length);
+/* Gives predicates their ranks: after all packing, before threads unpack them. */
+void dictionary_rank(struct dictionary *dictionary);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "dumps/spool.h"
 
-enum { GATHER_SLACK = 64 };
+enum { GATHER_SLACK = 64, GATHER_AHEAD = 16 /* records to fetch into the cache early */ };
 
 struct gathered {
     uint64_t hash;

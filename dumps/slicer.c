@@ -15,6 +15,7 @@ enum {
     MEMORY_LEAST = 64 << 10,
     BLOCK_LEAST = 1 << 9,
     BLOCK_MOST = 1 << 15,
+    RUNS_PER_BLOCK = 8, /* at least */
     HASH_SIZE = 8,
     VARINT_SIZE = 10
 };
@@ -120,33 +121,14 @@ slicer_taker_new(struct slicer *slicer)
     taker->slicer = slicer;
     taker->keys = spool_writer_new(slicer->keys);
     taker->blank = slicer->blank != NULL ? spool_writer_new(slicer->blank) : NULL;
-    buf_init(&taker->packed, LINE_MAXIMUM);
+    buf_init(&taker->subject, LINE_MAXIMUM);
+    buf_init(&taker->rest, LINE_MAXIMUM);
+    buf_init(&taker->last, LINE_MAXIMUM);
     buf_init(&taker->label, LABEL_MAXIMUM);
     buf_init(&taker->document, LABEL_MAXIMUM);
+    buf_init(&taker->head, LINE_MAXIMUM);
+    buf_init(&taker->run.record, SIZE_MAX / 2);
     return taker;
-}
-
-enum status
-slicer_taker_free(struct slicer_taker *taker, struct reason *why)
-{
-    enum status status = STATUS_OK;
-    if (taker != NULL) {
-        if (why != NULL) {
-            status = spool_flush(taker->keys, why);
-        }
-        if (why != NULL && taker->blank != NULL && status == STATUS_OK) {
-            status = spool_flush(taker->blank, why);
-        }
-        atomic_fetch_add(&taker->slicer->triples, taker->triples);
-        atomic_fetch_add(&taker->slicer->outside, taker->outside);
-        spool_writer_free(taker->keys);
-        spool_writer_free(taker->blank);
-        buf_release(&taker->packed);
-        buf_release(&taker->label);
-        buf_release(&taker->document);
-        free(taker);
-    }
-    return status;
 }
 
 /* ---- records ---- */
@@ -168,29 +150,115 @@ write_number(char *at, uint64_t value)
     return at;
 }
 
+static enum status
+end_run(struct slicer_taker *taker, struct reason *why)
+{
+    const struct slice record = buf_slice(&taker->run.record);
+    uint64_t hash;
+    if (record.length == 0) {
+        return STATUS_OK;
+    }
+    memcpy(&hash, record.at, HASH_SIZE);
+    const enum status status = spool_add(taker->keys, hash, record, why);
+    buf_reset(&taker->run.record);
+    return status;
+}
+
+/* What comes before the subject, but for the hash. */
+static void
+write_head(struct slicer_taker *taker, enum document_place place, struct slice document,
+           uint64_t condition)
+{
+    char name[1 + HASH_SIZE + VARINT_SIZE] = {(char)place}, *end = name + 1;
+    buf_reset(&taker->head);
+    if (place == DOCUMENT_WRITTEN) {
+        memcpy(end, &condition, HASH_SIZE);
+        end = write_number(end + HASH_SIZE, document.length);
+    }
+    buf_append(&taker->head, name, (size_t)(end - name));
+    if (place == DOCUMENT_WRITTEN) {
+        buf_append_slice(&taker->head, document);
+    }
+}
+
+static bool
+run_goes_on(const struct slicer_taker *taker)
+{
+    const struct slicer_run *run = &taker->run;
+    const struct slice head = buf_slice(&taker->head), subject = buf_slice(&taker->subject);
+    const char *at = run->record.data;
+    return run->record.length > 0 && run->head == head.length && run->subject == subject.length &&
+           memcmp(at + HASH_SIZE, head.at, head.length) == 0 &&
+           memcmp(at + HASH_SIZE + head.length, subject.at, subject.length) == 0;
+}
+
 enum status
 slicer_put(struct slicer_taker *taker, enum document_place place, struct slice document,
            uint64_t condition, struct reason *why)
 {
-    const uint64_t hash = sliced_hash(document);
-    char name[HASH_SIZE + VARINT_SIZE], *name_end = name, *at;
-    if (place == DOCUMENT_WRITTEN) {
-        memcpy(name, &condition, HASH_SIZE);
-        name_end = write_number(name + HASH_SIZE, document.length);
-    } else {
-        document.length = 0;
+    struct slicer_run *run = &taker->run;
+    write_head(taker, place, document, condition);
+    if (taker->head.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "a document of more than %d bytes", LINE_MAXIMUM);
     }
-    const size_t name_size = (size_t)(name_end - name);
-    TRY(spool_make(taker->keys, hash,
-                   HASH_SIZE + 1 + name_size + document.length + taker->packed.length, &at, why));
+    if (!run_goes_on(taker)) {
+        const uint64_t hash = sliced_hash(document);
+        TRY(end_run(taker, why));
+        run->head = taker->head.length;
+        run->subject = taker->subject.length;
+        buf_append(&run->record, &hash, HASH_SIZE);
+        buf_append_slice(&run->record, buf_slice(&taker->head));
+        buf_append_slice(&run->record, buf_slice(&taker->subject));
+    }
+    buf_append_slice(&run->record, buf_slice(&taker->rest));
+    return run->record.length < taker->slicer->room.block / RUNS_PER_BLOCK ? STATUS_OK
+                                                                           : end_run(taker, why);
+}
+
+/* The triple to the document that its object is of: the next will hardly be of the same. */
+static enum status
+put_to_object(struct slicer_taker *taker, struct slice document, struct reason *why)
+{
+    const uint64_t hash = sliced_hash(document);
+    const struct slice subject = buf_slice(&taker->subject), rest = buf_slice(&taker->rest);
+    char *at;
+    TRY(spool_make(taker->keys, hash, HASH_SIZE + 1 + subject.length + rest.length, &at, why));
     memcpy(at, &hash, HASH_SIZE);
-    at += HASH_SIZE;
-    *at++ = (char)place;
-    memcpy(at, name, name_size);
-    at += name_size;
-    memcpy(at, document.at, document.length);
-    memcpy(at + document.length, taker->packed.data, taker->packed.length);
+    at[HASH_SIZE] = (char)DOCUMENT_OF_OBJECT;
+    at += HASH_SIZE + 1;
+    memcpy(at, subject.at, subject.length);
+    memcpy(at + subject.length, rest.at, rest.length);
     return STATUS_OK;
+}
+
+enum status
+slicer_taker_free(struct slicer_taker *taker, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    if (taker != NULL) {
+        if (why != NULL) {
+            status = end_run(taker, why);
+        }
+        if (why != NULL && status == STATUS_OK) {
+            status = spool_flush(taker->keys, why);
+        }
+        if (why != NULL && taker->blank != NULL && status == STATUS_OK) {
+            status = spool_flush(taker->blank, why);
+        }
+        atomic_fetch_add(&taker->slicer->triples, taker->triples);
+        atomic_fetch_add(&taker->slicer->outside, taker->outside);
+        spool_writer_free(taker->keys);
+        spool_writer_free(taker->blank);
+        buf_release(&taker->subject);
+        buf_release(&taker->rest);
+        buf_release(&taker->last);
+        buf_release(&taker->label);
+        buf_release(&taker->document);
+        buf_release(&taker->head);
+        buf_release(&taker->run.record);
+        free(taker);
+    }
+    return status;
 }
 
 /* ---- taking ---- */
@@ -218,29 +286,49 @@ append_blank(const struct slicer *slicer, struct buf *label, const struct term *
     buf_append_slice(label, term->value);
 }
 
-/* Packs the triple, with the file's name in the labels of blank nodes. ends: their hashes. */
+/* With the file's name in the label of a blank node, whose hash goes to *node. */
+static bool
+pack_node(struct slicer_taker *taker, const struct term *term, struct buf *packed, uint64_t *node)
+{
+    struct term labelled = *term;
+    *node = 0;
+    if (term->kind == TERM_BLANK) {
+        buf_reset(&taker->label);
+        append_blank(taker->slicer, &taker->label, term);
+        labelled.value = buf_slice(&taker->label);
+        *node = sliced_hash(labelled.value);
+    }
+    return !taker->label.overflowed &&
+           dictionary_pack_term(taker->slicer->dictionary, &labelled, packed);
+}
+
+/* Most dumps have the triples of one subject together. */
+static bool
+is_last_subject(const struct slicer_taker *taker, const struct term *subject)
+{
+    return taker->last_kind == subject->kind && taker->last_file == taker->slicer->file &&
+           slice_equal(buf_slice(&taker->last), subject->value);
+}
+
+/* ends: hashes of blank nodes. */
 static enum status
 pack(struct slicer_taker *taker, const struct quad *quad, uint64_t ends[2], struct reason *why)
 {
-    const struct slicer *slicer = taker->slicer;
-    struct quad triple = *quad;
-    buf_reset(&taker->packed);
-    buf_reset(&taker->label);
-    size_t subject = 0;
-    if (triple.subject.kind == TERM_BLANK) {
-        append_blank(slicer, &taker->label, &triple.subject);
-        subject = taker->label.length;
+    bool packed = true;
+    if (!is_last_subject(taker, &quad->subject)) {
+        buf_reset(&taker->subject);
+        buf_reset(&taker->last);
+        packed = pack_node(taker, &quad->subject, &taker->subject, &taker->last_node) &&
+                 buf_append_slice(&taker->last, quad->subject.value) == STATUS_OK;
+        taker->last_kind = packed ? quad->subject.kind : TERM_NONE;
+        taker->last_file = taker->slicer->file;
     }
-    if (triple.object.kind == TERM_BLANK) {
-        append_blank(slicer, &taker->label, &triple.object);
-        triple.object.value = slice_of(taker->label.data + subject, taker->label.length - subject);
-        ends[1] = sliced_hash(triple.object.value);
-    }
-    if (subject > 0) {
-        triple.subject.value = slice_of(taker->label.data, subject);
-        ends[0] = sliced_hash(triple.subject.value);
-    }
-    if (taker->label.overflowed || !dictionary_pack(slicer->dictionary, &triple, &taker->packed)) {
+    ends[0] = taker->last_node;
+    buf_reset(&taker->rest);
+    if (!packed ||
+        !dictionary_pack_predicate(taker->slicer->dictionary, quad->predicate.value,
+                                   &taker->rest) ||
+        !pack_node(taker, &quad->object, &taker->rest, &ends[1])) {
         return status_fail(why, STATUS_LIMIT, "a statement of more than %d bytes", LINE_MAXIMUM);
     }
     return STATUS_OK;
@@ -249,14 +337,16 @@ pack(struct slicer_taker *taker, const struct quad *quad, uint64_t ends[2], stru
 static enum status
 put_blank(struct slicer_taker *taker, const uint64_t ends[2], struct reason *why)
 {
+    const struct slice subject = buf_slice(&taker->subject), rest = buf_slice(&taker->rest);
     const uint64_t node = ends[0] != 0 ? ends[0] : ends[1];
     char *at;
     if (ends[0] != 0 && ends[1] != 0) {
         TRY(components_join(taker->slicer->components, ends[0], ends[1], why));
     }
-    TRY(spool_make(taker->blank, 0, HASH_SIZE + taker->packed.length, &at, why));
+    TRY(spool_make(taker->blank, 0, HASH_SIZE + subject.length + rest.length, &at, why));
     memcpy(at, &node, HASH_SIZE);
-    memcpy(at + HASH_SIZE, taker->packed.data, taker->packed.length);
+    memcpy(at + HASH_SIZE, subject.at, subject.length);
+    memcpy(at + HASH_SIZE + subject.length, rest.at, rest.length);
     return STATUS_OK;
 }
 
@@ -264,14 +354,17 @@ static enum status
 put_resource(struct slicer_taker *taker, const struct slice_space *space, enum document_place place,
              struct slice iri, struct reason *why)
 {
-    if (!space->replaced && space->suffix.length == 0) {
-        return slicer_put(taker, place, slice_key(iri), 0, why);
+    const struct slice key = slice_key(iri);
+    if (space->replaced || space->suffix.length > 0) {
+        buf_reset(&taker->document);
+        slice_document(space, key, &taker->document);
+        return taker->document.overflowed
+                   ? status_fail(why, STATUS_LIMIT, "a document of more than %d bytes",
+                                 LABEL_MAXIMUM)
+                   : slicer_put(taker, DOCUMENT_WRITTEN, buf_slice(&taker->document), 0, why);
     }
-    buf_reset(&taker->document);
-    slice_document(space, slice_key(iri), &taker->document);
-    return taker->document.overflowed
-               ? status_fail(why, STATUS_LIMIT, "a document of more than %d bytes", LABEL_MAXIMUM)
-               : slicer_put(taker, DOCUMENT_WRITTEN, buf_slice(&taker->document), 0, why);
+    return place == DOCUMENT_OF_OBJECT ? put_to_object(taker, key, why)
+                                       : slicer_put(taker, place, key, 0, why);
 }
 
 /* Both ends in one document: once. */

@@ -61,8 +61,9 @@ enum status slicer_taker_take(void *taker, const struct quad *quad, struct reaso
 
 struct sliced_document {
     struct slice uri;   /* of the document */
-    struct slice lines; /* canonical N-Triples, sorted by bytes, each once */
-    uint64_t count;     /* of lines */
+    struct slice lines;      /* canonical N-Triples, sorted by bytes, each once */
+    const uint32_t *lengths; /* of lines, each with its end */
+    uint64_t count;
     bool cut;
 };
 /* thread: 0 .. threads-1, the caller's own memory for each. Slices live until it returns; a status

@@ -24,8 +24,9 @@ emit_line(void *context, struct slice document, struct slice text, struct slice 
 {
     struct slicer_taker *taker = context;
     const struct triple_line line = triple_line_of(text);
-    buf_reset(&taker->packed);
-    if (!dictionary_pack_line(taker->slicer->dictionary, &line, &taker->packed)) {
+    buf_reset(&taker->subject);
+    buf_reset(&taker->rest);
+    if (!dictionary_pack_line(taker->slicer->dictionary, &line, &taker->subject, &taker->rest)) {
         return status_fail(why, STATUS_LIMIT, "a statement is too long");
     }
     return slicer_put(taker, DOCUMENT_WRITTEN, document,
@@ -64,13 +65,12 @@ unpack_lines(struct describe *describe, const struct gathered *records, size_t c
     }
     for (size_t i = 0; i < count; i++) {
         const struct slice record = records[i].record;
-        struct unpacked unpacked;
-        if (!dictionary_unpack(describe->slicer->dictionary,
-                               slice_of(record.at + COMPONENT_SIZE, record.length - COMPONENT_SIZE),
-                               &describe->text, &unpacked)) {
+        if (!dictionary_unpack_line(
+                describe->slicer->dictionary,
+                slice_of(record.at + COMPONENT_SIZE, record.length - COMPONENT_SIZE),
+                &describe->text, &describe->lines[i].length)) {
             return status_fail(why, STATUS_CORRUPT, "a temporary file was changed");
         }
-        describe->lines[i].length = unpacked.line;
     }
     const char *at = describe->text.data;
     for (size_t i = 0; i < count; i++) {

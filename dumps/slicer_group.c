@@ -1,13 +1,13 @@
 /* The second half of slicing: documents brought together part by part, by several threads. */
-#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "dumps/slicer_private.h"
+#include "dumps/text_sort.h"
 
-enum { HASH_SIZE = 8, INSERTION_MAXIMUM = 48 };
+enum { HASH_SIZE = 8, FEW_MEMBERS = 24 };
 
 struct grouping {
     struct slicer *slicer;
@@ -20,17 +20,19 @@ struct grouping {
     struct reason why;
 };
 
-/* A line, and which document it is of. */
-struct member {
-    struct slice line, document;
-    uint64_t condition; /* hash of the line that must be there, too; 0: none */
-    size_t offset;      /* of the document in the line */
+/* Triples of one subject and document that came together. */
+struct run {
+    struct slice subject, document;
+    uint64_t condition; /* hash of a line that must be there, too; 0: none */
+    enum document_place place;
+    size_t first, count; /* members */
 };
 
-/* A line's place in the order: eight bytes, behind what all lines have in common. */
-struct place {
-    uint64_t order;
-    const struct member *member;
+/* What a line has behind its subject. */
+struct member {
+    struct slice object;
+    struct unpacked_predicate predicate;
+    uint64_t condition;
 };
 
 struct grouper {
@@ -38,81 +40,128 @@ struct grouper {
     unsigned thread;
     pthread_t id;
     struct gather gather;
+    struct run *runs;
     struct member *members;
-    struct place *places;
-    size_t capacity;
-    struct buf unpacked, lines;
+    struct text_place *places; /* of runs, of members, and as many spare */
+    uint64_t *conditions;      /* hashes of lines that others are for, in order */
+    uint32_t *lengths;         /* of lines of the document */
+    size_t run_count, run_capacity, member_count, member_capacity, place_capacity, condition_count;
+    struct buf texts, lines;
 };
 
 /* ---- records ---- */
 
-/* Offsets into `unpacked` until all are read: it may move. */
 static bool
-read_member(struct grouper *grouper, struct slice record, struct member *member)
+read_name(const char **at, const char *end, struct run *run)
 {
-    const char *at = record.at + HASH_SIZE, *end = record.at + record.length;
-    struct unpacked unpacked;
-    *member = (struct member){0};
-    const int place = at < end ? *at++ : -1;
-    if (place == DOCUMENT_WRITTEN) {
-        uint64_t length = 0;
-        if (end - at < HASH_SIZE) {
-            return false;
-        }
-        memcpy(&member->condition, at, HASH_SIZE);
-        at += HASH_SIZE;
-        for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
-            length |= (uint64_t)(*at & 0x7f) << shift;
-            if ((*at++ & 0x80) == 0) {
-                break;
-            }
-        }
-        if (length > (uint64_t)(end - at)) {
-            return false;
-        }
-        member->document = slice_of(at, (size_t)length);
-        at += length;
-    }
-    if (place < 0 ||
-        !dictionary_unpack(grouper->grouping->slicer->dictionary, slice_of(at, (size_t)(end - at)),
-                           &grouper->unpacked, &unpacked)) {
+    uint64_t length = 0;
+    if (end - *at < HASH_SIZE) {
         return false;
     }
-    member->line.length = unpacked.line;
-    if (place != DOCUMENT_WRITTEN) { /* without brackets */
-        const bool subject = place == DOCUMENT_OF_SUBJECT;
-        member->offset = subject ? 1 : unpacked.line - strlen(" .\n") - unpacked.object + 1;
-        member->document.length = (subject ? unpacked.subject : unpacked.object) - 2;
+    memcpy(&run->condition, *at, HASH_SIZE);
+    *at += HASH_SIZE;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        const char byte = *(*at)++;
+        length |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0) {
+            break;
+        }
     }
+    if (length > (uint64_t)(end - *at)) {
+        return false;
+    }
+    run->document = slice_of(*at, (size_t)length);
+    *at += length;
     return true;
 }
 
-static enum status
-read_members(struct grouper *grouper, const struct gathered *records, size_t count,
-             struct reason *why)
+static struct member *
+new_member(struct grouper *grouper)
 {
-    if (count > grouper->capacity) {
-        grouper->capacity = 2 * count;
+    if (grouper->member_count == grouper->member_capacity) {
+        grouper->member_capacity = 2 * grouper->member_capacity + 256;
         grouper->members =
-            memory_resize(grouper->members, grouper->capacity, sizeof *grouper->members);
-        grouper->places =
-            memory_resize(grouper->places, 2 * grouper->capacity, sizeof *grouper->places);
+            memory_resize(grouper->members, grouper->member_capacity, sizeof *grouper->members);
     }
-    buf_reset(&grouper->unpacked);
+    return &grouper->members[grouper->member_count++];
+}
+
+/* Terms that were unpacked have no place until all are: texts may move. */
+static bool
+read_run(struct grouper *grouper, struct slice record, struct run *run)
+{
+    const struct dictionary *dictionary = grouper->grouping->slicer->dictionary;
+    const char *at = record.at + HASH_SIZE, *end = record.at + record.length;
+    *run = (struct run){.first = grouper->member_count};
+    if (at >= end) {
+        return false;
+    }
+    run->place = (enum document_place)(unsigned char)*at++;
+    if (run->place == DOCUMENT_WRITTEN && !read_name(&at, end, run)) {
+        return false;
+    }
+    struct slice rest = slice_of(at, (size_t)(end - at));
+    if (!dictionary_unpack_term(dictionary, &rest, &grouper->texts, &run->subject)) {
+        return false;
+    }
+    while (rest.length > 0) {
+        struct member *member = new_member(grouper);
+        member->condition = run->condition;
+        if (!dictionary_unpack_predicate(dictionary, &rest, &member->predicate) ||
+            !dictionary_unpack_term(dictionary, &rest, &grouper->texts, &member->object)) {
+            return false;
+        }
+    }
+    run->count = grouper->member_count - run->first;
+    return run->count > 0;
+}
+
+static void
+locate(struct slice *text, const char **at)
+{
+    if (text->at == NULL) {
+        text->at = *at;
+        *at += text->length;
+    }
+}
+
+static enum status
+read_runs(struct grouper *grouper, const struct gathered *records, size_t count, struct reason *why)
+{
+    if (count > grouper->run_capacity) {
+        grouper->run_capacity = 2 * count;
+        grouper->runs = memory_resize(grouper->runs, grouper->run_capacity, sizeof *grouper->runs);
+    }
+    buf_reset(&grouper->texts);
+    grouper->member_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!read_member(grouper, records[i].record, &grouper->members[i])) {
+        if (i + GATHER_AHEAD < count) {
+            __builtin_prefetch(records[i + GATHER_AHEAD].record.at);
+        }
+        if (!read_run(grouper, records[i].record, &grouper->runs[i])) {
             return status_fail(why, STATUS_CORRUPT, "a temporary file was changed");
         }
     }
-    const char *at = grouper->unpacked.data;
+    const char *at = grouper->texts.data;
     for (size_t i = 0; i < count; i++) {
-        struct member *member = &grouper->members[i];
-        member->line.at = at;
-        if (member->document.at == NULL) {
-            member->document.at = at + member->offset;
-            member->document = slice_key(member->document);
+        struct run *run = &grouper->runs[i];
+        locate(&run->subject, &at);
+        for (size_t k = run->first; k < run->first + run->count; k++) {
+            locate(&grouper->members[k].object, &at);
         }
-        at += member->line.length;
+        if (run->place != DOCUMENT_WRITTEN) {
+            run->document = slice_key(token_iri(run->place == DOCUMENT_OF_SUBJECT
+                                                    ? run->subject
+                                                    : grouper->members[run->first].object));
+        }
+    }
+    const size_t places = 2 * (count + grouper->member_count);
+    if (places > grouper->place_capacity) {
+        grouper->place_capacity = 2 * places;
+        grouper->places =
+            memory_resize(grouper->places, grouper->place_capacity, sizeof *grouper->places);
+        grouper->lengths =
+            memory_resize(grouper->lengths, grouper->place_capacity, sizeof *grouper->lengths);
     }
     return STATUS_OK;
 }
@@ -122,165 +171,199 @@ read_members(struct grouper *grouper, const struct gathered *records, size_t cou
 static int
 compare_documents(const void *a, const void *b)
 {
-    const struct member *left = a, *right = b;
+    const struct run *left = a, *right = b;
     return slice_compare(left->document, right->document);
 }
 
 static int
-compare_conditions(const void *a, const void *b)
+compare_members(const void *a, const void *b, void *context)
 {
-    const uint64_t left = ((const struct place *)a)->member->condition;
-    const uint64_t right = ((const struct place *)b)->member->condition;
-    return (left > right) - (left < right);
-}
-
-static size_t
-common_length(const struct place *places, size_t count, size_t from)
-{
-    const struct slice first = places->member->line;
-    size_t common = first.length;
-    for (size_t i = 1; i < count; i++) {
-        const struct slice line = places[i].member->line;
-        size_t length = from;
-        while (length < common && line.at[length] == first.at[length]) {
-            length++; /* a line's last byte is nowhere else in one */
-        }
-        common = length;
-    }
-    return common;
-}
-
-/* Byte by byte from the last; bytes that are the same in all cost nothing. */
-static void
-sort_radix(struct place *places, size_t count, struct place *spare)
-{
-    struct place *from = places, *to = spare;
-    uint64_t varying = 0;
-    for (size_t i = 1; i < count; i++) {
-        varying |= places[i].order ^ places->order;
-    }
-    for (unsigned shift = 0; shift < 8 * sizeof places->order; shift += 8) {
-        size_t ends[(1 << 8) + 1] = {0};
-        if ((varying >> shift & 0xff) == 0) {
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            ends[(from[i].order >> shift & 0xff) + 1]++;
-        }
-        for (size_t i = 0; i < 1 << 8; i++) {
-            ends[i + 1] += ends[i];
-        }
-        for (size_t i = 0; i < count; i++) {
-            to[ends[from[i].order >> shift & 0xff]++] = from[i];
-        }
-        struct place *const swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != places) {
-        memcpy(places, from, count * sizeof *places);
-    }
+    const struct member *members = context;
+    const struct member *left = &members[((const struct text_place *)a)->item];
+    const struct member *right = &members[((const struct text_place *)b)->item];
+    const uint32_t ranks[2] = {left->predicate.rank, right->predicate.rank};
+    const int order = ranks[0] > 0 && ranks[1] > 0
+                          ? (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
+                          : slice_compare(left->predicate.token, right->predicate.token);
+    return order != 0 ? order : slice_compare(left->object, right->object);
 }
 
 static void
-sort_by_order(struct place *places, size_t count, struct place *spare)
+insert_members(struct member *members, struct text_place *places, size_t count)
 {
-    if (count > INSERTION_MAXIMUM) {
-        sort_radix(places, count, spare);
-        return;
-    }
     for (size_t i = 1; i < count; i++) {
-        const struct place place = places[i];
+        const struct text_place place = places[i];
         size_t at = i;
-        for (; at > 0 && places[at - 1].order > place.order; at--) {
+        for (; at > 0 && compare_members(&places[at - 1], &place, members) > 0; at--) {
             places[at] = places[at - 1];
         }
         places[at] = place;
     }
 }
 
-/* By lines, whose first `from` bytes are known to be equal; equal lines by condition: none comes
- * first, since it makes the others needless. Each call goes on by eight bytes at least. */
+/* Lines of one subject: by predicate, then by object. That is the order of their bytes, since a
+ * term ends before a space, which comes before all that a longer one could go on with. */
 static void
-sort_lines(struct place *places, size_t count, size_t from, struct place *spare)
+sort_members(struct member *members, struct text_place *places, size_t count,
+             struct text_place *spare)
 {
-    const size_t common = common_length(places, count, from);
-    if (common == places->member->line.length) {
-        qsort(places, count, sizeof *places, compare_conditions);
+    bool ranked = true;
+    if (count <= FEW_MEMBERS) {
+        insert_members(members, places, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct slice line = places[i].member->line;
-        const size_t left = line.length - common;
-        uint64_t order = 0;
-        memcpy(&order, line.at + common, left < sizeof order ? left : sizeof order);
-        places[i].order = be64toh(order);
+        places[i].order = members[places[i].item].predicate.rank;
+        ranked &= places[i].order > 0;
     }
-    sort_by_order(places, count, spare);
+    if (!ranked) {
+        qsort_r(places, count, sizeof *places, compare_members, members);
+        return;
+    }
+    text_sort_numbers(places, count, spare);
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && places[end].order == places[i].order; end++) {
+        const uint64_t rank = places[i].order;
+        for (end = i + 1; end < count && places[end].order == rank; end++) {
         }
-        if (end - i > 1) {
-            sort_lines(&places[i], end - i, common, spare);
-        }
+        text_sort(&places[i], end - i, spare);
     }
 }
 
 /* ---- documents ---- */
 
-static bool
-condition_holds(const struct member *members, size_t count, uint64_t condition)
+static size_t
+line_length(struct slice subject, const struct member *member)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (members[i].condition == 0 && sliced_hash(members[i].line) == condition) {
-            return true;
-        }
-    }
-    return false;
+    return subject.length + member->predicate.token.length + member->object.length +
+           strlen("  ") + strlen(" .\n");
 }
 
-/* The lines, in order, into document; each once. */
-static void
-join_lines(struct grouper *grouper, const struct member *members, size_t count,
-           struct sliced_document *document)
+static char *
+put(char *to, struct slice text, size_t more)
 {
-    struct place *places = grouper->places;
-    struct slice last = {0};
-    for (size_t i = 0; i < count; i++) {
-        places[i].member = &members[i];
+    memcpy(to, text.at, text.length);
+    memcpy(to + text.length, " .\n", more);
+    return to + text.length + more;
+}
+
+/* false past the buffer's maximum. */
+static bool
+append_line(struct buf *lines, struct slice subject, const struct member *member)
+{
+    const size_t length = line_length(subject, member);
+    char *to = buf_reserve(lines, length);
+    if (to == NULL) {
+        return false;
     }
-    sort_lines(places, count, 0, places + count);
-    buf_reset(&grouper->lines);
+    to = put(to, subject, 1);
+    to = put(to, member->predicate.token, 1);
+    put(to, member->object, strlen(" .\n"));
+    buf_commit(lines, length);
+    return true;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Hashes of the lines that are there without condition, if there are conditions. */
+static void
+find_conditions(struct grouper *grouper, const struct run *runs, size_t count)
+{
+    bool any = false;
+    size_t most = 0;
+    grouper->condition_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct member *member = places[i].member;
-        if (slice_equal(member->line, last) ||
-            (member->condition != 0 && !condition_holds(members, count, member->condition))) {
-            continue;
+        any |= runs[i].condition != 0;
+        most += runs[i].count;
+    }
+    if (!any) {
+        return;
+    }
+    grouper->conditions = memory_resize(grouper->conditions, most, sizeof *grouper->conditions);
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = &runs[i];
+        for (size_t k = run->first; k < run->first + run->count && run->condition == 0; k++) {
+            buf_reset(&grouper->lines);
+            if (append_line(&grouper->lines, run->subject, &grouper->members[k])) {
+                grouper->conditions[grouper->condition_count++] =
+                    sliced_hash(buf_slice(&grouper->lines));
+            }
         }
-        if (buf_append_slice(&grouper->lines, member->line) != STATUS_OK) {
+    }
+    qsort(grouper->conditions, grouper->condition_count, sizeof *grouper->conditions,
+          compare_numbers);
+}
+
+static bool
+condition_holds(const struct grouper *grouper, uint64_t condition)
+{
+    return condition == 0 ||
+           bsearch(&condition, grouper->conditions, grouper->condition_count,
+                   sizeof *grouper->conditions, compare_numbers) != NULL;
+}
+
+/* Lines of one subject, each once. */
+static void
+join_members(struct grouper *grouper, struct slice subject, struct text_place *places, size_t count,
+             struct sliced_document *document)
+{
+    struct member *members = grouper->members;
+    sort_members(members, places, count, places + count);
+    for (size_t i = 0, end; i < count && !document->cut; i = end) {
+        const struct member *member = &members[places[i].item];
+        bool holds = condition_holds(grouper, member->condition);
+        for (end = i + 1;
+             end < count && compare_members(&places[i], &places[end], members) == 0; end++) {
+            holds = holds || condition_holds(grouper, members[places[end].item].condition);
+        }
+        if (holds && !append_line(&grouper->lines, subject, member)) {
             document->cut = true;
-            break;
+        } else if (holds) {
+            grouper->lengths[document->count++] = (uint32_t)line_length(subject, member);
         }
-        last = member->line;
-        document->count++;
+    }
+}
+
+/* The lines, in order, each once. */
+static void
+join_runs(struct grouper *grouper, const struct run *runs, size_t count,
+          struct sliced_document *document)
+{
+    struct text_place *places = grouper->places, *of_members = places + count;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = text_place_of(runs[i].subject, i);
+    }
+    text_sort(places, count, of_members);
+    find_conditions(grouper, runs, count);
+    buf_reset(&grouper->lines);
+    for (size_t i = 0, end; i < count; i = end) {
+        const struct slice subject = runs[places[i].item].subject;
+        size_t members = 0;
+        for (end = i; end < count && slice_equal(runs[places[end].item].subject, subject); end++) {
+            const struct run *run = &runs[places[end].item];
+            for (size_t k = run->first; k < run->first + run->count; k++) {
+                of_members[members++] = text_place_of(grouper->members[k].object, k);
+            }
+        }
+        join_members(grouper, subject, of_members, members, document);
     }
     document->lines = buf_slice(&grouper->lines);
+    document->lengths = grouper->lengths;
 }
 
 /* All lines of one document. */
 static enum status
-give_document(struct grouper *grouper, const struct member *members, size_t count, bool cut,
+give_document(struct grouper *grouper, const struct run *runs, size_t count, bool cut,
               struct reason *why)
 {
     struct grouping *grouping = grouper->grouping;
     struct slicer *slicer = grouping->slicer;
-    struct sliced_document document = {.uri = members->document, .cut = cut};
-    if (count == 1 && members->condition == 0 && members->line.length <= grouper->lines.maximum) {
-        document.lines = members->line;
-        document.count = 1;
-    } else {
-        join_lines(grouper, members, count, &document);
-    }
+    struct sliced_document document = {.uri = runs->document, .cut = cut};
+    join_runs(grouper, runs, count, &document);
     if (document.count == 0 && !document.cut) {
         return STATUS_OK; /* nothing but conditions that do not hold */
     }
@@ -296,24 +379,23 @@ group_documents(void *context, const struct gathered *records, size_t count, boo
                 struct reason *why)
 {
     struct grouper *grouper = context;
-    struct member *members;
     bool mixed = false;
     if (atomic_load_explicit(&grouper->grouping->failed, memory_order_relaxed)) {
         return STATUS_CANCELLED;
     }
-    TRY(read_members(grouper, records, count, why));
-    members = grouper->members;
+    TRY(read_runs(grouper, records, count, why));
+    struct run *runs = grouper->runs;
     for (size_t i = 1; i < count && !mixed; i++) {
-        mixed = !slice_equal(members[i].document, members->document);
+        mixed = !slice_equal(runs[i].document, runs->document);
     }
     if (mixed) {
-        qsort(members, count, sizeof *members, compare_documents);
+        qsort(runs, count, sizeof *runs, compare_documents);
     }
     for (size_t i = 0, end; i < count; i = end) {
         for (end = mixed ? i + 1 : count;
-             end < count && slice_equal(members[end].document, members[i].document); end++) {
+             end < count && slice_equal(runs[end].document, runs[i].document); end++) {
         }
-        TRY(give_document(grouper, &members[i], end - i, cut, why));
+        TRY(give_document(grouper, &runs[i], end - i, cut, why));
     }
     return STATUS_OK;
 }
@@ -354,7 +436,7 @@ group_all(struct slicer *slicer, slicer_visit *visit, void *context, struct reas
         struct grouper *grouper = &groupers[i];
         *grouper = (struct grouper){.grouping = &grouping, .thread = i};
         gather_init(&grouper->gather, &slicer->room, slicer->options.memory / (4 * threads));
-        buf_init(&grouper->unpacked, SIZE_MAX / 2);
+        buf_init(&grouper->texts, SIZE_MAX / 2);
         buf_init(&grouper->lines, (size_t)slicer->options.document_most);
         if (i > 0 && pthread_create(&grouper->id, NULL, group_parts, grouper) == 0) {
             started = i;
@@ -368,9 +450,12 @@ group_all(struct slicer *slicer, slicer_visit *visit, void *context, struct reas
     }
     for (unsigned i = 0; i < threads; i++) {
         gather_release(&groupers[i].gather);
+        free(groupers[i].runs);
         free(groupers[i].members);
         free(groupers[i].places);
-        buf_release(&groupers[i].unpacked);
+        free(groupers[i].conditions);
+        free(groupers[i].lengths);
+        buf_release(&groupers[i].texts);
         buf_release(&groupers[i].lines);
     }
     pthread_mutex_destroy(&grouping.lock);
@@ -390,5 +475,6 @@ slicer_group(struct slicer *slicer, slicer_visit *visit, void *context, struct r
     if (slicer->closures) {
         TRY(slicer_close(slicer, why));
     }
+    dictionary_rank(slicer->dictionary);
     return group_all(slicer, visit, context, why);
 }

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "rdf/lexical.h"
 #include "rdf/problem.h"
+#include "rdf/scan.h"
 #include "rdf/vocabulary.h"
 
 enum { READ_SIZE = 256 << 10 };
@@ -32,6 +33,7 @@ struct nquads_reader {
     uint64_t line;     /* number of the line being parsed */
     const char *start; /* of that line */
     const char *at;    /* next byte */
+    const char *end;   /* of the lines */
     const char *fault; /* where an error is */
     const char *message;
     char *decoded;
@@ -99,11 +101,8 @@ static bool
 read_iri(struct nquads_reader *reader, struct slice *iri)
 {
     const char *start = reader->at + 1;
-    const char *at = start;
     unsigned char any = 0;
-    while (!lexical_is(*at, LEXICAL_IRI_STOP)) {
-        any |= (unsigned char)*at++;
-    }
+    const char *at = scan_to(start, reader->end, LEXICAL_IRI_STOP, &any);
     if (*at == '>') {
         *iri = slice_of(start, (size_t)(at - start));
         reader->at = at + 1;
@@ -149,9 +148,7 @@ read_string(struct nquads_reader *reader, struct slice *text)
     unsigned char any = 0;
     bool escapes = false;
     for (;;) {
-        while (!lexical_is(*at, LEXICAL_STRING_STOP)) {
-            any |= (unsigned char)*at++;
-        }
+        at = scan_to(at, reader->end, LEXICAL_STRING_STOP, &any);
         if (*at == '"') {
             break;
         }
@@ -314,6 +311,7 @@ static enum status
 read_lines(struct nquads_reader *reader, const char *at, const char *end, struct reason *why)
 {
     reader->at = at;
+    reader->end = end;
     while (reader->at < end) {
         reader->start = reader->at;
         TRY(read_line(reader, why));

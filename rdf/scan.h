@@ -1,0 +1,64 @@
+/* Where IRIs and strings end, sixteen bytes at a time where the processor can. */
+#ifndef RDF_SCAN_H
+#define RDF_SCAN_H
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "rdf/lexical.h"
+
+#ifdef __SSE2__
+static inline __m128i
+scan_equal(__m128i bytes, char c)
+{
+    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
+}
+
+static inline __m128i
+scan_iri_stops(__m128i bytes)
+{
+    const __m128i two = _mm_set1_epi8(2), space = _mm_set1_epi8(' ');
+    const __m128i from_brace = _mm_sub_epi8(bytes, _mm_set1_epi8('{'));
+    const __m128i blanks = _mm_cmpeq_epi8(_mm_max_epu8(bytes, space), space);
+    const __m128i braces = _mm_cmpeq_epi8(_mm_min_epu8(from_brace, two), from_brace); /* { | } */
+    const __m128i angles = scan_equal(_mm_or_si128(bytes, two), '>');                 /* < > */
+    const __m128i slashes = scan_equal(_mm_or_si128(bytes, two), '^');                /* \ ^ */
+    const __m128i quotes = _mm_or_si128(scan_equal(bytes, '"'), scan_equal(bytes, '`'));
+    return _mm_or_si128(_mm_or_si128(_mm_or_si128(blanks, braces), _mm_or_si128(angles, slashes)),
+                        quotes);
+}
+
+static inline __m128i
+scan_string_stops(__m128i bytes)
+{
+    return _mm_or_si128(_mm_or_si128(scan_equal(bytes, '"'), scan_equal(bytes, '\\')),
+                        _mm_or_si128(scan_equal(bytes, '\n'), scan_equal(bytes, '\r')));
+}
+#endif
+
+/* The first byte of the class, which must be there; stops: LEXICAL_IRI_STOP or LEXICAL_STRING_STOP,
+ * a constant. Before end bytes may be read. *any gets 0x80 if what is before it is not ASCII. */
+static inline const char *
+scan_to(const char *at, const char *end, unsigned stops, unsigned char *any)
+{
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        const unsigned high = (unsigned)_mm_movemask_epi8(bytes);
+        const unsigned found = (unsigned)_mm_movemask_epi8(
+            stops == LEXICAL_IRI_STOP ? scan_iri_stops(bytes) : scan_string_stops(bytes));
+        if (found != 0) {
+            *any |= (high & (found ^ (found - 1))) != 0 ? 0x80 : 0;
+            return at + __builtin_ctz(found);
+        }
+        *any |= high != 0 ? 0x80 : 0;
+    }
+#endif
+    while (!lexical_is(*at, stops)) {
+        *any |= (unsigned char)*at++;
+    }
+    return at;
+}
+
+#endif
