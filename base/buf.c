@@ -31,7 +31,7 @@ buf_reset(struct buf *buf)
 }
 
 char *
-buf_reserve(struct buf *buf, size_t n)
+buf_grow(struct buf *buf, size_t n)
 {
     if (n > buf->maximum - buf->length) {
         buf->overflowed = true;
@@ -55,13 +55,6 @@ buf_reserve(struct buf *buf, size_t n)
         buf->data[buf->length] = '\0';
     }
     return buf->data + buf->length;
-}
-
-void
-buf_commit(struct buf *buf, size_t n)
-{
-    buf->length += n;
-    buf->data[buf->length] = '\0';
 }
 
 enum status

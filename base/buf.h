@@ -27,9 +27,19 @@ void buf_init(struct buf *buf, size_t maximum); /* allocates nothing yet */
 void buf_release(struct buf *buf);              /* frees; ready for buf_init again */
 void buf_reset(struct buf *buf);                /* length 0, keeps memory, clears overflowed */
 
+char *buf_grow(struct buf *buf, size_t n); /* of buf_reserve */
 /* Room for n more bytes: a pointer to write to (then buf_commit), or NULL past the maximum. */
-char *buf_reserve(struct buf *buf, size_t n);
-void buf_commit(struct buf *buf, size_t n);
+static inline char *
+buf_reserve(struct buf *buf, size_t n)
+{
+    return n < buf->capacity - buf->length ? buf->data + buf->length : buf_grow(buf, n);
+}
+static inline void
+buf_commit(struct buf *buf, size_t n)
+{
+    buf->length += n;
+    buf->data[buf->length] = '\0';
+}
 
 enum status buf_append(struct buf *buf, const void *bytes, size_t n);
 enum status buf_append_slice(struct buf *buf, struct slice slice);

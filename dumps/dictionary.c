@@ -143,15 +143,13 @@ put_number(char *at, uint64_t value)
     return at;
 }
 
-/* Length of what many IRIs have in common with this one: fragments and last parts of paths, or of
- * other schemes, tell resources apart. */
+/* Length of what many IRIs have in common with this one. Not up to "#": where a resource is called
+ * "#it", that would be all of its document. */
 static size_t
 beginning_of(struct slice iri)
 {
-    const char *fragment = memchr(iri.at, '#', iri.length);
-    const size_t length = fragment != NULL ? (size_t)(fragment - iri.at) : iri.length;
-    const char *last = memrchr(iri.at, '/', length);
-    last = last != NULL ? last : memrchr(iri.at, ':', length);
+    const char *last = memrchr(iri.at, '/', iri.length);
+    last = last != NULL ? last : memrchr(iri.at, ':', iri.length);
     return last != NULL ? (size_t)(last + 1 - iri.at) : 0;
 }
 
@@ -281,17 +279,6 @@ get_entry(const struct dictionary *dictionary, struct slice *packed, const struc
     return true;
 }
 
-/* By whole pieces, since most are short: what is too much is overwritten. */
-static inline char *
-copy(char *to, const char *from, size_t length)
-{
-    memcpy(to, from, DICTIONARY_SLACK);
-    if (length > DICTIONARY_SLACK) {
-        memcpy(to + DICTIONARY_SLACK, from + DICTIONARY_SLACK, length - DICTIONARY_SLACK);
-    }
-    return to + length;
-}
-
 bool
 dictionary_unpack_term(const struct dictionary *dictionary, struct slice *packed, struct buf *text,
                        struct slice *term)
@@ -312,8 +299,8 @@ dictionary_unpack_term(const struct dictionary *dictionary, struct slice *packed
     if (start == NULL) {
         return false;
     }
-    char *at = copy(start, entry->text, (size_t)entry->length + 1);
-    at = copy(at, local.at, local.length);
+    char *at = dictionary_copy(start, entry->text, (size_t)entry->length + 1);
+    at = dictionary_copy(at, local.at, local.length);
     *at++ = '>';
     *term = slice_of(NULL, (size_t)(at - start));
     buf_commit(text, term->length);

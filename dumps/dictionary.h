@@ -1,5 +1,5 @@
-/* Triples in fewer bytes: the beginnings of IRIs, up to the last "/" before their fragment, and
- * whole predicates by number. First come, first numbered, as many as memory is given to; the rest
+/* Triples in fewer bytes: the beginnings of IRIs, up to the last "/", and whole
+ * predicates by number. First come, first numbered, as many as memory is given to; the rest
  * is written out. One term has one packed form. Thread-safe. */
 #ifndef DUMPS_DICTIONARY_H
 #define DUMPS_DICTIONARY_H
@@ -8,6 +8,17 @@
 #include "rdf/term.h"
 
 enum { DICTIONARY_SLACK = 32 };
+
+/* By whole pieces, since most texts are short: DICTIONARY_SLACK bytes may be read and written. */
+static inline char *
+dictionary_copy(char *to, const char *from, size_t length)
+{
+    memcpy(to, from, DICTIONARY_SLACK);
+    if (length > DICTIONARY_SLACK) {
+        memcpy(to + DICTIONARY_SLACK, from + DICTIONARY_SLACK, length - DICTIONARY_SLACK);
+    }
+    return to + length;
+}
 
 struct dictionary;
 struct dictionary *dictionary_new(void);

@@ -22,10 +22,18 @@ compare_hashes(const void *a, const void *b)
     return (left->hash > right->hash) - (left->hash < right->hash);
 }
 
-/* Few at a time, but a dataset may be made so that many hashes begin alike. */
+/* Few at a time, but for documents that have much, or if a dataset is made so that many hashes begin
+ * alike. */
 static void
 sort_bucket(struct gathered *records, size_t count)
 {
+    size_t alike = 0;
+    while (alike < count && records[alike].hash == records->hash) {
+        alike++;
+    }
+    if (alike == count) {
+        return;
+    }
     if (count > INSERTION_MAXIMUM) {
         qsort(records, count, sizeof *records, compare_hashes);
         return;

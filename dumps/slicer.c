@@ -161,7 +161,18 @@ end_run(struct slicer_taker *taker, struct reason *why)
     memcpy(&hash, record.at, HASH_SIZE);
     const enum status status = spool_add(taker->keys, hash, record, why);
     buf_reset(&taker->run.record);
+    taker->run.of_last = false;
     return status;
+}
+
+/* The triple's predicate and object into the run. */
+static enum status
+extend_run(struct slicer_taker *taker, struct reason *why)
+{
+    struct buf *record = &taker->run.record;
+    buf_append_slice(record, buf_slice(&taker->rest));
+    return record->length < taker->slicer->room.block / RUNS_PER_BLOCK ? STATUS_OK
+                                                                       : end_run(taker, why);
 }
 
 /* What comes before the subject, but for the hash. */
@@ -210,9 +221,7 @@ slicer_put(struct slicer_taker *taker, enum document_place place, struct slice d
         buf_append_slice(&run->record, buf_slice(&taker->head));
         buf_append_slice(&run->record, buf_slice(&taker->subject));
     }
-    buf_append_slice(&run->record, buf_slice(&taker->rest));
-    return run->record.length < taker->slicer->room.block / RUNS_PER_BLOCK ? STATUS_OK
-                                                                           : end_run(taker, why);
+    return extend_run(taker, why);
 }
 
 /* The triple to the document that its object is of: the next will hardly be of the same. */
@@ -310,12 +319,14 @@ is_last_subject(const struct slicer_taker *taker, const struct term *subject)
            slice_equal(buf_slice(&taker->last), subject->value);
 }
 
-/* ends: hashes of blank nodes. */
+/* again: the subject is the last one. ends: hashes of blank nodes. */
 static enum status
-pack(struct slicer_taker *taker, const struct quad *quad, uint64_t ends[2], struct reason *why)
+pack(struct slicer_taker *taker, const struct quad *quad, bool again, uint64_t ends[2],
+     struct reason *why)
 {
     bool packed = true;
-    if (!is_last_subject(taker, &quad->subject)) {
+    if (!again) {
+        taker->run.of_last = false;
         buf_reset(&taker->subject);
         buf_reset(&taker->last);
         packed = pack_node(taker, &quad->subject, &taker->subject, &taker->last_node) &&
@@ -367,6 +378,18 @@ put_resource(struct slicer_taker *taker, const struct slice_space *space, enum d
                                        : slicer_put(taker, place, key, 0, why);
 }
 
+static enum status
+put_to_subject(struct slicer_taker *taker, const struct slice_space *space, struct slice iri,
+               struct reason *why)
+{
+    if (taker->run.of_last) {
+        return extend_run(taker, why);
+    }
+    TRY(put_resource(taker, space, DOCUMENT_OF_SUBJECT, iri, why));
+    taker->run.of_last = taker->run.record.length > 0;
+    return STATUS_OK;
+}
+
 /* Both ends in one document: once. */
 static bool
 same_document(const struct slice_space *a, const struct slice_space *b, const struct quad *quad)
@@ -379,14 +402,18 @@ slicer_taker_take(void *context, const struct quad *quad, struct reason *why)
 {
     struct slicer_taker *taker = context;
     const struct slicer *slicer = taker->slicer;
+    const bool again = is_last_subject(taker, &quad->subject);
     uint64_t ends[2] = {0, 0};
     taker->triples++;
     if (quad->graph.kind == TERM_IRI && slicer->options.graphs) {
-        TRY(pack(taker, quad, ends, why));
+        TRY(pack(taker, quad, again, ends, why));
+        taker->last_space = space_of(slicer, &quad->subject);
+        taker->run.of_last = false;
         return slicer_put(taker, DOCUMENT_WRITTEN, slice_key(quad->graph.value), 0, why);
     }
     const bool blank = quad->subject.kind == TERM_BLANK || quad->object.kind == TERM_BLANK;
-    const struct slice_space *subject = space_of(slicer, &quad->subject);
+    const struct slice_space *subject =
+        again ? taker->last_space : space_of(slicer, &quad->subject);
     const struct slice_space *object = space_of(slicer, &quad->object);
     const bool aside = blank && slicer->closures;
     /* What closures add to is put here; what they find by themselves is not. */
@@ -398,12 +425,13 @@ slicer_taker_take(void *context, const struct quad *quad, struct reason *why)
         taker->outside++;
         return STATUS_OK;
     }
-    TRY(pack(taker, quad, ends, why));
+    TRY(pack(taker, quad, again, ends, why));
+    taker->last_space = subject;
     if (aside) {
         TRY(put_blank(taker, ends, why));
     }
     if (of_subject) {
-        TRY(put_resource(taker, subject, DOCUMENT_OF_SUBJECT, quad->subject.value, why));
+        TRY(put_to_subject(taker, subject, quad->subject.value, why));
     }
     if (of_object && !(of_subject && same_document(subject, object, quad))) {
         TRY(put_resource(taker, object, DOCUMENT_OF_OBJECT, quad->object.value, why));

@@ -142,6 +142,7 @@ read_runs(struct grouper *grouper, const struct gathered *records, size_t count,
             return status_fail(why, STATUS_CORRUPT, "a temporary file was changed");
         }
     }
+    buf_reserve(&grouper->texts, DICTIONARY_SLACK);
     const char *at = grouper->texts.data;
     for (size_t i = 0; i < count; i++) {
         struct run *run = &grouper->runs[i];
@@ -238,26 +239,21 @@ line_length(struct slice subject, const struct member *member)
            strlen("  ") + strlen(" .\n");
 }
 
-static char *
-put(char *to, struct slice text, size_t more)
-{
-    memcpy(to, text.at, text.length);
-    memcpy(to + text.length, " .\n", more);
-    return to + text.length + more;
-}
-
-/* false past the buffer's maximum. */
+/* false past the buffer's maximum. Behind all texts here there is slack. */
 static bool
 append_line(struct buf *lines, struct slice subject, const struct member *member)
 {
     const size_t length = line_length(subject, member);
-    char *to = buf_reserve(lines, length);
+    char *to = buf_reserve(lines, length + DICTIONARY_SLACK);
     if (to == NULL) {
         return false;
     }
-    to = put(to, subject, 1);
-    to = put(to, member->predicate.token, 1);
-    put(to, member->object, strlen(" .\n"));
+    to = dictionary_copy(to, subject.at, subject.length);
+    *to++ = ' ';
+    to = dictionary_copy(to, member->predicate.token.at, member->predicate.token.length);
+    *to++ = ' ';
+    to = dictionary_copy(to, member->object.at, member->object.length);
+    memcpy(to, " .\n", 3);
     buf_commit(lines, length);
     return true;
 }
@@ -437,7 +433,7 @@ group_all(struct slicer *slicer, slicer_visit *visit, void *context, struct reas
         *grouper = (struct grouper){.grouping = &grouping, .thread = i};
         gather_init(&grouper->gather, &slicer->room, slicer->options.memory / (4 * threads));
         buf_init(&grouper->texts, SIZE_MAX / 2);
-        buf_init(&grouper->lines, (size_t)slicer->options.document_most);
+        buf_init(&grouper->lines, (size_t)slicer->options.document_most + DICTIONARY_SLACK);
         if (i > 0 && pthread_create(&grouper->id, NULL, group_parts, grouper) == 0) {
             started = i;
         } else if (i > 0) {

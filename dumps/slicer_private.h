@@ -20,6 +20,7 @@ enum document_place { DOCUMENT_OF_SUBJECT, DOCUMENT_OF_OBJECT, DOCUMENT_WRITTEN 
 struct slicer_run {
     struct buf record; /* empty: there is none */
     size_t head, subject; /* lengths of what comes before the subject; of the subject */
+    bool of_last;         /* it is the last subject's, by its document */
 };
 
 struct slicer_taker {
@@ -30,6 +31,7 @@ struct slicer_taker {
     enum term_kind last_kind;
     unsigned last_file;
     uint64_t last_node; /* hash of the subject if it is blank */
+    const struct slice_space *last_space;
     struct buf label, document, head;
     struct slicer_run run;
     uint64_t triples, outside;

@@ -291,6 +291,9 @@ lexical_blank_label(const char *start, const char *end)
 bool
 lexical_has_scheme(struct slice iri)
 {
+    if (slice_starts(iri, SLICE("http:"))) {
+        return true; /* nearly all */
+    }
     if (iri.length == 0 || !lexical_is(iri.at[0], LEXICAL_LETTER)) {
         return false;
     }

@@ -35,6 +35,17 @@ scan_string_stops(__m128i bytes)
     return _mm_or_si128(_mm_or_si128(scan_equal(bytes, '"'), scan_equal(bytes, '\\')),
                         _mm_or_si128(scan_equal(bytes, '\n'), scan_equal(bytes, '\r')));
 }
+
+/* " \ DEL, controls, and the first byte of U+FFFE. */
+static inline __m128i
+scan_escape_stops(__m128i bytes)
+{
+    const __m128i last = _mm_set1_epi8(0x1f);
+    return _mm_or_si128(
+        _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(bytes, last), last), scan_equal(bytes, 0x7f)),
+        _mm_or_si128(_mm_or_si128(scan_equal(bytes, '"'), scan_equal(bytes, '\\')),
+                     scan_equal(bytes, (char)0xEF)));
+}
 #endif
 
 /* The first byte of the class, which must be there; stops: LEXICAL_IRI_STOP or LEXICAL_STRING_STOP,
@@ -58,6 +69,24 @@ scan_to(const char *at, const char *end, unsigned stops, unsigned char *any)
     while (!lexical_is(*at, stops)) {
         *any |= (unsigned char)*at++;
     }
+    return at;
+}
+
+/* How many bytes at the front need no escape in a string: a multiple of 16, perhaps not all. */
+static inline size_t
+scan_plain(struct slice text)
+{
+    size_t at = 0;
+#ifdef __SSE2__
+    for (; text.length - at >= 16; at += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text.at + at));
+        if (_mm_movemask_epi8(scan_escape_stops(bytes)) != 0) {
+            break;
+        }
+    }
+#else
+    (void)text;
+#endif
     return at;
 }
 

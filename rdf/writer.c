@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "rdf/lexical.h"
+#include "rdf/scan.h"
 #include "rdf/vocabulary.h"
 
 enum { WRITER_BUFFER = 128 << 10 };
@@ -59,7 +60,7 @@ nquads_escape(struct slice text, char form[NQUADS_ESCAPE_SIZE])
 static bool
 needs_escape(struct slice text)
 {
-    for (size_t i = 0; i < text.length; i++) {
+    for (size_t i = scan_plain(text); i < text.length; i++) {
         if (escape_start[(unsigned char)text.at[i]]) {
             return true;
         }
