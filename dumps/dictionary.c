@@ -2,8 +2,8 @@
  *   0       the term as in N-Triples, after its length in four bytes
  *   n       an IRI: entry n, which is all of a predicate, and the beginning of others; the rest
  *           follows after its length
- * An entry's number is its place in memory, so that unpacking looks at nothing else. Looking up takes
- * no lock: entries do not change, and appear in the table when they are whole. */
+ * An entry's number is its place in memory, so that unpacking looks at nothing else. Looking up
+ * takes no lock: entries do not change, and appear in the table when they are whole. */
 #include "dumps/dictionary.h"
 
 #include <pthread.h>

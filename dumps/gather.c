@@ -22,8 +22,8 @@ compare_hashes(const void *a, const void *b)
     return (left->hash > right->hash) - (left->hash < right->hash);
 }
 
-/* Few at a time, but for documents that have much, or if a dataset is made so that many hashes begin
- * alike. */
+/* Few at a time, but for documents that have much, or if a dataset is made so that many hashes
+ * begin alike. */
 static void
 sort_bucket(struct gathered *records, size_t count)
 {

@@ -60,7 +60,7 @@ enum status slicer_taker_free(struct slicer_taker *taker, struct reason *why);
 enum status slicer_taker_take(void *taker, const struct quad *quad, struct reason *why);
 
 struct sliced_document {
-    struct slice uri;   /* of the document */
+    struct slice uri;        /* of the document */
     struct slice lines;      /* canonical N-Triples, sorted by bytes, each once */
     const uint32_t *lengths; /* of lines, each with its end */
     uint64_t count;

@@ -235,8 +235,8 @@ sort_members(struct member *members, struct text_place *places, size_t count,
 static size_t
 line_length(struct slice subject, const struct member *member)
 {
-    return subject.length + member->predicate.token.length + member->object.length +
-           strlen("  ") + strlen(" .\n");
+    return subject.length + member->predicate.token.length + member->object.length + strlen("  ") +
+           strlen(" .\n");
 }
 
 /* false past the buffer's maximum. Behind all texts here there is slack. */
@@ -297,9 +297,8 @@ find_conditions(struct grouper *grouper, const struct run *runs, size_t count)
 static bool
 condition_holds(const struct grouper *grouper, uint64_t condition)
 {
-    return condition == 0 ||
-           bsearch(&condition, grouper->conditions, grouper->condition_count,
-                   sizeof *grouper->conditions, compare_numbers) != NULL;
+    return condition == 0 || bsearch(&condition, grouper->conditions, grouper->condition_count,
+                                     sizeof *grouper->conditions, compare_numbers) != NULL;
 }
 
 /* Lines of one subject, each once. */
@@ -312,8 +311,8 @@ join_members(struct grouper *grouper, struct slice subject, struct text_place *p
     for (size_t i = 0, end; i < count && !document->cut; i = end) {
         const struct member *member = &members[places[i].item];
         bool holds = condition_holds(grouper, member->condition);
-        for (end = i + 1;
-             end < count && compare_members(&places[i], &places[end], members) == 0; end++) {
+        for (end = i + 1; end < count && compare_members(&places[i], &places[end], members) == 0;
+             end++) {
             holds = holds || condition_holds(grouper, members[places[end].item].condition);
         }
         if (holds && !append_line(&grouper->lines, subject, member)) {

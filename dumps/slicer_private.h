@@ -18,7 +18,7 @@ enum document_place { DOCUMENT_OF_SUBJECT, DOCUMENT_OF_OBJECT, DOCUMENT_WRITTEN 
 
 /* A record that triples may still be added to. */
 struct slicer_run {
-    struct buf record; /* empty: there is none */
+    struct buf record;    /* empty: there is none */
     size_t head, subject; /* lengths of what comes before the subject; of the subject */
     bool of_last;         /* it is the last subject's, by its document */
 };

@@ -6,7 +6,8 @@
 
 enum { INSERTION_MAXIMUM = 48, FEW = 12, SAMPLES = 8, AHEAD = 12 };
 
-/* Length of what both begin with, at most `most`; their first `from` bytes are known to be equal. */
+/* Length of what both begin with, at most `most`; their first `from` bytes are known to be equal.
+ */
 static size_t
 common_of_two(const char *a, const char *b, size_t from, size_t most)
 {
