@@ -12,6 +12,7 @@
 #include "base/url.h"
 #include "cli/cli.h"
 #include "cli/report_print.h"
+#include "cli/report_sitemaps.h"
 
 enum { SCAN_MS = 60000, LIMIT_TEXT = 50, LINE_MAXIMUM = 8 << 20 };
 
@@ -207,7 +208,10 @@ static const char description[] =
     "error: something could not be read. warning: it was read, but other programs will not be as "
     "patient. advice: the page could say more, or plainer.\n\n"
     "tsv: a row for each finding: URI, severity, transform or stage, line, text, advice. json: one "
-    "object with \"severities\", \"states\", \"quads\", \"frequent\" and \"pages\".";
+    "object with \"severities\", \"states\", \"quads\", \"frequent\" and \"pages\".\n\n"
+    "`quadrille report sitemaps [HOST]...` says what sitemaps are worth (--json, --plot FILE.svg); "
+    "see "
+    "its --help.";
 
 int
 command_report(int argc, char **argv)
@@ -215,6 +219,9 @@ command_report(int argc, char **argv)
     struct cli_common common = {0};
     struct cli cli = {0};
     struct report_options options = {.format = "text", .limit = -1};
+    if (argc > 1 && strcmp(argv[1], "sitemaps") == 0) {
+        return report_sitemaps(argc - 1, argv + 1);
+    }
     struct report *report = memory_zero(1, sizeof *report);
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
@@ -233,7 +240,8 @@ command_report(int argc, char **argv)
         .examples = "quadrille report --dir DIR example.org\n"
                     "quadrille report --dir DIR --problems --limit 0 example.org example.net\n"
                     "quadrille report --dir DIR --format tsv https://example.org/\n"
-                    "quadrille report --dir DIR --format json http://example.org/",
+                    "quadrille report --dir DIR --format json http://example.org/\n"
+                    "quadrille report sitemaps --dir DIR --plot sitemaps.svg example.org",
         .flags = flags,
     };
     struct reason why = {""};

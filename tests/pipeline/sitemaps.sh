@@ -55,6 +55,15 @@ echo '<a href="/deep/map.xml">map</a><a href="/a.html">a</a>' >>"$hosts/maps.exa
 { echo '<urlset>'; urls maps.example/cross.html other.example/own.html third.example/stolen.html; echo '</urlset>'; } \
     >"$hosts/other.example/for-maps.xml"
 pages maps.example cross.html
+
+# A host whose measures are known: seven pages, four listed, of which two say the same; the root links to
+# one of these and two others. One listed page is not there.
+pages study.example s1.html s3.html s4.html l1.html l2.html
+cp "$hosts/study.example/s1.html" "$hosts/study.example/s2.html"
+echo '<!DOCTYPE html><title>Root</title><a href="s1.html">1</a> <a href="l1.html">2</a> <a href="l2.html">3</a>' \
+    >"$hosts/study.example/index.html"
+{ echo '<urlset>'; urls study.example/s{1,2,3,4}.html study.example/lost.html; echo '</urlset>'; } >"$hosts/study.example/map.xml"
+echo 'Sitemap: /map.xml' >"$hosts/study.example/robots.txt"
 start_web "$hosts"
 seeds_of "$hosts" >"$work/seeds"
 
@@ -88,6 +97,32 @@ seen b.html 'meta:sitemapSays "news title It boils"'
 seen b-de.html 'meta:listedIn <http://maps.example/plain.xml>'
 seen a.html 'meta:linkSeen "'
 meta --seen http://maps.example/t.html | grep -q linkSeen && fail 'a link to t.html was seen that is not there'
+
+# The report: seen 8, crawled 8 (5 listed; the lost one was answered), indexed 7 (4 listed), 6 clusters
+# (3 listed). PageRank of the root, what it links to, and what nothing links to: r, p = r + 0.85 r / 3.
+# 8 pages: 5 of them r, 3 of them p: r = 1 / 8.85; listed are s1 (p) and four (r).
+quadrille report sitemaps --dir "$work/crawl" --json --plot "$work/plot.svg" --keep study.example >"$work/out" ||
+    fail "report sitemaps: $(cat "$work/out")"
+measured() { # name, value
+    grep -qF -- "\"$1\":$2" "$work/out" || fail "$1 is not $2: $(cat "$work/out")"
+}
+measured seen '{"all":8,"sitemaps":5,"links":4,"both":1}'
+measured crawled '{"all":8,"sitemaps":5,"links":4,"both":1}'
+measured indexed '{"all":7,"sitemaps":4,"links":4,"both":1}'
+measured unique '{"all":6,"sitemaps":3,"links":4,"both":1}'
+measured coverage 0.625000
+measured uniqueCoverage 0.500000
+measured indexCoverage 0.571429
+measured pageRankCoverage "$(awk 'BEGIN { r = 1 / 8.85; printf "%.6f", (4 * r + r + 0.85 * r / 3) }')"
+measured signalToNoise 0.750000
+measured signalToNoiseSitemaps 0.600000
+measured signalToNoiseLinks 1.000000
+grep -q '<circle' "$work/plot.svg" && python3 -c "import sys, xml.dom.minidom as x; x.parse(sys.argv[1])" "$work/plot.svg" ||
+    fail 'the plot is no SVG with dots'
+says 'meta:linkRankPerMille 1000 ' --seen http://study.example/s1.html
+quadrille report sitemaps --dir "$work/crawl" >"$work/out" || fail "report sitemaps: $(cat "$work/out")"
+[[ $(grep -c '^http://' "$work/out") == 3 ]] || fail "report of all hosts: $(cat "$work/out")"
+grep -q 'sitemaps  *8: 10 entries, 1 refused, 1 outside' "$work/out" || fail "totals: $(cat "$work/out")"
 
 # The rule of places, and a budget of two: what passes it is fetched after all others.
 meta --seen http://maps.example/b.html >"$work/before"
