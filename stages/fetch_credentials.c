@@ -123,8 +123,11 @@ credentials_withhold(struct buf *request)
     while (rest.length > 0) {
         const size_t end = slice_find(rest, '\n');
         const size_t step = end < rest.length ? end + 1 : end;
-        if (slice_starts_nocase(rest, SLICE("Authorization:"))) {
-            buf_append_string(&clean, "Authorization: [withheld]\r\n");
+        const struct slice name = slice_of(rest.at, slice_find(rest, ':'));
+        if (slice_equal_nocase(name, SLICE("Authorization")) ||
+            slice_equal_nocase(name, SLICE("Proxy-Authorization"))) {
+            buf_append_slice(&clean, name);
+            buf_append_string(&clean, ": [withheld]\r\n");
         } else {
             buf_append(&clean, rest.at, step);
         }

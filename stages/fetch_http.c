@@ -58,7 +58,7 @@ on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *a
 static void
 set_timer(struct fetch_http *http)
 {
-    uint64_t first_ms = UINT64_MAX;
+    uint64_t first_ms = http->dns_due_ms;
     for (size_t i = 0; i < http->multi_count; i++) {
         first_ms = http->multis[i].due_ms < first_ms ? http->multis[i].due_ms : first_ms;
     }
@@ -82,6 +82,22 @@ on_timer(CURLM *handle, long delay_ms, void *context)
         set_timer(multi->http);
     }
     return 0;
+}
+
+static void
+watch_dns(void *context, int descriptor, uint32_t epoll_events)
+{
+    struct fetch_http *http = context;
+    set_owner(http, (size_t)descriptor, NULL);
+    http->loop.watch(http->loop.context, descriptor, epoll_events);
+}
+
+static void
+time_dns(void *context, uint64_t delay_ms)
+{
+    struct fetch_http *http = context;
+    http->dns_due_ms = delay_ms == UINT64_MAX ? UINT64_MAX : clock_monotonic_ms() + delay_ms;
+    set_timer(http);
 }
 
 /* ---- opening ---- */
@@ -161,7 +177,6 @@ open_multis(struct fetch_http *http, size_t connections, struct reason *why)
 {
     const size_t count = connections / SHARE + 1;
     http->multis = memory_zero(count, sizeof *http->multis);
-    http->timer_ms = UINT64_MAX;
     bool opened = curl_global_init(CURL_GLOBAL_DEFAULT) == 0;
     while (opened && http->multi_count < count) {
         struct multi *multi = &http->multis[http->multi_count++];
@@ -182,13 +197,17 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
 {
     const char *const *cidrs;
     struct fetch_http *http = memory_zero(1, sizeof *http);
+    const struct fetch_loop dns_loop = {.watch = watch_dns, .timer = time_dns, .context = http};
     *result = http;
     http->loop = *loop;
+    http->timer_ms = http->dns_due_ms = UINT64_MAX;
     read_options(http, options);
     const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
     TRY(address_rules_open(&http->addresses, cidrs, n, why));
     TRY(credentials_open(&http->credentials, opt_string(options, "fetch.credentials"), why));
     TRY(names_open(&http->names, opt_string(options, "fetch.hosts_file"), why));
+    TRY(proxy_from(&http->proxy, options, why));
+    TRY(dns_open(&http->dns, options, &dns_loop, why));
     http->crowd = crowd_new((uint32_t)opt_integer(options, "queue.group_parallel"));
     return open_multis(http, (size_t)opt_integer(options, "fetch.connections"), why);
 }
@@ -199,9 +218,12 @@ fetch_http_close(struct fetch_http *http)
     if (http == NULL) {
         return;
     }
+    dns_close(http->dns);
     for (struct transfer *next, *one = http->running; one != NULL; one = next) {
         next = one->next;
-        curl_multi_remove_handle(one->multi->handle, one->easy);
+        if (!one->resolving) {
+            curl_multi_remove_handle(one->multi->handle, one->easy);
+        }
         transfer_free(one);
     }
     for (struct transfer *next, *one = http->idle; one != NULL; one = next) {
@@ -269,12 +291,30 @@ fetch_http_crowded(const struct fetch_http *http, struct slice url)
     return crowd_is_full(http->crowd, address) ? address : 0;
 }
 
+static void
+resolved(void *context, const struct dns_answer *answer)
+{
+    struct transfer *transfer = context;
+    if (transfer_go_to(transfer, answer)) {
+        transfer->resolving = false;
+        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+    } else {
+        transfer_finish(transfer, CURLE_COULDNT_RESOLVE_HOST);
+        give_back(transfer->http, transfer);
+    }
+}
+
 void
 fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
 {
     struct transfer *transfer = take_transfer(http);
     transfer_prepare(transfer, request);
-    curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+    if (transfer_needs_address(transfer, request->url)) {
+        transfer->resolving = true;
+        dns_ask(http->dns, url_host(request->url), resolved, transfer);
+    } else {
+        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+    }
 }
 
 /* ---- the loop ---- */
@@ -299,6 +339,10 @@ fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
 {
     int running;
     struct multi *multi = http->owners[descriptor];
+    if (multi == NULL) {
+        dns_ready(http->dns, descriptor, epoll_events);
+        return;
+    }
     int events = epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0;
     events |= epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
     events |= epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
@@ -319,6 +363,10 @@ fetch_http_tick(struct fetch_http *http)
             curl_multi_socket_action(multi->handle, CURL_SOCKET_TIMEOUT, 0, &running);
             collect(multi);
         }
+    }
+    if (http->dns_due_ms <= now_ms) {
+        http->dns_due_ms = UINT64_MAX;
+        dns_tick(http->dns);
     }
     set_timer(http);
 }

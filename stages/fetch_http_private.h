@@ -9,7 +9,9 @@
 
 #include <curl/curl.h>
 
+#include "stages/fetch_dns.h"
 #include "stages/fetch_http.h"
+#include "stages/fetch_proxy.h"
 
 struct multi {
     struct fetch_http *http;
@@ -22,7 +24,10 @@ struct transfer {
     struct multi *multi; /* that of its host */
     CURL *easy;
     struct curl_slist *headers; /* own list when the request is conditional; else NULL */
-    struct curl_slist *connect; /* own address, by fetch.hosts_file; else NULL */
+    struct curl_slist *connect; /* own address, by fetch.hosts_file or DNS; else NULL */
+    bool named;                 /* by fetch.hosts_file */
+    bool proxied;
+    bool resolving; /* waits for DNS: not with libcurl */
     struct buf request, header, body;
     size_t body_limit;
     bool header_complete;
@@ -51,6 +56,9 @@ struct fetch_http {
     struct address_rules *addresses;
     struct credentials *credentials;
     struct names *names;
+    struct dns *dns;
+    uint64_t dns_due_ms; /* monotonic; UINT64_MAX: no timer */
+    struct proxy proxy;
     struct crowd *crowd;
     struct curl_slist *headers;                      /* of every request */
     struct curl_slist *connect_http, *connect_https; /* CURLOPT_CONNECT_TO; NULL: none */
@@ -69,6 +77,10 @@ void transfer_free(struct transfer *transfer);
 /* All that libcurl must know of the request. Handles are used again with their buffers: only what
  * differs from one request to the next is set anew. */
 void transfer_prepare(struct transfer *transfer, const struct fetch_request *request);
+/* Whether the address of its host must be looked up. */
+bool transfer_needs_address(const struct transfer *transfer, struct slice url);
+/* Goes to the first address that is allowed; false: there is none, and problem says why. */
+bool transfer_go_to(struct transfer *transfer, const struct dns_answer *answer);
 /* Takes it from libcurl and calls back. */
 void transfer_finish(struct transfer *transfer, CURLcode code);
 /* As new, but for its buffers. */

@@ -111,6 +111,27 @@ const struct opt fetch_options[] = {
      "File in the format of hosts(5): addresses of hosts, before fetch.connect_to and DNS. For "
      "mirrors and tests. Hosts that it gives one address share queue.group_parallel and "
      "queue.group_delay, whatever fetch.allow_address says."},
+    {"fetch.dns_servers", OPT_LIST, "", 0, 0, NULL,
+     "Name servers to ask, as address or address:port; empty: those of the system."},
+    {"fetch.dns_parallel", OPT_INTEGER, "100", 1, 10000, NULL,
+     "Names that are looked up at a time."},
+    {"fetch.dns_timeout", OPT_DURATION, "2", 0.05, 60, NULL,
+     "Time for the first answer of a name server; it is asked three times, doubling the time."},
+    {"fetch.dns_cache", OPT_INTEGER, "20000", 1, 10000000, NULL,
+     "Hosts whose addresses a process keeps in memory."},
+    {"fetch.dns_ttl_minimum", OPT_DURATION, "60", 0, 86400, NULL,
+     "Addresses are kept for so long although their records say less."},
+    {"fetch.dns_ttl_maximum", OPT_DURATION, "1h", 1, 604800, NULL,
+     "Addresses are looked up again after this time although their records say more."},
+    {"fetch.dns_negative", OPT_DURATION, "60", 0, 86400, NULL,
+     "How long it is believed that a name does not exist or has no address."},
+    {"fetch.proxy", OPT_STRING, "", 0, 0, NULL,
+     "http://, https://, socks5:// or socks5h://[USER:PASSWORD@]HOST:PORT that requests go "
+     "through. "
+     "The proxy looks up names and connects: which addresses are private it must judge itself. Not "
+     "for hosts of fetch.hosts_file nor with fetch.connect_to."},
+    {"fetch.no_proxy", OPT_LIST, "", 0, 0, NULL,
+     "Hosts, each with all below it, that are asked directly; * is all."},
     {"fetch.credentials", OPT_STRING, "", 0, 0, NULL,
      "File of credentials by origin, lines \"https://host basic user:password\" or \"https://host "
      "bearer token\"; only its owner may have rights to it. They are sent to that origin only and "

@@ -26,7 +26,7 @@ on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
 {
     struct transfer *transfer = context;
     (void)easy;
-    if (type == CURLINFO_HEADER_OUT) {
+    if (type == CURLINFO_HEADER_OUT && !slice_starts(slice_of(data, size), SLICE("CONNECT "))) {
         buf_append(&transfer->request, data, size);
     }
     return 0;
@@ -109,8 +109,7 @@ address_number(const struct fetch_http *http, const struct transfer *transfer, c
     const bool directed = http->connect_http != NULL || http->connect_https != NULL;
     const bool exempt =
         address_is_exempt(http->addresses, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6);
-    return transfer->connect != NULL || (!directed && !exempt) ? fingerprint64(slice_string(ip))
-                                                               : 0;
+    return transfer->named || (!directed && !exempt) ? fingerprint64(slice_string(ip)) : 0;
 }
 
 static uint64_t
@@ -139,6 +138,9 @@ on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *addres
     struct transfer *transfer = context;
     struct fetch_http *http = transfer->http;
     (void)purpose;
+    if (transfer->proxied) { /* the operator's own choice */
+        return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    }
     const char *refusal = address_refusal(http->addresses, &address->addr);
     if (refusal != NULL) {
         transfer->refused = refusal;
@@ -167,7 +169,7 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
@@ -242,18 +244,63 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
     char rule[80];
     transfer->host = fingerprint64(host);
     transfer->multi = &http->multis[transfer->host % http->multi_count];
+    const bool secure = slice_starts(url, SLICE("https:"));
+    struct curl_slist *directed = secure ? http->connect_https : http->connect_http;
+    transfer->named = address != NULL;
     if (address != NULL) {
         snprintf(rule, sizeof rule, "::%s:", address);
         transfer->connect = curl_slist_append(NULL, rule);
     }
-    /* libcurl walks over its whole cache of names after each transfer, numbers included. */
+    transfer->proxied = address == NULL && directed == NULL && proxy_takes(&http->proxy, host);
+    curl_easy_setopt(transfer->easy, CURLOPT_PROXY, transfer->proxied ? http->proxy.url : "");
+    /* libcurl looks up the proxy and what fetch.connect_to names. It walks over its whole cache of
+     * names after each transfer, numbers included. */
     curl_easy_setopt(transfer->easy, CURLOPT_DNS_CACHE_TIMEOUT,
-                     address != NULL ? 0L : (long)DNS_SECONDS);
+                     transfer->proxied || directed != NULL ? (long)DNS_SECONDS : 0L);
     count_at(transfer, crowd_address(http->crowd, transfer->host));
     curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
-                     address != NULL                      ? transfer->connect
-                     : slice_starts(url, SLICE("https:")) ? http->connect_https
-                                                          : http->connect_http);
+                     address != NULL ? transfer->connect : directed);
+}
+
+bool
+transfer_needs_address(const struct transfer *transfer, struct slice url)
+{
+    const struct fetch_http *http = transfer->http;
+    const bool secure = slice_starts(url, SLICE("https:"));
+    /* A number is looked up, which takes no request, to be judged before a proxy has it. */
+    return !transfer->named && transfer->proxied == url_host_is_address(url_host(url)) &&
+           (secure ? http->connect_https : http->connect_http) == NULL;
+}
+
+bool
+transfer_go_to(struct transfer *transfer, const struct dns_answer *answer)
+{
+    char ip[INET6_ADDRSTRLEN] = "";
+    char rule[INET6_ADDRSTRLEN + 8];
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct dns_address *address = &answer->addresses[i];
+        const char *refusal = address_refusal(transfer->http->addresses, &address->socket.any);
+        if (refusal != NULL) {
+            transfer->refused = refusal;
+            continue;
+        }
+        const bool v4 = address->socket.any.sa_family == AF_INET;
+        inet_ntop(v4 ? AF_INET : AF_INET6,
+                  v4 ? (const void *)&address->socket.v4.sin_addr
+                     : (const void *)&address->socket.v6.sin6_addr,
+                  ip, sizeof ip);
+        snprintf(rule, sizeof rule, v4 ? "::%s:" : "::[%s]:", ip);
+        transfer->refused = NULL;
+        if (!transfer->proxied) {
+            transfer->connect = curl_slist_append(NULL, rule);
+            curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO, transfer->connect);
+        }
+        return true;
+    }
+    if (answer->count == 0) {
+        snprintf(transfer->problem, sizeof transfer->problem, "%s", answer->problem);
+    }
+    return false;
 }
 
 /* Only to the origin that they are for; handles are used again, so they are always set. */
@@ -334,7 +381,7 @@ transfer_reset(struct transfer *transfer)
     curl_slist_free_all(transfer->connect);
     transfer->headers = transfer->connect = NULL;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
-    transfer->out_of_memory = transfer->crowded = false;
+    transfer->out_of_memory = transfer->crowded = transfer->resolving = false;
     transfer->refused = NULL;
     transfer->problem[0] = '\0';
 }
@@ -410,14 +457,16 @@ transfer_finish(struct transfer *transfer, CURLcode code)
     long status = 0;
     long version = 0;
     char *ip = NULL;
+    char *url = NULL;
     curl_off_t retry_after = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &ip);
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
-    ip = ip != NULL ? ip : (char *)(uintptr_t) "";
+    curl_easy_getinfo(transfer->easy, CURLINFO_EFFECTIVE_URL, &url);
+    ip = ip != NULL && !transfer->proxied ? ip : (char *)(uintptr_t) "";
     const enum fetch_end end = end_of(transfer, code);
-    if (transfer->authorised) {
+    if (transfer->authorised || transfer->proxied) {
         credentials_withhold(&transfer->request);
     }
     const struct fetch_result result = {
@@ -435,7 +484,12 @@ transfer_finish(struct transfer *transfer, CURLcode code)
                                      : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
     };
-    curl_multi_remove_handle(transfer->multi->handle, transfer->easy);
+    if (!transfer->resolving) {
+        curl_multi_remove_handle(transfer->multi->handle, transfer->easy);
+    }
+    if (end == FETCH_FAILED && transfer->connect != NULL && !transfer->named) {
+        dns_unreachable(http->dns, url_host(slice_string(url)));
+    }
     if (ip[0] != '\0') {
         crowd_learn(http->crowd, transfer->host, result.address);
     }

@@ -19,7 +19,7 @@
 #include "stages/services.h"
 #include "stages/stage_private.h"
 
-enum { RESERVE_PAUSE_MS = 500, START_SLICE_MS = 20, HELD_PER_WINDOW = 4 };
+enum { RESERVE_PAUSE_MS = 500, RESERVE_PACE_MS = 8, START_SLICE_MS = 20, HELD_PER_WINDOW = 4 };
 
 /* ---- services for stages ---- */
 
@@ -135,7 +135,7 @@ reserve_more(struct stage_run *run)
     queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room,
                   in_hand > 0 ? 0 : run->poll_ms, jobs_reserved, run);
     if (in_hand > 0) {
-        run->reserve_again_ms = clock_monotonic_ms() + 2;
+        run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PACE_MS;
     }
 }
 
@@ -264,7 +264,7 @@ loop_wait_ms(const struct stage_run *run)
     if (run->stopping) {
         wait = shorter(wait, 50);
     } else if (!run->reserving && run->held_batches == 0 && run->running_count < run->window) {
-        wait = shorter(wait, 2); /* a reserve is being paced */
+        wait = shorter(wait, RESERVE_PACE_MS); /* a reserve is being paced */
     }
     return wait;
 }

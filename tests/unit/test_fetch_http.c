@@ -18,6 +18,7 @@
 #include "queue/options.h"
 #include "stages/fetch_address.h"
 #include "stages/fetch_http.h"
+#include "tests/unit/fetch_client.h"
 
 /* ---- the server: one thread a connection, one request a connection ---- */
 
@@ -137,110 +138,6 @@ start_server(void **state)
     return pthread_create(&thread, NULL, serve, NULL);
 }
 
-/* ---- a loop around fetch_http ---- */
-
-struct client {
-    struct opt_set *options;
-    struct fetch_http *http;
-    int epoll;
-    uint64_t due_ms; /* of the timer; UINT64_MAX: none */
-    unsigned waiting;
-    /* of the last result: */
-    enum fetch_end end;
-    unsigned status;
-    struct buf header, body, request;
-    uint64_t retry_after_ms;
-    char problem[256], ip[64];
-};
-
-static void
-watch(void *context, int descriptor, uint32_t events)
-{
-    const struct client *client = context;
-    struct epoll_event event = {.events = events, .data.fd = descriptor};
-    if (events == 0) {
-        epoll_ctl(client->epoll, EPOLL_CTL_DEL, descriptor, NULL);
-    } else if (epoll_ctl(client->epoll, EPOLL_CTL_MOD, descriptor, &event) != 0) {
-        epoll_ctl(client->epoll, EPOLL_CTL_ADD, descriptor, &event);
-    }
-}
-
-static void
-set_timer(void *context, uint64_t delay_ms)
-{
-    struct client *client = context;
-    client->due_ms = delay_ms == UINT64_MAX ? UINT64_MAX : clock_monotonic_ms() + delay_ms;
-}
-
-static void
-done(void *context, const struct fetch_result *result)
-{
-    struct client *client = context;
-    client->waiting--;
-    client->end = result->end;
-    client->status = result->status;
-    client->retry_after_ms = result->retry_after_ms;
-    buf_reset(&client->header);
-    buf_reset(&client->body);
-    buf_reset(&client->request);
-    buf_append_slice(&client->header, result->response_header);
-    buf_append_slice(&client->body, result->body);
-    buf_append_slice(&client->request, result->request);
-    snprintf(client->problem, sizeof client->problem, "%s", result->problem);
-    snprintf(client->ip, sizeof client->ip, "%.*s", SLICE_PRINT(result->ip));
-}
-
-static void
-run(struct client *client)
-{
-    while (client->waiting > 0) {
-        struct epoll_event events[16];
-        const uint64_t now = clock_monotonic_ms();
-        int wait = 1000;
-        if (client->due_ms != UINT64_MAX) {
-            wait = client->due_ms > now ? (int)(client->due_ms - now) : 0;
-        }
-        const int n = epoll_wait(client->epoll, events, 16, wait < 1000 ? wait : 1000);
-        for (int i = 0; i < n; i++) {
-            fetch_http_ready(client->http, events[i].data.fd, events[i].events);
-        }
-        if (clock_monotonic_ms() >= client->due_ms) {
-            client->due_ms = UINT64_MAX;
-            fetch_http_tick(client->http);
-        }
-    }
-}
-
-static struct client *
-open_client(const char *const *assignments)
-{
-    static struct client client;
-    static const struct opt *tables[] = {fetch_options, queue_options, NULL};
-    struct reason why = {""};
-    client = (struct client){.epoll = epoll_create1(EPOLL_CLOEXEC), .due_ms = UINT64_MAX};
-    client.options = opt_set_new(tables);
-    for (size_t i = 0; assignments[i] != NULL; i++) {
-        assert_int_equal(opt_set_assign(client.options, assignments[i], &why), STATUS_OK);
-    }
-    buf_init(&client.header, 1 << 20);
-    buf_init(&client.body, 1 << 20);
-    buf_init(&client.request, 1 << 20);
-    const struct fetch_loop loop = {watch, set_timer, &client};
-    assert_int_equal(fetch_http_open(&client.http, client.options, &loop, &why), STATUS_OK);
-    return &client;
-}
-
-static void
-close_client(struct client *client)
-{
-    fetch_http_close(client->http);
-    opt_set_free(client->options);
-    buf_release(&client->header);
-    buf_release(&client->body);
-    buf_release(&client->request);
-    close(client->epoll);
-}
-
 static void
 get(struct client *client, const char *path, struct fetch_request request)
 {
@@ -334,10 +231,7 @@ credentials_are_sent_to_their_origin_and_withheld(void **state)
     assert_null(strstr(client->request.data, "bWU6"));
     char url[100];
     snprintf(url, sizeof url, "http://localhost:%u/basic", port);
-    const struct fetch_request other = {.url = slice_string(url), .done = done, .context = client};
-    client->waiting++;
-    fetch_http_start(client->http, &other);
-    run(client);
+    get_url(client, url);
     assert_int_equal(client->status, 401);
     assert_null(strstr(client->request.data, "Authorization"));
     close_client(client);
@@ -435,11 +329,7 @@ private_addresses_are_refused_when_connecting(void **state)
     const char *const urls[] = {"http://localhost/", "http://[::1]/", "http://169.254.169.254/",
                                 "http://10.1.2.3/", "http://[::ffff:127.0.0.1]/"};
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
-        client->waiting++;
-        fetch_http_start(
-            client->http,
-            &(struct fetch_request){.url = slice_string(urls[i]), .done = done, .context = client});
-        run(client);
+        get_url(client, urls[i]);
         assert_int_equal(client->end, FETCH_REFUSED_ADDRESS);
     }
     close_client(client);
@@ -453,12 +343,7 @@ every_connection_can_be_directed(void **state)
     snprintf(rule, sizeof rule, "fetch.connect_to=http=127.0.0.1:%u", port);
     const char *const assignments[] = {rule, "fetch.allow_address=127.0.0.1/32", NULL};
     struct client *client = open_client(assignments);
-    client->waiting++;
-    fetch_http_start(client->http,
-                     &(struct fetch_request){.url = SLICE("http://nowhere.example/ok"),
-                                             .done = done,
-                                             .context = client});
-    run(client);
+    get_url(client, "http://nowhere.example/ok");
     assert_int_equal(client->status, 200);
     assert_non_null(strstr(client->request.data, "Host: nowhere.example\r\n"));
     close_client(client);

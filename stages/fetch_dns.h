@@ -1,0 +1,44 @@
+/* Addresses of hosts by DNS, with c-ares in the owner's loop: no lookup blocks, so many are under
+ * way at a time as fetch.dns_parallel says, and what was learnt is kept as long as the records say,
+ * between fetch.dns_ttl_minimum and _maximum; that a name does not exist, for fetch.dns_negative.
+ * The cache is a table of fixed size. One thread.
+ *
+ * Hostile input: answers of name servers, read by c-ares. */
+#ifndef STAGES_FETCH_DNS_H
+#define STAGES_FETCH_DNS_H
+
+#include <netinet/in.h>
+
+#include "stages/fetch_http.h"
+
+struct dns;
+
+enum { DNS_ADDRESSES = 6 }; /* of a host; more are left out */
+
+struct dns_address {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } socket; /* port 0 */
+};
+
+struct dns_answer {
+    struct dns_address addresses[DNS_ADDRESSES]; /* best first */
+    size_t count;
+    const char *problem; /* when there are none */
+};
+typedef void dns_done(void *context, const struct dns_answer *answer);
+
+/* loop's descriptors come back to dns_ready, its timer to dns_tick. */
+enum status dns_open(struct dns **dns, const struct opt_set *options, const struct fetch_loop *loop,
+                     struct reason *why);
+void dns_close(struct dns *dns); /* NULL is allowed; nobody is called back */
+/* host: as in a crawl key. Calls back at once when addresses are known; else later. */
+void dns_ask(struct dns *dns, struct slice host, dns_done *done, void *context);
+/* The host could not be reached at the first of its addresses: another one is first from now on. */
+void dns_unreachable(struct dns *dns, struct slice host);
+void dns_ready(struct dns *dns, int descriptor, uint32_t epoll_events);
+void dns_tick(struct dns *dns);
+
+#endif
