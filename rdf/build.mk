@@ -6,7 +6,7 @@ rdf_OBJECTS := rdf/term.o rdf/lexical.o rdf/scratch.o rdf/problem.o rdf/resolve.
 	rdf/jsonld_contexts.o rdf/jsonld_context.o rdf/jsonld_term.o rdf/jsonld_iri.o \
 	rdf/jsonld_expand.o rdf/jsonld_keywords.o rdf/jsonld_maps.o rdf/jsonld_values.o rdf/jsonld_rdf.o rdf/jsonld_link.o
 CONFORMANCE += run_rdf rdfcat
-UNIT_TESTS += tests/unit/test_nquads tests/unit/test_turtle tests/unit/test_rdfxml \
+UNIT_TESTS += tests/unit/test_scan tests/unit/test_nquads tests/unit/test_turtle tests/unit/test_rdfxml \
 	tests/unit/test_canonical tests/unit/test_rdf_writer tests/unit/test_sketch tests/unit/test_jsonld
 FUZZERS += fuzz_nquads fuzz_turtle fuzz_rdfxml fuzz_jsonld
 UNIT_TESTS += tests/unit/test_trix

@@ -1,5 +1,7 @@
 #include "rdf/lexical.h"
 
+#include "rdf/scan.h"
+
 /* Short names for one table. */
 enum {
     IRI = LEXICAL_IRI_STOP,
@@ -312,12 +314,9 @@ lexical_has_scheme(struct slice iri)
 bool
 lexical_iri_valid(struct slice iri)
 {
-    for (size_t i = 0; i < iri.length; i++) {
-        if (lexical_is(iri.at[i], LEXICAL_IRI_STOP)) {
-            return false;
-        }
-    }
-    return lexical_has_scheme(iri) && lexical_utf8_valid(iri.at, iri.length);
+    unsigned char any = 0;
+    return scan_within(iri, LEXICAL_IRI_STOP, &any) == iri.length && lexical_has_scheme(iri) &&
+           (any < 0x80 || lexical_utf8_valid(iri.at, iri.length));
 }
 
 bool

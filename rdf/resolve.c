@@ -2,13 +2,14 @@
 
 #include "base/url.h"
 #include "rdf/lexical.h"
+#include "rdf/scan.h"
 
 bool
 iri_base_resolve(const struct iri_base *base, struct slice *iri, struct scratch *scratch,
                  struct buf *work)
 {
     const bool absolute = lexical_has_scheme(*iri);
-    if (absolute && memmem(iri->at, iri->length, "/.", 2) == NULL) {
+    if (absolute && !scan_has_pair(*iri, '/', '.')) {
         return true;
     }
     if (!absolute && base->iri.length == 0) {

@@ -72,6 +72,53 @@ scan_to(const char *at, const char *end, unsigned stops, unsigned char *any)
     return at;
 }
 
+/* The same in a text that may have none: its length then. */
+static inline size_t
+scan_within(struct slice text, unsigned stops, unsigned char *any)
+{
+    const char *at = text.at, *end = text.at + text.length;
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        const __m128i found =
+            stops == LEXICAL_IRI_STOP ? scan_iri_stops(bytes) : scan_string_stops(bytes);
+        if (_mm_movemask_epi8(found) != 0) {
+            break;
+        }
+        *any |= _mm_movemask_epi8(bytes) != 0 ? 0x80 : 0;
+    }
+#endif
+    while (at < end && !lexical_is(*at, stops)) {
+        *any |= (unsigned char)*at++;
+    }
+    return (size_t)(at - text.at);
+}
+
+/* Whether the text has these two bytes, one behind the other. */
+static inline bool
+scan_has_pair(struct slice text, char first, char second)
+{
+    size_t at = 0;
+#ifdef __SSE2__
+    for (unsigned before = 0; text.length - at >= 16; at += 16) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text.at + at));
+        const unsigned firsts = (unsigned)_mm_movemask_epi8(scan_equal(bytes, first));
+        const unsigned seconds = (unsigned)_mm_movemask_epi8(scan_equal(bytes, second));
+        if (((firsts << 1 | before) & seconds) != 0) {
+            return true;
+        }
+        before = firsts >> 15;
+    }
+    at -= at > 0 ? 1 : 0;
+#endif
+    for (; at + 1 < text.length; at++) {
+        if (text.at[at] == first && text.at[at + 1] == second) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* How many bytes at the front need no escape in a string: a multiple of 16, perhaps not all. */
 static inline size_t
 scan_plain(struct slice text)

@@ -10,6 +10,7 @@
 
 #include "dumps/components.h"
 #include "dumps/slicer.h"
+#include "dumps/text_sort.h"
 #include "rdf/nquads.h"
 #include "tests/unit/slicing_oracle.h"
 
@@ -327,6 +328,47 @@ the_disk_ends(void **state)
     buf_release(&text);
 }
 
+/* ---- order ---- */
+
+enum { TEXTS = 3000 };
+
+static int
+compare_texts(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Texts that begin alike, begin others, are equal, or nothing of the kind. */
+static void
+texts_are_sorted_by_bytes(void **state)
+{
+    static char bytes[TEXTS][64];
+    static struct slice texts[TEXTS];
+    static struct text_place places[TEXTS], spare[TEXTS];
+    uint64_t random = 3;
+    (void)state;
+    for (size_t count = 0; count <= TEXTS; count = 2 * count + 1) {
+        for (size_t i = 0; i < count; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            const unsigned kind = (unsigned)(random >> 60), number = (unsigned)(random >> 40) % 99;
+            const int length =
+                snprintf(bytes[i], sizeof bytes[i], "<http://%s.example/%s/%u%s",
+                         kind % 2 ? "www" : "\xc3\xa4", kind < 9 ? "a/long/part" : "b", number,
+                         kind % 3 == 0 ? ">" : "");
+            texts[i] = slice_of(bytes[i], kind == 15 ? number % 20 : (size_t)length);
+            places[i] = text_place_of(texts[i], i);
+        }
+        text_sort(places, count, spare);
+        for (size_t i = 0; i < count; i++) {
+            assert_ptr_equal(places[i].text, bytes[places[i].item]);
+        }
+        qsort(texts, count, sizeof *texts, compare_texts);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(slice_equal(texts[i], slice_of(places[i].text, places[i].length)));
+        }
+    }
+}
+
 /* ---- components ---- */
 
 enum { NODES = 20000 };
@@ -404,6 +446,7 @@ main(void)
         cmocka_unit_test(little_memory_gives_the_same),
         cmocka_unit_test(what_is_too_large_is_cut_and_said),
         cmocka_unit_test(the_disk_ends),
+        cmocka_unit_test(texts_are_sorted_by_bytes),
         cmocka_unit_test(components_need_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
