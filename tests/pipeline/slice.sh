@@ -100,6 +100,11 @@ for i in range(900):
     print(node(), '<urn:p:%d>' % random.randrange(5), random.choice([node(), node(), '"text\\t%d"' % random.randrange(9)]), '.')
 PYTHON
 split -n l/3 -d "$work/nodes.nt" "$work/split."
+deal() { # sorted records to three parts, as a cluster would: all of a key to one
+    LC_ALL=C sort -m "$work"/sorted.[0-9] | awk -F '\t' -v work="$work" '
+        $1 != key { key = $1; part = (part + 1) % 3 } { print >(work "/part." part) }
+        END { for (part = 0; part < 3; part++) printf "" >(work "/part." part) }'
+}
 steps() { # options of map
     local i round
     for i in 0 1 2; do
@@ -107,9 +112,7 @@ steps() { # options of map
     done
     wait
     for round in $(seq 50); do
-        LC_ALL=C sort -m "$work"/sorted.[0-9] | awk -F '\t' -v work="$work" '
-            $1 != key { key = $1; part = (part + 1) % 3 } { print >(work "/part." part) }
-            END { for (part = 0; part < 3; part++) printf "" >(work "/part." part) }'
+        deal
         for i in 0 1 2; do
             quadrille slice follow <"$work/part.$i" 2>"$work/counter.$i" | LC_ALL=C sort >"$work/sorted.$i" &
         done
@@ -117,7 +120,12 @@ steps() { # options of map
         cat "$work"/counter.[0-9] | grep -v 'reporter:counter:quadrille,wanted,0$' >"$work/more" || break
     done
     ((round > 1 && round < 50)) || [[ $* != *cbd* ]] || fail "steps $*: $round rounds"
-    LC_ALL=C sort -m "$work"/sorted.[0-9] | quadrille slice reduce
+    deal
+    for i in 0 1 2; do
+        quadrille slice reduce <"$work/part.$i" >"$work/reduced.$i" &
+    done
+    wait
+    cat "$work"/reduced.[0-9]
 }
 for method in subject subject-object cbd scbd msg; do
     steps --slicing $method --prefix http://s.example/id/ --prefix http://s.example/other/=cbd --suffix .rdf |
