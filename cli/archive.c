@@ -47,7 +47,7 @@ cli_archived(struct cli *cli, struct slice uri, struct buf *memory, struct slice
     if (status == STATUS_OK) {
         status = content_read(content, &where, memory, &archived, why);
     }
-    if (status == STATUS_OK && archived.body_truncated) {
+    if (status == STATUS_OK && archived.body_truncated && archived.truncated.length == 0) {
         status = status_fail(why, STATUS_LIMIT, "%.*s: %.*s", SLICE_PRINT(uri),
                              SLICE_PRINT(archived.encoding_problem));
     }

@@ -189,7 +189,8 @@ detect_start(void *context, struct stage_job *job)
         stage_bury(job, "%s", why.text);
         return;
     }
-    if (record.body_truncated) { /* a bomb, or damaged on its way */
+    /* A bomb, or damaged on its way; not if fetch has kept the beginning only. */
+    if (record.body_truncated && record.truncated.length == 0) {
         stage_bury(job, "%.*s", SLICE_PRINT(record.encoding_problem));
         return;
     }

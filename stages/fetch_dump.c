@@ -185,7 +185,8 @@ complete(struct task *task, const struct fetch_result *result)
         task_free(task);
         return;
     }
-    if (!task_keep_response(task, result, SLICE("length"), &location)) {
+    task->truncated = SLICE("length");
+    if (!task_keep_response(task, result, &location)) {
         return;
     }
     meta_set_number(&task->job->meta, META_PAYLOAD_BYTES, download->at_hand + download->written);
@@ -206,7 +207,7 @@ redirected(struct task *task, const struct fetch_result *result)
     const struct slice to = warc_http_header(result->response_header, "Location");
     buf_init(&target, URL_MAXIMUM + sizeof DUMP_FRAGMENT);
     discard(task->download);
-    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
+    if (!task_keep_response(task, result, &location)) {
         buf_release(&target);
         return;
     }

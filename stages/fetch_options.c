@@ -44,8 +44,8 @@ const struct opt fetch_options[] = {
     {"fetch.stall", OPT_DURATION, "30", 1, 3600, NULL,
      "A server that sends less than 32 bytes a second for so long is given up."},
     {"fetch.size", OPT_SIZE, "32M", 1024, 0, NULL,
-     "Most bytes of a body as sent. Of a longer one the beginning is archived, and the job is "
-     "buried."},
+     "Most bytes of a body as sent. Of a longer one the beginning is archived and goes on to the "
+     "other stages."},
     {"fetch.header_size", OPT_SIZE, "128K", 1024, 262144, NULL,
      "Most bytes of a response's header."},
     {"fetch.memory", OPT_SIZE, "512M", 1048576, 0, NULL,

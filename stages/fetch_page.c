@@ -155,7 +155,7 @@ is_recrawl(const struct task *task)
 }
 
 static void
-set_response(struct task *task, const struct fetch_result *result, struct slice truncated)
+set_response(struct task *task, const struct fetch_result *result)
 {
     struct meta_update *meta = &task->job->meta;
     const struct slice header = result->response_header;
@@ -173,7 +173,7 @@ set_response(struct task *task, const struct fetch_result *result, struct slice 
     meta_set_text(meta, META_IP, result->ip);
     meta_set_number(meta, META_PAYLOAD_BYTES, result->body.length);
     meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
-    meta_set_text(meta, META_TRUNCATED, truncated);
+    meta_set_text(meta, META_TRUNCATED, task->truncated);
     meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
     if (is_recrawl(task)) { /* it may have come out of a dump before */
         meta_clear(meta, META_DUMP);
@@ -193,13 +193,13 @@ set_location(struct task *task, const struct warc_location *location)
 }
 
 bool
-task_keep_response(struct task *task, const struct fetch_result *result, struct slice truncated,
+task_keep_response(struct task *task, const struct fetch_result *result,
                    struct warc_location *location)
 {
-    if (!task_archive(task, task->url, result, truncated, location)) {
+    if (!task_archive(task, task->url, result, task->truncated, location)) {
         return false;
     }
-    set_response(task, result, truncated);
+    set_response(task, result);
     set_location(task, location);
     return true;
 }
@@ -231,7 +231,7 @@ answered_document(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
     struct buf links;
-    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
+    if (!task_keep_response(task, result, &location)) {
         return;
     }
     task_learn(task, result);
@@ -242,8 +242,8 @@ answered_document(struct task *task, const struct fetch_result *result)
         task_done(task, "fetched", "the response has no body");
         return;
     }
-    if (task->resource) {
-        task_done(task, "fetched", "");
+    if (task->resource) { /* a part of one is of no use */
+        task_done(task, task->truncated.length > 0 ? "failed" : "fetched", result->problem);
         return;
     }
     const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
@@ -323,7 +323,7 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     struct reason why = {"no Location header"};
     const char *because = "";
     const struct job *job = &task->job->job;
-    if (!task_keep_response(task, result, (struct slice){0}, &location)) {
+    if (!task_keep_response(task, result, &location)) {
         return;
     }
     task_learn(task, result);
@@ -390,7 +390,7 @@ answered_gone(struct task *task, const struct fetch_result *result)
             task->outcome = VISIT_GONE_MAYBE;
             task_done(task, NULL, NULL);
         }
-    } else if (task_keep_response(task, result, (struct slice){0}, &location)) {
+    } else if (task_keep_response(task, result, &location)) {
         task->outcome = VISIT_GONE;
         remove_graph(task, result);
         task_done(task, "gone", "");
@@ -403,7 +403,7 @@ answered_failure(struct task *task, const struct fetch_result *result)
     struct warc_location location;
     char reason[40];
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
-    if (task_keep_response(task, result, (struct slice){0}, &location)) {
+    if (task_keep_response(task, result, &location)) {
         task_done(task, "failed", reason);
     }
 }
@@ -452,19 +452,16 @@ static void
 cut(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
-    const bool length = result->end == FETCH_CUT_LENGTH;
     const bool time = result->end == FETCH_CUT_TIME;
-    if (!length && task->job->job.attempt < task->fetch->attempts) {
+    if (task->job->job.attempt < task->fetch->attempts) {
         task_retry(task, 0, result->problem);
         return;
     }
-    const struct slice truncated = length ? SLICE("length")
-                                   : time ? SLICE("time")
-                                          : SLICE("disconnect");
-    if (!task_keep_response(task, result, truncated, &location)) {
+    task->truncated = time ? SLICE("time") : SLICE("disconnect");
+    if (!task_keep_response(task, result, &location)) {
         return;
     }
-    if (length || time) {
+    if (time) {
         task_bury(task, result->problem);
     } else {
         task_done(task, "failed", result->problem);
@@ -480,7 +477,10 @@ page_fetched(void *context, const struct fetch_result *result)
     case FETCH_ANSWERED:
         answered(task, result);
         break;
-    case FETCH_CUT_LENGTH:
+    case FETCH_CUT_LENGTH: /* the beginning of a document says much of it */
+        task->truncated = SLICE("length");
+        answered(task, result);
+        break;
     case FETCH_CUT_TIME:
     case FETCH_CUT_CONNECTION:
         cut(task, result);

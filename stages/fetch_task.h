@@ -78,6 +78,7 @@ struct task {
     unsigned robots_hops;
     struct fetch_request request; /* to be sent, or under way */
     uint64_t asked_host;          /* fingerprint of its origin */
+    struct slice truncated;       /* as WARC-Truncated says: why the body is not whole */
     struct rests_turn turn;       /* in the line of that host */
     bool lined_up;                /* it stood there */
     bool asked;                   /* a request went to the host */
@@ -137,9 +138,9 @@ void task_bury(struct task *task, const char *reason);
 /* Writes the exchange to the archive; on failure the job has been released: the task is over. */
 bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
                   struct slice truncated, struct warc_location *location);
-/* The response as archived and noted; false when the task is over. body_bytes: as received. */
+/* The response as archived and noted; false when the task is over. */
 bool task_keep_response(struct task *task, const struct fetch_result *result,
-                        struct slice truncated, struct warc_location *location);
+                        struct warc_location *location);
 /* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
 void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
                  struct slice data);

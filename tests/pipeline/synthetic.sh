@@ -62,7 +62,7 @@ awk '/^<http/ { uri = substr($1, 2, length($1) - 2) }
 awk -F'\t' 'NR == FNR { state[$1] = $2; next }
     $3 == "unseen" { next }
     { n[$2]++
-      fine = $3 == state[$1] || ($3 == "fetched" && (state[$1] == "indexed" || $2 == "bomb"))
+      fine = $3 == state[$1] || ($3 == "cut" && state[$1] ~ /^(fetched|indexed)$/) || ($3 == "fetched" && (state[$1] == "indexed" || $2 == "bomb"))
       if (!fine) { print $2 " " $1 ": " state[$1] ", not " $3; wrong = 1 } }
     END { for (kind in n) kinds++; print kinds " kinds of pages ended as they should"
           exit wrong }' "$work/states" "$work/pages" || fail "pages ended otherwise"
