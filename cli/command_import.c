@@ -169,6 +169,8 @@ import_file(struct import *import, const char *path, struct reason *why)
     }
     if (status == STATUS_OK) {
         status = importer_finish(import->importer, why);
+    } else if (import->importer != NULL) {
+        (void)importer_bring_in(import->importer, NULL);
     }
     if (import->importer != NULL) {
         tell(import, true);

@@ -90,6 +90,15 @@ send_all(struct backup *b, struct reason *why)
     return send_frame(b, BACKUP_WHOLE, SLICE(""), why);
 }
 
+static enum status
+copy_all(struct backup *b, struct reason *why)
+{
+    TRY(environment_hold_log(b->partition->environment, why));
+    const enum status status = send_all(b, why);
+    environment_release_log(b->partition->environment);
+    return status;
+}
+
 enum status
 partition_backup(struct partition *partition, partition_report *piece, void *context,
                  struct reason *why)
@@ -101,10 +110,10 @@ partition_backup(struct partition *partition, partition_report *piece, void *con
     }
     b.pages = memory_alloc(PAGES_BYTES);
     buf_init(&b.frame, 2 * PAGES_BYTES);
-    enum status status = environment_hold_log(partition->environment, why);
+    enum status status = partition_hold_waiting(partition, why);
     if (status == STATUS_OK) {
-        status = send_all(&b, why);
-        environment_release_log(partition->environment);
+        status = copy_all(&b, why);
+        partition_release_waiting(partition);
     }
     pthread_mutex_unlock(&partition->care);
     buf_release(&b.frame);

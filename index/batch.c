@@ -1,5 +1,5 @@
-/* The commit of a batch of documents (gathered by batch_gather.c). Its steps, all in one
- * transaction:
+/* The commit of a batch of documents (gathered by batch_gather.c). Quads of imports that wait are
+ * brought in before (bring_in.c). Its steps, all in one transaction:
  *
  *   1. look the documents' URIs up and read what is known of them; drop what is older than the
  *      index, repeated in the batch, or unchanged by digest;
@@ -15,8 +15,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "index/bring_in.h"
+#include "index/commit.h"
 #include "index/differences.h"
-#include "rdf/vocabulary.h"
 
 /* ---- step 1: which documents change ---- */
 
@@ -72,8 +73,8 @@ compare_with_old(struct index_batch *batch, struct batch_document *d, struct rea
     return STATUS_OK;
 }
 
-static void
-want_terms(struct index_batch *batch, size_t first, size_t end)
+void
+batch_want_terms(struct index_batch *batch, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
         batch->terms.terms[batch->quads[i].subject].unwanted = false;
@@ -82,8 +83,8 @@ want_terms(struct index_batch *batch, size_t first, size_t end)
     }
 }
 
-static void
-want_no_terms(struct index_batch *batch)
+void
+batch_want_no_terms(struct index_batch *batch)
 {
     for (size_t i = 0; i < batch->terms.count; i++) {
         batch->terms.terms[i].unwanted = true;
@@ -94,7 +95,7 @@ want_no_terms(struct index_batch *batch)
 static enum status
 choose_documents(struct index_batch *batch, struct reason *why)
 {
-    want_no_terms(batch);
+    batch_want_no_terms(batch);
     for (size_t i = 0; i < batch->terms.count; i++) {
         batch->terms.terms[i].id = OID_NONE;
     }
@@ -102,10 +103,10 @@ choose_documents(struct index_batch *batch, struct reason *why)
     for (size_t i = 0; i < batch->count; i++) {
         const struct batch_document *d = &batch->documents[i];
         batch->terms.terms[d->graph].unwanted = false;
-        want_terms(batch, d->first, d->first + d->removals);
+        batch_want_terms(batch, d->first, d->first + d->removals);
     }
     TRY(lexicon_find_all(batch->partition->lexicon, &batch->terms, why));
-    want_no_terms(batch);
+    batch_want_no_terms(batch);
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_document *d = &batch->documents[i];
         d->graph_id = batch->terms.terms[d->graph].id;
@@ -117,14 +118,14 @@ choose_documents(struct index_batch *batch, struct reason *why)
         const struct batch_document *d = &batch->documents[i];
         if (d->wanted && d->result.outcome == DOCUMENT_CHANGED) {
             batch->terms.terms[d->graph].unwanted = false;
-            want_terms(batch, d->first + d->removals, d->first + d->count);
+            batch_want_terms(batch, d->first + d->removals, d->first + d->count);
         }
     }
     return STATUS_OK;
 }
 
-static int
-compare_documents(const void *a, const void *b)
+int
+batch_compare_documents(const void *a, const void *b)
 {
     const struct batch_document *const *left = a;
     const struct batch_document *const *right = b;
@@ -136,59 +137,52 @@ compare_documents(const void *a, const void *b)
 
 /* ---- steps 2, 4, 5 ---- */
 
-struct commit {
+struct batch_commit {
+    struct commit commit;
     struct index_batch *batch;
-    struct transaction *transaction;
     struct batch_document **documents; /* to be written, by graph */
     size_t count;
-    struct totals totals;
-    struct change_set *set;
-    struct census census;
-    bool published;
 };
 
-static void
-count_literals(struct commit *commit, uint64_t added)
+void
+batch_count_literals(const struct term_set *terms, uint64_t added, struct totals *totals)
 {
-    const struct term_set *terms = &commit->batch->terms;
     for (size_t i = 0; i < terms->count && added > 0; i++) {
         const enum oid_kind kind = oid_kind(terms->terms[i].id);
-        if (!terms->terms[i].unwanted && oid_number(terms->terms[i].id) > commit->totals.terms &&
+        if (!terms->terms[i].unwanted && oid_number(terms->terms[i].id) > totals->terms &&
             (kind == OID_KIND_STRING || kind == OID_KIND_LANGUAGE)) {
-            commit->totals.literals++;
+            totals->literals++;
         }
     }
-    commit->totals.terms += added;
+    totals->terms += added;
 }
 
-/* The next n documents have the same graph: they are patches, and the first stands for all. */
-static size_t
-same_graph(const struct commit *commit, size_t from)
+size_t
+batch_same_graph(struct batch_document *const *documents, size_t count, size_t from)
 {
     size_t end = from + 1;
-    while (end < commit->count &&
-           commit->documents[end]->graph_id == commit->documents[from]->graph_id) {
+    while (end < count && documents[end]->graph_id == documents[from]->graph_id) {
         end++;
     }
     return end - from;
 }
 
 static enum status
-find_difference(struct commit *commit, struct differences *differences, size_t from, size_t n,
+find_difference(struct batch_commit *b, struct differences *differences, size_t from, size_t n,
                 struct reason *why)
 {
-    struct batch_document *d = commit->documents[from];
+    struct batch_document *d = b->documents[from];
     if (d->result.outcome != DOCUMENT_CHANGED) {
         return STATUS_OK;
     }
     const size_t before = differences->count;
-    TRY(differences_add(differences, commit->documents + from, n, why));
+    TRY(differences_add(differences, b->documents + from, n, why));
     uint64_t added = 0, removed = 0;
     for (size_t i = from; i < from + n; i++) {
-        added += commit->documents[i]->result.added;
-        removed += commit->documents[i]->result.removed;
+        added += b->documents[i]->result.added;
+        removed += b->documents[i]->result.removed;
     }
-    commit->totals.quads += added - removed;
+    b->commit.totals.quads += added - removed;
     if (d->patch) {
         d->result.quads = (d->known ? d->old.quads : 0) + added - removed;
         if (d->known && differences->count == before) {
@@ -207,12 +201,12 @@ document_step(const struct batch_document *d)
 
 /* Which documents come and go, for those who count them while batches go on. */
 static void
-note_documents(struct commit *commit)
+note_documents(struct batch_commit *b)
 {
-    struct change_set *set = commit->set;
-    set->documents = memory_alloc((commit->count + 1) * sizeof(*set->documents));
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct batch_document *d = commit->documents[i];
+    struct change_set *set = b->commit.set;
+    set->documents = memory_alloc((b->count + 1) * sizeof(*set->documents));
+    for (size_t i = 0; i < b->count; i++) {
+        const struct batch_document *d = b->documents[i];
         if (document_step(d) != 0) {
             set->documents[set->document_count++] =
                 (struct document_change){d->graph_id, document_step(d)};
@@ -221,40 +215,42 @@ note_documents(struct commit *commit)
 }
 
 static enum status
-find_differences(struct commit *commit, struct reason *why)
+find_differences(struct batch_commit *b, struct reason *why)
 {
-    struct index_batch *batch = commit->batch;
+    struct index_batch *batch = b->batch;
     uint64_t added;
     struct differences differences;
-    differences_init(&differences, batch, &commit->census, commit->totals.terms);
-    TRY(lexicon_assign(batch->partition->lexicon, commit->transaction, &batch->terms, &added, why));
-    count_literals(commit, added);
+    differences_init(&differences, batch->partition, batch, &b->commit.census,
+                     b->commit.totals.terms);
+    TRY(lexicon_assign(batch->partition->lexicon, b->commit.transaction, &batch->terms, &added,
+                       why));
+    batch_count_literals(&batch->terms, added, &b->commit.totals);
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_document *d = &batch->documents[i];
         if (d->wanted) {
             d->graph_id = batch->terms.terms[d->graph].id;
-            commit->documents[commit->count++] = d;
+            b->documents[b->count++] = d;
         }
     }
-    qsort(commit->documents, commit->count, sizeof(struct batch_document *), compare_documents);
+    qsort(b->documents, b->count, sizeof(struct batch_document *), batch_compare_documents);
     enum status status = STATUS_OK;
     size_t kept = 0;
-    for (size_t i = 0, n; i < commit->count && status == STATUS_OK; i += n) {
-        n = same_graph(commit, i);
-        status = find_difference(commit, &differences, i, n, why);
-        if (commit->documents[i]->wanted) {
-            commit->documents[kept++] = commit->documents[i];
+    for (size_t i = 0, n; i < b->count && status == STATUS_OK; i += n) {
+        n = batch_same_graph(b->documents, b->count, i);
+        status = find_difference(b, &differences, i, n, why);
+        if (b->documents[i]->wanted) {
+            b->documents[kept++] = b->documents[i];
         }
     }
-    commit->count = kept;
+    b->count = kept;
     differences_release(&differences);
-    commit->set = change_set_new(differences.changes, differences.count);
-    note_documents(commit);
+    b->commit.set = change_set_new(differences.changes, differences.count);
+    note_documents(b);
     return status;
 }
 
 static enum status
-write_document(struct commit *commit, const struct batch_document *d, uint64_t now,
+write_document(struct batch_commit *b, const struct batch_document *d, uint64_t now,
                struct reason *why)
 {
     struct document_entry entry = {.generation = d->generation,
@@ -268,94 +264,50 @@ write_document(struct commit *commit, const struct batch_document *d, uint64_t n
     }
     memcpy(entry.digest, d->result.digest, sizeof(entry.digest));
     const int documents = document_step(d);
-    commit->totals.documents += (uint64_t)documents;
-    census_document(&commit->census, commit->batch->terms.terms[d->graph].term.value, documents,
+    b->commit.totals.documents += (uint64_t)documents;
+    census_document(&b->commit.census, b->batch->terms.terms[d->graph].term.value, documents,
                     (int64_t)(d->result.quads - (d->known ? d->old.quads : 0)));
-    return documents_put(commit->batch->partition->documents, commit->transaction, d->graph_id,
-                         &entry, why);
+    return documents_put(b->batch->partition->documents, b->commit.transaction, d->graph_id, &entry,
+                         why);
 }
 
 static enum status
-write_documents(struct commit *commit, struct reason *why)
+write_documents(struct batch_commit *b, struct reason *why)
 {
-    struct partition *partition = commit->batch->partition;
-    struct gate *documents = tree_gate(partition->documents);
+    struct gate *documents = tree_gate(b->commit.partition->documents);
     const uint64_t now = clock_wall_ms();
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < commit->count && status == STATUS_OK;) {
+    for (size_t i = 0; i < b->count && status == STATUS_OK;) {
         gate_enter_writing(documents);
         const size_t end = i + 8 * GATE_BLOCKS;
-        for (; i < commit->count && i < end && status == STATUS_OK; i++) {
-            status = write_document(commit, commit->documents[i], now, why);
+        for (; i < b->count && i < end && status == STATUS_OK; i++) {
+            status = write_document(b, b->documents[i], now, why);
         }
         gate_leave(documents);
     }
-    TRY(status);
-    const struct term type_term = term_iri(SLICE(RDF_TYPE));
-    oid type;
-    TRY(lexicon_find(partition->lexicon, &type_term, &type, why));
-    commit->totals.batches++;
-    census_finish(&commit->census);
-    const struct statistics_change change = {
-        .set = commit->set, .census = &commit->census, .type = type, .totals = &commit->totals};
-    gate_enter_writing(tree_gate(partition->statistics));
-    status =
-        statistics_apply(partition->statistics, partition->sets, commit->transaction, &change, why);
-    gate_leave(tree_gate(partition->statistics));
     return status;
 }
 
 static enum status
-log_changes(struct commit *commit, struct reason *why)
+write_quads(struct batch_commit *b, struct reason *why)
 {
-    struct graph_generation *generations = memory_alloc((commit->count + 1) * sizeof(*generations));
-    for (size_t i = 0; i < commit->count; i++) {
-        generations[i] = (struct graph_generation){commit->documents[i]->graph_id,
-                                                   commit->documents[i]->generation};
+    struct graph_generation *generations = memory_alloc((b->count + 1) * sizeof(*generations));
+    for (size_t i = 0; i < b->count; i++) {
+        generations[i] =
+            (struct graph_generation){b->documents[i]->graph_id, b->documents[i]->generation};
     }
-    const enum status status =
-        change_log_append(commit->batch->partition->change_log, commit->transaction, commit->set,
-                          generations, commit->count, why);
+    const enum status status = commit_quads(&b->commit, generations, b->count, why);
     free(generations);
     return status;
 }
 
 static enum status
-write_all(struct commit *commit, struct reason *why)
+write_all(struct batch_commit *b, struct reason *why)
 {
-    struct partition *partition = commit->batch->partition;
-    TRY(find_differences(commit, why));
-    snapshots_publish(partition->snapshots, commit->set);
-    commit->published = true;
-    TRY(quads_apply(partition->quads, commit->transaction, commit->set, why));
-    TRY(log_changes(commit, why));
-    return write_documents(commit, why);
-}
-
-static enum status
-finish(struct commit *commit, enum status status, struct reason *why)
-{
-    struct partition *partition = commit->batch->partition;
-    if (status == STATUS_OK) {
-        status = transaction_commit(commit->transaction, why);
-    } else {
-        environment_close_gates(partition->environment);
-        transaction_abort(commit->transaction);
-        (void)characteristic_sets_reload(partition->sets, NULL);
-        environment_open_gates(partition->environment);
-        (void)lexicon_forget(partition->lexicon, NULL);
-    }
-    if (commit->published) {
-        snapshots_end(partition->snapshots, status == STATUS_OK);
-    } else {
-        change_set_free(commit->set);
-    }
-    snapshots_tidy(partition->snapshots);
-    if (status == STATUS_OK) {
-        change_log_committed(partition->change_log);
-        partition_committed(partition, &commit->totals);
-    }
-    return status;
+    TRY(find_differences(b, why));
+    TRY(write_quads(b, why));
+    TRY(write_documents(b, why));
+    return commit_statistics(&b->commit, why);
 }
 
 enum { QUAD_LOG_BYTES = 4096 };
@@ -370,30 +322,41 @@ bytes_to_write(const struct index_batch *batch)
     return (scattered < all ? scattered : all) + 2 * (uint64_t)index_batch_bytes(batch);
 }
 
+static enum status
+commit_batch(struct index_batch *batch, struct reason *why)
+{
+    struct partition *partition = batch->partition;
+    struct batch_commit b = {.commit = {.partition = partition, .totals = partition->totals},
+                             .batch = batch};
+    TRY(choose_documents(batch, why));
+    bool any = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        any = any || batch->documents[i].wanted;
+    }
+    if (!any) {
+        return STATUS_OK;
+    }
+    TRY(transaction_begin(&b.commit.transaction, partition->environment, bytes_to_write(batch),
+                          why));
+    census_init(&b.commit.census);
+    b.documents = memory_alloc(batch->count * sizeof(struct batch_document *));
+    const enum status status = commit_end(&b.commit, write_all(&b, why), why);
+    free(b.documents);
+    census_release(&b.commit.census);
+    return status;
+}
+
 enum status
 index_batch_commit(struct index_batch *batch, struct reason *why)
 {
     struct partition *partition = batch->partition;
     pthread_mutex_lock(&partition->writer);
-    struct commit commit = {.batch = batch, .totals = partition->totals};
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK) {
-        status = choose_documents(batch, why);
+        status = bring_in(partition, why);
     }
-    bool any = false;
-    for (size_t i = 0; i < batch->count; i++) {
-        any = any || batch->documents[i].wanted;
-    }
-    if (status == STATUS_OK && any) {
-        status = transaction_begin(&commit.transaction, partition->environment,
-                                   bytes_to_write(batch), why);
-    }
-    if (status == STATUS_OK && any) {
-        census_init(&commit.census);
-        commit.documents = memory_alloc(batch->count * sizeof(struct batch_document *));
-        status = finish(&commit, write_all(&commit, why), why);
-        free(commit.documents);
-        census_release(&commit.census);
+    if (status == STATUS_OK) {
+        status = commit_batch(batch, why);
     }
     atomic_store(&partition->writes, status);
     pthread_mutex_unlock(&partition->writer);

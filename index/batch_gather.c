@@ -268,19 +268,25 @@ index_batch_quads(const struct index_batch *batch)
     return batch->quad_count;
 }
 
+/* Keys, their order and new entries are counted for each term. */
+size_t
+index_batch_waiting_bytes(const struct index_batch *batch)
+{
+    enum { PER_TERM = 128 };
+    return term_set_bytes(&batch->terms) + batch->terms.count * PER_TERM +
+           batch->quad_count * sizeof(*batch->quads) + batch->count * sizeof(*batch->documents);
+}
+
 /* What the commit will take is counted with it: changes, their six orders and what sorts them for
- * each quad; keys, their order and new entries for each term. */
+ * each quad. */
 size_t
 index_batch_bytes(const struct index_batch *batch)
 {
     enum {
         CHANGES = 2 * sizeof(struct quad_change), /* its array grows by doubling */
-        ORDERS = ORDER_COUNT * sizeof(uint32_t) + 2 * sizeof(struct sort_item),
-        PER_TERM = 128
+        ORDERS = ORDER_COUNT * sizeof(uint32_t) + 2 * sizeof(struct sort_item)
     };
-    return term_set_bytes(&batch->terms) + batch->terms.count * PER_TERM +
-           batch->quad_count * (sizeof(*batch->quads) + CHANGES + ORDERS) +
-           batch->count * sizeof(*batch->documents);
+    return index_batch_waiting_bytes(batch) + batch->quad_count * (CHANGES + ORDERS);
 }
 
 const struct index_result *

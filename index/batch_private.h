@@ -1,4 +1,4 @@
-/* Inside of a batch: shared by batch.c (gathering, commit) and differences.c. */
+/* Inside of a batch: shared by batch_gather.c, batch.c (commit), bring_in.c and differences.c. */
 #ifndef INDEX_BATCH_PRIVATE_H
 #define INDEX_BATCH_PRIVATE_H
 
@@ -39,5 +39,16 @@ struct index_batch {
     size_t sorted_capacity;
     struct buf sorted_lines;
 };
+
+/* No term gets an identifier unless it is wanted: those of quads first .. end - 1. */
+void batch_want_no_terms(struct index_batch *batch);
+void batch_want_terms(struct index_batch *batch, size_t first, size_t end);
+/* Brings totals up to date after `added` terms got identifiers. */
+void batch_count_literals(const struct term_set *terms, uint64_t added, struct totals *totals);
+/* For qsort: by graph, documents of one graph as they came. */
+int batch_compare_documents(const void *a, const void *b);
+/* How many of sorted documents have the graph of the one at `from`: several are patches, and the
+ * first stands for all. */
+size_t batch_same_graph(struct batch_document *const *documents, size_t count, size_t from);
 
 #endif

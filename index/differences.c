@@ -20,10 +20,19 @@ struct row_run {
 enum { FEW = 24 /* rows that are sorted in place */ };
 
 void
-differences_init(struct differences *differences, struct index_batch *batch, struct census *census,
-                 uint64_t old_terms)
+differences_init(struct differences *differences, struct partition *partition,
+                 const struct index_batch *batch, struct census *census, uint64_t old_terms)
 {
-    *differences = (struct differences){.batch = batch, .census = census, .old_terms = old_terms};
+    *differences = (struct differences){
+        .partition = partition, .batch = batch, .census = census, .old_terms = old_terms};
+}
+
+void
+differences_reserve(struct differences *differences, size_t changes)
+{
+    differences->capacity = changes + 1;
+    differences->changes =
+        memory_resize(differences->changes, differences->capacity, sizeof(*differences->changes));
 }
 
 void
@@ -153,7 +162,7 @@ replace(struct differences *differences, struct batch_document *d, struct reason
     const struct row prefix = {{d->graph_id}};
     old->count = 0;
     if (d->known && d->old.quads > 0) {
-        TRY(quads_read(differences->batch->partition->quads, ORDER_CSPO, &prefix, 1, old, why));
+        TRY(quads_read(differences->partition->quads, ORDER_CSPO, &prefix, 1, old, why));
     }
     size_t at = 0;
     for (size_t i = 0; i < differences->row_count; i++) {
@@ -197,7 +206,7 @@ find_present(struct differences *differences, struct reason *why)
             wanted->rows[wanted->count++] = *row;
         }
     }
-    TRY(quads_keep_present(differences->batch->partition->quads, ORDER_CSPO, wanted, why));
+    TRY(quads_keep_present(differences->partition->quads, ORDER_CSPO, wanted, why));
     for (size_t i = 0, at = 0; at < wanted->count && i < differences->row_count; i++) {
         if (row_compare(&differences->rows[i].row, &wanted->rows[at]) == 0) {
             differences->rows[i].present = true;
@@ -241,8 +250,8 @@ rows_before(struct differences *differences, const struct batch_document *d, oid
     if (d->patch) {
         const struct row prefix = {{d->graph_id, subject}};
         differences->subject.count = 0;
-        TRY(quads_read(differences->batch->partition->quads, ORDER_CSPO, &prefix, 2,
-                       &differences->subject, why));
+        TRY(quads_read(differences->partition->quads, ORDER_CSPO, &prefix, 2, &differences->subject,
+                       why));
         *rows = (struct row_run){differences->subject.rows, differences->subject.count};
         return STATUS_OK;
     }
@@ -275,9 +284,8 @@ count_subjects(struct differences *differences, const struct batch_document *d, 
     return STATUS_OK;
 }
 
-enum status
-differences_add(struct differences *differences, struct batch_document *const *documents, size_t n,
-                struct reason *why)
+static void
+gather_all(struct differences *differences, struct batch_document *const *documents, size_t n)
 {
     differences->row_count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -285,8 +293,43 @@ differences_add(struct differences *differences, struct batch_document *const *d
         gather(differences, documents[i], (uint32_t)i, documents[0]->graph_id);
     }
     sort_rows(differences);
+}
+
+enum status
+differences_add(struct differences *differences, struct batch_document *const *documents, size_t n,
+                struct reason *why)
+{
+    gather_all(differences, documents, n);
     const size_t first = differences->count;
     TRY(documents[0]->patch ? patch(differences, documents, why)
                             : replace(differences, documents[0], why));
     return count_subjects(differences, documents[0], first, why);
+}
+
+enum status
+differences_add_rows(struct differences *differences, struct batch_document *d,
+                     const struct row *rows, size_t count, struct reason *why)
+{
+    struct batch_document *const documents[] = {d};
+    const size_t first = differences->count;
+    reserve(differences, count);
+    for (size_t i = 0; i < count; i++) {
+        differences->rows[i] = (struct new_row){.row = rows[i]};
+    }
+    differences->row_count = count;
+    TRY(patch(differences, documents, why));
+    return count_subjects(differences, d, first, why);
+}
+
+struct row *
+differences_sort(struct differences *differences, struct batch_document *const *documents, size_t n,
+                 size_t *count)
+{
+    gather_all(differences, documents, n);
+    row_vector_reserve(&differences->old, differences->row_count);
+    for (size_t i = 0; i < differences->row_count; i++) {
+        differences->old.rows[i] = differences->rows[i].row;
+    }
+    *count = differences->row_count;
+    return differences->old.rows;
 }

@@ -6,7 +6,8 @@
 #include "index/oid_sort.h"
 
 struct differences {
-    struct index_batch *batch;
+    struct partition *partition;
+    const struct index_batch *batch;
     struct census *census;       /* the caller's: told of all subjects that change */
     uint64_t old_terms;          /* terms with a greater number are new in this batch */
     struct quad_change *changes; /* of all graphs so far, sorted; the caller's */
@@ -19,13 +20,23 @@ struct differences {
     struct row_vector subject;
 };
 
-void differences_init(struct differences *differences, struct index_batch *batch,
-                      struct census *census, uint64_t old_terms);
+/* batch: whose terms the documents' quads are of; NULL for differences_add_rows alone. */
+void differences_init(struct differences *differences, struct partition *partition,
+                      const struct index_batch *batch, struct census *census, uint64_t old_terms);
+/* Room for so many changes, where their number is known before. */
+void differences_reserve(struct differences *differences, size_t changes);
 /* Of one document, or of n patches of one graph in their order; graphs must come in the order of
  * their identifiers. Fills added and removed of each one's result: of patches, each change counts
  * for the last one that wanted it. */
 enum status differences_add(struct differences *differences,
                             struct batch_document *const *documents, size_t n, struct reason *why);
+/* The same for rows (CSPO, ascending, each once) to be added to the graph of d, which is known or
+ * not. Rows of a graph may come in several calls, but those of a subject in one. */
+enum status differences_add_rows(struct differences *differences, struct batch_document *d,
+                                 const struct row *rows, size_t count, struct reason *why);
+/* Only gathers rows of n patches that add, sorted, each once. Valid until the next call. */
+struct row *differences_sort(struct differences *differences,
+                             struct batch_document *const *documents, size_t n, size_t *count);
 /* All but the changes. */
 void differences_release(struct differences *differences);
 

@@ -87,6 +87,11 @@ enum status tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, vo
 enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why);
 enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 
+/* A file of the environment that is not Berkeley DB's: writes and syncs that tests count. FULL. */
+enum status environment_write_file(int descriptor, struct slice bytes, uint64_t offset,
+                                   struct reason *why);
+enum status environment_sync_file(int descriptor, struct reason *why);
+
 /* ---- care (environment_care.c): copies while others write, and giving space back ---- */
 
 /* From hold to release no checkpoint is written and no log file removed. Hold writes one first, so

@@ -110,6 +110,28 @@ environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset)
     return n;
 }
 
+enum status
+environment_write_file(int descriptor, struct slice bytes, uint64_t offset, struct reason *why)
+{
+    for (size_t done = 0; done < bytes.length;) {
+        const ssize_t n = counted_pwrite(descriptor, bytes.at + done, bytes.length - done,
+                                         (off_t)(offset + done));
+        if (n < 0 && errno != EINTR) {
+            return errno == ENOSPC || errno == EDQUOT
+                       ? status_fail(why, STATUS_FULL, "no room on the disk")
+                       : status_fail_errno(why, "cannot write");
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return STATUS_OK;
+}
+
+enum status
+environment_sync_file(int descriptor, struct reason *why)
+{
+    return counted_fsync(descriptor) == 0 ? STATUS_OK : status_fail_errno(why, "cannot sync");
+}
+
 /* ---- damaged pages ---- */
 
 static struct {

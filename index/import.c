@@ -27,6 +27,7 @@ struct lane {
     size_t count, capacity;
     uint64_t first; /* number of the first of them, from 0 */
     uint32_t graph; /* of the last one */
+    bool many;      /* quads were sent that may wait in the partition */
     struct outgoing *outgoing;
 };
 
@@ -162,20 +163,28 @@ process(struct importer *importer, int ms)
 }
 
 static void
-send_lane(struct lane *lane)
+post(struct lane *lane, const struct buf *request, uint64_t first)
+{
+    struct outgoing *outgoing = memory_zero(1, sizeof(*outgoing));
+    *outgoing = (struct outgoing){lane, first, request->length, lane->outgoing};
+    lane->outgoing = outgoing;
+    lane->importer->under_way += request->length;
+    rpc_client_post(lane->rpc, INDEX_VERB_CHANGE, buf_slice(request), 0, take_answer, outgoing);
+}
+
+/* Quads need not wait when these are all that the partition gets. */
+static void
+send_lane(struct lane *lane, bool last)
 {
     struct importer *importer = lane->importer;
-    struct outgoing *outgoing = memory_zero(1, sizeof(*outgoing));
     struct buf request;
+    lane->many = lane->many || !last;
     buf_init(&request, RPC_PAYLOAD_MAXIMUM);
-    codec_put_u8(&request, PATCH_PACKED);
+    codec_put_u8(&request, lane->many ? PATCH_MANY : PATCH_PACKED);
     packed_quads_write(&request, &lane->terms, lane->quads, lane->count);
-    *outgoing = (struct outgoing){lane, lane->first, request.length, lane->outgoing};
-    lane->outgoing = outgoing;
     lane->count = 0;
     term_set_reset(&lane->terms);
-    importer->under_way += request.length;
-    rpc_client_post(lane->rpc, INDEX_VERB_CHANGE, buf_slice(&request), 0, take_answer, outgoing);
+    post(lane, &request, lane->first);
     buf_release(&request);
     while (importer->under_way > importer->options.memory && importer->status == STATUS_OK) {
         process(importer, 1000);
@@ -286,7 +295,7 @@ take(void *context, const struct quad *quad, struct reason *why)
     push(lane, &named);
     importer->taken++;
     if (term_set_bytes(&lane->terms) + lane->count * sizeof(*lane->quads) >= REQUEST_BYTES) {
-        send_lane(lane);
+        send_lane(lane, false);
     }
     return STATUS_OK;
 }
@@ -297,20 +306,44 @@ importer_sink(struct importer *importer)
     return (struct quad_sink){take, importer};
 }
 
-enum status
-importer_finish(struct importer *importer, struct reason *why)
+static enum status
+wait_for_all(struct importer *importer, struct reason *why)
 {
-    for (size_t i = 0; i < importer->options.count; i++) {
-        if (importer->lanes[i].count > 0) {
-            send_lane(&importer->lanes[i]);
-        }
-    }
     while (importer->under_way > 0 && importer->status == STATUS_OK) {
         process(importer, 1000);
     }
     return importer->status == STATUS_OK
                ? STATUS_OK
                : status_fail(why, importer->status, "%s", importer->why.text);
+}
+
+enum status
+importer_bring_in(struct importer *importer, struct reason *why)
+{
+    struct buf request;
+    TRY(wait_for_all(importer, why));
+    buf_init(&request, 1);
+    codec_put_u8(&request, PATCH_BRING_IN);
+    for (size_t i = 0; i < importer->options.count; i++) {
+        struct lane *lane = &importer->lanes[i];
+        if (lane->many) {
+            post(lane, &request, importer->taken);
+            lane->many = false;
+        }
+    }
+    buf_release(&request);
+    return wait_for_all(importer, why);
+}
+
+enum status
+importer_finish(struct importer *importer, struct reason *why)
+{
+    for (size_t i = 0; i < importer->options.count; i++) {
+        if (importer->lanes[i].count > 0) {
+            send_lane(&importer->lanes[i], true);
+        }
+    }
+    return importer_bring_in(importer, why);
 }
 
 void

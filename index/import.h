@@ -27,13 +27,15 @@ enum status importer_open(struct importer **importer, const struct importer_opti
 /* What is under way is given up. */
 void importer_close(struct importer *importer);
 struct quad_sink importer_sink(struct importer *importer);
-/* Sends what is left and waits until all is durable. */
+/* Sends what is left and waits until all is durable, and found by queries. */
 enum status importer_finish(struct importer *importer, struct reason *why);
+/* The same for what was sent already, when the rest will not come. */
+enum status importer_bring_in(struct importer *importer, struct reason *why);
 
 struct importer_progress {
     uint64_t taken;   /* quads that came in, skipped ones included */
     uint64_t durable; /* the first so many of them are certainly in the index */
-    uint64_t added;   /* quads that were not there before, of requests answered so far */
+    uint64_t added;   /* quads that were not there before; of many, known after the finish */
 };
 void importer_progress(const struct importer *importer, struct importer_progress *progress);
 

@@ -1,5 +1,6 @@
 #include "index/partition_private.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
+enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2, BRING_IN_S = 2 };
 
 void
 partition_options_default(struct partition_options *options, const char *folder)
@@ -29,7 +30,8 @@ partition_options_default(struct partition_options *options, const char *folder)
 struct duty {
     uint64_t limit; /* terms below */
     bool checkpoint;
-    bool write; /* words from memory, though there is room */
+    bool write;    /* words from memory, though there is room */
+    bool bring_in; /* quads that wait, since nothing follows them */
 };
 
 /* Between two batches. AGAIN: no room on the disk now. */
@@ -42,9 +44,20 @@ write_words(struct partition *partition, struct reason *why)
     return status == STATUS_FULL ? STATUS_AGAIN : status;
 }
 
+/* Quads that wait since the last start, or of an import that ended early. */
+static enum status
+bring_in_rest(struct partition *partition, struct reason *why)
+{
+    const enum status status = partition_bring_in(partition, NULL, why);
+    return partition_waits(partition, status) ? STATUS_AGAIN : status;
+}
+
 static enum status
 keep(struct partition *partition, const struct duty *duty, struct reason *why)
 {
+    if (duty->bring_in) {
+        TRY(bring_in_rest(partition, why));
+    }
     TRY(literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon), duty->limit,
                           why));
     if (literals_to_write(partition->literals, duty->write)) {
@@ -107,19 +120,30 @@ keeper(void *argument)
 {
     struct partition *partition = argument;
     bool idle = false;
+    bool due = false; /* nothing came after the quads that wait */
     bool well = true;
     pthread_mutex_lock(&partition->mutex);
     while (well) {
         const bool all = wants_words(partition, idle);
-        if (is_done(partition, all)) {
+        const bool waiting = waiting_rows(partition->waiting) > 0;
+        if (is_done(partition, all) && !(due && waiting)) {
             pthread_cond_broadcast(&partition->settled);
             if (partition->stopping) {
                 break;
             }
-            idle = !wait_for_work(partition, IDLE_S);
+            const bool nothing = !wait_for_work(partition, waiting ? BRING_IN_S : IDLE_S);
+            due = nothing && waiting;
+            if (nothing && !waiting && !idle) {
+                pthread_mutex_unlock(&partition->mutex);
+                (void)malloc_trim(0); /* what large batches left */
+                pthread_mutex_lock(&partition->mutex);
+            }
+            idle = nothing && !waiting;
             continue;
         }
-        const struct duty duty = {partition->totals.terms + 1, partition->checkpoint_due, all};
+        const struct duty duty = {partition->totals.terms + 1, partition->checkpoint_due, all,
+                                  due && !partition->stopping};
+        due = false;
         partition->checkpoint_due = false;
         pthread_mutex_unlock(&partition->mutex);
         struct reason why = {""};
@@ -217,6 +241,7 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(environment_open(&partition->environment, &environment, why));
     TRY(tree_open(&partition->statistics, partition->environment, "statistics", why));
     TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
+    TRY(waiting_open(&partition->waiting, options->folder, partition->statistics, why));
     TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
     partition->first_batches = partition->totals.batches;
     TRY(change_log_open(&partition->change_log, partition->environment, partition->statistics,
@@ -277,6 +302,7 @@ partition_close(struct partition *partition)
     tree_close(partition->documents);
     change_log_close(partition->change_log);
     characteristic_sets_close(partition->sets);
+    waiting_close(partition->waiting);
     tree_close(partition->statistics);
     environment_close(partition->environment);
     snapshots_free(partition->snapshots);

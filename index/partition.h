@@ -98,6 +98,14 @@ size_t index_batch_bytes(const struct index_batch *batch); /* memory held, about
 /* All or nothing; durable when OK. After a failure the process must start again, unless
  * partition_waits. */
 enum status index_batch_commit(struct index_batch *batch, struct reason *why);
+/* Instead, for patches that only add: durable when OK as well, but seen by readers when the next
+ * batch is committed, partition_bring_in is called, `memory` would not hold what waits, or nothing
+ * came for a moment. Far faster for many quads. Results mean nothing. */
+enum status index_batch_wait(struct index_batch *batch, size_t memory, struct reason *why);
+size_t index_batch_waiting_bytes(const struct index_batch *batch); /* memory held for that */
+/* What waits, for readers too. *added (may be NULL): how many quads that waited were not there
+ * before, of all since the last call that asked. */
+enum status partition_bring_in(struct partition *partition, uint64_t *added, struct reason *why);
 /* Whether after such a status of a batch nothing was changed, the partition is as usable as before,
  * and the batch may be tried again: the disk has no room now (FULL), or a page is damaged that the
  * batch needs (CORRUPT). */

@@ -10,6 +10,7 @@
 #include "index/literals.h"
 #include "index/partition.h"
 #include "index/quads.h"
+#include "index/waiting.h"
 
 struct partition {
     struct environment *environment;
@@ -35,6 +36,9 @@ struct partition {
 
     /* Held by a batch while it writes, by verify for moments. */
     pthread_mutex_t writer;
+    struct waiting *waiting;
+    uint64_t brought_in;   /* quads that were new, since somebody asked */
+    unsigned waiting_held; /* no quads may wait: partition_hold_waiting */
 
     _Atomic enum status writes; /* how the last batch went */
 
@@ -51,6 +55,9 @@ enum status partition_health(struct partition *partition, struct reason *why);
 /* Waits until no words of what is committed are in memory alone, or the disk is full. Not with
  * `writer` held. */
 enum status partition_write_words(struct partition *partition, struct reason *why);
+/* From hold to release nothing waits on the disk: for copies. Not with `writer` held. */
+enum status partition_hold_waiting(struct partition *partition, struct reason *why);
+void partition_release_waiting(struct partition *partition);
 /* The writer tells of a commit. */
 void partition_committed(struct partition *partition, const struct totals *totals);
 

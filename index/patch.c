@@ -134,9 +134,10 @@ find_document(struct patching *patching, struct slice uri, struct index_document
 
 /* Only commits end the process, and not those that may be tried again. *broken: this one did. */
 static enum status
-commit(struct patching *patching, bool *broken, struct reason *why)
+commit(struct patching *patching, bool many, bool *broken, struct reason *why)
 {
-    const enum status status = index_batch_commit(patching->batch, why);
+    const enum status status = many ? index_batch_wait(patching->batch, patching->memory, why)
+                                    : index_batch_commit(patching->batch, why);
     *broken = status != STATUS_OK && !partition_waits(patching->partition, status);
     return status;
 }
@@ -155,7 +156,7 @@ count_changes(struct patching *patching, struct patch *patch, size_t first, size
 static enum status
 commit_alone(struct patching *patching, bool *broken, struct reason *why)
 {
-    const enum status status = commit(patching, broken, why);
+    const enum status status = commit(patching, false, broken, why);
     if (status == STATUS_OK) {
         count_changes(patching, patching->patch, 0, index_batch_documents(patching->batch));
     }
@@ -187,7 +188,7 @@ add_quads(struct index_batch *batch, const struct patch *patch, struct reason *w
     struct codec_reader in = codec_reader_of(patch->request.payload);
     const size_t before = index_batch_documents(batch);
     enum status status = STATUS_OK;
-    if (codec_get_u8(&in) == PATCH_PACKED) {
+    if (codec_get_u8(&in) != PATCH_QUADS) {
         status = packed_quads_read(&in, batch, why);
     } else {
         for (uint64_t n = codec_get_varint(&in); n > 0 && status == STATUS_OK; n--) {
@@ -284,6 +285,19 @@ patch_clear_all(struct patching *patching, struct codec_reader *in, bool *broken
     return status;
 }
 
+static enum status
+patch_bring_in(struct patching *patching, const struct codec_reader *in, bool *broken,
+               struct reason *why)
+{
+    if (!codec_at_end(in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
+    }
+    const enum status status =
+        partition_bring_in(patching->partition, &patching->patch->added, why);
+    *broken = status != STATUS_OK && !partition_waits(patching->partition, status);
+    return status;
+}
+
 /* By itself. */
 static enum status
 carry_out(struct patching *patching, bool *broken, struct reason *why)
@@ -293,7 +307,10 @@ carry_out(struct patching *patching, bool *broken, struct reason *why)
     switch ((enum patch_kind)codec_get_u8(&in)) {
     case PATCH_QUADS:
     case PATCH_PACKED:
+    case PATCH_MANY:
         break; /* see work_together */
+    case PATCH_BRING_IN:
+        return patch_bring_in(patching, &in, broken, why);
     case PATCH_CLEAR:
         return patch_clear(patching, &in, broken, why);
     case PATCH_CLEAR_ALL_BUT:
@@ -341,11 +358,18 @@ patch_queue_refuse(struct patch_queue *queue, enum status status, const struct r
     }
 }
 
+static enum patch_kind
+kind_of(const struct patch *patch)
+{
+    const struct slice payload = patch->request.payload;
+    return payload.length > 0 ? (enum patch_kind)payload.at[0] : (enum patch_kind)0;
+}
+
 static bool
 is_quads(const struct patch *patch)
 {
-    const struct slice payload = patch->request.payload;
-    return payload.length > 0 && (payload.at[0] == PATCH_QUADS || payload.at[0] == PATCH_PACKED);
+    const enum patch_kind kind = kind_of(patch);
+    return kind == PATCH_QUADS || kind == PATCH_PACKED || kind == PATCH_MANY;
 }
 
 static enum status
@@ -366,10 +390,12 @@ static enum status
 work_together(struct patching *patching, struct patch **list, struct reason *why)
 {
     struct patch *first = *list, **next = list;
+    const bool many = kind_of(first) == PATCH_MANY;
     bool broken = false;
     index_batch_reset(patching->batch);
-    while (*next != NULL && is_quads(*next) &&
-           index_batch_bytes(patching->batch) < patching->memory) {
+    while (*next != NULL && is_quads(*next) && (kind_of(*next) == PATCH_MANY) == many &&
+           (many ? index_batch_waiting_bytes(patching->batch)
+                 : index_batch_bytes(patching->batch)) < patching->memory) {
         struct patch *patch = *next;
         patch->first = index_batch_documents(patching->batch);
         patch->status = add_quads(patching->batch, patch, &patch->why);
@@ -378,7 +404,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     }
     *list = *next;
     *next = NULL;
-    const enum status status = commit(patching, &broken, why);
+    const enum status status = commit(patching, many, &broken, why);
     if (broken) {
         drop(first);
         return status;
@@ -386,9 +412,9 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     while (first != NULL) {
         struct patch *patch = first;
         first = patch->next;
-        if (patch->status == STATUS_OK && status == STATUS_OK) {
+        if (patch->status == STATUS_OK && status == STATUS_OK && !many) {
             count_changes(patching, patch, patch->first, patch->count);
-        } else if (patch->status == STATUS_OK) {
+        } else if (patch->status == STATUS_OK && status != STATUS_OK) {
             patch->status = status;
             patch->why = *why;
         }

@@ -17,7 +17,9 @@ enum patch_kind {
     PATCH_QUADS = 1,         /* graphs, each with quads to remove and to add: one transaction */
     PATCH_CLEAR = 2,         /* graphs to be emptied: one transaction */
     PATCH_CLEAR_ALL_BUT = 3, /* all graphs except the one named, if any: many transactions */
-    PATCH_PACKED = 4         /* quads to add, packed_quads.h: one transaction */
+    PATCH_PACKED = 4,        /* quads to add, packed_quads.h: one transaction */
+    PATCH_MANY = 5,          /* the same, but they may wait: index_batch_wait */
+    PATCH_BRING_IN = 6       /* quads that wait */
 };
 
 struct patch {

@@ -75,6 +75,15 @@ statistics_totals(struct tree *statistics, struct totals *totals, struct reason 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+enum status
+statistics_put_totals(struct tree *statistics, struct transaction *transaction,
+                      const struct totals *totals, struct reason *why)
+{
+    const uint64_t numbers[4] = {totals->quads, totals->documents, totals->literals,
+                                 totals->batches};
+    return statistics_write(statistics, transaction, SLICE("T"), numbers, 4, why);
+}
+
 struct slice
 statistic_key(enum statistic kind, uint64_t id, uint8_t key[STATISTIC_KEY_SIZE])
 {
@@ -272,11 +281,8 @@ statistics_apply(struct tree *statistics, struct characteristic_sets *sets,
                  struct transaction *transaction, const struct statistics_change *change,
                  struct reason *why)
 {
-    const struct totals *totals = change->totals;
-    const uint64_t numbers[4] = {totals->quads, totals->documents, totals->literals,
-                                 totals->batches};
     TRY(apply_runs(statistics, transaction, change, why));
     TRY(apply_hosts(statistics, transaction, change->census, why));
     TRY(characteristic_sets_apply(sets, transaction, &change->census->sets, why));
-    return statistics_write(statistics, transaction, SLICE("T"), numbers, 4, why);
+    return statistics_put_totals(statistics, transaction, change->totals, why);
 }

@@ -18,6 +18,9 @@ enum status statistics_open(struct tree *statistics, struct environment *environ
 /* As stored, without terms; all 0 before the first batch. */
 enum status statistics_totals(struct tree *statistics, struct totals *totals, struct reason *why);
 
+enum status statistics_put_totals(struct tree *statistics, struct transaction *transaction,
+                                  const struct totals *totals, struct reason *why);
+
 /* What a batch does. */
 struct statistics_change {
     const struct change_set *set;

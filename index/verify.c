@@ -524,6 +524,7 @@ partition_verify(struct partition *partition, const char *scratch_folder, size_t
                              .cancel = cancel,
                              .report = report,
                              .context = context};
+    TRY(found(&v, partition_bring_in(partition, NULL, why), why));
     TRY(partition_health(partition, why));
     term_set_init(&v.set);
     v.ids = memory_alloc(TERMS_AT_ONCE * sizeof(*v.ids));

@@ -136,23 +136,57 @@ pack(void *context, const struct quad *quad, struct reason *why)
 }
 
 static enum status
-import(struct partition *partition, struct reason *why)
+import_some(struct partition *partition, enum patch_kind kind, unsigned first, unsigned end,
+            struct reason *why)
 {
     struct buf request;
     struct packing *packing = calloc(1, sizeof *packing);
     const struct quad_sink sink = {pack, packing};
     term_set_init(&packing->terms);
-    for (unsigned i = 0; i < DOCUMENTS; i++) {
+    for (unsigned i = first; i < end; i++) {
         must(nquads_parse(buf_slice(&documents[1][i]), NULL, &sink, why), why);
     }
     buf_init(&request, PATCH_BYTES);
-    codec_put_u8(&request, PATCH_PACKED);
+    codec_put_u8(&request, (uint8_t)kind);
     packed_quads_write(&request, &packing->terms, packing->quads, packing->count);
     const enum status status = change(partition, &request, why);
     buf_release(&request);
     term_set_release(&packing->terms);
     free(packing);
     return status;
+}
+
+static enum status
+import(struct partition *partition, struct reason *why)
+{
+    return import_some(partition, PATCH_PACKED, 0, DOCUMENTS, why);
+}
+
+static enum status
+bring_in(struct partition *partition, struct reason *why)
+{
+    struct buf request;
+    buf_init(&request, 1);
+    codec_put_u8(&request, PATCH_BRING_IN);
+    const enum status status = change(partition, &request, why);
+    buf_release(&request);
+    return status;
+}
+
+static enum status
+import_many(struct partition *partition, struct reason *why)
+{
+    TRY(import_some(partition, PATCH_MANY, 0, DOCUMENTS, why));
+    return bring_in(partition, why);
+}
+
+/* Several runs, with graphs and quads in common. */
+static enum status
+wait_on_disk(struct partition *partition, struct reason *why)
+{
+    TRY(import_some(partition, PATCH_MANY, DOCUMENTS / 2, DOCUMENTS, why));
+    TRY(import_some(partition, PATCH_MANY, 0, DOCUMENTS - 3, why));
+    return import_some(partition, PATCH_MANY, 7, 9, why);
 }
 
 static enum status
@@ -181,6 +215,8 @@ static const struct operation {
     uint64_t change_bytes; /* 0: the usual */
 } operations[] = {{"update", NULL, update, 0},
                   {"import", NULL, import, 0},
+                  {"import of many", NULL, import_many, 0},
+                  {"bring in", wait_on_disk, bring_in, 0},
                   {"clear some", NULL, clear_some, 0},
                   {"clear all but one", NULL, clear_all, 0},
                   {"cut the change log", NULL, replace, 6 << 10},
