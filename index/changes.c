@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "index/oid_sort.h"
 
+enum { AHEAD = 16 }; /* changes whose memory is asked for early */
+
 static inline uint64_t
 place_of(const struct quad_change *change, int place)
 {
@@ -22,6 +24,9 @@ sorted_by(const struct quad_change *changes, size_t count, const uint32_t *from,
           struct sort_item *items, struct sort_item *spare)
 {
     for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            __builtin_prefetch(&changes[from[i + AHEAD]]);
+        }
         items[i] = (struct sort_item){place_of(&changes[from[i]], place), from[i]};
     }
     const struct sort_item *sorted = oid_sort(items, spare, count);

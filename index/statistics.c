@@ -5,7 +5,7 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { FORMAT = 6, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
+enum { FORMAT = 6, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
 
 /* ---- numbers ---- */
 
@@ -194,6 +194,7 @@ apply_runs(struct tree *statistics, struct transaction *transaction,
     int64_t predicate_difference = 0;
     int64_t class_difference = 0;
     for (size_t i = 0; i < set->count; i++) {
+        change_prefetch(set, ORDER_POCS, i + AHEAD);
         const struct quad_change *quad = &set->changes[set->orders[ORDER_POCS][i]];
         const oid object = quad->quad.predicate == change->type ? quad->quad.object : OID_NONE;
         const int64_t step = quad->removed ? -1 : 1;

@@ -1,0 +1,299 @@
+/* Imported quads that wait on the disk: brought into the trees they make the index that the same
+ * quads make one batch after the other, whatever was there, however they are spread over runs, and
+ * whatever is written before and after. test_index_faults kills them at every write. */
+#include "tests/unit/index_fixture.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "index/backup.h"
+
+enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 20 };
+static const size_t usual = 64 << 20;
+
+static char base[SCRATCH_SIZE];
+
+static struct partition *
+open_at(const char *name, char folder[96])
+{
+    snprintf(folder, 96, "%s/%s", base, name);
+    return fixture_open(folder, CACHE);
+}
+
+/* Quads to be added to the graph of a document. */
+static void
+add_patch(struct index_batch *batch, unsigned document, const struct buf *nquads)
+{
+    char uri[64];
+    struct reason why = {""};
+    const struct quad_sink sink = {index_batch_quad, batch};
+    fixture_uri(document, uri);
+    index_batch_begin_patch(batch, slice_string(uri));
+    must(nquads_parse(buf_slice(nquads), NULL, &sink, &why), &why);
+    (void)index_batch_end(batch);
+}
+
+static void
+assert_same_dump(struct partition *left, struct partition *right)
+{
+    struct buf dumps[2];
+    buf_init(&dumps[0], 1 << 28);
+    buf_init(&dumps[1], 1 << 28);
+    fixture_dump(left, base, &dumps[0]);
+    fixture_dump(right, base, &dumps[1]);
+    assert_true(slice_equal(buf_slice(&dumps[0]), buf_slice(&dumps[1])));
+    buf_release(&dumps[0]);
+    buf_release(&dumps[1]);
+}
+
+static uint64_t
+added_by(const struct index_batch *batch)
+{
+    uint64_t added = 0;
+    for (size_t i = 0; i < index_batch_documents(batch); i++) {
+        added += index_batch_result(batch, i)->added;
+    }
+    return added;
+}
+
+static void
+quads_that_wait_make_the_same_index(void **state)
+{
+    (void)state;
+    char folders[2][96];
+    struct reason why = {""};
+    struct partition *plain = open_at("plain", folders[0]);
+    struct partition *waiting = open_at("waiting", folders[1]);
+    struct index_batch *batches[2] = {index_batch_new(plain), index_batch_new(waiting)};
+    struct buf nquads;
+    buf_init(&nquads, 1 << 20);
+    uint64_t expected = 0, sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        index_batch_reset(batches[0]);
+        index_batch_reset(batches[1]);
+        const bool replacing = round % 4 == 3; /* whole documents: after what waits */
+        for (unsigned i = 0; i < DOCUMENTS / 3; i++) {
+            const unsigned document = (unsigned)(random_number() % DOCUMENTS);
+            buf_reset(&nquads);
+            fixture_document(document, (unsigned)(random_number() % QUADS), &nquads);
+            for (int k = 0; k < 2; k++) {
+                if (replacing) {
+                    fixture_add(batches[k], document, (uint64_t)round, &nquads);
+                } else {
+                    add_patch(batches[k], document, &nquads);
+                }
+            }
+        }
+        must(index_batch_commit(batches[0], &why), &why);
+        if (replacing) {
+            must(index_batch_commit(batches[1], &why), &why);
+            continue;
+        }
+        expected += added_by(batches[0]);
+        must(index_batch_wait(batches[1], usual, &why), &why);
+        if (round % 5 == 4) {
+            uint64_t added;
+            must(partition_bring_in(waiting, &added, &why), &why);
+            sum += added;
+            assert_same_dump(plain, waiting);
+        } else if (round == 5) { /* they are there after a start */
+            index_batch_free(batches[1]);
+            partition_close(waiting);
+            waiting = open_at("waiting", folders[1]);
+            batches[1] = index_batch_new(waiting);
+        }
+    }
+    uint64_t added;
+    must(partition_bring_in(waiting, &added, &why), &why);
+    assert_int_equal(sum + added, expected);
+    fixture_verify(plain, folders[0]);
+    fixture_verify(waiting, folders[1]);
+    assert_same_dump(plain, waiting);
+    index_batch_free(batches[0]);
+    index_batch_free(batches[1]);
+    partition_close(plain);
+    partition_close(waiting);
+    buf_release(&nquads);
+}
+
+/* Quads first .. end-1 of one graph, two to a subject. */
+static void
+add_large(struct index_batch *batch, unsigned first, unsigned end)
+{
+    struct buf nquads;
+    buf_init(&nquads, 1 << 28);
+    for (unsigned i = first; i < end; i++) {
+        (void)buf_printf(&nquads, "<http://s.example/%u> <http://p.example/%u> \"%u\" .\n", i / 2,
+                         i % 2, i % 1000);
+    }
+    add_patch(batch, 1, &nquads);
+    buf_release(&nquads);
+}
+
+static uint64_t
+quads_of(struct partition *partition)
+{
+    struct partition_stats stats;
+    partition_stats(partition, &stats);
+    return stats.totals.quads;
+}
+
+static void
+a_graph_of_many_quads_is_taken_in_parts(void **state)
+{
+    (void)state;
+    enum { ALL = 200000 };
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("large", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    static const unsigned ends[][2] = {{0, 90001}, {50000, 150001}, {120000, ALL}, {7, 9}};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        index_batch_reset(batch);
+        add_large(batch, ends[i][0], ends[i][1]);
+        must(index_batch_wait(batch, usual, &why), &why);
+    }
+    assert_int_equal(quads_of(partition), 0);
+    must(partition_bring_in(partition, NULL, &why), &why);
+    assert_int_equal(quads_of(partition), ALL);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+static void
+memory_and_runs_are_bounded(void **state)
+{
+    (void)state;
+    enum { RUNS = 150, EACH = 100 };
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("bounded", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    for (unsigned i = 0; i < RUNS; i++) {
+        index_batch_reset(batch);
+        add_large(batch, i * EACH, (i + 1) * EACH);
+        must(index_batch_wait(batch, usual, &why), &why);
+    }
+    assert_int_equal(quads_of(partition), 128 * EACH); /* 64 runs, twice */
+    index_batch_reset(batch);
+    add_large(batch, RUNS * EACH, (RUNS + 1) * EACH);
+    must(index_batch_wait(batch, 1, &why), &why); /* no memory for more than what comes */
+    assert_int_equal(quads_of(partition), RUNS * EACH);
+    fixture_verify(partition, folder);
+    assert_int_equal(quads_of(partition), (RUNS + 1) * EACH);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+static void
+what_nobody_brings_in_comes_by_itself(void **state)
+{
+    (void)state;
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("alone", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    add_large(batch, 0, 100);
+    must(index_batch_wait(batch, usual, &why), &why);
+    for (int i = 0; i < 10 * SECONDS && quads_of(partition) == 0; i++) {
+        usleep(100000);
+    }
+    assert_int_equal(quads_of(partition), 100);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+static enum status
+receive(void *context, struct slice piece, struct reason *why)
+{
+    return backup_receive(context, piece, why);
+}
+
+static void
+a_backup_has_what_waited(void **state)
+{
+    (void)state;
+    char folder[96], target[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("saved-from", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    add_large(batch, 0, 1000);
+    must(index_batch_wait(batch, usual, &why), &why);
+    snprintf(target, sizeof target, "%s/copy", base);
+    struct backup_receiver *receiver = backup_receiver_new(target, "saved", NULL);
+    must(partition_backup(partition, receive, receiver, &why), &why);
+    must(backup_receiver_end(receiver, NULL, &why), &why);
+    struct partition *copy = fixture_open(target, CACHE);
+    assert_int_equal(quads_of(copy), 1000);
+    fixture_verify(copy, target);
+    assert_same_dump(partition, copy);
+    partition_close(copy);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+/* Nothing of them is taken, verifying says so, and all else goes on. */
+static void
+a_damaged_run_is_found(void **state)
+{
+    (void)state;
+    char folder[96], path[128];
+    struct reason why = {""};
+    struct partition *partition = open_at("damaged", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    struct buf report;
+    const atomic_bool cancel = false;
+    add_large(batch, 0, 100);
+    must(index_batch_commit(batch, &why), &why);
+    index_batch_reset(batch);
+    add_large(batch, 100, 5000);
+    must(index_batch_wait(batch, usual, &why), &why);
+    snprintf(path, sizeof path, "%s/waiting", folder);
+    const int file = open(path, O_WRONLY);
+    assert_int_equal(pwrite(file, "\xff", 1, 3000), 1);
+    close(file);
+    assert_int_equal(partition_bring_in(partition, NULL, &why), STATUS_CORRUPT);
+    assert_true(partition_waits(partition, STATUS_CORRUPT));
+    assert_int_equal(quads_of(partition), 100);
+    buf_init(&report, 1 << 20);
+    assert_int_equal(
+        partition_verify(partition, base, 1 << 20, &cancel, fixture_append, &report, &why),
+        STATUS_CORRUPT);
+    assert_non_null(strstr(report.data, "quads that wait"));
+    buf_reset(&report);
+    fixture_dump(partition, base, &report);
+    assert_true(report.length > 0);
+    buf_release(&report);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+static int
+make_folder(void **state)
+{
+    (void)state;
+    return scratch_folder(base, "test_index_waiting") ? 0 : -1;
+}
+
+static int
+remove_folder(void **state)
+{
+    (void)state;
+    fixture_run("rm -r %s%s", base, "");
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quads_that_wait_make_the_same_index),
+        cmocka_unit_test(a_graph_of_many_quads_is_taken_in_parts),
+        cmocka_unit_test(memory_and_runs_are_bounded),
+        cmocka_unit_test(what_nobody_brings_in_comes_by_itself),
+        cmocka_unit_test(a_backup_has_what_waited),
+        cmocka_unit_test(a_damaged_run_is_found),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
