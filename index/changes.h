@@ -39,7 +39,8 @@ change_row(const struct change_set *set, enum quad_order order, size_t i)
     return row_of(&set->changes[set->orders[order][i]].quad, order);
 }
 
-/* Asks for the memory of change i, which need not be there; it may lie in two lines of the cache. */
+/* Asks for the memory of change i, which need not be there; it may lie in two lines of the cache.
+ */
 static inline void
 change_prefetch(const struct change_set *set, enum quad_order order, size_t i)
 {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2, BRING_IN_S = 2 };
+enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2, BRING_IN_S = 5 };
 
 void
 partition_options_default(struct partition_options *options, const char *folder)
@@ -132,7 +132,7 @@ keeper(void *argument)
                 break;
             }
             const bool nothing = !wait_for_work(partition, waiting ? BRING_IN_S : IDLE_S);
-            due = nothing && waiting;
+            due = nothing && waiting && !atomic_load(&partition->more_come);
             if (nothing && !waiting && !idle) {
                 pthread_mutex_unlock(&partition->mutex);
                 (void)malloc_trim(0); /* what large batches left */

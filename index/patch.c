@@ -393,6 +393,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     const bool many = kind_of(first) == PATCH_MANY;
     bool broken = false;
     index_batch_reset(patching->batch);
+    atomic_store(&patching->partition->more_come, many);
     while (*next != NULL && is_quads(*next) && (kind_of(*next) == PATCH_MANY) == many &&
            (many ? index_batch_waiting_bytes(patching->batch)
                  : index_batch_bytes(patching->batch)) < patching->memory) {
@@ -405,6 +406,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     *list = *next;
     *next = NULL;
     const enum status status = commit(patching, many, &broken, why);
+    atomic_store(&patching->partition->more_come, false);
     if (broken) {
         drop(first);
         return status;

@@ -224,6 +224,7 @@ a_backup_has_what_waited(void **state)
     struct backup_receiver *receiver = backup_receiver_new(target, "saved", NULL);
     must(partition_backup(partition, receive, receiver, &why), &why);
     must(backup_receiver_end(receiver, NULL, &why), &why);
+    backup_receiver_free(receiver);
     struct partition *copy = fixture_open(target, CACHE);
     assert_int_equal(quads_of(copy), 1000);
     fixture_verify(copy, target);
