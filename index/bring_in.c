@@ -177,10 +177,11 @@ write_document(struct bringing *b, const struct batch_document *d, uint64_t adde
     b->commit.totals.documents += comes;
     b->commit.totals.quads += added;
     census_document(&b->commit.census, uri.value, comes, (int64_t)added);
-    gate_enter_writing(tree_gate(partition->documents));
+    struct gate *documents = tree_gate(partition->documents);
+    gate_enter_writing(documents);
     const enum status status =
         documents_put(partition->documents, b->commit.transaction, d->graph_id, &entry, why);
-    gate_leave(tree_gate(partition->documents));
+    gate_leave(documents);
     return status;
 }
 
@@ -239,7 +240,6 @@ take_all(struct bringing *b, struct reason *why)
 static enum status
 write_all(struct bringing *b, struct reason *why)
 {
-    struct partition *partition = b->commit.partition;
     const enum status status = take_all(b, why);
     b->commit.set = change_set_new(b->differences.changes, b->differences.count);
     b->commit.set->documents = b->steps;
@@ -247,10 +247,7 @@ write_all(struct bringing *b, struct reason *why)
     TRY(status);
     TRY(commit_quads(&b->commit, b->generations, b->count, why));
     TRY(commit_statistics(&b->commit, why));
-    gate_enter_writing(tree_gate(partition->statistics));
-    const enum status forgotten = waiting_forget(partition->waiting, b->commit.transaction, why);
-    gate_leave(tree_gate(partition->statistics));
-    return forgotten;
+    return waiting_forget(b->commit.partition->waiting, b->commit.transaction, why);
 }
 
 /* As in batch.c: blocks that are there are written again, but no more of them than there are. */

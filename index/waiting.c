@@ -182,8 +182,12 @@ waiting_end(struct waiting *waiting, struct transaction *transaction, uint64_t t
     TRY(flush(waiting, why));
     TRY(environment_sync_file(waiting->file, why));
     const uint64_t numbers[RECORD_NUMBERS] = {run->offset, run->bytes, run->rows, run->terms};
-    return statistics_write(waiting->statistics, transaction, record_key(waiting->count, key),
-                            numbers, RECORD_NUMBERS, why);
+    gate_enter_writing(tree_gate(waiting->statistics));
+    const enum status status =
+        statistics_write(waiting->statistics, transaction, record_key(waiting->count, key), numbers,
+                         RECORD_NUMBERS, why);
+    gate_leave(tree_gate(waiting->statistics));
+    return status;
 }
 
 void
@@ -361,11 +365,14 @@ waiting_reader_next(struct waiting_reader *reader, struct row *row, struct reaso
 enum status
 waiting_forget(struct waiting *waiting, struct transaction *transaction, struct reason *why)
 {
-    for (size_t i = 0; i < waiting->count; i++) {
+    enum status status = STATUS_OK;
+    gate_enter_writing(tree_gate(waiting->statistics));
+    for (size_t i = 0; i < waiting->count && status == STATUS_OK; i++) {
         uint8_t key[STATISTIC_KEY_SIZE];
-        TRY(tree_delete(waiting->statistics, transaction, record_key(i, key), why));
+        status = tree_delete(waiting->statistics, transaction, record_key(i, key), why);
     }
-    return STATUS_OK;
+    gate_leave(tree_gate(waiting->statistics));
+    return status;
 }
 
 void
