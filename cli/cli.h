@@ -25,21 +25,26 @@ struct cli_common {
             "Sets an option of DIR/quadrille.conf for this run."                  \
     }
 
+enum { CLI_PARTS = 8 };
+
 struct cli {
     char *directory;
     struct opt_set *options;
     struct cluster *cluster;
     const struct flag_list *assignments;
-    int helper; /* process id of a supervisor of our own, 0: none */
+    int helper;          /* process id of a supervisor of our own, 0: none */
+    int helper_stays;    /* a byte from here: it stays for other commands */
+    int uses[CLI_PARTS]; /* locks of the parts we use */
+    size_t use_count;
 };
 
 /* Checks that DIR exists, loads its configuration. */
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
-/* Also stops what cli_serve started. */
+/* Also stops what cli_serve started, unless others use it. */
 void cli_close(struct cli *cli);
-/* For commands that need no whole crawl: when nothing runs in DIR, or what runs ends, starts the
- * named processes ("index") until cli_close, so that a finished crawl can be queried without
- * `quadrille up`. */
+/* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and
+ * runs them where nobody else does, so that a finished crawl can be queried without `quadrille up`.
+ * docs/PROCESSES.md. A second call does nothing. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* MISUSE unless it is a folder. */

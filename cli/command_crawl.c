@@ -1,8 +1,8 @@
 /* quadrille crawl: seeds in, progress, summary out.
  *
  * It starts `quadrille up` as a child (unless one runs in DIR already) and is from then on a
- * client like any other; if the child dies it is started again. Ctrl-C stops the child; the
- * same command line goes on later, because seeds that were seen are put in vain. */
+ * client like any other; if that one dies, or the other one is gone, it starts one. Ctrl-C stops
+ * the child; the same command line goes on later, because seeds that were seen are put in vain. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -86,23 +86,27 @@ start_supervisor(struct crawl *crawl, struct reason *why)
     return STATUS_OK;
 }
 
+/* One supervisor lives: ours, or that of others. */
 static enum status
-child_ended(struct crawl *crawl, struct reason *why)
+keep_supervisor(struct crawl *crawl, struct reason *why)
 {
     int how;
-    if (crawl->child <= 0 || waitpid(crawl->child, &how, WNOHANG) != crawl->child) {
+    if (crawl->child > 0 && waitpid(crawl->child, &how, WNOHANG) == crawl->child) {
+        crawl->child = 0;
+        if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
+            return status_fail(why, STATUS_MISUSE,
+                               "a process refused its configuration; see %s/log",
+                               crawl->cli.directory);
+        }
+        if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_DONE) {
+            crawl->interrupted = true; /* quadrille down */
+            return STATUS_OK;
+        }
+        log_warning("supervisor_died", "how=%d", how); /* or came second, after another's */
+    }
+    if (crawl->child > 0 || crawl->interrupted || supervisor_pid(crawl->cli.directory) != 0) {
         return STATUS_OK;
     }
-    crawl->child = 0;
-    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
-        return status_fail(why, STATUS_MISUSE, "a process refused its configuration; see %s/log",
-                           crawl->cli.directory);
-    }
-    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_DONE) {
-        crawl->interrupted = true; /* quadrille down */
-        return STATUS_OK;
-    }
-    log_warning("supervisor_died", "how=%d", how);
     return start_supervisor(crawl, why);
 }
 
@@ -110,7 +114,7 @@ static void
 stop_child(struct crawl *crawl)
 {
     if (crawl->child > 0) {
-        kill(crawl->child, SIGTERM);
+        kill(crawl->child, SIGUSR1); /* other crawls may go on */
         while (waitpid(crawl->child, NULL, 0) < 0 && errno == EINTR) {
         }
         crawl->child = 0;
@@ -201,7 +205,11 @@ follow(struct crawl *crawl, struct reason *why)
 {
     int wait_ms = POLL_FIRST_MS;
     while (!crawl->interrupted) {
-        TRY(child_ended(crawl, why));
+        if (crawl->child <= 0 && supervisor_pid(crawl->cli.directory) == 0 &&
+            supervisor_was_stopped(crawl->cli.directory)) {
+            break;
+        }
+        TRY(keep_supervisor(crawl, why));
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
             if (!crawl->continuous && progress_exhausted(&crawl->progress)) {
@@ -218,19 +226,14 @@ follow(struct crawl *crawl, struct reason *why)
     return STATUS_CANCELLED;
 }
 
-/* Putting can only be answered once the daemon runs, and it may be killed meanwhile. The processes
- * that were met may be those of another command, which stop when it ends: then this one needs its
- * own. */
+/* Putting can only be answered once the daemon runs, and it may be killed meanwhile. */
 static enum status
 put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
 {
     struct queue_stats stats;
     enum status status;
     while ((status = queue_stats_get(crawl->queue, &stats, POLL_MS, why)) == STATUS_TIMEOUT) {
-        TRY(child_ended(crawl, why));
-        if (crawl->child <= 0 && !crawl->interrupted && supervisor_pid(crawl->cli.directory) == 0) {
-            TRY(start_supervisor(crawl, why));
-        }
+        TRY(keep_supervisor(crawl, why));
         pause_for(crawl, 0);
         if (crawl->interrupted) {
             return STATUS_CANCELLED;
@@ -311,9 +314,7 @@ run(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
     crawl->started_ms = clock_monotonic_ms();
     crawl->terminal = isatty(STDOUT_FILENO);
     TRY(set_scope(crawl, seeds, why));
-    if (supervisor_pid(crawl->cli.directory) == 0) {
-        TRY(start_supervisor(crawl, why));
-    }
+    TRY(keep_supervisor(crawl, why));
     TRY(cli_queue(&crawl->cli, &crawl->queue, why));
     TRY(progress_open(&crawl->progress, &crawl->cli, why));
     TRY(put_seeds(crawl, seeds, why));

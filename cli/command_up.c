@@ -188,12 +188,16 @@ command_up(int argc, char **argv)
     if (status == STATUS_OK) {
         status = cli_open(&cli, &common, &why);
     }
-    if (status == STATUS_OK && background && supervisor_pid(cli.directory) == 0) {
-        status = to_background(cli.directory, &why);
-    }
     if (status == STATUS_OK) {
-        status = supervisor_open(&supervisor, cli.directory, cli.options, cli.cluster,
-                                 &common.assignments, only, false, &why);
+        const struct supervisor_settings settings = {.directory = cli.directory,
+                                                     .options = cli.options,
+                                                     .cluster = cli.cluster,
+                                                     .assignments = &common.assignments,
+                                                     .only = only};
+        status = supervisor_open(&supervisor, &settings, &why);
+    }
+    if (status == STATUS_OK && background) { /* with the lock: what is said next meets it */
+        status = to_background(cli.directory, &why);
     }
     if (status == STATUS_OK) {
         status = supervisor_run(supervisor, &why);
@@ -209,18 +213,22 @@ static enum status
 stop_supervisor(const char *directory, struct reason *why)
 {
     const uint64_t until = clock_monotonic_ms() + DOWN_WAIT_MS;
-    const int pid = supervisor_pid(directory);
-    if (pid <= 0) {
+    char name[32];
+    int process, told = 0;
+    if (!supervisor_any_process(directory, name, &process)) {
         puts("nothing runs there");
         return STATUS_OK;
     }
-    if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {
-        return status_fail_errno(why, "cannot stop process %d", pid);
-    }
-    while (supervisor_pid(directory) == pid) {
+    while (supervisor_any_process(directory, name, &process)) {
+        const int pid = supervisor_pid(directory);
+        if (pid > 0 && pid != told && kill(pid, SIGTERM) != 0 && errno != ESRCH) {
+            return status_fail_errno(why, "cannot stop process %d", pid);
+        }
+        told = pid > 0 ? pid : told;
         if (clock_monotonic_ms() > until) {
-            return status_fail(why, STATUS_TIMEOUT, "process %d has not stopped in %d s", pid,
-                               DOWN_WAIT_MS / 1000);
+            return status_fail(why, STATUS_TIMEOUT, "%s (process %d) has not stopped in %d s%s",
+                               name, process, DOWN_WAIT_MS / 1000,
+                               pid > 0 ? "" : "; another command uses it");
         }
         usleep(50000);
     }
@@ -236,8 +244,11 @@ command_down(int argc, char **argv)
         .name = "quadrille down",
         .synopsis = "--dir DIR",
         .summary = "stop what `quadrille up` or `quadrille crawl` started",
-        .description = "Sends SIGTERM to the supervisor of DIR and waits until all its processes "
-                       "have ended. Nothing is lost: the next up or crawl goes on from here.",
+        .description =
+            "Sends SIGTERM to the supervisor of DIR and waits until no process of DIR runs. "
+            "Nothing "
+            "is lost: the next up or crawl goes on from here. Other commands that are under way "
+            "keep the processes that they use; when one does for a minute, the exit status is 111.",
         .examples = "quadrille down --dir DIR",
         .flags = flags,
     };

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,21 +44,38 @@ cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
     return cluster_open(&cli->cluster, cli->directory, cli->options, why);
 }
 
-/* In the child: supervises until the parent says stop or is gone. When there is a supervisor
- * already, it stands by: that one may be the helper of a command that is ending, or was killed. */
+/* ---- processes that a command needs, docs/PROCESSES.md ---- */
+
+/* In the child: runs what nobody else does until the parent says stop or is gone. */
 static void
-serve(const struct cli *cli, const char *only, pid_t parent)
+serve(const struct cli *cli, const char *only, pid_t parent, int staying)
 {
+    enum { STAYING = STDERR_FILENO + 1 };
+    static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
     struct supervisor *supervisor;
     struct reason why = {""};
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* who waits for their end must see it */
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+        (void)signal(ending[i], SIG_DFL);
+    }
+    /* Who reads what the command prints, or waits for the end of what it started, must see it. */
+    const int null = open("/dev/null", O_RDWR);
+    (void)dup2(null, STDIN_FILENO);
+    (void)dup2(null, STDOUT_FILENO);
+    (void)dup3(staying, STAYING, O_CLOEXEC);
+    (void)close_range(STAYING + 1, UINT_MAX, 0);
     setpgid(0, 0); /* Ctrl-C is for the command, which then stops us in order */
     enum status status = getppid() == parent ? STATUS_OK : STATUS_CANCELLED;
     log_open("quadrille", LOG_LEVEL_ERROR, false);
     if (status == STATUS_OK) {
-        status = supervisor_open(&supervisor, cli->directory, cli->options, cli->cluster,
-                                 cli->assignments, only, true, &why);
+        const struct supervisor_settings settings = {.directory = cli->directory,
+                                                     .options = cli->options,
+                                                     .cluster = cli->cluster,
+                                                     .assignments = cli->assignments,
+                                                     .only = only,
+                                                     .helper = true,
+                                                     .staying = STAYING};
+        status = supervisor_open(&supervisor, &settings, &why);
     }
     if (status == STATUS_OK) {
         status = supervisor_run(supervisor, &why);
@@ -68,38 +86,69 @@ serve(const struct cli *cli, const char *only, pid_t parent)
     _exit(status_exit_code(status));
 }
 
+static enum status
+use_parts(struct cli *cli, const char *only, struct reason *why)
+{
+    char part[32];
+    for (const char *at = only; *at != '\0';) {
+        const size_t length = strcspn(at, ",");
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        const int use = cli->use_count < CLI_PARTS ? supervisor_use(cli->directory, part) : -1;
+        if (use < 0) {
+            return status_fail_errno(why, "cannot lock %s/run/%s.users", cli->directory, part);
+        }
+        cli->uses[cli->use_count++] = use;
+        at += length + (at[length] == ',');
+    }
+    return STATUS_OK;
+}
+
 enum status
 cli_serve(struct cli *cli, const char *only, struct reason *why)
 {
+    int staying[2];
     if (cli->helper > 0) {
         return STATUS_OK;
     }
+    TRY(use_parts(cli, only, why));
     const pid_t self = getpid();
-    const pid_t pid = fork();
+    const pid_t pid = pipe2(staying, O_CLOEXEC) == 0 ? fork() : -1;
     if (pid == 0) {
-        serve(cli, only, self);
+        serve(cli, only, self, staying[1]);
     }
     if (pid < 0) {
         return status_fail_errno(why, "cannot start the processes of %s", cli->directory);
     }
+    close(staying[1]);
     cli->helper = pid;
+    cli->helper_stays = staying[0];
     return STATUS_OK;
 }
 
+/* It ends what it runs, or says that it stays for others. */
 static void
-stop_helper(struct cli *cli)
+leave_helper(struct cli *cli)
 {
-    if (cli->helper > 0) {
-        kill(cli->helper, SIGTERM);
-        while (waitpid(cli->helper, NULL, 0) < 0 && errno == EINTR) {
-        }
+    char byte;
+    for (size_t i = 0; i < cli->use_count; i++) {
+        close(cli->uses[i]);
     }
+    if (cli->helper <= 0) {
+        return;
+    }
+    kill(cli->helper, SIGTERM);
+    ssize_t n;
+    while ((n = read(cli->helper_stays, &byte, 1)) < 0 && errno == EINTR) {
+    }
+    while (n == 0 && waitpid(cli->helper, NULL, 0) < 0 && errno == EINTR) {
+    }
+    close(cli->helper_stays);
 }
 
 void
 cli_close(struct cli *cli)
 {
-    stop_helper(cli);
+    leave_helper(cli);
     cluster_close(cli->cluster);
     opt_set_free(cli->options);
     free(cli->directory);

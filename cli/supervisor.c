@@ -1,4 +1,5 @@
-/* See supervisor.h. One loop over a signal descriptor and the next restart's time. */
+/* See supervisor.h and docs/PROCESSES.md. One loop over a signal descriptor and the next restart's
+ * time. A child waits for its name's lock before it runs its program. */
 #include "cli/supervisor.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +20,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/process_log.h"
+#include "cli/run_lock.h"
 #include "config/config.h"
 
 enum {
@@ -28,7 +30,8 @@ enum {
     PAUSE_MOST_MS = 5000,
     STEADY_MS = 10000,
     LOG_CHECK_MS = 10000,
-    STOP_GRACE_MS = 15000
+    STOP_GRACE_MS = 15000,
+    STAY_MS = 50 /* between looks whether a part is still used */
 };
 
 /* Stopped from the last rank to the first, so that stages still find their daemons. */
@@ -36,6 +39,7 @@ enum rank { RANK_STORE, RANK_INDEX, RANK_STAGE, RANK_COUNT };
 
 struct child {
     char name[32];
+    const char *part; /* its name without a number */
     const char *program;
     unsigned number; /* 0: the program takes no --number */
     enum rank rank;
@@ -46,12 +50,14 @@ struct child {
 
 struct supervisor {
     char *directory, *programs;
+    bool helper;
+    int staying; /* where to say so once; -1: said */
     const struct flag_list *assignments;
     struct child *children;
     size_t count;
     int signals, lock;
     uint64_t log_most, logs_checked_ms;
-    bool stopping;
+    bool stopping, crawl_over;
     char misused[32]; /* name of a child that refused its configuration */
 };
 
@@ -65,7 +71,8 @@ add_child(struct supervisor *supervisor, const char *program, const char *name, 
         return;
     }
     struct child *child = &supervisor->children[supervisor->count++];
-    *child = (struct child){.program = program, .number = number, .rank = rank, .start_at_ms = 1};
+    *child = (struct child){
+        .part = name, .program = program, .number = number, .rank = rank, .start_at_ms = 1};
     if (number > 0) {
         snprintf(child->name, sizeof child->name, "%s.%u", name, number);
     } else {
@@ -131,22 +138,47 @@ add_children(struct supervisor *supervisor, const struct opt_set *options,
 
 /* ---- starting one ---- */
 
-static void
-child_path(const struct supervisor *supervisor, const char *folder, const char *name,
-           const char *suffix, struct buf *out)
+static int
+open_lock(const struct supervisor *supervisor, const struct child *child)
 {
-    buf_init(out, 1 << 16);
-    buf_printf(out, "%s/%s/%s%s", supervisor->directory, folder, name, suffix);
+    char name[sizeof child->name + 8];
+    snprintf(name, sizeof name, "%s.lock", child->name);
+    return run_lock_open(supervisor->directory, name);
 }
 
-static int
-open_log(const struct supervisor *supervisor, const struct child *child)
+static void
+sign_lock(int lock)
 {
-    struct buf path;
-    child_path(supervisor, "log", child->name, ".log", &path);
-    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    buf_release(&path);
-    return log;
+    char text[32];
+    snprintf(text, sizeof text, "%d\n", (int)getpid());
+    run_lock_sign(lock, text);
+}
+
+/* The lock is the program's from here on: it goes with the process. */
+static bool
+keep_lock(int lock)
+{
+    sign_lock(lock);
+    return fcntl(lock, F_SETFD, 0) == 0;
+}
+
+/* In the child: until nobody else runs what it is to be. */
+static bool
+stand_by(const struct supervisor *supervisor, const struct child *child)
+{
+    const int lock = open_lock(supervisor, child);
+    if (!supervisor->helper) {
+        return lock >= 0 && run_lock_wait(lock, LOCK_EX) && keep_lock(lock);
+    }
+    const int up = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
+    bool good = lock >= 0 && up >= 0;
+    for (bool alone = false; good && !alone;) {
+        good = run_lock_wait(up, LOCK_SH) && run_lock_wait(up, LOCK_UN) &&
+               run_lock_wait(lock, LOCK_EX);
+        alone = run_lock_try(up, LOCK_SH);
+        good = good && run_lock_wait(alone ? up : lock, LOCK_UN);
+    }
+    return good && keep_lock(lock);
 }
 
 static void
@@ -163,10 +195,14 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
     if (getppid() != parent) { /* it died before the line above */
         _exit(EXIT_SYSTEM);
     }
-    const int log = open_log(supervisor, child);
+    const int log = process_log_open(supervisor->directory, child->name);
     const int null = open("/dev/null", O_RDONLY);
     if (log < 0 || null < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
         dup2(null, STDIN_FILENO) < 0) {
+        _exit(EXIT_SYSTEM);
+    }
+    if (!stand_by(supervisor, child)) {
+        dprintf(STDERR_FILENO, "%s: cannot lock its name: %s\n", child->name, strerror(errno));
         _exit(EXIT_SYSTEM);
     }
     buf_init(&path, 1 << 16);
@@ -246,34 +282,19 @@ child_ended(struct supervisor *supervisor, struct child *child, int how)
                 child->pause_ms);
 }
 
-/* ---- logs ---- */
-
-/* Copies and truncates: the child keeps its O_APPEND descriptor and writes on from 0. */
-static void
-bound_log(const struct supervisor *supervisor, const char *name)
+/* Whether it runs its program and does not stand by. */
+static bool
+runs(const struct supervisor *supervisor, const struct child *child)
 {
-    struct buf path, old;
-    struct stat info;
-    child_path(supervisor, "log", name, ".log", &path);
-    child_path(supervisor, "log", name, ".log.1", &old);
-    const int in = open(path.data, O_RDWR | O_CLOEXEC);
-    if (in >= 0 && fstat(in, &info) == 0 && (uint64_t)info.st_size > supervisor->log_most) {
-        const int out = open(old.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        while (out >= 0 && sendfile(out, in, NULL, 1 << 20) > 0) {
-        }
-        if (out >= 0) {
-            close(out);
-        }
-        if (ftruncate(in, 0) != 0) {
-            log_warning("log_kept", "file=%s reason=%s", path.data, strerror(errno));
-        }
+    const int lock = child->pid > 0 ? open_lock(supervisor, child) : -1;
+    const bool own = lock >= 0 && run_lock_signed(lock) == child->pid;
+    if (lock >= 0) {
+        close(lock);
     }
-    if (in >= 0) {
-        close(in);
-    }
-    buf_release(&path);
-    buf_release(&old);
+    return own;
 }
+
+/* ---- logs ---- */
 
 static void
 bound_logs(struct supervisor *supervisor)
@@ -284,7 +305,10 @@ bound_logs(struct supervisor *supervisor)
     }
     supervisor->logs_checked_ms = now;
     for (size_t i = 0; i < supervisor->count; i++) {
-        bound_log(supervisor, supervisor->children[i].name);
+        if (runs(supervisor, &supervisor->children[i])) {
+            process_log_bound(supervisor->directory, supervisor->children[i].name,
+                              supervisor->log_most);
+        }
     }
 }
 
@@ -332,19 +356,23 @@ wait_for_signal(struct supervisor *supervisor, int wait_ms)
     }
     while (read(supervisor->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo != SIGCHLD) {
+            supervisor->crawl_over |= info.ssi_signo == SIGUSR1;
             supervisor->stopping = true;
         }
     }
     reap(supervisor);
 }
 
+typedef bool chosen(const struct supervisor *supervisor, const struct child *child,
+                    const void *what);
+
 static size_t
-signal_rank(struct supervisor *supervisor, enum rank rank, int number)
+signal_chosen(struct supervisor *supervisor, chosen *is_chosen, const void *what, int number)
 {
     size_t alive = 0;
     for (size_t i = 0; i < supervisor->count; i++) {
         struct child *child = &supervisor->children[i];
-        if (child->rank == rank && child->pid > 0) {
+        if (child->pid > 0 && is_chosen(supervisor, child, what)) {
             if (number != 0) {
                 kill(child->pid, number);
             }
@@ -355,35 +383,131 @@ signal_rank(struct supervisor *supervisor, enum rank rank, int number)
 }
 
 static void
-stop_rank(struct supervisor *supervisor, enum rank rank)
+stop_chosen(struct supervisor *supervisor, chosen *is_chosen, const void *what)
 {
     const uint64_t until = clock_monotonic_ms() + STOP_GRACE_MS;
-    size_t alive = signal_rank(supervisor, rank, SIGTERM);
+    size_t alive = signal_chosen(supervisor, is_chosen, what, SIGTERM);
     while (alive > 0 && clock_monotonic_ms() < until) {
         wait_for_signal(supervisor, 100);
         reap(supervisor);
-        alive = signal_rank(supervisor, rank, 0);
+        alive = signal_chosen(supervisor, is_chosen, what, 0);
     }
     if (alive > 0) {
         log_warning("killing", "processes=%zu reason=%s", alive, "they did not stop on SIGTERM");
-        signal_rank(supervisor, rank, SIGKILL);
-        while (signal_rank(supervisor, rank, 0) > 0) {
+        signal_chosen(supervisor, is_chosen, what, SIGKILL);
+        while (signal_chosen(supervisor, is_chosen, what, 0) > 0) {
             wait_for_signal(supervisor, 100);
             reap(supervisor);
         }
     }
 }
 
+static bool
+is_of_rank(const struct supervisor *supervisor, const struct child *child, const void *rank)
+{
+    (void)supervisor;
+    return child->rank == *(const enum rank *)rank;
+}
+
+static void
+stop_all(struct supervisor *supervisor)
+{
+    for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
+        const enum rank present = (enum rank)rank;
+        stop_chosen(supervisor, is_of_rank, &present);
+    }
+}
+
+/* ---- the end of a helper ---- */
+
+static bool
+stands_by(const struct supervisor *supervisor, const struct child *child, const void *nothing)
+{
+    (void)nothing;
+    return !runs(supervisor, child);
+}
+
+static bool
+is_of_part(const struct supervisor *supervisor, const struct child *child, const void *part)
+{
+    (void)supervisor;
+    return strcmp(child->part, part) == 0;
+}
+
+/* Who comes to use it meanwhile waits. */
+static void
+stop_unused(struct supervisor *supervisor, const char *part)
+{
+    const int users = run_lock_open_users(supervisor->directory, part);
+    if (users < 0 || run_lock_try(users, LOCK_EX)) {
+        stop_chosen(supervisor, is_of_part, part);
+    }
+    if (users >= 0) {
+        close(users);
+    }
+}
+
+/* From here on its user may end without it, and nobody waits for what it says. */
+static void
+stay(struct supervisor *supervisor)
+{
+    if (supervisor->staying < 0) {
+        return;
+    }
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        (void)dup2(null, STDERR_FILENO);
+        close(null);
+    }
+    (void)prctl(PR_SET_PDEATHSIG, 0);
+    if (write(supervisor->staying, "", 1) != 1) {
+        log_warning("stays_untold", "reason=%s", strerror(errno));
+    }
+    close(supervisor->staying);
+    supervisor->staying = -1;
+}
+
+static void
+leave(struct supervisor *supervisor)
+{
+    stop_chosen(supervisor, stands_by, NULL);
+    for (;;) {
+        size_t left = 0;
+        for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
+            for (size_t i = 0; i < supervisor->count; i++) {
+                struct child *child = &supervisor->children[i];
+                if (child->rank == (enum rank)rank && child->pid > 0) {
+                    stop_unused(supervisor, child->part);
+                }
+                left += child->rank == (enum rank)rank && child->pid > 0;
+            }
+        }
+        if (left == 0) {
+            return;
+        }
+        stay(supervisor);
+        bound_logs(supervisor);
+        wait_for_signal(supervisor, STAY_MS);
+        reap(supervisor);
+    }
+}
+
 enum status
 supervisor_run(struct supervisor *supervisor, struct reason *why)
 {
+    if (!supervisor->helper) {
+        sign_lock(supervisor->lock); /* the process may be a child of the one that opened it */
+    }
     while (!supervisor->stopping) {
         const int wait = start_due(supervisor);
         bound_logs(supervisor);
         wait_for_signal(supervisor, wait);
     }
-    for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
-        stop_rank(supervisor, (enum rank)rank);
+    if (supervisor->helper) {
+        leave(supervisor);
+    } else {
+        stop_all(supervisor);
+        run_lock_sign(supervisor->lock, supervisor->crawl_over ? "" : SUPERVISOR_STOPPED);
     }
     if (supervisor->misused[0] != '\0') {
         return status_fail(why, STATUS_MISUSE, "%s refused its configuration; see %s/log/%s.log",
@@ -411,34 +535,6 @@ make_folders(const char *directory, struct reason *why)
     return STATUS_OK;
 }
 
-static int
-open_lock(const char *directory)
-{
-    struct buf path;
-    buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/run/supervisor.lock", directory);
-    const int lock = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    buf_release(&path);
-    return lock;
-}
-
-int
-supervisor_pid(const char *directory)
-{
-    char text[32] = "";
-    int pid = 0;
-    const int lock = open_lock(directory);
-    if (lock < 0) {
-        return 0;
-    }
-    if (flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
-        read(lock, text, sizeof text - 1) > 0) {
-        pid = atoi(text);
-    }
-    close(lock);
-    return pid;
-}
-
 static char *
 own_folder(void)
 {
@@ -453,56 +549,57 @@ own_folder(void)
 }
 
 /* Who looks whether there is a supervisor has the lock for a moment, too. */
-static bool
-take_lock(int lock, bool wait)
+static enum status
+take_lock(struct supervisor *supervisor, struct reason *why)
 {
-    enum { TRIES = 10, PAUSE_US = 10000 };
-    if (wait) {
-        return flock(lock, LOCK_EX) == 0;
-    }
-    for (int i = 0; i < TRIES; i++) {
-        if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
-            return true;
+    enum { TRIES = 50, PAUSE_US = 10000 };
+    supervisor->lock = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
+    for (int i = 0; i < TRIES && supervisor->lock >= 0; i++) {
+        if (run_lock_try(supervisor->lock, LOCK_EX)) {
+            sign_lock(supervisor->lock);
+            return STATUS_OK;
         }
         usleep(PAUSE_US);
     }
-    return false;
+    return status_fail(why, STATUS_DENIED, "another quadrille runs in %s", supervisor->directory);
+}
+
+static void
+take_signals(struct supervisor *supervisor)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&set, numbers[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    supervisor->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 enum status
-supervisor_open(struct supervisor **out, const char *directory, const struct opt_set *options,
-                const struct cluster *cluster, const struct flag_list *assignments,
-                const char *only, bool wait, struct reason *why)
+supervisor_open(struct supervisor **out, const struct supervisor_settings *settings,
+                struct reason *why)
 {
-    sigset_t set;
-    TRY(make_folders(directory, why));
-    TRY(config_fix(directory, options, why));
+    TRY(make_folders(settings->directory, why));
+    TRY(config_fix(settings->directory, settings->options, why));
     struct supervisor *supervisor = memory_zero(1, sizeof *supervisor);
-    supervisor->directory = memory_string(directory);
+    supervisor->directory = memory_string(settings->directory);
     supervisor->programs = own_folder();
-    supervisor->assignments = assignments;
+    supervisor->helper = settings->helper;
+    supervisor->staying = settings->helper ? settings->staying : -1;
+    supervisor->assignments = settings->assignments;
     supervisor->children = memory_zero(CHILDREN_MOST, sizeof *supervisor->children);
-    supervisor->log_most = (uint64_t)opt_integer(options, "log.size");
+    supervisor->log_most = (uint64_t)opt_integer(settings->options, "log.size");
     supervisor->signals = -1;
-    supervisor->lock = open_lock(directory);
-    if (supervisor->lock < 0 || !take_lock(supervisor->lock, wait)) {
-        const enum status status =
-            status_fail(why, STATUS_DENIED, "another quadrille runs in %s", directory);
+    supervisor->lock = -1;
+    const enum status status = settings->helper ? STATUS_OK : take_lock(supervisor, why);
+    if (status != STATUS_OK) {
         supervisor_close(supervisor);
         return status;
     }
-    if (ftruncate(supervisor->lock, 0) != 0 ||
-        dprintf(supervisor->lock, "%d\n", (int)getpid()) < 0) {
-        log_warning("lock_unwritten", "reason=%s", strerror(errno));
-    }
-    add_children(supervisor, options, cluster, only);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    supervisor->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    add_children(supervisor, settings->options, settings->cluster, settings->only);
+    take_signals(supervisor);
     *out = supervisor;
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-/* Starts the processes of one machine and keeps them running: `quadrille up`.
+/* Starts the processes of one machine and keeps them running: `quadrille up`, and the helpers of
+ * commands. docs/PROCESSES.md says who runs what and how it changes hands.
  *
  * Every child runs in the foreground with its log in DIR/log/NAME.log and dies with the
  * supervisor (PR_SET_PDEATHSIG), whatever kills it. A child that ends is started again: at
@@ -15,19 +16,35 @@
 extern const struct opt process_options[];
 
 struct supervisor;
-/* Locks DIR/run/supervisor.lock; when another supervisor has it, waits for its end, or is DENIED
- * without `wait`. only: names of what to start, parted by commas ("queue,metastore,index"); NULL:
- * all. */
-enum status supervisor_open(struct supervisor **supervisor, const char *directory,
-                            const struct opt_set *options, const struct cluster *cluster,
-                            const struct flag_list *assignments, const char *only, bool wait,
-                            struct reason *why);
-/* Runs until SIGTERM or SIGINT, then stops all children: stages first, then the index, then
- * queue and metadata store. */
+struct supervisor_settings {
+    const char *directory;
+    const struct opt_set *options;
+    const struct cluster *cluster;
+    const struct flag_list *assignments;
+    const char *only; /* names of what to start, parted by commas ("queue,index"); NULL: all */
+    /* A helper of a command: runs what nobody else does. */
+    bool helper;
+    int staying; /* a helper writes a byte here when it stays for others after its user's end */
+};
+/* DENIED when there is a supervisor already, unless it is to be a helper. What the settings point
+ * to must outlive it. */
+enum status supervisor_open(struct supervisor **supervisor,
+                            const struct supervisor_settings *settings, struct reason *why);
+/* Runs until it is told to end by a signal, then stops all children: stages first, then the index,
+ * then queue and metadata store; a helper each when nobody uses it any more. SIGUSR1: the crawl
+ * that it was for is over; others say that whoever uses it is to stop. */
 enum status supervisor_run(struct supervisor *supervisor, struct reason *why);
 void supervisor_close(struct supervisor *supervisor);
 
-/* The process that holds the lock of DIR; 0: nobody. */
+/* The `quadrille up` of DIR; 0: none. */
 int supervisor_pid(const char *directory);
+/* Whether the latest one was told to stop, and has. */
+bool supervisor_was_stopped(const char *directory);
+
+/* A command's use of a part, until the descriptor is closed: while somebody has it, no helper ends
+ * that part. -1 and errno. */
+int supervisor_use(const char *directory, const char *part);
+/* The name of a process that runs in DIR, whoever started it; false: none. */
+bool supervisor_any_process(const char *directory, char name[32], int *pid);
 
 #endif

@@ -50,14 +50,16 @@ start_mirror() {
     mkdir -p "$mirror"
     cat "$work/first.position" "$work/first.nq" >"$mirror/state"
 }
-mkfifo "$work/patches"
 follow() { # in the background; sets follower and applier. The mirror before must have ended.
-    "$q" changes --dir "$dir" --since "$(head -n 1 "$mirror/state")" --follow \
-        >"$work/patches" 2>"$work/follow.err" &
-    follower=$!
-    disown
-    python3 "$work/mirror.py" "$mirror" <"$work/patches" 2>>"$work/mirror.err" &
+    rm -f "$work/follower"
+    # The shell around it, so that a follower that is killed is no failure of the pipe.
+    { "$BASH" -c 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"' "$work/follower" \
+        "$q" changes --dir "$dir" --since "$(head -n 1 "$mirror/state")" --follow \
+        2>"$work/follow.err" || true; } |
+        python3 "$work/mirror.py" "$mirror" 2>>"$work/mirror.err" &
     applier=$!
+    until [[ -s $work/follower ]]; do sleep 0.01; done
+    follower=$(<"$work/follower")
 }
 check() { # what
     [[ ! -s $work/mirror.err ]] || fail "$1: $(cat "$work/mirror.err")"
