@@ -21,11 +21,14 @@ seeds_of "$root/examples/web/hosts" >"$work/seeds"
 mapfile -t web < <(web_settings)
 small=(--set index.disk_reserve=56M --set queue.min_free=12M --set metastore.disk_reserve=0
     --set index.checkpoint=4M --set queue.checkpoint_bytes=4M)
-room() { # leaves so many MiB
-    local free
-    rm -f "$work/disk/ballast"
+room() { # leaves so many MiB, and never more on the way there
+    local free ballast=$work/disk/ballast
     free=$(df -m --output=avail "$work/disk" | tail -n 1)
-    ((free > $1)) && head -c $(((free - $1) << 20)) /dev/zero >"$work/disk/ballast"
+    if ((free > $1)); then
+        head -c $(((free - $1) << 20)) /dev/zero >>"$ballast"
+    elif ((free < $1)); then
+        truncate -c -s "-$((($1 - free) << 20))" "$ballast"
+    fi
 }
 wait_for() { # what, seconds, command...
     local until=$((SECONDS + $2))
