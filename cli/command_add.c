@@ -58,6 +58,9 @@ command_add(int argc, char **argv)
         status = cli_open(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
+        status = seeds_apply_rules(&seeds, cli.options, &why);
+    }
+    if (status == STATUS_OK) {
         status = add(&cli, &seeds, again, &why);
     }
     seeds_release(&seeds);

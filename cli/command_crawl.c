@@ -302,7 +302,7 @@ set_scope(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
 }
 
 static enum status
-run(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
+run(struct crawl *crawl, struct seeds *seeds, struct reason *why)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -313,6 +313,7 @@ run(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
     crawl->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     crawl->started_ms = clock_monotonic_ms();
     crawl->terminal = isatty(STDOUT_FILENO);
+    TRY(seeds_apply_rules(seeds, crawl->cli.options, why));
     TRY(set_scope(crawl, seeds, why));
     TRY(keep_supervisor(crawl, why));
     TRY(cli_queue(&crawl->cli, &crawl->queue, why));
@@ -335,7 +336,7 @@ read_seeds(struct seeds *seeds, const struct flag_list *files, char **operands, 
 }
 
 static int
-crawl_all(const struct program *program, struct crawl *crawl, const struct seeds *seeds)
+crawl_all(const struct program *program, struct crawl *crawl, struct seeds *seeds)
 {
     struct reason why = {""};
     enum status status = cli_make_directory(crawl->common->directory, &why);

@@ -24,6 +24,9 @@ load(void *context, struct slice document, struct slice graph, struct reason *wh
     char *uri = strndup(document.at, document.length);
     enum status status = seeds_add(&seeds, uri ? uri : "", why);
     free(uri);
+    if (status == STATUS_OK) {
+        status = seeds_apply_rules(&seeds, cli->options, why);
+    }
     if (status == STATUS_OK && (status = cli_queue(cli, &queue, why)) == STATUS_OK) {
         status = seeds_put(&seeds, queue, JOB_SEED | JOB_RECRAWL, why);
         queue_client_close(queue);

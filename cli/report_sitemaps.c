@@ -597,7 +597,7 @@ run(struct reporter *reporter, struct cli *cli, char **operands, int n, struct r
     TRY(cli_serve(cli, "metastore,index", why));
     TRY(cli_metastore(cli, &reporter->metastore, why));
     TRY(cli_index(cli, &reporter->index, why));
-    url_rules_from(&reporter->url_rules, cli->options);
+    TRY(url_rules_open(&reporter->url_rules, cli->options, why));
     TRY(find_origins(reporter, operands, n, why));
     for (size_t i = 0; i < reporter->origin_count; i++) {
         reporter->origin = reporter->origins[i];
@@ -613,6 +613,7 @@ run(struct reporter *reporter, struct cli *cli, char **operands, int n, struct r
 static void
 release(struct reporter *reporter)
 {
+    url_rules_close(&reporter->url_rules);
     metastore_client_close(reporter->metastore);
     if (reporter->index != NULL) {
         index_client_close(reporter->index);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/url.h"
 #include "cli/cli.h"
+#include "stages/url_rules.h"
 
 enum { PUT_BATCH = 1000, SCOPE_TEXT_MAXIMUM = 1 << 20 };
 
@@ -63,6 +64,26 @@ seeds_add_file(struct seeds *seeds, const char *path, struct reason *why)
     if (in != stdin) {
         fclose(in);
     }
+    return status;
+}
+
+enum status
+seeds_apply_rules(struct seeds *seeds, const struct opt_set *options, struct reason *why)
+{
+    struct url_rules rules = {0};
+    struct buf key;
+    buf_init(&key, 2 * URL_MAXIMUM);
+    enum status status = url_rules_open(&rules, options, why);
+    for (size_t i = 0; status == STATUS_OK && i < seeds->count; i++) {
+        buf_reset(&key);
+        status = url_rules_key(&rules, slice_string(seeds->keys[i]), (struct slice){0}, &key, why);
+        if (status == STATUS_OK) {
+            free(seeds->keys[i]);
+            seeds->keys[i] = memory_string_n(key.data, key.length);
+        }
+    }
+    url_rules_close(&rules);
+    buf_release(&key);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/opt.h"
 #include "base/status.h"
 #include "queue/client.h"
 
@@ -18,6 +19,9 @@ void seeds_release(struct seeds *seeds);
 enum status seeds_add(struct seeds *seeds, const char *text, struct reason *why);
 /* path "-": standard input. A line that is no URI is named with its number. */
 enum status seeds_add_file(struct seeds *seeds, const char *path, struct reason *why);
+/* As the operator's rules spell them (stages/url_rules.h). */
+enum status seeds_apply_rules(struct seeds *seeds, const struct opt_set *options,
+                              struct reason *why);
 /* "scope.hosts=a,b" of all seeds and the hosts given, for scope_save. */
 enum status seeds_scope(const struct seeds *seeds, const char *const *hosts, size_t host_count,
                         struct buf *assignment, struct reason *why);

@@ -23,5 +23,5 @@ UNIT_TESTS += tests/unit/test_hostile
 UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_fetch_http tests/unit/test_fetch_pace tests/unit/test_fetch_places tests/unit/test_fetch_balance tests/unit/test_robots
 UNIT_TESTS += tests/unit/test_detect
 FUZZERS += fuzz_detect
-stages_OBJECTS += stages/fetch_dns.o stages/fetch_proxy.o
+stages_OBJECTS += stages/fetch_dns.o stages/fetch_proxy.o stages/url_rewrite.o
 UNIT_TESTS += tests/unit/test_fetch_network

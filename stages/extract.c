@@ -241,7 +241,7 @@ extract_open(struct stage_run *run, void **context, struct reason *why)
     extract->study = opt_bool(stage_options(run), "sitemaps.study");
     extract->noted = memory_zero(NOTED_PLACES, sizeof *extract->noted);
     extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
-    url_rules_from(&extract->url_rules, stage_options(run));
+    TRY(url_rules_open(&extract->url_rules, stage_options(run), why));
     TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
     TRY(open_index(extract, why));
     const size_t n = index_client_descriptors(extract->index, descriptors, 256);
@@ -261,6 +261,7 @@ extract_close(void *context)
         index_client_close(extract->index);
     }
     scope_close(extract->scope);
+    url_rules_close(&extract->url_rules);
     free(extract->noted);
     free(extract);
 }

@@ -158,7 +158,6 @@ read_options(struct fetch *fetch, const struct opt_set *options)
         .retry_after_most_ms = fetch->retry_maximum_ms,
     };
     fetch_read_recrawl(fetch, options);
-    url_rules_from(&fetch->url_rules, options);
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
     fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
@@ -196,6 +195,7 @@ fetch_open(struct stage_run *run, void **context, struct reason *why)
     *context = fetch;
     fetch->run = run;
     read_options(fetch, options);
+    TRY(url_rules_open(&fetch->url_rules, options, why));
     TRY(scope_open(&fetch->scope, options, stage_directory(run), why));
     TRY(open_archive(fetch, options, why));
     TRY(fetch_http_open(&fetch->http, options, &loop, why));
@@ -218,6 +218,7 @@ fetch_close(void *context)
         log_error("archive_failed", "reason=%s", why.text);
     }
     scope_close(fetch->scope);
+    url_rules_close(&fetch->url_rules);
     content_close(fetch->content);
     hosts_free(fetch->hosts);
     trap_budget_free(fetch->queries);

@@ -9,13 +9,27 @@ const struct opt urls_options[] = {
      "Names of parameters that are taken off URIs before they are crawled, in any case, such as "
      "utm_* jsessionid PHPSESSID; a final * stands for any rest. Both ?name=value and ;name=value "
      "are meant. A change counts for URIs that are met from then on."},
+    {"urls.rules", OPT_STRING, "", 0, 0, NULL,
+     "File of rules that rewrite URIs before they are crawled: lines of a regular expression "
+     "(PCRE2) and, after white space, what stands for each place it fits, with $1 for its groups. "
+     "They are applied in their order, until nothing changes."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };
 
-void
-url_rules_from(struct url_rules *rules, const struct opt_set *options)
+enum { ROUNDS = 5 };
+
+enum status
+url_rules_open(struct url_rules *rules, const struct opt_set *options, struct reason *why)
 {
     rules->drop_count = opt_list(options, "urls.drop", &rules->drop);
+    return url_rewrite_open(&rules->rewrite, opt_string(options, "urls.rules"), why);
+}
+
+void
+url_rules_close(struct url_rules *rules)
+{
+    url_rewrite_close(rules->rewrite);
+    rules->rewrite = NULL;
 }
 
 static bool
@@ -69,9 +83,9 @@ append_path(const struct url_rules *rules, struct slice path, struct buf *out)
     }
 }
 
-enum status
-url_rules_key(const struct url_rules *rules, struct slice input, struct slice base, struct buf *out,
-              struct reason *why)
+static enum status
+key_without_dropped(const struct url_rules *rules, struct slice input, struct slice base,
+                    struct buf *out, struct reason *why)
 {
     struct buf whole;
     if (rules->drop_count == 0) {
@@ -94,5 +108,39 @@ url_rules_key(const struct url_rules *rules, struct slice input, struct slice ba
         }
     }
     buf_release(&whole);
+    return status;
+}
+
+enum status
+url_rules_key(const struct url_rules *rules, struct slice input, struct slice base, struct buf *out,
+              struct reason *why)
+{
+    struct buf before;
+    struct buf rewritten;
+    if (rules->rewrite == NULL) {
+        return key_without_dropped(rules, input, base, out, why);
+    }
+    buf_init(&before, 2 * URL_MAXIMUM);
+    buf_init(&rewritten, 2 * URL_MAXIMUM);
+    enum status status = key_without_dropped(rules, input, base, &before, why);
+    for (unsigned round = 0; status == STATUS_OK; round++) {
+        buf_reset(&rewritten);
+        status = url_rewrite_apply(rules->rewrite, buf_slice(&before), &rewritten, why);
+        if (status != STATUS_OK || slice_equal(buf_slice(&rewritten), buf_slice(&before))) {
+            break;
+        }
+        if (round == ROUNDS) {
+            status = status_fail(why, STATUS_LIMIT, "urls.rules do not come to an end");
+        } else {
+            buf_reset(&before);
+            status =
+                key_without_dropped(rules, buf_slice(&rewritten), (struct slice){0}, &before, why);
+        }
+    }
+    if (status == STATUS_OK) {
+        status = buf_append_slice(out, buf_slice(&before));
+    }
+    buf_release(&before);
+    buf_release(&rewritten);
     return status;
 }

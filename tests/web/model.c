@@ -377,7 +377,7 @@ static const struct page_kind kinds[] = {
     {"reset", 4, reset, "failed"},      {"short", 4, short_body, "failed"},
     {"garbage", 4, garbage, "failed"},  {"silent", 4, silent, "failed"},
     {"mute", 2, mute, "failed"},        {"endless", 2, endless, "failed"},
-    {"huge", 2, huge, "cut"},        {"header", 2, long_header, "failed"},
+    {"huge", 2, huge, "cut"},           {"header", 2, long_header, "failed"},
     {"bomb", 2, gzip_bomb, "fetched"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, WEIGHTS = 98 };
