@@ -293,6 +293,8 @@ read_fields(struct report_page *page, struct slice record)
     }
     (void)meta_record_number(record, META_HTTP_STATUS, &page->http_status);
     (void)meta_record_number(record, META_TRANSFORM_MS, &page->milliseconds);
+    (void)meta_record_number(record, META_LINKS_TRAPPED, &page->links_trapped);
+    page->trapped = slice_starts(page->reason, SLICE("traps."));
     (void)meta_record_number(record, META_TRANSFORM_MEMORY, &page->memory_bytes);
 }
 

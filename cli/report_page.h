@@ -34,6 +34,8 @@ enum {
 struct report_page {
     struct slice uri, state, reason, type, content_type, truncated, via, redirect, resources;
     uint64_t http_status, milliseconds, memory_bytes; /* 0: unknown */
+    uint64_t links_trapped;                           /* its links that were taken for traps */
+    bool trapped; /* itself one too many of a path: traps.queries */
     struct {
         struct slice name, version;
         uint64_t quads; /* that it said, the same quad by each */

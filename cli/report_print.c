@@ -114,6 +114,14 @@ text_totals(struct report_printer *printer, const char *const *sites, size_t cou
                    totals->html);
         wrap_memory(printer, "no data on     ");
     }
+    if (totals->links_trapped + totals->trapped > 0) {
+        buf_printf(memory,
+                   "%" PRIu64 " links on %" PRIu64
+                   " pages look endless and were not followed, %" PRIu64
+                   " pages passed traps.queries",
+                   totals->links_trapped, totals->with_traps, totals->trapped);
+        wrap_memory(printer, "traps          ");
+    }
     text_kinds(printer, totals);
 }
 
@@ -312,6 +320,9 @@ json_totals(struct report_printer *printer, const char *const *sites, size_t cou
     buf_append_char(out, '}');
     json_number(out, "html", totals->html);
     json_number(out, "htmlWithoutData", totals->without_data);
+    json_number(out, "linksTrapped", totals->links_trapped);
+    json_number(out, "pagesWithTraps", totals->with_traps);
+    json_number(out, "pagesTrapped", totals->trapped);
     json_kinds(out, totals);
     buf_append_string(out, ",\n \"pages\": [");
     fwrite(out->data, 1, out->length, printer->out);

@@ -86,6 +86,9 @@ report_totals_add(struct report_totals *totals, const struct report_page *page)
     totals->by_severity[page->severity]++;
     totals->html += page->is_html && page->transformed;
     totals->without_data += page->is_html && page->transformed && !page->has_data;
+    totals->links_trapped += page->links_trapped;
+    totals->with_traps += page->links_trapped > 0;
+    totals->trapped += page->trapped;
     tally(&totals->states, page->state, 0);
     for (size_t i = 0; i < page->transform_count; i++) {
         tally(&totals->transforms, page->transforms[i].name, page->transforms[i].quads);

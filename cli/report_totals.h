@@ -35,6 +35,7 @@ struct report_kind {
 
 struct report_totals {
     uint64_t pages, by_severity[REPORT_SEVERITIES], html, without_data;
+    uint64_t links_trapped, with_traps, trapped; /* links; pages that have them; pages refused */
     struct report_tallies states, transforms;
     struct report_kind kinds[REPORT_KINDS];
     size_t kind_count;

@@ -19,6 +19,7 @@ H
 for i in 1 2; do
     cat >"$site/good/$i.html" <<H
 <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Good $i</title><a href="2.html">next</a>
+<a href="?PHPSESSID=0123456789abcdef0123456789abcdef">again</a>
 <script type="application/ld+json">{"@context": "https://schema.org", "@type": "Thing", "name": "$i"}</script>
 H
 done
@@ -136,6 +137,7 @@ import json, sys
 site = json.load(open(sys.argv[1]))
 assert site["sites"] == ["shop.example"] and site["count"] == len(site["pages"]) == 15, site["count"]
 assert site["severities"] == {"error": 6, "warning": 4, "advice": 2, "good": 3}
+assert site["linksTrapped"] == 2 and site["pagesWithTraps"] == 2 and site["pagesTrapped"] == 0
 assert site["htmlWithoutData"] == 4 and site["html"] == 7 and site["pagesLeftOut"] == 0
 assert site["frequent"][0]["pages"] == 2 and site["frequent"][0]["text"] == "no structured data"
 pages = {page["uri"].removeprefix("http://shop.example"): page for page in site["pages"]}
