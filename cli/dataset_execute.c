@@ -143,6 +143,130 @@ find_all(struct dataset_run *run, struct cli *cli, struct metastore_client *meta
     return status;
 }
 
+/* ---- withdrawing ---- */
+
+struct again {
+    struct metastore_client *metastore;
+    struct queue_client *queue;
+    struct slice uri;           /* of the dataset's job */
+    struct slice_store *slices; /* which have come out of dumps; NULL: none has */
+    struct arena arena;
+    struct job jobs[SCAN_KEYS];
+    size_t count, seen;
+    struct slice last;
+};
+
+static bool
+take_covered(void *context, struct slice key, struct slice record)
+{
+    struct again *again = context;
+    struct slice state = {0}, reason = {0};
+    uint64_t depth = 0;
+    again->seen++;
+    again->last = arena_copy(&again->arena, key);
+    meta_record_text(record, META_STATE, &state);
+    meta_record_text(record, META_REASON, &reason);
+    meta_record_number(record, META_DEPTH, &depth);
+    const struct slice uri = slice_of(again->last.at + 1, again->last.length - 1);
+    if (slice_is(state, "covered") && slice_find_slice(reason, again->uri) < reason.length &&
+        (again->slices == NULL || !slice_store_has(again->slices, uri))) {
+        again->jobs[again->count++] = (struct job){.key.stage = STAGE_FETCH,
+                                                   .uri = uri,
+                                                   .lane_name = url_origin(uri),
+                                                   .priority = 128,
+                                                   .flags = JOB_RECRAWL,
+                                                   .depth = (uint16_t)depth};
+    }
+    return true;
+}
+
+/* Pages that were left out are fetched after all. */
+static enum status
+crawl_covered(struct again *again, struct slice prefix, uint64_t *pages, struct reason *why)
+{
+    struct buf start;
+    enum status status = STATUS_OK;
+    buf_init(&start, KEY_BYTES);
+    buf_printf(&start, "u%.*s", SLICE_PRINT(prefix));
+    again->last = (struct slice){0};
+    do {
+        struct buf after;
+        buf_init(&after, KEY_BYTES);
+        buf_append_slice(&after, again->last);
+        arena_reset(&again->arena);
+        again->count = again->seen = 0;
+        status = metastore_scan(again->metastore, buf_slice(&start), buf_slice(&after), SCAN_KEYS,
+                                take_covered, again, CLI_ANSWER_MS, why);
+        if (status == STATUS_OK && again->count > 0) {
+            status = cli_put_and_wait(again->queue, again->jobs, again->count, why);
+            *pages += again->count;
+        }
+        buf_release(&after);
+    } while (status == STATUS_OK && again->seen == SCAN_KEYS);
+    buf_release(&start);
+    return status;
+}
+
+/* The host's cover without the lines of this dataset. */
+static enum status
+uncover(struct again *again, struct slice origin, struct reason *why)
+{
+    struct buf record, cover, key;
+    struct meta_update update;
+    struct slice lines = {0}, line;
+    buf_init(&record, RECORD_BYTES);
+    buf_init(&cover, TEXT_BYTES);
+    buf_init(&key, KEY_BYTES);
+    meta_update_init(&update);
+    enum status status = record_of(again->metastore, 'h', origin, "", &record, why);
+    if (status == STATUS_OK) {
+        meta_record_text(buf_slice(&record), META_COVER, &lines);
+        while (execution_line(&lines, &line)) {
+            const size_t blank = slice_find(line, ' ');
+            if (!slice_equal(slice_trim(slice_of(line.at + blank, line.length - blank)),
+                             again->uri)) {
+                buf_append_slice(&cover, line);
+                buf_append_char(&cover, '\n');
+            }
+        }
+        meta_set_text(&update, META_COVER, buf_slice(&cover));
+        buf_printf(&key, "h%.*s", SLICE_PRINT(origin));
+        const struct meta_put put = {buf_slice(&key), meta_update_fields(&update)};
+        status = cli_note_and_wait(again->metastore, &put, 1, why);
+    }
+    meta_update_release(&update);
+    buf_release(&key);
+    buf_release(&cover);
+    buf_release(&record);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* slices: those that need not be fetched; NULL: all do. */
+static enum status
+withdraw(const struct dataset_run *run, struct cli *cli, struct metastore_client *metastore,
+         struct slice uri, struct slice_store *slices, struct reason *why)
+{
+    struct again *again = memory_zero(1, sizeof *again);
+    uint64_t pages = 0;
+    again->slices = slices;
+    again->metastore = metastore;
+    again->uri = uri;
+    arena_init(&again->arena, 0);
+    enum status status = cli_queue(cli, &again->queue, why);
+    for (size_t i = 0; status == STATUS_OK && i < run->execution.space_count; i++) {
+        status = uncover(again, url_origin(run->execution.spaces[i].prefix), why);
+    }
+    for (size_t i = 0; status == STATUS_OK && i < run->execution.space_count; i++) {
+        status = crawl_covered(again, run->execution.spaces[i].prefix, &pages, why);
+    }
+    if (again->queue != NULL) {
+        queue_client_close(again->queue);
+    }
+    arena_release(&again->arena);
+    free(again);
+    return status;
+}
+
 /* ---- slicing ---- */
 
 struct storing {
@@ -246,7 +370,8 @@ methods_of(struct dataset_run *run)
 
 static enum status
 slice_dumps(struct dataset_run *run, struct cli *cli, struct metastore_client *metastore,
-            struct slice_store_counts *counts, struct storing *storing, struct reason *why)
+            struct slice uri, struct slice_store_counts *counts, struct storing *storing,
+            struct reason *why)
 {
     struct slicer_options options;
     slicer_options_default(&options, run->folder);
@@ -258,7 +383,8 @@ slice_dumps(struct dataset_run *run, struct cli *cli, struct metastore_client *m
                                                .authority = run->execution.authority,
                                                .fetched_ms = run->fetched_ms,
                                                .depth = run->execution.depth,
-                                               .remember = run->dumped_ms > 0,
+                                               .remember =
+                                                   run->dumped_ms > 0 || run->execution.provisional,
                                                .threads = options.threads};
     struct slicer *slicer = slicer_new(&options);
     const struct quad_sink sink = {slicer_take, slicer};
@@ -278,128 +404,12 @@ slice_dumps(struct dataset_run *run, struct cli *cli, struct metastore_client *m
     if (status == STATUS_OK) {
         slice_store_counted(storing->store, counts);
     }
+    /* Covered on the word of a description that promises less than a sitemap does. */
+    if (status == STATUS_OK && run->execution.provisional && counts->documents > 0) {
+        status = withdraw(run, cli, metastore, uri, storing->store, why);
+    }
     slice_store_close(storing->store);
     slicer_free(slicer);
-    return status;
-}
-
-/* ---- withdrawing ---- */
-
-struct again {
-    struct metastore_client *metastore;
-    struct queue_client *queue;
-    struct slice uri; /* of the dataset's job */
-    struct arena arena;
-    struct job jobs[SCAN_KEYS];
-    size_t count, seen;
-    struct slice last;
-};
-
-static bool
-take_covered(void *context, struct slice key, struct slice record)
-{
-    struct again *again = context;
-    struct slice state = {0}, reason = {0};
-    uint64_t depth = 0;
-    again->seen++;
-    again->last = arena_copy(&again->arena, key);
-    meta_record_text(record, META_STATE, &state);
-    meta_record_text(record, META_REASON, &reason);
-    meta_record_number(record, META_DEPTH, &depth);
-    if (slice_is(state, "covered") && slice_find_slice(reason, again->uri) < reason.length) {
-        const struct slice uri = slice_of(again->last.at + 1, again->last.length - 1);
-        again->jobs[again->count++] = (struct job){.key.stage = STAGE_FETCH,
-                                                   .uri = uri,
-                                                   .lane_name = url_origin(uri),
-                                                   .priority = 128,
-                                                   .flags = JOB_RECRAWL,
-                                                   .depth = (uint16_t)depth};
-    }
-    return true;
-}
-
-/* Pages that were left out are fetched after all. */
-static enum status
-crawl_covered(struct again *again, struct slice prefix, uint64_t *pages, struct reason *why)
-{
-    struct buf start;
-    enum status status = STATUS_OK;
-    buf_init(&start, KEY_BYTES);
-    buf_printf(&start, "u%.*s", SLICE_PRINT(prefix));
-    again->last = (struct slice){0};
-    do {
-        struct buf after;
-        buf_init(&after, KEY_BYTES);
-        buf_append_slice(&after, again->last);
-        arena_reset(&again->arena);
-        again->count = again->seen = 0;
-        status = metastore_scan(again->metastore, buf_slice(&start), buf_slice(&after), SCAN_KEYS,
-                                take_covered, again, CLI_ANSWER_MS, why);
-        if (status == STATUS_OK && again->count > 0) {
-            status = cli_put_and_wait(again->queue, again->jobs, again->count, why);
-            *pages += again->count;
-        }
-        buf_release(&after);
-    } while (status == STATUS_OK && again->seen == SCAN_KEYS);
-    buf_release(&start);
-    return status;
-}
-
-/* The host's cover without the lines of this dataset. */
-static enum status
-uncover(struct again *again, struct slice origin, struct reason *why)
-{
-    struct buf record, cover, key;
-    struct meta_update update;
-    struct slice lines = {0}, line;
-    buf_init(&record, RECORD_BYTES);
-    buf_init(&cover, TEXT_BYTES);
-    buf_init(&key, KEY_BYTES);
-    meta_update_init(&update);
-    enum status status = record_of(again->metastore, 'h', origin, "", &record, why);
-    if (status == STATUS_OK) {
-        meta_record_text(buf_slice(&record), META_COVER, &lines);
-        while (execution_line(&lines, &line)) {
-            const size_t blank = slice_find(line, ' ');
-            if (!slice_equal(slice_trim(slice_of(line.at + blank, line.length - blank)),
-                             again->uri)) {
-                buf_append_slice(&cover, line);
-                buf_append_char(&cover, '\n');
-            }
-        }
-        meta_set_text(&update, META_COVER, buf_slice(&cover));
-        buf_printf(&key, "h%.*s", SLICE_PRINT(origin));
-        const struct meta_put put = {buf_slice(&key), meta_update_fields(&update)};
-        status = cli_note_and_wait(again->metastore, &put, 1, why);
-    }
-    meta_update_release(&update);
-    buf_release(&key);
-    buf_release(&cover);
-    buf_release(&record);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status
-withdraw(const struct dataset_run *run, struct cli *cli, struct metastore_client *metastore,
-         struct slice uri, struct reason *why)
-{
-    struct again *again = memory_zero(1, sizeof *again);
-    uint64_t pages = 0;
-    again->metastore = metastore;
-    again->uri = uri;
-    arena_init(&again->arena, 0);
-    enum status status = cli_queue(cli, &again->queue, why);
-    for (size_t i = 0; status == STATUS_OK && i < run->execution.space_count; i++) {
-        status = uncover(again, url_origin(run->execution.spaces[i].prefix), why);
-    }
-    for (size_t i = 0; status == STATUS_OK && i < run->execution.space_count; i++) {
-        status = crawl_covered(again, run->execution.spaces[i].prefix, &pages, why);
-    }
-    if (again->queue != NULL) {
-        queue_client_close(again->queue);
-    }
-    arena_release(&again->arena);
-    free(again);
     return status;
 }
 
@@ -466,7 +476,7 @@ carry_out(struct dataset_run *run, struct cli *cli, struct metastore_client *met
         }
         status = dataset_prove(run, &contradiction);
         if (status == STATUS_OK) {
-            status = slice_dumps(run, cli, metastore, &counts, &storing, &contradiction);
+            status = slice_dumps(run, cli, metastore, uri, &counts, &storing, &contradiction);
         }
         if (status == STATUS_OK && counts.documents == 0) {
             status = status_fail(&contradiction, STATUS_BAD_INPUT,
@@ -475,7 +485,7 @@ carry_out(struct dataset_run *run, struct cli *cli, struct metastore_client *met
     }
     if (withdrawn != NULL || status == STATUS_BAD_INPUT || status == STATUS_UNSUPPORTED) {
         const char *because = withdrawn != NULL ? withdrawn : contradiction.text;
-        TRY(withdraw(run, cli, metastore, uri, why));
+        TRY(withdraw(run, cli, metastore, uri, NULL, why));
         TRY(note(run, metastore, uri, 0, because, why));
         fprintf(stderr, "withdrawn: %s\n", because);
         remove_files(run);

@@ -31,7 +31,7 @@ claims_owner(const struct claims *claims, struct slice uri)
     const struct description *owner = NULL;
     for (size_t i = 0; i < claims->count; i++) {
         const struct description *one = claims->descriptions[i];
-        if (slice_starts(uri, one->space) &&
+        if (!one->rdf && slice_starts(uri, one->space) &&
             (owner == NULL || one->space.length > owner->space.length)) {
             owner = one;
         }
@@ -51,6 +51,10 @@ bool
 claims_own(const struct claims *claims, const struct description *description, struct slice uri)
 {
     const struct description *owner = claims_owner(claims, uri);
+    if (description->rdf) {
+        return slice_starts(uri, description->space) &&
+               (owner == NULL || owner->space.length <= description->space.length);
+    }
     if (owner == NULL) {
         return false;
     }
@@ -88,8 +92,9 @@ reason_of(const struct claims *claims, const struct description *description, st
         return arena_printf(claims->arena, "its folder is delegated to %.*s",
                             SLICE_PRINT(owner->uri));
     }
-    return arena_printf(claims->arena, "it is outside of %.*s, this sitemap's URI space",
-                        SLICE_PRINT(description->space));
+    return arena_printf(claims->arena, "it is outside of %.*s, this %s's URI space",
+                        SLICE_PRINT(description->space),
+                        description->rdf ? "description" : "sitemap");
 }
 
 static void

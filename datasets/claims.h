@@ -19,7 +19,7 @@ void claims_judge(const struct claims *claims);
  * one, and with no other description's deeper space. */
 bool claims_own(const struct claims *claims, const struct description *description,
                 struct slice uri);
-/* The description whose author a URI belongs to, NULL: nobody's here. */
+/* The sitemap whose author a URI belongs to, NULL: nobody's here. */
 const struct description *claims_owner(const struct claims *claims, struct slice uri);
 /* Sub- and parent sitemaps that are named and not among the descriptions: to be fetched.
  * Appends to *missing in the arena. */

@@ -81,6 +81,7 @@ struct description {
     struct description_note *notes;
     size_t note_count;
     bool limited, incomplete; /* more than is read of one file; cut off or damaged */
+    bool rdf;                 /* no sitemap: its place takes nothing from others */
 };
 
 enum {

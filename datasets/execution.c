@@ -90,7 +90,8 @@ execution_encode(const struct execution *execution, struct buf *text)
         buf_printf(text, "space %s %.*s\n", method[0] != '\0' ? method : "-",
                    SLICE_PRINT(space->prefix));
     }
-    buf_printf(text, "depth %u\n", execution->depth);
+    buf_printf(text, "depth %u\n%s", execution->depth,
+               execution->provisional ? "provisional yes\n" : "");
 }
 
 bool
@@ -153,6 +154,7 @@ execution_decode(struct slice text, struct arena *arena, struct execution *execu
         } else if (slice_is(word, "depth") && value.length > 0) {
             execution->depth = (unsigned)strtoul(value.at, NULL, 10);
         }
+        execution->provisional |= slice_is(word, "provisional");
         if (!fits) {
             return false;
         }

@@ -13,6 +13,7 @@
  *   other IRI                                   and with none of these, which others own
  *   authority IRI
  *   depth N                                     of the documents
+ *   provisional yes                             what is covered and not in the dumps is fetched
  */
 #ifndef DATASETS_EXECUTION_H
 #define DATASETS_EXECUTION_H
@@ -25,6 +26,22 @@
 #define EXECUTION_FRAGMENT "/#slice="
 #define DUMP_FRAGMENT "#dump"
 #define PLAN_FRAGMENT "/#plan"
+
+/* Priorities of jobs: docs/DATASETS.md, "From a description to documents". */
+enum {
+    SITEMAP_PRIORITY = 96, /* before pages: they tell of many */
+    PLAN_PRIORITY = 97,
+    SAMPLE_PRIORITY = 98,
+    DUMP_PRIORITY = 99,
+    SLICE_PRIORITY = 100,
+    PAGE_PRIORITY = 128
+};
+/* What jobs are told, docs/DATASETS.md, "Again". */
+#define PLAN_AGAIN "again"        /* ask for the dumps of known datasets with conditions */
+#define DUMP_AGAIN "again"        /* with conditions; about: the dataset's job */
+#define DUMP_WHOLE "whole"        /* without; the same */
+#define DATASET_CHANGED "changed" /* one of its dumps has */
+#define DATASET_SAMPLES "samples" /* and the samples are being fetched again */
 
 enum { EXECUTION_DUMPS = 1000, EXECUTION_SAMPLES = 5, EXECUTION_SPACES = 1000 };
 
@@ -39,6 +56,8 @@ struct execution {
     struct slice_space *spaces; /* without replacements */
     size_t space_count;
     unsigned depth;
+    bool provisional;
+    struct slice owner; /* origin of the host whose plan has it done; not written */
 };
 
 /* Grows by doubling in the arena; false past its maximum. */

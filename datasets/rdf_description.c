@@ -2,6 +2,7 @@
  * do, are followed one step, through their own rows of the table. */
 #include "datasets/rdf_description.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ enum meaning {
     MEANS_TRIPLES,
     MEANS_DOCUMENTS,
     MEANS_SPACE,
+    MEANS_PATTERN,
     MEANS_DUMP,
     MEANS_ENDPOINT,
     MEANS_SAMPLE,
@@ -49,6 +51,7 @@ static const struct {
     {VOID "dataDump", MEANS_DUMP},
     {VOID "sparqlEndpoint", MEANS_ENDPOINT},
     {VOID "uriSpace", MEANS_SPACE},
+    {VOID "uriRegexPattern", MEANS_PATTERN},
     {VOID "exampleResource", MEANS_SAMPLE},
     {VOID "rootResource", MEANS_SAMPLE},
     {VOID "triples", MEANS_TRIPLES},
@@ -244,6 +247,38 @@ take_distribution(struct reader *reader, const struct quad *distribution)
         }
 }
 
+/* A pattern that is a prefix and anything behind it: "^http://a\\.example/id/.+". */
+static void
+take_pattern(struct reader *reader, const struct quad *quad)
+{
+    static const char *const ends[] = {"", ".*", ".+", ".*$", ".+$"};
+    struct slice pattern = quad->object.value;
+    struct term prefix = quad->object;
+    char text[DESCRIPTION_TEXT];
+    size_t length = 0, at = pattern.length > 0 && pattern.at[0] == '^' ? 1 : 0;
+    while (at < pattern.length && length < sizeof text) {
+        const bool escaped = pattern.at[at] == '\\' && at + 1 < pattern.length &&
+                             ispunct((unsigned char)pattern.at[at + 1]);
+        const bool dot = pattern.at[at] == '.' && at + 1 < pattern.length &&
+                         isalnum((unsigned char)pattern.at[at + 1]); /* they mean the dot */
+        if (!escaped && !dot && strchr("\\.[](){}*+?|$^", pattern.at[at]) != NULL) {
+            break;
+        }
+        at += escaped ? 1 : 0;
+        text[length++] = pattern.at[at++];
+    }
+    const struct slice end = slice_of(pattern.at + at, pattern.length - at);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (slice_is(end, ends[i])) {
+            prefix.value = arena_copy(reader->arena, slice_of(text, length));
+            add_access(reader, ACCESS_LINKED_DATA, &prefix, quad->line);
+            return;
+        }
+    }
+    description_note(reader->description, reader->arena, NOTE_QUIRK, quad->line,
+                     "the pattern %.*s is no prefix and not used", SLICE_PRINT(pattern));
+}
+
 static void
 take_property(struct reader *reader, const struct quad *quad)
 {
@@ -271,6 +306,9 @@ take_property(struct reader *reader, const struct quad *quad)
         break;
     case MEANS_SPACE:
         add_access(reader, ACCESS_LINKED_DATA, value, quad->line);
+        break;
+    case MEANS_PATTERN:
+        take_pattern(reader, quad);
         break;
     case MEANS_DUMP:
         add_access(reader, ACCESS_DUMP, value, quad->line);
@@ -340,6 +378,35 @@ take_services(struct reader *reader)
     }
 }
 
+bool
+rdf_description_likely(struct slice quads)
+{
+    static const struct slice names[] = {SLICE_INIT("/rdfs.org/ns/void#"),
+                                         SLICE_INIT("/www.w3.org/ns/dcat#"),
+                                         SLICE_INIT("/schema.org/distribution>")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_find_slice(quads, names[i]) < quads.length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+rdf_description_offers(const struct description *description)
+{
+    for (size_t i = 0; i < description->dataset_count; i++) {
+        const struct dataset *dataset = &description->datasets[i];
+        for (size_t k = 0; k < dataset->access_count; k++) {
+            const enum access_kind kind = dataset->accesses[k].kind;
+            if (kind == ACCESS_DUMP || kind == ACCESS_SPARQL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void
 rdf_description_read(struct graph *graph, struct slice uri, struct arena *arena,
                      struct description *description)
@@ -347,7 +414,7 @@ rdf_description_read(struct graph *graph, struct slice uri, struct arena *arena,
     struct reader reader = {.graph = graph, .arena = arena, .description = description};
     struct iri_parts parts;
     const struct term *last = NULL;
-    *description = (struct description){.uri = arena_copy(arena, uri)};
+    *description = (struct description){.uri = arena_copy(arena, uri), .rdf = true};
     description->space = description_folder(description->uri);
     iri_split(description->uri, &parts);
     if (slice_is(parts.path, "/.well-known/void")) {

@@ -3,8 +3,9 @@
  * https://schema.org/Dataset. No I/O.
  *
  * VoID: void:dataDump, sparqlEndpoint, uriSpace, exampleResource, rootResource, triples, documents,
- * entities; subsets are datasets of their own. DCAT and schema.org: distributions, of those only
- * what is RDF by its media type or, without one, by its name; data services that speak SPARQL.
+ * entities; uriRegexPattern as far as it is a prefix; subsets are datasets of their own. DCAT and
+ * schema.org: distributions, of those only what is RDF by its media type or, without one, by its
+ * name; data services that speak SPARQL.
  */
 #ifndef DATASETS_RDF_DESCRIPTION_H
 #define DATASETS_RDF_DESCRIPTION_H
@@ -12,6 +13,10 @@
 #include "datasets/description.h"
 #include "rdf/graph.h"
 
+/* Whether N-Quads speak of dumps or endpoints at all: cheap, may err to yes. */
+bool rdf_description_likely(struct slice quads);
+/* Whether there is a dump or an endpoint to plan with. */
+bool rdf_description_offers(const struct description *description);
 /* Sorts the graph. uri: of the document that it is from; its folder, or the whole host for
  * /.well-known/void, is the description's space. No dataset in it is no error. */
 void rdf_description_read(struct graph *graph, struct slice uri, struct arena *arena,

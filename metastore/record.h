@@ -111,7 +111,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(113, CLAIMS_HELD, NUMBER)    /* lastmod of its sitemaps that held, and that did not */       \
     X(114, CLAIMS_BROKEN, NUMBER)                                                                  \
     X(115, DESCRIPTIONS, TEXT)   /* URIs of Semantic Sitemaps that speak of it, lines; a set */    \
-    X(116, COVER, TEXT)          /* lines: prefix, blank, the dataset's execution */               \
+    X(116, COVER, TEXT)          /* lines: prefix, blank, the dataset's execution; =URI */         \
     X(117, AUTHORITIES, TEXT)    /* lines: URI space, blank, authority */                          \
     X(118, DATASETS, TEXT)       /* the executions of its plan, a URI each line */                 \
     X(119, PLAN, TEXT)           /* the plan in words, a line for each dataset */                  \

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/print_set.h"
 #include "base/url.h"
+#include "datasets/execution.h"
 #include "index/client.h"
 #include "stages/extract.h"
 #include "stages/scope.h"
@@ -39,6 +40,13 @@ struct extract {
     uint64_t *noted; /* fingerprints of links noted of late: NOTED_PLACES, by their low bits */
 };
 
+/* Links inherit the urgency of their document, unless that was urgent for what it describes. */
+static uint8_t
+priority_of_links(uint8_t priority)
+{
+    return priority >= SITEMAP_PRIORITY && priority < PAGE_PRIORITY ? PAGE_PRIORITY : priority;
+}
+
 static void
 put_fetch_job(struct stage_job *job, struct slice key, unsigned depth, uint8_t hops)
 {
@@ -47,7 +55,7 @@ put_fetch_job(struct stage_job *job, struct slice key, unsigned depth, uint8_t h
         .uri = key,
         .lane_name = url_origin(key),
         .via = job->job.uri,
-        .priority = job->job.priority,
+        .priority = priority_of_links(job->job.priority),
         .depth = (uint16_t)depth,
         .hops = hops,
     };

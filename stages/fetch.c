@@ -161,6 +161,9 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
     fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
+    const char *well_known = opt_string(options, "datasets.well_known");
+    fetch->void_all = strcmp(well_known, "yes") == 0;
+    fetch->void_rdf = strcmp(well_known, "rdf") == 0;
     fetch->dump_size = (uint64_t)opt_integer(options, "datasets.dump_size");
     fetch->foreign_requests = (uint64_t)opt_integer(options, "datasets.foreign_requests");
     fetch->wait_ms = opt_duration_ms(options, "datasets.wait");

@@ -116,16 +116,20 @@ host_set_cover(struct host *host, struct slice cover, struct slice authorities, 
     host->cover_read_ms = now_ms;
 }
 
-/* What stands behind the longest prefix of the URL in lines of prefix and value. */
+/* What stands behind the longest prefix of the URL in lines of prefix and value. A word that begins
+ * with "=" is a whole URL. */
 static struct slice
 value_of(const char *text, struct slice url)
 {
     struct slice rest = slice_string(text != NULL ? text : ""), line, best = {0};
     size_t longest = 0;
     while (execution_line(&rest, &line)) {
-        const struct slice prefix = slice_next_word(&line);
-        if (prefix.length > longest && slice_starts(url, prefix)) {
-            longest = prefix.length;
+        const struct slice word = slice_next_word(&line);
+        const bool whole = word.length > 0 && word.at[0] == '=';
+        const struct slice prefix = whole ? slice_of(word.at + 1, word.length - 1) : word;
+        if (word.length > longest &&
+            (whole ? slice_equal(url, prefix) : slice_starts(url, prefix))) {
+            longest = word.length;
             best = slice_trim(line);
         }
     }

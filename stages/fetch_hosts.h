@@ -30,6 +30,7 @@ struct host {
     struct robots *robots;     /* HOST_BY_RULES; else NULL */
     uint64_t expires_ms;       /* wall time */
     uint32_t sitemaps_depth;   /* smallest depth at which its sitemaps were queued */
+    bool void_asked;           /* its /.well-known/void was queued by this process */
     char *cover, *authorities; /* META_COVER, META_AUTHORITIES; NULL: none */
     struct submissions submissions;
     struct balance *balance;       /* of its two queues; NULL: nothing was fetched yet */

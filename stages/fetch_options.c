@@ -87,8 +87,11 @@ const struct opt fetch_options[] = {
      "After so many fetches of a host they are divided anew between what sitemaps list and what "
      "links lead to, by what was useful."},
     {"datasets.plan", OPT_CHOICE, "yes", 0, 0, "yes|print|no",
-     "Whether dumps that Semantic Sitemaps offer are taken instead of the documents that they "
-     "hold. print: plans are made and can be printed, and pages are fetched all the same."},
+     "Whether dumps that Semantic Sitemaps and VoID offer are taken instead of the documents that "
+     "they hold. print: plans are made and can be printed, and pages are fetched all the same."},
+    {"datasets.well_known", OPT_CHOICE, "rdf", 0, 0, "rdf|yes|no",
+     "Which hosts are asked, once, for /.well-known/void, where a host may describe its datasets: "
+     "those that have answered with RDF, all, or none."},
     {"datasets.dump_size", OPT_SIZE, "10G", 1024, 0, NULL,
      "Most bytes of a dump; of a larger one the documents are fetched one by one."},
     {"datasets.foreign_requests", OPT_INTEGER, "20", 0, 10000, NULL,

@@ -7,12 +7,14 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/url.h"
+#include "rdf/format.h"
 #include "stages/document_meta.h"
 #include "stages/fetch_task.h"
 
 enum {
     MEMORY_RETRY_MS = 2000,
     ARCHIVE_RETRY_MS = 10000,
+    DESCRIPTION_REST_MS = 1500,              /* detect and transform seldom need so long */
     DIGEST_TEXT = 8 + 2 * DIGEST_SHA256_SIZE /* "sha256:", hex */
 };
 
@@ -32,7 +34,7 @@ static void
 set_rest(struct task *task)
 {
     if (task->asked) {
-        stage_set_lane_rest(task->job, task_delay_ms(task), task->address);
+        stage_set_lane_rest(task->job, longer(task_delay_ms(task), task->rest_ms), task->address);
     }
 }
 
@@ -226,6 +228,13 @@ change_of_bytes(const struct task *task, const struct fetch_result *result)
     return slice_is(task->digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
 }
 
+static bool
+is_rdf(struct slice content_type)
+{
+    const struct slice type = slice_trim(slice_of(content_type.at, slice_find(content_type, ';')));
+    return rdf_format_of_media_type(type) != RDF_FORMAT_NONE;
+}
+
 static void
 answered_document(struct task *task, const struct fetch_result *result)
 {
@@ -264,6 +273,13 @@ answered_document(struct task *task, const struct fetch_result *result)
                      .id = slice_string(location.id)},
     };
     stage_output_next(task->job, STAGE_DETECT, &document);
+    if (task->fetch->plan &&
+        (task->fetch->void_all || (task->fetch->void_rdf && is_rdf(content_type)))) {
+        task_ask_void(task);
+    }
+    if (task->fetch->plan && is_rdf(content_type) && task_is_void(task)) {
+        task->rest_ms = DESCRIPTION_REST_MS; /* its plan comes before more pages do */
+    }
     task->handed_on = !task_is_sitemap(task);
     buf_release(&links);
     task_follow_sitemap(task, result);

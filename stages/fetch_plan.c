@@ -4,46 +4,26 @@
  *
  *   /#plan         the first look: fetches what joins, or plans at once
  *   /#plan=joined  waits until that has come, then plans
+ *   /#plan=16 hex  the same as the first: put by transform, that found a description in RDF. These
+ *                  have names of their own, so that none is lost when another has just begun
+ *
+ * Descriptions in RDF are read from what transform made of them. One on another host speaks for
+ * this host if /.well-known/void here redirects there.
  *
  * Hostile input: sitemaps, parsed as when they were fetched. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/digest.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
-#include "datasets/claims.h"
-#include "datasets/plan.h"
+#include "datasets/rdf_description.h"
 #include "datasets/semantic_sitemap.h"
-#include "stages/fetch_task.h"
+#include "rdf/nquads.h"
+#include "stages/fetch_planning.h"
 
-enum {
-    WAIT_MS = 500,
-    RECORD_BYTES = 128 << 20,
-    DESCRIPTIONS_MAXIMUM = 64,
-    EXECUTIONS_MAXIMUM = 1000,
-    LINES_BYTES = 512 << 10,
-    PLAN_MEMORY = 256 << 20
-};
-#define JOINED_PLAN PLAN_FRAGMENT "=joined"
-#define SAMPLE_TYPE "sample"
-
-struct planning {
-    struct task *task;
-    struct arena arena;
-    struct claims claims;
-    struct slices sought; /* URIs of descriptions, then of those that join */
-    size_t own;           /* how many are the host's own */
-    bool joined;          /* the second look */
-    bool again;           /* known dumps are asked for again */
-    uint64_t foreign;     /* requests to others that were caused */
-    struct execution *executions;
-    struct slice *uris; /* of their jobs */
-    size_t count;
-    struct buf cover, authorities, datasets, words;
-};
+enum { WAIT_MS = 500, RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20, GRAPH_BYTES = 128 << 20 };
+#define WELL_KNOWN "/.well-known/void"
 
 enum task_kind
 task_kind(struct slice uri)
@@ -62,6 +42,17 @@ task_is_sample(const struct task *task)
     return slice_is(task->job->document.type, SAMPLE_TYPE);
 }
 
+void
+task_put_sample(struct task *task, struct slice uri, uint8_t flags)
+{
+    struct buf data;
+    const struct document document = {.type = SLICE(SAMPLE_TYPE)};
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, &document);
+    task_output(task, uri, SAMPLE_PRIORITY, flags, buf_slice(&data));
+    buf_release(&data);
+}
+
 static bool
 says_something(const struct description *description)
 {
@@ -69,8 +60,8 @@ says_something(const struct description *description)
            description->parent_count > 0 || description->authority.length > 0;
 }
 
-static void
-put_host(struct task *task, struct slice origin, const struct meta_update *update)
+void
+task_put_host(struct task *task, struct slice origin, const struct meta_update *update)
 {
     struct buf key;
     buf_init(&key, URL_MAXIMUM + 1);
@@ -95,11 +86,36 @@ task_describe(struct task *task, struct slice sitemap)
         struct meta_update update;
         meta_update_init(&update);
         meta_set_text(&update, META_DESCRIPTIONS, task->url);
-        put_host(task, task->origin, &update);
+        task_put_host(task, task->origin, &update);
         meta_update_release(&update);
         task_put_plan(task);
     }
     arena_release(&arena);
+}
+
+bool
+task_is_void(const struct task *task)
+{
+    const struct slice path = url_path_query(task->url), via = task->job->job.via;
+    return slice_is(path, WELL_KNOWN) ||
+           (task->job->job.hops > 0 && via.length > 0 && slice_is(url_path_query(via), WELL_KNOWN));
+}
+
+/* A page job: what is there is a document like others, and may describe datasets. */
+void
+task_ask_void(struct task *task)
+{
+    struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
+    const struct slice uri =
+        arena_printf(&task->job->arena, "%.*s" WELL_KNOWN, SLICE_PRINT(task->origin));
+    if ((host != NULL && host->void_asked) ||
+        !scope_allows(task->fetch->scope, uri, task->job->job.depth, NULL)) {
+        return;
+    }
+    if (host != NULL) {
+        host->void_asked = true;
+    }
+    task_output(task, uri, SITEMAP_PRIORITY, 0, (struct slice){0});
 }
 
 void
@@ -113,7 +129,7 @@ task_put_plan(struct task *task)
 
 /* ---- ends ---- */
 
-static void
+void
 planning_free(struct planning *planning)
 {
     arena_release(&planning->arena);
@@ -125,376 +141,72 @@ planning_free(struct planning *planning)
     free(planning);
 }
 
-static void
-wait_longer(struct planning *planning, const char *reason)
+void
+planning_wait(struct planning *planning, const char *reason)
 {
     stage_release(planning->task->job, WAIT_MS, false, "%s", reason);
     task_free(planning->task);
     planning_free(planning);
 }
 
-/* ---- deciding ---- */
+/* ---- reading ---- */
 
+static void
+add_description(struct planning *planning, struct description *description)
+{
+    planning->claims.descriptions[planning->claims.count++] = description;
+}
+
+/* Whose URIs a description in RDF may speak of; false: of none here. */
 static bool
-is_own(const struct planning *planning, const struct description *description)
+set_space(struct planning *planning, struct description *description)
 {
-    return slice_equal(url_origin(description->uri), planning->task->origin);
-}
-
-/* What a dataset may speak of: its own and joined spaces, without what others own in them. */
-static void
-add_spaces(struct planning *planning, const struct description *description,
-           struct execution *execution)
-{
-    const struct claims *claims = &planning->claims;
-    for (size_t i = 0; i < claims->count; i++) {
-        const struct description *one = claims->descriptions[i];
-        (void)slices_add(claims_own(claims, description, one->space) ? &execution->own
-                                                                     : &execution->other,
-                         one->space, &planning->arena);
-    }
-}
-
-static struct slice
-key_of(struct planning *planning, struct slice uri, struct slice base)
-{
-    struct buf key;
-    struct slice result = {0};
-    buf_init(&key, URL_MAXIMUM);
-    if (url_crawl_key(uri, base, &key, NULL) == STATUS_OK) {
-        result = arena_copy(&planning->arena, buf_slice(&key));
-    }
-    buf_release(&key);
-    return result;
-}
-
-static bool
-has(const struct slices *slices, struct slice slice)
-{
-    for (size_t i = 0; i < slices->count; i++) {
-        if (slice_equal(slices->items[i], slice)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Crawl keys of the dataset's accesses of two kinds, each once. */
-static void
-add_uris(struct planning *planning, const struct dataset *dataset, const enum access_kind kinds[2],
-         size_t most, struct slices *slices)
-{
-    for (size_t i = 0; i < dataset->access_count && slices->count < most; i++) {
-        const struct dataset_access *access = &dataset->accesses[i];
-        if ((access->kind != kinds[0] && access->kind != kinds[1]) || access->refused.length > 0) {
-            continue;
-        }
-        const struct slice key = key_of(planning, access->uri, planning->task->url);
-        if (key.length > 0 && !has(slices, key)) {
-            (void)slices_add(slices, key, &planning->arena);
-        }
-    }
-}
-
-/* A dataset whose dumps another one has, too, is sliced with it. */
-static struct execution *
-execution_for(struct planning *planning, const struct slices *dumps)
-{
-    for (size_t i = 0; i < planning->count; i++) {
-        for (size_t k = 0; k < dumps->count; k++) {
-            if (has(&planning->executions[i].dumps, dumps->items[k])) {
-                return &planning->executions[i];
-            }
-        }
-    }
-    struct execution *execution = &planning->executions[planning->count++];
-    *execution = (struct execution){.depth = planning->task->job->job.depth + 1u};
-    return execution;
-}
-
-static void
-add_dump_dataset(struct planning *planning, const struct description *description,
-                 const struct dataset_plan *plan)
-{
-    static const enum access_kind dump_kinds[] = {ACCESS_DUMP, ACCESS_FRAGMENT_DUMP};
-    static const enum access_kind sample_kinds[] = {ACCESS_SAMPLE, ACCESS_SAMPLE};
-    const struct dataset *dataset = plan->dataset;
-    struct slices dumps = {0};
-    bool prefixed = false;
-    add_uris(planning, dataset, dump_kinds, EXECUTION_DUMPS, &dumps);
-    struct execution *execution = execution_for(planning, &dumps);
-    add_uris(planning, dataset, dump_kinds, EXECUTION_DUMPS, &execution->dumps);
-    add_uris(planning, dataset, sample_kinds, EXECUTION_SAMPLES, &execution->samples);
-    for (size_t i = 0; i < dataset->access_count; i++) {
-        const struct dataset_access *access = &dataset->accesses[i];
-        prefixed |= access->kind == ACCESS_LINKED_DATA;
-        if (access->kind == ACCESS_LINKED_DATA && access->refused.length == 0 &&
-            execution->space_count < EXECUTION_SPACES) {
-            (void)execution_add_space(execution, access->uri, access->slicing, &planning->arena);
-        }
-    }
-    if (!prefixed) {
-        (void)execution_add_space(execution, description->space, SLICING_NONE, &planning->arena);
-    }
-    if (execution->description.length == 0) {
-        execution->dataset = dataset->uri;
-        execution->label = dataset->label;
-        execution->description = description->uri;
-        execution->way = SLICE("dump");
-        execution->why = plan->why;
-        execution->authority = description->authority;
-        add_spaces(planning, description, execution);
-    }
-}
-
-static void
-plan_description(struct planning *planning, const struct description *description)
-{
-    struct plan_assumptions assumptions;
-    plan_assumptions_default(&assumptions);
-    for (size_t i = 0; i < description->dataset_count; i++) {
-        struct dataset_plan plan;
-        const struct dataset *dataset = &description->datasets[i];
-        plan_dataset(dataset, &assumptions, &planning->arena, &plan);
-        if (plan.way == WAY_DUMP && planning->count < EXECUTIONS_MAXIMUM) {
-            add_dump_dataset(planning, description, &plan);
-        }
-        buf_printf(&planning->words, "<%.*s> %.*s: %s, %.*s\n", SLICE_PRINT(dataset->uri),
-                   SLICE_PRINT(dataset->label), plan_way_name(plan.way), SLICE_PRINT(plan.why));
-        for (size_t k = 0; k < dataset->access_count; k++) {
-            const struct dataset_access *access = &dataset->accesses[k];
-            if (access->refused.length > 0) {
-                buf_printf(&planning->words, "  refused: %s %.*s: %.*s\n",
-                           access_kind_name(access->kind), SLICE_PRINT(access->uri),
-                           SLICE_PRINT(access->refused));
-            }
-        }
-    }
-}
-
-/* ---- carrying out ---- */
-
-static bool
-may_ask(struct planning *planning, struct slice uri)
-{
-    if (slice_equal(url_origin(uri), planning->task->origin)) {
+    const struct slice origin = planning->task->origin;
+    if (slice_equal(description->uri, planning->well_known)) {
+        description->space = arena_printf(&planning->arena, "%.*s/", SLICE_PRINT(origin));
         return true;
     }
-    return planning->foreign++ < planning->task->fetch->foreign_requests;
+    return slice_equal(url_origin(description->uri), origin);
 }
 
-void
-task_put_sample(struct task *task, struct slice uri, uint8_t flags)
-{
-    struct buf data;
-    const struct document document = {.type = SLICE(SAMPLE_TYPE)};
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    document_encode(&data, &document);
-    task_output(task, uri, SAMPLE_PRIORITY, flags, buf_slice(&data));
-    buf_release(&data);
-}
-
-/* Only prefixes of this host: another host's plan covers what is there. */
-static void
-add_cover(struct planning *planning, const struct execution *execution, struct slice uri)
-{
-    for (size_t i = 0; i < execution->space_count; i++) {
-        const struct slice prefix = execution->spaces[i].prefix;
-        if (slice_equal(url_origin(prefix), planning->task->origin)) {
-            buf_printf(&planning->cover, "%.*s %.*s\n", SLICE_PRINT(prefix), SLICE_PRINT(uri));
-        }
-    }
-}
-
+/* What transform made of a document; empty: nothing. */
 static struct slice
-plan_type(const struct planning *planning)
+conversion_of(struct planning *planning, struct slice record, struct buf *memory)
 {
-    return planning->again ? SLICE(PLAN_AGAIN) : SLICE("");
+    struct document_record where = {0};
+    struct warc_record archived;
+    meta_record_text(record, META_CONVERSION_NODE, &where.node);
+    meta_record_text(record, META_CONVERSION_FILE, &where.file);
+    meta_record_number(record, META_CONVERSION_OFFSET, &where.offset);
+    meta_record_number(record, META_CONVERSION_LENGTH, &where.length);
+    if (where.file.length == 0 || content_read(planning->task->fetch->content, &where, memory,
+                                               &archived, NULL) != STATUS_OK) {
+        return (struct slice){0};
+    }
+    return archived.body;
 }
 
-/* Foreign spaces that join have their own plan made anew, with this description. */
 static void
-tell_joined(struct planning *planning, const struct execution *execution)
+read_rdf(struct planning *planning, struct slice uri, struct slice record)
 {
-    struct task *task = planning->task;
-    struct meta_update update;
-    meta_update_init(&update);
-    meta_set_text(&update, META_DESCRIPTIONS, execution->description);
-    for (size_t i = 0; i < execution->space_count; i++) {
-        const struct slice origin = url_origin(execution->spaces[i].prefix);
-        if (origin.length > 0 && !slice_equal(origin, task->origin) &&
-            scope_allows(task->fetch->scope, execution->spaces[i].prefix, 0, NULL)) {
-            put_host(task, origin, &update);
-            task_put(task,
-                     arena_printf(&planning->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(origin)),
-                     PLAN_PRIORITY, plan_type(planning), (struct slice){0});
+    struct description *description = arena_zero(&planning->arena, sizeof *description);
+    struct graph graph;
+    struct buf memory;
+    buf_init(&memory, RECORD_BYTES);
+    const struct slice quads = conversion_of(planning, record, &memory);
+    if (description != NULL && rdf_description_likely(quads)) {
+        graph_init(&graph, GRAPH_BYTES);
+        const struct quad_sink sink = graph_sink(&graph);
+        if (nquads_parse(quads, NULL, &sink, NULL) == STATUS_OK) {
+            rdf_description_read(&graph, uri, &planning->arena, description);
+            if (rdf_description_offers(description) && set_space(planning, description)) {
+                add_description(planning, description);
+            }
         }
+        graph_release(&graph);
     }
-    meta_update_release(&update);
+    buf_release(&memory);
 }
-
-/* What was done before is done again only as far as its dumps have changed. */
-static void
-put_jobs(struct planning *planning, const struct execution *execution, struct slice uri, bool known)
-{
-    struct task *task = planning->task;
-    const bool again = known && planning->again;
-    if (!again) {
-        for (size_t i = 0; i < execution->samples.count; i++) {
-            task_put_sample(task, execution->samples.items[i], 0);
-        }
-        task_output(task, uri, SLICE_PRIORITY, JOB_RESOURCE, (struct slice){0});
-    }
-    for (size_t i = 0; i < execution->dumps.count; i++) {
-        const struct slice dump = arena_printf(&planning->arena, "%.*s" DUMP_FRAGMENT,
-                                               SLICE_PRINT(execution->dumps.items[i]));
-        if (again) {
-            task_put(task, dump, DUMP_PRIORITY, SLICE(DUMP_AGAIN), uri);
-        } else {
-            task_output(task, dump, DUMP_PRIORITY, JOB_RESOURCE, (struct slice){0});
-        }
-    }
-}
-
-/* state: of its job, when there was one before. */
-static void
-put_execution(struct planning *planning, const struct execution *execution, struct slice uri,
-              struct slice state)
-{
-    struct task *task = planning->task;
-    struct meta_update update;
-    struct buf text;
-    const struct slice owner = url_origin(execution->description);
-    uint64_t foreign = planning->foreign;
-    for (size_t i = 0; i < execution->dumps.count; i++) {
-        foreign += slice_equal(url_origin(execution->dumps.items[i]), owner) ? 0 : 1;
-    }
-    if (foreign > task->fetch->foreign_requests) {
-        buf_printf(&planning->words, "<%.*s>: not taken, more than datasets.foreign_requests\n",
-                   SLICE_PRINT(execution->dataset));
-        return;
-    }
-    planning->foreign = foreign;
-    if (!slice_is(state,
-                  "withdrawn")) { /* else its documents are crawled, until its dumps change */
-        add_cover(planning, execution, uri);
-    }
-    if (!slice_equal(owner, task->origin)) {
-        return; /* its own host's plan has it done */
-    }
-    buf_printf(&planning->datasets, "%.*s\n", SLICE_PRINT(uri));
-    buf_init(&text, LINES_BYTES);
-    execution_encode(execution, &text);
-    meta_update_init(&update);
-    meta_set_text(&update, META_EXECUTION, buf_slice(&text));
-    stage_put_meta(task->job, arena_printf(&planning->arena, "u%.*s", SLICE_PRINT(uri)),
-                   meta_update_fields(&update));
-    meta_update_release(&update);
-    buf_release(&text);
-    put_jobs(planning, execution, uri, state.length > 0);
-    tell_joined(planning, execution);
-}
-
-static void
-add_authorities(struct planning *planning)
-{
-    for (size_t i = 0; i < planning->claims.count; i++) {
-        const struct description *one = planning->claims.descriptions[i];
-        if (one->authority.length > 0 && is_own(planning, one)) {
-            buf_printf(&planning->authorities, "%.*s %.*s\n", SLICE_PRINT(one->space),
-                       SLICE_PRINT(one->authority));
-        }
-    }
-}
-
-static void
-store_plan(struct planning *planning)
-{
-    struct task *task = planning->task;
-    struct meta_update update;
-    const struct slice cover = buf_slice(&planning->cover);
-    const struct slice authorities = buf_slice(&planning->authorities);
-    meta_update_init(&update);
-    meta_set_text(&update, META_COVER, cover);
-    meta_set_text(&update, META_AUTHORITIES, authorities);
-    meta_set_text(&update, META_DATASETS, buf_slice(&planning->datasets));
-    meta_set_text(&update, META_PLAN, buf_slice(&planning->words));
-    put_host(task, task->origin, &update);
-    meta_update_release(&update);
-    struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
-    if (host != NULL) {
-        host_set_cover(host, cover, authorities, clock_wall_ms());
-    }
-    log_info("plan", "host=%.*s descriptions=%zu datasets=%zu covered=%d",
-             SLICE_PRINT(task->origin), planning->claims.count, planning->count,
-             (int)(cover.length > 0));
-}
-
-/* What became of the datasets before. */
-static void
-remembered(void *context, enum status status, const struct slice *records, size_t n,
-           const struct reason *why)
-{
-    struct planning *planning = context;
-    if (status != STATUS_OK) {
-        wait_longer(planning, why->text);
-        return;
-    }
-    for (size_t i = 0; planning->task->fetch->execute && i < n; i++) {
-        struct slice state = {0};
-        (void)meta_record_text(records[i], META_STATE, &state);
-        if (planning->executions[i].space_count > 0) {
-            put_execution(planning, &planning->executions[i], planning->uris[i], state);
-        }
-    }
-    add_authorities(planning);
-    store_plan(planning);
-    task_done(planning->task, "planned", "");
-    planning_free(planning);
-}
-
-static void
-remember(struct planning *planning)
-{
-    struct slice *keys = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
-    planning->uris = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
-    for (size_t i = 0; i < planning->count; i++) {
-        const struct execution *execution = &planning->executions[i];
-        const struct slice key =
-            arena_printf(&planning->arena, "u%.*s" EXECUTION_FRAGMENT "%016llx",
-                         SLICE_PRINT(url_origin(execution->description)),
-                         (unsigned long long)fingerprint64(execution->dumps.items[0]));
-        keys[i] = key;
-        planning->uris[i] = slice_of(key.at + 1, key.length - 1);
-    }
-    metastore_get(stage_metastore(planning->task->job->run), keys, planning->count, remembered,
-                  planning);
-}
-
-static void
-make_plan(struct planning *planning)
-{
-    const struct claims *claims = &planning->claims;
-    size_t datasets = 0;
-    for (size_t i = 0; i < claims->count; i++) {
-        datasets += claims->descriptions[i]->dataset_count;
-    }
-    claims_judge(claims);
-    datasets = datasets < EXECUTIONS_MAXIMUM ? datasets : EXECUTIONS_MAXIMUM;
-    planning->executions = arena_zero(&planning->arena, (datasets + 1) * sizeof(struct execution));
-    for (size_t i = 0; planning->executions != NULL && i < claims->count; i++) {
-        if (i < planning->own || is_own(planning, claims->descriptions[i])) {
-            plan_description(planning, claims->descriptions[i]);
-        }
-    }
-    if (planning->count > 0) {
-        remember(planning);
-    } else {
-        remembered(planning, STATUS_OK, NULL, 0, NULL);
-    }
-}
-
-/* ---- reading ---- */
 
 /* Whether anything has come of the URI, and if it is a description, reads it. */
 static bool
@@ -520,7 +232,9 @@ read_description(struct planning *planning, struct slice uri, struct slice recor
         const struct slice bytes = arena_copy(&planning->arena, archived.body);
         if (description != NULL && bytes.at != NULL &&
             semantic_sitemap_parse(bytes, uri, &planning->arena, description, NULL) == STATUS_OK) {
-            planning->claims.descriptions[planning->claims.count++] = description;
+            add_description(planning, description);
+        } else {
+            read_rdf(planning, uri, record);
         }
     }
     buf_release(&memory);
@@ -535,7 +249,7 @@ fetch_joined(struct planning *planning, size_t from)
 {
     struct task *task = planning->task;
     for (size_t i = from; i < planning->sought.count; i++) {
-        if (may_ask(planning, planning->sought.items[i])) {
+        if (planning_may_ask(planning, planning->sought.items[i])) {
             task_output(task,
                         arena_printf(&planning->arena, "%.*s" RESOURCE_FRAGMENT,
                                      SLICE_PRINT(planning->sought.items[i])),
@@ -543,7 +257,7 @@ fetch_joined(struct planning *planning, size_t from)
         }
     }
     task_put(task, arena_printf(&planning->arena, "%.*s" JOINED_PLAN, SLICE_PRINT(task->origin)),
-             PLAN_PRIORITY, plan_type(planning), (struct slice){0});
+             PLAN_PRIORITY, planning_type(planning), (struct slice){0});
     task_done(task, "planned", "sitemaps that join are fetched first");
     planning_free(planning);
 }
@@ -557,7 +271,7 @@ described(void *context, enum status status, const struct slice *records, size_t
     const size_t from = planning->sought.count - n / 2;
     size_t waits = 0;
     if (status != STATUS_OK) {
-        wait_longer(planning, why->text);
+        planning_wait(planning, why->text);
         return;
     }
     for (size_t i = 0; i + 1 < n; i += 2) {
@@ -574,11 +288,11 @@ described(void *context, enum status status, const struct slice *records, size_t
         return;
     }
     if (from > 0 && waits > 0 && patient) {
-        wait_longer(planning, "sitemaps that join have not come yet");
+        planning_wait(planning, "sitemaps that join have not come yet");
         return;
     }
     if (from > 0) {
-        make_plan(planning);
+        planning_decide(planning);
         return;
     }
     planning->own = planning->claims.count;
@@ -586,7 +300,7 @@ described(void *context, enum status status, const struct slice *records, size_t
     const size_t count = claims_missing(&planning->claims, &missing);
     const size_t before = planning->sought.count;
     for (size_t i = 0; i < count && before + i < DESCRIPTIONS_MAXIMUM; i++) {
-        const struct slice key = key_of(planning, missing[i], planning->task->url);
+        const struct slice key = planning_key(planning, missing[i], planning->task->url);
         if (key.length > 0) {
             (void)slices_add(&planning->sought, key, &planning->arena);
         }
@@ -594,7 +308,7 @@ described(void *context, enum status status, const struct slice *records, size_t
     if (planning->sought.count > before) {
         seek(planning, before);
     } else {
-        make_plan(planning);
+        planning_decide(planning);
     }
 }
 
@@ -619,17 +333,26 @@ host_read(void *context, enum status status, const struct slice *records, size_t
     struct planning *planning = context;
     struct slice lines = {0}, line;
     if (status != STATUS_OK) {
-        wait_longer(planning, why->text);
+        planning_wait(planning, why->text);
         return;
     }
     if (n > 0) {
         (void)meta_record_text(records[0], META_DESCRIPTIONS, &lines);
     }
+    planning->well_known =
+        arena_printf(&planning->arena, "%.*s" WELL_KNOWN, SLICE_PRINT(planning->task->origin));
+    if (n > 1) {
+        struct slice target = {0};
+        (void)meta_record_text(records[1], META_REDIRECT_TO, &target);
+        if (target.length > 0) {
+            planning->well_known = arena_copy(&planning->arena, target);
+        }
+    }
     while (execution_line(&lines, &line) && planning->sought.count < DESCRIPTIONS_MAXIMUM / 2) {
         (void)slices_add(&planning->sought, arena_copy(&planning->arena, line), &planning->arena);
     }
     if (planning->sought.count == 0) {
-        make_plan(planning);
+        planning_decide(planning);
         return;
     }
     seek(planning, 0);
@@ -660,6 +383,8 @@ task_plan(struct task *task)
     buf_init(&planning->authorities, LINES_BYTES);
     buf_init(&planning->datasets, LINES_BYTES);
     buf_init(&planning->words, LINES_BYTES);
-    const struct slice key = arena_printf(&planning->arena, "h%.*s", SLICE_PRINT(task->origin));
-    metastore_get(stage_metastore(task->job->run), &key, 1, host_read, planning);
+    const struct slice keys[] = {
+        arena_printf(&planning->arena, "h%.*s", SLICE_PRINT(task->origin)),
+        arena_printf(&planning->arena, "u%.*s" WELL_KNOWN, SLICE_PRINT(task->origin))};
+    metastore_get(stage_metastore(task->job->run), keys, 2, host_read, planning);
 }

@@ -9,7 +9,7 @@
 #include "stages/fetch_task.h"
 #include "stages/robots_tags.h"
 
-enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, COVER_AGE_MS = 5000 };
+enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, PLANLESS_AGE_MS = 60000 };
 
 /* ---- deciding ---- */
 
@@ -32,12 +32,13 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
            host->sitemaps_depth > task->job->job.depth && count_maps(host) > 0;
 }
 
-/* Hosts without sitemaps have no plan. */
+/* Hosts without sitemaps seldom have a plan. */
 static bool
 is_cover_old(const struct task *task, const struct host *host)
 {
-    return task->fetch->plan && !task->resource &&
-           host->cover_read_ms + COVER_AGE_MS < clock_wall_ms() && count_maps(host) > 0;
+    const uint64_t age_ms =
+        count_maps(host) > 0 || host->cover != NULL ? COVER_AGE_MS : PLANLESS_AGE_MS;
+    return task->fetch->plan && !task->resource && host->cover_read_ms + age_ms < clock_wall_ms();
 }
 
 static void

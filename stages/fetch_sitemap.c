@@ -22,10 +22,7 @@
 
 #define SITEMAP_TYPE "sitemap"
 
-enum {
-    SITEMAP_PRIORITY = 96, /* before pages: they tell of many */
-    SNIFF_BYTES = 4096
-};
+enum { SNIFF_BYTES = 4096 };
 
 static void
 queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority, struct slice via,

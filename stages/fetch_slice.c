@@ -110,6 +110,11 @@ ended(struct slicing_job *job, int status)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         const size_t word = strlen(WITHDRAWN);
         const bool withdrawn = strncmp(line, WITHDRAWN, word) == 0;
+        if ((withdrawn || job->execution.provisional) &&
+            opt_integer(stage_options(task->job->run), "processes.fetch") > 1) {
+            /* Until all processes know that it covers nothing any more. */
+            stage_set_lane_rest(task->job, COVER_AGE_MS, 0);
+        }
         task_done(task, withdrawn ? "withdrawn" : "sliced", withdrawn ? line + word : line);
     } else if (task->job->job.attempt >= task->fetch->attempts && !job->withdrawing) {
         snprintf(job->failure, sizeof job->failure, "%s", line);

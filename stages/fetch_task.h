@@ -60,7 +60,8 @@ struct fetch {
     struct recrawl_budget budget;
     double first_seconds;
     uint64_t confirm_ms;
-    bool plan, execute; /* datasets.plan: made; followed */
+    bool plan, execute;      /* datasets.plan: made; followed */
+    bool void_rdf, void_all; /* which hosts are asked for /.well-known/void */
     uint64_t dump_size, foreign_requests, wait_ms;
     struct content *content;  /* of descriptions; opened when first needed */
     struct watched **watched; /* by descriptor */
@@ -100,6 +101,7 @@ struct task {
     struct slice authority;        /* dc:publisher; in the job's arena */
     bool again;                    /* it was had before: what is known of it was read */
     bool describes;                /* and it describes datasets of the host */
+    uint64_t rest_ms;              /* of the lane, at least */
     struct download *download;
 };
 
@@ -182,15 +184,13 @@ void task_note_first_link(struct task *task);
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 
 /* fetch_plan.c, fetch_dump.c, fetch_slice.c */
-enum { PLAN_PRIORITY = 97, SAMPLE_PRIORITY = 98, DUMP_PRIORITY = 99, SLICE_PRIORITY = 100 };
-/* What jobs are told, docs/DATASETS.md, "Again". */
-#define PLAN_AGAIN "again"        /* ask for the dumps of known datasets with conditions */
-#define DUMP_AGAIN "again"        /* with conditions; about: the dataset's job */
-#define DUMP_WHOLE "whole"        /* without; the same */
-#define DATASET_CHANGED "changed" /* one of its dumps has */
-#define DATASET_SAMPLES "samples" /* and the samples are being fetched again */
+enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
 /* Notes that the sitemap speaks of datasets, if it does, and has the host's plan made. */
 void task_describe(struct task *task, struct slice sitemap);
+/* Queues the host's /.well-known/void, once. */
+void task_ask_void(struct task *task);
+/* Whether the job is that, or what it redirects to. */
+bool task_is_void(const struct task *task);
 /* Has the host's plan made. */
 void task_put_plan(struct task *task);
 void task_plan(struct task *task);

@@ -13,12 +13,17 @@
  * nowhere else, and survives what the queue survives.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
+#include "datasets/execution.h"
+#include "datasets/rdf_description.h"
+#include "rdf/nquads.h"
 #include "rdf/sketch.h"
 #include "stages/content.h"
 #include "stages/document_worker.h"
@@ -29,8 +34,11 @@ enum {
     RETRY_MS = 1000,
     ROUNDS = 8, /* of asking for more: contexts that import contexts */
     LOOK_LEAST_MS = 250,
-    LOOK_MOST_MS = 15000
+    LOOK_MOST_MS = 15000,
+    DESCRIPTION_BYTES = 8 << 20,
+    DESCRIPTION_MEMORY = 64 << 20
 };
+#define WELL_KNOWN "/.well-known/void"
 
 static struct worker_nursery *nursery; /* forked before anything else is known */
 
@@ -43,6 +51,7 @@ struct transform_stage {
     struct resources *resources;
     size_t input, resource_bytes;
     uint64_t wait_ms;
+    bool plan; /* descriptions of datasets are told to the plans of their hosts */
 };
 
 /* One document in a worker or waiting for one. */
@@ -115,6 +124,63 @@ set_meta(struct stage_job *job, const struct document_outcome *outcome,
     }
 }
 
+/* ---- descriptions of datasets ---- */
+
+static void
+put_plan(struct stage_job *job, struct slice origin)
+{
+    struct meta_update update;
+    struct buf data;
+    const struct document told = {.type = job->job.generation > 1 ? SLICE(PLAN_AGAIN) : SLICE("")};
+    meta_update_init(&update);
+    meta_set_text(&update, META_DESCRIPTIONS, job->job.uri);
+    stage_put_meta(job, arena_printf(&job->arena, "h%.*s", SLICE_PRINT(origin)),
+                   meta_update_fields(&update));
+    meta_update_release(&update);
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, &told);
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = arena_printf(&job->arena, "%.*s" PLAN_FRAGMENT "=%016llx", SLICE_PRINT(origin),
+                            (unsigned long long)fingerprint64(job->job.uri)),
+        .lane_name = origin,
+        .via = job->job.uri,
+        .priority = PLAN_PRIORITY,
+        .flags = JOB_RESOURCE | JOB_RECRAWL,
+        .depth = job->job.depth,
+        .data = buf_slice(&data),
+    };
+    stage_output(job, &output);
+    buf_release(&data);
+}
+
+/* Has the host's plan made anew; that of the host whose /.well-known/void redirects here, too. */
+static void
+describe(struct stage_job *job, struct slice quads)
+{
+    struct description description;
+    struct graph graph;
+    struct arena arena;
+    if (quads.length > DESCRIPTION_BYTES || !rdf_description_likely(quads)) {
+        return;
+    }
+    arena_init(&arena, DESCRIPTION_MEMORY);
+    graph_init(&graph, DESCRIPTION_MEMORY);
+    const struct quad_sink sink = graph_sink(&graph);
+    if (nquads_parse(quads, NULL, &sink, NULL) == STATUS_OK) {
+        rdf_description_read(&graph, job->job.uri, &arena, &description);
+        if (rdf_description_offers(&description)) {
+            const struct slice origin = url_origin(job->job.uri), via = url_origin(job->job.via);
+            put_plan(job, origin);
+            if (!slice_equal(via, origin) && slice_is(url_path_query(job->job.via), WELL_KNOWN)) {
+                put_plan(job, via);
+            }
+        }
+    }
+    graph_release(&graph);
+    arena_release(&arena);
+}
+
 /* An archive that cannot be written is no fault of the document: the process ends and the jobs
  * come back. */
 static void
@@ -178,6 +244,9 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
     set_sketch(job, outcome->graph);
     set_meta(job, outcome, answer);
     stage_output_next(job, STAGE_INDEX, &document);
+    if (stage->plan) {
+        describe(job, outcome->graph);
+    }
     const struct transforming *transforming = job->state;
     if (transforming->set != NULL) {
         resource_set_old(transforming->set, queue_resource, job);
@@ -358,6 +427,7 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
     stage->resource_bytes = (size_t)opt_integer(options, "transform.resources");
     stage->wait_ms = opt_duration_ms(options, "transform.wait");
+    stage->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
     stage->resources = resources_open(
         &(struct resources_settings){.metastore = stage_metastore(run),
                                      .content = stage->content,

@@ -29,16 +29,6 @@ site() { # host, lines of .faults
     printf '%s' "$2" >"$hosts/$1/.faults"
     document "$1" 7
 }
-start_faulty() {
-    web_log=$work/access.tsv
-    python3 "$root/tests/web/faulty_web.py" "$hosts" "$work/port" "$web_log" >"$work/web.out" 2>&1 &
-    web_pid=$!
-    for _ in $(seq 100); do
-        [[ -s $work/port ]] && break
-        sleep 0.05
-    done
-    web_port=$(cat "$work/port")
-}
 run() { # directory, further settings
     crawl "$1" --set fetch.retry=50ms --set fetch.attempts=20 --set fetch.backoff=50ms --set datasets.wait=20 \
         --set processes.transform=1 "${@:2}" >"$work/out" || fail "crawl: $(cat "$work/out")"
@@ -80,7 +70,7 @@ for h in "${faulty[@]}"; do triples "$h.example" 1 "$count" >"$hosts/$h.example/
 rm "$hosts/two.example/all.nt"
 triples two.example 1 $((count / 2)) >"$hosts/two.example/one.nt"
 triples two.example $((count / 2 + 1)) "$count" >"$hosts/two.example/two.nt"
-start_faulty
+start_faulty_web "$hosts"
 seeds_of "$hosts" >"$work/seeds"
 run "$work/faulty"
 for h in "${faulty[@]}"; do
@@ -177,7 +167,7 @@ for call in fdatasync fsync unlink sendto write pwrite64; do
         points=$((points + 1))
     done
     echo "slicing: $call until the ${n}th"
-done
+done 2>/dev/null
 cp "$hosts/whole.example/all.nt" "$dir/dumps/$name"
 quadrille datasets --dir "$dir" "${settings[@]}" --execute "$uri" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 for _ in $(seq 300); do

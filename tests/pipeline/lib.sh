@@ -59,6 +59,19 @@ start_web() { # folder of hosts
     fail "the web server does not start: $(cat "$work/web.out")"
 }
 
+# The same with ranges, validators, endpoints and faults: tests/web/faulty_web.py. The log's first six
+# fields are time, host, method, URI, status, bytes.
+start_faulty_web() { # folder of hosts
+    web_log=$work/access.tsv
+    python3 "$root/tests/web/faulty_web.py" "$1" "$work/port" "$web_log" >"$work/web.out" 2>&1 &
+    web_pid=$!
+    for _ in $(seq 200); do
+        [[ -s $work/port ]] && break
+        sleep 0.05
+    done
+    web_port=$(cat "$work/port") || fail "the web server does not start: $(cat "$work/web.out")"
+}
+
 seeds_of() { # folder of hosts: the root of each
     local h
     for h in "$1"/*/; do echo "http://$(basename "$h")/"; done

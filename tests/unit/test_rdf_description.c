@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "datasets/claims.h"
 #include "datasets/rdf_description.h"
 #include "rdf/format.h"
 
@@ -128,12 +129,86 @@ test_distributions_only_of_rdf(void **state)
     assert_int_equal(description.datasets[1].vocabulary, DESCRIPTION_SCHEMA);
 }
 
+/* A pattern is used when it says no more than a prefix does. */
+static void
+test_patterns_that_are_prefixes(void **state)
+{
+    static const struct {
+        const char *pattern, *prefix;
+    } cases[] = {
+        {"^http://a\\\\.example/id/", "http://a.example/id/"},
+        {"^http://a.example/id/.+", "http://a.example/id/"},
+        {"http://a\\\\.example/id/.*$", "http://a.example/id/"},
+        {"^http://a\\\\.example/(id|doc)/", NULL},
+        {"^http://a\\\\.example/id/[0-9]+$", NULL},
+        {"", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        graph_reset(&graph);
+        const struct description description = read_turtle(
+            "http://a.example/.well-known/void",
+            arena_printf(&arena, PREFIXES "<#it> a void:Dataset ; void:uriRegexPattern \"%s\" .%c",
+                         cases[i].pattern, '\0')
+                .at);
+        const struct dataset *dataset = &description.datasets[0];
+        assert_int_equal(dataset->access_count, cases[i].prefix != NULL ? 1 : 0);
+        if (cases[i].prefix != NULL) {
+            assert_true(slice_is(dataset->accesses[0].uri, cases[i].prefix));
+        } else {
+            assert_int_equal(description.note_count, 1);
+        }
+    }
+}
+
+/* A page in a deeper folder takes nothing from the sitemap above it, and owns its folder only. */
+static void
+test_a_description_owns_its_folder_and_delegates_nothing(void **state)
+{
+    struct description sitemap = {.uri = SLICE("http://a.example/sitemap.xml"),
+                                  .space = SLICE("http://a.example/")},
+                       page = {.uri = SLICE("http://a.example/bob/x.html"),
+                               .space = SLICE("http://a.example/bob/"),
+                               .rdf = true},
+                       deeper = {.uri = SLICE("http://a.example/bob/al/sitemap.xml"),
+                                 .space = SLICE("http://a.example/bob/al/")};
+    struct description *all[] = {&sitemap, &page, &deeper};
+    const struct claims claims = {all, 3, &arena};
+    (void)state;
+    assert_true(claims_own(&claims, &sitemap, SLICE("http://a.example/bob/1")));
+    assert_true(claims_own(&claims, &page, SLICE("http://a.example/bob/1")));
+    assert_false(claims_own(&claims, &page, SLICE("http://a.example/1")));
+    assert_false(claims_own(&claims, &page, SLICE("http://a.example/bob/al/1")));
+    assert_false(claims_own(&claims, &sitemap, SLICE("http://a.example/bob/al/1")));
+}
+
+static void
+test_what_is_worth_a_plan(void **state)
+{
+    (void)state;
+    const struct description dump =
+        read_turtle("http://a.example/v", PREFIXES "<#it> a void:Dataset ; void:dataDump <d.nt> .");
+    assert_true(rdf_description_offers(&dump));
+    graph_reset(&graph);
+    const struct description nothing =
+        read_turtle("http://a.example/v",
+                    PREFIXES "<#it> a void:Dataset ; void:uriSpace \"http://a.example/\" .");
+    assert_false(rdf_description_offers(&nothing));
+    assert_true(rdf_description_likely(SLICE("<a> <http://rdfs.org/ns/void#dataDump> <b> .")));
+    assert_false(rdf_description_likely(SLICE("<a> <http://schema.org/name> \"b\" .")));
+    assert_false(rdf_description_likely(SLICE("")));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_void, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_distributions_only_of_rdf, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_patterns_that_are_prefixes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_description_owns_its_folder_and_delegates_nothing,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_worth_a_plan, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

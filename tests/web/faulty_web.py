@@ -11,7 +11,7 @@ HOSTS/<hostname> is a virtual host. HOSTS/<hostname>/.faults is read at every re
   etag PATH TAG|none        instead of one made of size and time
   status PATH STATUS TIMES  the first TIMES answers have this status
   type PATH TYPE            another Content-Type
-  redirect PATH TARGET      302
+  redirect PATH TARGET      303
   endpoint PATH KEY=VALUE.. a SPARQL endpoint, see below
 
 An endpoint passes queries on to the one at to=HOST:PORT and misbehaves: cap=N rows or triples at
@@ -106,13 +106,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "endpoint" in fault:
             return self.endpoint(dict(word.split("=", 1) for word in fault["endpoint"]))
         if "redirect" in fault:
-            return self.empty(302, [("Location", fault["redirect"][0])])
+            return self.empty(303, [("Location", fault["redirect"][0])])
         if "status" in fault and count("status", self.host, path) <= int(fault["status"][1]):
             return self.empty(int(fault["status"][0]))
         name = os.path.join(hosts, self.host, urllib.parse.unquote(path).lstrip("/"))
         if os.path.isdir(name):
             name = os.path.join(name, "index.html")
-        if not os.path.isfile(name) or "/." in path:
+        if not os.path.isfile(name) or path == "/.faults":
             return self.empty(404)
         about = os.stat(name)
         with open(name, "rb") as file:

@@ -1,0 +1,42 @@
+/* A host's plan being made: private to fetch_plan.c, which reads the descriptions, and
+ * fetch_decide.c, which decides and puts what follows. */
+#ifndef STAGES_FETCH_PLANNING_H
+#define STAGES_FETCH_PLANNING_H
+
+#include "datasets/claims.h"
+#include "stages/fetch_task.h"
+
+enum { DESCRIPTIONS_MAXIMUM = 64, EXECUTIONS_MAXIMUM = 1000, LINES_BYTES = 512 << 10 };
+#define JOINED_PLAN PLAN_FRAGMENT "=joined"
+#define SAMPLE_TYPE "sample"
+
+struct planning {
+    struct task *task;
+    struct arena arena;
+    struct claims claims;
+    struct slices sought;    /* URIs of descriptions, then of those that join */
+    size_t own;              /* how many are the host's own */
+    struct slice well_known; /* where this host's VoID description is */
+    bool joined;             /* the second look */
+    bool again;              /* known dumps are asked for again */
+    uint64_t foreign;        /* requests to others that were caused */
+    struct execution *executions;
+    struct slice *uris; /* of their jobs */
+    size_t count;
+    struct buf cover, authorities, datasets, words;
+};
+
+void planning_free(struct planning *planning);
+/* The job comes back soon. */
+void planning_wait(struct planning *planning, const char *reason);
+/* With all descriptions at hand; ends the job. */
+void planning_decide(struct planning *planning);
+/* Whether another host may be asked one time more. */
+bool planning_may_ask(struct planning *planning, struct slice uri);
+/* What plans of others that this one has made are told. */
+struct slice planning_type(const struct planning *planning);
+/* The crawl key; empty: it is none. */
+struct slice planning_key(struct planning *planning, struct slice uri, struct slice base);
+void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
+
+#endif
