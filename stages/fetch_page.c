@@ -34,7 +34,9 @@ static void
 set_rest(struct task *task)
 {
     if (task->asked) {
-        stage_set_lane_rest(task->job, longer(task_delay_ms(task), task->rest_ms), task->address);
+        const uint64_t delay_ms = task_delay_ms(task);
+        stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
+                            task->address);
     }
 }
 
