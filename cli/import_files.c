@@ -11,6 +11,7 @@
 #include <archive_entry.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "cli/import_lines.h"
 #include "rdf/nquads.h"
 #include "rdf/rdfxml.h"
@@ -20,7 +21,8 @@ enum { PIECE_BYTES = 1 << 18, PROBLEMS_SHOWN = 5 };
 
 struct reading {
     const struct import_source *source;
-    const struct quad_sink *sink;
+    const struct quad_sink *sinks; /* one for each thread */
+    unsigned threads;
     struct archive *archive;
     char member[PATH_MAX];
     uint64_t problems;
@@ -78,7 +80,7 @@ static enum status
 read_lines(struct reading *reading, bool triples, const struct parse_options *options, char *piece,
            struct reason *why)
 {
-    struct nquads_reader *reader = nquads_reader_new(options, triples, reading->sink);
+    struct nquads_reader *reader = nquads_reader_new(options, triples, reading->sinks);
     struct slice bytes;
     enum status status;
     while ((status = next_piece(reading, piece, &bytes, why)) == STATUS_OK &&
@@ -108,8 +110,8 @@ read_lines_by_threads(struct reading *reading, bool triples, const struct parse_
                                        .context = reading,
                                        .triples = triples,
                                        .options = options,
-                                       .sinks = reading->source->sinks,
-                                       .threads = reading->source->threads};
+                                       .sinks = reading->sinks,
+                                       .threads = reading->threads};
     return import_lines(&lines, why);
 }
 
@@ -146,9 +148,86 @@ read_whole(struct reading *reading, enum rdf_format format, const struct parse_o
                         "%s has more than %d bytes, and documents of its syntax are read whole",
                         reading->member, RDF_WHOLE_MAXIMUM);
     } else if (status == STATUS_END) {
-        status = rdf_parse(format, buf_slice(&text), options, reading->sink, why);
+        status = rdf_parse(format, buf_slice(&text), options, reading->sinks, why);
     }
     buf_release(&text);
+    return status;
+}
+
+static enum status
+parse_member(struct reading *reading, enum rdf_format format, const struct parse_options *options,
+             char *piece, struct reason *why)
+{
+    const bool triples = format == RDF_FORMAT_NTRIPLES;
+    if (!triples && format != RDF_FORMAT_NQUADS) {
+        const struct rdf_source input = {fill, reading};
+        rdf_read_function *read = streaming_reader(format);
+        return read != NULL ? read(&input, options, reading->sinks, why)
+                            : read_whole(reading, format, options, piece, why);
+    }
+    return reading->threads > 1 ? read_lines_by_threads(reading, triples, options, why)
+                                : read_lines(reading, triples, options, piece, why);
+}
+
+/* Labels of one document mean nothing in another: from an archive's second member on they are made
+ * others. One for each sink. */
+struct relabelled {
+    const struct quad_sink *sink;
+    unsigned member;
+    struct buf labels;
+};
+
+static size_t
+append_label(struct relabelled *relabelled, const struct term *term)
+{
+    const size_t from = relabelled->labels.length;
+    if (term->kind == TERM_BLANK) {
+        buf_printf(&relabelled->labels, "m%ux", relabelled->member);
+        buf_append_slice(&relabelled->labels, term->value);
+    }
+    return relabelled->labels.length - from;
+}
+
+static enum status
+take_relabelled(void *context, const struct quad *quad, struct reason *why)
+{
+    struct relabelled *relabelled = context;
+    struct quad other = *quad;
+    struct term *terms[] = {&other.subject, &other.object, &other.graph};
+    size_t lengths[3];
+    buf_reset(&relabelled->labels);
+    for (size_t i = 0; i < 3; i++) {
+        lengths[i] = append_label(relabelled, terms[i]);
+    }
+    const char *at = relabelled->labels.data;
+    for (size_t i = 0; i < 3; i++) {
+        terms[i]->value = lengths[i] > 0 ? slice_of(at, lengths[i]) : terms[i]->value;
+        at += lengths[i];
+    }
+    return relabelled->sink->quad(relabelled->sink->context, &other, why);
+}
+
+static enum status
+parse_relabelled(struct reading *reading, enum rdf_format format,
+                 const struct parse_options *options, char *piece, struct reason *why)
+{
+    const unsigned count = reading->threads;
+    const struct quad_sink *sinks = reading->sinks;
+    struct relabelled *others = memory_zero(count, sizeof *others);
+    struct quad_sink *wrapped = memory_zero(count, sizeof *wrapped);
+    for (unsigned i = 0; i < count; i++) {
+        others[i] = (struct relabelled){.sink = &sinks[i], .member = reading->members};
+        buf_init(&others[i].labels, SIZE_MAX / 2);
+        wrapped[i] = (struct quad_sink){take_relabelled, &others[i]};
+    }
+    reading->sinks = wrapped;
+    const enum status status = parse_member(reading, format, options, piece, why);
+    reading->sinks = sinks;
+    for (unsigned i = 0; i < count; i++) {
+        buf_release(&others[i].labels);
+    }
+    free(others);
+    free(wrapped);
     return status;
 }
 
@@ -172,20 +251,11 @@ read_member(struct reading *reading, char *piece, struct reason *why)
                                           .lenient = source->lenient,
                                           .problems = {report, reading}};
     struct reason problem;
-    const bool triples = format == RDF_FORMAT_NTRIPLES;
-    enum status status;
-    if (!triples && format != RDF_FORMAT_NQUADS) {
-        const struct rdf_source input = {fill, reading};
-        rdf_read_function *read = streaming_reader(format);
-        status = read != NULL ? read(&input, &options, reading->sink, &problem)
-                              : read_whole(reading, format, &options, piece, &problem);
-    } else if (source->threads > 1) {
-        status = read_lines_by_threads(reading, triples, &options, &problem);
-    } else {
-        status = read_lines(reading, triples, &options, piece, &problem);
-    }
+    const enum status status = reading->members > 1
+                                   ? parse_relabelled(reading, format, &options, piece, &problem)
+                                   : parse_member(reading, format, &options, piece, &problem);
     if (status != STATUS_OK) {
-        status = status_fail(why, status, "%s: %s", reading->member, problem.text);
+        status_fail(why, status, "%s: %s", reading->member, problem.text);
     }
     buf_release(&base);
     return status;
@@ -268,7 +338,8 @@ import_read(const struct import_source *source, const struct quad_sink *sink, ui
             struct reason *why)
 {
     struct reading reading = {.source = source,
-                              .sink = source->threads > 1 ? source->sinks : sink,
+                              .sinks = source->threads > 1 ? source->sinks : sink,
+                              .threads = source->threads > 1 ? source->threads : 1,
                               .archive = archive_read_new()};
     snprintf(reading.member, sizeof reading.member, "%s", source->path);
     archive_read_support_filter_all(reading.archive);

@@ -70,6 +70,14 @@ zipped "$work/mixed.zip" "$work/README" "$work/one.nt" "$work/comments.ttl" "$wo
 for file in mixed.tar.gz mixed.zip; do
     slice "$work/$file" | cmp -s - "$work/expected" || fail "$file gives other documents"
 done
+for name in one two; do
+    echo '<http://s.example/x> <urn:p> _:n . _:n <urn:name> "'$name'" . <http://s.example/x> <urn:p> [] .' >"$work/$name.ttl"
+    echo "<http://s.example/x> <urn:p> _:n ." >"$work/$name.nt"
+done
+zipped "$work/nodes.zip" "$work/one.ttl" "$work/two.ttl"
+zipped "$work/lines.zip" "$work/one.nt" "$work/two.nt"
+[[ $(slice "$work/nodes.zip" | grep -c _:) -eq 4 && $(slice --threads 2 "$work/lines.zip" | grep -c _:) -eq 2 ]] ||
+    fail "members share blank nodes: $(slice "$work/nodes.zip" "$work/lines.zip")"
 code=0
 zipped "$work/useless.zip" "$work/README"
 quadrille slice -q "$work/useless.zip" >"$work/out" 2>&1 || code=$?
