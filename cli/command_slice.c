@@ -48,12 +48,15 @@ write_all(int descriptor, struct slice bytes, struct reason *why)
     return STATUS_OK;
 }
 
+/* What this thread has; nobody else writes until it unlocks. */
 static enum status
-flush(struct output *output, struct buf *text, struct reason *why)
+flush(struct output *output, struct buf *text, bool *locked, struct reason *why)
 {
-    pthread_mutex_lock(&output->lock);
+    if (!*locked) {
+        pthread_mutex_lock(&output->lock);
+        *locked = true;
+    }
     const enum status status = write_all(output->descriptor, buf_slice(text), why);
-    pthread_mutex_unlock(&output->lock);
     buf_reset(text);
     return status;
 }
@@ -71,17 +74,27 @@ write_document(void *context, unsigned thread, const struct sliced_document *doc
     nquads_write_term(&graph, &iri);
     buf_append_string(&graph, " .\n");
     const char *line = document->lines.at;
-    char *start = buf_reserve(text, document->lines.length + document->count * graph.length),
-         *at = start;
-    for (uint64_t i = 0; i < document->count; line += document->lengths[i++]) {
+    enum status status = STATUS_OK;
+    bool locked = false;
+    for (uint64_t i = 0; i < document->count && status == STATUS_OK; i++) {
         const size_t length = document->lengths[i] - strlen(".\n");
+        char *at = buf_reserve(text, length + graph.length);
         memcpy(at, line, length);
         memcpy(at + length, graph.data, graph.length);
-        at += length + graph.length;
+        buf_commit(text, length + graph.length);
+        line += document->lengths[i];
+        if (text->length > 2 * OUTPUT_BYTES) { /* a large document goes out piece by piece */
+            status = flush(output, text, &locked, why);
+        }
     }
-    buf_commit(text, (size_t)(at - start));
     buf_release(&graph);
-    return text->length < OUTPUT_BYTES ? STATUS_OK : flush(output, text, why);
+    if (status == STATUS_OK && (locked || text->length >= OUTPUT_BYTES)) {
+        status = flush(output, text, &locked, why);
+    }
+    if (locked) {
+        pthread_mutex_unlock(&output->lock);
+    }
+    return status;
 }
 
 static enum status
@@ -103,7 +116,7 @@ write_documents(struct slicer *slicer, unsigned threads, const char *path, struc
     enum status status = slicer_group(slicer, write_document, &output, why);
     for (unsigned i = 0; i < threads; i++) {
         if (status == STATUS_OK) {
-            status = flush(&output, &output.texts[i], why);
+            status = write_all(descriptor, buf_slice(&output.texts[i]), why);
         }
         buf_release(&output.texts[i]);
     }

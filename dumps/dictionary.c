@@ -18,7 +18,7 @@
 
 enum {
     ENTRIES = 1 << 15,
-    PLACES = 4 * ENTRIES,
+    PLACES = 2 * ENTRIES,
     TEXT_MAXIMUM = 240,
     VARINT_SIZE = 10,
     ALIGNMENT = 8,
@@ -277,6 +277,16 @@ get_entry(const struct dictionary *dictionary, struct slice *packed, const struc
     }
     *entry = entry_at(dictionary, number);
     return true;
+}
+
+void
+dictionary_expect(const struct dictionary *dictionary, const char *packed)
+{
+    struct slice start = slice_of(packed, 3);
+    uint64_t number;
+    if (get_number(&start, &number)) {
+        __builtin_prefetch(entry_at(dictionary, number));
+    }
 }
 
 bool

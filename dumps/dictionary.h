@@ -36,6 +36,8 @@ bool dictionary_pack_line(struct dictionary *dictionary, const struct triple_lin
 /* Behind packed, DICTIONARY_SLACK bytes may be read, of whatever content. What is unpacked is taken
  * off its front. false: this is nothing packed. */
 
+/* Has memory fetch what the term, of three bytes at least, begins with. */
+void dictionary_expect(const struct dictionary *dictionary, const char *packed);
 /* The term as in N-Triples: either a part of packed, or appended to text, which may move; then
  * term->at is NULL. */
 bool dictionary_unpack_term(const struct dictionary *dictionary, struct slice *packed,

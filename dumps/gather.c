@@ -133,15 +133,6 @@ walk_respread(struct gather *gather, struct spool *spool, unsigned part, unsigne
     return status;
 }
 
-/* Records lie as they came; while some are worked on the next ones come nearer. */
-static inline void
-fetch_ahead(const struct gather *gather, size_t at)
-{
-    if (at + GATHER_AHEAD < gather->count) {
-        __builtin_prefetch(gather->sorted[at + GATHER_AHEAD].record.at);
-    }
-}
-
 static enum status
 walk_level(struct gather *gather, struct spool *spool, unsigned part, unsigned level,
            gather_group *group, void *context, struct reason *why)
@@ -155,10 +146,7 @@ walk_level(struct gather *gather, struct spool *spool, unsigned part, unsigned l
         for (end = i + 1; end < gather->count && gather->sorted[end].hash == gather->sorted[i].hash;
              end++) {
         }
-        for (size_t k = i; k < end && k < i + GATHER_AHEAD; k++) {
-            fetch_ahead(gather, k);
-        }
-        TRY(group(context, &gather->sorted[i], end - i, !whole, why));
+        TRY(group(context, &gather->sorted[i], end - i, gather->count - end, !whole, why));
     }
     spool_forget(spool, part);
     return STATUS_OK;

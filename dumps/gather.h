@@ -6,7 +6,7 @@
 
 #include "dumps/spool.h"
 
-enum { GATHER_SLACK = 64, GATHER_AHEAD = 16 /* records to fetch into the cache early */ };
+enum { GATHER_SLACK = 64 };
 
 struct gathered {
     uint64_t hash;
@@ -25,9 +25,10 @@ struct gather {
 void gather_init(struct gather *gather, struct spool_room *room, uint64_t memory);
 void gather_release(struct gather *gather);
 
-/* What is done with records of one hash. cut: there may be more of them. */
+/* What is done with records of one hash. ahead: how many others lie behind them, which will be
+ * next; to look at them early spares waiting for memory. cut: there may be more of this hash. */
 typedef enum status gather_group(void *context, const struct gathered *records, size_t count,
-                                 bool cut, struct reason *why);
+                                 size_t ahead, bool cut, struct reason *why);
 /* All groups of a part, which is forgotten. */
 enum status gather_part(struct gather *gather, struct spool *spool, unsigned part,
                         gather_group *group, void *context, struct reason *why);

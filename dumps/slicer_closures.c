@@ -81,9 +81,10 @@ unpack_lines(struct describe *describe, const struct gathered *records, size_t c
 }
 
 static enum status
-describe_component(void *context, const struct gathered *records, size_t count, bool cut,
-                   struct reason *why)
+describe_component(void *context, const struct gathered *records, size_t count, size_t ahead,
+                   bool cut, struct reason *why)
 {
+    (void)ahead;
     struct describe *describe = context;
     TRY(unpack_lines(describe, records, count, why));
     for (size_t i = 0; i < count && cut; i++) {

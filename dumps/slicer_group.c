@@ -7,7 +7,7 @@
 #include "dumps/slicer_private.h"
 #include "dumps/text_sort.h"
 
-enum { HASH_SIZE = 8, FEW_MEMBERS = 24 };
+enum { HASH_SIZE = 8, RECORDS_AHEAD = 16, ENTRIES_AHEAD = 6 };
 
 struct grouping {
     struct slicer *slicer;
@@ -125,8 +125,23 @@ locate(struct slice *text, const char **at)
     }
 }
 
+/* Records lie as they came, far from each other: while some are worked on the next come nearer, and
+ * what their subjects begin with. */
+static inline void
+expect_records(const struct grouper *grouper, const struct gathered *records, size_t count)
+{
+    if (count > RECORDS_AHEAD) {
+        __builtin_prefetch(records[RECORDS_AHEAD].record.at);
+        const struct slice record = records[ENTRIES_AHEAD].record;
+        if (record.length > HASH_SIZE + 3) {
+            dictionary_expect(grouper->grouping->slicer->dictionary, record.at + HASH_SIZE + 1);
+        }
+    }
+}
+
 static enum status
-read_runs(struct grouper *grouper, const struct gathered *records, size_t count, struct reason *why)
+read_runs(struct grouper *grouper, const struct gathered *records, size_t count, size_t ahead,
+          struct reason *why)
 {
     if (count > grouper->run_capacity) {
         grouper->run_capacity = 2 * count;
@@ -135,9 +150,7 @@ read_runs(struct grouper *grouper, const struct gathered *records, size_t count,
     buf_reset(&grouper->texts);
     grouper->member_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i + GATHER_AHEAD < count) {
-            __builtin_prefetch(records[i + GATHER_AHEAD].record.at);
-        }
+        expect_records(grouper, &records[i], count + ahead - i);
         if (!read_run(grouper, records[i].record, &grouper->runs[i])) {
             return status_fail(why, STATUS_CORRUPT, "a temporary file was changed");
         }
@@ -189,19 +202,6 @@ compare_members(const void *a, const void *b, void *context)
     return order != 0 ? order : slice_compare(left->object, right->object);
 }
 
-static void
-insert_members(struct member *members, struct text_place *places, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const struct text_place place = places[i];
-        size_t at = i;
-        for (; at > 0 && compare_members(&places[at - 1], &place, members) > 0; at--) {
-            places[at] = places[at - 1];
-        }
-        places[at] = place;
-    }
-}
-
 /* Lines of one subject: by predicate, then by object. That is the order of their bytes, since a
  * term ends before a space, which comes before all that a longer one could go on with. */
 static void
@@ -209,10 +209,6 @@ sort_members(struct member *members, struct text_place *places, size_t count,
              struct text_place *spare)
 {
     bool ranked = true;
-    if (count <= FEW_MEMBERS) {
-        insert_members(members, places, count);
-        return;
-    }
     for (size_t i = 0; i < count; i++) {
         places[i].order = members[places[i].item].predicate.rank;
         ranked &= places[i].order > 0;
@@ -370,7 +366,7 @@ give_document(struct grouper *grouper, const struct run *runs, size_t count, boo
 
 /* Records of one hash: nearly always of one document. */
 static enum status
-group_documents(void *context, const struct gathered *records, size_t count, bool cut,
+group_documents(void *context, const struct gathered *records, size_t count, size_t ahead, bool cut,
                 struct reason *why)
 {
     struct grouper *grouper = context;
@@ -378,7 +374,7 @@ group_documents(void *context, const struct gathered *records, size_t count, boo
     if (atomic_load_explicit(&grouper->grouping->failed, memory_order_relaxed)) {
         return STATUS_CANCELLED;
     }
-    TRY(read_runs(grouper, records, count, why));
+    TRY(read_runs(grouper, records, count, ahead, why));
     struct run *runs = grouper->runs;
     for (size_t i = 1; i < count && !mixed; i++) {
         mixed = !slice_equal(runs[i].document, runs->document);
