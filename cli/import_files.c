@@ -1,10 +1,12 @@
 #include "cli/import_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <archive.h>
@@ -24,6 +26,7 @@ struct reading {
     const struct quad_sink *sinks; /* one for each thread */
     unsigned threads;
     struct archive *archive;
+    int plain; /* the file itself, if it is neither packed nor an archive; or -1 */
     char member[PATH_MAX];
     uint64_t problems;
     unsigned members;
@@ -66,14 +69,28 @@ archive_failed(struct reading *reading, struct reason *why)
 }
 
 static enum status
+fill(void *context, char *bytes, size_t size, size_t *length, struct reason *why)
+{
+    struct reading *reading = context;
+    ssize_t n;
+    do {
+        n = reading->plain >= 0 ? read(reading->plain, bytes, size)
+                                : archive_read_data(reading->archive, bytes, size);
+    } while (n < 0 && reading->plain >= 0 && errno == EINTR);
+    *length = n > 0 ? (size_t)n : 0;
+    if (n < 0 && reading->plain >= 0) {
+        return status_fail_errno(why, "cannot read it");
+    }
+    return n < 0 ? archive_failed(reading, why) : STATUS_OK;
+}
+
+static enum status
 next_piece(struct reading *reading, char *piece, struct slice *bytes, struct reason *why)
 {
-    const la_ssize_t n = archive_read_data(reading->archive, piece, PIECE_BYTES);
-    if (n < 0) {
-        return archive_failed(reading, why);
-    }
-    *bytes = slice_of(piece, (size_t)n);
-    return n > 0 ? STATUS_OK : STATUS_END;
+    size_t length;
+    TRY(fill(reading, piece, PIECE_BYTES, &length, why));
+    *bytes = slice_of(piece, length);
+    return length > 0 ? STATUS_OK : STATUS_END;
 }
 
 static enum status
@@ -91,15 +108,6 @@ read_lines(struct reading *reading, bool triples, const struct parse_options *op
     }
     nquads_reader_free(reader);
     return status;
-}
-
-static enum status
-fill(void *context, char *bytes, size_t size, size_t *length, struct reason *why)
-{
-    struct reading *reading = context;
-    const la_ssize_t n = archive_read_data(reading->archive, bytes, size);
-    *length = n > 0 ? (size_t)n : 0;
-    return n < 0 ? archive_failed(reading, why) : STATUS_OK;
 }
 
 static enum status
@@ -261,6 +269,23 @@ read_member(struct reading *reading, char *piece, struct reason *why)
     return status;
 }
 
+/* What is not packed need not pass through libarchive, which would copy it. */
+static void
+open_plain(struct reading *reading)
+{
+    const char *path = reading->source->path;
+    if (archive_format(reading->archive) == ARCHIVE_FORMAT_RAW &&
+        archive_filter_count(reading->archive) == 1 && strcmp(path, "-") != 0) {
+        struct stat status;
+        reading->plain = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (reading->plain >= 0 &&
+            (fstat(reading->plain, &status) != 0 || !S_ISREG(status.st_mode))) {
+            close(reading->plain); /* a pipe's beginning is read */
+            reading->plain = -1;
+        }
+    }
+}
+
 static enum status
 read_members(struct reading *reading, struct reason *why)
 {
@@ -286,7 +311,11 @@ read_members(struct reading *reading, struct reason *why)
                 continue;
             }
         }
+        open_plain(reading);
         status = read_member(reading, piece, why);
+    }
+    if (reading->plain >= 0) {
+        close(reading->plain);
     }
     free(piece);
     if (status == STATUS_OK && reading->members == 0) {
@@ -340,7 +369,8 @@ import_read(const struct import_source *source, const struct quad_sink *sink, ui
     struct reading reading = {.source = source,
                               .sinks = source->threads > 1 ? source->sinks : sink,
                               .threads = source->threads > 1 ? source->threads : 1,
-                              .archive = archive_read_new()};
+                              .archive = archive_read_new(),
+                              .plain = -1};
     snprintf(reading.member, sizeof reading.member, "%s", source->path);
     archive_read_support_filter_all(reading.archive);
     archive_read_support_format_raw(reading.archive);

@@ -7,7 +7,7 @@
 #include "dumps/slicer_private.h"
 #include "dumps/text_sort.h"
 
-enum { HASH_SIZE = 8, RECORDS_AHEAD = 16, ENTRIES_AHEAD = 6 };
+enum { HASH_SIZE = 8, RECORDS_AHEAD = 16, ENTRIES_AHEAD = 6, CACHE_LINE = 64 };
 
 struct grouping {
     struct slicer *slicer;
@@ -132,6 +132,7 @@ expect_records(const struct grouper *grouper, const struct gathered *records, si
 {
     if (count > RECORDS_AHEAD) {
         __builtin_prefetch(records[RECORDS_AHEAD].record.at);
+        __builtin_prefetch(records[RECORDS_AHEAD].record.at + CACHE_LINE);
         const struct slice record = records[ENTRIES_AHEAD].record;
         if (record.length > HASH_SIZE + 3) {
             dictionary_expect(grouper->grouping->slicer->dictionary, record.at + HASH_SIZE + 1);

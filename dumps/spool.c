@@ -11,7 +11,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 
-enum { LENGTH_SIZE = 10, RECORD_MAXIMUM = 1 << 30, HASTE = 4 };
+enum { LENGTH_SIZE = 10, RECORD_MAXIMUM = 1 << 30, HASTE = 16 };
 
 struct block {
     char *memory; /* NULL: at offset in the part's file, packed */

@@ -59,6 +59,8 @@ for syntax in "${!names[@]}"; do
 done
 [[ $cases -eq 108 ]] || fail "$cases cases"
 
+slice --format ntriples --threads 2 <(cat "$work/d.nt") | cmp -s - "$work/expected" || fail 'a named pipe gives other documents'
+
 # ---- several members: each by its own name, what is no RDF left out, each with its own blank nodes ----
 
 head -n 40 "$work/d.nt" >"$work/one.nt"
