@@ -5,13 +5,18 @@
 #
 #   bench/slice.sh [TRIPLES]...    1000000 3000000 10000000, for growth; the first also beside it
 #
+# Sizes of 20 M and more, multiples of 10 M, are the first 10 M again and again, each time with other
+# digits, so that nearly all resources are others. They need no disk but what slicing takes.
+#
 #   QUADRILLE_BENCH_MEMORY   MiB for ours and for sort (512)
 #   QUADRILLE_BENCH_BESIDE   sizes at which the other is run too (the first and 10000000)
 #
 # One row for each: method, triples, who, CPU seconds, seconds, peak MiB of the largest process, and
 # how many times our CPU seconds. "files" writes each bucket to a file of its own, as the paper does;
 # "stream" writes N-Quads to one stream, as ours does, which spares making files. Sort and awk know
-# no blank nodes: beside cbd they do subjects only.
+# no blank nodes: beside cbd they do subjects only. "map, sort, reduce" are our own steps for clusters
+# (docs/DATASETS.md) one after the other on this machine. The growth of ours goes to
+# build/bench/slice.svg.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 program=$here/build/bin/quadrille
@@ -50,14 +55,37 @@ row() { # method, triples, who, factor
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$cpu" "$wall" "$peak" "$4"
 }
 
+cat >"$work/steps" <<'SH'
+"$1" slice map --slicing "$2" <"$3" | sort -S "$4M" --parallel=2 -T "$5" | "$1" slice reduce >/dev/null
+SH
+dump() { # the triples of the size
+    local i digits=0123456789
+    if [[ $triples -lt 20000000 ]]; then
+        cat "$work/dump.nt"
+        return
+    fi
+    for ((i = 0; i < triples / 10000000; i++)); do
+        tr $digits "${digits:i}${digits:0:i}" <"$work/dump.nt"
+    done
+}
+cat >"$work/ours" <<'SH'
+exec "$1" slice --quiet --slicing "$2" --memory "$3" --threads 2 --format ntriples "$4"
+SH
+
 printf 'method\ttriples\twho\tCPU s\ts\tpeak MiB\ttimes ours\n'
+: >"$work/growth"
 for triples in "$@"; do
-    quads=$("$here/bench/data.sh" "$triples") || exit 0
+    quads=$("$here/bench/data.sh" "$((triples < 20000000 ? triples : 10000000))") || exit 0
     sed 's/ <[^ ]*> \.$/ ./' "$quads" >"$work/dump.nt"
-    for method in subject subject-object cbd; do
-        measure "$program" slice --quiet --slicing "$method" --memory "$memory" --threads 2 "$work/dump.nt"
+    for method in subject subject-object cbd scbd msg; do
+        if [[ $triples -lt 20000000 ]]; then
+            measure bash "$work/ours" "$program" "$method" "$memory" "$work/dump.nt"
+        else
+            measure bash "$work/ours" "$program" "$method" "$memory" - < <(dump)
+        fi
         row "$method" "$triples" quadrille 1
-        [[ $beside == *" $triples "* ]] || continue
+        printf '%s\t%s\t%s\t%s\n' "$method" "$triples" "$cpu" "$peak" >>"$work/growth"
+        [[ $beside == *" $triples "* && $method != scbd && $method != msg ]] || continue
         own=$cpu
         both=0
         [[ $method != subject-object ]] || both=1
@@ -69,6 +97,10 @@ for triples in "$@"; do
             row "$method" "$triples" "awk, sort, awk: $kind" "$(awk -v a="$cpu" -v b="$own" 'BEGIN { printf "%.1f", a / b }')"
             rm -rf "$work/out"
         done
+        [[ $method != cbd ]] || continue
+        measure bash "$work/steps" "$program" "$method" "$work/dump.nt" "$memory" "$work"
+        row "$method" "$triples" 'quadrille: map, sort, reduce' "$(awk -v a="$cpu" -v b="$own" 'BEGIN { printf "%.1f", a / b }')"
     done
     rm "$work/dump.nt"
 done
+awk -f "$here/bench/slice.awk" "$work/growth" >"$here/build/bench/slice.svg"
