@@ -3,6 +3,7 @@
  *
  *   quads=N       quads per batch (default 200000)
  *   documents=N   documents per batch (default 10000)
+ *   import=MIB    loads as `quadrille import` does, with so much memory (default 0: as documents)
  *   replace=N     documents to replace afterwards with one quad changed (default 0)
  *   cache=MIB     of pages (default 1024)
  *   page=BYTES    page size of new trees (default 4096)
@@ -22,7 +23,7 @@
 #include "rdf/nquads.h"
 
 struct settings {
-    uint64_t quads, documents, replace, cache, page, lookups;
+    uint64_t quads, documents, import, replace, cache, page, lookups;
 };
 
 struct load {
@@ -54,6 +55,25 @@ must(enum status status, const struct reason *why)
     }
 }
 
+/* import=: once the batch has its memory. */
+static enum status
+commit_import(struct load *load, bool all, struct reason *why)
+{
+    const size_t memory = load->settings->import << 20;
+    if (!all && index_batch_waiting_bytes(load->batch) < memory) {
+        return STATUS_OK;
+    }
+    TRY(index_batch_wait(load->batch, memory, why));
+    index_batch_reset(load->batch);
+    return all ? partition_bring_in(load->partition, NULL, why) : STATUS_OK;
+}
+
+static bool
+imports(const struct load *load)
+{
+    return load->settings->import > 0 && !load->change;
+}
+
 static enum status
 end_document(struct load *load, struct reason *why)
 {
@@ -63,8 +83,10 @@ end_document(struct load *load, struct reason *why)
     buf_reset(&load->graph);
     (void)index_batch_end(load->batch);
     load->documents++;
-    if (index_batch_quads(load->batch) >= load->settings->quads ||
-        index_batch_documents(load->batch) >= load->settings->documents) {
+    if (imports(load)) {
+        TRY(commit_import(load, false, why));
+    } else if (index_batch_quads(load->batch) >= load->settings->quads ||
+               index_batch_documents(load->batch) >= load->settings->documents) {
         TRY(index_batch_commit(load->batch, why));
         index_batch_reset(load->batch);
     }
@@ -80,7 +102,11 @@ take(void *context, const struct quad *quad, struct reason *why)
         (void)buf_append_slice(&load->graph, quad->graph.value);
         const struct index_document document = {.uri = quad->graph.value,
                                                 .generation = load->generation};
-        index_batch_begin(load->batch, &document);
+        if (imports(load)) {
+            index_batch_begin_patch(load->batch, quad->graph.value);
+        } else {
+            index_batch_begin(load->batch, &document);
+        }
         load->in_document = 0;
     }
     load->quads++;
@@ -124,7 +150,8 @@ load_file(struct partition *partition, const char *file, const struct settings *
         status = end_document(&load, &why);
     }
     must(status == STATUS_END ? STATUS_OK : status, &why);
-    must(index_batch_commit(load.batch, &why), &why);
+    must(imports(&load) ? commit_import(&load, true, &why) : index_batch_commit(load.batch, &why),
+         &why);
     must(partition_settle(partition, &why), &why);
     report(what, cpu_seconds() - cpu, clock_monotonic_ms() - wall, load.quads, load.documents);
     index_batch_free(load.batch);
@@ -192,7 +219,8 @@ set(struct settings *settings, const char *assignment)
         uint64_t *value;
     } names[] = {{"quads=", &settings->quads},     {"documents=", &settings->documents},
                  {"replace=", &settings->replace}, {"cache=", &settings->cache},
-                 {"page=", &settings->page},       {"lookups=", &settings->lookups}};
+                 {"page=", &settings->page},       {"lookups=", &settings->lookups},
+                 {"import=", &settings->import}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t length = strlen(names[i].name);
         if (strncmp(assignment, names[i].name, length) == 0) {

@@ -5,6 +5,7 @@
 #   bench/growth.sh [QUADS]...     300000 1000000 3000000
 #
 #   QUADRILLE_BENCH_CACHE    MiB of pages in memory (1024)
+#   QUADRILLE_BENCH_IMPORT   MiB for imported quads (1024)
 #
 # Prints a table and the fits; writes build/bench/growth.tsv and growth.svg (growth.awk). The fit
 # is a power of the size, by least squares over logarithms; it holds as far as what is read stays in
@@ -13,6 +14,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 out=$here/build/bench
 cache=${QUADRILLE_BENCH_CACHE:-1024}
+import=${QUADRILLE_BENCH_IMPORT:-1024}
 [[ $# -gt 0 ]] || set -- 300000 1000000 3000000
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -28,7 +30,7 @@ tr ' ' '\t' <<<"$columns" >"$out/growth.tsv"
 for quads in "$@"; do
     file=$("$here/bench/data.sh" "$quads") || exit 0
     rm -rf "$work/index"
-    "$out/bench_index" "$work/index" "$file" lookups=0 "cache=$cache" >"$work/load"
+    "$out/bench_index" "$work/index" "$file" lookups=0 "cache=$cache" "import=$import" >"$work/load"
     stored=$(value quads <"$work/load")
     log=$(find "$work/index" -name 'log.*' -printf '%f\n' | sed 's/^log\.0*//' | sort -n | tail -n 1)
     log_size=$(find "$work/index" -name 'log.*' -printf '%s\n' | sort -n | tail -n 1)

@@ -10,7 +10,7 @@ const struct opt index_options[] = {
      "Memory for recently used terms, which are then not looked up when a batch is written."},
     {"index.block_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
      "Memory for blocks of terms that queries have unpacked, per partition."},
-    {"index.words_memory", OPT_SIZE, "64M", 1 << 20, 1e12, NULL,
+    {"index.words_memory", OPT_SIZE, "256M", 1 << 20, 1e12, NULL,
      "Memory for the words of new literals, found from there until they are written. After a crash "
      "they are read from the lexicon again. More makes writing many literals cheaper."},
     {"index.snapshot_memory", OPT_SIZE, "256M", 1 << 20, 1e12, NULL,
@@ -38,9 +38,9 @@ const struct opt index_options[] = {
     {"index.batch_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
      "Memory of the terms and quads of one batch; when it is reached no document is added."},
     {"index.import_memory", OPT_SIZE, "1G", 1 << 20, 1e12, NULL,
-     "Memory for imported quads: for the terms of one batch of them, then for all that wait to be "
-     "brought into the trees together, some 100 bytes for each. More is faster for imports that do "
-     "not fit. It is used during imports alone."},
+     "Memory for imported quads, per partition and during imports alone: for the terms of one batch "
+     "of them, then for all that wait to be brought into the trees together, some 100 bytes for "
+     "each. More is faster for imports that do not fit."},
     {"index.query_threads", OPT_INTEGER, "2", 1, 1024, NULL,
      "Queries that run at a time in a partition."},
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,

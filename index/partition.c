@@ -17,7 +17,7 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .cache_bytes = (uint64_t)256 * MEBIBYTE,
                                           .term_memory = (uint64_t)64 * MEBIBYTE,
                                           .block_memory = (uint64_t)64 * MEBIBYTE,
-                                          .words_memory = (uint64_t)64 * MEBIBYTE,
+                                          .words_memory = (uint64_t)256 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
                                           .change_bytes = (uint64_t)16 * MEBIBYTE,
