@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2, BRING_IN_S = 5 };
+enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
 
 void
 partition_options_default(struct partition_options *options, const char *folder)
@@ -21,7 +21,8 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
                                           .change_bytes = (uint64_t)16 * MEBIBYTE,
-                                          .disk_reserve = (uint64_t)64 * MEBIBYTE};
+                                          .disk_reserve = (uint64_t)64 * MEBIBYTE,
+                                          .pause_s = 5};
 }
 
 /* ---- the keeper: keyword index and checkpoints ---- */
@@ -131,7 +132,7 @@ keeper(void *argument)
             if (partition->stopping) {
                 break;
             }
-            const bool nothing = !wait_for_work(partition, waiting ? BRING_IN_S : IDLE_S);
+            const bool nothing = !wait_for_work(partition, waiting ? partition->pause_s : IDLE_S);
             due = nothing && waiting && !atomic_load(&partition->more_come);
             if (nothing && !waiting && !idle) {
                 pthread_mutex_unlock(&partition->mutex);
@@ -273,6 +274,7 @@ partition_open(struct partition **result, const struct partition_options *option
     pthread_cond_init(&partition->wake, NULL);
     pthread_cond_init(&partition->settled, NULL);
     partition->folder = memory_string(options->folder);
+    partition->pause_s = options->pause_s;
     partition->snapshots = snapshots_new(options->snapshot_memory);
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {

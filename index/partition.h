@@ -28,6 +28,7 @@ struct partition_options {
     uint64_t disk_reserve;
     uint32_t lock_wait_ms;
     uint32_t page_size; /* 0: the usual */
+    uint32_t pause_s;   /* quads that wait are brought in after so long without any */
     bool no_sync;
 };
 void partition_options_default(struct partition_options *options, const char *folder);

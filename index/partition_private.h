@@ -40,6 +40,7 @@ struct partition {
     uint64_t brought_in;   /* quads that were new, since somebody asked */
     unsigned waiting_held; /* no quads may wait: partition_hold_waiting */
     atomic_bool more_come; /* a batch that will wait is being gathered */
+    uint32_t pause_s;
 
     _Atomic enum status writes; /* how the last batch went */
 

@@ -8,16 +8,32 @@
 
 #include "index/backup.h"
 
-enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 20 };
+enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 60, HOUR = 3600 };
 static const size_t usual = 64 << 20;
 
 static char base[SCRATCH_SIZE];
 
 static struct partition *
+open_with(const char *name, uint32_t pause_s, char folder[96])
+{
+    struct partition_options options;
+    struct partition *partition;
+    struct reason why = {""};
+    snprintf(folder, 96, "%s/%s", base, name);
+    partition_options_default(&options, folder);
+    options.cache_bytes = CACHE;
+    options.checkpoint_bytes = 1 << 20;
+    options.disk_reserve = 0;
+    options.pause_s = pause_s;
+    must(partition_open(&partition, &options, &why), &why);
+    return partition;
+}
+
+/* Nothing comes in by itself. */
+static struct partition *
 open_at(const char *name, char folder[96])
 {
-    snprintf(folder, 96, "%s/%s", base, name);
-    return fixture_open(folder, CACHE);
+    return open_with(name, HOUR, folder);
 }
 
 /* Quads to be added to the graph of a document. */
@@ -192,7 +208,7 @@ what_nobody_brings_in_comes_by_itself(void **state)
     (void)state;
     char folder[96];
     struct reason why = {""};
-    struct partition *partition = open_at("alone", folder);
+    struct partition *partition = open_with("alone", 1, folder);
     struct index_batch *batch = index_batch_new(partition);
     add_large(batch, 0, 100);
     must(index_batch_wait(batch, usual, &why), &why);
