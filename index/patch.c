@@ -292,8 +292,10 @@ patch_bring_in(struct patching *patching, const struct codec_reader *in, bool *b
     if (!codec_at_end(in)) {
         return status_fail(why, STATUS_PROTOCOL, "a change is malformed");
     }
-    const enum status status =
-        partition_bring_in(patching->partition, &patching->patch->added, why);
+    enum status status = partition_bring_in(patching->partition, &patching->patch->added, why);
+    if (status == STATUS_OK) {
+        status = partition_write_words(patching->partition, why);
+    }
     *broken = status != STATUS_OK && !partition_waits(patching->partition, status);
     return status;
 }
