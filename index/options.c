@@ -38,8 +38,8 @@ const struct opt index_options[] = {
     {"index.batch_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
      "Memory of the terms and quads of one batch; when it is reached no document is added."},
     {"index.import_memory", OPT_SIZE, "1G", 1 << 20, 1e12, NULL,
-     "Memory for imported quads, per partition and during imports alone: for the terms of one batch "
-     "of them, then for all that wait to be brought into the trees together, some 100 bytes for "
+     "Memory for imported quads, per partition and during imports alone: for the terms of one "
+     "batch, then for all that wait to be brought into the trees together, some 100 bytes for "
      "each. More is faster for imports that do not fit."},
     {"index.query_threads", OPT_INTEGER, "2", 1, 1024, NULL,
      "Queries that run at a time in a partition."},
