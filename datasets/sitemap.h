@@ -68,6 +68,9 @@ bool sitemap_next_alternate(struct slice *rest, struct slice *language, struct s
 /* W3C date and time, or RFC 822 as in RSS; 0 when it is neither. */
 uint64_t sitemap_date(struct slice text);
 
+/* The latest time that a lastmod may mean: a date without a time is that whole day. */
+uint64_t sitemap_latest(uint64_t modified_ms);
+
 const char *
 sitemap_kind_name(enum sitemap_kind kind); /* "urlset", "index", ...; "error" for NONE */
 

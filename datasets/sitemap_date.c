@@ -174,3 +174,10 @@ sitemap_date(struct slice text)
     const uint64_t ms = w3c(cursor);
     return ms > 0 ? ms : rfc822(cursor);
 }
+
+uint64_t
+sitemap_latest(uint64_t modified_ms)
+{
+    enum { MINUTE_MS = 60000, DAY_MS = 86400000 };
+    return modified_ms + (modified_ms % DAY_MS == 0 ? (uint64_t)DAY_MS : (uint64_t)MINUTE_MS);
+}

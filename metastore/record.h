@@ -86,7 +86,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(73, WORTH_MS, NUMBER)          /* threshold by which the next visit was set */               \
     X(74, FAILURES, NUMBER)          /* visits in a row without an answer that tells */            \
     X(75, GONE_SINCE, TIME)          /* first 404 or 410 */                                        \
-    X(76, CLAIM, TEXT)               /* held, broken: what was said of the last change */          \
+    X(76, CLAIM, TEXT)               /* what was said of the last change: held, broken, ... */     \
     X(80, ROBOTS_TAGS, TEXT)         /* what the header and the page say to robots, lines */       \
     X(81, NOFOLLOW, NUMBER)          /* 1: its links are not followed */                           \
     X(82, LINKS_TRAPPED, NUMBER)     /* links that looked like traps */                            \
@@ -149,7 +149,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(169, UNCHANGED_BROKEN, NUMBER)                                                               \
     X(170, FREQUENCY_HELD, NUMBER) /* changefreq that foretold what was found, and that did not */ \
     X(171, FREQUENCY_BROKEN, NUMBER)                                                               \
-    X(172, SCHEMAMAPS, TEXT) /* Schemamap lines of robots.txt: URIs, lines */
+    X(172, SCHEMAMAPS, TEXT)   /* Schemamap lines of robots.txt: URIs, lines */                    \
+    X(173, SITEMAP_READ, TIME) /* when a sitemap of the host was last read, or had not changed */
 
 enum meta_field {
 #define X(number, name, kind) META_##name = number,

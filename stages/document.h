@@ -28,6 +28,8 @@ struct document_record {
     struct slice id; /* WARC-Record-ID without <> */
 };
 
+enum visit_claim { CLAIM_NONE, CLAIM_CHANGED, CLAIM_UNCHANGED };
+
 /* Recrawling: what was known when the document was asked for; docs/RECRAWL.md. */
 struct document_visit {
     uint64_t worth_ms;   /* threshold for the next visit; 0: none is to be scheduled */
@@ -36,7 +38,8 @@ struct document_visit {
     uint64_t visits, changed;              /* before this one; how many found a change */
     uint64_t failures;                     /* in a row, before */
     uint64_t fresh_seconds;                /* for so long it is fresh, its server says */
-    uint64_t claimed;                      /* 1: somebody said that it had changed */
+    uint64_t claimed;                      /* enum visit_claim: what its sitemap said */
+    uint64_t named_seconds;                /* the period that its changefreq names; 0: none */
 };
 
 struct document {

@@ -18,8 +18,7 @@ enum {
     ENTRY_BYTES = 320,  /* of a job and a record beside its strings */
     OUTPUT_BYTES_MAXIMUM = 40 << 20,
     LISTING_MEMORY = 128 << 20,
-    MINUTE_MS = 60000,
-    DAY_MS = 86400000
+    MINUTE_MS = 60000
 };
 
 void
@@ -239,6 +238,7 @@ put_submitter(struct listing *listing)
     const struct submissions *submissions = submissions_of(listing);
     struct meta_update update;
     meta_update_init(&update);
+    meta_set_number(&update, META_SITEMAP_READ, clock_wall_ms());
     meta_set_number(&update, META_SITEMAP_PERIOD, submissions->period_ms);
     meta_set_number(&update, META_SITEMAP_SUBMITTED, submissions->submitted);
     meta_set_number(&update, META_SITEMAP_EXCESS, submissions->excess);
@@ -253,9 +253,7 @@ finish(struct listing *listing)
 {
     struct meta_update *meta = &listing->task->job->meta;
     const struct sitemap_result *result = &listing->result;
-    if (listing->fresh > 0) {
-        put_submitter(listing);
-    }
+    put_submitter(listing);
     if (result->kind != SITEMAP_NONE) {
         meta_set_text(meta, META_SITEMAP_KIND, slice_string(sitemap_kind_name(result->kind)));
         meta_set_number(meta, META_SITEMAP_ENTRIES, result->entries);
@@ -273,13 +271,6 @@ finish(struct listing *listing)
 
 /* ---- claims of change ---- */
 
-/* A date without a time says: at some time of that day. */
-static uint64_t
-latest_of(uint64_t modified_ms)
-{
-    return modified_ms + (modified_ms % DAY_MS == 0 ? (uint64_t)DAY_MS : (uint64_t)MINUTE_MS);
-}
-
 static void check_claims(struct listing *listing);
 
 static void
@@ -293,7 +284,7 @@ visits_read(void *context, enum status status, const struct slice *records, size
     }
     for (size_t i = 0; i < n; i++) {
         struct listed *listed = &listing->entries[listing->claims[listing->at + i]];
-        listed->claimed = number_of(records[i], META_VISITED) < latest_of(listed->modified_ms);
+        listed->claimed = number_of(records[i], META_VISITED) < sitemap_latest(listed->modified_ms);
     }
     listing->at += n;
     check_claims(listing);

@@ -383,6 +383,9 @@ answered_unchanged(struct task *task, const struct fetch_result *result)
     meta_set_number(meta, META_HTTP_STATUS, result->status);
     meta_clear(meta, META_GONE_SINCE);
     task->outcome = VISIT_UNCHANGED;
+    if (task_is_sitemap(task)) {
+        task_note_reading(task);
+    }
     task_learn(task, result);
     if (task->describes && task->fetch->plan) {
         task_put_plan(task);

@@ -362,7 +362,13 @@ records_read(void *context, enum status status, const struct slice *records, siz
         task_free(task);
         return;
     }
-    task_take_visit(task, records[0], n > 1 ? records[1] : (struct slice){0});
+    const struct slice none = {0};
+    task_take_visit(task, records[0], n > 1 ? records[1] : none, n > 2 ? records[2] : none);
+    if (task->spared) {
+        task->outcome = VISIT_PUT_OFF;
+        task_done(task, NULL, NULL);
+        return;
+    }
     /* A sitemap that is asked for again for its entries is needed whole. */
     if (n > 1 && (!task_is_sitemap(task) || task->job->job.due_ms > 0)) {
         task->again = true;
@@ -404,9 +410,11 @@ task_check_rules(struct task *task)
         return;
     }
     struct arena *arena = &task->job->arena;
-    const struct slice keys[2] = {
+    const struct slice keys[3] = {
         arena_printf(arena, "h%.*s", SLICE_PRINT(task->origin)),
         arena_printf(arena, "u%.*s", SLICE_PRINT(job->uri)),
+        arena_printf(arena, "s%.*s", SLICE_PRINT(job->uri)),
     };
-    metastore_get(stage_metastore(task->job->run), keys, again ? 2 : 1, records_read, task);
+    const size_t known = fetch->recrawl ? 3 : 2;
+    metastore_get(stage_metastore(task->job->run), keys, again ? known : 1, records_read, task);
 }

@@ -16,6 +16,7 @@
  * entries; then, for claims of change, when those documents were visited. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/url.h"
 #include "stages/fetch_listing.h"
@@ -169,6 +170,19 @@ task_note_first_link(struct task *task)
     meta_set_number(&update, META_LINK_SEEN, job->queued_ms);
     stage_put_meta(task->job, arena_printf(&task->job->arena, "s%.*s", SLICE_PRINT(job->uri)),
                    meta_update_fields(&update));
+    meta_update_release(&update);
+}
+
+void
+task_note_reading(struct task *task)
+{
+    struct meta_update update;
+    meta_update_init(&update);
+    meta_set_number(&update, META_SITEMAP_READ, clock_wall_ms());
+    stage_put_meta(
+        task->job,
+        arena_printf(&task->job->arena, "h%.*s", SLICE_PRINT(task->job->document.content_type)),
+        meta_update_fields(&update));
     meta_update_release(&update);
 }
 

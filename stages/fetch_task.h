@@ -92,11 +92,12 @@ struct task {
     bool sitemaps_again; /* they were queued before, at a greater depth */
     uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
     /* Recrawling; slices in the job's arena. */
-    struct document_visit visit; /* goes on with the document */
-    enum visit_outcome outcome;  /* when no later stage hears of it */
-    bool handed_on;              /* a later stage schedules the next visit */
-    uint64_t visited_ms, gone_since_ms, claims_held, claims_broken; /* as known before */
-    double host_period;
+    struct document_visit visit;        /* goes on with the document */
+    enum visit_outcome outcome;         /* when no later stage hears of it */
+    bool handed_on;                     /* a later stage schedules the next visit */
+    uint64_t visited_ms, gone_since_ms; /* as known before */
+    double host_period, frequency_trust;
+    bool spared; /* its sitemap says that it has not changed, and is believed: no request */
     struct slice digest, redirect; /* of the earlier answer */
     struct slice authority;        /* dc:publisher; in the job's arena */
     bool again;                    /* it was had before: what is known of it was read */
@@ -116,8 +117,9 @@ void task_check_rules(struct task *task);
 void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
 /* The task's first step: a visit that is repeated waits for the budget. */
 void task_begin(struct task *task);
-/* From the records of host and document; the latter empty when it is new. */
-void task_take_visit(struct task *task, struct slice host, struct slice record);
+/* From the records of host, document and what sitemaps say of it; empty when it is new. */
+void task_take_visit(struct task *task, struct slice host, struct slice record,
+                     struct slice sighting);
 /* Whether the document was fetched after this job was scheduled: by another job, which has
  * scheduled the next visit. */
 bool task_is_superseded(const struct task *task, struct slice record);
@@ -176,6 +178,8 @@ uint64_t task_pace_ms(const struct task *task);
 bool task_is_sitemap(const struct task *task);
 /* Queues the sitemaps that the host's robots.txt names, unless that was done. */
 void task_queue_sitemaps(struct task *task);
+/* A sitemap that was read before has not changed. */
+void task_note_reading(struct task *task);
 /* Counts the fetch for the balance of the host's two queues. */
 void task_balance(struct task *task);
 /* Notes when a link led to it, of what links found before any sitemap. */

@@ -13,6 +13,7 @@
 
 enum { HOST_DOCUMENTS_MOST = 200 };
 static const double PRIOR_WEIGHT = 0.5; /* changes: a visit or two outweigh it */
+static const double FREQUENCY_TRUSTED = 0.4;
 
 static double
 wall_seconds(void)
@@ -81,6 +82,33 @@ set_estimate(struct document_visit *visit, const struct recrawl_estimate *estima
     visit->seconds_milli = (uint64_t)fmax(1, estimate->seconds * 1000);
 }
 
+/* Of the words in META_CLAIM. */
+static const struct {
+    const char *word;
+    enum meta_field field;
+} verdicts[] = {{"held", META_CLAIMS_HELD},
+                {"broken", META_CLAIMS_BROKEN},
+                {"unchanged held", META_UNCHANGED_HELD},
+                {"unchanged broken", META_UNCHANGED_BROKEN},
+                {"changefreq held", META_FREQUENCY_HELD},
+                {"changefreq broken", META_FREQUENCY_BROKEN}};
+
+static void
+count_claims(struct task *task, struct slice host, struct slice words, struct meta_update *update)
+{
+    while (words.length > 0) {
+        const size_t end = slice_find(words, ',');
+        const size_t step = end < words.length ? end + 1 : end;
+        for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+            if (slice_is(slice_of(words.at, end), verdicts[i].word)) {
+                meta_set_number(update, verdicts[i].field, number_of(host, verdicts[i].field) + 1);
+            }
+        }
+        words = slice_of(words.at + step, words.length - step);
+    }
+    meta_clear(&task->job->meta, META_CLAIM);
+}
+
 /* Counts whether the host's sitemap was right, and how often its documents change. */
 static void
 count_for_host(struct task *task, struct slice host, struct slice record)
@@ -96,25 +124,43 @@ count_for_host(struct task *task, struct slice host, struct slice record)
     meta_set_number(&update, META_HOST_PERIOD, (uint64_t)exp(fmin(period, 25)));
     meta_set_number(&update, META_HOST_DOCUMENTS, n < HOST_DOCUMENTS_MOST ? n + 1 : n);
     if (meta_record_text(record, META_CLAIM, &claim) && claim.length > 0) {
-        *(slice_is(claim, "held") ? &task->claims_held : &task->claims_broken) += 1;
-        meta_set_number(&update, META_CLAIMS_HELD, task->claims_held);
-        meta_set_number(&update, META_CLAIMS_BROKEN, task->claims_broken);
-        meta_clear(&task->job->meta, META_CLAIM);
+        count_claims(task, host, claim, &update);
     }
     stage_put_meta(task->job, arena_printf(&task->job->arena, "h%.*s", SLICE_PRINT(task->origin)),
                    meta_update_fields(&update));
     meta_update_release(&update);
 }
 
+/* What the sitemap says, if one was read since the last visit. */
+static void
+take_sighting(struct task *task, struct slice host, struct slice sighting)
+{
+    struct document_visit *visit = &task->visit;
+    const uint64_t modified_ms = number_of(sighting, META_SITEMAP_LASTMOD);
+    struct slice frequency = {0};
+    (void)meta_record_text(sighting, META_SITEMAP_CHANGEFREQ, &frequency);
+    visit->named_seconds = (uint64_t)recrawl_period_named(frequency);
+    if (modified_ms > 0 && task->visited_ms > 0 && visit->visits > 0 &&
+        number_of(host, META_SITEMAP_READ) > task->visited_ms &&
+        sitemap_latest(modified_ms) <= task->visited_ms) {
+        visit->claimed = CLAIM_UNCHANGED;
+        task->spared =
+            (task->job->job.flags & JOB_RECRAWL) != 0 && task->job->job.due_ms > 0 &&
+            recrawl_spares(number_of(host, META_UNCHANGED_HELD),
+                           number_of(host, META_UNCHANGED_BROKEN),
+                           fingerprint64(task->job->job.uri) + task->job->job.generation);
+    }
+}
+
 void
-task_take_visit(struct task *task, struct slice host, struct slice record)
+task_take_visit(struct task *task, struct slice host, struct slice record, struct slice sighting)
 {
     struct document_visit *visit = &task->visit;
     const uint64_t now_ms = clock_wall_ms();
     const uint64_t visited_ms = number_of(record, META_VISITED);
     struct slice text = {0};
-    task->claims_held = number_of(host, META_CLAIMS_HELD);
-    task->claims_broken = number_of(host, META_CLAIMS_BROKEN);
+    task->frequency_trust =
+        recrawl_trust(number_of(host, META_FREQUENCY_HELD), number_of(host, META_FREQUENCY_BROKEN));
     task->host_period = (double)number_of(host, META_HOST_PERIOD);
     if (record.length == 0) {
         return;
@@ -142,6 +188,7 @@ task_take_visit(struct task *task, struct slice host, struct slice record)
     if (visit->visits > 1 && visit->seconds_milli > 0 && visit->changes_milli > 0) {
         count_for_host(task, host, record);
     }
+    take_sighting(task, host, sighting);
 }
 
 bool
@@ -173,12 +220,15 @@ task_learn(struct task *task, const struct fetch_result *result)
     struct fetch *fetch = task->fetch;
     struct document_visit *visit = &task->visit;
     const struct document *document = &task->job->document;
-    const double named = recrawl_period_named(document->change_frequency);
+    const double stated = recrawl_period_named(document->change_frequency);
+    const double named = task->frequency_trust >= FREQUENCY_TRUSTED ? stated : 0;
     if (!fetch->recrawl || task->resource) {
         return;
     }
     visit->worth_ms = (uint64_t)fmax(1, fetch->budget.worth * 1000);
-    visit->claimed = document->claimed_ms > 0 && visit->visits > 0;
+    if (document->claimed_ms > 0 && visit->visits > 0) {
+        visit->claimed = CLAIM_CHANGED;
+    }
     if (result != NULL) {
         const double fresh = (double)fresh_seconds(result->response_header);
         visit->fresh_seconds = (uint64_t)fmin(fresh, fetch->first_seconds);

@@ -6,14 +6,15 @@ enum {
     BISECTIONS = 48,
     SHAPE_MOST = 30, /* more would make a document's past outweigh that it is another now */
     ACCOUNT_SECONDS = 10,
-    SAMPLE = 32,     /* of claims that are not believed, one is looked at */
-    TRUST_BEFORE = 2 /* a claimant of whom nothing is known is believed half-way */
+    SAMPLE = 32,       /* of claims that are not believed, one is looked at */
+    SPARED_SAMPLE = 8, /* of visits that may be left out, one is made */
+    TRUST_BEFORE = 2   /* a claimant of whom nothing is known is believed half-way */
 };
 /* The best for freshness alone is never to visit what changes too fast. Such documents are visited
  * after so many times the threshold (others after 3.4 at the least), but not before so many of
  * their periods have passed: seldom, yet so that they come back when they calm down. */
 static const double CHASED = 8, CHASED_PERIODS = 2;
-static const double TRUSTED = 0.5;
+static const double TRUSTED = 0.5, SPARING = 0.95;
 static const double WORTH_MOST = 10 * 86400.0, SPARE = 2;
 
 struct recrawl_estimate
@@ -118,6 +119,18 @@ double
 recrawl_trust(uint64_t held, uint64_t broken)
 {
     return ((double)held + TRUST_BEFORE / 2.0) / ((double)(held + broken) + TRUST_BEFORE);
+}
+
+bool
+recrawl_foretells(double period, double elapsed)
+{
+    return elapsed >= period * log(2);
+}
+
+bool
+recrawl_spares(uint64_t held, uint64_t broken, uint64_t number)
+{
+    return recrawl_trust(held, broken) >= SPARING && number % SPARED_SAMPLE != 0;
 }
 
 bool

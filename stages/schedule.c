@@ -1,6 +1,7 @@
 #include "stages/schedule.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -23,6 +24,28 @@ spread(const struct stage_job *job, double seconds)
     return seconds * (0.9 + 0.2 * (double)(print >> 11) / 9007199254740992.0);
 }
 
+/* Whether what its sitemap said was right: words that the next visit counts for the host. */
+static void
+judge_claims(struct stage_job *job, const struct document_visit *visit, bool changed)
+{
+    const bool said_changed = visit->claimed == CLAIM_CHANGED;
+    const char *claim = visit->claimed == CLAIM_NONE ? ""
+                        : said_changed               ? (changed ? "held" : "broken")
+                        : changed                    ? "unchanged broken"
+                                                     : "unchanged held";
+    const bool foretold = recrawl_foretells((double)visit->named_seconds,
+                                            (double)visit->elapsed_ms / 1000) == changed;
+    const char *frequency = visit->named_seconds == 0 ? ""
+                            : foretold                ? "changefreq held"
+                                                      : "changefreq broken";
+    char text[64];
+    const int n = snprintf(text, sizeof text, "%s%s%s", claim,
+                           claim[0] != '\0' && frequency[0] != '\0' ? "," : "", frequency);
+    if (n > 0) {
+        meta_set_text(&job->meta, META_CLAIM, slice_of(text, (size_t)n));
+    }
+}
+
 static void
 learn(struct stage_job *job, const struct document_visit *visit, bool changed,
       struct recrawl_estimate *estimate, uint64_t now_ms)
@@ -40,8 +63,8 @@ learn(struct stage_job *job, const struct document_visit *visit, bool changed,
     if (changed || first) {
         meta_set_number(meta, META_CHANGED, now_ms);
     }
-    if (visit->claimed) {
-        meta_set_text(meta, META_CLAIM, changed ? SLICE("held") : SLICE("broken"));
+    if (!first) {
+        judge_claims(job, visit, changed);
     }
     meta_clear(meta, META_FAILURES);
 }
@@ -65,6 +88,7 @@ next_in(struct stage_job *job, const struct document_visit *visit, enum visit_ou
         return fmin(most, ldexp(usual, (int)fmin((double)visit->failures + 1, FAILURES_DOUBLED)));
     case VISIT_CHANGED:
     case VISIT_UNCHANGED:
+    case VISIT_PUT_OFF:
         break;
     }
     return usual;
@@ -80,7 +104,7 @@ schedule_visit(struct stage_job *job, const struct document_visit *visit,
                                         (double)visit->seconds_milli / 1000};
     if (outcome == VISIT_FAILED) {
         meta_set_number(meta, META_FAILURES, visit->failures + 1);
-    } else if (outcome != VISIT_GONE_MAYBE) {
+    } else if (outcome != VISIT_GONE_MAYBE && outcome != VISIT_PUT_OFF) {
         learn(job, visit, outcome == VISIT_CHANGED, &estimate, now_ms);
     }
     const double wait = spread(job, next_in(job, visit, outcome, &estimate));

@@ -16,6 +16,7 @@ enum visit_outcome {
     VISIT_UNCHANGED,
     VISIT_NOTHING,    /* it says nothing that could be kept */
     VISIT_FAILED,     /* not known: no answer, or not allowed */
+    VISIT_PUT_OFF,    /* not made: its sitemap says that it has not changed */
     VISIT_GONE_MAYBE, /* to be confirmed */
     VISIT_GONE
 };

@@ -146,6 +146,21 @@ names_of_periods_and_trust(void **state)
     assert_true(recrawl_believes(recrawl_trust(3, 9), 64));
 }
 
+static void
+what_sitemaps_say_is_weighed(void **state)
+{
+    unsigned spared = 0;
+    (void)state;
+    assert_false(recrawl_foretells(86400, 59000)); /* ln 2 days are 59,886 s */
+    assert_true(recrawl_foretells(86400, 60000));
+    for (uint64_t i = 0; i < 800; i++) {
+        spared += recrawl_spares(18, 0, i); /* 19 of 20 */
+        assert_false(recrawl_spares(17, 0, i));
+        assert_false(recrawl_spares(100, 6, i));
+    }
+    assert_int_equal(spared, 700);
+}
+
 int
 main(void)
 {
@@ -156,6 +171,7 @@ main(void)
         cmocka_unit_test(budgets_hold),
         cmocka_unit_test(a_simulated_web_is_kept_fresher),
         cmocka_unit_test(names_of_periods_and_trust),
+        cmocka_unit_test(what_sitemaps_say_is_weighed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
