@@ -119,7 +119,10 @@ refuse() { # what, command...
 refuse "a full folder" quadrille restore --dir "$work/restored$n" "$work/saved$n"
 refuse "a target that is there" quadrille backup --dir "$dir" "$work/saved$n"
 cp -r "$work/saved$n" "$work/damaged"
-printf x | dd of="$work/damaged/index-1/terms.db" bs=1 seek=5000 conv=notrunc status=none
+damaged=$work/damaged/index-1/terms.db
+was=$(dd if="$damaged" bs=1 skip=5000 count=1 status=none | tr '\0' -)
+printf %s "$([[ $was == x ]] && echo y || echo x)" |
+    dd of="$damaged" bs=1 seek=5000 conv=notrunc status=none
 refuse "a damaged backup" quadrille restore --dir "$work/never" "$work/damaged"
 grep -q 'terms.db is not what MANIFEST says' "$work/out" || fail "$(cat "$work/out")"
 [[ ! -e $work/never ]] || fail "a damaged backup was restored"
