@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "queue/client.h"
 #include "queue/daemon.h"
+#include "queue/frontier.h"
 
 struct settings {
     uint64_t jobs, batch, hosts, window, sync;
@@ -78,12 +79,14 @@ start_daemon(const char *endpoint, bool sync)
     (void)cluster_parse(&cluster, SLICE("node local"), NULL, folder, &why);
     const struct queue_daemon_options options = {
         .broker = {.directory = folder,
-                   .engine = &store_berkeley,
+                   .engine = &store_frontier,
                    .store = {.folder = folder,
                              .cache_bytes = 256 << 20,
                              .checkpoint_bytes = 256 << 20,
                              .checkpoint_ms = 60000,
                              .sync = sync,
+                             .recent_bytes = 64 << 20,
+                             .threads = true,
                              .lock_wait_ms = 1000},
                    .cluster = cluster,
                    .index_partitions = 1,
@@ -91,7 +94,8 @@ start_daemon(const char *endpoint, bool sync)
                    .attempts = 5,
                    .high_water = UINT64_MAX / 2,
                    .group_parallel = 16,
-                   .seen_cache_bytes = 16 << 20},
+                   .seen_cache_bytes = 16 << 20,
+                   .heads_bytes = 64 << 20},
         .endpoints = endpoints,
         .ready_descriptor = -1,
     };

@@ -47,5 +47,5 @@ for quads in "$@"; do
     tail -n 1 "$out/growth.tsv" >&2
 done
 column -t -s $'\t' "$out/growth.tsv"
-awk -f "$here/bench/growth.awk" -v svg="$out/growth.svg" "$out/growth.tsv"
+awk -f "$here/bench/growth.awk" -v svg="$out/growth.svg" -v last=9 -v panels='bytes_per_quad=bytes per quad on disk without the logs;quads_per_cpu_s=quads loaded per CPU second;documents_per_s=documents of 20 quads replaced per second;document_us=quads of a document, median microseconds in the service;subject_us=quads of a subject (100 at most), median microseconds;word_us=keyword, ten best, median microseconds' "$out/growth.tsv"
 echo "plot: $out/growth.svg"

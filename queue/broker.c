@@ -11,6 +11,12 @@ enum { WORKER_FORGET_MS = 600000 };
 
 /* ---- small services ---- */
 
+enum store_tree
+broker_tree(uint8_t stage)
+{
+    return stage == STAGE_FETCH ? TREE_FETCH : TREE_JOBS;
+}
+
 struct slice
 broker_key(uint8_t bytes[JOB_KEY_SIZE], const struct job_key *key)
 {
@@ -34,7 +40,8 @@ broker_record(struct broker *broker, const struct job_key *key, struct job *job,
 {
     uint8_t bytes[JOB_KEY_SIZE];
     struct slice value;
-    TRY(broker->options.engine->get(broker->store, TREE_JOBS, broker_key(bytes, key), &value, why));
+    TRY(broker->options.engine->get(broker->store, broker_tree(key->stage), broker_key(bytes, key),
+                                    &value, why));
     struct codec_reader reader = codec_reader_of(value);
     *job = (struct job){.key = *key};
     if (!job_decode(&reader, job)) {
@@ -66,6 +73,12 @@ const struct counters *
 broker_counters(const struct broker *broker)
 {
     return &broker->committed;
+}
+
+const struct store *
+broker_store(const struct broker *broker)
+{
+    return broker->store;
 }
 
 void
@@ -343,7 +356,7 @@ broker_work(struct broker *broker, struct reason *why)
     struct reason text = {""};
     const uint64_t now = clock_monotonic_ms();
     why = why != NULL ? why : &text;
-    broker->now_ms = clock_wall_ms();
+    broker->now_ms = broker->options.clock();
     check_room(broker, now);
     bool committed = false;
     if (now >= broker->failed_until_ms) {
@@ -382,7 +395,7 @@ uint64_t
 broker_wait_ms(const struct broker *broker)
 {
     const uint64_t now = clock_monotonic_ms();
-    const uint64_t wall = clock_wall_ms();
+    const uint64_t wall = broker->options.clock();
     uint64_t wait = 1000;
     if (broker->pending_count > 0) {
         return 0;

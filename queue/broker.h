@@ -24,6 +24,8 @@ struct broker_options {
     uint32_t group_parallel;
     uint64_t group_delay_ms;
     size_t seen_cache_bytes;
+    size_t heads_bytes;      /* of the next jobs of lanes */
+    uint64_t (*clock)(void); /* wall time in milliseconds, for simulations; NULL: clock_wall_ms */
 };
 
 struct broker_request {
@@ -63,5 +65,6 @@ bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
 void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
 
 const struct counters *broker_counters(const struct broker *broker);
+const struct store *broker_store(const struct broker *broker);
 
 #endif

@@ -52,7 +52,7 @@ static void
 remove_record(struct broker *broker, const struct job_key *key)
 {
     uint8_t bytes[JOB_KEY_SIZE];
-    store_batch_remove(&broker->batch, TREE_JOBS, broker_key(bytes, key));
+    store_batch_remove(&broker->batch, broker_tree(key->stage), broker_key(bytes, key));
     broker->counters.stages[key->stage].jobs--;
 }
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "queue/broker_private.h"
 
-enum { SCRATCH_MAXIMUM = 1 << 20 };
+enum { SCRATCH_MAXIMUM = 1 << 20, LANE_WALK_JOBS = 64 };
 
 static enum status
 load_counters(struct broker *broker, struct reason *why)
@@ -50,34 +50,53 @@ load_identity(struct broker *broker, struct reason *why)
     return STATUS_OK;
 }
 
+struct lane_walk {
+    struct lanes *lanes;
+    uint64_t lane;
+    uint32_t jobs; /* met in the lane */
+    bool any;
+};
+
 static bool
-read_lane(void *context, struct slice key, struct slice value)
+walk_lane(void *context, struct slice key_bytes, struct slice value)
 {
-    struct job_key *found = context;
+    struct lane_walk *walk = context;
+    struct job_key key;
     (void)value;
-    job_key_read((const uint8_t *)key.at, found);
-    return false;
+    job_key_read((const uint8_t *)key_bytes.at, &key);
+    if (!walk->any || walk->lane != key.lane) {
+        lanes_wake(walk->lanes, key.lane);
+        walk->lane = key.lane;
+        walk->jobs = 0;
+        walk->any = true;
+    }
+    return ++walk->jobs < LANE_WALK_JOBS;
 }
 
-/* One seek per lane that has jobs. */
+/* Jobs of most lanes are few and lie together, so they are read; of a long lane the rest is passed
+ * over by a seek. */
 static enum status
 load_lanes(struct broker *broker, struct reason *why)
 {
     struct job_key from = {.stage = STAGE_FETCH};
-    for (;;) {
+    struct lane_walk walk = {.lanes = broker->lanes};
+    do {
         uint8_t bytes[JOB_KEY_SIZE];
-        struct job_key found = {.stage = STAGE_COUNT};
-        TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &from),
-                                         read_lane, &found, why));
-        if (found.stage != STAGE_FETCH) {
-            return STATUS_OK;
-        }
-        lanes_wake(broker->lanes, found.lane);
-        if (found.lane == UINT64_MAX) {
-            return STATUS_OK;
-        }
-        from.lane = found.lane + 1;
-    }
+        walk.jobs = 0;
+        walk.any = false;
+        TRY(broker->options.engine->scan(broker->store, TREE_FETCH, broker_key(bytes, &from),
+                                         walk_lane, &walk, why));
+        from.lane = walk.lane + 1;
+    } while (walk.jobs == LANE_WALK_JOBS && from.lane != 0);
+    return STATUS_OK;
+}
+
+static bool
+read_key(void *context, struct slice key, struct slice value)
+{
+    (void)value;
+    job_key_read((const uint8_t *)key.at, context);
+    return false;
 }
 
 static bool
@@ -123,8 +142,8 @@ open_sequences(struct broker *broker, struct reason *why)
                 (struct job_key){.stage = (uint8_t)stage, .lane = lane};
         }
     }
-    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &beyond),
-                                     read_lane, &found, why));
+    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &beyond), read_key,
+                                     &found, why));
     if (found.stage == STAGE_INDEX) {
         return status_fail(why, STATUS_MISUSE,
                            "index.partitions is %u, but jobs wait for partition %llu", partitions,
@@ -145,6 +164,7 @@ open_all(struct broker *broker, struct reason *why)
         TREE_COUNT, cluster_node_count(options->cluster) > 1 ? options->seen_cache_bytes : 0);
     broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms,
                               options->burst > 0 ? options->burst : 1);
+    broker->heads = heads_new(options->heads_bytes);
     broker->leases = leases_new();
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
@@ -161,6 +181,7 @@ broker_open(struct broker **broker_out, const struct broker_options *options, br
 {
     struct broker *broker = memory_zero(1, sizeof *broker);
     broker->options = *options;
+    broker->options.clock = options->clock != NULL ? options->clock : clock_wall_ms;
     broker->answer = answer;
     broker->context = context;
     store_batch_init(&broker->batch);
@@ -197,6 +218,7 @@ broker_close(struct broker *broker)
     seen_free(broker->revisits);
     seen_free(broker->sent);
     lanes_free(broker->lanes);
+    heads_free(broker->heads);
     leases_free(broker->leases);
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         for (uint32_t lane = 0; lane < broker->sequence_counts[stage]; lane++) {

@@ -12,6 +12,7 @@
 #define QUEUE_BROKER_PRIVATE_H
 
 #include "queue/broker.h"
+#include "queue/heads.h"
 #include "queue/lanes.h"
 #include "queue/leases.h"
 #include "queue/map.h"
@@ -123,6 +124,7 @@ struct broker {
     struct store_batch batch;
     struct seen *seen, *revisits, *sent;
     struct lanes *lanes;
+    struct heads *heads;
     struct leases *leases;
     struct sequence *sequences[STAGE_COUNT]; /* by lane */
     uint32_t sequence_counts[STAGE_COUNT];
@@ -163,6 +165,8 @@ struct broker {
 /* ---- broker.c ---- */
 
 void broker_effect(struct broker *broker, const struct effect *effect);
+/* Where records of jobs of the stage are: fetch has a tree of its own. */
+enum store_tree broker_tree(uint8_t stage);
 struct slice broker_key(uint8_t bytes[JOB_KEY_SIZE], const struct job_key *key);
 /* The record in `jobs`; slices of *job live until the next call of the store. */
 enum status broker_record(struct broker *broker, const struct job_key *key, struct job *job,

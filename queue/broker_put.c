@@ -46,7 +46,7 @@ broker_store_job(struct broker *broker, const struct job *job, bool scheduled)
     buf_reset(&broker->scratch);
     if (job->due_ms <= broker->now_ms) {
         job_encode(&broker->scratch, job);
-        store_batch_put(&broker->batch, TREE_JOBS, broker_key(bytes, &job->key),
+        store_batch_put(&broker->batch, broker_tree(job->key.stage), broker_key(bytes, &job->key),
                         buf_slice(&broker->scratch));
         counters->jobs++;
         return;
@@ -257,7 +257,7 @@ move_one(void *context, struct slice key, struct slice value)
     }
     struct stage_counters *counters = &broker->counters.stages[job_key.stage];
     store_batch_remove(&broker->batch, TREE_LATER, key);
-    store_batch_put(&broker->batch, TREE_JOBS, slice_of(key.at + 8, JOB_KEY_SIZE),
+    store_batch_put(&broker->batch, broker_tree(job_key.stage), slice_of(key.at + 8, JOB_KEY_SIZE),
                     slice_of(value.at + 1, value.length - 1));
     if (value.at[0] == LATER_SCHEDULED) {
         counters->scheduled--;

@@ -59,6 +59,7 @@ static void
 appeared(struct broker *broker, const struct job_key *key)
 {
     if (key->stage == STAGE_FETCH) {
+        heads_ready(broker->heads, key);
         lanes_wake(broker->lanes, key->lane);
         if (key->rank >= RANK_SITEMAP) {
             lanes_set_listed(broker->lanes, key->lane, true);
@@ -91,6 +92,8 @@ apply_effect(struct broker *broker, const struct effect *effect)
     }
     if (effect->kind == EFFECT_APPEARED || (effect->kind == EFFECT_BACK && !effect->moved)) {
         appeared(broker, key);
+    } else if (key->stage == STAGE_FETCH) {
+        heads_gone(broker->heads, key);
     }
 }
 
@@ -144,6 +147,7 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
         (key->stage == STAGE_FETCH && !lanes_take(broker->lanes, key->lane))) {
         return STATUS_OK;
     }
+    heads_gone(broker->heads, key);
     lease_to(broker, worker, 0, &job);
     *renewed = true;
     return STATUS_OK;
@@ -183,8 +187,6 @@ struct handout {
     bool damaged;
     /* of the scan */
     struct job_key from, last;
-    bool seen_any;
-    bool pass_usual;             /* of a lane: it is the turn of sitemaps */
     uint64_t lanes[BURST_LANES]; /* that gave a job and may give more */
     size_t lane_count;
 };
@@ -281,36 +283,6 @@ serve_sequence(struct handout *handout, struct reason *why)
     return STATUS_OK;
 }
 
-static bool
-lane_visit(void *context, struct slice key_bytes, struct slice record)
-{
-    struct handout *handout = context;
-    struct job_key key;
-    job_key_read((const uint8_t *)key_bytes.at, &key);
-    if (key.stage != STAGE_FETCH || key.lane != handout->from.lane) {
-        return false;
-    }
-    if (leases_find(handout->broker->leases, key.id) != (uint32_t)LEASE_NONE) {
-        return true;
-    }
-    handout->seen_any = true;
-    if (!handout->pass_usual || key.rank < RANK_USUAL || key.rank >= RANK_SITEMAP) {
-        handout->pass_usual = false;
-        (void)hand_out(handout, &key, record);
-    }
-    return false;
-}
-
-static enum status
-scan_lane(struct handout *handout, uint64_t lane, uint64_t rank, struct reason *why)
-{
-    struct broker *broker = handout->broker;
-    uint8_t bytes[JOB_KEY_SIZE];
-    handout->from = (struct job_key){.stage = STAGE_FETCH, .lane = lane, .rank = rank};
-    return broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &handout->from),
-                                        lane_visit, handout, why);
-}
-
 static enum status
 learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
 {
@@ -330,21 +302,43 @@ learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* The lane's next job that is ready. */
+/* The next job of the lane: of sitemaps when it is their turn, or only they are there; what is more
+ * urgent than usual goes before. */
 static enum status
-serve_job(struct handout *handout, uint64_t lane, struct reason *why)
+next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct slice *record,
+             enum heads_class *class, struct reason *why)
+{
+    const struct heads_source source = {
+        .engine = broker->options.engine, .store = broker->store, .leases = broker->leases};
+    const bool sitemaps = lanes_turn(broker->lanes, lane);
+    *class = HEADS_USUAL;
+    TRY(heads_next(broker->heads, &source, lane, HEADS_USUAL, key, record, why));
+    const bool usual = record->at != NULL;
+    if (usual ? !sitemaps || key->rank < RANK_USUAL : !lanes_listed(broker->lanes, lane)) {
+        return STATUS_OK;
+    }
+    *class = HEADS_SITEMAP;
+    TRY(heads_next(broker->heads, &source, lane, HEADS_SITEMAP, key, record, why));
+    if (record->at != NULL) {
+        return STATUS_OK;
+    }
+    lanes_set_listed(broker->lanes, lane, false);
+    *class = HEADS_USUAL;
+    return heads_next(broker->heads, &source, lane, HEADS_USUAL, key, record, why);
+}
+
+/* Hands out the lane's next job; *there: there is one, though it may not go to this worker. */
+static enum status
+serve_job(struct handout *handout, uint64_t lane, bool *there, struct reason *why)
 {
     struct broker *broker = handout->broker;
-    handout->seen_any = false;
-    handout->pass_usual = lanes_turn(broker->lanes, lane);
-    TRY(scan_lane(handout, lane, 0, why));
-    if (handout->pass_usual && handout->seen_any) { /* jobs of the other kind were passed over */
-        TRY(scan_lane(handout, lane, RANK_SITEMAP, why));
-        if (handout->pass_usual) { /* and none is there of this */
-            handout->pass_usual = false;
-            lanes_set_listed(broker->lanes, lane, false);
-            TRY(scan_lane(handout, lane, 0, why));
-        }
+    enum heads_class class;
+    struct job_key key;
+    struct slice record;
+    TRY(next_of_lane(broker, lane, &key, &record, &class, why));
+    *there = record.at != NULL;
+    if (*there && hand_out(handout, &key, record) && heads_pop(broker->heads, lane, class)) {
+        lanes_end_turn(broker->lanes, lane);
     }
     return STATUS_OK;
 }
@@ -354,8 +348,9 @@ serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
 {
     struct broker *broker = handout->broker;
     const uint32_t count = handout->count;
-    TRY(serve_job(handout, lane, why));
-    if (!handout->seen_any) {
+    bool there;
+    TRY(serve_job(handout, lane, &there, why));
+    if (!there) {
         lanes_forget(broker->lanes, lane);
     } else if (handout->count == count) {
         lanes_return(broker->lanes, lane);
@@ -376,13 +371,14 @@ serve_bursts(struct handout *handout, struct reason *why)
         for (size_t i = 0; i < handout->lane_count; i++) {
             const uint64_t lane = handout->lanes[i];
             const uint32_t count = handout->count;
+            bool there;
             if (handout->full || count >= handout->parked->most) {
                 return STATUS_OK;
             }
             if (!lanes_more(lanes, lane)) {
                 continue;
             }
-            TRY(serve_job(handout, lane, why));
+            TRY(serve_job(handout, lane, &there, why));
             if (handout->count == count) {
                 lanes_no_more(lanes, lane);
             } else {
@@ -442,8 +438,9 @@ repeat_answer(struct handout *handout, struct reason *why)
         if (lease->request != handout->parked->request.id) {
             continue;
         }
-        const enum status status = broker->options.engine->get(
-            broker->store, TREE_JOBS, broker_key(bytes, &lease->key), &record, why);
+        const enum status status =
+            broker->options.engine->get(broker->store, broker_tree(lease->key.stage),
+                                        broker_key(bytes, &lease->key), &record, why);
         if (status == STATUS_NOT_FOUND) {
             continue;
         }

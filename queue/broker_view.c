@@ -36,7 +36,7 @@ static uint64_t
 oldest_of(struct broker *broker, uint8_t stage)
 {
     enum { LOOK_MOST = 20000 };
-    const uint64_t now = clock_wall_ms();
+    const uint64_t now = broker->options.clock();
     struct view view = {.broker = broker, .stage = stage, .most = LOOK_MOST};
     uint8_t bytes[JOB_KEY_SIZE];
     const struct job_key from = {.stage = stage};
@@ -208,10 +208,10 @@ view_peek(struct broker *broker, struct slice payload, struct reason *why)
     view.state = peek->of_later;
     codec_put_u32(&broker->reply, 0);
     if (view.most > 0) {
-        TRY(broker->options.engine->scan(broker->store, peek->tree,
-                                         peek->by_stage ? broker_key(bytes, &from)
-                                                        : (struct slice){"", 0},
-                                         peek->visit, &view, why));
+        const enum store_tree tree = peek->tree == TREE_JOBS ? broker_tree(view.stage) : peek->tree;
+        TRY(broker->options.engine->scan(
+            broker->store, tree, peek->by_stage ? broker_key(bytes, &from) : (struct slice){"", 0},
+            peek->visit, &view, why));
     }
     codec_write_u32((uint8_t *)broker->reply.data, view.count);
     return STATUS_OK;

@@ -6,21 +6,24 @@
 #include "queue/map.h"
 
 enum { NONE = -1 };
-enum lane_state { LANE_IDLE, LANE_BUSY, LANE_PARKED, LANE_FREE };
+enum lane_state { LANE_IDLE, LANE_WAITING, LANE_BUSY, LANE_PARKED, LANE_FREE };
 
 struct lane {
     uint64_t id;
     uint64_t due_ms;
-    uint32_t place; /* IDLE: in the heap; PARKED, FREE: the next in the list */
-    uint32_t group; /* index, NONE */
-    uint16_t out;   /* BUSY: jobs */
-    uint8_t state;
+    uint32_t place;        /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
+    uint32_t previous;     /* WAITING */
+    uint32_t group;        /* index, NONE */
+    uint8_t out;           /* BUSY: jobs */
     uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
-    bool listed;           /* jobs of sitemaps may wait in it */
-    bool known;            /* what is stored of it was read */
-    bool counted;          /* BUSY and counted in its group */
-    bool eased;            /* several jobs may be out */
+    unsigned state : 3;    /* enum lane_state */
+    bool listed : 1;       /* jobs of sitemaps may wait in it */
+    bool known : 1;        /* what is stored of it was read */
+    bool counted : 1;      /* BUSY and counted in its group */
+    bool eased : 1;        /* several jobs may be out */
+    bool turn_over : 1;    /* BUSY: others go before it when it ends */
 };
+_Static_assert(sizeof(struct lane) == 32, "there are millions of them");
 
 struct group {
     uint64_t id;
@@ -40,6 +43,7 @@ struct lanes {
     struct map by_id;
     uint32_t *heap; /* of lanes, by due time */
     uint32_t heap_count, heap_capacity;
+    uint32_t first_waiting, last_waiting;
     struct group *groups;
     uint32_t group_used, group_capacity, group_free;
     struct map group_by_id;
@@ -53,6 +57,7 @@ lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
     lanes->burst = burst;
     lanes->group_delay_ms = group_delay_ms;
     lanes->free = lanes->group_free = (uint32_t)NONE;
+    lanes->first_waiting = lanes->last_waiting = (uint32_t)NONE;
     map_init(&lanes->by_id);
     map_init(&lanes->group_by_id);
     return lanes;
@@ -136,6 +141,39 @@ heap_remove(struct lanes *lanes, uint32_t place)
         lanes->lanes[last].place = place;
         heap_up(lanes, place);
         heap_down(lanes, lanes->lanes[last].place);
+    }
+}
+
+/* ---- those that wait for their turn ---- */
+
+static void
+waiting_add(struct lanes *lanes, uint32_t at)
+{
+    struct lane *lane = &lanes->lanes[at];
+    lane->state = LANE_WAITING;
+    lane->place = (uint32_t)NONE;
+    lane->previous = lanes->last_waiting;
+    if (lanes->last_waiting != (uint32_t)NONE) {
+        lanes->lanes[lanes->last_waiting].place = at;
+    } else {
+        lanes->first_waiting = at;
+    }
+    lanes->last_waiting = at;
+}
+
+static void
+waiting_remove(struct lanes *lanes, uint32_t at)
+{
+    const struct lane *lane = &lanes->lanes[at];
+    if (lane->previous != (uint32_t)NONE) {
+        lanes->lanes[lane->previous].place = lane->place;
+    } else {
+        lanes->first_waiting = lane->place;
+    }
+    if (lane->place != (uint32_t)NONE) {
+        lanes->lanes[lane->place].previous = lane->previous;
+    } else {
+        lanes->last_waiting = lane->previous;
     }
 }
 
@@ -294,7 +332,7 @@ void
 lanes_wake(struct lanes *lanes, uint64_t id)
 {
     if (map_get(&lanes->by_id, id) == (uint32_t)MAP_NONE) {
-        heap_add(lanes, add_lane(lanes, id));
+        waiting_add(lanes, add_lane(lanes, id));
     }
 }
 
@@ -321,12 +359,31 @@ lanes_restore(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
     }
 }
 
+/* The lane that should go next, out of its list; NONE: nobody is due. */
+static uint32_t
+first_due(struct lanes *lanes, uint64_t now_ms)
+{
+    if (lanes->heap_count > 0 && lanes->lanes[lanes->heap[0]].due_ms <= now_ms) {
+        const uint32_t at = lanes->heap[0];
+        heap_remove(lanes, 0);
+        return at;
+    }
+    while (lanes->first_waiting != (uint32_t)NONE) {
+        const uint32_t at = lanes->first_waiting;
+        waiting_remove(lanes, at);
+        if (lanes->lanes[at].due_ms <= now_ms) {
+            return at;
+        }
+        heap_add(lanes, at);
+    }
+    return (uint32_t)NONE;
+}
+
 bool
 lanes_next(struct lanes *lanes, uint64_t now_ms, uint64_t *id, bool *known)
 {
-    while (lanes->heap_count > 0 && lanes->lanes[lanes->heap[0]].due_ms <= now_ms) {
-        const uint32_t at = lanes->heap[0];
-        heap_remove(lanes, 0);
+    for (uint32_t at = first_due(lanes, now_ms); at != (uint32_t)NONE;
+         at = first_due(lanes, now_ms)) {
         if (!group_admits(lanes, at, now_ms)) {
             continue;
         }
@@ -362,6 +419,8 @@ lanes_take(struct lanes *lanes, uint64_t id)
             link = &lanes->lanes[*link].place;
         }
         *link = lane->place;
+    } else if (lane->state == LANE_WAITING) {
+        waiting_remove(lanes, at);
     } else {
         heap_remove(lanes, lane->place);
         if (lane->group != (uint32_t)NONE && lanes->groups[lane->group].scout == at) {
@@ -452,7 +511,21 @@ lanes_rest(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
         leave_group(lanes, at);
         join_group(lanes, at, group);
     }
-    heap_add(lanes, at);
+    if (lane->turn_over) {
+        lane->turn_over = false;
+        waiting_add(lanes, at);
+    } else {
+        heap_add(lanes, at);
+    }
+}
+
+void
+lanes_end_turn(struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at != (uint32_t)MAP_NONE && lanes->lanes[at].state == LANE_BUSY) {
+        lanes->lanes[at].turn_over = true;
+    }
 }
 
 /* A lane that went out and was not used does not make its group wait. */
@@ -501,6 +574,13 @@ lanes_set_share(struct lanes *lanes, uint64_t id, uint8_t share)
     }
 }
 
+bool
+lanes_listed(const struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    return at != (uint32_t)MAP_NONE && lanes->lanes[at].listed;
+}
+
 uint8_t
 lanes_share(const struct lanes *lanes, uint64_t id)
 {
@@ -543,7 +623,9 @@ lanes_group(const struct lanes *lanes, uint64_t id)
 uint64_t
 lanes_due(const struct lanes *lanes)
 {
-    return lanes->heap_count == 0 ? UINT64_MAX : lanes->lanes[lanes->heap[0]].due_ms;
+    return lanes->first_waiting != (uint32_t)NONE ? 0
+           : lanes->heap_count == 0               ? UINT64_MAX
+                                                  : lanes->lanes[lanes->heap[0]].due_ms;
 }
 
 size_t

@@ -4,11 +4,16 @@
  * Whether a lane really has a job only the store knows: lanes_next() gives a lane that is due,
  * and the caller says what came of it.
  *
- *   IDLE in the heap, by due time    lanes_wake, lanes_rest, lanes_return
+ *   WAITING in arrival's order       lanes_wake, lanes_rest after lanes_end_turn
+ *   IDLE in the heap, by due time    lanes_rest, lanes_return
  *     -> BUSY                        lanes_next: a job of the lane is out; several, when the
  *                                    lane is eased: lanes_more
  *     -> PARKED in its group's list  while the group has its fill; it comes back when that ends
  *   forgotten                        lanes_forget: it was due and had no job
+ *
+ * A lane whose turn has begun goes on until its turn is over, whenever it is due; others begin only
+ * when no such lane is due. So as few lanes as keep everybody busy have their next jobs in memory
+ * (queue/heads.h), and millions wait for 32 bytes and a slot in the map each.
  *
  * Invariant of groups: while lanes are parked, either a lane of the group is BUSY, or exactly
  * one (the group's scout) is in the heap for it; so parking never loses a lane, and a group of
@@ -50,6 +55,8 @@ void lanes_rest(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t gr
 void lanes_postpone(struct lanes *lanes, uint64_t lane, uint64_t due_ms);
 /* It was not used: as it was before lanes_next. */
 void lanes_return(struct lanes *lanes, uint64_t lane);
+/* BUSY now; when it ends, those that wait go before it. */
+void lanes_end_turn(struct lanes *lanes, uint64_t lane);
 /* It had no job. */
 void lanes_forget(struct lanes *lanes, uint64_t lane);
 
@@ -59,6 +66,7 @@ void lanes_set_share(struct lanes *lanes, uint64_t lane, uint8_t share);
 uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
 /* Whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
 void lanes_set_listed(struct lanes *lanes, uint64_t lane, bool listed);
+bool lanes_listed(const struct lanes *lanes, uint64_t lane);
 /* Whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 

@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "queue/daemon.h"
 #include "queue/daemon_main.h"
+#include "queue/frontier.h"
 
 enum { LOCK_WAIT_MS = 30000, PATH_BYTES = 4096 };
 
@@ -25,7 +26,8 @@ static const struct program program = {
         "111 when the system failed; what was confirmed stays, and a new start recovers it. "
         "A full disk does not end it: additions are refused until there is room.\n\n"
         "For tests, QUADRILLE_FAULT in the environment holds \"POINT:N:WHAT\": at the N-th "
-        "POINT (before, after: of a commit; checkpoint) it does WHAT: kill, full (as if the "
+        "POINT (before, after: of a commit; checkpoint; run: a write of a run) it does WHAT: kill, "
+        "full (as if the "
         "disk were full, this once) or full* (from then on).",
     .examples = "quadrille-queue --dir crawl\n"
                 "quadrille-queue --dir crawl --set queue.cache=1G",
@@ -42,9 +44,9 @@ struct fault {
 static bool
 read_fault(const char *text, struct fault *fault)
 {
-    static const char *const points[] = {"before:", "after:", "checkpoint:"};
+    static const char *const points[] = {"before:", "after:", "checkpoint:", "run:"};
     char *end;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const size_t length = strlen(points[i]);
         if (strncmp(text, points[i], length) == 0) {
             *fault = (struct fault){.point = (enum store_point)i,
@@ -79,12 +81,14 @@ broker_options_of(const struct daemon_setting *setting)
     const struct opt_set *options = setting->options;
     return (struct broker_options){
         .directory = setting->directory,
-        .engine = &store_berkeley,
+        .engine = &store_frontier,
         .store = {.cache_bytes = (uint64_t)opt_integer(options, "queue.cache"),
                   .checkpoint_bytes = (uint64_t)opt_integer(options, "queue.checkpoint_bytes"),
                   .checkpoint_ms = opt_duration_ms(options, "queue.checkpoint_time"),
                   .sync = opt_bool(options, "queue.sync"),
-                  .lock_wait_ms = LOCK_WAIT_MS},
+                  .lock_wait_ms = LOCK_WAIT_MS,
+                  .recent_bytes = (uint64_t)opt_integer(options, "queue.recent"),
+                  .threads = true},
         .index_partitions = (uint32_t)opt_integer(options, "index.partitions"),
         .lease_ms = opt_duration_ms(options, "queue.lease"),
         .grace_ms = opt_duration_ms(options, "queue.grace"),
@@ -95,6 +99,7 @@ broker_options_of(const struct daemon_setting *setting)
         .group_parallel = (uint32_t)opt_integer(options, "queue.group_parallel"),
         .burst = (uint32_t)opt_integer(options, "queue.burst"),
         .group_delay_ms = opt_duration_ms(options, "queue.group_delay"),
+        .heads_bytes = (size_t)opt_integer(options, "queue.heads"),
         .seen_cache_bytes = (size_t)opt_integer(options, "queue.seen_cache"),
     };
 }

@@ -19,12 +19,19 @@ const struct opt queue_options[] = {
      "this; what is under way uses the rest."},
     {"queue.group_parallel", OPT_INTEGER, "16", 0, 1000000, NULL,
      "Most hosts of one address that are fetched from at a time; 0 for no limit."},
-    {"queue.burst", OPT_INTEGER, "32", 1, 1000, NULL,
+    {"queue.burst", OPT_INTEGER, "32", 1, 255, NULL,
      "Most jobs of one host that are handed out at a time, when the host needs no rest "
      "(fetch.delay is 0) and no other host waits. They are still fetched one after the other."},
     {"queue.group_delay", OPT_DURATION, "0", 0, 3600, NULL,
      "Least time between two fetches from one address, whatever the host."},
     {"queue.cache", OPT_SIZE, "128M", 1048576, 0, NULL, "Database pages kept in memory."},
+    {"queue.recent", OPT_SIZE, "64M", 65536, 0, NULL,
+     "Memory for what was noted of URIs and hosts and for jobs of fetch until it is written to "
+     "disk as "
+     "sorted runs; as much again while that happens."},
+    {"queue.heads", OPT_SIZE, "64M", 65536, 0, NULL,
+     "Memory for the next jobs of hosts whose turn it is; beyond it they are read from disk "
+     "again."},
     {"queue.seen_cache", OPT_SIZE, "16M", 4096, 0, NULL,
      "Memory for the URIs met most often, which are then known without asking the database."},
     {"queue.checkpoint_bytes", OPT_SIZE, "256M", 65536, 0, NULL,

@@ -322,8 +322,8 @@ berkeley_get(struct store *store, enum store_tree tree, struct slice key_bytes,
 }
 
 static enum status
-berkeley_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-              void *context, struct reason *why)
+berkeley_scan_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
+                     store_visit *visit, void *context, struct reason *why)
 {
     DB *db = store->trees[tree];
     DBC *cursor;
@@ -334,7 +334,7 @@ berkeley_scan(struct store *store, enum store_tree tree, struct slice from, stor
         return fail(store, error, why, "cannot scan");
     }
     error = cursor->get(cursor, &key, &value, DB_SET_RANGE);
-    while (error == 0 &&
+    while (error == 0 && key.size >= within && memcmp(key.data, from.at, within) == 0 &&
            visit(context, slice_of(key.data, key.size), slice_of(value.data, value.size))) {
         error = cursor->get(cursor, &key, &value, DB_NEXT);
     }
@@ -343,6 +343,13 @@ berkeley_scan(struct store *store, enum store_tree tree, struct slice from, stor
         error = closed;
     }
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot scan");
+}
+
+static enum status
+berkeley_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
+              void *context, struct reason *why)
+{
+    return berkeley_scan_within(store, tree, from, 0, visit, context, why);
 }
 
 /* ---- writing ---- */
@@ -471,6 +478,7 @@ const struct store_engine store_berkeley = {
     .epoch = berkeley_epoch,
     .get = berkeley_get,
     .scan = berkeley_scan,
+    .scan_within = berkeley_scan_within,
     .apply = berkeley_apply,
     .tick = berkeley_tick,
     .room = berkeley_room,

@@ -25,7 +25,10 @@
     X(PEERS, "peers")       \
     X(ORIGINS, "origins")   \
     X(WORKERS, "workers")   \
-    X(ABOUT, "about")
+    X(ABOUT, "about")       \
+    X(FETCH, "fetch")       \
+    X(RUNS, "runs")         \
+    X(JOURNAL, "journal")
 
 enum store_tree {
 #define X(name, text) TREE_##name,
@@ -47,7 +50,7 @@ struct store_operation {
 };
 
 /* Where a fault may strike; for tests. */
-enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT };
+enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT, STORE_RUN_WRITE };
 /* 0, or the errno that the engine shall report. May end the process. */
 typedef int store_fault(void *context, enum store_point point);
 
@@ -58,6 +61,8 @@ struct store_options {
     uint64_t checkpoint_ms;
     bool sync;             /* false: a crash of the machine may lose the latest batches */
     uint32_t lock_wait_ms; /* how long to wait for another owner to go */
+    uint64_t recent_bytes; /* of records in memory before they become runs (queue/frontier.h) */
+    bool threads;          /* runs are written and merged beside the owner's thread */
     store_fault *fault;    /* NULL: none */
     void *fault_context;
 };
@@ -79,6 +84,10 @@ struct store_engine {
     /* Ascending from the first key that is not less than `from`. */
     enum status (*scan)(struct store *store, enum store_tree tree, struct slice from,
                         store_visit *visit, void *context, struct reason *why);
+    /* The same, no further than keys whose first `within` bytes are those of `from`. */
+    enum status (*scan_within)(struct store *store, enum store_tree tree, struct slice from,
+                               size_t within, store_visit *visit, void *context,
+                               struct reason *why);
     /* operations: sorted by tree and key, each key once. STALE: the epoch is over. FULL: no
      * room, nothing happened. */
     enum status (*apply)(struct store *store, uint64_t epoch,

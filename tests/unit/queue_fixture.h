@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/url.h"
 #include "queue/broker.h"
+#include "queue/frontier.h"
 #include "queue/message.h"
 #include "tests/unit/scratch.h"
 
@@ -95,13 +96,14 @@ bench_new(const char *cluster, const char *self)
     }
     bench->options = (struct broker_options){
         .directory = "/data",
-        .engine = &store_berkeley,
+        .engine = &store_frontier,
         .store = {.folder = bench->folder,
                   .cache_bytes = 8 << 20,
                   .checkpoint_bytes = 16 << 20,
                   .checkpoint_ms = 60000,
                   .sync = false,
-                  .lock_wait_ms = 1000},
+                  .lock_wait_ms = 1000,
+                  .recent_bytes = 10000},
         .cluster = bench->cluster,
         .index_partitions = 1,
         .lease_ms = 60000,
@@ -110,6 +112,7 @@ bench_new(const char *cluster, const char *self)
         .high_water = 100000,
         .group_parallel = 0,
         .seen_cache_bytes = 64 << 10,
+        .heads_bytes = 4096,
     };
     bench_forget(bench);
     bench_open(bench);

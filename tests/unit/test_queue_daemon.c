@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "queue/client.h"
 #include "queue/daemon.h"
+#include "queue/frontier.h"
 #include "tests/unit/scratch.h"
 
 enum { NODES = 2, PATIENCE_MS = 60000 };
@@ -58,12 +59,14 @@ serve(char **arguments)
     }
     const struct queue_daemon_options options = {
         .broker = {.directory = folder,
-                   .engine = &store_berkeley,
+                   .engine = &store_frontier,
                    .store = {.folder = folder,
                              .cache_bytes = 4 << 20,
                              .checkpoint_bytes = 1 << 20,
                              .checkpoint_ms = 200,
                              .sync = false,
+                             .recent_bytes = 64 << 10,
+                             .threads = true,
                              .lock_wait_ms = 5000},
                    .min_free = strtoull(arguments[5], NULL, 10),
                    .cluster = cluster,
@@ -72,7 +75,8 @@ serve(char **arguments)
                    .grace_ms = 1500,
                    .attempts = 5,
                    .high_water = 100000,
-                   .seen_cache_bytes = 64 << 10},
+                   .seen_cache_bytes = 64 << 10,
+                   .heads_bytes = 64 << 20},
         .endpoints = endpoints,
         .ready_descriptor = atoi(arguments[4]),
     };
