@@ -40,8 +40,9 @@ load_identity(struct broker *broker, struct reason *why)
         return STATUS_OK;
     }
     TRY(status);
-    broker->identity_stored = true;
-    if (value.length != IDENTITY_SIZE || value.at[0] != IDENTITY_VERSION) {
+    const uint8_t version = value.length == IDENTITY_SIZE ? (uint8_t)value.at[0] : 0;
+    broker->identity_stored = version == IDENTITY_VERSION;
+    if (version != IDENTITY_VERSION && version != IDENTITY_WITHOUT_RUNS) {
         return status_fail(why, STATUS_UNSUPPORTED,
                            "%s was written by another version of this program",
                            broker->options.store.folder);

@@ -99,7 +99,8 @@ struct origin {
 };
 
 enum {
-    IDENTITY_VERSION = 1,
+    IDENTITY_VERSION = 2,
+    IDENTITY_WITHOUT_RUNS = 1,
     IDENTITY_SIZE = 9,
     ROUND_REQUESTS = 4096,
     ROUND_BYTES = 16 << 20,
