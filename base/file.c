@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum status
 read_stream(FILE *file, const char *path, struct buf *bytes, struct reason *why)
@@ -37,4 +38,35 @@ file_read_or_input(const char *path, struct buf *bytes, struct reason *why)
 {
     return strcmp(path, "-") == 0 ? read_stream(stdin, "standard input", bytes, why)
                                   : file_read(path, bytes, why);
+}
+
+static bool
+write_all(int descriptor, struct slice bytes, bool at, uint64_t offset)
+{
+    for (size_t done = 0; done < bytes.length;) {
+        const char *rest = bytes.at + done;
+        const size_t length = bytes.length - done;
+        const ssize_t n = at ? pwrite(descriptor, rest, length, (off_t)(offset + done))
+                             : write(descriptor, rest, length);
+        if (n == 0) {
+            errno = ENOSPC; /* what takes nothing and says no more is full */
+        }
+        if (n <= 0 && errno != EINTR) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool
+file_write_all(int descriptor, struct slice bytes)
+{
+    return write_all(descriptor, bytes, false, 0);
+}
+
+bool
+file_write_all_at(int descriptor, struct slice bytes, uint64_t offset)
+{
+    return write_all(descriptor, bytes, true, offset);
 }

@@ -1,8 +1,12 @@
-/* Whole files as bytes. */
+/* Whole files as bytes, and writes of all that is given. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/slice.h"
 #include "base/status.h"
 
 /* Appends all of the file at path. NOT_FOUND: there is none; LIMIT: it is longer than
@@ -11,5 +15,11 @@ enum status file_read(const char *path, struct buf *bytes, struct reason *why);
 
 /* As file_read, with standard input for "-". */
 enum status file_read_or_input(const char *path, struct buf *bytes, struct reason *why);
+
+/* Writes all of it, over short writes and signals. False and errno when it cannot: some of it may
+ * be written. */
+bool file_write_all(int descriptor, struct slice bytes);
+/* The same at an offset, which leaves the descriptor's own place. */
+bool file_write_all_at(int descriptor, struct slice bytes, uint64_t offset);
 
 #endif

@@ -1,14 +1,14 @@
 #include "cli/by_hand.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/outcome.h"
 #include "stages/resources.h"
 
-enum { REPLY_MAXIMUM = 1 << 30, CONTEXT_MAXIMUM = 16 << 20, ROUNDS = 8 };
+enum { REPLY_MAXIMUM = 1 << 30, CONTEXT_MAXIMUM = 16 << 20, ROUNDS = 8, LONGEST_WAIT_MS = 100 };
 
 struct given {
     struct slice url;
@@ -106,52 +106,19 @@ open_resources(struct by_hand *hand, struct reason *why)
     return STATUS_OK;
 }
 
-struct gathering {
-    bool done;
-    enum status status;
-    struct reason why;
-};
-
-static void
-gathered(void *context, enum status status, const struct reason *why)
-{
-    struct gathering *gathering = context;
-    gathering->done = true;
-    gathering->status = status;
-    if (why != NULL) {
-        gathering->why = *why;
-    }
-}
-
-static void
-wait_for_metastore(struct metastore_client *metastore)
-{
-    struct pollfd polled[64];
-    int descriptors[64];
-    const size_t n = metastore_descriptors(metastore, descriptors, 64);
-    const int wait = metastore_wait_ms(metastore);
-    for (size_t i = 0; i < n; i++) {
-        polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
-    }
-    (void)poll(polled, (nfds_t)n, wait < 0 || wait > 100 ? 100 : wait);
-    metastore_process(metastore);
-}
-
 static enum status
 gather(struct by_hand *hand, struct resource_set *set, struct slice needs, struct reason *why)
 {
-    struct gathering gathering = {.why = {""}};
+    struct outcome gathered = {0};
     for (size_t i = 0; i < hand->given_count; i++) {
         resource_set_give(set, hand->given[i].url, SLICE("application/ld+json"),
                           buf_slice(&hand->given[i].bytes));
     }
-    resource_set_gather(set, needs, gathered, &gathering);
-    while (!gathering.done) {
-        wait_for_metastore(hand->metastore);
+    resource_set_gather(set, needs, outcome_take, &gathered);
+    while (!gathered.given) {
+        metastore_wait(hand->metastore, LONGEST_WAIT_MS);
     }
-    if (gathering.status != STATUS_OK) {
-        return status_fail(why, gathering.status, "%s", gathering.why.text);
-    }
+    TRY(outcome_status(&gathered, why));
     resource_set_give_up(set, hand->settings.cli != NULL
                                   ? "it is not in the archive; --context URL=FILE gives it by hand"
                                   : "nothing is fetched here; --context URL=FILE gives it by hand");

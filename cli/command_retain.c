@@ -14,7 +14,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +33,6 @@ enum {
     PEEK_BYTES_MOST = 12 << 20, /* a reply that is larger may have been cut */
     MOVES_MOST = 200000,        /* in a round */
     MOVES_TOGETHER = 256,
-    WAIT_MS = 100,
     NAME_PARTS_BEHIND = 2 /* node and process, behind stamp and serial */
 };
 static const double WORTH_COPYING =
@@ -317,36 +315,13 @@ choose(struct retain *retain)
 
 /* ---- moving and removing ---- */
 
-struct answer {
-    bool given;
-    enum status status;
-};
-
-static void
-answered(void *context, enum status status, const struct reason *why)
-{
-    (void)why;
-    *(struct answer *)context = (struct answer){true, status};
-}
-
 static enum status
 tell(struct retain *retain, const struct meta_put *puts, size_t n, struct reason *why)
 {
-    struct answer answer = {0};
-    metastore_put(retain->metastore, puts, n, answered, &answer);
-    while (!answer.given) {
-        struct pollfd polled[64];
-        int descriptors[64];
-        const size_t count = metastore_descriptors(retain->metastore, descriptors, 64);
-        for (size_t i = 0; i < count; i++) {
-            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
-        }
-        (void)poll(polled, (nfds_t)count, WAIT_MS);
-        metastore_process(retain->metastore);
-    }
-    return answer.status == STATUS_OK
+    const enum status status = cli_note_and_wait(retain->metastore, puts, n, why);
+    return status == STATUS_OK
                ? STATUS_OK
-               : status_fail(why, answer.status, "the metadata store did not take new places");
+               : status_prefix(why, status, "the metadata store did not take new places");
 }
 
 static void

@@ -1,5 +1,4 @@
 /* quadrille slice: a dataset into the documents that describe its resources. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/import_files.h"
@@ -34,18 +34,11 @@ struct output {
 };
 
 static enum status
-write_all(int descriptor, struct slice bytes, struct reason *why)
+write_text(const struct output *output, struct buf *text, struct reason *why)
 {
-    while (bytes.length > 0) {
-        const ssize_t n = write(descriptor, bytes.at, bytes.length);
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "cannot write documents");
-        }
-        if (n > 0) {
-            bytes = slice_of(bytes.at + n, bytes.length - (size_t)n);
-        }
-    }
-    return STATUS_OK;
+    const bool written = file_write_all(output->descriptor, buf_slice(text));
+    buf_reset(text);
+    return written ? STATUS_OK : status_fail_errno(why, "cannot write documents");
 }
 
 /* What this thread has; nobody else writes until it unlocks. */
@@ -56,9 +49,7 @@ flush(struct output *output, struct buf *text, bool *locked, struct reason *why)
         pthread_mutex_lock(&output->lock);
         *locked = true;
     }
-    const enum status status = write_all(output->descriptor, buf_slice(text), why);
-    buf_reset(text);
-    return status;
+    return write_text(output, text, why);
 }
 
 /* As N-Quads whose graph is the document. */
@@ -116,7 +107,7 @@ write_documents(struct slicer *slicer, unsigned threads, const char *path, struc
     enum status status = slicer_group(slicer, write_document, &output, why);
     for (unsigned i = 0; i < threads; i++) {
         if (status == STATUS_OK) {
-            status = write_all(descriptor, buf_slice(&output.texts[i]), why);
+            status = write_text(&output, &output.texts[i], why);
         }
         buf_release(&output.texts[i]);
     }

@@ -12,11 +12,14 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/outcome.h"
 #include "base/url.h"
 #include "cli/cli.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
 #include "stages/services.h"
+
+enum { LONGEST_WAIT_MS = 100 };
 
 enum status
 cli_check_directory(const char *directory, struct reason *why)
@@ -279,84 +282,34 @@ cli_end(const struct program *program, enum status status, const struct reason *
     return EXIT_DONE;
 }
 
-struct put_answer {
-    bool answered;
-    enum status status;
-    struct reason why;
-};
-
-static void
-put_answered(void *context, enum status status, const struct reason *why)
-{
-    struct put_answer *answer = context;
-    answer->answered = true;
-    answer->status = status;
-    if (status != STATUS_OK) {
-        answer->why = *why;
-    }
-}
-
 static void
 wait_for_queue(struct queue_client *queue)
 {
     struct pollfd descriptor = {.fd = queue_client_descriptor(queue), .events = POLLIN};
     const int wait = queue_client_wait_ms(queue);
-    (void)poll(&descriptor, 1, wait < 0 || wait > 100 ? 100 : wait);
+    (void)poll(&descriptor, 1, wait < 0 || wait > LONGEST_WAIT_MS ? LONGEST_WAIT_MS : wait);
     queue_client_process(queue);
 }
 
 enum status
 cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct reason *why)
 {
-    struct put_answer answer = {0};
-    queue_put(queue, jobs, n, put_answered, &answer);
-    while (!answer.answered) {
+    struct outcome outcome = {0};
+    queue_put(queue, jobs, n, outcome_take, &outcome);
+    while (!outcome.given) {
         wait_for_queue(queue);
     }
-    if (answer.status != STATUS_OK && why != NULL) {
-        *why = answer.why;
-    }
-    return answer.status;
-}
-
-/* ---- metadata ---- */
-
-struct noted {
-    bool given;
-    enum status status;
-    struct reason why;
-};
-
-static void
-note_answered(void *context, enum status status, const struct reason *why)
-{
-    struct noted *noted = context;
-    noted->given = true;
-    noted->status = status;
-    if (why != NULL) {
-        noted->why = *why;
-    }
+    return outcome_status(&outcome, why);
 }
 
 enum status
 cli_note_and_wait(struct metastore_client *metastore, const struct meta_put *puts, size_t n,
                   struct reason *why)
 {
-    enum { DESCRIPTORS = 64, LONGEST_WAIT_MS = 100 };
-    struct noted noted = {0};
-    metastore_put(metastore, puts, n, note_answered, &noted);
-    while (!noted.given) {
-        struct pollfd polled[DESCRIPTORS];
-        int descriptors[DESCRIPTORS];
-        const size_t count = metastore_descriptors(metastore, descriptors, DESCRIPTORS);
-        const int wait = metastore_wait_ms(metastore);
-        for (size_t i = 0; i < count; i++) {
-            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
-        }
-        (void)poll(polled, (nfds_t)count,
-                   wait < 0 || wait > LONGEST_WAIT_MS ? LONGEST_WAIT_MS : wait);
-        metastore_process(metastore);
+    struct outcome outcome = {0};
+    metastore_put(metastore, puts, n, outcome_take, &outcome);
+    while (!outcome.given) {
+        metastore_wait(metastore, LONGEST_WAIT_MS);
     }
-    return noted.status == STATUS_OK ? STATUS_OK
-                                     : status_fail(why, noted.status, "%s", noted.why.text);
+    return outcome_status(&outcome, why);
 }

@@ -1,6 +1,5 @@
 #include "cli/dump_reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "cli/import_files.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
@@ -21,13 +21,8 @@ enum { OUTPUT_BYTES = 1 << 18 };
 static enum status
 flush(struct buf *text, struct reason *why)
 {
-    struct slice rest = buf_slice(text);
-    while (rest.length > 0) {
-        const ssize_t n = write(STDOUT_FILENO, rest.at, rest.length);
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "nobody reads");
-        }
-        rest = n > 0 ? slice_of(rest.at + n, rest.length - (size_t)n) : rest;
+    if (!file_write_all(STDOUT_FILENO, buf_slice(text))) {
+        return status_fail_errno(why, "nobody reads");
     }
     buf_reset(text);
     return STATUS_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/slice_spaces.h"
@@ -28,12 +29,8 @@ typedef enum status step_group(struct streaming *streaming, struct slice key, st
 static enum status
 write_out(struct step *step, struct reason *why)
 {
-    for (size_t done = 0; done < step->out.length;) {
-        const ssize_t n = write(STDOUT_FILENO, step->out.data + done, step->out.length - done);
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "cannot write records");
-        }
-        done += n > 0 ? (size_t)n : 0;
+    if (!file_write_all(STDOUT_FILENO, buf_slice(&step->out))) {
+        return status_fail_errno(why, "cannot write records");
     }
     buf_reset(&step->out);
     return STATUS_OK;

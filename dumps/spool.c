@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 enum { LENGTH_SIZE = 10, RECORD_MAXIMUM = 1 << 30, HASTE = 16 };
@@ -112,14 +113,8 @@ write_out(struct spool *spool, struct part *part, struct slice bytes, struct rea
             return status_fail_errno(why, "cannot make a temporary file in %s", room->folder);
         }
     }
-    while (bytes.length > 0) {
-        const ssize_t n = write(part->descriptor, bytes.at, bytes.length);
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "cannot write a temporary file in %s", room->folder);
-        }
-        if (n > 0) {
-            bytes = slice_of(bytes.at + n, bytes.length - (size_t)n);
-        }
+    if (!file_write_all(part->descriptor, bytes)) {
+        return status_fail_errno(why, "cannot write a temporary file in %s", room->folder);
     }
     return STATUS_OK;
 }

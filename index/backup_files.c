@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "index/backup.h"
 
 #include <errno.h>
@@ -46,14 +47,7 @@ copy_write(struct copy *copy, struct slice bytes, struct reason *why)
 {
     sha256_update(&copy->sha, bytes.length, (const uint8_t *)bytes.at);
     copy->bytes += bytes.length;
-    for (size_t done = 0; done < bytes.length;) {
-        const ssize_t n = write(copy->file, bytes.at + done, bytes.length - done);
-        if (n < 0 && errno != EINTR) {
-            return write_failed(copy, why);
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return STATUS_OK;
+    return file_write_all(copy->file, bytes) ? STATUS_OK : write_failed(copy, why);
 }
 
 static enum status

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "index/varint.h"
 
@@ -104,15 +105,10 @@ sort_memory(struct line_sort *sort)
 static enum status
 write_all(int descriptor, struct buf *bytes, struct reason *why)
 {
-    size_t at = 0;
-    while (at < bytes->length) {
-        const ssize_t n = write(descriptor, bytes->data + at, bytes->length - at);
-        if (n < 0 && errno != EINTR) {
-            const enum status status = errno == ENOSPC ? STATUS_FULL : STATUS_SYSTEM;
-            (void)status_fail_errno(why, "cannot write a sorted run");
-            return status;
-        }
-        at += n > 0 ? (size_t)n : 0;
+    if (!file_write_all(descriptor, buf_slice(bytes))) {
+        const enum status status = errno == ENOSPC ? STATUS_FULL : STATUS_SYSTEM;
+        (void)status_fail_errno(why, "cannot write a sorted run");
+        return status;
     }
     buf_reset(bytes);
     return STATUS_OK;

@@ -1,13 +1,12 @@
 #include "index/provenance_records.h"
 
-#include <poll.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "index/term_set.h"
 
-enum { ANSWER_MS = 30000, LOOK_MS = 50, NODES_MAXIMUM = 256 };
+enum { ANSWER_MS = 30000, LOOK_MS = 50 };
 
 /* Remembered records are the terms of a set, whose numbers are places in `known`: a set of names
  * that are compared as bytes and hashed with a secret. */
@@ -123,15 +122,7 @@ wait_for_answer(struct provenance_records *records, struct reason *why)
 {
     const uint64_t end = clock_monotonic_ms() + ANSWER_MS;
     while (!records->answered) {
-        int descriptors[NODES_MAXIMUM];
-        struct pollfd polled[NODES_MAXIMUM];
-        const size_t n = metastore_descriptors(records->client, descriptors, NODES_MAXIMUM);
-        const int wait = metastore_wait_ms(records->client);
-        for (size_t i = 0; i < n; i++) {
-            polled[i] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
-        }
-        (void)poll(polled, n, wait >= 0 && wait < LOOK_MS ? wait : LOOK_MS);
-        metastore_process(records->client);
+        metastore_wait(records->client, LOOK_MS);
         if (!records->answered) {
             TRY(provenance_records_check(records, why));
             if (clock_monotonic_ms() >= end) {

@@ -5,6 +5,7 @@
  */
 #include "metastore/client.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,19 @@ metastore_wait_ms(const struct metastore_client *client)
         }
     }
     return least;
+}
+
+void
+metastore_wait(struct metastore_client *client, int most_ms)
+{
+    const int due = metastore_wait_ms(client);
+    struct pollfd *polled = memory_zero(client->count, sizeof *polled);
+    for (size_t i = 0; i < client->count; i++) {
+        polled[i] = (struct pollfd){.fd = rpc_client_descriptor(client->rpcs[i]), .events = POLLIN};
+    }
+    (void)poll(polled, (nfds_t)client->count, due < 0 || due > most_ms ? most_ms : due);
+    free(polled);
+    metastore_process(client);
 }
 
 static size_t

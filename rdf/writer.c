@@ -1,9 +1,9 @@
 #include "rdf/writer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "rdf/lexical.h"
 #include "rdf/scan.h"
 #include "rdf/vocabulary.h"
@@ -222,19 +222,10 @@ nquads_writer_init(struct nquads_writer *writer, int descriptor)
 enum status
 nquads_writer_flush(struct nquads_writer *writer, struct reason *why)
 {
-    size_t done = 0;
-    while (done < writer->buf.length) {
-        const ssize_t n =
-            write(writer->descriptor, writer->buf.data + done, writer->buf.length - done);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return status_fail_errno(why, "cannot write quads");
-        }
-        done += (size_t)n;
-        writer->bytes += (uint64_t)n;
+    if (!file_write_all(writer->descriptor, buf_slice(&writer->buf))) {
+        return status_fail_errno(why, "cannot write quads");
     }
+    writer->bytes += writer->buf.length;
     buf_reset(&writer->buf);
     return STATUS_OK;
 }

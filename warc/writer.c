@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "warc/warc.h"
 
@@ -118,21 +119,13 @@ end_header(struct warc_writer *writer, const char *content_type, const struct re
 static enum status
 write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *why)
 {
-    while (n > 0) {
-        const ssize_t written = write(writer->descriptor, at, n);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            const bool full = written == 0 || errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-            const enum status status =
-                status_fail_errno(why, "cannot write %s/%s", writer->directory, writer->file);
-            return full ? STATUS_FULL : status;
-        }
-        at += written;
-        n -= (size_t)written;
+    if (file_write_all(writer->descriptor, slice_of(at, n))) {
+        return STATUS_OK;
     }
-    return STATUS_OK;
+    const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    const enum status status =
+        status_fail_errno(why, "cannot write %s/%s", writer->directory, writer->file);
+    return full ? STATUS_FULL : status;
 }
 
 static enum status

@@ -1,6 +1,6 @@
 #include "web/spool.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -26,15 +26,9 @@ web_spool_release(struct web_spool *spool)
 static enum status
 write_all(struct web_spool *spool, struct slice bytes, struct reason *why)
 {
-    while (bytes.length > 0) {
-        const ssize_t n = write(spool->file, bytes.at, bytes.length);
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "cannot keep the result in %s", spool->folder);
-        }
-        const size_t step = n > 0 ? (size_t)n : 0;
-        bytes = slice_of(bytes.at + step, bytes.length - step);
-    }
-    return STATUS_OK;
+    return file_write_all(spool->file, bytes)
+               ? STATUS_OK
+               : status_fail_errno(why, "cannot keep the result in %s", spool->folder);
 }
 
 static enum status

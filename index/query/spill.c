@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "index/query/operator.h"
 
@@ -140,16 +141,9 @@ append(struct spill *spill, const char *bytes, size_t length, struct reason *why
 {
     const uint64_t offset = spill->end;
     TRY(extend(spill, length, why));
-    for (size_t done = 0; done < length;) {
-        const ssize_t n =
-            pwrite(spill->descriptor, bytes + done, length - done, (off_t)(offset + done));
-        if (n < 0 && errno == ENOSPC) {
-            return no_room(spill, why);
-        }
-        if (n < 0 && errno != EINTR) {
-            return status_fail_errno(why, "a temporary file in %s", spill->folder);
-        }
-        done += n > 0 ? (size_t)n : 0;
+    if (!file_write_all_at(spill->descriptor, slice_of(bytes, length), offset)) {
+        return errno == ENOSPC ? no_room(spill, why)
+                               : status_fail_errno(why, "a temporary file in %s", spill->folder);
     }
     return run_check(spill->run, why);
 }
