@@ -24,7 +24,9 @@ end_all() {
     done
     pkill -KILL -f -- "--dir $work/" 2>/dev/null || true
     "${web_stop[@]:-true}" 2>/dev/null || true
-    [[ -n $web_pid ]] && kill "$web_pid" 2>/dev/null && wait "$web_pid" 2>/dev/null
+    if [[ -n $web_pid ]] && kill "$web_pid" 2>/dev/null; then
+        wait "$web_pid" 2>/dev/null || true # its code is that of a process that was killed
+    fi
     if [[ $code -ne 0 && $code -ne 77 && -n ${KEEP:-} ]]; then
         echo "kept: $work"
     else
