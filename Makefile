@@ -189,7 +189,7 @@ ubsan:
 # Everything by clang under its sanitizers, and the fuzzers.
 fuzz-build:
 	@$(MAKE) --no-print-directory BUILD=build/sanitize CC=clang \
-		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g' all tests fuzzers
+		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -gline-tables-only' all tests fuzzers
 
 # Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
 fuzz: fuzz-build
