@@ -334,6 +334,15 @@ check_transforms(struct report_page *page, struct slice record)
     }
 }
 
+/* Where a crawl looks for a description unbidden; who has none has nothing to mend. */
+static bool
+merely_asked_for(const struct report_page *page)
+{
+    return ends(page->uri, "/.well-known/void") &&
+           (slice_is(page->state, "gone") || slice_is(page->state, "failed") ||
+            slice_is(page->state, "denied"));
+}
+
 bool
 report_page_read(struct report_page *page, struct slice key, struct slice record)
 {
@@ -347,7 +356,7 @@ report_page_read(struct report_page *page, struct slice key, struct slice record
     }
     page->uri = slice_of(key.at + 1, key.length - 1);
     read_fields(page, record);
-    if (page->state.length == 0) {
+    if (page->state.length == 0 || merely_asked_for(page)) {
         return false;
     }
     page->is_html =

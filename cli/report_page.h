@@ -51,7 +51,8 @@ struct report_page {
 
 void report_page_init(struct report_page *page);
 void report_page_release(struct report_page *page);
-/* False: no page: a host's record, a document that others need, nothing known. */
+/* False: no page: a host's record, a document that others need, a description of datasets that the
+ * crawl asked for and there is none, nothing known. */
 bool report_page_read(struct report_page *page, struct slice key, struct slice record);
 
 #endif
