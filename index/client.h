@@ -170,8 +170,11 @@ enum status index_void(struct index_client *client, const struct index_void_opti
  * all. Durable when OK. load may be NULL: LOAD fails. */
 struct index_update_options {
     struct slice default_graph; /* empty: see query/update.h */
-    uint32_t timeout_ms;        /* of each operation's WHERE; 0: none */
-    size_t memory;              /* of each operation's changes; 0: 1 GiB */
+    /* What WHERE reads in place of all graphs: IRIs, each ended by a newline. Both empty: no such
+     * dataset. BAD_INPUT when the update itself says USING or WITH. */
+    struct slice graphs, named_graphs;
+    uint32_t timeout_ms; /* of each operation's WHERE; 0: none */
+    size_t memory;       /* of each operation's changes; 0: 1 GiB */
     enum status (*load)(void *context, struct slice document, struct slice graph,
                         struct reason *why);
     void *context;

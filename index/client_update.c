@@ -310,6 +310,8 @@ index_update(struct index_client *client, struct slice text,
     }
     snprintf(prefix, sizeof(prefix), "%016llx", (unsigned long long)random);
     const struct update_options how = {.query = {.default_graph = options->default_graph,
+                                                 .graphs = options->graphs,
+                                                 .named_graphs = options->named_graphs,
                                                  .timeout_ms = options->timeout_ms,
                                                  .memory = options->memory},
                                        .blank_prefix = slice_string(prefix)};

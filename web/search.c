@@ -223,7 +223,8 @@ web_search(struct web_service *service, const struct web_request *request, struc
                       web_accept_choose(web_header(request, "Accept"), types, 2) == 1;
     struct reason why = {""};
     struct buf lines;
-    if (!web_place_take(service, reply)) {
+    bool warn;
+    if (!web_partial(service, request, reply, &warn) || !web_place_take(service, reply)) {
         return;
     }
     buf_init(&lines, HITS_BYTES);
@@ -232,8 +233,11 @@ web_search(struct web_service *service, const struct web_request *request, struc
         struct index_client *client;
         status = web_index_take(service, &client, &why);
         if (status == STATUS_OK) {
+            index_client_manner(client, warn ? INDEX_PARTIAL_WARN : INDEX_PARTIAL_ERROR, NULL);
             status =
                 index_search(client, slice_string(words), limit_of(request), gather, &lines, &why);
+            web_reply_missing(reply, client);
+            index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
             web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
         }
     }

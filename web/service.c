@@ -154,3 +154,34 @@ web_reply_failure(struct web_reply *reply, enum status status, const struct reas
     }
     web_reply_error(reply, http, "%s", why->text);
 }
+
+bool
+web_partial(const struct web_service *service, const struct web_request *request,
+            struct web_reply *reply, bool *warn)
+{
+    const char *partial = web_parameter(request, "partial", NULL);
+    partial = partial != NULL ? partial : opt_string(service->options, "index.partial");
+    *warn = strcmp(partial, "warn") == 0;
+    if (!*warn && strcmp(partial, "error") != 0) {
+        web_reply_error(reply, 400, "partial is error or warn.");
+        return false;
+    }
+    return true;
+}
+
+void
+web_reply_missing(struct web_reply *reply, const struct index_client *client)
+{
+    struct reason which;
+    size_t partition = 0;
+    while (index_client_missing(client, &partition, &which)) {
+        web_reply_header(reply, "Quadrille-Partial", "%s", which.text);
+    }
+}
+
+void
+web_add_line(void *context, const char *value)
+{
+    (void)buf_append_string(context, value);
+    (void)buf_append_char(context, '\n');
+}

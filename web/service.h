@@ -36,6 +36,16 @@ enum status web_index_take(struct web_service *service, struct index_client **cl
                            struct reason *why);
 void web_index_give(struct web_service *service, struct index_client *client, bool healthy);
 
+/* What the request, or else index.partial, wants done about partitions that are down. False: the
+ * request says neither, and the reply says so. */
+bool web_partial(const struct web_service *service, const struct web_request *request,
+                 struct web_reply *reply, bool *warn);
+/* A header Quadrille-Partial for each partition that the client's last call went without. */
+void web_reply_missing(struct web_reply *reply, const struct index_client *client);
+
+/* For web_parameters: appends the value and a newline to a struct buf. */
+web_visit web_add_line;
+
 /* The reply for a failed call: 400, 404, 503, 504 or 500. */
 void web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why);
 

@@ -138,13 +138,6 @@ question_free(void *context)
     free(question);
 }
 
-static void
-add_line(void *context, const char *value)
-{
-    (void)buf_append_string(context, value);
-    (void)buf_append_char(context, '\n');
-}
-
 static struct question *
 question_new(struct web_service *service, const struct web_request *request, char *text,
              const char *format)
@@ -157,8 +150,8 @@ question_new(struct web_service *service, const struct web_request *request, cha
     buf_init(&question->graphs, WEB_BODY_MAXIMUM);
     buf_init(&question->named_graphs, WEB_BODY_MAXIMUM);
     config_path(service->directory, "run", &question->folder);
-    web_parameters(request, "default-graph-uri", add_line, &question->graphs);
-    web_parameters(request, "named-graph-uri", add_line, &question->named_graphs);
+    web_parameters(request, "default-graph-uri", web_add_line, &question->graphs);
+    web_parameters(request, "named-graph-uri", web_add_line, &question->named_graphs);
     question->options =
         (struct index_query_options){.timeout_ms = timeout_of(service, request),
                                      .graphs = buf_slice(&question->graphs),
@@ -172,15 +165,12 @@ ask(const struct question *question, enum index_partial partial, const atomic_bo
     index_piece *piece, void *context, struct web_reply *reply, struct reason *why)
 {
     struct index_client *client;
-    struct reason which;
-    size_t partition = 0;
     TRY(web_index_take(question->service, &client, why));
     index_client_manner(client, partial, cancel);
     const enum status status = index_query(client, slice_string(question->text), question->format,
                                            &question->options, piece, context, why);
-    while (status == STATUS_OK && reply != NULL &&
-           index_client_missing(client, &partition, &which)) {
-        web_reply_header(reply, "Quadrille-Partial", "%s", which.text);
+    if (status == STATUS_OK && reply != NULL) {
+        web_reply_missing(reply, client);
     }
     index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
     web_index_give(question->service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
@@ -241,15 +231,8 @@ run(struct web_service *service, const struct web_request *request, char *text,
     const struct result_types *types, int chosen, struct web_reply *reply)
 {
     struct reason why = {""};
-    const char *partial = web_parameter(request, "partial", NULL);
-    partial = partial != NULL ? partial : opt_string(service->options, "index.partial");
-    const bool warn = strcmp(partial, "warn") == 0;
-    if (!warn && strcmp(partial, "error") != 0) {
-        web_reply_error(reply, 400, "partial is error or warn.");
-        free(text);
-        return;
-    }
-    if (!web_place_take(service, reply)) {
+    bool warn;
+    if (!web_partial(service, request, reply, &warn) || !web_place_take(service, reply)) {
         free(text);
         return;
     }

@@ -36,18 +36,28 @@ is_allowed(const struct web_service *service, const struct web_request *request)
 }
 
 static void
-run(struct web_service *service, const char *text, struct web_reply *reply)
+run(struct web_service *service, const struct web_request *request, const char *text,
+    struct web_reply *reply)
 {
     struct reason why = {""};
+    struct buf graphs, named_graphs;
     struct index_client *client;
     struct index_update_report report = {0};
+    buf_init(&graphs, WEB_BODY_MAXIMUM);
+    buf_init(&named_graphs, WEB_BODY_MAXIMUM);
+    web_parameters(request, "using-graph-uri", web_add_line, &graphs);
+    web_parameters(request, "using-named-graph-uri", web_add_line, &named_graphs);
     const struct index_update_options options = {
-        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout")};
+        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout"),
+        .graphs = buf_slice(&graphs),
+        .named_graphs = buf_slice(&named_graphs)};
     enum status status = web_index_take(service, &client, &why);
     if (status == STATUS_OK) {
         status = index_update(client, slice_string(text), &options, &report, &why);
         web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
     }
+    buf_release(&graphs);
+    buf_release(&named_graphs);
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
         return;
@@ -62,18 +72,11 @@ void
 web_update(struct web_service *service, const struct web_request *request, bool direct,
            struct web_reply *reply)
 {
-    static const char *const dataset[] = {"using-graph-uri", "using-named-graph-uri"};
     size_t count;
     const char *parameter = web_parameter(request, "update", &count);
     if (!is_allowed(service, request)) {
         web_reply_error(reply, 403, "Updates are not allowed here: see web.update.");
         return;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        if (web_parameter(request, dataset[i], NULL) != NULL) {
-            web_reply_error(reply, 400, "%s is not supported; use USING.", dataset[i]);
-            return;
-        }
     }
     if (direct ? count > 0 : count != 1) {
         web_reply_error(reply, 400, "There must be one update.");
@@ -83,7 +86,7 @@ web_update(struct web_service *service, const struct web_request *request, bool 
         direct ? strndup(request->body.at != NULL ? request->body.at : "", request->body.length)
                : strdup(parameter);
     if (web_place_take(service, reply)) {
-        run(service, text, reply);
+        run(service, request, text, reply);
         web_place_give(service);
     }
     free(text);

@@ -216,11 +216,27 @@ execute(struct execution *execution, const struct update_operation *operation, s
     }
 }
 
+static enum status
+check_dataset(const struct update *update, const struct query_options *options, struct reason *why)
+{
+    bool own = false;
+    for (size_t i = 0; i < update->count; i++) {
+        const struct update_operation *operation = &update->operations[i];
+        own = own || (operation->kind == UPDATE_MODIFY &&
+                      (operation->query.has_dataset || operation->query.has_with));
+    }
+    return own && options->graphs.length + options->named_graphs.length > 0
+               ? status_fail(why, STATUS_BAD_INPUT,
+                             "USING and WITH are not allowed beside a dataset given for the update")
+               : STATUS_OK;
+}
+
 enum status
 update_run(const struct update *update, const struct update_target *target,
            const struct update_options *options, struct update_report *report, struct reason *why)
 {
     struct update_report counts = {0};
+    TRY(check_dataset(update, &options->query, why));
     const struct slice chosen = options->query.default_graph;
     struct execution execution = {.target = target,
                                   .options = options,

@@ -69,7 +69,8 @@ struct update_report {
     uint64_t removed, added; /* quads handed to `change`, also those that changed nothing */
 };
 
-/* report may be NULL; it is filled on failure, too. */
+/* report may be NULL; it is filled on failure, too. A dataset in options->query is that of every
+ * WHERE; BAD_INPUT when an operation says USING or WITH besides (SPARQL 1.1 Protocol, 2.2.3). */
 enum status update_run(const struct update *update, const struct update_target *target,
                        const struct update_options *options, struct update_report *report,
                        struct reason *why);

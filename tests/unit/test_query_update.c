@@ -16,7 +16,7 @@
 
 static struct {
     struct update_store quads;
-    struct slice default_graph;
+    struct slice default_graph, graphs;
     struct buf text;
     char loaded[256];
 } store;
@@ -34,8 +34,9 @@ static enum status
 update(const char *text, struct reason *why)
 {
     const struct update_target target = update_store_target(&store.quads, store_load);
-    const struct update_options options = {.query = {.default_graph = store.default_graph},
-                                           .blank_prefix = SLICE("t")};
+    const struct update_options options = {
+        .query = {.default_graph = store.default_graph, .graphs = store.graphs},
+        .blank_prefix = SLICE("t")};
     struct update *prepared;
     TRY(update_prepare(&prepared, slice_string(text), SLICE("http://b.example/"), why));
     const enum status status = update_run(prepared, &target, &options, NULL, why);
@@ -145,6 +146,20 @@ test_graphs(void **state)
     assert_string_equal(store.loaded, "http://d.example/>a:g");
 }
 
+/* A dataset from outside stands for USING, and not beside it. */
+static void
+test_dataset_of_request(void **state)
+{
+    (void)state;
+    store.graphs = SLICE("a:h\n");
+    check("<s:> <p:> \"1\" <a:g> .\n<s:> <p:> \"2\" <a:h> .\n",
+          "INSERT { GRAPH <a:n> { ?s ?p ?o } } WHERE { ?s ?p ?o }",
+          "<s:> <p:> \"1\" <a:g> .\n<s:> <p:> \"2\" <a:h> .\n<s:> <p:> \"2\" <a:n> .\n");
+    fails("INSERT { ?s ?p 1 } USING <a:g> WHERE { ?s ?p ?o }", STATUS_BAD_INPUT, "USING");
+    fails("WITH <a:g> INSERT { ?s ?p 1 } WHERE { ?s ?p ?o }", STATUS_BAD_INPUT, "USING");
+    store.graphs = (struct slice){0};
+}
+
 static void
 test_one_default_graph(void **state)
 {
@@ -183,8 +198,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data),          cmocka_unit_test(test_modify),
-        cmocka_unit_test(test_graphs),        cmocka_unit_test(test_one_default_graph),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_modify),
+        cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_one_default_graph),
+        cmocka_unit_test(test_dataset_of_request),
         cmocka_unit_test(test_syntax_errors),
     };
     graph_init(&store.quads.quads, 0);

@@ -39,7 +39,8 @@ index_client_close(struct index_client *client)
     free(client);
 }
 
-static enum index_partial with_partial;
+static enum index_partial with_partial, searched_with;
+static char with_graphs[64]; /* of the last update */
 
 enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
 
@@ -90,7 +91,9 @@ enum status
 index_update(struct index_client *client, struct slice text, const struct index_update_options *how,
              struct index_update_report *report, struct reason *why)
 {
-    (void)client, (void)text, (void)how, (void)why;
+    (void)client, (void)text, (void)why;
+    snprintf(with_graphs, sizeof with_graphs, "%.*s%.*s", SLICE_PRINT(how->graphs),
+             SLICE_PRINT(how->named_graphs));
     *report = (struct index_update_report){.operations = 1, .added = 2};
     return STATUS_OK;
 }
@@ -101,6 +104,7 @@ index_search(struct index_client *client, struct slice words, uint32_t limit, in
 {
     (void)client;
     char line[256];
+    searched_with = with_partial;
     if (slice_is(words, "nothing")) {
         return STATUS_OK;
     }
@@ -323,7 +327,10 @@ test_updates(void **state)
     assert_string_equal(reply.data, "1 operations done, 0 quads removed, 2 added\n");
     assert_int_equal(ask("/sparql", "*/*", "CLEAR ALL", "application/sparql-update"), 200);
     assert_int_equal(ask("/sparql", "*/*", "update=a&update=b", FORM), 400);
-    assert_int_equal(ask("/sparql?using-graph-uri=x", "*/*", "update=a", FORM), 400);
+    assert_int_equal(ask("/sparql?using-graph-uri=x:&using-graph-uri=y:", "*/*",
+                         "update=a&using-named-graph-uri=z:", FORM),
+                     200);
+    assert_string_equal(with_graphs, "x:\ny:\nz:\n");
     assert_int_equal(ask("/sparql?update=a", "*/*", NULL, NULL), 200); /* a GET changes nothing */
     assert_int_equal(opt_set_assign(options, "web.update=token", &why), STATUS_OK);
     assert_int_equal(opt_set_assign(options, "web.update_token=secret", &why), STATUS_OK);
@@ -351,6 +358,10 @@ test_search(void **state)
     assert_non_null(strstr(reply.data, "href=\"http://d/?a&amp;b\""));
     assert_non_null(strstr(reply.data, "/meta?uri=http%3A%2F%2Fd%2F%3Fa%26b"));
     assert_null(strstr(reply.data, "<i>"));
+    assert_int_equal(searched_with, INDEX_PARTIAL_ERROR);
+    assert_int_equal(ask("/search?q=a&partial=warn", "text/html", NULL, NULL), 200);
+    assert_int_equal(searched_with, INDEX_PARTIAL_WARN);
+    assert_int_equal(ask("/search?q=a&partial=maybe", "text/html", NULL, NULL), 400);
     assert_int_equal(ask("/search?q=nothing", "text/html", NULL, NULL), 200);
     assert_non_null(strstr(reply.data, "Nothing found"));
     assert_int_equal(ask("/search", "text/html", NULL, NULL), 200);
