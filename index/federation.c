@@ -104,12 +104,22 @@ federation_resolve(void *context, oid id, struct arena *arena, struct term *term
 
 /* ---- estimates ---- */
 
+enum { ESTIMATE_NUMBERS = 2, ESTIMATES_KEPT = 256 };
+
+/* A question and what all partitions said together. */
+struct known_estimate {
+    enum index_verb verb;
+    char *request;
+    size_t length;
+    uint64_t numbers[ESTIMATE_NUMBERS];
+};
+
 /* One partition's. */
 struct estimate {
     enum status status;
     struct reason why;
-    uint64_t rows;
-    bool answered, given_up; /* given up: nobody waits for it any more */
+    uint64_t numbers[ESTIMATE_NUMBERS]; /* rows; of a star subjects and rows */
+    bool answered, given_up;            /* given up: nobody waits for it any more */
 };
 
 static void
@@ -124,7 +134,9 @@ estimated(void *context, enum status status, struct slice payload, const struct 
     estimate->answered = true;
     estimate->status = status;
     estimate->why = *why;
-    estimate->rows = status == STATUS_OK ? codec_get_u64(&in) : 0;
+    for (int i = 0; status == STATUS_OK && i < ESTIMATE_NUMBERS && in.at < in.end; i++) {
+        estimate->numbers[i] = codec_get_u64(&in);
+    }
 }
 
 static void
@@ -139,16 +151,16 @@ let_go(struct estimate *estimate)
 
 /* Adds up all partitions', or takes that of the one that has the graph. */
 static enum status
-add_estimates(struct federation *federation, struct slice request, size_t owner, uint64_t *rows,
-              struct reason *why)
+add_estimates(struct federation *federation, enum index_verb verb, struct slice request,
+              size_t owner, uint64_t numbers[ESTIMATE_NUMBERS], struct reason *why)
 {
     struct index_client *client = federation->client;
     struct estimate **estimates = memory_zero(client->count, sizeof(struct estimate *));
     for (size_t i = 0; i < client->count; i++) {
         if (!client->partitions[i].missing && (owner == client->count || owner == i)) {
             estimates[i] = memory_zero(1, sizeof(struct estimate));
-            rpc_client_post(client->partitions[i].rpc, INDEX_VERB_ESTIMATE, request,
-                            client->silence_ms, estimated, estimates[i]);
+            rpc_client_post(client->partitions[i].rpc, verb, request, client->silence_ms, estimated,
+                            estimates[i]);
         }
     }
     enum status status = STATUS_OK;
@@ -158,7 +170,9 @@ add_estimates(struct federation *federation, struct slice request, size_t owner,
             status = client_wait(client, why);
         }
         if (estimate != NULL && status == STATUS_OK) {
-            *rows += estimate->rows;
+            for (int k = 0; k < ESTIMATE_NUMBERS; k++) {
+                numbers[k] += estimate->numbers[k];
+            }
             if (estimate->status != STATUS_OK) {
                 status = client_miss(client, i, estimate->status, &estimate->why, why);
             }
@@ -167,6 +181,35 @@ add_estimates(struct federation *federation, struct slice request, size_t owner,
     }
     free(estimates);
     return status;
+}
+
+static enum status
+ask_estimates(struct federation *federation, enum index_verb verb, const struct buf *request,
+              size_t owner, uint64_t numbers[ESTIMATE_NUMBERS], struct reason *why)
+{
+    const size_t length = request->length;
+    memset(numbers, 0, ESTIMATE_NUMBERS * sizeof(*numbers));
+    if (request->overflowed) {
+        return status_fail(why, STATUS_LIMIT, "a request to the index is too long");
+    }
+    for (size_t i = 0; i < federation->estimate_count; i++) {
+        const struct known_estimate *known = &federation->estimates[i];
+        if (known->verb == verb && known->length == length &&
+            memcmp(known->request, request->data, length) == 0) {
+            memcpy(numbers, known->numbers, sizeof(known->numbers));
+            return STATUS_OK;
+        }
+    }
+    TRY(add_estimates(federation, verb, buf_slice(request), owner, numbers, why));
+    if (federation->estimates == NULL) {
+        federation->estimates = memory_zero(ESTIMATES_KEPT, sizeof(*federation->estimates));
+    }
+    if (federation->estimate_count < ESTIMATES_KEPT) {
+        struct known_estimate *known = &federation->estimates[federation->estimate_count++];
+        *known = (struct known_estimate){verb, memory_string_n(request->data, length), length, {0}};
+        memcpy(known->numbers, numbers, sizeof(known->numbers));
+    }
+    return STATUS_OK;
 }
 
 static enum status
@@ -181,13 +224,47 @@ federation_estimate(void *context, const struct quad_oids *pattern, uint64_t *ro
                                .object = federation_term(federation, pattern->object, text[2]),
                                .graph = federation_term(federation, pattern->graph, text[3])};
     struct buf request;
-    *rows = 0;
+    uint64_t numbers[ESTIMATE_NUMBERS];
     buf_init(&request, FEDERATION_REQUEST_MAXIMUM);
     index_put_pattern(&request, &terms);
     const enum status status =
-        request.overflowed ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
-                           : add_estimates(federation, buf_slice(&request),
-                                           federation_owner(federation, pattern->graph), rows, why);
+        ask_estimates(federation, INDEX_VERB_ESTIMATE, &request,
+                      federation_owner(federation, pattern->graph), numbers, why);
+    *rows = numbers[0];
+    buf_release(&request);
+    return status;
+}
+
+static int
+compare_oids(const void *a, const void *b)
+{
+    const oid left = *(const oid *)a, right = *(const oid *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Subjects of several partitions count in each, as those of several documents do. */
+static enum status
+federation_estimate_star(void *context, const oid *predicates, size_t count, double *subjects,
+                         double *rows, struct reason *why)
+{
+    struct federation *federation = context;
+    struct buf request;
+    uint64_t numbers[ESTIMATE_NUMBERS];
+    oid *sorted = memory_alloc(count * sizeof(*sorted));
+    memcpy(sorted, predicates, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_oids);
+    buf_init(&request, FEDERATION_REQUEST_MAXIMUM);
+    codec_put_varint(&request, count);
+    for (size_t i = 0; i < count; i++) {
+        char text[OID_INLINE_TEXT];
+        const struct term term = federation_term(federation, sorted[i], text);
+        index_put_term(&request, &term);
+    }
+    free(sorted);
+    const enum status status = ask_estimates(federation, INDEX_VERB_STAR, &request,
+                                             federation->client->count, numbers, why);
+    *subjects = (double)numbers[0] / INDEX_STAR_PARTS;
+    *rows = (double)numbers[1] / INDEX_STAR_PARTS;
     buf_release(&request);
     return status;
 }
@@ -212,6 +289,7 @@ federation_new(struct index_client *client, size_t memory)
                                               .scan_many_next = federation_scan_many_next,
                                               .scan_close = federation_scan_close,
                                               .estimate = federation_estimate,
+                                              .estimate_star = federation_estimate_star,
                                               .search = federation_search,
                                               .search_next = federation_search_next,
                                               .search_close = federation_search_close};
@@ -241,6 +319,10 @@ federation_free(struct federation *federation)
         }
         free(federation->members[i].ids);
     }
+    for (size_t i = 0; i < federation->estimate_count; i++) {
+        free(federation->estimates[i].request);
+    }
+    free(federation->estimates);
     free(federation->members);
     term_set_release(&federation->terms);
     free(federation);

@@ -22,6 +22,8 @@ struct federation {
     uint64_t session;
     struct term_set terms; /* identifier = index + 1; what can be inline is inline */
     struct member *members;
+    struct known_estimate *estimates; /* the planner asks for the same again and again */
+    size_t estimate_count;
     struct quad_source source;
 };
 

@@ -334,6 +334,7 @@ handle(struct service *service, struct rpc_request *request)
         return;
     case INDEX_VERB_LINKS:
     case INDEX_VERB_ESTIMATE:
+    case INDEX_VERB_STAR:
         work_pool_add(service->pool, request);
         return;
     case INDEX_VERB_OPEN:

@@ -14,7 +14,8 @@ enum index_verb {
     INDEX_VERB_CLOSE = 6,
     INDEX_VERB_CHANGE = 7,
     INDEX_VERB_END = 8,
-    INDEX_VERB_POSITION = 9
+    INDEX_VERB_POSITION = 9,
+    INDEX_VERB_STAR = 10
 };
 
 /* What a cursor streams. */
@@ -36,6 +37,7 @@ enum index_stream {
 enum { INDEX_PIECE_END = 1 };
 
 enum { INDEX_PIECE_BYTES = 512 << 10 }; /* most bytes of one piece */
+enum { INDEX_STAR_PARTS = 1000 };       /* numbers of a STAR are in thousandths */
 
 /* Of the stream ROWS: flags, what may stand for a term in a pattern, and how rows name terms. */
 enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };

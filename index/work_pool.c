@@ -81,13 +81,44 @@ answer_estimate(struct worker *worker, struct work *work, struct reason *why)
     return STATUS_OK;
 }
 
+/* A predicate that no quad has leaves nothing. */
+static enum status
+answer_star(struct worker *worker, struct work *work, struct reason *why)
+{
+    enum { PREDICATES_MOST = 64 };
+    const struct quad_source *source = partition_reader_source(worker->reader);
+    struct codec_reader in = codec_reader_of(work->request.payload);
+    oid predicates[PREDICATES_MOST];
+    const uint64_t count = codec_get_varint(&in);
+    double subjects = 0, rows = 0;
+    bool possible = count > 0 && count <= PREDICATES_MOST;
+    if (!possible) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for an estimate is malformed");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        struct term term;
+        if (!index_get_term(&in, &term)) {
+            return status_fail(why, STATUS_PROTOCOL, "a request for an estimate is malformed");
+        }
+        TRY(source->lookup(source->context, &term, &predicates[i], why));
+        possible = possible && predicates[i] != OID_NONE;
+    }
+    if (possible) {
+        TRY(source->estimate_star(source->context, predicates, count, &subjects, &rows, why));
+    }
+    codec_put_u64(&work->reply, (uint64_t)(subjects * INDEX_STAR_PARTS));
+    codec_put_u64(&work->reply, (uint64_t)(rows * INDEX_STAR_PARTS));
+    return STATUS_OK;
+}
+
 static void
 answer_work(struct worker *worker, struct work *work)
 {
     partition_reader_renew(worker->reader);
     buf_init(&work->reply, REPLY_MAXIMUM);
-    work->status = work->request.verb == INDEX_VERB_LINKS
-                       ? answer_links(worker, work, &work->why)
+    work->status = work->request.verb == INDEX_VERB_LINKS ? answer_links(worker, work, &work->why)
+                   : work->request.verb == INDEX_VERB_STAR
+                       ? answer_star(worker, work, &work->why)
                        : answer_estimate(worker, work, &work->why);
 }
 

@@ -107,6 +107,14 @@ struct query_report {
     bool truncated;   /* ended by options.rows */
 };
 
+/* Calls visit for each graph that the query may read, perhaps several times. False: they cannot be
+ * told beforehand, or more is read than graphs (keyword search, DESCRIBE, what is known of
+ * documents). Constants that stand for a set of graphs which has not them are visited all the same.
+ */
+typedef void query_graph_visit(void *context, struct slice graph);
+bool query_graphs(const struct query *query, const struct query_options *options,
+                  query_graph_visit *visit, void *context);
+
 /* report may be NULL; it is filled on failure, too. */
 enum status query_run(const struct query *query, const struct quad_source *source,
                       const struct query_options *options, const struct query_sink *sink,
