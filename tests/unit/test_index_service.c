@@ -33,6 +33,14 @@ static const char extra[] =
     "<http://s.example/a> <http://own.example/link> \"a plain text\" "
     "<http://host1.example/document/1> .\n";
 
+static bool
+owns(const struct world *world, size_t partition, unsigned document)
+{
+    char uri[64];
+    fixture_uri(document, uri);
+    return (size_t)partition_of(slice_string(uri)) * world->count / PARTITIONS == partition;
+}
+
 static void
 start(struct world *world, size_t count)
 {
@@ -63,9 +71,7 @@ start(struct world *world, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct index_batch *batch = index_batch_new(world->partitions[i]);
         for (unsigned d = 0; d < DOCUMENTS; d++) {
-            char uri[64];
-            fixture_uri(d, uri);
-            if ((size_t)partition_of(slice_string(uri)) * count / PARTITIONS == i) {
+            if (owns(world, i, d)) {
                 fixture_add(batch, d, 1, &documents[d]);
             }
         }
@@ -80,7 +86,9 @@ stop(struct world *world)
 {
     index_client_close(world->client);
     for (size_t i = 0; i < world->count; i++) {
-        service_stop(world->services[i]);
+        if (world->services[i] != NULL) {
+            service_stop(world->services[i]);
+        }
         partition_close(world->partitions[i]);
     }
 }
@@ -206,6 +214,68 @@ three_partitions_answer_as_one(void **state)
 {
     (void)state;
     check_answers(3);
+}
+
+/* What the others have is estimated as if it were in one. */
+static void
+partitions_estimate_stars(void **state)
+{
+    static const char join[] = "SELECT * { ?s <http://p.example/1> ?a ; <http://p.example/2> ?b ;"
+                               " <http://p.example/3> ?c }";
+    (void)state;
+    struct buf plans[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct world world;
+        struct reason why = {""};
+        buf_init(&plans[i], ANSWER);
+        start(&world, i == 0 ? 1 : PARTITIONS_MOST);
+        must(index_query(world.client, slice_string(join), "",
+                         &(struct index_query_options){.answer = INDEX_ANSWER_PLAN}, fixture_append,
+                         &plans[i], &why),
+             &why);
+        stop(&world);
+    }
+    assert_string_equal(plans[1].data, plans[0].data);
+    buf_release(&plans[0]);
+    buf_release(&plans[1]);
+}
+
+/* It needs no other: they may be down. */
+static void
+partition_of_the_graphs_answers_alone(void **state)
+{
+    enum { DOCUMENT = 3 };
+    (void)state;
+    struct world world;
+    struct reason why = {""};
+    struct buf out, expected;
+    char uri[64], text[256];
+    buf_init(&out, ANSWER);
+    buf_init(&expected, ANSWER);
+    fixture_uri(DOCUMENT, uri);
+    fixture_canonical(&documents[DOCUMENT], 1, &expected);
+    start(&world, PARTITIONS_MOST);
+    for (size_t i = 0; i < world.count; i++) {
+        if (!owns(&world, i, DOCUMENT)) {
+            service_stop(world.services[i]);
+            world.services[i] = NULL;
+        }
+    }
+    snprintf(text, sizeof text, "SELECT ?s ?p ?o { GRAPH <%s> { ?s ?p ?o } }", uri);
+    query(&world, text, "csv", &out);
+    assert_int_equal(lines_of(&out), lines_of(&expected) + 1);
+    snprintf(text, sizeof text, "SELECT ?s ?p ?o FROM <%s> { ?s ?p ?o FILTER EXISTS { ?s ?q ?n } }",
+             uri);
+    query(&world, text, "csv", &out);
+    assert_int_equal(lines_of(&out), lines_of(&expected) + 1);
+    snprintf(text, sizeof text, "SELECT * { GRAPH <%s> { ?s ?p ?o } ?s ?q ?n }", uri);
+    assert_int_not_equal(index_query(world.client, slice_string(text), "csv",
+                                     &(struct index_query_options){.timeout_ms = 1000},
+                                     fixture_append, &out, &why),
+                         STATUS_OK);
+    stop(&world);
+    buf_release(&out);
+    buf_release(&expected);
 }
 
 struct linked {
@@ -400,6 +470,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_partition_answers),
         cmocka_unit_test(three_partitions_answer_as_one),
+        cmocka_unit_test(partitions_estimate_stars),
+        cmocka_unit_test(partition_of_the_graphs_answers_alone),
         cmocka_unit_test(links_come_from_patterns_and_queries),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
     };
