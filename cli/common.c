@@ -212,9 +212,10 @@ cli_index(struct cli *cli, struct index_client **index, struct reason *why)
             .owner_of_partition = services.owner_of_partition,
             .name = "cli",
             .keys = services.keys,
-            /* An index that was just started may have to recover first. */
-            .silence_ms =
-                cli->helper > 0 ? 0 : (uint32_t)opt_duration_ms(cli->options, "index.silence"),
+            /* An index that a helper has just started may have to recover first. */
+            .silence_ms = cli->helper > 0 && supervisor_pid(cli->directory) == 0
+                              ? 0
+                              : (uint32_t)opt_duration_ms(cli->options, "index.silence"),
             .metastore = &metastore,
         };
         status = index_client_open(index, &options, why);
