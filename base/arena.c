@@ -7,9 +7,11 @@
 
 #include "base/memory.h"
 
-/* Blocks form a list, the one in use first. A request larger than half a usual block gets a
- * block of its own behind the first, so that the rest of the first is not wasted. */
-enum { ARENA_BLOCK_BYTES = 32 << 10, ARENA_ALIGNMENT = 16 };
+/* Blocks form a list, the one in use first; each is twice as large as the one before, up to the
+ * usual size, since thousands of jobs are small and in memory together. A request larger than half
+ * a usual block gets one of its own behind the first, so that the rest of the first is not wasted.
+ * The first fits into what malloc keeps by thread. */
+enum { ARENA_BLOCK_BYTES = 32 << 10, ARENA_FIRST_BYTES = 960, ARENA_ALIGNMENT = 16 };
 
 struct arena_block {
     struct arena_block *next;
@@ -33,6 +35,16 @@ block_new(size_t capacity)
     return block;
 }
 
+static size_t
+next_capacity(const struct arena_block *head, size_t least)
+{
+    size_t capacity = head ? 2 * head->capacity : ARENA_FIRST_BYTES;
+    while (capacity < least) {
+        capacity *= 2;
+    }
+    return capacity < ARENA_BLOCK_BYTES ? capacity : ARENA_BLOCK_BYTES;
+}
+
 void *
 arena_alloc(struct arena *arena, size_t size)
 {
@@ -47,7 +59,7 @@ arena_alloc(struct arena *arena, size_t size)
     struct arena_block *block = arena->head;
     if (!block || rounded > block->capacity - block->used) {
         const bool large = rounded > ARENA_BLOCK_BYTES / 2;
-        block = block_new(large ? rounded : ARENA_BLOCK_BYTES);
+        block = block_new(large ? rounded : next_capacity(block, rounded));
         if (large && arena->head) {
             block->next = arena->head->next;
             arena->head->next = block;
@@ -118,7 +130,7 @@ arena_reset(struct arena *arena)
     struct arena_block *kept = NULL;
     if (arena->head) {
         struct arena_block *rest = arena->head->next;
-        if (arena->head->capacity == ARENA_BLOCK_BYTES) {
+        if (arena->head->capacity <= ARENA_BLOCK_BYTES) {
             kept = arena->head;
             kept->next = NULL;
             kept->used = 0;

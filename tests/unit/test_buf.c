@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -170,6 +171,26 @@ arena_keeps_to_its_maximum(void **state)
     assert_null(arena.head);
 }
 
+/* Thousands of jobs are in memory together. */
+static void
+arena_of_a_small_job_is_small(void **state)
+{
+    (void)state;
+    enum { JOBS = 1000 };
+    static struct arena arenas[JOBS];
+    const size_t before = mallinfo2().uordblks;
+    for (size_t i = 0; i < JOBS; i++) {
+        arena_init(&arenas[i], 0);
+        for (size_t k = 0; k < 8; k++) {
+            memset(arena_alloc(&arenas[i], 100), 1, 100);
+        }
+    }
+    assert_true(mallinfo2().uordblks < before + (size_t)JOBS * 2000);
+    for (size_t i = 0; i < JOBS; i++) {
+        arena_release(&arenas[i]);
+    }
+}
+
 static void
 arena_reuse_after_only_large_blocks(void **state)
 {
@@ -258,6 +279,7 @@ main(void)
         cmocka_unit_test(json_text_past_maximum_appends_nothing),
         cmocka_unit_test(slices),
         cmocka_unit_test(arena_keeps_to_its_maximum),
+        cmocka_unit_test(arena_of_a_small_job_is_small),
         cmocka_unit_test(arena_reuse_after_only_large_blocks),
         cmocka_unit_test(reasons_are_one_line),
         cmocka_unit_test(long_reasons_are_cut),
