@@ -1,6 +1,7 @@
-/* The writer. A record is formatted in memory, compressed into one gzip member, and appended with
- * one write(2) to a file opened with O_APPEND, so a killed writer leaves whole members and at
- * worst the head of one. A write that fails half-way (disk full) is cut off again.
+/* The writer. A record is formatted in memory, compressed into one gzip member, and appended, a
+ * response with its request, by one write(2) to a file opened with O_APPEND, so a killed writer
+ * leaves whole members and at worst the head of one. A write that fails half-way (disk full) is cut
+ * off again.
  *
  * Records are whole in memory when they are written, so libdeflate compresses each in one call,
  * which costs a third of what streaming by zlib does. */
@@ -80,9 +81,11 @@ static void
 put_field(struct buf *header, const char *name, struct slice value)
 {
     buf_printf(header, "%s: ", name);
-    for (size_t i = 0; i < value.length; i++) {
-        const unsigned char c = (unsigned char)value.at[i];
-        buf_append_char(header, c < ' ' || c == 0x7f ? ' ' : (char)c);
+    const size_t start = header->length;
+    buf_append_slice(header, value);
+    for (size_t i = start; i < header->length; i++) {
+        const unsigned char c = (unsigned char)header->data[i];
+        header->data[i] = c < ' ' || c == 0x7f ? ' ' : (char)c;
     }
     buf_append_string(header, "\r\n");
 }
@@ -128,15 +131,15 @@ write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *w
     return full ? STATUS_FULL : status;
 }
 
+/* Appends to writer->member. */
 static enum status
-write_member(struct warc_writer *writer, const struct record *record, struct reason *why)
+compress(struct warc_writer *writer, const struct record *record, struct reason *why)
 {
     struct buf *whole = &writer->record;
     if (writer->header.overflowed || writer->block.overflowed) {
         return status_fail(why, STATUS_LIMIT, "header of a WARC record is too large");
     }
     buf_reset(whole);
-    buf_reset(&writer->member);
     buf_append_slice(whole, buf_slice(&writer->header));
     buf_append_slice(whole, record->parts[0]);
     buf_append_slice(whole, record->parts[1]);
@@ -152,7 +155,7 @@ write_member(struct warc_writer *writer, const struct record *record, struct rea
         return status_fail(why, STATUS_SYSTEM, "libdeflate could not compress");
     }
     buf_commit(&writer->member, n);
-    return write_all(writer, writer->member.data, n, why);
+    return STATUS_OK;
 }
 
 /* One large record must not hold memory for ever. */
@@ -166,13 +169,13 @@ shrink(struct buf *buf)
     }
 }
 
-/* After writing writer->member at start: on failure the file ends where it did before. */
+/* Appends writer->member to the file; on failure the file ends where it did before. */
 static enum status
-appended(struct warc_writer *writer, uint64_t start, enum status status, const char *id,
-         struct warc_location *location)
+write_member(struct warc_writer *writer, struct reason *why)
 {
+    const enum status status = write_all(writer, writer->member.data, writer->member.length, why);
     if (status != STATUS_OK) {
-        if (ftruncate(writer->descriptor, (off_t)start) != 0) {
+        if (ftruncate(writer->descriptor, (off_t)writer->offset) != 0) {
             /* The torn member stays; what follows goes to another file. */
             close(writer->descriptor);
             writer->descriptor = -1;
@@ -180,24 +183,33 @@ appended(struct warc_writer *writer, uint64_t start, enum status status, const c
         return status;
     }
     writer->unsynced = true;
-    writer->offset = start + writer->member.length;
-    if (location != NULL) {
-        snprintf(location->file, sizeof location->file, "%s", writer->file);
-        snprintf(location->id, sizeof location->id, "%s", id);
-        location->offset = start;
-        location->length = writer->member.length;
-    }
+    writer->offset += writer->member.length;
     shrink(&writer->record);
     shrink(&writer->member);
     return STATUS_OK;
+}
+
+/* Where the next member will be. */
+static void
+locate(const struct warc_writer *writer, uint64_t length, const char *id,
+       struct warc_location *location)
+{
+    snprintf(location->file, sizeof location->file, "%s", writer->file);
+    snprintf(location->id, sizeof location->id, "%s", id);
+    location->offset = writer->offset;
+    location->length = length;
 }
 
 static enum status
 append(struct warc_writer *writer, const struct record *record, struct warc_location *location,
        struct reason *why)
 {
-    return appended(writer, writer->offset, write_member(writer, record, why), record->id,
-                    location);
+    buf_reset(&writer->member);
+    TRY(compress(writer, record, why));
+    if (location != NULL) {
+        locate(writer, writer->member.length, record->id, location);
+    }
+    return write_member(writer, why);
 }
 
 /* ---- files ---- */
@@ -429,15 +441,15 @@ put_exchange_fields(struct warc_writer *writer, const struct warc_exchange *exch
 }
 
 static enum status
-write_request(struct warc_writer *writer, const struct warc_exchange *exchange,
-              struct slice response_id, struct reason *why)
+add_request(struct warc_writer *writer, const struct warc_exchange *exchange,
+            struct slice response_id, struct reason *why)
 {
     struct record record = {.parts = {exchange->request, SLICE("")}};
     begin_header(writer, "request", exchange->date_ms, &record);
     put_exchange_fields(writer, exchange);
     put_reference(writer, "WARC-Concurrent-To", response_id);
     end_header(writer, "application/http;msgtype=request", &record);
-    return append(writer, &record, NULL, why);
+    return compress(writer, &record, why);
 }
 
 enum status
@@ -456,8 +468,11 @@ warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exch
     }
     put_digest(&writer->header, "WARC-Payload-Digest", exchange->body, SLICE(""));
     end_header(writer, "application/http;msgtype=response", &record);
-    TRY(append(writer, &record, location, why));
-    return write_request(writer, exchange, slice_string(location->id), why);
+    buf_reset(&writer->member);
+    TRY(compress(writer, &record, why));
+    locate(writer, writer->member.length, record.id, location);
+    TRY(add_request(writer, exchange, slice_string(record.id), why));
+    return write_member(writer, why);
 }
 
 enum status
@@ -503,6 +518,6 @@ warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
                            (unsigned long long)offset);
     }
     buf_commit(&writer->member, length);
-    return appended(writer, writer->offset, write_all(writer, writer->member.data, length, why),
-                    text, location);
+    locate(writer, length, text, location);
+    return write_member(writer, why);
 }
