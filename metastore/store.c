@@ -23,7 +23,7 @@
 #include "base/memory.h"
 
 enum {
-    PAGE_BYTES = 4096,
+    PAGE_BYTES = 16384,
     LOG_FILE_BYTES = 16 << 20,
     LOG_BUFFER_BYTES = 4 << 20,
     BULK_BYTES = 1 << 20,
