@@ -10,6 +10,7 @@
 struct plan_flags {
     struct cli_common common;
     bool json;
+    const char *prefer;
 };
 
 /* ---- asking ---- */
@@ -186,6 +187,7 @@ plan_host(struct survey *survey, struct web_client *client, struct slice key,
     TRY(survey_host(survey, client, key, why));
     survey_finish(survey, client);
     plan_assumptions_default(&assumptions);
+    plan_prefer(&assumptions, flags->prefer != NULL ? flags->prefer : "");
     for (size_t i = 0; i < survey->claims.count; i++) {
         const struct description *description = survey->claims.descriptions[i];
         for (size_t k = 0; k < description->dataset_count; k++, datasets++) {
@@ -218,6 +220,8 @@ command_plan(int argc, char **argv)
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(plan.common),
         {"json", 'j', FLAG_SWITCH, NULL, &plan.json, "Prints one JSON object for each dataset."},
+        {"prefer", 0, FLAG_STRING, "WAY", &plan.prefer,
+         "dump, endpoint or pages: the way that is gone if it can be (datasets.prefer)."},
         {0},
     };
     const struct program program = {

@@ -68,10 +68,12 @@ find_dump(struct dataset_run *run, struct cli *cli, struct metastore_client *met
 {
     struct buf record, name;
     struct slice type = {0};
-    uint64_t fetched_ms = 0;
+    uint64_t fetched_ms = 0, queries = 0; /* of an endpoint */
     TRY(follow(run, metastore, &uri, DUMP_FRAGMENT, &record, why));
     meta_record_text(buf_slice(&record), META_CONTENT_TYPE, &type);
     meta_record_number(buf_slice(&record), META_FETCHED, &fetched_ms);
+    meta_record_number(buf_slice(&record), META_DATASET_REQUESTS, &queries);
+    run->requests += queries > 0 ? queries - 1 : 0;
     type = slice_trim(slice_of(type.at, slice_find(type, ';')));
     buf_init(&name, KEY_BYTES);
     buf_printf(&name, "%s/dumps/", cli->directory);

@@ -80,6 +80,8 @@ execution_encode(const struct execution *execution, struct buf *text)
     append_line(text, "way", execution->way);
     append_line(text, "why", execution->why);
     append_line(text, "authority", execution->authority);
+    append_line(text, "endpoint", execution->endpoint ? SLICE("yes") : SLICE(""));
+    append_line(text, "graphs", execution->graphs ? SLICE("yes") : SLICE(""));
     append_lines(text, "dump", &execution->dumps);
     append_lines(text, "sample", &execution->samples);
     append_lines(text, "own", &execution->own);
@@ -155,6 +157,8 @@ execution_decode(struct slice text, struct arena *arena, struct execution *execu
             execution->depth = (unsigned)strtoul(value.at, NULL, 10);
         }
         execution->provisional |= slice_is(word, "provisional");
+        execution->endpoint |= slice_is(word, "endpoint");
+        execution->graphs |= slice_is(word, "graphs");
         if (!fits) {
             return false;
         }

@@ -7,6 +7,8 @@
  *   dataset URI, label TEXT, description URI    whence it is
  *   way WORD, why TEXT                          as planned
  *   dump URI                                    crawl keys
+ *   endpoint yes                                the dump is a SPARQL endpoint
+ *   graphs yes                                  the dataset is in its named graphs, in all of them
  *   sample URI
  *   space METHOD IRI                            resources that are described; METHOD - : not said
  *   own IRI                                     documents must begin with one of these
@@ -26,6 +28,8 @@
 #define EXECUTION_FRAGMENT "/#slice="
 #define DUMP_FRAGMENT "#dump"
 #define PLAN_FRAGMENT "/#plan"
+/* Ends the URI of an endpoint of which one graph is asked for (SPARQL 1.1 Protocol, 2.1.4). */
+#define ENDPOINT_GRAPH "default-graph-uri="
 
 /* Priorities of jobs: docs/DATASETS.md, "From a description to documents". */
 enum {
@@ -37,8 +41,10 @@ enum {
     PAGE_PRIORITY = 128
 };
 /* What jobs are told, docs/DATASETS.md, "Again". */
-#define PLAN_AGAIN "again"        /* ask for the dumps of known datasets with conditions */
-#define DUMP_AGAIN "again"        /* with conditions; about: the dataset's job */
+#define PLAN_AGAIN "again" /* ask for the dumps of known datasets with conditions */
+#define DUMP_AGAIN "again" /* with conditions; about: the dataset's job */
+#define DUMP_PAGES "pages" /* of an endpoint; the same; link header: where it stands */
+#define DUMP_PAGES_AGAIN "pages-again"
 #define DUMP_WHOLE "whole"        /* without; the same */
 #define DATASET_CHANGED "changed" /* one of its dumps has */
 #define DATASET_SAMPLES "samples" /* and the samples are being fetched again */
@@ -56,7 +62,7 @@ struct execution {
     struct slice_space *spaces; /* without replacements */
     size_t space_count;
     unsigned depth;
-    bool provisional;
+    bool provisional, endpoint, graphs;
     struct slice owner; /* origin of the host whose plan has it done; not written */
 };
 

@@ -14,6 +14,21 @@ plan_way_name(enum plan_way way)
 }
 
 void
+plan_prefer(struct plan_assumptions *assumptions, const char *word)
+{
+    static const struct {
+        const char *word;
+        enum plan_way way;
+    } words[] = {{"dump", WAY_DUMP}, {"endpoint", WAY_ENDPOINT}, {"pages", WAY_LINKED_DATA}};
+    assumptions->prefer = WAY_COUNT;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(word, words[i].word) == 0) {
+            assumptions->prefer = words[i].way;
+        }
+    }
+}
+
+void
 plan_assumptions_default(struct plan_assumptions *assumptions)
 {
     *assumptions = (struct plan_assumptions){
@@ -23,8 +38,10 @@ plan_assumptions_default(struct plan_assumptions *assumptions)
         .query_factor = 20,
         .document_bytes = 8 << 10,
         .document_triples = 20,
+        .dataset_triples = 100000,
         .samples = 3,
         .now_ms = clock_wall_ms(),
+        .prefer = WAY_COUNT,
     };
 }
 
@@ -126,16 +143,17 @@ cost_endpoint(const struct dataset *dataset, const struct plan_assumptions *assu
     for (size_t i = 0; i < dataset->access_count && !cost->possible; i++) {
         const struct dataset_access *access = &dataset->accesses[i];
         const struct access_facts *facts = &access->facts;
-        const uint64_t triples = facts->count > 0 ? facts->count : dataset->triples;
+        const uint64_t documents = documents_of(dataset, assumptions);
+        const uint64_t triples = facts->count > 0       ? facts->count
+                                 : dataset->triples > 0 ? dataset->triples
+                                 : documents > 0        ? documents * assumptions->document_triples
+                                                        : assumptions->dataset_triples;
         if (!is_of(access, ACCESS_SPARQL)) {
             continue;
         }
         if (facts->asked && !facts->answered) {
             cost->why = arena_printf(arena, "%.*s: %.*s", SLICE_PRINT(access->uri),
                                      SLICE_PRINT(facts->problem));
-        } else if (triples == 0) {
-            cost->why = arena_printf(arena, "%.*s: it is not known how much it holds",
-                                     SLICE_PRINT(access->uri));
         } else {
             *cost = (struct way_cost){.possible = true,
                                       .whole = true,
@@ -205,6 +223,11 @@ plan_dataset(const struct dataset *dataset, const struct plan_assumptions *assum
                                       load_of(&costs[plan->way], plan->way, assumptions)))) {
             plan->way = way;
         }
+    }
+    if (assumptions->prefer < WAY_COUNT && costs[assumptions->prefer].possible) {
+        plan->way = assumptions->prefer;
+        plan->why = SLICE("preferred");
+        return;
     }
     const struct way_cost *links = &costs[WAY_LINKED_DATA];
     if (plan->way < WAY_LINKED_DATA && links->possible && links->bytes > 0 &&

@@ -30,10 +30,14 @@ struct plan_assumptions {
     uint64_t query_factor;   /* an endpoint's page costs so many requests */
     uint64_t document_bytes; /* of a document that nobody has seen yet */
     uint64_t document_triples;
-    uint64_t samples; /* fetched beside a dump, to prove it */
-    uint64_t now_ms;  /* wall time */
+    uint64_t dataset_triples; /* of one of which nothing is known */
+    uint64_t samples;         /* fetched beside a dump, to prove it */
+    uint64_t now_ms;          /* wall time */
+    enum plan_way prefer;     /* gone if it can be; WAY_COUNT: none */
 };
 void plan_assumptions_default(struct plan_assumptions *assumptions);
+/* By the words of datasets.prefer; others prefer nothing. */
+void plan_prefer(struct plan_assumptions *assumptions, const char *word);
 
 /* Texts lie in the arena. */
 void plan_dataset(const struct dataset *dataset, const struct plan_assumptions *assumptions,

@@ -93,7 +93,8 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(90, PUBLISHER, URI)            /* the authority that its Semantic Sitemap names */           \
     X(91, EXECUTION, TEXT)           /* of a dataset: what is done, datasets/execution.h */        \
     X(92, DATASET_DOCUMENTS, NUMBER) /* of a dataset: documents cut out of its dumps */            \
-    X(93, DATASET_REQUESTS, NUMBER)  /* of a dataset: requests for dumps and samples */            \
+    X(93, DATASET_REQUESTS, NUMBER)  /* of a dataset: requests for dumps and samples; of           \
+                                        an endpoint: queries */                                    \
     X(94, DATASET_DUMPED, TIME) /* of a dataset: the youngest of the dumps that were sliced */     \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
     X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \

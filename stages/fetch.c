@@ -161,6 +161,9 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
     fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
+    fetch->prefer = opt_string(options, "datasets.prefer");
+    fetch->page_resources = (uint64_t)opt_integer(options, "datasets.page");
+    fetch->queries_maximum = (uint64_t)opt_integer(options, "datasets.queries");
     const char *well_known = opt_string(options, "datasets.well_known");
     fetch->void_all = strcmp(well_known, "yes") == 0;
     fetch->void_rdf = strcmp(well_known, "rdf") == 0;

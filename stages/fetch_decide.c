@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/url.h"
+#include "datasets/harvest.h"
 #include "datasets/plan.h"
 #include "stages/fetch_planning.h"
 
@@ -123,18 +124,79 @@ has_prefix(const struct dataset *dataset)
     return false;
 }
 
+/* The first that is believed; NULL: none. */
+static const struct dataset_access *
+endpoint_of(const struct dataset *dataset)
+{
+    for (size_t i = 0; i < dataset->access_count; i++) {
+        const struct dataset_access *access = &dataset->accesses[i];
+        if (access->kind == ACCESS_SPARQL && access->refused.length == 0) {
+            return access;
+        }
+    }
+    return NULL;
+}
+
+/* Why the endpoint is not asked for the dataset; empty: it is. */
+static struct slice
+endpoint_problem(const struct planning *planning, const struct dataset *dataset)
+{
+    const struct dataset_access *endpoint = endpoint_of(dataset);
+    if (!has_prefix(dataset)) {
+        return SLICE("but pages are crawled: no prefix says what the endpoint holds");
+    }
+    if (endpoint == NULL || !slice_equal(url_registrable_domain(url_host(endpoint->uri)),
+                                         url_registrable_domain(url_host(planning->task->url)))) {
+        return SLICE("but pages are crawled: the endpoint is somebody else's");
+    }
+    return (struct slice){0};
+}
+
+/* The endpoint, and which of its graphs is meant, as the one dump of the dataset. */
+static void
+add_endpoint(struct planning *planning, const struct dataset *dataset, struct slices *dumps)
+{
+    struct buf uri;
+    buf_init(&uri, URL_MAXIMUM);
+    const struct slice endpoint = endpoint_of(dataset)->uri;
+    buf_append_slice(&uri, slice_of(endpoint.at, slice_find(endpoint, '#')));
+    if (dataset->graph.length > 0 && !slice_is(dataset->graph, "*")) {
+        buf_append_string(&uri, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
+        buf_append_string(&uri, ENDPOINT_GRAPH);
+        harvest_escape(dataset->graph, &uri);
+    }
+    const struct slice key = planning_key(planning, buf_slice(&uri), planning->task->url);
+    if (key.length > 0 && !has(dumps, key)) {
+        (void)slices_add(dumps, key, &planning->arena);
+    }
+    buf_release(&uri);
+}
+
+static void
+add_dumps(struct planning *planning, const struct dataset_plan *plan, struct slices *dumps)
+{
+    static const enum access_kind files[] = {ACCESS_DUMP, ACCESS_FRAGMENT_DUMP};
+    if (plan->way == WAY_ENDPOINT) {
+        add_endpoint(planning, plan->dataset, dumps);
+    } else {
+        add_uris(planning, plan->dataset, files, EXECUTION_DUMPS, dumps);
+    }
+}
+
 static void
 add_dump_dataset(struct planning *planning, const struct description *description,
                  const struct dataset_plan *plan)
 {
-    static const enum access_kind dump_kinds[] = {ACCESS_DUMP, ACCESS_FRAGMENT_DUMP};
     static const enum access_kind sample_kinds[] = {ACCESS_SAMPLE, ACCESS_SAMPLE};
     const struct dataset *dataset = plan->dataset;
     struct slices dumps = {0};
     bool prefixed = false;
-    add_uris(planning, dataset, dump_kinds, EXECUTION_DUMPS, &dumps);
+    add_dumps(planning, plan, &dumps);
+    if (dumps.count == 0) {
+        return;
+    }
     struct execution *execution = execution_for(planning, &dumps);
-    add_uris(planning, dataset, dump_kinds, EXECUTION_DUMPS, &execution->dumps);
+    add_dumps(planning, plan, &execution->dumps);
     add_uris(planning, dataset, sample_kinds, EXECUTION_SAMPLES, &execution->samples);
     for (size_t i = 0; i < dataset->access_count; i++) {
         const struct dataset_access *access = &dataset->accesses[i];
@@ -151,7 +213,9 @@ add_dump_dataset(struct planning *planning, const struct description *descriptio
         execution->dataset = dataset->uri;
         execution->label = dataset->label;
         execution->description = description->uri;
-        execution->way = SLICE("dump");
+        execution->way = slice_string(plan_way_name(plan->way));
+        execution->endpoint = plan->way == WAY_ENDPOINT;
+        execution->graphs = execution->endpoint && slice_is(dataset->graph, "*");
         execution->why = plan->why;
         execution->authority = description->authority;
         execution->provisional = description->rdf;
@@ -165,6 +229,7 @@ plan_description(struct planning *planning, const struct description *descriptio
 {
     struct plan_assumptions assumptions;
     plan_assumptions_default(&assumptions);
+    plan_prefer(&assumptions, planning->task->fetch->prefer);
     for (size_t i = 0; i < description->dataset_count; i++) {
         struct dataset_plan plan;
         const struct dataset *dataset = &description->datasets[i];
@@ -172,7 +237,10 @@ plan_description(struct planning *planning, const struct description *descriptio
         if (plan.way == WAY_DUMP && description->rdf && !has_prefix(dataset)) {
             put_dumps_as_pages(planning, dataset);
             plan.why = SLICE("taken as documents: no void:uriSpace says what they hold");
-        } else if (plan.way == WAY_DUMP && planning->count < EXECUTIONS_MAXIMUM) {
+        } else if (plan.way == WAY_ENDPOINT && endpoint_problem(planning, dataset).length > 0) {
+            plan.why = endpoint_problem(planning, dataset);
+        } else if ((plan.way == WAY_DUMP || plan.way == WAY_ENDPOINT) &&
+                   planning->count < EXECUTIONS_MAXIMUM) {
             add_dump_dataset(planning, description, &plan);
         }
         buf_printf(&planning->words, "<%.*s> %.*s: %s, %.*s\n", SLICE_PRINT(dataset->uri),
@@ -258,7 +326,10 @@ put_jobs(struct planning *planning, const struct execution *execution, struct sl
         const struct slice dump = arena_printf(&planning->arena, "%.*s" DUMP_FRAGMENT,
                                                SLICE_PRINT(execution->dumps.items[i]));
         if (again) {
-            task_put(task, dump, DUMP_PRIORITY, SLICE(DUMP_AGAIN), uri);
+            task_put(task, dump, DUMP_PRIORITY,
+                     execution->endpoint ? SLICE(DUMP_PAGES_AGAIN) : SLICE(DUMP_AGAIN), uri);
+        } else if (execution->endpoint) {
+            task_put_first(task, dump, DUMP_PRIORITY, SLICE(DUMP_PAGES), uri);
         } else {
             task_output(task, dump, DUMP_PRIORITY, JOB_RESOURCE, (struct slice){0});
         }

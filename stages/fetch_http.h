@@ -86,6 +86,8 @@ struct fetch_request {
     struct slice last_modified; /* If-Modified-Since; empty: none */
     size_t size;                /* most bytes of body; 0: fetch.size */
     bool head;                  /* a HEAD request: no body */
+    struct slice accept;        /* Accept; empty: as configured */
+    struct slice form;          /* sent by POST; empty: it is a GET */
     bool resource;              /* asks by fetch.accept_resource instead of fetch.accept */
     fetch_done *done;
     void *context;

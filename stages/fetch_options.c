@@ -92,6 +92,13 @@ const struct opt fetch_options[] = {
     {"datasets.well_known", OPT_CHOICE, "rdf", 0, 0, "rdf|yes|no",
      "Which hosts are asked, once, for /.well-known/void, where a host may describe its datasets: "
      "those that have answered with RDF, all, or none."},
+    {"datasets.prefer", OPT_CHOICE, "cost", 0, 0, "cost|dump|endpoint|pages",
+     "The way to a dataset that is gone if it can be; cost: the one that costs its publisher "
+     "least."},
+    {"datasets.page", OPT_INTEGER, "500", 1, 100000, NULL,
+     "Resources asked of a SPARQL endpoint at a time; less when it cannot give so many."},
+    {"datasets.queries", OPT_INTEGER, "10000", 1, 10000000, NULL,
+     "Most queries that a SPARQL endpoint is asked for a dataset; one that needs more is crawled."},
     {"datasets.dump_size", OPT_SIZE, "10G", 1024, 0, NULL,
      "Most bytes of a dump; of a larger one the documents are fetched one by one."},
     {"datasets.foreign_requests", OPT_INTEGER, "20", 0, 10000, NULL,

@@ -303,16 +303,30 @@ task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags
     stage_output(task->job, &output);
 }
 
-void
-task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+static void
+put_told(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice type,
          struct slice about)
 {
     struct buf data;
     const struct document document = {.type = type, .content_type = about};
     buf_init(&data, JOB_DATA_MAXIMUM);
     document_encode(&data, &document);
-    task_output(task, uri, priority, JOB_RESOURCE | JOB_RECRAWL, buf_slice(&data));
+    task_output(task, uri, priority, flags, buf_slice(&data));
     buf_release(&data);
+}
+
+void
+task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+         struct slice about)
+{
+    put_told(task, uri, priority, JOB_RESOURCE | JOB_RECRAWL, type, about);
+}
+
+void
+task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+               struct slice about)
+{
+    put_told(task, uri, priority, JOB_RESOURCE, type, about);
 }
 
 static void
@@ -529,7 +543,9 @@ void
 task_get(struct task *task)
 {
     if (task_kind(task->job->job.uri) == TASK_DUMP) {
-        task_download(task);
+        const struct slice type = task->job->document.type;
+        const bool pages = slice_is(type, DUMP_PAGES) || slice_is(type, DUMP_PAGES_AGAIN);
+        (pages ? task_harvest : task_download)(task);
         return;
     }
     const struct fetch_request request = {

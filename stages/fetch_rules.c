@@ -89,6 +89,19 @@ end_covered(struct task *task, const struct host *host)
     return true;
 }
 
+static bool
+rules_allow(const struct host *host, struct slice url)
+{
+    return host->access != HOST_BY_RULES || robots_allows(host->robots, url_path_query(url));
+}
+
+bool
+task_may_ask(const struct task *task, struct slice url)
+{
+    const struct host *host = hosts_find(task->fetch->hosts, task->origin, clock_wall_ms());
+    return host == NULL || rules_allow(host, url);
+}
+
 static void
 decide(struct task *task, const struct host *host)
 {
@@ -100,7 +113,7 @@ decide(struct task *task, const struct host *host)
         task_retry(task, 0, host->reason);
         return;
     }
-    if (host->access == HOST_BY_RULES && !robots_allows(host->robots, url_path_query(task->url))) {
+    if (!rules_allow(host, task->url)) {
         task_done(task, "denied", "robots.txt of the host");
         return;
     }

@@ -283,7 +283,9 @@ begin_again(struct slicing_job *job)
         if (!has_file(job, &job->sought[i])) {
             const struct slice dump = arena_printf(&job->arena, "%.*s" DUMP_FRAGMENT,
                                                    SLICE_PRINT(execution->dumps.items[i]));
-            task_put(task, dump, DUMP_PRIORITY, SLICE(DUMP_WHOLE), task->job->job.uri);
+            task_put(task, dump, DUMP_PRIORITY,
+                     execution->endpoint ? SLICE(DUMP_PAGES_AGAIN) : SLICE(DUMP_WHOLE),
+                     task->job->job.uri);
             missing++;
         }
     }

@@ -11,6 +11,7 @@
  *   fetch_visit.c    recrawling: what is known of its changes, the next visit
  *   fetch_plan.c     which datasets of a host are had by their dumps; no request
  *   fetch_dump.c     the GET of a dump, to a file
+ *   fetch_endpoint.c a SPARQL endpoint's triples, to a file
  *   fetch_slice.c    dumps into documents, by a program of its own; no request
  *
  * A task goes through them in that order and ends in exactly one of task_done, task_retry,
@@ -60,8 +61,10 @@ struct fetch {
     struct recrawl_budget budget;
     double first_seconds;
     uint64_t confirm_ms;
-    bool plan, execute;      /* datasets.plan: made; followed */
-    bool void_rdf, void_all; /* which hosts are asked for /.well-known/void */
+    bool plan, execute;                       /* datasets.plan: made; followed */
+    const char *prefer;                       /* datasets.prefer */
+    uint64_t page_resources, queries_maximum; /* of SPARQL endpoints */
+    bool void_rdf, void_all;                  /* which hosts are asked for /.well-known/void */
     uint64_t dump_size, foreign_requests, wait_ms;
     struct content *content;  /* of descriptions; opened when first needed */
     struct watched **watched; /* by descriptor */
@@ -113,6 +116,9 @@ enum task_kind task_kind(struct slice uri);
 /* fetch_rules.c */
 void task_check_rules(struct task *task);
 
+/* Whether robots.txt of the task's host, as far as it is known, allows it. */
+bool task_may_ask(const struct task *task, struct slice url);
+
 /* fetch_visit.c */
 void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
 /* The task's first step: a visit that is repeated waits for the budget. */
@@ -152,6 +158,9 @@ void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t 
  * and content type of its document record. */
 void task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
               struct slice about);
+/* The same, for the first time. */
+void task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+                    struct slice about);
 void task_free(struct task *task);
 
 /* fetch_asking.c */
@@ -187,7 +196,7 @@ void task_note_first_link(struct task *task);
 /* The end of a task that was answered: queues the entries when the response is a sitemap. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 
-/* fetch_plan.c, fetch_dump.c, fetch_slice.c */
+/* fetch_plan.c, fetch_dump.c, fetch_endpoint.c, fetch_slice.c */
 enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
 /* Notes that the sitemap speaks of datasets, if it does, and has the host's plan made. */
 void task_describe(struct task *task, struct slice sitemap);
@@ -201,6 +210,7 @@ void task_plan(struct task *task);
 bool task_is_sample(const struct task *task);
 void task_put_sample(struct task *task, struct slice uri, uint8_t flags);
 void task_download(struct task *task);
+void task_harvest(struct task *task);
 void task_slice(struct task *task);
 void task_free_download(struct task *task);
 

@@ -200,7 +200,7 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
 {
     struct buf line;
     if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource &&
-        request->sink == NULL) {
+        request->sink == NULL && request->accept.length == 0) {
         curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
         return;
     }
@@ -210,10 +210,18 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
             slice_starts(slice_string(one->data), SLICE("Accept-Encoding:"))) {
             continue;
         }
+        if (accept && request->accept.length > 0) {
+            continue;
+        }
         transfer->headers = curl_slist_append(
             transfer->headers, accept && request->resource ? http->accept_resource : one->data);
     }
     buf_init(&line, REQUEST_MAXIMUM);
+    if (request->accept.length > 0) {
+        buf_printf(&line, "Accept: %.*s", SLICE_PRINT(request->accept));
+        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    }
+    buf_reset(&line);
     if (request->etag.length > 0) {
         buf_printf(&line, "If-None-Match: %.*s", SLICE_PRINT(request->etag));
         transfer->headers = curl_slist_append(transfer->headers, line.data);
@@ -364,6 +372,10 @@ transfer_prepare(struct transfer *transfer, const struct fetch_request *request)
     transfer->started_monotonic_ms = clock_monotonic_ms();
     curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
     curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
+    if (request->form.length > 0) {
+        curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE, (long)request->form.length);
+        curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, request->form.at);
+    }
     set_place(http, transfer, request->url);
     set_headers(http, transfer, request);
     set_credentials(http, transfer, request->url);

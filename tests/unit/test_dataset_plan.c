@@ -105,9 +105,27 @@ test_samples_or_nothing(void **state)
     assert_int_equal(way(), WAY_COUNT);
     add(ACCESS_SAMPLE, "http://a.example/r/1");
     assert_int_equal(way(), WAY_SAMPLES);
-    dataset.triples = 0;
+    dataset.triples = dataset.documents = 0;
+    add(ACCESS_SPARQL, "http://a.example/q"); /* it tells how much there is */
+    assert_int_equal(way(), WAY_ENDPOINT);
+    assert_int_equal(plan.costs[WAY_ENDPOINT].requests,
+                     assumptions.dataset_triples / assumptions.page_triples + 2);
+}
+
+static void
+test_what_the_operator_prefers(void **state)
+{
+    (void)state;
+    add(ACCESS_DUMP, "http://a.example/d.nt.gz")->facts.bytes = 10 << 20;
+    add(ACCESS_LINKED_DATA, "http://a.example/r/");
+    plan_prefer(&assumptions, "pages");
+    assert_int_equal(way(), WAY_LINKED_DATA);
+    plan_prefer(&assumptions, "endpoint"); /* there is none */
+    assert_int_equal(way(), WAY_DUMP);
     add(ACCESS_SPARQL, "http://a.example/q");
-    assert_int_equal(way(), WAY_SAMPLES);
+    assert_int_equal(way(), WAY_ENDPOINT);
+    plan_prefer(&assumptions, "cost");
+    assert_int_equal(way(), WAY_DUMP);
 }
 
 int
@@ -120,6 +138,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_links_when_they_are_all_there_is_or_less, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_samples_or_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_the_operator_prefers, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ HOSTS/<hostname> is a virtual host. HOSTS/<hostname>/.faults is read at every re
 An endpoint passes queries on to the one at to=HOST:PORT and misbehaves: cap=N rows or triples at
 most; fail=N every Nth query is answered 500; late=N queries with a LIMIT above N are answered
 504; post=yes GET is refused with 405; get=yes POST is; retry=N the first is answered 503 with
-Retry-After: N; unordered=yes ORDER BY is answered 400; nocount=yes COUNT is; truncate=N every Nth
+Retry-After: N; lie=N COUNT is answered with N; move=PATH it is there; unordered=yes ORDER BY is answered 400; nocount=yes COUNT is; truncate=N every Nth
 answer ends in its middle.
 
 The log has a line for each answer, parted by tabs: time, host, method, URI, status, bytes sent,
@@ -170,6 +170,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         refuse = lambda status, *headers: (self.note(status, 0, query), self.quiet(status, headers))
         if says.get("post") and self.command == "GET" or says.get("get") and self.command == "POST":
             return refuse(405)
+        if says.get("move"):
+            return refuse(302, ("Location", says["move"] + "?" + form))
         if says.get("retry") and number == 1:
             return refuse(503, ("Retry-After", says["retry"]))
         if says.get("fail") and number % int(says["fail"]) == 0:
@@ -180,21 +182,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return refuse(400)
         if says.get("nocount") and "COUNT" in query:
             return refuse(400)
-        limit = re.search(r"LIMIT (\d+)\s*(OFFSET \d+)?\s*$", query)
+        limit = re.search(r"LIMIT (\d+)", query)
         if says.get("late") and limit and int(limit.group(1)) > int(says["late"]):
             return refuse(504)
-        cap = int(says.get("cap", 0))
-        if cap and limit and int(limit.group(1)) > cap and "COUNT" not in query:
-            query_sent = query[:limit.start(1)] + str(cap) + query[limit.end(1):]
-        elif cap and not limit and "COUNT" not in query and "ASK" not in query:
-            query_sent = query + " LIMIT %d" % cap
-        else:
-            query_sent = query
+        query_sent = query
+        if says.get("cap") and "CONSTRUCT" in query:
+            query_sent += " LIMIT " + says["cap"]
         connection = http.client.HTTPConnection(says["to"])
         connection.request("POST", "/sparql", query_sent.encode(), {
             "Content-Type": "application/sparql-query", "Accept": self.headers.get("Accept", "*/*")})
         answer = connection.getresponse()
         data = answer.read()
+        if says.get("lie") and "COUNT" in query:
+            data = re.sub(rb"\d+", says["lie"].encode(), data)
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.headers.get("Content-Type", "text/plain"))
         self.send_header("Content-Length", str(len(data)))
