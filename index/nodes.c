@@ -191,6 +191,7 @@ struct appending {
     uint32_t *ends; /* where each waiting entry ends in raw */
     size_t count, capacity;
     uint64_t first; /* number of the first waiting entry */
+    size_t taken;   /* so many of the first are those of the last block, which still stands */
     struct buf packed;
 };
 
@@ -235,18 +236,43 @@ pack(struct appending *a, size_t n)
     (void)buf_append(&a->packed, a->raw.data, length);
 }
 
-/* Writes one block from the front of what waits; packed before the gate is entered. */
+/* Puts the block of the first n in its place, and away the one that it takes over: within one gate,
+ * since readers look for the terms of both. */
+static enum status
+put_block(struct appending *a, size_t n, struct reason *why)
+{
+    uint8_t key[KEY_SIZE];
+    struct tree *tree = a->nodes->tree;
+    enum status status = STATUS_OK;
+    gate_enter_writing(tree_gate(tree));
+    if (a->taken > 0) {
+        codec_write_u64(key, a->first + a->taken - 1);
+        status = tree_delete(tree, a->transaction, slice_of((char *)key, sizeof(key)), why);
+    }
+    if (status == STATUS_OK) {
+        codec_write_u64(key, a->first + n - 1);
+        status = tree_append(tree, a->transaction, slice_of((char *)key, sizeof(key)),
+                             buf_slice(&a->packed), why);
+    }
+    gate_leave(tree_gate(tree));
+    a->taken = 0;
+    return status;
+}
+
+/* Writes one block from the front of what waits, all that is taken in it; packed before the gate is
+ * entered. */
 static enum status
 write_block(struct appending *a, struct reason *why)
 {
-    size_t n = 1;
+    const size_t least = a->taken > 0 ? a->taken : 1;
+    size_t n = least;
     while (n < a->count && a->ends[n] <= a->nodes->target) {
         n++;
     }
     pack(a, n);
-    while (a->packed.length > BLOCK_MOST && n > 1) {
+    while (a->packed.length > BLOCK_MOST && n > least) {
         n = n * BLOCK_GOAL / a->packed.length;
-        n = n > 0 ? n : 1;
+        n = n > least ? n : least;
         pack(a, n);
     }
     const size_t length = a->ends[n - 1];
@@ -257,15 +283,7 @@ write_block(struct appending *a, struct reason *why)
                            : target > TARGET_MOST ? TARGET_MOST
                                                   : target;
     }
-    uint8_t key[KEY_SIZE];
-    struct gate *gate = tree_gate(a->nodes->tree);
-    codec_write_u64(key, a->first + n - 1);
-    gate_enter_writing(gate);
-    const enum status status =
-        tree_append(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)),
-                    buf_slice(&a->packed), why);
-    gate_leave(gate);
-    TRY(status);
+    TRY(put_block(a, n, why));
     memmove(a->raw.data, a->raw.data + length, a->raw.length - length);
     a->raw.length -= length;
     for (size_t i = n; i < a->count; i++) {
@@ -276,7 +294,7 @@ write_block(struct appending *a, struct reason *why)
     return STATUS_OK;
 }
 
-/* A small last block is taken out and filled up. */
+/* A small last block is filled up. */
 static enum status
 take_last(struct appending *a, struct reason *why)
 {
@@ -284,13 +302,6 @@ take_last(struct appending *a, struct reason *why)
     node_block_init(&last);
     enum status status = fetch(a->nodes, a->nodes->unpacker, 0, &last, why);
     if (status == STATUS_OK && last.raw.length < a->nodes->target / 2) {
-        uint8_t key[KEY_SIZE];
-        struct gate *gate = tree_gate(a->nodes->tree);
-        codec_write_u64(key, last.first + last.count - 1);
-        gate_enter_writing(gate);
-        status =
-            tree_delete(a->nodes->tree, a->transaction, slice_of((char *)key, sizeof(key)), why);
-        gate_leave(gate);
         a->first = last.first;
         struct codec_reader reader = codec_reader_of(buf_slice(&last.raw));
         for (size_t i = 0; i < last.count; i++) {
@@ -299,6 +310,7 @@ take_last(struct appending *a, struct reason *why)
             (void)node_block_get(&reader, &kind, &term);
             add_waiting(a, &term);
         }
+        a->taken = last.count;
     }
     node_block_release(&last);
     return status == STATUS_END ? STATUS_OK : status;
