@@ -17,7 +17,8 @@ enum {
     HEADER_MOST = 1 + 4 * VARINT_MAXIMUM,
     BLOCK_PREFIX = 3,  /* codec, bytes of rows in two bytes of varint */
     STATE_NUMBERS = 3, /* first batch in the log, bytes, stamp of the last batch */
-    ROW_EXPECTED = 8   /* bytes of a row, about */
+    ROW_EXPECTED = 8,  /* bytes of a row, about */
+    ROW_LARGE = 32     /* nearly no row takes more */
 };
 
 struct state {
@@ -96,6 +97,8 @@ struct appending {
     size_t generation_bytes;
     oid graph; /* of the last row in the block */
     unsigned puts;
+    bool counting; /* bytes alone: nothing is written */
+    uint64_t bytes;
 };
 
 static enum status
@@ -103,6 +106,10 @@ put_piece(struct appending *appending, const uint8_t *value, size_t length, stru
 {
     struct change_log *log = appending->log;
     uint8_t key[KEY_SIZE];
+    appending->bytes += KEY_SIZE + length;
+    if (appending->counting) {
+        return STATUS_OK;
+    }
     if (++appending->puts % GATE_BLOCKS == 0) {
         gate_leave(tree_gate(log->tree));
         gate_enter_writing(tree_gate(log->tree));
@@ -187,7 +194,6 @@ static enum status
 append_rows(struct appending *appending, const struct change_set *set,
             const struct graph_generation *generations, size_t count, struct reason *why)
 {
-    const uint64_t before = appending->log->writing.bytes;
     size_t at = 0;
     begin_block(appending);
     for (size_t i = 0; i < set->count; i++) {
@@ -201,8 +207,8 @@ append_rows(struct appending *appending, const struct change_set *set,
             TRY(end_block(appending, why));
             (void)add_row(appending, &row, change->removed, generation);
         }
-        if (appending->log->writing.bytes - before > appending->log->limit) {
-            return STATUS_OK; /* it does not fit: will be taken out */
+        if (appending->bytes > appending->log->limit) {
+            return STATUS_OK; /* it does not fit */
         }
     }
     return end_block(appending, why);
@@ -258,21 +264,44 @@ trim(struct change_log *log, struct transaction *transaction, uint64_t bound, st
     return STATUS_OK;
 }
 
+/* Whether the batch can be in the log at all. Of those that may not, the bytes are counted first:
+ * writing up to the limit and taking it out again fills four times as much of Berkeley DB's log. */
+static enum status
+fits(struct appending *appending, const struct change_set *set,
+     const struct graph_generation *generations, size_t count, bool *fitting, struct reason *why)
+{
+    const uint64_t limit = appending->log->limit;
+    *fitting = limit > 0;
+    if (set->count * ROW_LARGE <= limit || limit == 0) {
+        return STATUS_OK;
+    }
+    appending->counting = true;
+    TRY(append_header(appending, set, clock_wall_ms(), why));
+    TRY(append_rows(appending, set, generations, count, why));
+    *fitting = appending->bytes <= limit;
+    appending->counting = false;
+    appending->bytes = 0;
+    return STATUS_OK;
+}
+
 static enum status
 append(struct appending *appending, const struct change_set *set,
        const struct graph_generation *generations, size_t count, uint64_t stamp, struct reason *why)
 {
     struct change_log *log = appending->log;
+    bool fitting;
+    TRY(fits(appending, set, generations, count, &fitting, why));
     /* Room first, about as much as will be needed: what goes gives its pages to what comes, else
      * the file would grow to the bound and a batch. */
     const uint64_t expected = set->count * ROW_EXPECTED;
-    TRY(trim(log, appending->transaction, expected < log->limit ? log->limit - expected : 0, why));
-    if (log->limit > 0) {
+    TRY(trim(log, appending->transaction,
+             fitting && expected < log->limit ? log->limit - expected : 0, why));
+    if (fitting) {
         TRY(append_header(appending, set, stamp, why));
         TRY(append_rows(appending, set, generations, count, why));
     }
     log->writing.last = (struct change_position){appending->batch, stamp};
-    if (log->limit == 0 && log->writing.bytes == 0) {
+    if (!fitting && log->writing.bytes == 0) {
         log->writing.first = appending->batch + 1;
     }
     return trim(log, appending->transaction, log->limit, why);
@@ -303,6 +332,8 @@ change_log_append(struct change_log *log, struct transaction *transaction,
     appending->batch = log->writing.last.batch + 1;
     appending->piece = 0;
     appending->puts = 0;
+    appending->bytes = 0;
+    appending->counting = false;
     gate_enter_writing(tree_gate(log->tree));
     enum status status = append(appending, set, generations, count, clock_wall_ms(), why);
     gate_leave(tree_gate(log->tree));

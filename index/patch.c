@@ -1,5 +1,6 @@
 #include "index/patch.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -11,7 +12,14 @@
 #include "index/partition_private.h"
 #include "rdf/nquads.h"
 
-enum { CLEAR_DOCUMENTS = 10000 };
+enum {
+    CLEAR_DOCUMENTS = 10000,
+    /* Large requests of quads that may wait are followed by more: these are awaited, up to half of
+     * what clients have under way. */
+    LINGER_LEAST = 1 << 20,
+    LINGER_MOST = 128 << 20,
+    LINGER_MS = 200
+};
 
 struct patch_queue {
     int wanted, finished;  /* eventfds */
@@ -374,6 +382,13 @@ is_quads(const struct patch *patch)
     return kind == PATCH_QUADS || kind == PATCH_PACKED || kind == PATCH_MANY;
 }
 
+/* Into a transaction with others. */
+static bool
+goes_with(const struct patch *patch)
+{
+    return patch != NULL && is_quads(patch) && kind_of(patch) != PATCH_MANY;
+}
+
 static enum status
 work_alone(struct patching *patching, struct patch *patch, struct reason *why)
 {
@@ -386,6 +401,19 @@ work_alone(struct patching *patching, struct patch *patch, struct reason *why)
     return status;
 }
 
+/* Whether another patch that may wait is there, or comes soon after one of so many bytes. */
+static bool
+another_comes(struct patching *patching, struct patch **next, size_t last, size_t gathered)
+{
+    if (*next == NULL && last >= LINGER_LEAST && gathered < LINGER_MOST) {
+        struct pollfd wanted = {patching->queue->wanted, POLLIN, 0};
+        if (poll(&wanted, 1, LINGER_MS) > 0) {
+            *next = take_wanted(patching->queue);
+        }
+    }
+    return *next != NULL && kind_of(*next) == PATCH_MANY;
+}
+
 /* Large batches are cheaper by far: as many patches as fit go into one transaction. They are taken
  * off *list. One that is at fault fails by itself. */
 static enum status
@@ -393,13 +421,16 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
 {
     struct patch *first = *list, **next = list;
     const bool many = kind_of(first) == PATCH_MANY;
+    size_t length = 0, gathered = 0;
     bool broken = false;
     index_batch_reset(patching->batch);
     atomic_store(&patching->partition->more_come, many);
-    while (*next != NULL && is_quads(*next) && (kind_of(*next) == PATCH_MANY) == many &&
-           (many ? index_batch_waiting_bytes(patching->batch)
-                 : index_batch_bytes(patching->batch)) < patching->memory) {
+    while ((many ? index_batch_waiting_bytes(patching->batch)
+                 : index_batch_bytes(patching->batch)) < patching->memory &&
+           (many ? another_comes(patching, next, length, gathered) : goes_with(*next))) {
         struct patch *patch = *next;
+        length = patch->request.payload.length;
+        gathered += length;
         patch->first = index_batch_documents(patching->batch);
         patch->status = add_quads(patching->batch, patch, &patch->why);
         patch->count = index_batch_documents(patching->batch) - patch->first;

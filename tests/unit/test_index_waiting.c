@@ -4,9 +4,15 @@
 #include "tests/unit/index_fixture.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "index/backup.h"
+#include "index/packed_quads.h"
+#include "index/partition_private.h"
+#include "index/patch.h"
 
 enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 60, HOUR = 3600 };
 static const size_t usual = 64 << 20;
@@ -286,6 +292,90 @@ a_damaged_run_is_found(void **state)
     partition_close(partition);
 }
 
+/* One quad whose literal has so many bytes. */
+static void
+request_many(struct buf *request, char letter, size_t bytes)
+{
+    char *text = memory_alloc(bytes);
+    memset(text, letter, bytes);
+    const struct term iri = term_iri(SLICE("http://example.org/large"));
+    const struct term literal = term_literal(slice_of(text, bytes));
+    struct term_set terms;
+    term_set_init(&terms);
+    const uint32_t name = term_set_add(&terms, &iri), object = term_set_add(&terms, &literal);
+    struct packed_quad quad = {name, name, object, name};
+    buf_init(request, 1 << 22);
+    codec_put_u8(request, PATCH_MANY);
+    packed_quads_write(request, &terms, &quad, 1);
+    term_set_release(&terms);
+    free(text);
+}
+
+struct sender {
+    struct patch_queue *queue;
+    struct rpc_request request;
+};
+
+static void *
+send_later(void *argument)
+{
+    enum { LATER_US = 20000 };
+    const struct sender *sender = argument;
+    usleep(LATER_US);
+    patch_queue_add(sender->queue, &sender->request);
+    return NULL;
+}
+
+/* How many of two requests, the second a little later, are done when the queue was worked on
+ * once. */
+static unsigned
+done_together(struct partition *partition, size_t first_bytes)
+{
+    struct buf requests[2];
+    struct reason why = {""};
+    pthread_t thread;
+    unsigned count = 0;
+    request_many(&requests[0], 'a', first_bytes);
+    request_many(&requests[1], 'b', 1);
+    const int event = eventfd(0, EFD_NONBLOCK);
+    struct patch_queue *queue = patch_queue_new(event);
+    struct sender sender = {queue, {.payload = buf_slice(&requests[1])}};
+    const struct rpc_request first = {.payload = buf_slice(&requests[0])};
+    patch_queue_add(queue, &first);
+    assert_int_equal(pthread_create(&thread, NULL, send_later, &sender), 0);
+    must(patch_queue_work(queue, partition, usual, &why), &why);
+    pthread_join(thread, NULL);
+    for (struct patch *patch = patch_queue_take(queue), *next; patch != NULL; patch = next) {
+        next = patch->next;
+        must(patch->status, &patch->why);
+        count++;
+        free(patch);
+    }
+    patch_queue_free(queue);
+    close(event);
+    buf_release(&requests[0]);
+    buf_release(&requests[1]);
+    return count;
+}
+
+static void
+large_requests_are_gathered(void **state)
+{
+    (void)state;
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("gathered", folder);
+    assert_int_equal(done_together(partition, 1), 1);
+    assert_int_equal(waiting_runs(partition->waiting), 1);
+    assert_int_equal(done_together(partition, 2 << 20), 2);
+    assert_int_equal(waiting_runs(partition->waiting), 2);
+    uint64_t added;
+    must(partition_bring_in(partition, &added, &why), &why);
+    assert_int_equal(added, 3);
+    fixture_verify(partition, folder);
+    partition_close(partition);
+}
+
 static int
 make_folder(void **state)
 {
@@ -311,6 +401,7 @@ main(void)
         cmocka_unit_test(what_nobody_brings_in_comes_by_itself),
         cmocka_unit_test(a_backup_has_what_waited),
         cmocka_unit_test(a_damaged_run_is_found),
+        cmocka_unit_test(large_requests_are_gathered),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
