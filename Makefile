@@ -172,7 +172,7 @@ check:
 
 bench:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all benches
+	@$(MAKE) --no-print-directory all benches $(BUILD)/tests/rdfcat
 	@bench/run $(SECTIONS)
 
 conformance:

@@ -18,6 +18,7 @@
 
 enum {
     ENTRIES = 1 << 15,
+    FOR_PREDICATES = ENTRIES / 8, /* kept for them: they come first, but for few */
     PLACES = 2 * ENTRIES,
     TEXT_MAXIMUM = 240,
     VARINT_SIZE = 10,
@@ -29,13 +30,14 @@ enum {
 struct entry {
     uint32_t rank;
     _Atomic bool predicate;
+    bool late;      /* not for beginnings: some may have been written out already */
     uint8_t length; /* of the text in between brackets */
     char text[];
 };
 
 struct dictionary {
     pthread_mutex_t lock; /* of adding */
-    _Atomic bool full;
+    _Atomic bool full, full_of_beginnings;
     uint32_t count, used;
     char *room; /* entries */
     /* Open addressing: the hash's upper half, and the entry's number. */
@@ -96,21 +98,30 @@ find(const struct dictionary *dictionary, uint64_t hash, struct slice text, uint
     }
 }
 
+static bool
+is_full(const struct dictionary *dictionary, bool predicate)
+{
+    return atomic_load(predicate ? &dictionary->full : &dictionary->full_of_beginnings);
+}
+
 static uint32_t
-add(struct dictionary *dictionary, uint64_t hash, struct slice text)
+add(struct dictionary *dictionary, uint64_t hash, struct slice text, bool predicate)
 {
     uint32_t at;
     pthread_mutex_lock(&dictionary->lock);
     uint32_t number = find(dictionary, hash, text, &at);
-    if (number == 0 && !dictionary->full) {
+    if (number == 0 && !is_full(dictionary, predicate)) {
         number = dictionary->used / ALIGNMENT;
         struct entry *entry = entry_at(dictionary, number);
-        *entry = (struct entry){.length = (uint8_t)text.length};
+        *entry =
+            (struct entry){.late = dictionary->full_of_beginnings, .length = (uint8_t)text.length};
         entry->text[0] = '<';
         memcpy(entry->text + 1, text.at, text.length);
         entry->text[text.length + 1] = '>';
         dictionary->used += entry_size(entry);
         dictionary->full = ++dictionary->count == ENTRIES || dictionary->used >= ROOM;
+        dictionary->full_of_beginnings = dictionary->count >= ENTRIES - FOR_PREDICATES ||
+                                         dictionary->used >= ROOM - ENTRY_MAXIMUM * FOR_PREDICATES;
         atomic_store_explicit(&dictionary->places[at], hash >> 32 << 32 | number,
                               memory_order_release);
     }
@@ -120,15 +131,18 @@ add(struct dictionary *dictionary, uint64_t hash, struct slice text)
 
 /* 0: it has none, and gets none any more. */
 static uint32_t
-number_of(struct dictionary *dictionary, struct slice text)
+number_of(struct dictionary *dictionary, struct slice text, bool predicate)
 {
     uint32_t at;
     if (text.length > TEXT_MAXIMUM) {
         return 0;
     }
     const uint64_t hash = XXH3_64bits(text.at, text.length);
-    const uint32_t number = find(dictionary, hash, text, &at);
-    return number != 0 || atomic_load(&dictionary->full) ? number : add(dictionary, hash, text);
+    uint32_t number = find(dictionary, hash, text, &at);
+    if (number == 0 && !is_full(dictionary, predicate)) {
+        number = add(dictionary, hash, text, predicate);
+    }
+    return number != 0 && !predicate && entry_at(dictionary, number)->late ? 0 : number;
 }
 
 /* ---- packing ---- */
@@ -157,7 +171,7 @@ static bool
 pack_iri(struct dictionary *dictionary, struct slice iri, bool whole, struct buf *packed)
 {
     const size_t length = whole ? iri.length : beginning_of(iri);
-    const uint32_t number = number_of(dictionary, slice_of(iri.at, length));
+    const uint32_t number = number_of(dictionary, slice_of(iri.at, length), whole);
     char *start = buf_reserve(packed, iri.length + (size_t)2 * VARINT_SIZE), *at = start;
     if (start == NULL) {
         return false;

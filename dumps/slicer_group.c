@@ -190,17 +190,18 @@ compare_documents(const void *a, const void *b)
     return slice_compare(left->document, right->document);
 }
 
-static int
-compare_members(const void *a, const void *b, void *context)
+/* Tokens with numbers are at one place in memory. */
+static inline bool
+same_predicate(const struct member *a, const struct member *b)
 {
-    const struct member *members = context;
-    const struct member *left = &members[((const struct text_place *)a)->item];
-    const struct member *right = &members[((const struct text_place *)b)->item];
-    const uint32_t ranks[2] = {left->predicate.rank, right->predicate.rank};
-    const int order = ranks[0] > 0 && ranks[1] > 0
-                          ? (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
-                          : slice_compare(left->predicate.token, right->predicate.token);
-    return order != 0 ? order : slice_compare(left->object, right->object);
+    return a->predicate.token.at == b->predicate.token.at ||
+           slice_equal(a->predicate.token, b->predicate.token);
+}
+
+static inline bool
+same_line(const struct member *a, const struct member *b)
+{
+    return same_predicate(a, b) && slice_equal(a->object, b->object);
 }
 
 /* Lines of one subject: by predicate, then by object. That is the order of their bytes, since a
@@ -214,14 +215,18 @@ sort_members(struct member *members, struct text_place *places, size_t count,
         places[i].order = members[places[i].item].predicate.rank;
         ranked &= places[i].order > 0;
     }
-    if (!ranked) {
-        qsort_r(places, count, sizeof *places, compare_members, members);
-        return;
+    if (ranked) {
+        text_sort_numbers(places, count, spare);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            places[i] = text_place_of(members[places[i].item].predicate.token, places[i].item);
+        }
+        text_sort(places, count, spare);
     }
-    text_sort_numbers(places, count, spare);
     for (size_t i = 0, end; i < count; i = end) {
-        const uint64_t rank = places[i].order;
-        for (end = i + 1; end < count && places[end].order == rank; end++) {
+        const struct member *first = &members[places[i].item];
+        for (end = i; end < count && same_predicate(first, &members[places[end].item]); end++) {
+            places[end] = text_place_of(members[places[end].item].object, places[end].item);
         }
         text_sort(&places[i], end - i, spare);
     }
@@ -308,8 +313,7 @@ join_members(struct grouper *grouper, struct slice subject, struct text_place *p
     for (size_t i = 0, end; i < count && !document->cut; i = end) {
         const struct member *member = &members[places[i].item];
         bool holds = condition_holds(grouper, member->condition);
-        for (end = i + 1; end < count && compare_members(&places[i], &places[end], members) == 0;
-             end++) {
+        for (end = i + 1; end < count && same_line(member, &members[places[end].item]); end++) {
             holds = holds || condition_holds(grouper, members[places[end].item].condition);
         }
         if (holds && !append_line(&grouper->lines, subject, member)) {
