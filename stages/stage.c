@@ -105,6 +105,8 @@ jobs_reserved(void *context, enum status status, const struct job *jobs, size_t 
         run->waiting_count++;
     }
     run->jobs_taken += n;
+    /* What is due some moments later comes with others, not in a message of its own. */
+    run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PACE_MS;
 }
 
 static void
@@ -132,11 +134,8 @@ reserve_more(struct stage_run *run)
         return;
     }
     run->reserving = true;
-    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room,
-                  in_hand > 0 ? 0 : run->poll_ms, jobs_reserved, run);
-    if (in_hand > 0) {
-        run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PACE_MS;
-    }
+    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room, run->poll_ms,
+                  jobs_reserved, run);
 }
 
 static struct held_job *
