@@ -1,31 +1,34 @@
 #!/usr/bin/env bash
 # Pages per second fetched and archived from a synthetic web (tests/web): many hosts, each at its
-# address, links, sizes, faults; the server shares the cores. Beside it wget2, httrack and Scrapy on the
-# same pages in the same run. What counts is pages per CPU second, and the ratio. Pages are counted in
+# address, links, sizes, faults; the server shares the cores. Beside it wget2, wget, httrack and Scrapy on
+# the same pages in the same run. What counts is pages per CPU second, and the ratio. Pages are counted in
 # the server's log: answers 200, sent whole, robots.txt apart.
 #
 # usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]
+#            [--parts "polite list crawl"]
 # Prints tables; writes build/bench/web.json.
 #
-# 1. Politely: fetch, queue and metadata store take all good pages of the web from a list, robots.txt
-#    and sitemaps besides, fetch.delay between the requests to a host (default: 1 s, as Quadrille's own
+# polite: fetch, queue and metadata store take all good pages of the web from a list, robots.txt and
+#    sitemaps besides, fetch.delay between the requests to a host (default: 1 s, as Quadrille's own
 #    default), at most 16 requests at an address; the server's log is checked for it. Commits are synced.
-# 2. The same on a smaller web without delay, beside the peers, who get the same list. None of the peers
+# list: the same on a smaller web without delay, beside the peers, who get the same list. None of the peers
 #    can be told to leave a host alone for a second and go on with others at this rate (Scrapy has
 #    DOWNLOAD_DELAY, and slows down with it), so they have all speed their settings allow. They obey no
-#    robots.txt here.
-# 3. Crawls of that web: the seeds are all hosts, links are followed one step, robots.txt is obeyed.
-#    Quadrille does it with all five stages, so it also parses, indexes and can be searched; the peers keep
-#    files, Scrapy one file of bodies.
-# In 2 and 3 CPU seconds are those of all processes of a program from its start to its end. The peers
-# read the server as a proxy, since its names are in no DNS; Quadrille has fetch.hosts_file.
+#    robots.txt here. wget writes a WARC file, wget2 and httrack keep files, Scrapy one file of bodies.
+# crawl: crawls of that web. The seeds are all hosts, links are followed one step, robots.txt is obeyed but
+#    for its Crawl-delay, which only Quadrille knows. Two rows are Quadrille's: the stages that a crawl
+#    needs (fetch, detect, transform: archive, metadata, links), and all five, after which it can be
+#    searched.
+# In list and crawl CPU seconds are those of all processes of a program from its start to its end, and a
+# program is stopped after 60 seconds (Quadrille with five stages: 200). The peers read the server as a
+# proxy, since its names are in no DNS; Quadrille has fetch.hosts_file.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
 server=$here/build/tests/synthetic_web
 out=$here/build/bench
-usage="usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]"
-hosts=10000 peers_hosts=500 delay=1 window=4000 seed=1 place=$out
+usage="usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--parts LIST]"
+hosts=10000 peers_hosts=1000 delay=1 window=8000 seed=1 place=$out parts="polite list crawl"
 while [[ $# -gt 1 ]]; do
     case $1 in
         --hosts) hosts=$2 ;;
@@ -33,6 +36,7 @@ while [[ $# -gt 1 ]]; do
         --delay) delay=$2 ;;
         --window) window=$2 ;;
         --work) place=$2 ;;
+        --parts) parts=$2 ;;
         *) echo "$usage" >&2; exit 100 ;;
     esac
     shift 2
@@ -40,9 +44,12 @@ done
 [[ $# -eq 0 ]] || { echo "$usage" >&2; exit 100; }
 mkdir -p "$out"
 work=$(mktemp -d "$place/work.XXXXXX")
-server_pid=
+server_pid='' json=''
 cleanup() {
-    "$bin/quadrille" down --dir "$work/data" >/dev/null 2>&1 || true
+    local data
+    for data in "$work/data" "$work/peer/data"; do
+        "$bin/quadrille" down --dir "$data" >/dev/null 2>&1 || true
+    done
     [[ -n $server_pid ]] && kill "$server_pid" 2>/dev/null
     rm -rf "$work"
 }
@@ -57,8 +64,8 @@ cpu_of() { # process ids: seconds of processor time, user and system
     for pid; do cat "/proc/$pid/stat" 2>/dev/null; done |
         awk -v hz="$hz" '{ sub(/.*\) /, ""); t += $12 + $13 } END { printf "%.2f\n", t / hz }'
 }
-cpu_of_ended() { # of all that this shell has started and that has ended
-    awk -v hz="$hz" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$$/stat"
+cpu_of_ended() { # process id: of all that it has started and that has ended
+    awk -v hz="$hz" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$1/stat"
 }
 memory_of() { awk '/^RssAnon/ { printf "%d\n", $2 / 1024 }' "/proc/$1/status" 2>/dev/null; }
 pages_in_log() { awk -F'\t' '$5 == 200 && $7 == "whole" && $8 != "/robots.txt"' "$work/log" | wc -l; }
@@ -81,29 +88,31 @@ start_server() { # hosts
     awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/seeds"
 }
 stop_server() {
+    [[ -z $server_pid ]] && return
     kill "$server_pid"
     wait "$server_pid" || true
     server_pid=
-}
-# The server's log begins anew, so that each program's pages are counted alone.
-restart_server() {
-    stop_server
-    start_server "$1"
 }
 
 common=(--set fetch.allow_address=127.0.0.0/8 --set fetch.backoff=2 --set fetch.backoff_maximum=4
     --set fetch.retry=2 --set fetch.timeout=5 --set fetch.size=1M --set queue.cache=256M
     --set log.level=warning --set processes.web=0)
+# Puts the list into the queue of a new store.
+fill() { # store, list, options
+    local dir=$1 list=$2
+    shift 2
+    "$bin/quadrille" init --dir "$dir" >/dev/null
+    "$bin/quadrille" up --dir "$dir" --background --only queue,metastore "$@"
+    "$bin/quadrille" add --dir "$dir" --seeds "$list" "$@" >/dev/null
+    "$bin/quadrille" down --dir "$dir" >/dev/null
+}
+# Jobs of these stages done, and not yet ended.
+jobs_of() { # store, stages as a pattern
+    "$bin/quadrille" queue stats --dir "$1" |
+        awk -v stages="^($2)$" '$1 ~ stages { done += $2; left += $4 + $5 + $6 } END { if (NR > 0) print done, left }'
+}
 
 # ---- politely ----
-start_server "$hosts"
-settings=("${common[@]}" --set "fetch.hosts_file=$work/hosts" --set "fetch.delay=$delay" --set scope.depth=0
-    --set "fetch.window=$window" --set "fetch.connections=$((hosts + hosts / 4))" --set queue.high_water=100000000)
-"$bin/quadrille" init --dir "$work/data" >/dev/null
-"$bin/quadrille" up --dir "$work/data" --background --only queue,metastore "${settings[@]}"
-"$bin/quadrille" add --dir "$work/data" --seeds "$work/list" "${settings[@]}" >/dev/null
-"$bin/quadrille" down --dir "$work/data" >/dev/null
-"$bin/quadrille" up --dir "$work/data" --background --only queue,metastore,fetch "${settings[@]}"
 pid_of() { # program: waits until it is there
     local pid
     for _ in $(seq 200); do
@@ -112,91 +121,107 @@ pid_of() { # program: waits until it is there
     done
     echo "$pid"
 }
-pids=("$(pid_of fetch)" "$(pid_of queue)" "$(pid_of metastore)" "$server_pid")
-due=$(wc -l <"$work/list")
-begin=$(now)
-memory_early='' samples=''
-while kill -0 "${pids[0]}"; do
-    sleep 1
-    read -r done_now left < <("$bin/quadrille" queue stats --dir "$work/data" |
-        awk '$1 == "fetch" { print $2, $4 + $5 + $6 }') || continue
-    samples+="$(now) $done_now"$'\n'
-    [[ -z $memory_early && $done_now -gt $((due / 3)) ]] && memory_early=$(memory_of "${pids[0]}")
-    [[ $left -eq 0 ]] && break
-done
-seconds=$(calc %.1f "$(now) - $begin")
-memory_late=$(memory_of "${pids[0]}")
-fetch_cpu=$(cpu_of "${pids[0]}") queue_cpu=$(cpu_of "${pids[1]}") meta_cpu=$(cpu_of "${pids[2]}")
-server_cpu=$(cpu_of "${pids[3]}")
-archived=$(du -sb "$work/data/warc" | cut -f1)
-"$bin/quadrille" down --dir "$work/data" >/dev/null
-stop_server
-requests=$(wc -l <"$work/log")
-pages=$(pages_in_log)
-# The rate while most of the work was there: of the time from the first tenth to nine tenths.
-steady=$(awk -v n="$pages" 'NF == 2 { if (!a && $2 > n / 10) { a = $1; p = $2 } if ($2 <= n * 0.9) { b = $1; q = $2 } }
-    END { if (b > a) printf "%.0f", (q - p) / (b - a); else print "-" }' <<<"$samples")
-ours_cpu=$(calc %.2f "$fetch_cpu + $queue_cpu + $meta_cpu")
-printf '%d hosts, %d pages due, %d fetched whole, %d requests in %s s: %s pages/s, %s between the first and last tenth\n' \
-    "$hosts" "$due" "$pages" "$requests" "$seconds" "$(calc %.0f "$pages / $seconds")" "$steady"
-printf 'CPU seconds: fetch %s, queue %s, metadata store %s, server %s; %s pages per CPU second of ours\n' \
-    "$fetch_cpu" "$queue_cpu" "$meta_cpu" "$server_cpu" "$(calc %.0f "$pages / $ours_cpu")"
-printf 'anonymous memory of fetch: %s MiB after a third, %s MiB at the end; archive %s MB\n' \
-    "$memory_early" "$memory_late" "$((archived / 1000000))"
-printf 'politeness (%s s a host, 16 requests an address): ' "$delay"
-"$here/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" \
-    --delay "$(calc %d "$delay * 1000")" --parallel 16 --summary 2>"$out/web.breaches" | tail -n 1
-json="\"polite\":{\"pages\":$pages,\"seconds\":$seconds,\"steady\":\"$steady\",\"cpu\":$ours_cpu}"
-rm -rf "$work/data" "$work/log"
+polite() {
+    local options pids due begin seconds samples='' done_now left cpus archived requests pages steady ours memory
+    start_server "$hosts"
+    options=("${common[@]}" --set "fetch.hosts_file=$work/hosts" --set "fetch.delay=$delay" --set scope.depth=0
+        --set "fetch.window=$window" --set "fetch.connections=$((hosts + hosts / 4))" --set queue.high_water=100000000)
+    fill "$work/data" "$work/list" "${options[@]}"
+    "$bin/quadrille" up --dir "$work/data" --background --only queue,metastore,fetch "${options[@]}"
+    pids=("$(pid_of fetch)" "$(pid_of queue)" "$(pid_of metastore)" "$server_pid")
+    due=$(wc -l <"$work/list")
+    begin=$(now)
+    while kill -0 "${pids[0]}"; do
+        sleep 1
+        read -r done_now left < <(jobs_of "$work/data" fetch) || continue
+        samples+="$(now) $done_now $(memory_of "${pids[0]}") $(memory_of "${pids[1]}") $(memory_of "${pids[2]}")"$'\n'
+        [[ $left -eq 0 ]] && break
+    done
+    seconds=$(calc %.1f "$(now) - $begin")
+    cpus=("$(cpu_of "${pids[0]}")" "$(cpu_of "${pids[1]}")" "$(cpu_of "${pids[2]}")" "$(cpu_of "${pids[3]}")")
+    archived=$(du -sb "$work/data/warc" | cut -f1)
+    "$bin/quadrille" down --dir "$work/data" >/dev/null
+    stop_server
+    requests=$(wc -l <"$work/log")
+    pages=$(pages_in_log)
+    # The rate while most of the work was there: of the time from the first tenth to nine tenths.
+    steady=$(awk -v n="$pages" 'NF == 5 { if (!a && $2 > n / 10) { a = $1; p = $2 } if ($2 <= n * 0.9) { b = $1; q = $2 } }
+        END { if (b > a) printf "%.0f", (q - p) / (b - a); else print "-" }' <<<"$samples")
+    ours=$(calc %.2f "${cpus[0]} + ${cpus[1]} + ${cpus[2]}")
+    printf '%d hosts, %d pages due, %d fetched whole, %d requests in %s s: %s pages/s, %s between the first and last tenth\n' \
+        "$hosts" "$due" "$pages" "$requests" "$seconds" "$(calc %.0f "$pages / $seconds")" "$steady"
+    printf 'CPU seconds: fetch %s, queue %s, metadata store %s, server %s; %s pages per CPU second of ours\n' \
+        "${cpus[@]}" "$(calc %.0f "$pages / $ours")"
+    printf 'anonymous memory, MiB, at each tenth of the pages and at the end:\n'
+    awk -v n="$due" 'NF == 5 { last = $0; while ($2 >= tenth * n / 10 && tenth < 10) { tenth++; row() } } END { $0 = last; row();
+            for (i = 3; i <= 5; i++) printf "  %-15s%s\n", name[i], text[i] }
+        function row() { for (i = 3; i <= 5; i++) text[i] = text[i] sprintf("%5d", $i) }
+        BEGIN { tenth = 1; name[3] = "fetch"; name[4] = "queue"; name[5] = "metadata store" }' <<<"$samples"
+    printf 'archive %s MB, %s bytes a request\n' "$((archived / 1000000))" "$((archived / requests))"
+    printf 'politeness (%s s a host, 16 requests an address): ' "$delay"
+    "$here/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" \
+        --delay "$(calc %d "$delay * 1000")" --parallel 16 --summary 2>"$out/web.breaches" | tail -n 1
+    json+=",\"polite\":{\"hosts\":$hosts,\"pages\":$pages,\"seconds\":$seconds,\"steady\":\"$steady\",\"cpu\":$ours}"
+    rm -rf "$work/data" "$work/log"
+}
 
 # ---- beside the peers ----
-start_server "$peers_hosts"
-ours=
-measure() { # name, command: prints pages, seconds, CPU
-    local name=$1 began cpu_before used took fetched rate
-    shift
-    restart_server "$peers_hosts"
+measure() { # key, name, command: prints pages, seconds, CPU
+    local key=$1 name=$2 began cpu_before used took fetched rate
+    shift 2
+    stop_server
+    start_server "$peers_hosts" # its log begins anew, so that each program's pages are counted alone
     mkdir -p "$work/peer"
+    echo 0 >"$work/looks"
     began=$(now)
-    cpu_before=$(cpu_of_ended)
-    (cd "$work/peer" && "$@" >"$out/web.$name.log" 2>&1) || true
-    used=$(calc %.2f "$(cpu_of_ended) - $cpu_before + 0.001")
+    cpu_before=$(cpu_of_ended $$)
+    (cd "$work/peer" && "$@" >"$out/web.$key.log" 2>&1) || true
+    used=$(calc %.2f "$(cpu_of_ended $$) - $cpu_before - $(cat "$work/looks") + 0.001")
     took=$(calc %.1f "$(now) - $began")
     sleep 0.6 # the server writes its log twice a second
     fetched=$(pages_in_log)
     rate=$(calc %.0f "$fetched / $used")
     ours=${ours:-$rate}
-    printf '%-12s %7d pages in %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
+    printf '%-26s %7d pages in %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
         "$name" "$fetched" "$took" "$used" "$rate" "$(du -sm "$work/peer" | cut -f1)" \
-        "$(calc %.1f "$ours / ($rate + 0.001)")"
-    json+=",\"$name\":{\"pages\":$fetched,\"cpu\":$used}"
+        "$(calc %.2f "$ours / ($rate + 0.001)")"
+    json+=",\"$key\":{\"pages\":$fetched,\"cpu\":$used}"
     rm -rf "$work/peer"
 }
-quick=(--set fetch.delay=0 --set fetch.window=1000 --set "fetch.hosts_file=$work/hosts"
-    --set "fetch.connections=$((peers_hosts + peers_hosts / 4))")
 missing() { echo "$1: not measured, it is not installed (apt-get install $2)"; }
+
+# Waits until the stages have nothing to do; what looking costs is left out.
+await_stages() { # store, stages as a pattern, seconds at most
+    local before left looks=0 until=$((SECONDS + $3))
+    while [[ $SECONDS -lt $until ]]; do
+        sleep 1
+        before=$(cpu_of_ended "$BASHPID")
+        read -r _ left < <(jobs_of "$1" "$2") || left=1
+        looks=$(calc %.2f "$looks + $(cpu_of_ended "$BASHPID") - $before")
+        [[ $left -eq 0 ]] && break
+    done
+    echo "$looks" >"$work/looks"
+}
+# These stages take the list, then everything is stopped.
+run_stages() { # list, stages, depth
+    local dir=$work/peer/data
+    local -a options=("${common[@]}" --set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0
+        --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts"
+        --set "scope.depth=$3" --set queue.high_water=100000000)
+    fill "$dir" "$1" "${options[@]}"
+    "$bin/quadrille" up --dir "$dir" --only "queue,metastore,$2" "${options[@]}" &
+    await_stages "$dir" "${2//,/|}" 60
+    "$bin/quadrille" down --dir "$dir"
+    wait
+}
+fetch_list() { run_stages "$work/list" fetch 0; }
+crawl_links() { run_stages "$work/seeds" fetch,detect,transform 1; }
 crawl_all() {
     timeout 200 "$bin/quadrille" crawl --dir "$work/peer/data" --quiet --seeds "$work/seeds" "${common[@]}" \
-        "${quick[@]}" --set scope.depth=1
+        --set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0 --set scope.depth=1 \
+        --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts"
 }
-# Fetch alone: all that was put is fetched, then everything is stopped.
-fetch_list() {
-    local dir=$work/peer/data
-    local -a options=("${common[@]}" "${quick[@]}" --set scope.depth=0 --set queue.high_water=100000000)
-    "$bin/quadrille" init --dir "$dir"
-    "$bin/quadrille" up --dir "$dir" --only queue,metastore "${options[@]}" &
-    until "$bin/quadrille" queue stats --dir "$dir" >/dev/null 2>&1; do sleep 0.1; done
-    "$bin/quadrille" add --dir "$dir" --seeds "$work/list" "${options[@]}"
-    "$bin/quadrille" down --dir "$dir"
-    wait
-    "$bin/quadrille" up --dir "$dir" --only queue,metastore,fetch "${options[@]}" &
-    until "$bin/quadrille" queue stats --dir "$dir" >/dev/null 2>&1; do sleep 0.1; done
-    while "$bin/quadrille" queue stats --dir "$dir" | awk '$1 == "fetch" { exit $4 + $5 + $6 == 0 }'; do
-        sleep 0.5
-    done
-    "$bin/quadrille" down --dir "$dir"
-    wait
-}
+
 cat >"$work/spider.py" <<'P'
 import scrapy
 from scrapy.linkextractors import LinkExtractor
@@ -220,44 +245,64 @@ class Spider(scrapy.Spider):
             yield scrapy.Request(link.url, meta={"proxy": self.proxy}, callback=self.parse)
 P
 run_scrapy() { # list, follow, robots
-    timeout 200 scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
+    timeout 60 scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
         -s CONCURRENT_REQUESTS=100 -s CONCURRENT_REQUESTS_PER_DOMAIN=100 -s ROBOTSTXT_OBEY="$3" -s DEPTH_LIMIT=1 \
         -s LOG_LEVEL=ERROR -s RETRY_ENABLED=False -s TELNETCONSOLE_ENABLED=False -s DOWNLOAD_TIMEOUT=5
 }
 run_wget2() { # list, more options
-    timeout 200 wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
+    timeout 60 wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
         --force-directories --input-file="$1" "${@:2}"
 }
+run_wget() { # list, more options
+    timeout 60 wget --quiet --tries=1 --timeout=5 -e "http_proxy=127.0.0.1:$port" --no-verbose \
+        --warc-file=pages --delete-after --force-directories --input-file="$1" "${@:2}"
+}
 run_httrack() { # list, depth, robots
-    timeout 200 httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
+    timeout 60 httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
         --sockets=50 --timeout=5 --retries=0 --disable-security-limits --max-rate=0 --connection-per-second=0 \
         --quiet --do-not-log --cache=0
 }
 list_with_wget2() { run_wget2 "$work/list" --no-robots; }
+list_with_wget() { run_wget "$work/list" -e robots=off; }
 list_with_httrack() { run_httrack "$work/list" 1 0; }
 list_with_scrapy() { run_scrapy "$work/list" no False; }
 crawl_with_wget2() { run_wget2 "$work/seeds" --recursive --level=1; }
+crawl_with_wget() { run_wget "$work/seeds" --recursive --level=1; }
 crawl_with_httrack() { run_httrack "$work/seeds" 2 2; }
 crawl_with_scrapy() { run_scrapy "$work/seeds" yes True; }
 peers() { # list or crawl
     local name package
-    for name in wget2 httrack scrapy; do
+    for name in wget2 wget httrack scrapy; do
         package=$name
         [[ $name == scrapy ]] && package=python3-scrapy
         if command -v "$name" >/dev/null; then
-            measure "$name" "$1_with_$name"
+            measure "$1_$name" "$name" "$1_with_$name"
         else
             missing "$name" "$package"
         fi
     done
 }
+list() {
+    start_server "$peers_hosts"
+    printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$peers_hosts"
+    ours=
+    measure list "quadrille" fetch_list
+    peers list
+    stop_server
+}
+crawl() {
+    printf '\nA crawl from %d hosts, links of the first pages followed, robots.txt obeyed, without delay:\n' "$peers_hosts"
+    ours=
+    measure crawl "quadrille, links" crawl_links
+    measure crawl_all "quadrille, five stages" crawl_all
+    peers crawl
+    stop_server
+}
 
-printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$peers_hosts"
-measure quadrille fetch_list
-peers list
-printf '\nA crawl from %d hosts, links of the first pages followed, robots.txt obeyed, without delay:\n' "$peers_hosts"
-ours=
-measure quadrille crawl_all
-peers crawl
-stop_server
-printf '{"hosts":%d,%s}\n' "$hosts" "$json" >"$out/web.json"
+for part in $parts; do
+    case $part in
+        polite | list | crawl) "$part" ;;
+        *) echo "$usage" >&2; exit 100 ;;
+    esac
+done
+printf '{%s}\n' "${json#,}" >"$out/web.json"
