@@ -24,7 +24,8 @@ struct broker_options {
     uint32_t group_parallel;
     uint64_t group_delay_ms;
     size_t seen_cache_bytes;
-    size_t heads_bytes;      /* of the next jobs of lanes */
+    uint64_t domain_budget, domain_period_ms; /* queue/worth.h */
+    size_t heads_bytes;                       /* of the next jobs of lanes */
     uint64_t (*clock)(void); /* wall time in milliseconds, for simulations; NULL: clock_wall_ms */
 };
 

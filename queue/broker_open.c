@@ -52,7 +52,8 @@ load_identity(struct broker *broker, struct reason *why)
 }
 
 struct lane_walk {
-    struct lanes *lanes;
+    const struct broker *broker;
+    uint64_t now_ms;
     uint64_t lane;
     uint32_t jobs; /* met in the lane */
     bool any;
@@ -62,11 +63,17 @@ static bool
 walk_lane(void *context, struct slice key_bytes, struct slice value)
 {
     struct lane_walk *walk = context;
+    struct codec_reader reader = codec_reader_of(value);
+    struct job job;
     struct job_key key;
-    (void)value;
     job_key_read((const uint8_t *)key_bytes.at, &key);
     if (!walk->any || walk->lane != key.lane) {
-        lanes_wake(walk->lanes, key.lane);
+        lanes_wake(walk->broker->lanes, key.lane);
+        job.key = key;
+        if (job_decode(&reader, &job)) {
+            lanes_set_speed(walk->broker->lanes, key.lane,
+                            worth_speed(walk->broker->worth, job.uri, walk->now_ms));
+        }
         walk->lane = key.lane;
         walk->jobs = 0;
         walk->any = true;
@@ -80,7 +87,7 @@ static enum status
 load_lanes(struct broker *broker, struct reason *why)
 {
     struct job_key from = {.stage = STAGE_FETCH};
-    struct lane_walk walk = {.lanes = broker->lanes};
+    struct lane_walk walk = {.broker = broker, .now_ms = broker->options.clock()};
     do {
         uint8_t bytes[JOB_KEY_SIZE];
         walk.jobs = 0;
@@ -166,10 +173,12 @@ open_all(struct broker *broker, struct reason *why)
     broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms,
                               options->burst > 0 ? options->burst : 1);
     broker->heads = heads_new(options->heads_bytes);
+    broker->worth = worth_new(options->domain_budget, options->domain_period_ms);
     broker->leases = leases_new();
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
     TRY(load_identity(broker, why));
+    TRY(worth_load(broker->worth, options->engine, broker->store, why));
     TRY(load_lanes(broker, why));
     TRY(load_workers(broker, why));
     TRY(open_sequences(broker, why));
@@ -220,6 +229,7 @@ broker_close(struct broker *broker)
     seen_free(broker->sent);
     lanes_free(broker->lanes);
     heads_free(broker->heads);
+    worth_free(broker->worth);
     leases_free(broker->leases);
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         for (uint32_t lane = 0; lane < broker->sequence_counts[stage]; lane++) {

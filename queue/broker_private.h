@@ -19,6 +19,7 @@
 #include "queue/message.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"
+#include "queue/worth.h"
 
 /* A job that comes in. */
 struct incoming {
@@ -74,6 +75,7 @@ struct effect {
     bool moved; /* BACK: the record is not in `jobs` any more */
     uint64_t lane_due_ms, group;
     uint8_t share; /* of the lane; 0: as before */
+    uint8_t speed; /* of the lane and 1; 0: as before */
 };
 
 /* Jobs of a lane that is handed out in order, many at a time. */
@@ -126,6 +128,7 @@ struct broker {
     struct seen *seen, *revisits, *sent;
     struct lanes *lanes;
     struct heads *heads;
+    struct worth *worth;
     struct leases *leases;
     struct sequence *sequences[STAGE_COUNT]; /* by lane */
     uint32_t sequence_counts[STAGE_COUNT];

@@ -21,7 +21,7 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
         return;
     }
     fingerprint(job->uri, incoming->print);
-    if (job->key.stage == STAGE_FETCH) {
+    if (job->key.stage == STAGE_FETCH && !(job->flags & JOB_YIELD)) {
         seen_want(here ? broker->seen : broker->sent, incoming->print);
     } else if (here && broker->counters.revisits > 0) {
         seen_want(broker->revisits, incoming->print);
@@ -65,6 +65,22 @@ broker_store_job(struct broker *broker, const struct job *job, bool scheduled)
     }
 }
 
+static uint64_t
+rank_of(const struct broker *broker, const struct job *job)
+{
+    return job->flags & JOB_SITEMAP     ? (uint64_t)RANK_SITEMAP + job->priority
+           : job->priority < RANK_USUAL ? job->priority
+                                        : worth_rank(broker->worth, job, 0);
+}
+
+static uint8_t
+speed_of(const struct broker *broker, const struct job *job)
+{
+    return job->key.stage != STAGE_FETCH
+               ? 0
+               : (uint8_t)(1 + worth_speed(broker->worth, job->uri, broker->now_ms));
+}
+
 /* A new job of this node, with a place of its own. */
 static void
 add_job(struct broker *broker, struct job *job)
@@ -78,7 +94,7 @@ add_job(struct broker *broker, struct job *job)
     job->queued_ms = broker->now_ms;
     if (stage == STAGE_FETCH) {
         job->key.lane = fingerprint64(job->lane_name);
-        job->key.rank = job->priority + (job->flags & JOB_SITEMAP ? (uint64_t)RANK_SITEMAP : 0);
+        job->key.rank = rank_of(broker, job);
     } else if (stage == STAGE_INDEX) {
         job->key.lane =
             (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;
@@ -86,7 +102,9 @@ add_job(struct broker *broker, struct job *job)
     broker->counters.stages[stage].put++;
     broker_store_job(broker, job, job->flags & JOB_RECRAWL);
     if (job->due_ms <= broker->now_ms) {
-        broker_effect(broker, &(struct effect){.key = job->key, .kind = EFFECT_APPEARED});
+        broker_effect(broker, &(struct effect){.key = job->key,
+                                               .kind = EFFECT_APPEARED,
+                                               .speed = speed_of(broker, job)});
     }
 }
 
@@ -196,7 +214,7 @@ static bool
 was_sent(struct broker *broker, const struct incoming *incoming)
 {
     const struct job *job = &incoming->job;
-    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE)) {
+    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE | JOB_YIELD)) {
         return false;
     }
     struct seen_entry *entry = seen_entry(broker->sent, incoming->print);
@@ -216,6 +234,9 @@ broker_enqueue(struct broker *broker, const struct incoming *incoming)
         if (!was_sent(broker, incoming)) {
             broker_to_node(broker, incoming);
         }
+    } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_YIELD) {
+        struct codec_reader reader = codec_reader_of(job.data);
+        worth_yielded(broker->worth, job.uri, codec_get_varint(&reader));
     } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_SLICE) {
         enqueue_slice(broker, incoming);
     } else if (job.key.stage == STAGE_FETCH) {

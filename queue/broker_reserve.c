@@ -56,11 +56,14 @@ returned_pop(struct sequence *sequence)
 /* ---- effects ---- */
 
 static void
-appeared(struct broker *broker, const struct job_key *key)
+appeared(struct broker *broker, const struct job_key *key, uint8_t speed)
 {
     if (key->stage == STAGE_FETCH) {
         heads_ready(broker->heads, key);
         lanes_wake(broker->lanes, key->lane);
+        if (speed != 0) {
+            lanes_set_speed(broker->lanes, key->lane, (uint8_t)(speed - 1));
+        }
         if (key->rank >= RANK_SITEMAP) {
             lanes_set_listed(broker->lanes, key->lane, true);
         }
@@ -91,7 +94,7 @@ apply_effect(struct broker *broker, const struct effect *effect)
         lanes_postpone(broker->lanes, key->lane, effect->lane_due_ms);
     }
     if (effect->kind == EFFECT_APPEARED || (effect->kind == EFFECT_BACK && !effect->moved)) {
-        appeared(broker, key);
+        appeared(broker, key, effect->speed);
     } else if (key->stage == STAGE_FETCH) {
         heads_gone(broker->heads, key);
     }
@@ -217,6 +220,11 @@ hand_out(struct handout *handout, const struct job_key *key, struct slice record
     job_key_encode(&broker->reply, key);
     (void)buf_append_slice(&broker->reply, record);
     lease_to(broker, handout->parked->worker, handout->parked->request.id, &job);
+    if (key->stage == STAGE_FETCH) {
+        worth_spend(broker->worth, job.uri, broker->now_ms);
+        lanes_set_speed(broker->lanes, key->lane,
+                        worth_speed(broker->worth, job.uri, broker->now_ms));
+    }
     return true;
 }
 

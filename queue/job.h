@@ -37,14 +37,16 @@ enum job_flags {
     JOB_REVISIT = 2, /* extract only: links are read again because depth became smaller */
     JOB_SEED = 4,    /* put by a person: depth 0 */
     JOB_RESOURCE =
-        8,           /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
-    JOB_SLICE = 16,  /* put to fetch: needs no fetch, its data say where the document's quads are */
-    JOB_SITEMAP = 32 /* fetch only: a sitemap lists it; shares its lane with what links lead to */
+        8,          /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
+    JOB_SLICE = 16, /* put to fetch: needs no fetch, its data say where the document's quads are */
+    JOB_SITEMAP = 32, /* fetch only: a sitemap lists it; shares its lane with what links lead to */
+    JOB_YIELD = 64    /* put to fetch: no job, but word of how many new quads its URI brought */
 };
 
 /* Ranks of fetch: the priority; behind all of these, beginning at RANK_SITEMAP, those of
  * JOB_SITEMAP. Which of the two classes goes next is the lane's share (PROTOCOL.md, Lanes); what is
- * more urgent than RANK_USUAL goes before both. */
+ * more urgent than RANK_USUAL goes before both, and what is not has the place that queue/worth.h
+ * finds. */
 enum { RANK_USUAL = 128, RANK_SITEMAP = 256 };
 
 struct job {

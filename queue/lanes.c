@@ -11,10 +11,11 @@ enum lane_state { LANE_IDLE, LANE_WAITING, LANE_BUSY, LANE_PARKED, LANE_FREE };
 struct lane {
     uint64_t id;
     uint64_t due_ms;
-    uint32_t place;        /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
-    uint32_t previous;     /* WAITING */
-    uint32_t group;        /* index, NONE */
-    uint8_t out;           /* BUSY: jobs */
+    uint32_t place;    /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
+    uint32_t previous; /* WAITING */
+    uint32_t group;    /* index, NONE */
+    unsigned out : 6;  /* BUSY: jobs */
+    unsigned speed : 2;
     uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
     unsigned state : 3;    /* enum lane_state */
     bool listed : 1;       /* jobs of sitemaps may wait in it */
@@ -43,7 +44,8 @@ struct lanes {
     struct map by_id;
     uint32_t *heap; /* of lanes, by due time */
     uint32_t heap_count, heap_capacity;
-    uint32_t first_waiting, last_waiting;
+    uint32_t first_waiting[LANES_SPEEDS], last_waiting[LANES_SPEEDS];
+    uint32_t turns; /* that were given to those that wait */
     struct group *groups;
     uint32_t group_used, group_capacity, group_free;
     struct map group_by_id;
@@ -57,7 +59,9 @@ lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
     lanes->burst = burst;
     lanes->group_delay_ms = group_delay_ms;
     lanes->free = lanes->group_free = (uint32_t)NONE;
-    lanes->first_waiting = lanes->last_waiting = (uint32_t)NONE;
+    for (int i = 0; i < LANES_SPEEDS; i++) {
+        lanes->first_waiting[i] = lanes->last_waiting[i] = (uint32_t)NONE;
+    }
     map_init(&lanes->by_id);
     map_init(&lanes->group_by_id);
     return lanes;
@@ -152,13 +156,13 @@ waiting_add(struct lanes *lanes, uint32_t at)
     struct lane *lane = &lanes->lanes[at];
     lane->state = LANE_WAITING;
     lane->place = (uint32_t)NONE;
-    lane->previous = lanes->last_waiting;
-    if (lanes->last_waiting != (uint32_t)NONE) {
-        lanes->lanes[lanes->last_waiting].place = at;
+    lane->previous = lanes->last_waiting[lane->speed];
+    if (lane->previous != (uint32_t)NONE) {
+        lanes->lanes[lane->previous].place = at;
     } else {
-        lanes->first_waiting = at;
+        lanes->first_waiting[lane->speed] = at;
     }
-    lanes->last_waiting = at;
+    lanes->last_waiting[lane->speed] = at;
 }
 
 static void
@@ -168,13 +172,30 @@ waiting_remove(struct lanes *lanes, uint32_t at)
     if (lane->previous != (uint32_t)NONE) {
         lanes->lanes[lane->previous].place = lane->place;
     } else {
-        lanes->first_waiting = lane->place;
+        lanes->first_waiting[lane->speed] = lane->place;
     }
     if (lane->place != (uint32_t)NONE) {
         lanes->lanes[lane->place].previous = lane->previous;
     } else {
-        lanes->last_waiting = lane->previous;
+        lanes->last_waiting[lane->speed] = lane->previous;
     }
+}
+
+/* The first of the fastest, but one turn in four of the next slower, and so on. NONE: nobody waits.
+ */
+static uint32_t
+first_waiting(struct lanes *lanes)
+{
+    uint32_t first = (uint32_t)NONE;
+    for (unsigned speed = 0; speed < LANES_SPEEDS; speed++) {
+        const uint32_t at = lanes->first_waiting[speed];
+        const uint32_t every = 1u << (2 * speed);
+        if (at != (uint32_t)NONE &&
+            (first == (uint32_t)NONE || lanes->turns % every == every - 1)) {
+            first = at;
+        }
+    }
+    return first;
 }
 
 /* ---- groups ---- */
@@ -368,10 +389,10 @@ first_due(struct lanes *lanes, uint64_t now_ms)
         heap_remove(lanes, 0);
         return at;
     }
-    while (lanes->first_waiting != (uint32_t)NONE) {
-        const uint32_t at = lanes->first_waiting;
+    for (uint32_t at = first_waiting(lanes); at != (uint32_t)NONE; at = first_waiting(lanes)) {
         waiting_remove(lanes, at);
         if (lanes->lanes[at].due_ms <= now_ms) {
+            lanes->turns++;
             return at;
         }
         heap_add(lanes, at);
@@ -597,6 +618,23 @@ lanes_set_listed(struct lanes *lanes, uint64_t id, bool listed)
     }
 }
 
+void
+lanes_set_speed(struct lanes *lanes, uint64_t id, uint8_t speed)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].speed == speed) {
+        return;
+    }
+    const bool waits = lanes->lanes[at].state == LANE_WAITING;
+    if (waits) {
+        waiting_remove(lanes, at);
+    }
+    lanes->lanes[at].speed = speed & (LANES_SPEEDS - 1);
+    if (waits) {
+        waiting_add(lanes, at);
+    }
+}
+
 bool
 lanes_turn(struct lanes *lanes, uint64_t id)
 {
@@ -623,9 +661,12 @@ lanes_group(const struct lanes *lanes, uint64_t id)
 uint64_t
 lanes_due(const struct lanes *lanes)
 {
-    return lanes->first_waiting != (uint32_t)NONE ? 0
-           : lanes->heap_count == 0               ? UINT64_MAX
-                                                  : lanes->lanes[lanes->heap[0]].due_ms;
+    for (int i = 0; i < LANES_SPEEDS; i++) {
+        if (lanes->first_waiting[i] != (uint32_t)NONE) {
+            return 0;
+        }
+    }
+    return lanes->heap_count == 0 ? UINT64_MAX : lanes->lanes[lanes->heap[0]].due_ms;
 }
 
 size_t

@@ -4,7 +4,7 @@
  * Whether a lane really has a job only the store knows: lanes_next() gives a lane that is due,
  * and the caller says what came of it.
  *
- *   WAITING in arrival's order       lanes_wake, lanes_rest after lanes_end_turn
+ *   WAITING by speed and arrival     lanes_wake, lanes_rest after lanes_end_turn
  *   IDLE in the heap, by due time    lanes_rest, lanes_return
  *     -> BUSY                        lanes_next: a job of the lane is out; several, when the
  *                                    lane is eased: lanes_more
@@ -28,7 +28,10 @@
 
 struct lanes;
 
-/* parallel 0: groups have no limit. burst: most jobs of an eased lane that are out. */
+enum { LANES_SPEEDS = 4, LANES_BURST_MOST = 63 };
+
+/* parallel 0: groups have no limit. burst: most jobs of an eased lane that are out,
+ * at most LANES_BURST_MOST. */
 struct lanes *lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst);
 void lanes_free(struct lanes *lanes);
 
@@ -67,6 +70,9 @@ uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
 /* Whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
 void lanes_set_listed(struct lanes *lanes, uint64_t lane, bool listed);
 bool lanes_listed(const struct lanes *lanes, uint64_t lane);
+/* 0, the usual one, to LANES_SPEEDS - 1: of the lanes that wait for their turn each speed goes when
+ * none of a smaller one waits, and in one turn of four. Nothing when the lane is not in memory. */
+void lanes_set_speed(struct lanes *lanes, uint64_t lane, uint8_t speed);
 /* Whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 

@@ -99,6 +99,8 @@ broker_options_of(const struct daemon_setting *setting)
         .group_parallel = (uint32_t)opt_integer(options, "queue.group_parallel"),
         .burst = (uint32_t)opt_integer(options, "queue.burst"),
         .group_delay_ms = opt_duration_ms(options, "queue.group_delay"),
+        .domain_budget = (uint64_t)opt_integer(options, "queue.domain_budget"),
+        .domain_period_ms = opt_duration_ms(options, "queue.domain_period"),
         .heads_bytes = (size_t)opt_integer(options, "queue.heads"),
         .seen_cache_bytes = (size_t)opt_integer(options, "queue.seen_cache"),
     };

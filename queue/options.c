@@ -19,7 +19,7 @@ const struct opt queue_options[] = {
      "this; what is under way uses the rest."},
     {"queue.group_parallel", OPT_INTEGER, "16", 0, 1000000, NULL,
      "Most hosts of one address that are fetched from at a time; 0 for no limit."},
-    {"queue.burst", OPT_INTEGER, "32", 1, 255, NULL,
+    {"queue.burst", OPT_INTEGER, "32", 1, 63, NULL,
      "Most jobs of one host that are handed out at a time, when the host needs no rest "
      "(fetch.delay is 0) and no other host waits. They are still fetched one after the other."},
     {"queue.group_delay", OPT_DURATION, "0", 0, 3600, NULL,
@@ -32,6 +32,11 @@ const struct opt queue_options[] = {
     {"queue.heads", OPT_SIZE, "64M", 65536, 0, NULL,
      "Memory for the next jobs of hosts whose turn it is; beyond it they are read from disk "
      "again."},
+    {"queue.domain_budget", OPT_INTEGER, "100000", 0, 4000000, NULL,
+     "Fetches from all hosts of a registrable domain in queue.domain_period; those beyond wait "
+     "until "
+     "others do not, but for some: nothing is dropped. 0 for no limit."},
+    {"queue.domain_period", OPT_DURATION, "24h", 1, 0, NULL, "The period of queue.domain_budget."},
     {"queue.seen_cache", OPT_SIZE, "16M", 4096, 0, NULL,
      "Memory for the URIs met most often, which are then known without asking the database."},
     {"queue.checkpoint_bytes", OPT_SIZE, "256M", 65536, 0, NULL,

@@ -28,7 +28,8 @@
     X(ABOUT, "about")       \
     X(FETCH, "fetch")       \
     X(RUNS, "runs")         \
-    X(JOURNAL, "journal")
+    X(JOURNAL, "journal")   \
+    X(ESTIMATES, "estimates")
 
 enum store_tree {
 #define X(name, text) TREE_##name,

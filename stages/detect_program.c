@@ -80,6 +80,7 @@ finish(struct detect_stage *stage, struct stage_job *job, const struct detection
         meta_set_text(&job->meta, META_STATE, SLICE("unknown"));
         meta_set_text(&job->meta, META_REASON, SLICE("no transform is registered for its type"));
         keep_nothing(job, &document);
+        stage_yield(job, 0);
     }
     log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
               detection->reason);

@@ -83,6 +83,9 @@ task_done(struct task *task, const char *state, const char *reason)
     task_note_first_link(task);
     task_balance(task);
     task_schedule(task);
+    if (state != NULL && (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0)) {
+        stage_yield(task->job, 0);
+    }
     set_rest(task);
     stage_done(task->job);
     task_free(task);

@@ -128,6 +128,15 @@ tell_metadata(struct stage_job *job, const struct taken *taken)
     meta_set_text(&job->meta, META_GRAPH_DIGEST, slice_string(digest));
 }
 
+static void
+tell_frontier(struct stage_job *job, const struct taken *taken)
+{
+    if (taken->result.outcome != DOCUMENT_STALE && taken->result.outcome != DOCUMENT_SUPERSEDED &&
+        !job->document.removed) {
+        stage_yield(job, taken->result.added);
+    }
+}
+
 /* What a later generation replaced is looked after by that. */
 static void
 schedule(struct stage_job *job, const struct index_result *result)
@@ -152,6 +161,7 @@ index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reaso
             TRY(commit(stage, why));
         }
         tell_metadata(jobs[i], taken);
+        tell_frontier(jobs[i], taken);
         schedule(jobs[i], &taken->result);
     }
     return STATUS_OK;

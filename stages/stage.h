@@ -67,6 +67,9 @@ void stage_output_next(struct stage_job *job, enum stage next, const struct docu
 /* The same at a later time. due_ms: wall time. */
 void stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
                         uint64_t due_ms);
+/* Tells the frontier how many quads the document brought that the index did not have: what is like
+ * it goes sooner or later for that (queue/worth.h). Nothing for resources and repeated visits. */
+void stage_yield(struct stage_job *job, uint64_t quads);
 void stage_done(struct stage_job *job);
 void stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));

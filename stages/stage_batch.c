@@ -112,6 +112,25 @@ stage_output_later(struct stage_job *job, enum stage next, const struct document
 }
 
 void
+stage_yield(struct stage_job *job, uint64_t quads)
+{
+    struct buf data;
+    if (job->job.generation > 1 || job->job.flags & JOB_RESOURCE) {
+        return;
+    }
+    buf_init(&data, 16);
+    codec_put_varint(&data, quads);
+    const struct job output = {.key.stage = STAGE_FETCH,
+                               .uri = job->job.uri,
+                               .priority = job->job.priority,
+                               .flags = JOB_YIELD,
+                               .generation = job->job.generation,
+                               .data = buf_slice(&data)};
+    stage_output(job, &output);
+    buf_release(&data);
+}
+
+void
 stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
 {
     held_of(job)->lane_delay_ms = delay_ms;

@@ -1,0 +1,290 @@
+#include "queue/worth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/memory.h"
+#include "base/url.h"
+#include "queue/estimates.h"
+
+enum {
+    YIELDS = 1 << 17,
+    SPENDINGS = 1 << 16,
+    EVERYWHERE = 1, /* in place of a fingerprint: the mean of all fetches */
+    UNIT = 16,      /* of yields: so many are a doubling */
+    FETCHES_MOST = 1024,
+    PRIOR = 8, /* a pattern begins like its host, a host like all, as if fetched so often */
+    LEVEL_UNIT = 256,
+    WRITE_MS = 250,
+    WRITE_ROWS = 16,
+    /* ranks */
+    RANK_MIDDLE = 48, /* of what is worth as much as others, at depth 0 */
+    DEPTH_MOST = 16,
+    DEPTH_COST = 2,
+    LINKING_MOST = 15,
+    LINKING_GAIN = 6, /* for each doubling of domains */
+    YIELD_GAIN = 8,   /* for each doubling of quads */
+    YIELD_MOST = 32,
+    /* speeds */
+    POOR_FETCHES = 64, /* of a host, before it is called poor */
+    POOR_DOUBLINGS = 2
+};
+
+struct worth {
+    uint64_t budget, period_ms;
+    struct estimates *yields;    /* weight: fetches; value: sum of log2(1 + quads) */
+    struct estimates *spendings; /* weight: level of a leaking bucket; value: second of its time */
+    uint64_t write_ms;           /* monotonic: the next */
+};
+
+struct worth *
+worth_new(uint64_t budget, uint64_t period_ms)
+{
+    struct worth *worth = memory_zero(1, sizeof *worth);
+    worth->budget = budget;
+    worth->period_ms = period_ms;
+    worth->yields = estimates_new(YIELDS, 'y');
+    worth->spendings = estimates_new(SPENDINGS, 's');
+    return worth;
+}
+
+void
+worth_free(struct worth *worth)
+{
+    if (worth != NULL) {
+        estimates_free(worth->yields);
+        estimates_free(worth->spendings);
+        free(worth);
+    }
+}
+
+/* ---- patterns ---- */
+
+static void
+append_without_numbers(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        const bool digit = text.at[i] >= '0' && text.at[i] <= '9';
+        if (!digit) {
+            buf_append_char(out, text.at[i]);
+        } else if (i == 0 || text.at[i - 1] < '0' || text.at[i - 1] > '9') {
+            buf_append_char(out, '0');
+        }
+    }
+}
+
+static void
+append_parameter_names(struct buf *out, struct slice query)
+{
+    bool name = true;
+    for (size_t i = 0; i < query.length; i++) {
+        const char c = query.at[i];
+        name = c == '&' || (name && c != '=');
+        if (name) {
+            buf_append_char(out, c);
+        }
+    }
+}
+
+static size_t
+find_last(struct slice text, char c, size_t none)
+{
+    for (size_t i = text.length; i > 0; i--) {
+        if (text.at[i - 1] == c) {
+            return i - 1;
+        }
+    }
+    return none;
+}
+
+void
+worth_pattern(struct slice uri, struct buf *out)
+{
+    const struct slice origin = url_origin(uri);
+    struct slice path = slice_of(uri.at + origin.length, uri.length - origin.length);
+    struct slice query = {"", 0};
+    const char *mark = path.length > 0 ? memchr(path.at, '?', path.length) : NULL;
+    if (mark != NULL) {
+        query = slice_of(mark, (size_t)(path.at + path.length - mark));
+        path.length = (size_t)(mark - path.at);
+    }
+    const char *second = path.length > 1 ? memchr(path.at + 1, '/', path.length - 1) : NULL;
+    const size_t slash = find_last(path, '/', 0);
+    const struct slice last = slice_of(path.at + slash, path.length - slash);
+    const size_t dot = find_last(last, '.', last.length);
+    (void)buf_append_slice(out, origin);
+    if (second != NULL) {
+        append_without_numbers(out, slice_of(path.at, (size_t)(second - path.at)));
+    }
+    buf_append_string(out, "/*");
+    append_without_numbers(out, slice_of(last.at + dot, last.length - dot));
+    append_parameter_names(out, query);
+}
+
+static uint64_t
+pattern_print(struct slice uri)
+{
+    struct buf pattern;
+    buf_init(&pattern, 2 * URL_MAXIMUM);
+    worth_pattern(uri, &pattern);
+    const uint64_t print = fingerprint64(buf_slice(&pattern));
+    buf_release(&pattern);
+    return print;
+}
+
+struct slice
+worth_domain(struct slice uri)
+{
+    return url_registrable_domain(url_host(uri));
+}
+
+/* ---- yields ---- */
+
+static void
+add_yield(struct worth *worth, uint64_t print, uint32_t gain)
+{
+    struct estimate *estimate = estimates_change(worth->yields, print);
+    if (estimate->weight == FETCHES_MOST) {
+        estimate->weight /= 2;
+        estimate->value /= 2;
+    }
+    estimate->weight++;
+    estimate->value += gain;
+}
+
+void
+worth_yielded(struct worth *worth, struct slice uri, uint64_t quads)
+{
+    const uint32_t gain = (uint32_t)lround(UNIT * log2(1.0 + (double)quads));
+    add_yield(worth, EVERYWHERE, gain);
+    add_yield(worth, fingerprint64(url_origin(uri)), gain);
+    add_yield(worth, pattern_print(uri), gain);
+}
+
+static double
+mean(const struct worth *worth, uint64_t print, double prior)
+{
+    const struct estimate *estimate = estimates_find(worth->yields, print);
+    return estimate == NULL ? prior
+                            : (PRIOR * prior + estimate->value) / (PRIOR + estimate->weight);
+}
+
+static double
+mean_everywhere(const struct worth *worth)
+{
+    const struct estimate *all = estimates_find(worth->yields, EVERYWHERE);
+    return all == NULL ? 0 : (double)all->value / all->weight;
+}
+
+uint8_t
+worth_rank(const struct worth *worth, const struct job *job, unsigned linking)
+{
+    const double everywhere = mean_everywhere(worth);
+    const double host = mean(worth, fingerprint64(url_origin(job->uri)), everywhere);
+    const double here = mean(worth, pattern_print(job->uri), host);
+    const double yield =
+        fmax(-YIELD_MOST, fmin(YIELD_MOST, YIELD_GAIN * (here - everywhere) / UNIT));
+    const double links = LINKING_GAIN * log2(1 + fmin(linking, LINKING_MOST));
+    const double depth = DEPTH_COST * fmin(job->depth, DEPTH_MOST);
+    const double rank = job->priority + RANK_MIDDLE + depth - links - yield;
+    return (uint8_t)fmax(RANK_USUAL, fmin(UINT8_MAX, round(rank)));
+}
+
+/* ---- budgets ---- */
+
+/* What is left of the level after the time that passed; a leak too small to count is left for
+ * later. */
+static uint32_t
+level_at(const struct worth *worth, const struct estimate *estimate, uint64_t now_ms, bool *leaks)
+{
+    const uint64_t seconds = now_ms / 1000 > estimate->value ? now_ms / 1000 - estimate->value : 0;
+    const double leak =
+        (double)seconds * 1000 * (double)(worth->budget * LEVEL_UNIT) / (double)worth->period_ms;
+    *leaks = leak >= 1;
+    return leak >= estimate->weight ? 0 : estimate->weight - (uint32_t)leak;
+}
+
+static uint8_t
+speed_at(const struct worth *worth, uint32_t level)
+{
+    uint8_t speed = 0;
+    uint64_t limit = worth->budget * LEVEL_UNIT;
+    while (speed < WORTH_SPEEDS - 1 && level >= limit) {
+        speed++;
+        limit *= 2;
+    }
+    return speed;
+}
+
+void
+worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms)
+{
+    if (worth->budget == 0) {
+        return;
+    }
+    struct estimate *estimate =
+        estimates_change(worth->spendings, fingerprint64(worth_domain(uri)));
+    bool leaks;
+    const uint32_t level = level_at(worth, estimate, now_ms, &leaks);
+    if (leaks || estimate->weight == 0) {
+        estimate->value = (uint32_t)(now_ms / 1000);
+        estimate->weight = level;
+    }
+    estimate->weight += estimate->weight <= UINT32_MAX - LEVEL_UNIT ? LEVEL_UNIT : 0;
+}
+
+uint8_t
+worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms)
+{
+    const struct estimate *host = estimates_find(worth->yields, fingerprint64(url_origin(uri)));
+    const bool poor =
+        host != NULL && host->weight >= POOR_FETCHES &&
+        (double)host->value / host->weight + POOR_DOUBLINGS * UNIT <= mean_everywhere(worth);
+    uint8_t speed = 0;
+    if (worth->budget > 0) {
+        const struct estimate *spent =
+            estimates_find(worth->spendings, fingerprint64(worth_domain(uri)));
+        bool leaks;
+        speed = spent == NULL ? 0 : speed_at(worth, level_at(worth, spent, now_ms, &leaks));
+    }
+    return (uint8_t)(speed + (poor && speed < WORTH_SPEEDS - 1));
+}
+
+/* ---- the store ---- */
+
+void
+worth_write(struct worth *worth, struct store_batch *batch)
+{
+    const uint64_t now = clock_monotonic_ms();
+    if (now >= worth->write_ms) {
+        worth->write_ms = now + WRITE_MS;
+        estimates_write(worth->yields, batch, WRITE_ROWS);
+        estimates_write(worth->spendings, batch, WRITE_ROWS);
+    }
+}
+
+struct loading {
+    struct worth *worth;
+    bool damaged;
+};
+
+static bool
+read_row(void *context, struct slice key, struct slice value)
+{
+    struct loading *loading = context;
+    loading->damaged = !estimates_read(loading->worth->yields, key, value) &&
+                       !estimates_read(loading->worth->spendings, key, value);
+    return !loading->damaged;
+}
+
+enum status
+worth_load(struct worth *worth, const struct store_engine *engine, struct store *store,
+           struct reason *why)
+{
+    struct loading loading = {.worth = worth};
+    TRY(engine->scan(store, TREE_ESTIMATES, (struct slice){"", 0}, read_row, &loading, why));
+    return loading.damaged ? status_fail(why, STATUS_CORRUPT, "a row of estimates is damaged")
+                           : STATUS_OK;
+}

@@ -1,0 +1,45 @@
+/* Where fetching pays: which URIs of a host go first, and which hosts.
+ *
+ * Three things are known: how many new quads a fetch brought, by host and by pattern of URIs, as
+ * the index tells (JOB_YIELD); how many registrable domains link to a URI; and how much was
+ * fetched of a registrable domain of late. Nothing is ever dropped for what is known here: it
+ * changes who goes first. PROTOCOL.md, "Worth".
+ */
+#ifndef QUEUE_WORTH_H
+#define QUEUE_WORTH_H
+
+#include "queue/job.h"
+#include "queue/store.h"
+#include "queue/store_batch.h"
+
+/* Lanes are of one of these speeds; each waits until the one before is empty, but for one turn in
+ * four. */
+enum { WORTH_SPEEDS = 4 };
+
+struct worth;
+
+/* budget: fetches of a registrable domain in a period; 0: no limit. */
+struct worth *worth_new(uint64_t budget, uint64_t period_ms);
+void worth_free(struct worth *worth);
+
+/* A document was fetched, and the index did not have so many of its quads. */
+void worth_yielded(struct worth *worth, struct slice uri, uint64_t quads);
+/* Place in its class of its lane, RANK_USUAL - 255, for a job of priority RANK_USUAL or more.
+ * linking: about how many registrable domains link to it. */
+uint8_t worth_rank(const struct worth *worth, const struct job *job, unsigned linking);
+/* A fetch of the URI goes out. */
+void worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms);
+/* Of the lane that has the URI, 0 .. WORTH_SPEEDS - 1, the smaller the sooner. */
+uint8_t worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms);
+
+/* What changed, a little at a time. */
+void worth_write(struct worth *worth, struct store_batch *batch);
+enum status worth_load(struct worth *worth, const struct store_engine *engine, struct store *store,
+                       struct reason *why);
+
+/* Host and path with what numbers pages left out, names of parameters: in `out`. */
+void worth_pattern(struct slice uri, struct buf *out);
+/* Of an http(s) URI; empty: it has none. */
+struct slice worth_domain(struct slice uri);
+
+#endif

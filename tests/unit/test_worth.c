@@ -1,0 +1,241 @@
+/* Where fetching pays: patterns, ranks, budgets, and what the queue makes of them. */
+#include "tests/unit/queue_fixture.h"
+
+#include "queue/estimates.h"
+#include "queue/worth.h"
+
+static struct job
+job_of(const char *uri, uint16_t depth)
+{
+    struct job job = a_job(STAGE_FETCH, uri);
+    job.depth = depth;
+    return job;
+}
+
+static void
+test_patterns(void **state)
+{
+    static const char *const cases[][2] = {
+        {"http://a.example/", "http://a.example/*"},
+        {"http://a.example/people/tim", "http://a.example/people/*"},
+        {"http://a.example/2024/05/17/news-123.html", "http://a.example/0/*.html"},
+        {"http://a.example/page.php?id=12&lang=en", "http://a.example/*.php?id&lang"},
+        {"http://a.example/data/x.mp3?y", "http://a.example/data/*.mp0?y"},
+        {"http://a.example:81/v2/", "http://a.example:81/v0/*"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf pattern;
+        buf_init(&pattern, URL_MAXIMUM);
+        worth_pattern(slice_string(cases[i][0]), &pattern);
+        assert_string_equal(pattern.data, cases[i][1]);
+        buf_release(&pattern);
+    }
+}
+
+/* Nothing known: by depth only. Then by what was found under a pattern; what is known of a host
+ * counts for its other patterns, and little of one fetch. */
+static void
+test_ranks(void **state)
+{
+    struct worth *worth = worth_new(0, 1);
+    const struct job shallow = job_of("http://a.example/x/1", 1);
+    const struct job deep = job_of("http://a.example/x/2", 5);
+    const struct job rich = job_of("http://a.example/rich/9", 5);
+    const struct job poor = job_of("http://a.example/poor/9", 1);
+    const struct job other = job_of("http://b.example/rich/9", 5);
+    (void)state;
+    assert_true(worth_rank(worth, &shallow, 0) < worth_rank(worth, &deep, 0));
+    assert_true(worth_rank(worth, &deep, 3) < worth_rank(worth, &deep, 1));
+    assert_true(worth_rank(worth, &deep, 1) < worth_rank(worth, &deep, 0));
+    assert_int_equal(worth_rank(worth, &rich, 0), worth_rank(worth, &other, 0));
+    worth_yielded(worth, SLICE("http://a.example/poor/1"), 0);
+    worth_yielded(worth, SLICE("http://a.example/rich/1"), 200);
+    assert_in_range(worth_rank(worth, &deep, 0) - worth_rank(worth, &rich, 0), 1, 8);
+    for (int i = 0; i < 50; i++) {
+        worth_yielded(worth, SLICE("http://a.example/poor/1"), 0);
+        worth_yielded(worth, SLICE("http://a.example/rich/1"), 200);
+        worth_yielded(worth, SLICE("http://b.example/bad/1"), 0);
+    }
+    assert_true(worth_rank(worth, &rich, 0) < worth_rank(worth, &poor, 0));
+    assert_true(worth_rank(worth, &rich, 0) < worth_rank(worth, &deep, 0));
+    assert_true(worth_rank(worth, &deep, 0) < worth_rank(worth, &other, 0));
+    struct job late = poor;
+    late.priority = 255;
+    assert_int_equal(worth_rank(worth, &late, 0), 255);
+    worth_free(worth);
+}
+
+/* Its hosts are slowed by degrees, and sooner or later are as fast as before. */
+static void
+test_budget_leaks(void **state)
+{
+    enum { BUDGET = 100 };
+    const uint64_t period_ms = 1000000;
+    struct worth *worth = worth_new(BUDGET, period_ms);
+    uint64_t now_ms = 5000000000;
+    char uri[64];
+    (void)state;
+    for (int i = 0; i < 8 * BUDGET; i++) {
+        const int speed = i < BUDGET ? 0 : i < 2 * BUDGET ? 1 : i < 4 * BUDGET ? 2 : 3;
+        snprintf(uri, sizeof uri, "http://host%d.spam.example/", i);
+        assert_int_equal(worth_speed(worth, slice_string(uri), now_ms), speed);
+        worth_spend(worth, slice_string(uri), now_ms);
+    }
+    assert_int_equal(worth_speed(worth, SLICE("http://other.example/"), now_ms), 0);
+    now_ms += 4 * period_ms + 1000;
+    assert_int_equal(worth_speed(worth, SLICE("http://new.spam.example/"), now_ms), 2);
+    for (int i = 0; i < 4000; i++) { /* twice as much leaks as comes */
+        now_ms += 500;
+        if (i % 40 == 0) {
+            worth_spend(worth, SLICE("http://new.spam.example/"), now_ms);
+        }
+    }
+    assert_int_equal(worth_speed(worth, SLICE("http://new.spam.example/"), now_ms), 2);
+    now_ms += 4 * period_ms;
+    assert_int_equal(worth_speed(worth, SLICE("http://new.spam.example/"), now_ms), 0);
+    worth_free(worth);
+}
+
+/* A table forgets what weighs least, and comes back from its rows as it was. */
+static void
+test_estimates(void **state)
+{
+    enum { COUNT = 256, MUCH = 64 };
+    struct estimates *estimates = estimates_new(COUNT, 't');
+    struct estimates *copy = estimates_new(COUNT, 't');
+    struct store_batch batch;
+    (void)state;
+    for (uint64_t i = 1; i <= MUCH; i++) {
+        struct estimate *estimate = estimates_change(estimates, i * 4);
+        estimate->weight = 1000 + (uint32_t)i;
+        estimate->value = (uint32_t)i;
+    }
+    for (uint64_t i = 0; i < 10000; i++) {
+        estimates_change(estimates, 1000000 + i)->weight = 1;
+    }
+    for (uint64_t i = 1; i <= MUCH; i++) {
+        assert_non_null(estimates_find(estimates, i * 4));
+        assert_int_equal(estimates_find(estimates, i * 4)->value, i);
+    }
+    store_batch_init(&batch);
+    estimates_write(estimates, &batch, 3);
+    assert_int_equal(batch.count, 3);
+    estimates_write(estimates, &batch, 100);
+    assert_int_equal(batch.count, COUNT / ESTIMATES_ROW);
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct store_operation *row = batch.operations[i];
+        struct slice key = slice_of((const char *)row->key, row->key_length);
+        assert_true(estimates_read(copy, key, row->value));
+        assert_false(estimates_read(copy, key, slice_of(row->value.at, row->value.length - 1)));
+        key.length--;
+        assert_false(estimates_read(copy, key, row->value));
+    }
+    for (uint64_t i = 1; i <= MUCH; i++) {
+        assert_int_equal(estimates_find(copy, i * 4)->weight, 1000 + i);
+    }
+    store_batch_release(&batch);
+    estimates_free(estimates);
+    estimates_free(copy);
+}
+
+/* ---- the queue ---- */
+
+static void
+tell_yield(struct bench *bench, const char *uri, uint8_t quads)
+{
+    struct job job = a_job(STAGE_FETCH, uri);
+    const char data[1] = {(char)quads};
+    job.flags = JOB_YIELD;
+    job.data = slice_of(data, sizeof data);
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+}
+
+/* Word of a yield is no job and makes no URI known. It changes the order of what comes, also after
+ * a restart. */
+static void
+test_yield_changes_order(void **state)
+{
+    struct bench *bench = bench_new(NULL, NULL);
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        tell_yield(bench, "http://a.example/rich/0", 100);
+        tell_yield(bench, "http://a.example/poor/0", 0);
+    }
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0);
+    pause_ms(300);
+    put_uri(bench, STAGE_DETECT, "http://a.example/", 0); /* rows go with other commits */
+    bench_close(bench);
+    bench_open(bench);
+    put_uri(bench, STAGE_FETCH, "http://a.example/poor/0", 1);
+    put_uri(bench, STAGE_FETCH, "http://a.example/rich/0", 1);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 5), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/rich/0"));
+    done(bench, "w", &bench->jobs[0]);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 5), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/poor/0"));
+    done(bench, "w", &bench->jobs[0]);
+    bench_free(bench);
+}
+
+/* The hosts of a domain that has had its budget wait for those of others, those that come only then
+ * too; each is fetched in the end, also after a restart. */
+static void
+test_budget_spills(void **state)
+{
+    enum { BUDGET = 10, HOSTS = 60, OTHERS = 20 };
+    struct bench *bench = bench_new(NULL, NULL);
+    char uri[64];
+    int spam = 0;
+    int others = 0;
+    int spam_before = 0; /* the last of the others */
+    (void)state;
+    bench_close(bench);
+    bench->options.domain_budget = BUDGET;
+    bench->options.domain_period_ms = 1000000000;
+    bench_open(bench);
+    for (int i = 0; i < HOSTS; i++) {
+        snprintf(uri, sizeof uri, "http://host%d.spam.example/", i);
+        put_uri(bench, STAGE_FETCH, uri, 1);
+    }
+    for (; spam < 4 * BUDGET; spam++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        done(bench, "w", &bench->jobs[0]);
+    }
+    pause_ms(300);
+    for (int i = 0; i < OTHERS; i++) {
+        snprintf(uri, sizeof uri, "http://other%d.example/", i);
+        put_uri(bench, STAGE_FETCH, uri, 1);
+    }
+    bench_close(bench);
+    bench_open(bench);
+    for (int i = HOSTS; i < HOSTS + BUDGET; i++) {
+        snprintf(uri, sizeof uri, "http://host%d.spam.example/", i);
+        put_uri(bench, STAGE_FETCH, uri, 1);
+    }
+    while (reserve(bench, "w", 1, STAGE_FETCH, 1) == 1) {
+        const bool of_others = slice_starts(bench->jobs[0].uri, SLICE("http://other"));
+        others += of_others;
+        spam += !of_others;
+        spam_before = of_others ? spam - 4 * BUDGET : spam_before;
+        done(bench, "w", &bench->jobs[0]);
+    }
+    assert_int_equal(others, OTHERS);
+    assert_int_equal(spam, HOSTS + BUDGET);
+    assert_in_range(spam_before, 0, 3);
+    bench_free(bench);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_budget_leaks),
+        cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_yield_changes_order),
+        cmocka_unit_test(test_budget_spills),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
