@@ -50,7 +50,7 @@ $curve
 C
 done
 settings=(--set fetch.connect_to=127.0.0.1:8480 --set fetch.allow_address=127.0.0.0/8
-    --set fetch.delay=0)
+    --set fetch.delay=0 --set warc.size=64K)
 node_settings() { printf '%s\n' "${settings[@]}" --set "cluster.node=$1" --set "web.listen=10.73.0.$2:7080"; }
 mapfile -t of_a < <(node_settings a 1)
 mapfile -t of_b < <(node_settings b 2)
@@ -76,6 +76,30 @@ grep -q 'node a$' "$work/two.explained" && grep -q 'node b$' "$work/two.explaine
 mapfile -t sites < <(sed 's,http://,,; s,/$,,' "$work/seeds")
 ip netns exec "${tag}a" "$bin/quadrille" report --dir "$work/a" --format tsv "${of_a[@]}" \
     "${sites[@]}" >"$work/two.tsv" || fail "report over two nodes"
+# Each node keeps its own archive within bounds; what is current stays readable from either.
+archived() { find "$work/$1/warc" -name '*.warc.gz' -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
+sources() { # what every archived document gives, read on node a
+    local uri
+    while read -r uri; do
+        echo "== $uri"
+        ip netns exec "${tag}a" "$bin/quadrille" transform --dir "$work/a" "${of_a[@]}" --uri "$uri" 2>&1
+    done <"$work/seeds"
+}
+sources >"$work/sources.before"
+retain=(--set warc.keep_bytes=1 --set warc.keep_least=0)
+for n in a b; do
+    before=$(archived $n)
+    other=$([[ $n == a ]] && echo b || echo a)
+    of_other=$(archived "$other")
+    declare -n of=of_$n
+    ip netns exec "$tag$n" "$bin/quadrille" retain --dir "$work/$n" "${of[@]}" "${retain[@]}" \
+        >"$work/retain.out" 2>&1 || fail "retain on node $n: $(cat "$work/retain.out")"
+    echo "node $n: archive of $before bytes, then $(archived $n); $(cat "$work/retain.out")"
+    (($(archived $n) < before)) || fail "retain on node $n removed nothing"
+    [[ $(archived "$other") == "$of_other" ]] || fail "retain on node $n changed the archive of node $other"
+done
+sources >"$work/sources.after"
+same "$work/sources.before" "$work/sources.after" 'retain on two nodes'
 ip netns exec "${tag}a" "$bin/quadrille" down --dir "$work/a"
 ip netns exec "${tag}b" "$bin/quadrille" down --dir "$work/b"
 
