@@ -39,7 +39,6 @@ add_rule(struct url_rewrite *rewrite, struct slice pattern, struct slice replace
         return status_fail(why, STATUS_BAD_INPUT, "%s, at character %zu", (const char *)text,
                            offset + 1);
     }
-    (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
     rewrite->rules = memory_resize(rewrite->rules, rewrite->count + 1, sizeof *rewrite->rules);
     rewrite->rules[rewrite->count++] =
         (struct rule){code, memory_string_n(replacement.at, replacement.length)};
