@@ -226,7 +226,7 @@ gather(struct broker *broker, uint64_t now, struct reason *why)
     seen_write(broker->revisits, &broker->batch);
     if (broker->batch.count > 0) {
         write_counters(broker);
-        worth_write(broker->worth, &broker->batch);
+        worth_write(broker->worth, &broker->batch, false);
         if (!broker->identity_stored) {
             write_identity(broker);
         }

@@ -208,6 +208,25 @@ broker_open(struct broker **broker_out, const struct broker_options *options, br
     return STATUS_OK;
 }
 
+/* What was learned since it was last written; not worth a failure. */
+static void
+keep_worth(struct broker *broker)
+{
+    const struct store_engine *engine = broker->options.engine;
+    struct reason why;
+    if (broker->store == NULL || broker->worth == NULL || engine->broken(broker->store)) {
+        return;
+    }
+    store_batch_reset(&broker->batch);
+    worth_write(broker->worth, &broker->batch, true);
+    if (broker->batch.count > 0) {
+        store_batch_sort(&broker->batch);
+        (void)engine->apply(broker->store, broker->epoch,
+                            (const struct store_operation *const *)broker->batch.operations,
+                            broker->batch.count, &why);
+    }
+}
+
 void
 broker_close(struct broker *broker)
 {
@@ -223,6 +242,7 @@ broker_close(struct broker *broker)
                        (struct slice){NULL, 0}, NULL);
         broker_unpark(broker, 0);
     }
+    keep_worth(broker);
     broker->options.engine->close(broker->store);
     seen_free(broker->seen);
     seen_free(broker->revisits);

@@ -255,13 +255,14 @@ worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms)
 /* ---- the store ---- */
 
 void
-worth_write(struct worth *worth, struct store_batch *batch)
+worth_write(struct worth *worth, struct store_batch *batch, bool all)
 {
     const uint64_t now = clock_monotonic_ms();
-    if (now >= worth->write_ms) {
+    if (all || now >= worth->write_ms) {
+        const uint32_t most = all ? UINT32_MAX : WRITE_ROWS;
         worth->write_ms = now + WRITE_MS;
-        estimates_write(worth->yields, batch, WRITE_ROWS);
-        estimates_write(worth->spendings, batch, WRITE_ROWS);
+        estimates_write(worth->yields, batch, most);
+        estimates_write(worth->spendings, batch, most);
     }
 }
 

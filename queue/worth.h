@@ -32,8 +32,8 @@ void worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms);
 /* Of the lane that has the URI, 0 .. WORTH_SPEEDS - 1, the smaller the sooner. */
 uint8_t worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms);
 
-/* What changed, a little at a time. */
-void worth_write(struct worth *worth, struct store_batch *batch);
+/* What changed, a little at a time; all: the whole of it. */
+void worth_write(struct worth *worth, struct store_batch *batch, bool all);
 enum status worth_load(struct worth *worth, const struct store_engine *engine, struct store *store,
                        struct reason *why);
 
