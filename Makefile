@@ -160,24 +160,27 @@ $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1): $(BUILD)/man/quadrille-%.1: $(BUILD
 
 # ---- what people ask for; these install what is missing first ----
 
+# As many jobs as processors, unless make was told otherwise.
+make_now = @$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 run:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all
+	$(make_now) all
 	@examples/run $(SEEDS)
 
 check:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all tests suites man
+	$(make_now) all tests suites man
 	@tests/run
 
 bench:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all benches $(BUILD)/tests/rdfcat
+	$(make_now) all benches $(BUILD)/tests/rdfcat
 	@bench/run $(SECTIONS)
 
 conformance:
 	@deploy/install-deps
-	@$(MAKE) --no-print-directory all suites
+	$(make_now) all suites
 	@tests/conformance/run $(BUILD)/conformance $(suites)
 
 asan:

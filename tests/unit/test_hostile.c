@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "stages/document_worker.h"
+#include "tests/unit/brief.h"
 
 enum {
     SEEDS_MAXIMUM = 20000,
@@ -27,7 +28,8 @@ enum {
     VARIANT_LONGEST = 256 << 10,
     WINDOW = 8,      /* requests under way */
     SETTLING = 2000, /* documents until all memory that is kept has been taken once */
-    GROWTH_MOST = 48 << 20
+    GROWTH_MOST = 48 << 20,
+    VARIANTS = 3000
 };
 
 static struct seed {
@@ -41,7 +43,7 @@ static struct {
     size_t megabytes;
     bool workers;
     const char *folder;
-} settings = {.variants = 3000, .seed = 1, .megabytes = 1};
+} settings = {.seed = 1, .megabytes = 1};
 
 static struct {
     uint64_t made, whole, part, broken, none, waiting, limits, deaths, crashes;
@@ -665,6 +667,7 @@ int
 main(int argc, char **argv)
 {
     struct reason why;
+    settings.variants = brief(VARIANTS, VARIANTS / 5);
     read_arguments(argc, argv);
     struct worker_nursery *nursery =
         settings.workers ? worker_nursery_fork(&document_worker_program) : NULL;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "index/backup.h"
 #include "index/environment.h"
+#include "tests/unit/brief.h"
 
 enum { DOCUMENTS = 150, CACHE = 8 << 20, BACKUPS = 4, WRITES_MOST = 100000 };
 
@@ -249,28 +250,28 @@ static void
 a_kill_at_any_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, 3);
+    each_write(FAULT_KILL, brief(5, 13));
 }
 
 static void
 a_torn_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL_TORN, 11);
+    each_write(FAULT_KILL_TORN, brief(11, 41));
 }
 
 static void
 a_full_disk_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_FULL, 23);
+    each_write(FAULT_FULL, brief(23, 71));
 }
 
 static void
 a_failed_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_ONCE, 23);
+    each_write(FAULT_ONCE, brief(23, 71));
 }
 
 static uint64_t

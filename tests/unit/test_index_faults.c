@@ -19,11 +19,13 @@
 #include "index/environment.h"
 #include "index/packed_quads.h"
 #include "index/patch.h"
+#include "tests/unit/brief.h"
 
 enum {
     DOCUMENTS = 40,
     CACHE = 4 << 20,
-    TRIES = 3, /* of each kind of fault, without QUADRILLE_KILL_STEP */
+    TRIES = 3, /* of each kind of fault, without QUADRILLE_KILL_STEP; */
+    TRIES_LEAST = 2,
     PATCH_BYTES = 1 << 22
 };
 
@@ -357,7 +359,8 @@ each_write(const struct operation *operation, enum fault_action action, uint64_t
            bool recovery, struct tally *tally)
 {
     const char *text = getenv("QUADRILLE_KILL_STEP");
-    const uint64_t step = text != NULL ? strtoull(text, NULL, 10) : 1 + writes / TRIES;
+    const uint64_t step =
+        text != NULL ? strtoull(text, NULL, 10) : 1 + writes / brief(TRIES, TRIES_LEAST);
     if (recovery) {
         for (uint64_t crash = 1; crash <= writes; crash += step) {
             try(operation, action, 1 + crash % 7, crash, tally);
@@ -462,7 +465,7 @@ a_backup_that_fails_is_none_and_hurts_nothing(void **state)
     }
     unsigned cuts = 1;
     while (try_backup(FAULT_NONE, 0, cuts)) {
-        cuts += getenv("QUADRILLE_KILL_STEP") != NULL ? 1 : 9;
+        cuts += getenv("QUADRILLE_KILL_STEP") != NULL ? 1 : (unsigned)brief(9, 27);
     }
     print_message("cut short at up to %u pieces\n", cuts);
     assert_true(cuts > 20);

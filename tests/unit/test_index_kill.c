@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "index/change_lines.h"
 #include "index/environment.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/index_mirror.h"
 
 enum { DOCUMENTS = 60, ROOMY = 8 << 20, TINY = 512 << 10, WRITES_MOST = 100000 };
@@ -211,14 +212,14 @@ static void
 a_kill_at_any_write_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, ROOMY, 3);
+    each_write(FAULT_KILL, ROOMY, brief(3, 13));
 }
 
 static void
 a_torn_write_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL_TORN, ROOMY, 5);
+    each_write(FAULT_KILL_TORN, ROOMY, brief(5, 17));
 }
 
 static void
@@ -246,7 +247,7 @@ static void
 a_failed_write_or_sync_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_ONCE, ROOMY, 5);
+    each_write(FAULT_ONCE, ROOMY, brief(5, 17));
 }
 
 static void
@@ -260,7 +261,7 @@ static void
 a_full_disk_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_FULL, ROOMY, 5);
+    each_write(FAULT_FULL, ROOMY, brief(5, 17));
 }
 
 static int

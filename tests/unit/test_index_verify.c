@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "index/environment.h"
+#include "tests/unit/brief.h"
 
 enum { DOCUMENTS = 80, CACHE = 8 << 20, VERIFICATIONS = 12, PATH_SIZE = 256 };
 
@@ -103,15 +104,16 @@ verify_keeps_nobody_waiting(void **state)
     copy_index(folder);
     struct writing writing = {.partition = fixture_open(folder, CACHE)};
     assert_int_equal(pthread_create(&writer, NULL, replace_again_and_again, &writing), 0);
-    for (int i = 0; i < VERIFICATIONS; i++) {
+    const unsigned verifications = (unsigned)brief(VERIFICATIONS, VERIFICATIONS / 3);
+    for (unsigned i = 0; i < verifications; i++) {
         const unsigned before = atomic_load(&writing.batches);
         fixture_verify(writing.partition, folder);
         meanwhile += atomic_load(&writing.batches) - before;
     }
     atomic_store(&writing.stop, true);
     pthread_join(writer, NULL);
-    print_message("%u batches during %d verifications\n", meanwhile, VERIFICATIONS);
-    assert_true(meanwhile > VERIFICATIONS);
+    print_message("%u batches during %u verifications\n", meanwhile, verifications);
+    assert_true(meanwhile > verifications);
     fixture_verify(writing.partition, folder);
     partition_close(writing.partition);
 }
@@ -314,7 +316,8 @@ every_flip_that_matters_is_found(void **state)
         char name[32];
         snprintf(name, sizeof name, "%s.db", trees[i]);
         const long pages = file_size(name) / PAGE;
-        const long step = pages > PAGES_TRIED ? pages / PAGES_TRIED : 1;
+        const long tried = (long)brief(PAGES_TRIED, 1);
+        const long step = pages > tried ? pages / tried : 1;
         for (long page = 0; page < pages; page += step) {
             for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
                 /* of the first page only 512 bytes mean something */
