@@ -64,6 +64,16 @@ echo '<!DOCTYPE html><title>Root</title><a href="s1.html">1</a> <a href="l1.html
     >"$hosts/study.example/index.html"
 { echo '<urlset>'; urls study.example/s{1,2,3,4}.html study.example/lost.html; echo '</urlset>'; } >"$hosts/study.example/map.xml"
 echo 'Sitemap: /map.xml' >"$hosts/study.example/robots.txt"
+# A host whose URLs are worth fetching in another order than the sitemap's.
+pages ranked.example index.html p{1..9}.html
+{
+    echo '<urlset>'
+    for n in 4 9 1 7 2 8 3 6 5; do
+        echo "<url><loc>http://ranked.example/p$n.html</loc><priority>0.$n</priority></url>"
+    done
+    echo '</urlset>'
+} >"$hosts/ranked.example/map.xml"
+echo 'Sitemap: /map.xml' >"$hosts/ranked.example/robots.txt"
 start_web "$hosts"
 seeds_of "$hosts" >"$work/seeds"
 
@@ -83,6 +93,8 @@ done
 [[ $(asked maps.example /feeds/one.jsonld) == 1 ]] || fail 'what the Schemamap lists was not fetched'
 [[ $(asked other.example /own.html) == 1 ]] || fail "an entry of the sitemap's own host was not taken"
 [[ $(asked third.example /stolen.html) == 0 ]] || fail 'a sitemap spoke for a host that does not name it'
+order=$(awk -F'\t' '$2 == "ranked.example" && $4 ~ /^\/p/ { printf "%s", substr($4, 3, 1) }' "$web_log")
+[[ $order == 987654321 ]] || fail "listed URLs were fetched in the order $order"
 says 'meta:sitemapRefused 1 ' http://maps.example/plain.xml
 says 'meta:sitemapEntries 3 ' http://maps.example/plain.xml
 says 'meta:sitemapKind "urlset"' http://maps.example/packed.xml.gz
@@ -120,8 +132,10 @@ measured signalToNoiseLinks 1.000000
 grep -q '<circle' "$work/plot.svg" && python3 -c "import sys, xml.dom.minidom as x; x.parse(sys.argv[1])" "$work/plot.svg" ||
     fail 'the plot is no SVG with dots'
 says 'meta:linkRankPerMille 1000 ' --seen http://study.example/s1.html
-quadrille report sitemaps --dir "$work/crawl" >"$work/out" || fail "report sitemaps: $(cat "$work/out")"
-[[ $(grep -c '^http://' "$work/out") == 3 ]] || fail "report of all hosts: $(cat "$work/out")"
+quadrille report sitemaps --dir "$work/crawl" --plot "$work/all.svg" >"$work/out" || fail "report sitemaps: $(cat "$work/out")"
+grep -q '<circle' "$work/all.svg" && python3 -c "import sys, xml.dom.minidom as x; x.parse(sys.argv[1])" "$work/all.svg" ||
+    fail 'the plot of all hosts is no SVG with dots'
+[[ $(grep -c '^http://' "$work/out") == 4 ]] || fail "report of all hosts: $(cat "$work/out")"
 grep -q 'sitemaps  *8: 10 entries, 1 refused, 1 outside' "$work/out" || fail "totals: $(cat "$work/out")"
 
 # The rule of places, and a budget of two: what passes it is fetched after all others.

@@ -31,19 +31,21 @@ struct simulated {
     double last_freshness; /* the same of the last seventh */
     double age_hours; /* of copies, averaged over time: for how long they had been out of date */
     uint64_t requests, changed; /* visits; those that found a change */
+    uint64_t spared;            /* visits that a sitemap's word made needless */
 };
 
 struct simulated_document {
     double rate, visited, changes_after; /* of the web; since the last visit */
     struct recrawl_estimate estimate;
     double due;
-    bool claimed;
-    unsigned place; /* in the heap */
+    bool claimed, says_unchanged; /* by its sitemap, read since the last visit */
+    unsigned place;               /* in the heap */
 };
 
 struct simulated_host {
-    uint64_t held, broken;
-    double read; /* when its sitemap was */
+    uint64_t held, broken;                     /* of what was said to have changed */
+    uint64_t unchanged_held, unchanged_broken; /* of what was said to have not */
+    double read;                               /* when its sitemap was */
 };
 
 struct simulation_run {
@@ -176,8 +178,10 @@ simulated_visit(struct simulation_run *run, struct simulated_document *document,
     }
     if (document->claimed) {
         *(changed ? &host->held : &host->broken) += 1;
+    } else if (document->says_unchanged) {
+        *(changed ? &host->unchanged_broken : &host->unchanged_held) += 1;
     }
-    document->claimed = false;
+    document->claimed = document->says_unchanged = false;
     document->visited = now;
     document->changes_after =
         document->rate > 0 ? -log(simulated_random(run)) / document->rate : INFINITY;
@@ -185,6 +189,23 @@ simulated_visit(struct simulation_run *run, struct simulated_document *document,
     run->result->changed += changed;
     simulated_due(run, document,
                   now + simulated_interval(run, document) * (0.9 + 0.2 * simulated_random(run)));
+}
+
+/* Puts the visit off if the sitemap says that there was no change, and may be believed. */
+static bool
+simulated_spares(struct simulation_run *run, struct simulated_document *document, double now)
+{
+    const struct simulated_host *host =
+        &run->hosts[(unsigned)(document - run->documents) / SIMULATED_HOST_DOCUMENTS];
+    if (!document->says_unchanged ||
+        !recrawl_spares(host->unchanged_held, host->unchanged_broken,
+                        (uint64_t)(simulated_random(run) * 1e9))) {
+        return false;
+    }
+    run->result->spared++;
+    simulated_due(run, document,
+                  now + simulated_interval(run, document) * (0.9 + 0.2 * simulated_random(run)));
+    return true;
 }
 
 /* A host's sitemap, every few hours: what it says has changed is due now, as far as it is trusted.
@@ -203,6 +224,7 @@ simulated_sitemap(struct simulation_run *run, unsigned number, double now)
         const bool stale = document->visited + document->changes_after < now;
         const bool says = lying ? simulated_random(run) < 0.3 : stale;
         const double trust = recrawl_trust(host->held, host->broken);
+        document->says_unchanged = !says && document->visited > 0;
         /* With less trust only samples, by which it can be won back. */
         if (says && !document->claimed &&
             recrawl_believes(trust, (uint64_t)(simulated_random(run) * 1e9))) {
@@ -265,6 +287,9 @@ simulate(const struct simulation *of)
         }
         if (now >= end) {
             break;
+        }
+        if (of->evidence && simulated_spares(&run, document, now)) {
+            continue;
         }
         if (of->policy != POLICY_OURS || recrawl_budget_take(&run.budget, now, &wait)) {
             simulated_visit(&run, document, now);

@@ -132,6 +132,7 @@ a_simulated_web_is_kept_fresher(void **state)
     assert_true(ours.age_hours < fixed.age_hours);
     assert_true(honest.freshness > ours.freshness + 0.02);
     assert_true(lying.freshness > ours.freshness - 0.03);
+    assert_true(honest.spared > 1000 && lying.spared * 10 < honest.spared);
 }
 
 static void

@@ -1,4 +1,4 @@
-/* The study's equations against a host that was counted by hand. */
+/* The study's equations against a host that was counted by hand, and against their definitions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,12 +127,167 @@ of_too_many_a_sample_is_kept(void **state)
     study_release(&study);
 }
 
+/* ---- the definitions, computed as they are read, over random hosts ---- */
+
+enum { NAIVE_URLS = 240 };
+
+struct naive {
+    uint64_t random;
+    struct study_url urls[NAIVE_URLS];
+    unsigned cluster[NAIVE_URLS];
+};
+
+static unsigned
+naive_random(struct naive *naive, unsigned below)
+{
+    naive->random = naive->random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(naive->random >> 33) % below;
+}
+
+/* Documents are of families of up to six; those of one differ from its first in one place. */
+static void
+naive_make(struct naive *naive, uint64_t seed)
+{
+    struct sketch first = {{0}};
+    *naive = (struct naive){.random = seed * 2654435761u + 1};
+    for (unsigned i = 0; i < NAIVE_URLS; i++) {
+        struct study_url *url = &naive->urls[i];
+        url->print = (uint64_t)(i + 1) << 20 | naive_random(naive, 1 << 20);
+        url->sitemap_ms = naive_random(naive, 2) ? 1000 * (1 + naive_random(naive, 500)) : 0;
+        url->link_ms = naive_random(naive, 3) ? 1000 * (1 + naive_random(naive, 500)) : 0;
+        url->crawled = naive_random(naive, 4) != 0;
+        url->indexed = url->sketched = url->crawled && naive_random(naive, 4) != 0;
+        for (unsigned place = 0; place < SKETCH_PLACES && i % 6 == 0; place++) {
+            first.places[place] = naive_random(naive, UINT32_MAX);
+        }
+        url->sketch = first;
+        if (naive_random(naive, 2)) {
+            url->sketch.places[naive_random(naive, SKETCH_PLACES)] ^= 1;
+        }
+        naive->cluster[i] = i;
+    }
+}
+
+/* Each with each, until nothing changes. */
+static void
+naive_cluster(struct naive *naive)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = 0; i < NAIVE_URLS; i++) {
+            for (unsigned k = 0; k < NAIVE_URLS; k++) {
+                unsigned same = 0;
+                for (unsigned place = 0; place < SKETCH_PLACES; place++) {
+                    same +=
+                        naive->urls[i].sketch.places[place] == naive->urls[k].sketch.places[place];
+                }
+                if (same >= SKETCH_SAME && naive->urls[i].sketched && naive->urls[k].sketched &&
+                    naive->cluster[k] < naive->cluster[i]) {
+                    naive->cluster[i] = naive->cluster[k];
+                    again = true;
+                }
+            }
+        }
+    }
+}
+
+/* Clusters with a document of which either time is known, as asked for. */
+static unsigned
+naive_clusters(const struct naive *naive, bool listed, bool linked)
+{
+    unsigned count = 0;
+    for (unsigned c = 0; c < NAIVE_URLS; c++) {
+        bool any = false, any_listed = false, any_linked = false;
+        for (unsigned i = 0; i < NAIVE_URLS; i++) {
+            if (naive->urls[i].sketched && naive->cluster[i] == c) {
+                any = true;
+                any_listed |= naive->urls[i].sitemap_ms > 0;
+                any_linked |= naive->urls[i].link_ms > 0;
+            }
+        }
+        count += any && (!listed || any_listed) && (!linked || any_linked);
+    }
+    return count;
+}
+
+static unsigned
+naive_count(const struct naive *naive, bool crawled, bool indexed, bool listed, bool linked)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < NAIVE_URLS; i++) {
+        const struct study_url *url = &naive->urls[i];
+        count += (!crawled || url->crawled) && (!indexed || url->indexed) &&
+                 (!listed || url->sitemap_ms > 0) && (!linked || url->link_ms > 0);
+    }
+    return count;
+}
+
+/* The median by counting: as many deltas below as above. */
+static void
+check_deltas(const struct naive *naive, const struct study_measures *measures)
+{
+    double sum = 0;
+    int n = 0, first = 0, below = 0, above = 0;
+    for (unsigned i = 0; i < NAIVE_URLS; i++) {
+        const struct study_url *url = &naive->urls[i];
+        if (url->sitemap_ms > 0 && url->link_ms > 0) {
+            const double delta = (double)url->link_ms / 1000 - (double)url->sitemap_ms / 1000;
+            sum += delta;
+            n++;
+            first += delta > 0;
+            below += delta < measures->delta_median;
+            above += delta > measures->delta_median;
+        }
+    }
+    assert_true(n > 50);
+    assert_true(near(measures->delta_sum, sum));
+    assert_true(near(measures->delta_mean, sum / n));
+    assert_true(2 * below <= n && 2 * above <= n);
+    assert_int_equal(measures->sitemaps_first, first);
+}
+
+static void
+random_hosts_measure_as_defined(void **state)
+{
+    static struct naive naive;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct study study;
+        struct study_measures got;
+        naive_make(&naive, seed);
+        study_init(&study, STUDY_MOST, 0);
+        for (unsigned i = 0; i < NAIVE_URLS; i++) {
+            *study_url(&study, naive.urls[i].print) = naive.urls[i];
+        }
+        study_measure(&study, false, &got);
+        naive_cluster(&naive);
+        const double clusters = naive_clusters(&naive, false, false);
+        const double listed = naive_clusters(&naive, true, false);
+        const double linked = naive_clusters(&naive, false, true);
+        assert_true(clusters > 10 && clusters < naive_count(&naive, false, true, false, false));
+        assert_true(near(got.coverage, (double)naive_count(&naive, true, false, true, false) /
+                                           naive_count(&naive, true, false, false, false)));
+        assert_true(near(got.unique_coverage, listed / clusters));
+        assert_true(near(got.index_coverage, (double)naive_count(&naive, false, true, true, false) /
+                                                 naive_count(&naive, false, true, false, false)));
+        assert_true(near(got.signal_to_noise, clusters / NAIVE_URLS));
+        assert_true(near(got.signal_to_noise_listed,
+                         listed / naive_count(&naive, false, false, true, false)));
+        assert_true(near(got.signal_to_noise_linked,
+                         linked / naive_count(&naive, false, false, false, true)));
+        assert_int_equal(got.unique.both, naive_clusters(&naive, true, true));
+        check_deltas(&naive, &got);
+        study_release(&study);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(ranks_follow_links_and_priorities),
+        cmocka_unit_test(random_hosts_measure_as_defined),
         cmocka_unit_test(of_too_many_a_sample_is_kept),
     };
     return cmocka_run_group_tests_name("sitemap_study", tests, NULL, NULL);
