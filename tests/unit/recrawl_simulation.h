@@ -197,9 +197,8 @@ simulated_spares(struct simulation_run *run, struct simulated_document *document
 {
     const struct simulated_host *host =
         &run->hosts[(unsigned)(document - run->documents) / SIMULATED_HOST_DOCUMENTS];
-    if (!document->says_unchanged ||
-        !recrawl_spares(host->unchanged_held, host->unchanged_broken,
-                        (uint64_t)(simulated_random(run) * 1e9))) {
+    if (!document->says_unchanged || !recrawl_spares(host->unchanged_held, host->unchanged_broken,
+                                                     (uint64_t)(simulated_random(run) * 1e9))) {
         return false;
     }
     run->result->spared++;
