@@ -12,32 +12,12 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "index/literals_lists.h"
+#include "index/literals_wants.h"
 
-enum {
-    EXPANSIONS_MOST = 4096, /* words of a prefix */
-    FIRST_WANTED = 64,
-    WANTED_MOST = 1 << 22
-};
+enum { FIRST_WANTED = 64, WANTED_MOST = 1 << 22 };
 
 /* BM25's, as most have them. */
 static const double saturation = 1.2, by_length = 0.75;
-/* Of a word that only has the same stem. */
-static const double stem_weight = 0.9;
-
-struct group {
-    struct words_key **keys;
-    size_t count, capacity;
-    uint64_t literals;
-    struct words_union all;      /* lists of the cell under way, */
-    bool open;                   /* once they are needed */
-    double best[LENGTH_CLASSES]; /* scores; 0: none */
-};
-
-struct groups {
-    struct group *at;
-    size_t count, capacity;
-};
 
 struct cell {
     unsigned class;
@@ -51,13 +31,8 @@ struct hit {
 };
 
 struct literals_search {
-    struct words_view view;
-    struct arena arena;
-    struct tokenizer *tokenizer;
+    struct word_wants wants;
     struct nodes_reader *nodes;
-    struct groups wanted, excluded;
-    struct query_phrase **conditions; /* phrases that all must stand in the text */
-    size_t condition_count;
     double per_class[WORD_CLASSES];
     struct cell cells[WORD_CLASSES];
     size_t cell_count;
@@ -75,174 +50,6 @@ static bool
 is_better(const struct hit *a, const struct hit *b)
 {
     return a->score != b->score ? a->score > b->score : a->number < b->number;
-}
-
-/* ---- keys ---- */
-
-static struct group *
-add_group(struct groups *groups)
-{
-    if (groups->count == groups->capacity) {
-        groups->capacity = groups->capacity ? 2 * groups->capacity : 8;
-        groups->at = memory_resize(groups->at, groups->capacity, sizeof(*groups->at));
-    }
-    groups->at[groups->count] = (struct group){0};
-    return &groups->at[groups->count++];
-}
-
-static void
-add_key(struct group *group, struct words_key *key)
-{
-    if (group->count == group->capacity) {
-        group->capacity = group->capacity ? 2 * group->capacity : 8;
-        group->keys = memory_resize(group->keys, group->capacity, sizeof(struct words_key *));
-    }
-    group->keys[group->count++] = key;
-    group->literals += key->literals;
-}
-
-static double
-weight_of(const struct literals_search *s, uint64_t literals)
-{
-    const double count = (double)s->view.count;
-    const double with = (double)literals < count ? (double)literals : count;
-    return log(1 + (count - with + 0.5) / (with + 0.5));
-}
-
-static enum status
-add_word(struct literals_search *s, struct group *group, struct slice word, struct reason *why)
-{
-    struct words_key *key;
-    TRY(words_find(&s->view, word, &s->arena, &key, why));
-    if (key != NULL) {
-        key->weight = weight_of(s, key->literals);
-        add_key(group, key);
-    }
-    return STATUS_OK;
-}
-
-static enum status
-add_prefix(struct literals_search *s, struct group *group, struct slice prefix, size_t most,
-           struct reason *why)
-{
-    struct words_key **keys;
-    size_t count;
-    const enum status status =
-        words_find_prefix(&s->view, prefix, most, &s->arena, &keys, &count, why);
-    uint64_t literals = 0;
-    for (size_t i = 0; i < count; i++) {
-        literals += keys[i]->literals;
-    }
-    for (size_t i = 0; i < count; i++) {
-        keys[i]->weight = weight_of(s, literals);
-        add_key(group, keys[i]);
-    }
-    free(keys);
-    return status;
-}
-
-/* Word i of a phrase. */
-static enum status
-add_phrase_word(struct literals_search *s, struct group *group, const struct query_phrase *phrase,
-                size_t i, struct reason *why)
-{
-    const struct slice word = phrase->words[i].word;
-    return phrase->prefix && i + 1 == phrase->count
-               ? add_prefix(s, group, word, EXPANSIONS_MOST, why)
-               : add_word(s, group, word, why);
-}
-
-/* The stems that the word would have in each language. They weigh less than the word itself. */
-static enum status
-add_stems(struct literals_search *s, struct group *group, const struct token *token,
-          struct reason *why)
-{
-    const size_t first = group->count;
-    const uint64_t least = first > 0 ? group->keys[first - 1]->literals : 0;
-    for (int i = 0; stem_language_name(i) != NULL; i++) {
-        if (s->view.stems >> i & 1) {
-            uint8_t key[STEM_KEY_MOST];
-            const struct slice stem = tokenizer_stem(s->tokenizer, i, token);
-            TRY(add_word(s, group, literals_stem_key(i, stem, key), why));
-        }
-    }
-    for (size_t i = first; i < group->count; i++) {
-        const uint64_t literals = group->keys[i]->literals;
-        group->keys[i]->weight = stem_weight * weight_of(s, literals > least ? literals : least);
-    }
-    return STATUS_OK;
-}
-
-/* The keys of the phrase's rarest word, on condition that the phrase stands in the text. */
-static enum status
-add_rarest(struct literals_search *s, struct group *group, struct query_phrase *phrase,
-           struct reason *why)
-{
-    struct group best = {0};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < phrase->count && status == STATUS_OK; i++) {
-        struct group one = {0};
-        status = add_phrase_word(s, &one, phrase, i, why);
-        struct group *worse = i > 0 && one.literals >= best.literals ? &one : &best;
-        free(worse->keys);
-        best = worse == &one ? best : one;
-    }
-    for (size_t i = 0; i < best.count; i++) {
-        best.keys[i]->condition = phrase;
-        add_key(group, best.keys[i]);
-    }
-    free(best.keys);
-    return status;
-}
-
-static enum status
-add_alternatives(struct literals_search *s, struct group *group, struct query_phrase *phrase,
-                 struct reason *why)
-{
-    for (; phrase != NULL; phrase = phrase->other) {
-        if (phrase->count > 1) {
-            TRY(add_rarest(s, group, phrase, why));
-            continue;
-        }
-        TRY(add_phrase_word(s, group, phrase, 0, why));
-        if (!phrase->exact) {
-            TRY(add_stems(s, group, &phrase->words[0], why));
-        }
-    }
-    return STATUS_OK;
-}
-
-/* en: the tag, and what begins with en-. */
-static enum status
-add_tag(struct literals_search *s, struct group *group, struct slice tag, struct reason *why)
-{
-    uint8_t key[WORD_MOST];
-    const struct slice plain = literals_tag_key(tag, key);
-    TRY(add_word(s, group, plain, why));
-    key[plain.length] = '-';
-    TRY(add_prefix(s, group, slice_of((const char *)key, plain.length + 1), EXPANSIONS_MOST, why));
-    for (size_t i = 0; i < group->count; i++) {
-        group->keys[i]->weight = 0;
-    }
-    return STATUS_OK;
-}
-
-static enum status
-add_item(struct literals_search *s, const struct query_item *item, struct reason *why)
-{
-    struct groups *groups = item->excluded ? &s->excluded : &s->wanted;
-    struct query_phrase *phrase = item->phrase;
-    if (phrase == NULL) {
-        return add_tag(s, add_group(groups), item->tag, why);
-    }
-    if (item->excluded || phrase->other != NULL || phrase->count == 1) {
-        return add_alternatives(s, add_group(groups), phrase, why);
-    }
-    for (size_t i = 0; i < phrase->count; i++) {
-        TRY(add_phrase_word(s, add_group(groups), phrase, i, why));
-    }
-    s->conditions[s->condition_count++] = phrase;
-    return STATUS_OK;
 }
 
 /* ---- phrases ---- */
@@ -270,7 +77,7 @@ read_text(struct literals_search *s, const struct hit *hit, struct reason *why)
         &arena, &term, why);
     if (status == STATUS_OK) {
         buf_reset(&s->text);
-        tokenizer_split(s->tokenizer, term.value, keep_text_word, s);
+        tokenizer_split(s->wants.tokenizer, term.value, keep_text_word, s);
         s->text_number = hit->number;
     }
     arena_release(&arena);
@@ -321,7 +128,7 @@ weigh_classes(struct literals_search *s)
     for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
         const double times = count_class_times[class % COUNT_CLASSES];
         const double words = length_class_words[class / COUNT_CLASSES];
-        const double norm = saturation * (1 - by_length + by_length * words / s->view.length);
+        const double norm = saturation * (1 - by_length + by_length * words / s->wants.view.length);
         s->per_class[class] = times * (saturation + 1) / (times + norm);
     }
 }
@@ -334,7 +141,7 @@ has_class(const struct words_key *key, unsigned class)
 
 /* A group that has none of the length has no literal either: best is then below 0. */
 static void
-weigh_group(struct literals_search *s, struct group *group)
+weigh_group(struct literals_search *s, struct word_group *group)
 {
     for (unsigned length = 0; length < LENGTH_CLASSES; length++) {
         group->best[length] = -1;
@@ -362,8 +169,8 @@ compare_cells(const void *a, const void *b)
 static int
 compare_groups(const void *a, const void *b)
 {
-    const struct group *left = a;
-    const struct group *right = b;
+    const struct word_group *left = a;
+    const struct word_group *right = b;
     return left->literals < right->literals ? -1 : left->literals > right->literals;
 }
 
@@ -372,23 +179,23 @@ static void
 make_cells(struct literals_search *s)
 {
     weigh_classes(s);
-    qsort(s->wanted.at, s->wanted.count, sizeof(*s->wanted.at), compare_groups);
+    qsort(s->wants.wanted.at, s->wants.wanted.count, sizeof(*s->wants.wanted.at), compare_groups);
     double others[LENGTH_CLASSES] = {0};
     bool possible[LENGTH_CLASSES];
     memset(possible, true, sizeof(possible));
-    for (size_t g = 0; g < s->wanted.count; g++) {
-        weigh_group(s, &s->wanted.at[g]);
+    for (size_t g = 0; g < s->wants.wanted.count; g++) {
+        weigh_group(s, &s->wants.wanted.at[g]);
         for (unsigned length = 0; length < LENGTH_CLASSES; length++) {
-            const double best = s->wanted.at[g].best[length];
+            const double best = s->wants.wanted.at[g].best[length];
             possible[length] = possible[length] && best >= 0;
             others[length] += g > 0 ? best : 0;
         }
     }
-    for (size_t g = 0; g < s->excluded.count; g++) {
-        weigh_group(s, &s->excluded.at[g]);
+    for (size_t g = 0; g < s->wants.excluded.count; g++) {
+        weigh_group(s, &s->wants.excluded.at[g]);
     }
     for (unsigned class = 0; class < WORD_CLASSES; class += 1) {
-        const struct group *leader = &s->wanted.at[0];
+        const struct word_group *leader = &s->wants.wanted.at[0];
         double best = -1;
         for (size_t i = 0; i < leader->count; i++) {
             const double score = leader->keys[i]->weight * s->per_class[class];
@@ -403,7 +210,7 @@ make_cells(struct literals_search *s)
 
 /* Lists of the group for a set of classes. */
 static enum status
-open_lists(struct literals_search *s, const struct group *group, struct words_union *all,
+open_lists(struct literals_search *s, const struct word_group *group, struct words_union *all,
            uint64_t classes, struct reason *why)
 {
     words_union_reset(all);
@@ -503,7 +310,7 @@ is_wanted(const struct literals_search *s, const struct hit *hit)
 
 /* As match, of a group's literals with the length of the cell's. */
 static enum status
-match_group(struct literals_search *s, const struct cell *cell, struct group *group,
+match_group(struct literals_search *s, const struct cell *cell, struct word_group *group,
             const struct hit *hit, struct match *found, struct reason *why)
 {
     if (!group->open) {
@@ -520,8 +327,8 @@ judge(struct literals_search *s, const struct cell *cell, struct hit *hit, bool 
 {
     struct match found;
     *good = false;
-    for (size_t g = 1; g < s->wanted.count; g++) {
-        TRY(match_group(s, cell, &s->wanted.at[g], hit, &found, why));
+    for (size_t g = 1; g < s->wants.wanted.count; g++) {
+        TRY(match_group(s, cell, &s->wants.wanted.at[g], hit, &found, why));
         if (!found.found) {
             return STATUS_OK;
         }
@@ -530,15 +337,15 @@ judge(struct literals_search *s, const struct cell *cell, struct hit *hit, bool 
     if (!is_wanted(s, hit)) {
         return STATUS_OK;
     }
-    for (size_t g = 0; g < s->excluded.count; g++) {
-        TRY(match_group(s, cell, &s->excluded.at[g], hit, &found, why));
+    for (size_t g = 0; g < s->wants.excluded.count; g++) {
+        TRY(match_group(s, cell, &s->wants.excluded.at[g], hit, &found, why));
         if (found.found) {
             return STATUS_OK;
         }
     }
     *good = true;
-    for (size_t i = 0; i < s->condition_count && *good; i++) {
-        TRY(has_phrase(s, hit, s->conditions[i], good, why));
+    for (size_t i = 0; i < s->wants.condition_count && *good; i++) {
+        TRY(has_phrase(s, hit, s->wants.conditions[i], good, why));
     }
     return STATUS_OK;
 }
@@ -558,18 +365,18 @@ is_elsewhere(struct literals_search *s, const struct cell *cell, const struct hi
 static void
 open_cell(struct literals_search *s)
 {
-    for (size_t g = 0; g < s->wanted.count; g++) {
-        s->wanted.at[g].open = false;
+    for (size_t g = 0; g < s->wants.wanted.count; g++) {
+        s->wants.wanted.at[g].open = false;
     }
-    for (size_t g = 0; g < s->excluded.count; g++) {
-        s->excluded.at[g].open = false;
+    for (size_t g = 0; g < s->wants.excluded.count; g++) {
+        s->wants.excluded.at[g].open = false;
     }
 }
 
 static enum status
 search_cell(struct literals_search *s, const struct cell *cell, struct reason *why)
 {
-    struct group *leader = &s->wanted.at[0];
+    struct word_group *leader = &s->wants.wanted.at[0];
     const struct words_list *first;
     open_cell(s);
     TRY(open_lists(s, leader, &leader->all, UINT64_C(1) << cell->class, why));
@@ -626,26 +433,11 @@ search(struct literals_search *s, struct reason *why)
 
 /* ---- a search ---- */
 
-static void
-init_unions(struct literals_search *s, struct groups *groups)
-{
-    for (size_t g = 0; g < groups->count; g++) {
-        words_union_init(&groups->at[g].all, &s->view, &s->arena);
-    }
-}
-
 static enum status
 prepare(struct literals_search *s, struct slice words, struct reason *why)
 {
-    struct query_item *items;
-    TRY(word_query_parse(&items, words, s->tokenizer, &s->arena, why));
-    s->conditions = arena_alloc(&s->arena, QUERY_WORDS_MOST * sizeof(struct query_phrase *));
-    for (const struct query_item *item = items; item != NULL; item = item->next) {
-        TRY(add_item(s, item, why));
-    }
-    init_unions(s, &s->wanted);
-    init_unions(s, &s->excluded);
-    words_union_init(&s->rivals, &s->view, &s->arena);
+    TRY(word_wants_read(&s->wants, words, why));
+    words_union_init(&s->rivals, &s->wants.view, &s->wants.arena);
     make_cells(s);
     return search(s, why);
 }
@@ -655,10 +447,8 @@ literals_search_open(struct literals_search **result, struct literals *literals,
                      struct nodes *nodes, struct slice words, uint32_t most, struct reason *why)
 {
     struct literals_search *s = memory_zero(1, sizeof(*s));
-    words_view_open(&s->view, literals);
-    arena_init(&s->arena, 0);
+    word_wants_open(&s->wants, literals);
     buf_init(&s->text, SIZE_MAX / 2);
-    s->tokenizer = tokenizer_new();
     s->nodes = nodes_reader_new(nodes);
     s->wanted_hits = most < FIRST_WANTED ? (most > 0 ? most : 1) : FIRST_WANTED;
     const enum status status = prepare(s, words, why);
@@ -670,30 +460,16 @@ literals_search_open(struct literals_search **result, struct literals *literals,
     return status;
 }
 
-static void
-groups_release(struct groups *groups)
-{
-    for (size_t g = 0; g < groups->count; g++) {
-        words_union_release(&groups->at[g].all);
-        free(groups->at[g].keys);
-    }
-    free(groups->at);
-}
-
 void
 literals_search_close(struct literals_search *s)
 {
     if (s == NULL) {
         return;
     }
-    groups_release(&s->wanted);
-    groups_release(&s->excluded);
     words_union_release(&s->rivals);
-    words_view_close(&s->view);
+    word_wants_close(&s->wants);
     nodes_reader_free(s->nodes);
-    tokenizer_free(s->tokenizer);
     buf_release(&s->text);
-    arena_release(&s->arena);
     free(s->hits);
     free(s);
 }
