@@ -46,6 +46,8 @@ answer(int peer, const char *path, const char *request)
     memset(kilobyte, 'x', 1024);
     if (strcmp(path, "/ok") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"1\"\r\n\r\nhello");
+    } else if (strcmp(path, "/cookie") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nContent-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/chunked") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
     } else if (strcmp(path, "/gzip") == 0) {
@@ -176,6 +178,23 @@ a_page_comes_with_its_exact_bytes(void **state)
     assert_true(slice_starts(buf_slice(&client->request), SLICE("GET /ok HTTP/1.1\r\nHost: ")));
     assert_non_null(strstr(client->request.data, "User-Agent: tester/1\r\n"));
     assert_non_null(strstr(client->request.data, "text/turtle"));
+    close_client(client);
+}
+
+static void
+requests_say_who_asks_and_carry_no_cookies(void **state)
+{
+    const char *const settings[] = {"fetch.allow_address=127.0.0.0/8",
+                                    "fetch.from=crawler@example.org", NULL};
+    struct client *client = open_client(settings);
+    (void)state;
+    get(client, "/cookie", (struct fetch_request){0});
+    assert_non_null(strstr(client->header.data, "Set-Cookie: a=1"));
+    get(client, "/cookie", (struct fetch_request){0});
+    assert_non_null(strstr(client->request.data, "From: crawler@example.org\r\n"));
+    assert_non_null(strstr(client->request.data, "User-Agent: Quadrille/"));
+    assert_non_null(strstr(client->request.data, "; +https://"));
+    assert_null(strstr(client->request.data, "Cookie"));
     close_client(client);
 }
 
@@ -408,6 +427,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_comes_with_its_exact_bytes),
+        cmocka_unit_test(requests_say_who_asks_and_carry_no_cookies),
         cmocka_unit_test(transfer_coding_is_undone_and_content_coding_kept),
         cmocka_unit_test(conditions_are_sent),
         cmocka_unit_test(credentials_are_sent_to_their_origin_and_withheld),

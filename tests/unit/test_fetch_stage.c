@@ -27,7 +27,7 @@
 #include "stages/document.h"
 #include "warc/warc.h"
 
-enum { PATIENCE_MS = 60000, REQUESTS_MAXIMUM = 4096 };
+enum { PATIENCE_MS = 60000, LATE_MS = 1500, REQUESTS_MAXIMUM = 4096 };
 
 /* ---- the web: one thread a connection, one request a connection ---- */
 
@@ -35,7 +35,8 @@ struct page {
     const char *host, *path;
     const char *header; /* status line and headers; NULL: close without an answer */
     const char *body;
-    enum { ONCE, FOR_EVER, SECOND_TIME } manner; /* SECOND_TIME: header only from then on */
+    /* SECOND_TIME: header only from then on; LATE: after LATE_MS */
+    enum { ONCE, FOR_EVER, SECOND_TIME, LATE } manner;
 };
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"latin1\"\r\n"
@@ -82,6 +83,9 @@ static const struct page pages[] = {
     {"busy.example", "/b", OK, "<p>b</p>", 0},
     {"busy.example", "/c", OK, "<p>c</p>", 0},
     {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
+    {"late.example", "/robots.txt", OK, "Sitemap: /map.xml\n", LATE},
+    {"late.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", LATE},
+    {"late.example", "/a", OK, "<p>a</p>", 0},
     {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
     {"hop.example", "/secret", OK, "x", 0},
 };
@@ -140,6 +144,9 @@ answer(int peer, const char *host, const char *path, bool conditional)
         const struct page *page = &pages[i];
         if (strcmp(page->host, host) != 0 || strcmp(page->path, path) != 0) {
             continue;
+        }
+        if (page->manner == LATE) {
+            usleep(LATE_MS * 1000);
         }
         if (conditional) {
             say(peer, "HTTP/1.1 304 Not Modified\r\n\r\n");
@@ -251,7 +258,7 @@ start_program(const char *name, const char *number)
             "fetch.header_size=4K",
             "fetch.redirects=3",
             "scope.domains=plain.example rules.example maps.example "
-            "down.example deep.example busy.example hop.example foreign.example"};
+            "down.example deep.example late.example busy.example hop.example foreign.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -651,6 +658,29 @@ trouble_slows_the_whole_host(void **state)
     assert_true(number_in("hhttp://busy.example", META_HOST_RESPONSE_MS) < 10000);
 }
 
+/* Only those of its own host. */
+static void
+late_robots_and_sitemaps_hold_up_no_pages(void **state)
+{
+    static const char *const late[] = {"late.example/robots.txt", "late.example/map.xml"};
+    static const char *const pages_meanwhile[] = {"rules.example/meanwhile", "rules.example/also"};
+    char uri[64];
+    (void)state;
+    put("http://late.example/a", JOB_SEED);
+    for (size_t i = 0; i < 2; i++) {
+        wait_for_request(late[i]);
+        const uint64_t before = clock_monotonic_ms();
+        snprintf(uri, sizeof uri, "http://%s", pages_meanwhile[i]);
+        put(uri, JOB_SEED);
+        wait_for_request(pages_meanwhile[i]);
+        assert_true(clock_monotonic_ms() - before < LATE_MS * 2 / 3);
+        assert_int_equal(count_requests(i == 0 ? "late.example/a" : "late.example/entry"), 0);
+    }
+    wait_for_fetch();
+    check_meta("uhttp://late.example/a", META_STATE, "fetched");
+    assert_int_equal(count_requests("late.example/entry"), 1);
+}
+
 static void
 a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
 {
@@ -680,6 +710,7 @@ main(void)
         cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
         cmocka_unit_test(sitemaps_are_followed_again_at_a_smaller_depth),
         cmocka_unit_test(trouble_slows_the_whole_host),
+        cmocka_unit_test(late_robots_and_sitemaps_hold_up_no_pages),
         cmocka_unit_test(a_recrawl_is_conditional_and_empties_what_is_gone),
     };
     if (!find_programs()) {
