@@ -1,4 +1,6 @@
-/* Every origin has one place, by its fingerprint; who comes later takes it over. */
+/* An origin's fingerprint says in which set of places it may be: in place of the one that was not
+ * looked for the longest. Fingerprints of a set lie together, so that looking for one reads little
+ * memory; sets of eight lose few hosts while there are half as many as places. */
 #include "stages/fetch_hosts.h"
 
 #include <stdio.h>
@@ -8,20 +10,24 @@
 #include "base/memory.h"
 #include "datasets/execution.h"
 
-enum { BYTES_MAXIMUM = 256 << 20 };
+enum { BYTES_MAXIMUM = 256 << 20, WAYS = 8 };
 
 struct hosts {
     struct host *places;
-    size_t count;
+    uint64_t *prints; /* of their origins; 0: empty */
+    size_t count, sets;
     size_t bytes;
+    uint64_t clock; /* of looks */
 };
 
 struct hosts *
 hosts_new(size_t places)
 {
     struct hosts *hosts = memory_zero(1, sizeof *hosts);
-    hosts->count = places;
-    hosts->places = memory_zero(places, sizeof *hosts->places);
+    hosts->sets = (places + WAYS - 1) / WAYS;
+    hosts->count = hosts->sets * WAYS;
+    hosts->places = memory_zero(hosts->count, sizeof *hosts->places);
+    hosts->prints = memory_zero(hosts->count, sizeof *hosts->prints);
     return hosts;
 }
 
@@ -35,6 +41,7 @@ clear(struct hosts *hosts, struct host *host)
     free(host->authorities);
     balance_free(host->balance);
     *host = (struct host){0};
+    hosts->prints[host - hosts->places] = 0;
 }
 
 void
@@ -47,30 +54,58 @@ hosts_free(struct hosts *hosts)
         clear(hosts, &hosts->places[i]);
     }
     free(hosts->places);
+    free(hosts->prints);
     free(hosts);
 }
 
-static struct host *
-place_of(struct hosts *hosts, struct slice origin)
+/* 0 marks an empty place. */
+static uint64_t
+print_of(struct slice origin)
 {
-    return &hosts->places[fingerprint64(origin) % hosts->count];
+    const uint64_t print = fingerprint64(origin);
+    return print != 0 ? print : 1;
+}
+
+/* NULL: it is not here. */
+static struct host *
+find(struct hosts *hosts, struct slice origin, uint64_t print)
+{
+    const size_t first = print % hosts->sets * WAYS;
+    for (size_t i = first; i < first + WAYS; i++) {
+        if (hosts->prints[i] == print && slice_is(origin, hosts->places[i].origin)) {
+            hosts->places[i].looked = ++hosts->clock;
+            return &hosts->places[i];
+        }
+    }
+    return NULL;
+}
+
+/* The one of its set that was not looked for the longest; empty ones never were. */
+static struct host *
+place_for(struct hosts *hosts, uint64_t print)
+{
+    struct host *oldest = &hosts->places[print % hosts->sets * WAYS];
+    for (struct host *host = oldest + 1, *end = oldest + WAYS; host < end; host++) {
+        oldest = host->looked < oldest->looked ? host : oldest;
+    }
+    return oldest;
 }
 
 struct host *
 hosts_find(struct hosts *hosts, struct slice origin, uint64_t now_ms)
 {
-    struct host *host = place_of(hosts, origin);
-    return host->origin != NULL && slice_is(origin, host->origin) && host->expires_ms > now_ms
-               ? host
-               : NULL;
+    struct host *host = find(hosts, origin, print_of(origin));
+    return host != NULL && host->expires_ms > now_ms ? host : NULL;
 }
 
 struct host *
 hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, struct robots *robots,
           uint64_t expires_ms, const char *reason)
 {
-    struct host *host = place_of(hosts, origin);
-    const bool same = host->origin != NULL && slice_is(origin, host->origin);
+    const uint64_t print = print_of(origin);
+    struct host *host = find(hosts, origin, print);
+    const bool same = host != NULL;
+    host = same ? host : place_for(hosts, print);
     const uint32_t sitemaps_depth = same ? host->sitemaps_depth : UINT32_MAX;
     const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
     char *const cover = same ? host->cover : NULL;
@@ -89,6 +124,8 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
         }
     }
     hosts->bytes += size;
+    hosts->prints[host - hosts->places] = print;
+    host->looked = ++hosts->clock;
     host->origin = memory_string_n(origin.at, origin.length);
     host->access = access;
     host->robots = robots;

@@ -25,7 +25,8 @@ struct submissions {
 };
 
 struct host {
-    char *origin; /* NULL: an empty place */
+    char *origin;    /* NULL: an empty place */
+    uint64_t looked; /* when it was looked for: for the cache itself */
     enum host_access access;
     struct robots *robots;     /* HOST_BY_RULES; else NULL */
     uint64_t expires_ms;       /* wall time */

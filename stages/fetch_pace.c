@@ -4,19 +4,20 @@
 
 #include "base/memory.h"
 
-enum { SMOOTHING = 4, TROUBLES_MAXIMUM = 32, WORTH_NOTING_MS = 50 };
+enum { SMOOTHING = 4, TROUBLES_MAXIMUM = 32, WORTH_NOTING_MS = 50, WAYS = 4 };
 
 struct paces {
-    struct pace *places;
-    size_t count;
+    struct pace *places; /* sets of WAYS; in each, who was not looked for the longest makes room */
+    size_t sets;
+    uint64_t clock; /* of looks */
 };
 
 struct paces *
 paces_new(size_t places)
 {
     struct paces *paces = memory_zero(1, sizeof *paces);
-    paces->count = places;
-    paces->places = memory_zero(places, sizeof *paces->places);
+    paces->sets = (places + WAYS - 1) / WAYS;
+    paces->places = memory_zero(paces->sets * WAYS, sizeof *paces->places);
     return paces;
 }
 
@@ -32,11 +33,20 @@ paces_free(struct paces *paces)
 struct pace *
 paces_find(struct paces *paces, uint64_t of)
 {
-    struct pace *pace = &paces->places[of % paces->count];
-    if (pace->of != of) {
-        *pace = (struct pace){.of = of};
+    struct pace *const first = &paces->places[of % paces->sets * WAYS];
+    struct pace *found = first;
+    for (struct pace *pace = first; pace < first + WAYS; pace++) {
+        if (pace->of == of) {
+            found = pace;
+            break;
+        }
+        found = pace->looked < found->looked ? pace : found;
     }
-    return pace;
+    if (found->of != of) {
+        *found = (struct pace){.of = of};
+    }
+    found->looked = ++paces->clock;
+    return found;
 }
 
 void

@@ -14,6 +14,7 @@
 
 struct pace {
     uint64_t of;          /* fingerprint of an origin or an address; 0: an empty place */
+    uint64_t looked;      /* when it was looked for: for the table itself */
     uint64_t until_ms;    /* wall time before which it asked not to be asked (Retry-After) */
     uint64_t noted_ms;    /* the response time that the host's record has */
     uint32_t response_ms; /* smoothed; 0: none was measured */

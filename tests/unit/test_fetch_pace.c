@@ -99,7 +99,13 @@ places_are_bounded_and_what_is_noted_once_is_not_noted_again(void **state)
     assert_false(pace_worth_noting(paces_find(paces, 7)));
     pace_answered(paces_find(paces, 7), 520);
     assert_false(pace_worth_noting(paces_find(paces, 7)));
-    assert_int_equal(paces_find(paces, 11)->response_ms, 0); /* takes the place over */
+    for (uint64_t other = 11; other < 23; other += 4) { /* beside it */
+        assert_int_equal(paces_find(paces, other)->response_ms, 0);
+    }
+    assert_int_equal(paces_find(paces, 7)->response_ms, 505);
+    for (uint64_t other = 23; other < 39; other += 4) { /* these take the places over */
+        assert_int_equal(paces_find(paces, other)->response_ms, 0);
+    }
     assert_int_equal(paces_find(paces, 7)->response_ms, 0);
     paces_free(paces);
 }

@@ -1,4 +1,5 @@
-/* Where hosts are and when they may be asked: fetch.hosts_file, addresses under way, rests. */
+/* Where hosts are and when they may be asked: fetch.hosts_file, addresses under way, rests;
+ * what is remembered of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "stages/fetch_crowd.h"
+#include "stages/fetch_hosts.h"
 #include "stages/fetch_names.h"
 #include "stages/fetch_rests.h"
 
@@ -144,6 +146,36 @@ jobs_of_a_host_stand_in_line(void **state)
     rests_free(rests);
 }
 
+/* Half as many as there are places; more than there are places; what is looked for stays. */
+static void
+hosts_are_remembered(void **state)
+{
+    enum { PLACES = 20000, COUNT = PLACES / 2 };
+    struct hosts *hosts = hosts_new(PLACES);
+    char origin[40];
+    size_t found = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(origin, sizeof origin, "http://h%zu.example", i);
+        hosts_put(hosts, slice_string(origin), HOST_OPEN, NULL, 1000, NULL);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(origin, sizeof origin, "http://h%zu.example", i);
+        found += hosts_find(hosts, slice_string(origin), 1) != NULL;
+    }
+    assert_true(found > COUNT * 95 / 100);
+    assert_null(hosts_find(hosts, SLICE("http://h0.example"), 1000)); /* expired */
+    hosts_put(hosts, SLICE("http://known.example"), HOST_UNREACHABLE, NULL, 1000, "why");
+    for (size_t i = COUNT; i < 10 * COUNT; i++) {
+        snprintf(origin, sizeof origin, "http://h%zu.example", i);
+        hosts_put(hosts, slice_string(origin), HOST_OPEN, NULL, 1000, NULL);
+        const struct host *host = hosts_find(hosts, SLICE("http://known.example"), 1);
+        assert_non_null(host);
+        assert_string_equal(host->reason, "why");
+    }
+    hosts_free(hosts);
+}
+
 int
 main(void)
 {
@@ -153,6 +185,7 @@ main(void)
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
         cmocka_unit_test(a_host_rests_after_its_request),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
+        cmocka_unit_test(hosts_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
