@@ -16,12 +16,11 @@
 #    DOWNLOAD_DELAY, and slows down with it), so they have all speed their settings allow. They obey no
 #    robots.txt here. wget writes a WARC file, wget2 and httrack keep files, Scrapy one file of bodies.
 # crawl: crawls of that web. The seeds are all hosts, links are followed one step, robots.txt is obeyed but
-#    for its Crawl-delay, which only Quadrille knows. Two rows are Quadrille's: the stages that a crawl
-#    needs (fetch, detect, transform: archive, metadata, links), and all five, after which it can be
-#    searched.
+#    for its Crawl-delay, which only Quadrille knows. Quadrille's links come out of its index, so it runs all
+#    five stages and can be searched afterwards; the peers find links in the page at hand.
 # In list and crawl CPU seconds are those of all processes of a program from its start to its end, and a
-# program is stopped after 60 seconds (Quadrille with five stages: 200). The peers read the server as a
-# proxy, since its names are in no DNS; Quadrille has fetch.hosts_file.
+# program is stopped after 60 seconds (Quadrille's crawl: 200). The peers read the server as a proxy, since
+# its names are in no DNS; Quadrille has fetch.hosts_file.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
@@ -106,10 +105,9 @@ fill() { # store, list, options
     "$bin/quadrille" add --dir "$dir" --seeds "$list" "$@" >/dev/null
     "$bin/quadrille" down --dir "$dir" >/dev/null
 }
-# Jobs of these stages done, and not yet ended.
-jobs_of() { # store, stages as a pattern
-    "$bin/quadrille" queue stats --dir "$1" |
-        awk -v stages="^($2)$" '$1 ~ stages { done += $2; left += $4 + $5 + $6 } END { if (NR > 0) print done, left }'
+# Jobs of fetch done, and not yet ended.
+jobs_of_fetch() { # store
+    "$bin/quadrille" queue stats --dir "$1" | awk '$1 == "fetch" { print $2, $4 + $5 + $6 }'
 }
 
 # ---- politely ----
@@ -122,7 +120,7 @@ pid_of() { # program: waits until it is there
     echo "$pid"
 }
 polite() {
-    local options pids due begin seconds samples='' done_now left cpus archived requests pages steady ours memory
+    local options pids due begin seconds samples='' done_now left cpus archived requests pages steady ours
     start_server "$hosts"
     options=("${common[@]}" --set "fetch.hosts_file=$work/hosts" --set "fetch.delay=$delay" --set scope.depth=0
         --set "fetch.window=$window" --set "fetch.connections=$((hosts + hosts / 4))" --set queue.high_water=100000000)
@@ -133,7 +131,7 @@ polite() {
     begin=$(now)
     while kill -0 "${pids[0]}"; do
         sleep 1
-        read -r done_now left < <(jobs_of "$work/data" fetch) || continue
+        read -r done_now left < <(jobs_of_fetch "$work/data") || continue
         samples+="$(now) $done_now $(memory_of "${pids[0]}") $(memory_of "${pids[1]}") $(memory_of "${pids[2]}")"$'\n'
         [[ $left -eq 0 ]] && break
     done
@@ -166,7 +164,7 @@ polite() {
 }
 
 # ---- beside the peers ----
-measure() { # key, name, command: prints pages, seconds, CPU
+measure() { # key in the JSON, name, command: prints pages, seconds, CPU
     local key=$1 name=$2 began cpu_before used took fetched rate
     shift 2
     stop_server
@@ -182,7 +180,7 @@ measure() { # key, name, command: prints pages, seconds, CPU
     fetched=$(pages_in_log)
     rate=$(calc %.0f "$fetched / $used")
     ours=${ours:-$rate}
-    printf '%-26s %7d pages in %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
+    printf '%-12s %7d pages in %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
         "$name" "$fetched" "$took" "$used" "$rate" "$(du -sm "$work/peer" | cut -f1)" \
         "$(calc %.2f "$ours / ($rate + 0.001)")"
     json+=",\"$key\":{\"pages\":$fetched,\"cpu\":$used}"
@@ -190,36 +188,33 @@ measure() { # key, name, command: prints pages, seconds, CPU
 }
 missing() { echo "$1: not measured, it is not installed (apt-get install $2)"; }
 
-# Waits until the stages have nothing to do; what looking costs is left out.
-await_stages() { # store, stages as a pattern, seconds at most
-    local before left looks=0 until=$((SECONDS + $3))
+# Waits until fetch has nothing to do; what looking costs is left out.
+await_fetch() { # store, seconds at most
+    local before left looks=0 until=$((SECONDS + $2))
     while [[ $SECONDS -lt $until ]]; do
         sleep 1
         before=$(cpu_of_ended "$BASHPID")
-        read -r _ left < <(jobs_of "$1" "$2") || left=1
+        read -r _ left < <(jobs_of_fetch "$1") || left=1
         looks=$(calc %.2f "$looks + $(cpu_of_ended "$BASHPID") - $before")
         [[ $left -eq 0 ]] && break
     done
     echo "$looks" >"$work/looks"
 }
-# These stages take the list, then everything is stopped.
-run_stages() { # list, stages, depth
+quick=(--set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0
+    --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts")
+# Fetch alone takes the list, then everything is stopped.
+fetch_list() {
     local dir=$work/peer/data
-    local -a options=("${common[@]}" --set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0
-        --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts"
-        --set "scope.depth=$3" --set queue.high_water=100000000)
-    fill "$dir" "$1" "${options[@]}"
-    "$bin/quadrille" up --dir "$dir" --only "queue,metastore,$2" "${options[@]}" &
-    await_stages "$dir" "${2//,/|}" 60
+    local -a options=("${common[@]}" "${quick[@]}" --set scope.depth=0 --set queue.high_water=100000000)
+    fill "$dir" "$work/list" "${options[@]}"
+    "$bin/quadrille" up --dir "$dir" --only queue,metastore,fetch "${options[@]}" &
+    await_fetch "$dir" 60
     "$bin/quadrille" down --dir "$dir"
     wait
 }
-fetch_list() { run_stages "$work/list" fetch 0; }
-crawl_links() { run_stages "$work/seeds" fetch,detect,transform 1; }
 crawl_all() {
     timeout 200 "$bin/quadrille" crawl --dir "$work/peer/data" --quiet --seeds "$work/seeds" "${common[@]}" \
-        --set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0 --set scope.depth=1 \
-        --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts"
+        "${quick[@]}" --set scope.depth=1
 }
 
 cat >"$work/spider.py" <<'P'
@@ -286,15 +281,14 @@ list() {
     start_server "$peers_hosts"
     printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$peers_hosts"
     ours=
-    measure list "quadrille" fetch_list
+    measure list quadrille fetch_list
     peers list
     stop_server
 }
 crawl() {
     printf '\nA crawl from %d hosts, links of the first pages followed, robots.txt obeyed, without delay:\n' "$peers_hosts"
     ours=
-    measure crawl "quadrille, links" crawl_links
-    measure crawl_all "quadrille, five stages" crawl_all
+    measure crawl quadrille crawl_all
     peers crawl
     stop_server
 }
