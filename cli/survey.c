@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/url.h"
+#include "datasets/harvest.h"
 #include "datasets/rdf_description.h"
 #include "datasets/semantic_sitemap.h"
 #include "rdf/format.h"
@@ -168,37 +169,45 @@ survey_sitemap(struct survey *survey, struct web_client *client, struct slice ur
 
 /* ---- VoID ---- */
 
+/* What RDF says of datasets; nothing when it is none. */
+static void
+read_rdf(const struct web_answer *answer, struct slice uri, struct arena *arena,
+         struct description *description)
+{
+    struct graph graph;
+    struct slice type = answer->content_type;
+    type = slice_trim(slice_of(type.at, slice_find(type, ';')));
+    enum rdf_format format = rdf_format_of_media_type(type);
+    if (format == RDF_FORMAT_NONE) {
+        format = rdf_format_of_file(answer->url);
+    }
+    const struct parse_options options = {.base = answer->url, .lenient = true};
+    graph_init(&graph, (size_t)64 << 20);
+    const struct quad_sink sink = graph_sink(&graph);
+    if (format != RDF_FORMAT_NONE) {
+        (void)rdf_parse(format, answer->body, &options, &sink, NULL);
+        rdf_description_read(&graph, uri, arena, description);
+    }
+    graph_release(&graph);
+}
+
 /* VoID section 7.2; no answer is no problem. */
 static void
 read_void(struct survey *survey, struct web_client *client)
 {
     struct arena *arena = &survey->arena;
     struct web_answer answer;
-    struct graph graph;
     const struct slice url =
         arena_printf(arena, "%.*s/.well-known/void", SLICE_PRINT(survey->origin));
-    if (web_client_get(client, url, VOID_BYTES, arena, &answer, NULL) != STATUS_OK ||
-        answer.status != 200) {
-        return;
-    }
-    struct slice type = answer.content_type;
-    type = slice_trim(slice_of(type.at, slice_find(type, ';')));
-    enum rdf_format format = rdf_format_of_media_type(type);
-    if (format == RDF_FORMAT_NONE) {
-        format = rdf_format_of_file(answer.url);
-    }
     struct description *description = arena_zero(arena, sizeof *description);
-    const struct parse_options options = {.base = answer.url, .lenient = true};
-    graph_init(&graph, (size_t)64 << 20);
-    const struct quad_sink sink = graph_sink(&graph);
-    if (description != NULL && format != RDF_FORMAT_NONE) {
-        (void)rdf_parse(format, answer.body, &options, &sink, NULL);
-        rdf_description_read(&graph, url, arena, description);
+    if (description != NULL &&
+        web_client_get(client, url, VOID_BYTES, arena, &answer, NULL) == STATUS_OK &&
+        answer.status == 200) {
+        read_rdf(&answer, url, arena, description);
         if (description->dataset_count > 0) {
             add_description(survey, description);
         }
     }
-    graph_release(&graph);
 }
 
 enum status
@@ -283,6 +292,72 @@ ask_head(struct survey *survey, struct web_client *client, struct dataset_access
     buf_release(&key);
 }
 
+/* How much the service's description says that there is; 0: it has none. */
+static uint64_t
+described_triples(struct survey *survey, struct web_client *client, struct slice url)
+{
+    struct arena *arena = &survey->arena;
+    struct web_answer answer;
+    struct description description = {0};
+    uint64_t triples = 0;
+    if (web_client_get_as(client, url, SLICE("text/turtle, application/rdf+xml;q=0.8"), VOID_BYTES,
+                          arena, &answer, NULL) == STATUS_OK &&
+        answer.status == 200) {
+        read_rdf(&answer, url, arena, &description);
+    }
+    for (size_t i = 0; i < description.dataset_count; i++) {
+        const uint64_t said = description.datasets[i].triples;
+        triples = said > triples ? said : triples;
+    }
+    return triples;
+}
+
+/* Service description and count first: the first page is nothing that a survey asks for. */
+static void
+ask_endpoint(struct survey *survey, struct web_client *client, const struct dataset *dataset,
+             struct dataset_access *access)
+{
+    struct arena *arena = &survey->arena;
+    struct access_facts *facts = &access->facts;
+    struct execution execution = {.graphs = slice_is(dataset->graph, "*")};
+    const struct harvest_position at = {0};
+    struct web_answer answer = {0};
+    struct reason why = {""};
+    struct buf key, query, url;
+    for (size_t i = 0; i < dataset->access_count; i++) {
+        const struct dataset_access *one = &dataset->accesses[i];
+        if (one->kind == ACCESS_LINKED_DATA && one->refused.length == 0) {
+            (void)execution_add_space(&execution, one->uri, SLICING_NONE, arena);
+        }
+    }
+    buf_init(&key, URL_MAXIMUM);
+    buf_init(&query, HARVEST_QUERY_BYTES);
+    buf_init(&url, 4 * HARVEST_QUERY_BYTES);
+    facts->asked = true;
+    enum status status = STATUS_BAD_INPUT;
+    if (harvest_endpoint(access->uri, dataset->graph, survey->origin, &key)) {
+        facts->count = described_triples(survey, client, buf_slice(&key));
+        harvest_query(&execution, &at, &query);
+        harvest_url(buf_slice(&key), buf_slice(&query), &url);
+        status = web_client_get_as(client, buf_slice(&url), SLICE(HARVEST_COUNT_SYNTAX), VOID_BYTES,
+                                   arena, &answer, &why);
+    }
+    const uint64_t counted = answer.status == 200 ? harvest_counted(answer.body) : 0;
+    facts->count = counted > 0 ? counted : facts->count;
+    if (status == STATUS_OK && answer.status != 200 && answer.status != 400) {
+        status = status_fail(&why, STATUS_NOT_FOUND, "the endpoint answered %u", answer.status);
+    } else if (status == STATUS_OK &&
+               slice_starts_nocase(answer.content_type, SLICE("text/html"))) {
+        status = status_fail(&why, STATUS_NOT_FOUND, "a page for people answered");
+    }
+    facts->answered = status == STATUS_OK;
+    facts->problem =
+        facts->answered ? (struct slice){0} : arena_copy(arena, slice_string(why.text));
+    buf_release(&url);
+    buf_release(&query);
+    buf_release(&key);
+}
+
 static void
 count_documents(const struct survey *survey, struct dataset_access *access)
 {
@@ -301,6 +376,7 @@ survey_finish(struct survey *survey, struct web_client *client)
         struct description *description = survey->claims.descriptions[i];
         for (size_t k = 0; k < description->dataset_count; k++) {
             struct dataset *dataset = &description->datasets[k];
+            claims_judge_endpoints(&survey->claims, description, dataset);
             for (size_t n = 0; n < dataset->access_count; n++) {
                 struct dataset_access *access = &dataset->accesses[n];
                 if (access->kind == ACCESS_LINKED_DATA) {
@@ -308,6 +384,9 @@ survey_finish(struct survey *survey, struct web_client *client)
                 } else if ((access->kind == ACCESS_DUMP || access->kind == ACCESS_FRAGMENT_DUMP) &&
                            heads++ < HEADS_MAXIMUM) {
                     ask_head(survey, client, access);
+                } else if (access->kind == ACCESS_SPARQL && access->refused.length == 0 &&
+                           heads++ < HEADS_MAXIMUM) {
+                    ask_endpoint(survey, client, dataset, access);
                 }
             }
         }

@@ -32,6 +32,7 @@ struct web_client {
     struct known_host hosts[HOSTS_MAXIMUM];
     size_t host_count;
     uint64_t requests, bytes;
+    struct slice accept; /* empty: as configured */
     /* of the request under way */
     bool done;
     struct arena *arena;
@@ -162,7 +163,13 @@ ask(struct web_client *client, struct slice url, size_t size, bool head, struct 
     struct web_answer *answer, struct reason *why)
 {
     const struct fetch_request request = {
-        .url = url, .size = size, .head = head, .done = answered, .context = client};
+        .url = url,
+        .size = size,
+        .head = head,
+        .accept = client->accept,
+        .done = answered,
+        .context = client,
+    };
     client->done = false;
     client->status = STATUS_OK;
     client->arena = arena;
@@ -309,6 +316,18 @@ web_client_get(struct web_client *client, struct slice url, size_t size, struct 
                struct web_answer *answer, struct reason *why)
 {
     return follow(client, url, size, ASK_GET, arena, answer, why);
+}
+
+enum status
+web_client_get_as(struct web_client *client, struct slice url, struct slice accept, size_t size,
+                  struct arena *arena, struct web_answer *answer, struct reason *why)
+{
+    struct known_host *host;
+    TRY(host_of(client, url, &host, why)); /* its rules are asked for as ever */
+    client->accept = accept;
+    const enum status status = follow(client, url, size, ASK_GET, arena, answer, why);
+    client->accept = (struct slice){0};
+    return status;
 }
 
 enum status

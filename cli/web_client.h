@@ -26,6 +26,10 @@ struct web_answer {
  * redirect; DENIED: robots.txt or the address; everything lives in the arena. */
 enum status web_client_get(struct web_client *client, struct slice url, size_t size,
                            struct arena *arena, struct web_answer *answer, struct reason *why);
+/* The same with another Accept header. */
+enum status web_client_get_as(struct web_client *client, struct slice url, struct slice accept,
+                              size_t size, struct arena *arena, struct web_answer *answer,
+                              struct reason *why);
 enum status web_client_head(struct web_client *client, struct slice url, struct arena *arena,
                             struct web_answer *answer, struct reason *why);
 /* The rules of the URL's host, fetched when they are not known yet; NULL: it has none. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/url.h"
+
 static const struct description *
 find(const struct claims *claims, struct slice uri)
 {
@@ -125,6 +127,31 @@ claims_judge(const struct claims *claims)
                 "the authority %.*s is refused: it must lie in the sitemap's URI space",
                 SLICE_PRINT(description->authority));
             description->authority = (struct slice){0};
+        }
+    }
+}
+
+/* A query costs its publisher more than a file does: it is asked of nobody else. */
+void
+claims_judge_endpoints(const struct claims *claims, const struct description *description,
+                       struct dataset *dataset)
+{
+    const struct slice own = url_registrable_domain(url_host(description->uri));
+    bool prefixed = false;
+    for (size_t i = 0; i < dataset->access_count; i++) {
+        const struct dataset_access *access = &dataset->accesses[i];
+        prefixed |= access->kind == ACCESS_LINKED_DATA && access->refused.length == 0;
+    }
+    for (size_t i = 0; i < dataset->access_count; i++) {
+        struct dataset_access *access = &dataset->accesses[i];
+        if (access->kind != ACCESS_SPARQL) {
+            continue;
+        }
+        if (!prefixed) {
+            access->refused = SLICE("no prefix says what it holds");
+        } else if (!slice_equal(url_registrable_domain(url_host(access->uri)), own) &&
+                   !claims_own(claims, description, access->uri)) {
+            access->refused = SLICE("it is somebody else's, and no sitemap of theirs joins");
         }
     }
 }

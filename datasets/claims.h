@@ -15,6 +15,10 @@ struct claims {
 /* Fills `refused` of every access, clears authorities outside of their spaces (noted). May be
  * called again when another description has been fetched. */
 void claims_judge(const struct claims *claims);
+/* Refuses endpoints that are not asked on this author's word: docs/DATASETS.md, "Endpoints". After
+ * claims_judge. */
+void claims_judge_endpoints(const struct claims *claims, const struct description *description,
+                            struct dataset *dataset);
 /* Whether the description's author may speak of the URI: it begins with its own space or a joined
  * one, and with no other description's deeper space. */
 bool claims_own(const struct claims *claims, const struct description *description,

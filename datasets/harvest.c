@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/url.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
 
@@ -156,6 +157,32 @@ harvest_escape(struct slice query, struct buf *form)
             buf_printf(form, "%%%02X", (unsigned)(unsigned char)query.at[i]);
         }
     }
+}
+
+bool
+harvest_endpoint(struct slice endpoint, struct slice graph, struct slice base, struct buf *key)
+{
+    struct buf uri;
+    buf_init(&uri, URL_MAXIMUM);
+    buf_append_slice(&uri, slice_of(endpoint.at, slice_find(endpoint, '#')));
+    if (graph.length > 0 && !slice_is(graph, "*")) {
+        buf_append_string(&uri, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
+        buf_append_string(&uri, ENDPOINT_GRAPH);
+        harvest_escape(graph, &uri);
+    }
+    const bool good =
+        !uri.overflowed && url_crawl_key(buf_slice(&uri), base, key, NULL) == STATUS_OK;
+    buf_release(&uri);
+    return good;
+}
+
+void
+harvest_url(struct slice endpoint, struct slice query, struct buf *url)
+{
+    buf_append_slice(url, endpoint);
+    buf_append_string(url, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
+    buf_append_string(url, "query=");
+    harvest_escape(query, url);
 }
 
 /* ---- counts ---- */

@@ -43,6 +43,17 @@ void harvest_encode(const struct harvest_position *position, struct buf *text);
 /* The last resource points into text; what is missing is 0. */
 void harvest_decode(struct slice text, struct harvest_position *position);
 
+#define HARVEST_TRIPLE_SYNTAX "application/n-triples, text/plain;q=0.5"
+#define HARVEST_COUNT_SYNTAX \
+    "text/csv, application/sparql-results+json;q=0.7, application/sparql-results+xml;q=0.5"
+
+/* Appends the crawl key of the endpoint, with the graph that is meant as ENDPOINT_GRAPH; "*" and
+ * none leave it as it is. False when it is nothing of the web. */
+bool harvest_endpoint(struct slice endpoint, struct slice graph, struct slice base,
+                      struct buf *key);
+/* Appends the URL that asks the endpoint the query by GET. */
+void harvest_url(struct slice endpoint, struct slice query, struct buf *url);
+
 /* Appends what is asked next. */
 void harvest_query(const struct execution *execution, const struct harvest_position *position,
                    struct buf *query);

@@ -117,6 +117,20 @@ copy(struct reader *reader, struct slice text)
     return arena_copy(reader->arena, text);
 }
 
+/* Whether it names a host, if it is of the web. */
+static bool
+has_host(struct slice uri)
+{
+    struct buf key;
+    bool has = true;
+    if (slice_starts_nocase(uri, SLICE("http:")) || slice_starts_nocase(uri, SLICE("https:"))) {
+        buf_init(&key, URL_MAXIMUM);
+        has = url_crawl_key(uri, SLICE(""), &key, NULL) == STATUS_OK;
+        buf_release(&key);
+    }
+    return has;
+}
+
 /* The absolute URI of the text, without dot segments, which could lead out of a folder that it
  * seems to begin with. Notes what had to be done for it. */
 static bool
@@ -124,7 +138,7 @@ resolve(struct reader *reader, struct slice text, struct slice *uri)
 {
     buf_reset(&reader->memory);
     if (iri_resolve(reader->description->uri, text, &reader->memory, NULL) != STATUS_OK ||
-        !iri_is_absolute(buf_slice(&reader->memory))) {
+        !iri_is_absolute(buf_slice(&reader->memory)) || !has_host(buf_slice(&reader->memory))) {
         NOTE(reader, NOTE_ERROR, reader->tag_line, "\"%.*s\" is no URI", SLICE_PRINT(text));
         return false;
     }
@@ -433,12 +447,14 @@ semantic_sitemap_likely(struct slice bytes)
 {
     static const char *const signs[] = {"sitemapextension", "dataset",   "Dataset",
                                         "DATASET",          "ubSitemap", "arentSitemap"};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (slice_find_slice(bytes, slice_string(signs[i])) < bytes.length) {
-            return true;
-        }
+    struct unpacked_bytes unpacked;
+    unpack_bytes(bytes, SITEMAP_BYTES_MAXIMUM, &unpacked);
+    bool likely = lenient_xml_is_wide(unpacked.bytes);
+    for (size_t i = 0; !likely && i < sizeof signs / sizeof *signs; i++) {
+        likely = slice_find_slice(unpacked.bytes, slice_string(signs[i])) < unpacked.bytes.length;
     }
-    return false;
+    unpacked_release(&unpacked);
+    return likely;
 }
 
 enum status

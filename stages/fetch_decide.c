@@ -137,39 +137,17 @@ endpoint_of(const struct dataset *dataset)
     return NULL;
 }
 
-/* Why the endpoint is not asked for the dataset; empty: it is. */
-static struct slice
-endpoint_problem(const struct planning *planning, const struct dataset *dataset)
-{
-    const struct dataset_access *endpoint = endpoint_of(dataset);
-    if (!has_prefix(dataset)) {
-        return SLICE("but pages are crawled: no prefix says what the endpoint holds");
-    }
-    if (endpoint == NULL || !slice_equal(url_registrable_domain(url_host(endpoint->uri)),
-                                         url_registrable_domain(url_host(planning->task->url)))) {
-        return SLICE("but pages are crawled: the endpoint is somebody else's");
-    }
-    return (struct slice){0};
-}
-
 /* The endpoint, and which of its graphs is meant, as the one dump of the dataset. */
 static void
 add_endpoint(struct planning *planning, const struct dataset *dataset, struct slices *dumps)
 {
-    struct buf uri;
-    buf_init(&uri, URL_MAXIMUM);
-    const struct slice endpoint = endpoint_of(dataset)->uri;
-    buf_append_slice(&uri, slice_of(endpoint.at, slice_find(endpoint, '#')));
-    if (dataset->graph.length > 0 && !slice_is(dataset->graph, "*")) {
-        buf_append_string(&uri, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
-        buf_append_string(&uri, ENDPOINT_GRAPH);
-        harvest_escape(dataset->graph, &uri);
+    struct buf key;
+    buf_init(&key, URL_MAXIMUM);
+    if (harvest_endpoint(endpoint_of(dataset)->uri, dataset->graph, planning->task->url, &key) &&
+        !has(dumps, buf_slice(&key))) {
+        (void)slices_add(dumps, arena_copy(&planning->arena, buf_slice(&key)), &planning->arena);
     }
-    const struct slice key = planning_key(planning, buf_slice(&uri), planning->task->url);
-    if (key.length > 0 && !has(dumps, key)) {
-        (void)slices_add(dumps, key, &planning->arena);
-    }
-    buf_release(&uri);
+    buf_release(&key);
 }
 
 static void
@@ -233,12 +211,11 @@ plan_description(struct planning *planning, const struct description *descriptio
     for (size_t i = 0; i < description->dataset_count; i++) {
         struct dataset_plan plan;
         const struct dataset *dataset = &description->datasets[i];
+        claims_judge_endpoints(&planning->claims, description, &description->datasets[i]);
         plan_dataset(dataset, &assumptions, &planning->arena, &plan);
         if (plan.way == WAY_DUMP && description->rdf && !has_prefix(dataset)) {
             put_dumps_as_pages(planning, dataset);
             plan.why = SLICE("taken as documents: no void:uriSpace says what they hold");
-        } else if (plan.way == WAY_ENDPOINT && endpoint_problem(planning, dataset).length > 0) {
-            plan.why = endpoint_problem(planning, dataset);
         } else if ((plan.way == WAY_DUMP || plan.way == WAY_ENDPOINT) &&
                    planning->count < EXECUTIONS_MAXIMUM) {
             add_dump_dataset(planning, description, &plan);

@@ -34,9 +34,6 @@ enum {
     DISK_RETRY_MS = 10000,
     EXECUTION_BYTES = 16 << 20
 };
-#define TRIPLE_SYNTAX "application/n-triples, text/plain;q=0.5"
-#define COUNT_SYNTAX \
-    "text/csv, application/sparql-results+json;q=0.7, application/sparql-results+xml;q=0.5"
 
 struct harvest {
     struct task *task;
@@ -401,43 +398,38 @@ open_file(struct harvest *harvest)
     return harvest->file >= 0 && ftruncate(harvest->file, (off_t)harvest->at.bytes) == 0;
 }
 
-/* What the dump's URI says of the graph goes with the query, wherever that goes. */
+/* What is sent by POST; what the dump's URI says of the graph, too. */
 static void
-write_form(const struct harvest *harvest, struct buf *form)
+write_form(const struct harvest *harvest, struct slice query, struct buf *form)
 {
     const struct slice url = harvest->task->url;
-    struct buf query;
-    buf_init(&query, HARVEST_QUERY_BYTES);
-    harvest_query(&harvest->execution, &harvest->at, &query);
     const size_t graph = slice_find_slice(url, SLICE(ENDPOINT_GRAPH));
-    if (harvest->at.post != 0 && graph < url.length) {
+    if (graph < url.length) {
         buf_append_slice(form, slice_of(url.at + graph, url.length - graph));
         buf_append_char(form, '&');
     }
     buf_append_string(form, "query=");
-    harvest_escape(buf_slice(&query), form);
-    buf_release(&query);
+    harvest_escape(query, form);
 }
 
 static void
 ask_page(struct harvest *harvest)
 {
     struct task *task = harvest->task;
-    struct buf form;
-    buf_init(&form, 4 * HARVEST_QUERY_BYTES);
-    write_form(harvest, &form);
-    if (form.length + task->url.length > GET_BYTES && harvest->at.post == 0) {
+    struct buf query, asked;
+    buf_init(&query, HARVEST_QUERY_BYTES);
+    buf_init(&asked, 4 * HARVEST_QUERY_BYTES);
+    harvest_query(&harvest->execution, &harvest->at, &query);
+    harvest_url(task->url, buf_slice(&query), &asked);
+    const bool post = harvest->at.post != 0 || asked.length > GET_BYTES;
+    if (post) {
         harvest->at.post = 1;
-        buf_reset(&form);
-        write_form(harvest, &form);
+        buf_reset(&asked);
+        write_form(harvest, buf_slice(&query), &asked);
     }
-    const bool post = harvest->at.post != 0;
-    const char *parting = memchr(task->url.at, '?', task->url.length) != NULL ? "&" : "?";
-    const struct slice text =
-        post ? arena_copy(&task->job->arena, buf_slice(&form))
-             : arena_printf(&task->job->arena, "%.*s%s%.*s", SLICE_PRINT(task->url), parting,
-                            SLICE_PRINT(buf_slice(&form)));
-    buf_release(&form);
+    const struct slice text = arena_copy(&task->job->arena, buf_slice(&asked));
+    buf_release(&asked);
+    buf_release(&query);
     if (!task_may_ask(task, post ? task->url : text)) {
         give_up(harvest, "denied", "robots.txt of the host");
         return;
@@ -445,7 +437,8 @@ ask_page(struct harvest *harvest)
     const struct fetch_request request = {
         .url = post ? task->url : text,
         .form = post ? text : (struct slice){0},
-        .accept = harvest->at.number == 0 ? SLICE(COUNT_SYNTAX) : SLICE(TRIPLE_SYNTAX),
+        .accept =
+            harvest->at.number == 0 ? SLICE(HARVEST_COUNT_SYNTAX) : SLICE(HARVEST_TRIPLE_SYNTAX),
         .size = HARVEST_PAGE_BYTES,
         .done = page_came,
         .context = harvest,

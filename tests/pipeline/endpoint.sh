@@ -94,7 +94,17 @@ done
 [[ $(asked forbidden /private/) -eq 0 ]] || fail "robots.txt was not obeyed"
 quadrille meta --dir "$work/planned" http://plain.example/id/9 >"$work/meta"
 grep -q 'wasDerivedFrom <http://plain.example/sparql>' "$work/meta" || fail "no provenance: $(cat "$work/meta")"
-grep -q "but pages are crawled: the endpoint is somebody else's" "$work/told" || fail "$(cat "$work/told")"
+grep -q "refused: endpoint http://plain.example/sparql: it is somebody else's" "$work/told" || fail "$(cat "$work/told")"
+
+# What a plan says before: the endpoint is asked for its count.
+mapfile -t ours < <(web_settings)
+plan() { quadrille plan "${ours[@]::6}" "$@" >"$work/plan" || fail "plan: $(cat "$work/plan")"; }
+plan plain.example
+grep -q '^  \* endpoint  *2 requests, about 13.5 kB' "$work/plan" || fail "no plan by endpoint: $(cat "$work/plan")"
+plan paper.example
+grep -q 'endpoint  *- .*a page for people answered' "$work/plan" || fail "not told why: $(cat "$work/plan")"
+plan --prefer pages plain.example
+grep -q '^  linked data: preferred' "$work/plan" || fail "not as preferred: $(cat "$work/plan")"
 
 # Killed again and again.
 : >"$web_log"
