@@ -66,11 +66,11 @@ broker_store_job(struct broker *broker, const struct job *job, bool scheduled)
 }
 
 static uint64_t
-rank_of(const struct broker *broker, const struct job *job)
+rank_of(const struct broker *broker, const struct job *job, unsigned linking)
 {
     return job->flags & JOB_SITEMAP     ? (uint64_t)RANK_SITEMAP + job->priority
            : job->priority < RANK_USUAL ? job->priority
-                                        : worth_rank(broker->worth, job, 0);
+                                        : worth_rank(broker->worth, job, linking);
 }
 
 static uint8_t
@@ -81,9 +81,9 @@ speed_of(const struct broker *broker, const struct job *job)
                : (uint8_t)(1 + worth_speed(broker->worth, job->uri, broker->now_ms));
 }
 
-/* A new job of this node, with a place of its own. */
+/* A new job of this node, with a place of its own. linking: see worth_rank. */
 static void
-add_job(struct broker *broker, struct job *job)
+add_linked_job(struct broker *broker, struct job *job, unsigned linking)
 {
     const uint8_t stage = job->key.stage;
     job->key.id = broker->counters.next_id++;
@@ -94,7 +94,7 @@ add_job(struct broker *broker, struct job *job)
     job->queued_ms = broker->now_ms;
     if (stage == STAGE_FETCH) {
         job->key.lane = fingerprint64(job->lane_name);
-        job->key.rank = rank_of(broker, job);
+        job->key.rank = rank_of(broker, job, linking);
     } else if (stage == STAGE_INDEX) {
         job->key.lane =
             (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;
@@ -106,6 +106,12 @@ add_job(struct broker *broker, struct job *job)
                                                .kind = EFFECT_APPEARED,
                                                .speed = speed_of(broker, job)});
     }
+}
+
+static void
+add_job(struct broker *broker, struct job *job)
+{
+    add_linked_job(broker, job, 0);
 }
 
 /* ---- extract: the smallest depth counts ---- */
@@ -189,6 +195,57 @@ enqueue_slice(struct broker *broker, const struct incoming *incoming)
 
 /* ---- fetch: new URIs only ---- */
 
+/* A job that is ready and was never handed out goes sooner, since more domains link to its URI. As
+ * long as workers may hold jobs of which we do not know yet, all stay where they are. */
+static void
+promote(struct broker *broker, const struct job *link, struct seen_entry *entry)
+{
+    struct job job;
+    struct job_key from = {
+        .stage = STAGE_FETCH,
+        .lane = fingerprint64(link->lane_name),
+        .rank = entry->rank,
+        .id = entry->job,
+    };
+    struct reason why;
+    uint8_t bytes[JOB_KEY_SIZE];
+    if (broker->grace_until_ms != 0 || broker_touched(broker, from.id) ||
+        leases_find(broker->leases, from.id) != (uint32_t)LEASE_NONE ||
+        broker_record(broker, &from, &job, &why) != STATUS_OK || job.attempt > 1 ||
+        job.deaths > 0) {
+        return;
+    }
+    const uint8_t rank = worth_rank(broker->worth, &job, worth_linking(entry->domains));
+    if (rank >= entry->rank) {
+        return;
+    }
+    job.key.rank = entry->rank = rank;
+    store_batch_remove(&broker->batch, TREE_FETCH, broker_key(bytes, &from));
+    buf_reset(&broker->scratch);
+    job_encode(&broker->scratch, &job);
+    store_batch_put(&broker->batch, TREE_FETCH, broker_key(bytes, &job.key),
+                    buf_slice(&broker->scratch));
+    broker_touch(broker, from.id);
+    broker_effect(broker, &(struct effect){.key = from, .kind = EFFECT_GONE});
+    broker_effect(broker, &(struct effect){.key = job.key, .kind = EFFECT_APPEARED});
+}
+
+/* Notes which domain the link is from. The job moves at the second, fourth, eighth. */
+static void
+count_link(struct broker *broker, const struct job *link, struct seen_entry *entry)
+{
+    const uint16_t domain = worth_link(broker->worth, link->uri, link->via);
+    if ((entry->domains | domain) == entry->domains) {
+        return;
+    }
+    entry->domains |= domain;
+    entry->changed = true;
+    const int count = __builtin_popcount(entry->domains);
+    if (entry->flags & SEEN_WAITING && entry->rank != 0 && (count & (count - 1)) == 0) {
+        promote(broker, link, entry);
+    }
+}
+
 static void
 enqueue_fetch(struct broker *broker, const struct incoming *incoming)
 {
@@ -200,9 +257,17 @@ enqueue_fetch(struct broker *broker, const struct incoming *incoming)
                                                                  : SEEN_LATER;
     const unsigned actions = seen_put(entry, job.depth, again);
     if (actions & SEEN_QUEUE) {
+        entry->rank = 0; /* of the generation before */
+    }
+    count_link(broker, &job, entry);
+    if (actions & SEEN_QUEUE) {
         job.generation = entry->generation;
         job.depth = entry->depth;
-        add_job(broker, &job);
+        add_linked_job(broker, &job, worth_linking(entry->domains));
+        if (job.key.rank > RANK_USUAL && job.key.rank < RANK_SITEMAP) {
+            entry->rank = (uint8_t)job.key.rank;
+            entry->job = job.key.id;
+        }
     }
     if (actions & SEEN_REVISIT) {
         revisit(broker, incoming, entry);

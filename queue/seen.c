@@ -11,8 +11,10 @@ struct cached {
     uint8_t print[FINGERPRINT_SIZE];
     uint32_t generation; /* larger ones are not cached */
     uint16_t depth;
-    uint8_t flags;
+    uint16_t domains;
+    uint8_t flags, rank;
     bool used;
+    uint64_t job;
 };
 
 struct seen {
@@ -103,6 +105,9 @@ seen_want(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE])
         entry->depth = cached->depth;
         entry->generation = cached->generation;
         entry->flags = cached->flags;
+        entry->domains = cached->domains;
+        entry->rank = cached->rank;
+        entry->job = cached->job;
     } else if (seen->tree != TREE_COUNT) {
         note_missing(seen, at);
     }
@@ -184,6 +189,9 @@ settle_entry(struct seen *seen, const struct seen_entry *entry)
     cached->generation = (uint32_t)entry->generation;
     cached->depth = entry->depth;
     cached->flags = entry->flags;
+    cached->domains = entry->domains;
+    cached->rank = entry->rank;
+    cached->job = entry->job;
     cached->used = true;
 }
 
@@ -253,7 +261,17 @@ seen_entry_encode(struct buf *out, const struct seen_entry *entry)
 {
     codec_put_varint(out, entry->depth);
     codec_put_varint(out, entry->generation);
-    codec_put_u8(out, entry->flags);
+    const bool placed = entry->flags & SEEN_WAITING && entry->rank != 0;
+    codec_put_u8(out, (uint8_t)(entry->flags | (entry->domains != 0 ? SEEN_HAS_DOMAINS : 0) |
+                                (placed ? SEEN_HAS_PLACE : 0)));
+    if (entry->domains != 0) {
+        codec_put_u8(out, (uint8_t)(entry->domains >> 8));
+        codec_put_u8(out, (uint8_t)entry->domains);
+    }
+    if (placed) {
+        codec_put_u8(out, entry->rank);
+        codec_put_varint(out, entry->job);
+    }
 }
 
 bool
@@ -263,6 +281,17 @@ seen_entry_decode(struct slice bytes, struct seen_entry *entry)
     const uint64_t depth = codec_get_varint(&reader);
     entry->depth = (uint16_t)depth;
     entry->generation = codec_get_varint(&reader);
-    entry->flags = codec_get_u8(&reader);
+    const uint8_t flags = codec_get_u8(&reader);
+    entry->flags = (uint8_t)(flags & ~SEEN_EXTRAS);
+    entry->domains = 0;
+    entry->rank = 0;
+    if (flags & SEEN_HAS_DOMAINS) {
+        entry->domains = (uint16_t)(codec_get_u8(&reader) << 8);
+        entry->domains |= codec_get_u8(&reader);
+    }
+    if (flags & SEEN_HAS_PLACE) {
+        entry->rank = codec_get_u8(&reader);
+        entry->job = codec_get_varint(&reader);
+    }
     return codec_at_end(&reader) && depth <= UINT16_MAX;
 }

@@ -22,12 +22,17 @@ enum seen_flags {
     SEEN_WAITING = 2,  /* the present generation waits to be fetched */
     SEEN_SCHEDULED = 4 /* that wait began as a recrawl at a later time */
 };
+/* In records only, beside the flags: what follows them. */
+enum seen_extras { SEEN_HAS_DOMAINS = 8, SEEN_HAS_PLACE = 16, SEEN_EXTRAS = 24 };
 
 struct seen_entry {
     uint8_t print[FINGERPRINT_SIZE];
     uint64_t generation;
     uint16_t depth;
     uint8_t flags;
+    uint8_t rank;     /* WAITING: of the job, if it has a place that may change; else 0 */
+    uint16_t domains; /* registrable domains that link to it, a bit each by fingerprint */
+    uint64_t job;     /* with rank: its id */
     bool exists, changed;
     uint32_t next; /* private: same hash */
 };

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -37,6 +38,8 @@ struct worth {
     struct estimates *yields;    /* weight: fetches; value: sum of log2(1 + quads) */
     struct estimates *spendings; /* weight: level of a leaking bucket; value: second of its time */
     uint64_t write_ms;           /* monotonic: the next */
+    struct buf linking_host;     /* of the latest worth_link: links come many from one page */
+    struct slice linking_domain; /* in it */
 };
 
 struct worth *
@@ -45,6 +48,7 @@ worth_new(uint64_t budget, uint64_t period_ms)
     struct worth *worth = memory_zero(1, sizeof *worth);
     worth->budget = budget;
     worth->period_ms = period_ms;
+    buf_init(&worth->linking_host, URL_MAXIMUM);
     worth->yields = estimates_new(YIELDS, 'y');
     worth->spendings = estimates_new(SPENDINGS, 's');
     return worth;
@@ -56,6 +60,7 @@ worth_free(struct worth *worth)
     if (worth != NULL) {
         estimates_free(worth->yields);
         estimates_free(worth->spendings);
+        buf_release(&worth->linking_host);
         free(worth);
     }
 }
@@ -138,6 +143,46 @@ struct slice
 worth_domain(struct slice uri)
 {
     return url_registrable_domain(url_host(uri));
+}
+
+/* ---- links ---- */
+
+enum { DOMAIN_BITS = 16 };
+
+/* Linear counting (Whang and others 1990). */
+unsigned
+worth_linking(uint16_t domains)
+{
+    const int set = __builtin_popcount(domains);
+    const double free = set == DOMAIN_BITS ? 0.5 : DOMAIN_BITS - set;
+    return (unsigned)lround(-DOMAIN_BITS * log(free / DOMAIN_BITS));
+}
+
+static struct slice
+linking_domain(struct worth *worth, struct slice host)
+{
+    if (!slice_equal(host, buf_slice(&worth->linking_host))) {
+        buf_reset(&worth->linking_host);
+        (void)buf_append_slice(&worth->linking_host, host);
+        worth->linking_domain = url_registrable_domain(buf_slice(&worth->linking_host));
+    }
+    return worth->linking_domain;
+}
+
+uint16_t
+worth_link(struct worth *worth, struct slice uri, struct slice via)
+{
+    const struct slice host = url_host(uri);
+    const struct slice other = url_host(via);
+    if (via.length == 0 || other.length > URL_MAXIMUM || slice_equal(host, other)) {
+        return 0;
+    }
+    const struct slice from = linking_domain(worth, other);
+    const bool within =
+        host.length >= from.length &&
+        memcmp(host.at + host.length - from.length, from.at, from.length) == 0 &&
+        (host.length == from.length || host.at[host.length - from.length - 1] == '.');
+    return within ? 0 : (uint16_t)(1u << (fingerprint64(from) % DOMAIN_BITS));
 }
 
 /* ---- yields ---- */

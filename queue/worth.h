@@ -24,6 +24,10 @@ void worth_free(struct worth *worth);
 
 /* A document was fetched, and the index did not have so many of its quads. */
 void worth_yielded(struct worth *worth, struct slice uri, uint64_t quads);
+/* About how many domains: `domains` has a bit for each, by its fingerprint. */
+unsigned worth_linking(uint16_t domains);
+/* The bit of the registrable domain that links to `uri`; 0: it is the same, or none. */
+uint16_t worth_link(struct worth *worth, struct slice uri, struct slice via);
 /* Place in its class of its lane, RANK_USUAL - 255, for a job of priority RANK_USUAL or more.
  * linking: about how many registrable domains link to it. */
 uint8_t worth_rank(const struct worth *worth, const struct job *job, unsigned linking);

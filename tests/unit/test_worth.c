@@ -2,6 +2,7 @@
 #include "tests/unit/queue_fixture.h"
 
 #include "queue/estimates.h"
+#include "queue/seen.h"
 #include "queue/worth.h"
 
 static struct job
@@ -139,7 +140,116 @@ test_estimates(void **state)
     estimates_free(copy);
 }
 
+/* Other domains only, each once, by the registrable domain; what is noted comes back. */
+static void
+test_links_are_counted_by_domain(void **state)
+{
+    const struct slice uri = SLICE("http://www.a.example/x");
+    struct worth *worth = worth_new(0, 1);
+    const struct seen_entry entries[] = {
+        {.depth = 3, .generation = 1, .flags = SEEN_WAITING, .rank = 176, .job = 1ull << 40},
+        {.depth = 3, .generation = 9, .flags = SEEN_FETCHED, .domains = 0x8001},
+        {.flags = SEEN_WAITING | SEEN_FETCHED, .rank = 255, .job = 7, .domains = 0xffff},
+    };
+    (void)state;
+    assert_int_equal(worth_link(worth, uri, SLICE("")), 0);
+    assert_int_equal(worth_link(worth, uri, SLICE("http://www.a.example/y")), 0);
+    assert_int_equal(worth_link(worth, uri, SLICE("http://other.a.example/y")), 0);
+    const uint16_t bit = worth_link(worth, uri, SLICE("http://one.b.example/"));
+    assert_int_equal(__builtin_popcount(bit), 1);
+    assert_int_equal(worth_link(worth, uri, SLICE("http://two.b.example/z")), bit);
+    assert_int_equal(
+        worth_link(worth, SLICE("http://other-b.example/"), SLICE("http://b.example/")), bit);
+    worth_free(worth);
+    assert_int_equal(worth_linking(0), 0);
+    assert_int_equal(worth_linking(bit), 1);
+    assert_in_range(worth_linking(0x00ff), 10, 12);
+    assert_in_range(worth_linking(0xffff), 30, 100);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct seen_entry again = {.rank = 1, .domains = 1};
+        struct buf bytes;
+        buf_init(&bytes, 64);
+        seen_entry_encode(&bytes, &entries[i]);
+        assert_true(seen_entry_decode(buf_slice(&bytes), &again));
+        assert_int_equal(again.flags, entries[i].flags);
+        assert_int_equal(again.domains, entries[i].domains);
+        assert_int_equal(again.rank, entries[i].rank);
+        assert_int_equal(again.job, entries[i].job);
+        bytes.length--;
+        assert_false(seen_entry_decode(buf_slice(&bytes), &again));
+        buf_release(&bytes);
+    }
+}
+
 /* ---- the queue ---- */
+
+static void
+link_to(struct bench *bench, const char *uri, const char *via)
+{
+    struct job job = a_job(STAGE_FETCH, uri);
+    job.via = slice_string(via);
+    job.depth = 2;
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+}
+
+static void
+link_from_domains(struct bench *bench, const char *uri, int n)
+{
+    for (int i = 0; i < n; i++) {
+        char via[64];
+        snprintf(via, sizeof via, "http://www.domain%d.example/", i);
+        link_to(bench, uri, via);
+    }
+}
+
+/* Links of other domains bring a job forward that waits, and of one domain however many only as
+ * one; each job goes out once. What is out, and what may be out after a restart, stays. */
+static void
+test_links_bring_jobs_forward(void **state)
+{
+    enum { EACH = 20 };
+    struct bench *bench = bench_new(NULL, NULL);
+    char uri[64];
+    (void)state;
+    for (int i = 0; i < EACH; i++) {
+        snprintf(uri, sizeof uri, "http://a.example/%d", i);
+        link_to(bench, uri, "http://a.example/");
+    }
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    const struct job_key key = bench->jobs[0].key;
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/0"));
+    link_from_domains(bench, "http://a.example/0", 10); /* is out */
+    for (int i = 0; i < 50; i++) {
+        link_to(bench, "http://a.example/18", "http://spam.example/");
+    }
+    link_from_domains(bench, "http://a.example/19", 10);
+    const struct completion completion = {.key = key};
+    complete(bench, "w", 1, &completion, 1);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, EACH - 1);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/19"));
+    bench_close(bench);
+    bench_open(bench);
+    link_from_domains(bench, "http://a.example/19", 16); /* w may still have it */
+    link_from_domains(bench, "http://a.example/5", 16);
+    touch(bench, "w", 1, bench->jobs, 1);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_FETCH, 1), 0); /* it has, and the lane with it */
+    link_from_domains(bench, "http://a.example/6", 16);
+    done(bench, "w", &bench->jobs[0]);
+    const char *const order[] = {"6", "18"};
+    for (int i = 0; i < EACH - 2; i++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        if (i < 2) {
+            snprintf(uri, sizeof uri, "http://a.example/%s", order[i]);
+            assert_true(slice_is(bench->jobs[0].uri, uri));
+        }
+        done(bench, "w", &bench->jobs[0]);
+    }
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 0);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0);
+    assert_int_equal(stats(bench).seen, EACH);
+    bench_free(bench);
+}
 
 static void
 tell_yield(struct bench *bench, const char *uri, uint8_t quads)
@@ -149,6 +259,50 @@ tell_yield(struct bench *bench, const char *uri, uint8_t quads)
     job.flags = JOB_YIELD;
     job.data = slice_of(data, sizeof data);
     assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+}
+
+/* Whatever moves while jobs come and go, each goes out once. */
+static void
+test_moving_jobs_go_out_once(void **state)
+{
+    enum { URIS = 300, STEPS = 6000 };
+    struct bench *bench = bench_new(NULL, NULL);
+    uint8_t went[URIS] = {0};
+    bool put[URIS] = {0};
+    char uri[64], via[64];
+    srandom(5);
+    (void)state;
+    for (int step = 0; step < STEPS || reserve(bench, "w", 1, STAGE_FETCH, 2) > 0; step++) {
+        if (step < STEPS && random() % 4 != 0) {
+            const long number = random() % URIS;
+            put[number] = true;
+            snprintf(uri, sizeof uri, "http://host%ld.example/%ld", number % 4, number);
+            snprintf(via, sizeof via, "http://domain%ld.example/", random() % 30);
+            link_to(bench, uri, via);
+            continue;
+        }
+        if (step < STEPS && reserve(bench, "w", 1, STAGE_FETCH, 2) == 0) {
+            continue;
+        }
+        link_to(bench, "http://host0.example/0", "http://domain0.example/");
+        put[0] = true;
+        struct job held[2];
+        char names[2][64];
+        const size_t n = bench->job_count;
+        for (size_t i = 0; i < n; i++) {
+            held[i] = bench->jobs[i];
+            snprintf(names[i], sizeof names[i], "%.*s", SLICE_PRINT(held[i].uri));
+            const char *slash = strrchr(names[i], '/');
+            went[atoi(slash + 1)]++;
+        }
+        for (size_t i = 0; i < n; i++) {
+            done(bench, "w", &held[i]);
+        }
+    }
+    for (int i = 0; i < URIS; i++) {
+        assert_int_equal(went[i], put[i]);
+    }
+    bench_free(bench);
 }
 
 /* Word of a yield is no job and makes no URI known. It changes the order of what comes, also after
@@ -231,6 +385,9 @@ main(void)
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_budget_leaks),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_links_are_counted_by_domain),
+        cmocka_unit_test(test_links_bring_jobs_forward),
+        cmocka_unit_test(test_moving_jobs_go_out_once),
         cmocka_unit_test(test_yield_changes_order),
         cmocka_unit_test(test_budget_spills),
     };
