@@ -57,6 +57,7 @@ while [[ $hit -lt $kills ]]; do
         pid=$(victim "$dir") || continue
         [[ -n $pid ]] || continue
         name=$(tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | head -n 2 | paste -sd' ' || true)
+        [[ -n $name ]] || continue # it has ended
         if kill -9 "$pid" 2>/dev/null; then
             hit=$((hit + 1))
             name=${name% --dir}
