@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/sample.h"
+#include "bench/scratch.h"
 #include "index/client.h"
 #include "index/service.h"
 #include "rdf/writer.h"
@@ -538,11 +539,17 @@ main(int argc, char **argv)
     must(links_open(&links, slice_string(links_default), &why), &why);
     make_statements(&bench);
     shuffle(&bench);
-    snprintf(bench.endpoint, sizeof bench.endpoint, "ipc:///tmp/bench_incremental.%d.sock",
-             (int)getpid());
+    char folder[BENCH_SCRATCH_SIZE];
+    if (mkdtemp(bench_scratch(folder, "bench_incremental")) == NULL) {
+        perror(folder);
+        return EXIT_SYSTEM;
+    }
+    snprintf(bench.endpoint, sizeof bench.endpoint, "ipc://%s/socket", folder);
     struct service *service = serve(&bench, argv[1], links);
     run(&bench);
     service_stop(service);
+    (void)unlink(bench.endpoint + strlen("ipc://"));
+    (void)rmdir(folder);
     partition_close(bench.partition);
     links_close(links);
     for (size_t i = 0; i < bench.statement_count; i++) {

@@ -14,13 +14,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "bench/scratch.h"
 #include "metastore/client.h"
 #include "metastore/daemon.h"
 
 enum { IN_FLIGHT = 8 };
 
-static char folder[] = "/tmp/bench_metastore.XXXXXX";
-static char endpoint[64];
+static char folder[BENCH_SCRATCH_SIZE];
+static char endpoint[BENCH_SCRATCH_SIZE + 16];
 
 static pid_t
 daemon_start(void)
@@ -164,7 +165,7 @@ main(int argc, char **argv)
     const uint64_t records = argc > 1 ? strtoull(argv[1], NULL, 10) : 200000;
     const size_t size = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
     log_open("bench_metastore", LOG_LEVEL_WARNING, false);
-    if (mkdtemp(folder) == NULL) {
+    if (mkdtemp(bench_scratch(folder, "bench_metastore")) == NULL) {
         return EXIT_SYSTEM;
     }
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", folder);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "bench/scratch.h"
 #include "queue/client.h"
 #include "queue/daemon.h"
 #include "queue/frontier.h"
@@ -36,7 +37,7 @@ struct run {
     bool reserving, empty;
 };
 
-static char folder[] = "/tmp/bench_queue.XXXXXX";
+static char folder[BENCH_SCRATCH_SIZE];
 
 static void
 fail(const char *what, const struct reason *why)
@@ -275,10 +276,10 @@ main(int argc, char **argv)
 {
     struct settings settings = {200000, 1000, 20000, 4, 1};
     struct reason why = {""};
-    char endpoint[64];
-    char command[64];
+    char endpoint[BENCH_SCRATCH_SIZE + 16];
+    char command[BENCH_SCRATCH_SIZE + 16];
     read_settings(&settings, argc, argv);
-    if (mkdtemp(folder) == NULL) {
+    if (mkdtemp(bench_scratch(folder, "bench_queue")) == NULL) {
         return EXIT_SYSTEM;
     }
     snprintf(endpoint, sizeof endpoint, "ipc://%s/socket", folder);

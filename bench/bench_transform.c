@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "bench/scratch.h"
 #include "stages/document_worker.h"
 
 enum { FILES_MAXIMUM = 50000, FILE_MAXIMUM = 16 << 20, PROGRAM_PAGES = 100 };
@@ -276,12 +277,12 @@ shell(const char *command)
 static double
 run_programs(uint64_t *micros)
 {
-    char path[] = "/tmp/quadrille-bench-XXXXXX", command[9000];
+    char path[BENCH_SCRATCH_SIZE], command[9000];
     if (shell("command -v tidy >/dev/null && command -v xsltproc >/dev/null") != 0) {
         printf("programs\tnot installed: tidy, xsltproc\n");
         return 0;
     }
-    const int file = mkstemp(path);
+    const int file = mkstemp(bench_scratch(path, "bench_transform"));
     if (file < 0 || write(file, titles_and_links, sizeof titles_and_links - 1) < 0) {
         return 0;
     }
