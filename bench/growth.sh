@@ -22,7 +22,7 @@ value() { # name: of the last line of standard input that has it
     grep -oE "\b$1=[0-9.]+" | tail -n 1 | cut -d= -f2
 }
 disk() { # glob in the folder: bytes
-    find "$work/index" -name "$1" -printf '%s\n' | awk '{ n += $1 } END { printf "%d", n }'
+    find "$work/index" -name "$1" -printf '%s\n' | awk '{ n += $1 } END { printf "%.0f", n }'
 }
 
 columns='quads stored bytes_per_quad tree_bytes_per_quad term_bytes_per_quad word_bytes_per_quad log_bytes_per_quad quads_per_cpu_s peak_mib documents_per_s subject_us document_us word_us'
@@ -34,10 +34,11 @@ for quads in "$@"; do
     stored=$(value quads <"$work/load")
     log=$(find "$work/index" -name 'log.*' -printf '%f\n' | sed 's/^log\.0*//' | sort -n | tail -n 1)
     log_size=$(find "$work/index" -name 'log.*' -printf '%s\n' | sort -n | tail -n 1)
-    trees=$(disk 'quads-*.db') terms=$(($(disk 'terms.db') + $(disk 'nodes.db'))) words=$(($(disk 'literals*') + $(disk 'words*.db')))
+    trees=$(disk 'quads-*.db') terms=$(($(disk 'terms.db') + $(disk 'nodes.db'))) words=$(disk 'words*.db')
+    bytes=$(($(disk '*') - $(disk 'log.*') - $(disk changes.db)))
     "$out/bench_lookups" "$work/index" each=500 cold=0 "cache=$cache" >"$work/lookups"
     "$out/bench_incremental" "$work/index" readers=0 seconds=10 rate=0 "cache=$cache" >"$work/replace"
-    awk -v OFS='\t' -v q="$quads" -v s="$stored" -v b="$(($(disk '*') - $(disk 'log.*') - $(disk changes.db)))" -v t="$trees" -v n="$terms" \
+    awk -v OFS='\t' -v q="$quads" -v s="$stored" -v b="$bytes" -v t="$trees" -v n="$terms" \
         -v w="$words" -v l="$((log * log_size))" -v c="$(value quads_per_cpu_s <"$work/load")" \
         -v m="$(value peak_mib <"$work/load")" -v d="$(value documents_per_s <"$work/replace")" \
         -v us="$(grep 'kind=S---' "$work/lookups" | value p50_us)" -v ud="$(grep 'kind=---G' "$work/lookups" | value p50_us)" \

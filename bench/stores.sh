@@ -41,7 +41,7 @@ bytes_of() { # folder; of Quadrille what belongs to the index
     local files=$1
     [[ -d $1/queue ]] && files=$1/index-0
     [[ -d $files ]] || return 0
-    find "$files" -type f -printf '%s\n' | awk '{ n += $1 } END { printf "%d\n", n }'
+    find "$files" -type f -printf '%s\n' | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 wanted() { # store
     [[ ,$only, == *,$1,* ]]
@@ -58,8 +58,7 @@ quadrille_empty() { # folder
     "$bin/quadrille" init --dir "$1" >/dev/null
 }
 quadrille_load() { # folder, file
-    # A cache like the one of the store beside; all else as it is by default.
-    "$bin/quadrille" import --dir "$1" --quiet --set index.cache=1G --set log.level=warning "$2"
+    "$bin/quadrille" import --dir "$1" --quiet --set log.level=warning "$2" # all as it is by default
 }
 quadrille_quads() { # folder
     "$bin/quadrille" query --dir "$1" --format tsv 'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }' | tail -n 1

@@ -188,7 +188,7 @@ only_the_latest_changes_are_kept(void **state)
     assert_int_equal(read_changes(&beginning, &text, &why), STATUS_STALE);
     assert_non_null(strstr(why.text, "dump again"));
     begin_with_dump(&mirror);
-    put_batch(200, DOCUMENTS, 20);
+    put_batch(200, DOCUMENTS, 60); /* so large that it is counted first; it fits */
     follow(&mirror);
     fixture_verify(partition, folder);
 
