@@ -5,8 +5,9 @@
 # the server's log: answers 200, sent whole, robots.txt apart.
 #
 # usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]
-#            [--parts "polite list crawl"]
-# Prints tables; writes build/bench/web.json.
+#            [--pages-most N] [--parts "polite list crawl"]
+# --pages-most: those of the largest host (40; the smallest has 12). Prints tables; writes
+# build/bench/web.json.
 #
 # polite: fetch, queue and metadata store take all good pages of the web from a list, robots.txt and
 #    sitemaps besides, fetch.delay between the requests to a host (default: 1 s, as Quadrille's own
@@ -26,8 +27,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
 server=$here/build/tests/synthetic_web
 out=$here/build/bench
-usage="usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--parts LIST]"
-hosts=10000 peers_hosts=1000 delay=1 window=8000 seed=1 place=$out parts="polite list crawl"
+usage="usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--pages-most N] [--parts LIST]"
+hosts=10000 peers_hosts=1000 delay=1 window=8000 pages_most=40 seed=1 place=$out parts="polite list crawl"
 while [[ $# -gt 1 ]]; do
     case $1 in
         --hosts) hosts=$2 ;;
@@ -35,6 +36,7 @@ while [[ $# -gt 1 ]]; do
         --delay) delay=$2 ;;
         --window) window=$2 ;;
         --work) place=$2 ;;
+        --pages-most) pages_most=$2 ;;
         --parts) parts=$2 ;;
         *) echo "$usage" >&2; exit 100 ;;
     esac
@@ -70,7 +72,7 @@ memory_of() { awk '/^RssAnon/ { printf "%d\n", $2 / 1024 }' "/proc/$1/status" 2>
 pages_in_log() { awk -F'\t' '$5 == 200 && $7 == "whole" && $8 != "/robots.txt"' "$work/log" | wc -l; }
 
 start_server() { # hosts
-    shape=(--hosts "$1" --seed "$seed" --pages-least 12 --pages-most 40 --faults 60)
+    shape=(--hosts "$1" --seed "$seed" --pages-least 12 --pages-most "$pages_most" --faults 60)
     : >"$work/server.out"
     "$server" --serve "${shape[@]}" --log "$work/log" >"$work/server.out" &
     server_pid=$!
