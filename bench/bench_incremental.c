@@ -7,6 +7,7 @@
  *   quads=N       of a document (default 20)
  *   readers=N     (default 8), each with a client of its own
  *   cache=MIB     of pages (default 1024)
+ *   blocks=MIB    of unpacked blocks of terms (default 64)
  *   threads=N     queries that the service runs at a time (default 2)
  *
  * Each version of a document names itself in the subject of all its quads, so all of them change,
@@ -40,7 +41,7 @@ enum question { QUESTION_DOCUMENT, QUESTION_SUBJECT, QUESTION_KEYWORD, QUESTION_
 static const char *const question_names[QUESTIONS] = {"document", "subject", "keyword", "join"};
 
 struct settings {
-    uint64_t rate, seconds, documents, quads, readers, cache, threads;
+    uint64_t rate, seconds, documents, quads, readers, cache, blocks, threads;
 };
 
 /* A predicate and an object of the index as N-Triples. */
@@ -484,7 +485,7 @@ set(struct settings *settings, const char *assignment)
     } names[] = {{"rate=", &settings->rate},           {"seconds=", &settings->seconds},
                  {"documents=", &settings->documents}, {"quads=", &settings->quads},
                  {"readers=", &settings->readers},     {"cache=", &settings->cache},
-                 {"threads=", &settings->threads}};
+                 {"blocks=", &settings->blocks},       {"threads=", &settings->threads}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t length = strlen(names[i].name);
         if (strncmp(assignment, names[i].name, length) == 0) {
@@ -521,6 +522,7 @@ main(int argc, char **argv)
                                               .quads = 20,
                                               .readers = 8,
                                               .cache = 1024,
+                                              .blocks = 64,
                                               .threads = 2}};
     if (argc < 2) {
         fputs("usage: bench_incremental FOLDER [name=value]...\n", stderr);
@@ -534,6 +536,7 @@ main(int argc, char **argv)
     struct links *links;
     partition_options_default(&options, argv[1]);
     options.cache_bytes = bench.settings.cache << 20;
+    options.block_memory = bench.settings.blocks << 20;
     must(partition_open(&bench.partition, &options, &why), &why);
     must(sample_take(&bench.sample, bench.partition, SAMPLED, EACH, &why), &why);
     must(links_open(&links, slice_string(links_default), &why), &why);

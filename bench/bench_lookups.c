@@ -5,6 +5,7 @@
  *   each=N     questions of each kind (default 1000)
  *   rows=N     of an answer at most (default 100)
  *   cache=MIB  of pages (default 1024)
+ *   blocks=MIB of unpacked blocks of terms (default 64)
  *   cold=N     of the first questions after a start with nothing in memory; started anew for every
  *              16 of them, and for each kind (default 64, 0: none)
  *
@@ -32,7 +33,7 @@ enum { SHAPES = 16, SUBJECT = 8, PREDICATE = 4, OBJECT = 2, GRAPH = 1, COLD_STRE
 enum { PATH_BYTES = 4096, ANSWER_MAXIMUM = 64 << 20, BEST = 10, NAME_BYTES = 32 };
 
 struct settings {
-    uint64_t each, rows, cache, cold;
+    uint64_t each, rows, cache, blocks, cold;
 };
 
 struct bench {
@@ -63,6 +64,7 @@ open_index(struct bench *bench)
     struct partition_options options;
     partition_options_default(&options, bench->folder);
     options.cache_bytes = bench->settings.cache << 20;
+    options.block_memory = bench->settings.blocks << 20;
     must(partition_open(&bench->partition, &options, &why), &why);
 }
 
@@ -250,6 +252,7 @@ set(struct settings *settings, const char *assignment)
     } names[] = {{"each=", &settings->each},
                  {"rows=", &settings->rows},
                  {"cache=", &settings->cache},
+                 {"blocks=", &settings->blocks},
                  {"cold=", &settings->cold}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t length = strlen(names[i].name);
@@ -265,8 +268,9 @@ main(int argc, char **argv)
     enum { SAMPLED = 20000, EACH = 8, ONE_WORD = SHAPES + 1, TWO_WORDS };
     static const unsigned cold_kinds[] = {
         SUBJECT, GRAPH, SUBJECT | PREDICATE, PREDICATE | OBJECT, ONE_WORD, TWO_WORDS};
-    struct bench bench = {.settings = {.each = 1000, .rows = 100, .cache = 1024, .cold = 64},
-                          .random = 88172645463325252u};
+    struct bench bench = {
+        .settings = {.each = 1000, .rows = 100, .cache = 1024, .blocks = 64, .cold = 64},
+        .random = 88172645463325252u};
     if (argc < 2) {
         fputs("usage: bench_lookups FOLDER [name=value]...\n", stderr);
         return EXIT_MISUSE;

@@ -20,6 +20,6 @@ quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
 	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_faults tests/unit/test_index_waiting tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care tests/unit/test_index_verify \
 	tests/unit/test_index_statistics
-UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes
+UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache
 UNIT_TESTS += tests/unit/test_provenance
 FUZZERS += fuzz_index_blocks

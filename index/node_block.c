@@ -19,6 +19,15 @@ node_block_release(struct node_block *block)
 }
 
 void
+node_block_trim(struct node_block *block)
+{
+    if (block->raw.capacity > block->raw.length + 1) {
+        block->raw.capacity = block->raw.length + 1;
+        block->raw.data = memory_resize(block->raw.data, block->raw.capacity, 1);
+    }
+}
+
+void
 node_block_put(struct buf *raw, const struct term *term)
 {
     const enum oid_kind kind = oid_kind_of(term);

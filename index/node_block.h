@@ -17,6 +17,7 @@ struct node_block {
 
 void node_block_init(struct node_block *block);
 void node_block_release(struct node_block *block);
+void node_block_trim(struct node_block *block); /* gives back what raw does not need */
 
 /* One entry of raw: written, and read. */
 void node_block_put(struct buf *raw, const struct term *term);

@@ -1,6 +1,7 @@
 #include "index/node_cache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -9,7 +10,7 @@ enum {
     WAYS = 2,
     LOCKS = 64,
     CELL_SHIFT = 6,         /* numbers that share a pair of places */
-    PLACE_BYTES = 12 << 10, /* of a usual block with its offsets */
+    PLACE_BYTES = 3 << 10,  /* of a usual block with its offsets */
     BLOCK_BYTES = 64 << 10, /* larger ones are not kept */
 };
 
@@ -19,7 +20,9 @@ struct set {
 };
 
 struct node_cache {
-    size_t count;
+    size_t memory, count;
+    atomic_size_t used; /* bytes */
+    atomic_size_t hand; /* set that is next to give up a block */
     struct set *sets;
     pthread_mutex_t locks[LOCKS];
 };
@@ -28,6 +31,7 @@ struct node_cache *
 node_cache_new(size_t memory)
 {
     struct node_cache *cache = memory_zero(1, sizeof(*cache));
+    cache->memory = memory;
     cache->count = memory / (WAYS * PLACE_BYTES) + 1;
     cache->sets = memory_zero(cache->count, sizeof(*cache->sets));
     for (size_t i = 0; i < cache->count; i++) {
@@ -84,12 +88,40 @@ node_cache_find(struct node_cache *cache, uint64_t number, enum oid_kind kind, s
     return status;
 }
 
+static size_t
+bytes_of(const struct node_block *block)
+{
+    return block->raw.capacity + block->count * sizeof(*block->offsets);
+}
+
+/* Where blocks are larger than usual there are too many: sets in turn give up one. */
+static void
+make_room(struct node_cache *cache)
+{
+    for (size_t i = 0; i < 2 * cache->count && atomic_load(&cache->used) > cache->memory; i++) {
+        const size_t at = atomic_fetch_add(&cache->hand, 1) % cache->count;
+        struct set *set = &cache->sets[at];
+        struct node_block block;
+        node_block_init(&block);
+        pthread_mutex_lock(&cache->locks[at % LOCKS]);
+        const uint8_t way = set->ways[set->older].first != 0 ? set->older : set->older ^ 1;
+        const struct node_block empty = block;
+        block = set->ways[way];
+        set->ways[way] = empty;
+        set->older = way;
+        atomic_fetch_sub(&cache->used, bytes_of(&block));
+        pthread_mutex_unlock(&cache->locks[at % LOCKS]);
+        node_block_release(&block);
+    }
+}
+
 void
 node_cache_put(struct node_cache *cache, uint64_t number, struct node_block *block)
 {
-    if (block->raw.capacity > BLOCK_BYTES) {
+    if (block->raw.length > BLOCK_BYTES) {
         return;
     }
+    node_block_trim(block);
     const size_t at = set_of(cache, number);
     struct set *set = &cache->sets[at];
     pthread_mutex_lock(&cache->locks[at % LOCKS]);
@@ -97,7 +129,9 @@ node_cache_put(struct node_cache *cache, uint64_t number, struct node_block *blo
     const struct node_block old = set->ways[way];
     set->ways[way] = *block;
     set->older = way ^ 1;
+    atomic_fetch_add(&cache->used, bytes_of(block) - bytes_of(&old));
     pthread_mutex_unlock(&cache->locks[at % LOCKS]);
     *block = old;
     block->first = 0;
+    make_room(cache);
 }

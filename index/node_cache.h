@@ -10,7 +10,7 @@
 
 struct node_cache;
 
-/* memory: bytes, about. */
+/* memory: bytes of blocks that are kept. */
 struct node_cache *node_cache_new(size_t memory);
 void node_cache_free(struct node_cache *cache);
 /* NOT_FOUND (without a reason) when the term is not here; else as node_block_copy. */
