@@ -179,9 +179,10 @@ worth_link(struct worth *worth, struct slice uri, struct slice via)
     }
     const struct slice from = linking_domain(worth, other);
     const bool within =
-        host.length >= from.length &&
-        memcmp(host.at + host.length - from.length, from.at, from.length) == 0 &&
-        (host.length == from.length || host.at[host.length - from.length - 1] == '.');
+        from.length == 0 || /* it has none */
+        (host.length >= from.length &&
+         memcmp(host.at + host.length - from.length, from.at, from.length) == 0 &&
+         (host.length == from.length || host.at[host.length - from.length - 1] == '.'));
     return within ? 0 : (uint16_t)(1u << (fingerprint64(from) % DOMAIN_BITS));
 }
 

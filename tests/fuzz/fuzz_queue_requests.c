@@ -41,7 +41,7 @@ check_counters(const struct world *world)
     uint64_t seen = 0;
     for (size_t i = 0; i < memory_latest->count; i++) {
         const struct row *row = &memory_latest->rows[i];
-        if (row->tree == TREE_JOBS) {
+        if (row->tree == TREE_JOBS || row->tree == TREE_FETCH) {
             jobs[(uint8_t)row->key[0]]++;
         } else if (row->tree == TREE_LATER) {
             later[(uint8_t)row->key[8]]++;
@@ -101,6 +101,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .high_water = 10,
         .group_parallel = 1,
         .seen_cache_bytes = 4096,
+        .domain_budget = 2,
+        .domain_period_ms = 60000,
     };
     if (broker_open(&world.broker, &options, take_answer, &world, &why) != STATUS_OK) {
         abort();

@@ -103,19 +103,27 @@ memory_get(struct store *store, enum store_tree tree, struct slice key, struct s
 }
 
 static enum status
-memory_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-            void *context, struct reason *why)
+memory_scan_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
+                   store_visit *visit, void *context, struct reason *why)
 {
     (void)why;
     for (size_t at = row_find(store, (uint8_t)tree, from);
          at < store->count && store->rows[at].tree == tree; at++) {
         const struct row *row = &store->rows[at];
-        if (!visit(context, slice_of(row->key, row->key_length),
+        if (row->key_length < within || memcmp(row->key, from.at, within) != 0 ||
+            !visit(context, slice_of(row->key, row->key_length),
                    slice_of(row->value, row->value_length))) {
             break;
         }
     }
     return STATUS_OK;
+}
+
+static enum status
+memory_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
+            void *context, struct reason *why)
+{
+    return memory_scan_within(store, tree, from, 0, visit, context, why);
 }
 
 static enum status
@@ -184,6 +192,7 @@ static const struct store_engine memory_store = {
     .epoch = memory_epoch,
     .get = memory_get,
     .scan = memory_scan,
+    .scan_within = memory_scan_within,
     .apply = memory_apply,
     .tick = memory_tick,
     .room = memory_room,

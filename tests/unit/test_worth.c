@@ -153,6 +153,7 @@ test_links_are_counted_by_domain(void **state)
     };
     (void)state;
     assert_int_equal(worth_link(worth, uri, SLICE("")), 0);
+    assert_int_equal(worth_link(worth, uri, SLICE("http:///")), 0);
     assert_int_equal(worth_link(worth, uri, SLICE("http://www.a.example/y")), 0);
     assert_int_equal(worth_link(worth, uri, SLICE("http://other.a.example/y")), 0);
     const uint16_t bit = worth_link(worth, uri, SLICE("http://one.b.example/"));
