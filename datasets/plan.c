@@ -108,6 +108,12 @@ cost_dump(const struct dataset *dataset, const struct plan_assumptions *assumpti
             continue;
         }
         dumps++;
+        if (!slice_starts_nocase(access->uri, SLICE("http:")) &&
+            !slice_starts_nocase(access->uri, SLICE("https:"))) {
+            cost->why = arena_printf(arena, "%.*s: only dumps by HTTP are fetched",
+                                     SLICE_PRINT(access->uri));
+            return;
+        }
         if (facts->asked && !facts->answered) {
             cost->why = arena_printf(arena, "%.*s: %.*s", SLICE_PRINT(access->uri),
                                      SLICE_PRINT(facts->problem));
