@@ -1,6 +1,6 @@
 index_OBJECTS := index/gate.o index/oid.o index/rows.o index/environment.o index/environment_io.o \
 	index/fences.o index/oid_sort.o index/key_sort.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o \
-	index/term_set.o index/term_blocks.o index/packing.o index/node_block.o index/node_cache.o index/nodes.o index/lexicon.o index/documents.o \
+	index/term_set.o index/term_blocks.o index/packing.o index/node_block.o index/node_cache.o index/term_cache.o index/nodes.o index/lexicon.o index/documents.o \
 	index/statistics.o index/predicate_sets.o index/census.o index/characteristic_sets.o index/partition.o index/batch_gather.o index/batch.o index/commit.o index/waiting.o index/bring_in.o index/differences.o index/reader.o \
 	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/verify_rolling.o index/statistics_check.o index/links.o \
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
@@ -20,6 +20,6 @@ quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
 	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_faults tests/unit/test_index_waiting tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care tests/unit/test_index_verify \
 	tests/unit/test_index_statistics
-UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache
+UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache tests/unit/test_term_cache
 UNIT_TESTS += tests/unit/test_provenance
 FUZZERS += fuzz_index_blocks

@@ -87,21 +87,36 @@ node_block_index(struct node_block *block, struct reason *why)
                                                (unsigned long long)(block->first + block->count));
 }
 
-enum status
-node_block_copy(const struct node_block *block, uint64_t number, enum oid_kind kind,
-                struct arena *arena, struct term *term, struct reason *why)
+struct slice
+node_block_entry(const struct node_block *block, uint64_t number)
 {
-    const uint32_t offset = block->offsets[number - block->first];
-    struct codec_reader reader =
-        codec_reader_of(slice_of(block->raw.data + offset, block->raw.length - offset));
+    const size_t i = number - block->first;
+    const size_t end = i + 1 < block->count ? block->offsets[i + 1] : block->raw.length;
+    return slice_of(block->raw.data + block->offsets[i], end - block->offsets[i]);
+}
+
+enum status
+node_block_entry_copy(struct slice *entry, uint64_t number, enum oid_kind kind, struct arena *arena,
+                      struct term *term, struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(*entry);
     enum oid_kind found_kind;
     struct term found;
     if (!node_block_get(&reader, &found_kind, &found) || found_kind != kind) {
         return status_fail(why, STATUS_CORRUPT, "term %llu is of another kind",
                            (unsigned long long)number);
     }
+    entry->length = (size_t)((const char *)reader.at - entry->at);
     return term_copy(arena, &found, term)
                ? STATUS_OK
                : status_fail(why, STATUS_LIMIT, "a term of %zu bytes does not fit in memory",
                              found.value.length);
+}
+
+enum status
+node_block_copy(const struct node_block *block, uint64_t number, enum oid_kind kind,
+                struct arena *arena, struct term *term, struct reason *why)
+{
+    struct slice entry = node_block_entry(block, number);
+    return node_block_entry_copy(&entry, number, kind, arena, term, why);
 }

@@ -30,6 +30,11 @@ node_block_has(const struct node_block *block, uint64_t number)
 {
     return block->first != 0 && number - block->first < block->count;
 }
+/* The bytes of a term that the block has. */
+struct slice node_block_entry(const struct node_block *block, uint64_t number);
+/* Copies the term at the front of *entry, and sets its length to what the term takes. */
+enum status node_block_entry_copy(struct slice *entry, uint64_t number, enum oid_kind kind,
+                                  struct arena *arena, struct term *term, struct reason *why);
 /* Copies a term that the block has. CORRUPT when it is of another kind, LIMIT past the arena. */
 enum status node_block_copy(const struct node_block *block, uint64_t number, enum oid_kind kind,
                             struct arena *arena, struct term *term, struct reason *why);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "index/node_cache.h"
 #include "index/packing.h"
+#include "index/term_cache.h"
 #include "index/varint.h"
 
 enum {
@@ -30,6 +31,7 @@ struct nodes {
     struct packing *packing;
     ZSTD_DCtx *unpacker; /* the writer's */
     struct node_cache *cache;
+    struct term_cache *terms;
     _Atomic uint64_t committed; /* numbers below it are stored for good */
 };
 
@@ -129,7 +131,9 @@ nodes_open(struct nodes **result, struct environment *environment, size_t memory
     struct nodes *nodes = memory_zero(1, sizeof(*nodes));
     nodes->target = FIRST_TARGET;
     nodes->unpacker = ZSTD_createDCtx();
-    nodes->cache = node_cache_new(memory);
+    /* Half for terms that are asked for from everywhere, half for neighbours. */
+    nodes->cache = node_cache_new(memory / 2);
+    nodes->terms = term_cache_new(memory / 2);
     enum status status = tree_open(&nodes->tree, environment, "nodes", why);
     if (status == STATUS_OK) {
         status = packing_open(&nodes->packing, environment, why);
@@ -154,6 +158,7 @@ nodes_close(struct nodes *nodes)
         packing_close(nodes->packing);
         ZSTD_freeDCtx(nodes->unpacker);
         node_cache_free(nodes->cache);
+        term_cache_free(nodes->terms);
         free(nodes);
     }
 }
@@ -430,8 +435,10 @@ resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct 
     struct nodes *nodes = reader->nodes;
     struct node_block *own = &reader->own;
     if (!node_block_has(own, number)) {
-        const enum status status =
-            node_cache_find(nodes->cache, number, oid_kind(id), arena, term, why);
+        enum status status = term_cache_find(nodes->terms, number, oid_kind(id), arena, term, why);
+        if (status == STATUS_NOT_FOUND) {
+            status = node_cache_find(nodes->cache, number, oid_kind(id), arena, term, why);
+        }
         if (status != STATUS_NOT_FOUND) {
             return status;
         }
@@ -440,6 +447,7 @@ resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct 
     TRY(node_block_copy(own, number, oid_kind(id), arena, term, why));
     /* What a transaction that is under way has added may yet be taken back. */
     if (own->first + own->count <= atomic_load(&nodes->committed)) {
+        term_cache_put(nodes->terms, number, node_block_entry(own, number));
         node_cache_put(nodes->cache, number, own);
     }
     return STATUS_OK;

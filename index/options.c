@@ -9,7 +9,7 @@ const struct opt index_options[] = {
     {"index.term_memory", OPT_SIZE, "64M", 1 << 20, 1e12, NULL,
      "Memory for recently used terms, which are then not looked up when a batch is written."},
     {"index.block_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
-     "Memory for blocks of terms that queries have unpacked, per partition."},
+     "Memory for terms that queries have resolved, half of it for whole blocks, per partition."},
     {"index.words_memory", OPT_SIZE, "256M", 1 << 20, 1e12, NULL,
      "Memory for the words of new literals, found from there until they are written. After a crash "
      "they are read from the lexicon again. More makes writing many literals cheaper."},

@@ -20,7 +20,7 @@ struct partition_options {
     const char *folder;
     uint64_t cache_bytes;      /* of pages */
     uint64_t term_memory;      /* of recent terms, for the writer */
-    uint64_t block_memory;     /* of unpacked blocks of terms, for readers */
+    uint64_t block_memory;     /* of terms that readers resolved */
     uint64_t words_memory;     /* of words of literals that wait to be written */
     uint64_t snapshot_memory;  /* of changes kept for readers that began before them */
     uint64_t checkpoint_bytes; /* of log between checkpoints */

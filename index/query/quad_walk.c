@@ -12,27 +12,34 @@ quad_resolve(const struct quad_source *source, const struct quad_oids *ids, stru
     return source->resolve(source->context, ids->graph, arena, &quad->graph, why);
 }
 
+enum { PLACES = 4 };
+
 struct walk {
     const struct quad_source *source;
-    struct arena arena, graph_arena;
-    oid graph;
     struct quad quad;
+    struct {
+        oid id; /* whose term stands in quad */
+        struct arena arena;
+    } places[PLACES];
 };
 
-/* Rows of one graph come one after the other: its term is resolved once. */
+/* Rows come sorted, so most have one or two terms of the row before: those stay. */
 static enum status
 resolve_row(struct walk *w, const struct quad_oids *ids, struct reason *why)
 {
-    const struct quad_source *source = w->source;
-    arena_reset(&w->arena);
-    if (ids->graph != w->graph) {
-        arena_reset(&w->graph_arena);
-        TRY(source->resolve(source->context, ids->graph, &w->graph_arena, &w->quad.graph, why));
-        w->graph = ids->graph;
+    const oid found[PLACES] = {ids->subject, ids->predicate, ids->object, ids->graph};
+    struct term *const terms[PLACES] = {&w->quad.subject, &w->quad.predicate, &w->quad.object,
+                                        &w->quad.graph};
+    for (int i = 0; i < PLACES; i++) {
+        if (found[i] != w->places[i].id) {
+            arena_reset(&w->places[i].arena);
+            w->places[i].id = OID_NONE;
+            TRY(w->source->resolve(w->source->context, found[i], &w->places[i].arena, terms[i],
+                                   why));
+            w->places[i].id = found[i];
+        }
     }
-    TRY(source->resolve(source->context, ids->subject, &w->arena, &w->quad.subject, why));
-    TRY(source->resolve(source->context, ids->predicate, &w->arena, &w->quad.predicate, why));
-    return source->resolve(source->context, ids->object, &w->arena, &w->quad.object, why);
+    return STATUS_OK;
 }
 
 static enum status
@@ -55,12 +62,14 @@ quad_walk(const struct quad_source *source, const struct quad_oids *pattern, enu
 {
     struct quad_scan *scan;
     TRY(source->scan(source->context, pattern, order, &scan, why));
-    struct walk w = {.source = source, .graph = OID_NONE};
-    arena_init(&w.arena, 0);
-    arena_init(&w.graph_arena, 0);
+    struct walk w = {.source = source};
+    for (int i = 0; i < PLACES; i++) {
+        arena_init(&w.places[i].arena, 0);
+    }
     const enum status status = walk_rows(&w, scan, sink, why);
     source->scan_close(scan);
-    arena_release(&w.arena);
-    arena_release(&w.graph_arena);
+    for (int i = 0; i < PLACES; i++) {
+        arena_release(&w.places[i].arena);
+    }
     return status == STATUS_END ? STATUS_OK : status;
 }
