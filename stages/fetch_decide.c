@@ -313,6 +313,15 @@ put_jobs(struct planning *planning, const struct execution *execution, struct sl
     }
 }
 
+/* What was withdrawn is crawled until its dumps change; and what is covered provisionally is so
+ * until the dumps were sliced: a plan that is made later finds that done, and nobody would end the
+ * cover. */
+static bool
+is_covering(const struct execution *execution, struct slice state)
+{
+    return !slice_is(state, "withdrawn") && !(execution->provisional && slice_is(state, "sliced"));
+}
+
 /* state: of its job, when there was one before. */
 static void
 put_execution(struct planning *planning, const struct execution *execution, struct slice uri,
@@ -332,8 +341,7 @@ put_execution(struct planning *planning, const struct execution *execution, stru
         return;
     }
     planning->foreign = foreign;
-    if (!slice_is(state,
-                  "withdrawn")) { /* else its documents are crawled, until its dumps change */
+    if (is_covering(execution, state)) {
         add_cover(planning, execution, uri);
     }
     if (!slice_equal(owner, task->origin)) {

@@ -125,6 +125,20 @@ grep -q ' <http://schema.example/all.ttl> \.$' "$work/planned.nq" || fail "the f
 quadrille meta --dir "$work/planned" http://known.example/id/9 >"$work/meta"
 grep -q 'slicing "cbd, proved by samples"' "$work/meta" || fail "no proof: $(cat "$work/meta")"
 
+# A space was covered until its dump was sliced: not again by a plan that is made after that.
+triples partly.example 41 >"$hosts/partly.example/id/late"
+quadrille up --dir "$work/planned" --background --only queue >/dev/null
+quadrille add --dir "$work/planned" --again http://partly.example/.well-known/void >/dev/null
+quadrille down --dir "$work/planned"
+: >"$web_log"
+for seed in '' id/late; do # the second is met after the plan
+    echo "http://partly.example/$seed" >"$work/seeds"
+    crawl "$work/planned" "${settings[@]}" >"$work/out" || fail "crawl: $(cat "$work/out")"
+done
+requests() { awk -F'\t' -v path="$1" '$2 == "partly.example" && $4 == path' "$web_log" | wc -l; }
+[[ $(requests /.well-known/void) -eq 1 && $(requests /all.nt) -eq 1 ]] || fail "no plan again: $(cat "$web_log")"
+[[ $(requests /id/late) -eq 1 ]] || fail "a late page is left out: $(cat "$web_log")"
+
 # Only hosts that answer with RDF are asked for a description; none when not wanted.
 for which in rdf no; do
     : >"$web_log"

@@ -87,10 +87,10 @@ web_settings() {
 }
 
 crawl() { # directory, further arguments
-    local dir=$1
+    local dir=$1 web
     shift
-    mapfile -t settings < <(web_settings)
-    "$bin/quadrille" crawl --dir "$dir" --seeds "$work/seeds" --quiet "${settings[@]}" "$@"
+    mapfile -t web < <(web_settings) # local: the caller may have settings of its own
+    "$bin/quadrille" crawl --dir "$dir" --seeds "$work/seeds" --quiet "${web[@]}" "$@"
 }
 
 dump_and_verify() { # directory, file; further arguments are settings
