@@ -285,8 +285,6 @@ test_moving_jobs_go_out_once(void **state)
         if (step < STEPS && reserve(bench, "w", 1, STAGE_FETCH, 2) == 0) {
             continue;
         }
-        link_to(bench, "http://host0.example/0", "http://domain0.example/");
-        put[0] = true;
         struct job held[2];
         char names[2][64];
         const size_t n = bench->job_count;
@@ -296,6 +294,8 @@ test_moving_jobs_go_out_once(void **state)
             const char *slash = strrchr(names[i], '/');
             went[atoi(slash + 1)]++;
         }
+        link_to(bench, "http://host0.example/0", "http://domain0.example/");
+        put[0] = true;
         for (size_t i = 0; i < n; i++) {
             done(bench, "w", &held[i]);
         }
