@@ -177,12 +177,50 @@ revisit(struct broker *broker, const struct incoming *fetch, const struct seen_e
     pass_on(broker, fetch, &job);
 }
 
+/* The job of a page that is ready and was never handed out. put: what is put of the same URI now.
+ * As long as workers may hold jobs of which we do not know yet, all stay where they are. */
+static bool
+find_waiting(struct broker *broker, const struct job *put, const struct seen_entry *entry,
+             struct job_key *key, struct job *job)
+{
+    struct reason why;
+    *key = (struct job_key){
+        .stage = STAGE_FETCH,
+        .lane = fingerprint64(put->lane_name),
+        .rank = entry->rank,
+        .id = entry->job,
+    };
+    return entry->flags & SEEN_WAITING && entry->rank != 0 && broker->grace_until_ms == 0 &&
+           !broker_touched(broker, key->id) &&
+           leases_find(broker->leases, key->id) == (uint32_t)LEASE_NONE &&
+           broker_record(broker, key, job, &why) == STATUS_OK && job->attempt == 1 &&
+           job->deaths == 0;
+}
+
+/* What a fetch would bring would be older than the slice. */
+static void
+spare_fetch(struct broker *broker, const struct job *slice, const struct seen_entry *entry)
+{
+    struct job job;
+    struct job_key key;
+    uint8_t bytes[JOB_KEY_SIZE];
+    if (!entry->exists || !find_waiting(broker, slice, entry, &key, &job)) {
+        return;
+    }
+    store_batch_remove(&broker->batch, TREE_FETCH, broker_key(bytes, &key));
+    broker->counters.stages[STAGE_FETCH].jobs--;
+    broker->counters.stages[STAGE_FETCH].done++;
+    broker_touch(broker, key.id);
+    broker_effect(broker, &(struct effect){.key = key, .kind = EFFECT_GONE});
+}
+
 /* A document out of a dump: its quads are archived, so it goes straight to the index. */
 static void
 enqueue_slice(struct broker *broker, const struct incoming *incoming)
 {
     struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
     broker->counters.seen += !entry->exists;
+    spare_fetch(broker, &incoming->job, entry);
     seen_came(entry, incoming->job.depth);
     struct job job = incoming->job;
     job.key.stage = STAGE_INDEX;
@@ -195,24 +233,14 @@ enqueue_slice(struct broker *broker, const struct incoming *incoming)
 
 /* ---- fetch: new URIs only ---- */
 
-/* A job that is ready and was never handed out goes sooner, since more domains link to its URI. As
- * long as workers may hold jobs of which we do not know yet, all stay where they are. */
+/* A job that is ready and was never handed out goes sooner, since more domains link to its URI. */
 static void
 promote(struct broker *broker, const struct job *link, struct seen_entry *entry)
 {
     struct job job;
-    struct job_key from = {
-        .stage = STAGE_FETCH,
-        .lane = fingerprint64(link->lane_name),
-        .rank = entry->rank,
-        .id = entry->job,
-    };
-    struct reason why;
+    struct job_key from;
     uint8_t bytes[JOB_KEY_SIZE];
-    if (broker->grace_until_ms != 0 || broker_touched(broker, from.id) ||
-        leases_find(broker->leases, from.id) != (uint32_t)LEASE_NONE ||
-        broker_record(broker, &from, &job, &why) != STATUS_OK || job.attempt > 1 ||
-        job.deaths > 0) {
+    if (!find_waiting(broker, link, entry, &from, &job)) {
         return;
     }
     const uint8_t rank = worth_rank(broker->worth, &job, worth_linking(entry->domains));
@@ -241,7 +269,7 @@ count_link(struct broker *broker, const struct job *link, struct seen_entry *ent
     entry->domains |= domain;
     entry->changed = true;
     const int count = __builtin_popcount(entry->domains);
-    if (entry->flags & SEEN_WAITING && entry->rank != 0 && (count & (count - 1)) == 0) {
+    if ((count & (count - 1)) == 0) {
         promote(broker, link, entry);
     }
 }

@@ -139,6 +139,29 @@ requests() { awk -F'\t' -v path="$1" '$2 == "partly.example" && $4 == path' "$we
 [[ $(requests /.well-known/void) -eq 1 && $(requests /all.nt) -eq 1 ]] || fail "no plan again: $(cat "$web_log")"
 [[ $(requests /id/late) -eq 1 ]] || fail "a late page is left out: $(cat "$web_log")"
 
+# Slices come by the thousand, and those that are there already link to those that are not.
+many=4000
+mkdir -p "$hosts/large.example/id"
+void large.example .well-known/void "$(usual large.example)"
+printf '<html><body><a href="/id/1">one</a></body></html>' >"$hosts/large.example/index.html"
+awk -v n=$many -v folder="$hosts/large.example" 'BEGIN {
+    for (i = 1; i <= n; i++) {
+        lines = ""
+        for (k = 1; k <= 6; k++)
+            lines = lines sprintf("<http://large.example/id/%d> <http://vocab.example/next> <http://large.example/id/%d> .\n",
+                i, (i * 7 + k * 997) % n + 1)
+        printf "%s", lines >(folder "/id/" i)
+        printf "%s", lines >(folder "/all.nt")
+        close(folder "/id/" i)
+    }
+    for (i = 1; i <= 7; i += 6) print "type /id/" i " application/n-triples" >>(folder "/.faults")
+}'
+: >"$web_log"
+echo http://large.example/ >"$work/seeds"
+crawl "$work/large" "${settings[@]}" --set datasets.well_known=yes >"$work/out" || fail "crawl: $(cat "$work/out")"
+[[ $(asked large) -le $((many / 10)) ]] || fail "$(asked large) of $many documents were fetched although a dump has them"
+quadrille datasets --dir "$work/large" | grep -q "sliced: $many documents" || fail "large.example is not sliced"
+
 # Only hosts that answer with RDF are asked for a description; none when not wanted.
 for which in rdf no; do
     : >"$web_log"

@@ -607,6 +607,27 @@ test_slices_take_the_next_generation(void **state)
     assert_int_equal(bench->jobs[0].generation, 4);
 }
 
+/* A page that waits, since a link led to it before its slice came, is not fetched any more. */
+static void
+test_slices_spare_the_fetch_that_waits(void **state)
+{
+    struct bench *bench = *state;
+    struct job slice = a_job(STAGE_FETCH, URI);
+    slice.flags = JOB_SLICE;
+    slice.depth = 7;
+    put_uri(bench, STAGE_FETCH, URI, 2);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 1);
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].done, 1);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_INDEX, 10), 1);
+    assert_int_equal(bench->jobs[0].generation, 2);
+    assert_int_equal(bench->jobs[0].depth, 2);
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK); /* a repetition */
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].done, 1);
+}
+
 static void
 test_recrawl(void **state)
 {
@@ -824,6 +845,7 @@ main(void)
         CASE(test_smaller_depth_after_the_fetch),
         CASE(test_depths_in_one_round),
         CASE(test_slices_take_the_next_generation),
+        CASE(test_slices_spare_the_fetch_that_waits),
         CASE(test_recrawl),
         CASE(test_recrawl_has_a_larger_generation),
         CASE(test_full_next_stage_holds_back),
