@@ -1,6 +1,5 @@
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,13 +46,30 @@ frontier_layer(struct frontier *frontier, enum store_tree tree)
     return NULL;
 }
 
+static struct layer *
+layer_of_letter(struct frontier *frontier, uint8_t letter)
+{
+    for (int i = 0; i < FRONTIER_LAYERS; i++) {
+        if (frontier_layers[i].letter == letter) {
+            return &frontier->layers[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+append_run_name(const struct layer_kind *kind, uint64_t number, struct buf *name)
+{
+    buf_printf(name, "%s-%llu.run", store_tree_name(kind->tree), (unsigned long long)number);
+}
+
 void
 frontier_run_path(const struct frontier *frontier, const struct layer_kind *kind, uint64_t number,
                   struct buf *path)
 {
     buf_init(path, 1 << 16);
-    buf_printf(path, "%s/%s-%llu.run", frontier->folder, store_tree_name(kind->tree),
-               (unsigned long long)number);
+    buf_printf(path, "%s/", frontier->folder);
+    append_run_name(kind, number, path);
 }
 
 void
@@ -128,12 +144,8 @@ replay(struct frontier *frontier, struct slice row)
 {
     struct codec_reader reader = codec_reader_of(row);
     while (reader.at < reader.end) {
-        struct layer *layer = NULL;
-        const uint8_t letter = codec_get_u8(&reader);
+        struct layer *layer = layer_of_letter(frontier, codec_get_u8(&reader));
         const uint8_t removed = codec_get_u8(&reader);
-        for (int i = 0; i < FRONTIER_LAYERS; i++) {
-            layer = frontier_layers[i].letter == letter ? &frontier->layers[i] : layer;
-        }
         if (layer == NULL || removed > 1 ||
             reader.end - reader.at < layer->kind->shape.key_length) {
             return false;
@@ -200,10 +212,7 @@ read_run(void *context, struct slice key, struct slice value)
 {
     struct manifest_scan *scan = context;
     struct frontier *frontier = scan->frontier;
-    struct layer *layer = NULL;
-    for (int i = 0; i < FRONTIER_LAYERS && key.length == 9; i++) {
-        layer = frontier_layers[i].letter == (uint8_t)key.at[0] ? &frontier->layers[i] : layer;
-    }
+    struct layer *layer = key.length == 9 ? layer_of_letter(frontier, (uint8_t)key.at[0]) : NULL;
     if (layer == NULL || value.length != 1) {
         scan->status = status_fail(scan->why, STATUS_CORRUPT, "%s: the list of runs is damaged",
                                    frontier->options.folder);
@@ -239,18 +248,19 @@ read_run(void *context, struct slice key, struct slice value)
 static bool
 is_listed(const struct frontier *frontier, const char *name)
 {
+    struct buf own;
+    bool listed = false;
+    buf_init(&own, 1 << 10);
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         const struct layer *layer = &frontier->layers[i];
-        for (size_t run = 0; run < layer->run_count; run++) {
-            char own[64];
-            (void)snprintf(own, sizeof own, "%s-%llu.run", store_tree_name(layer->kind->tree),
-                           (unsigned long long)layer->runs[run].number);
-            if (strcmp(own, name) == 0) {
-                return true;
-            }
+        for (size_t run = 0; run < layer->run_count && !listed; run++) {
+            buf_reset(&own);
+            append_run_name(layer->kind, layer->runs[run].number, &own);
+            listed = slice_is(buf_slice(&own), name);
         }
     }
-    return false;
+    buf_release(&own);
+    return listed;
 }
 
 /* What work that was never installed has written. */

@@ -264,8 +264,8 @@ heads_pop(struct heads *heads, uint64_t lane, enum heads_class class)
 {
     const uint32_t at = map_get(&heads->by_place, place_of(lane, class));
     struct held held;
-    struct head *head = &heads->heads[at];
-    if (at != (uint32_t)MAP_NONE && first_held(head, &held)) {
+    struct head *head = at == (uint32_t)MAP_NONE ? NULL : &heads->heads[at];
+    if (head != NULL && first_held(head, &held)) {
         head->at += (uint32_t)sizeof held + held.length;
         if (first_held(head, &held)) {
             return false;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "queue/run_private.h"
 
@@ -94,16 +95,9 @@ run_writer_drop(struct run_writer *writer)
 static enum status
 flush(struct run_writer *writer, struct reason *why)
 {
-    const char *at = writer->out.data;
-    size_t left = writer->out.length;
-    while (left > 0) {
-        const int error = strike(writer);
-        const ssize_t n = error == 0 ? write(writer->file, at, left) : -1;
-        if (n < 0 && (error != 0 || errno != EINTR)) {
-            return fail(writer, error != 0 ? error : errno, why);
-        }
-        at += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
+    const int error = strike(writer);
+    if (error != 0 || !file_write_all(writer->file, buf_slice(&writer->out))) {
+        return fail(writer, error != 0 ? error : errno, why);
     }
     buf_reset(&writer->out);
     return STATUS_OK;

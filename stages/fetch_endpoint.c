@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
@@ -206,16 +207,9 @@ finish(struct harvest *harvest, const struct fetch_result *result,
 /* ---- answers ---- */
 
 static bool
-append_page(const struct harvest *harvest, struct slice rest)
+append_page(const struct harvest *harvest, struct slice page)
 {
-    while (rest.length > 0) {
-        const ssize_t n = write(harvest->file, rest.at, rest.length);
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        rest = n > 0 ? slice_of(rest.at + n, rest.length - (size_t)n) : rest;
-    }
-    return fdatasync(harvest->file) == 0;
+    return file_write_all(harvest->file, page) && fdatasync(harvest->file) == 0;
 }
 
 static void
