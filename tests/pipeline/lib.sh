@@ -79,6 +79,15 @@ seeds_of() { # folder of hosts: the root of each
     for h in "$1"/*/; do echo "http://$(basename "$h")/"; done
 }
 
+# The document of resource i of $count, as N-Triples: itself, a neighbour, a part that is a blank node.
+thing_triples() { # host, i
+    printf '<http://%s/id/%d> <http://vocab.example/name> "thing %d" .
+<http://%s/id/%d> <http://vocab.example/next> <http://%s/id/%d> .
+<http://%s/id/%d> <http://vocab.example/part> _:p%d .
+_:p%d <http://vocab.example/weight> "%d" .\n' \
+        "$1" "$2" "$2" "$1" "$2" "$1" $(($2 % count + 1)) "$1" "$2" "$2" "$2" "$2"
+}
+
 # The settings of a crawl of the web that start_web serves.
 web_settings() {
     printf '%s\n' --set "fetch.connect_to=127.0.0.1:$web_port" \

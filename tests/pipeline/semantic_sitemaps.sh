@@ -10,21 +10,13 @@ namespace=http://sw.deri.org/2007/07/sitemapextension
 
 # ---- sites ----
 
-# The document of resource i, as N-Triples: itself, a neighbour, a part that is a blank node.
-triples() { # host, i
-    printf '<http://%s/id/%d> <http://vocab.example/name> "thing %d" .
-<http://%s/id/%d> <http://vocab.example/next> <http://%s/id/%d> .
-<http://%s/id/%d> <http://vocab.example/part> _:p%d .
-_:p%d <http://vocab.example/weight> "%d" .\n' \
-        "$1" "$2" "$2" "$1" "$2" "$1" $(($2 % count + 1)) "$1" "$2" "$2" "$2" "$2"
-}
 documents() { # host: one file each, without extension
     mkdir -p "$hosts/$1/id"
-    for i in $(seq $count); do triples "$1" "$i" >"$hosts/$1/id/$i"; done
+    for i in $(seq $count); do thing_triples "$1" "$i" >"$hosts/$1/id/$i"; done
     printf '<html><head><title>%s</title></head><body><a href="/id/1">one</a></body></html>' "$1" \
         >"$hosts/$1/index.html"
 }
-all() { for i in $(seq $count); do triples "$1" "$i"; done; } # host
+all() { for i in $(seq $count); do thing_triples "$1" "$i"; done; } # host
 robots() { # host, further lines
     printf 'User-agent: *\nDisallow: /private/\n%s\nSitemap: http://%s/sitemap.xml\n' "${2:-}" "$1" \
         >"$hosts/$1/robots.txt"
@@ -59,7 +51,7 @@ zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED).write(sys.argv[2], "thin
 site xml.example all.rdf && all xml.example >"$work/xml.nt" &&
     rapper -q -i ntriples -o rdfxml "$work/xml.nt" >"$hosts/xml.example/all.rdf" 2>/dev/null
 site quads.example all.nq && for i in $(seq $count); do
-    triples quads.example "$i" | sed "s# \\.\$# <http://quads.example/id/$i> .#"
+    thing_triples quads.example "$i" | sed "s# \\.\$# <http://quads.example/id/$i> .#"
 done >"$hosts/quads.example/all.nq"
 site several.example one.nt "$(dump http://files.example/data/two.ttl.gz)"
 mkdir -p "$hosts/files.example/data"
@@ -110,8 +102,8 @@ sitemap thief.example "$(prefix victim.example)$(dump http://thief.example/all.n
     '<sc:subSitemap>http://victim.example/sitemap.xml</sc:subSitemap>'
 # Quads whose graphs are another's, beside its own.
 site forger.example all.nq && { for i in $(seq $count); do
-    triples forger.example "$i" | sed "s# \\.\$# <http://forger.example/id/$i> .#"
-done; triples victim.example 1 | sed 's/thing/forged/; s# \.$# <http://victim.example/id/1> .#'; } \
+    thing_triples forger.example "$i" | sed "s# \\.\$# <http://forger.example/id/$i> .#"
+done; thing_triples victim.example 1 | sed 's/thing/forged/; s# \.$# <http://victim.example/id/1> .#'; } \
     >"$hosts/forger.example/all.nq"
 refused=(missing forbidden lying damaged large victim)
 
@@ -127,8 +119,8 @@ printf '<urlset xmlns:sc="%s"><sc:parentSitemap>http://parent.example/sitemap.xm
 # A deeper folder's sitemap takes its folder out of the space.
 site outer.example all.nt && all outer.example >"$hosts/outer.example/all.nt"
 mkdir -p "$hosts/outer.example/other"
-triples outer.example 1 | sed 's#/id/#/other/#g' >"$hosts/outer.example/other/1.nt"
-triples outer.example 1 | sed 's#/id/#/other/#g; s/thing/wrong/; s#other/1>#other/1.nt>#' >>"$hosts/outer.example/all.nt"
+thing_triples outer.example 1 | sed 's#/id/#/other/#g' >"$hosts/outer.example/other/1.nt"
+thing_triples outer.example 1 | sed 's#/id/#/other/#g; s/thing/wrong/; s#other/1>#other/1.nt>#' >>"$hosts/outer.example/all.nt"
 printf 'Sitemap: http://outer.example/other/sitemap.xml\n' >>"$hosts/outer.example/robots.txt"
 sitemap outer.example "$(prefix outer.example ' sc:slicing="cbd"')<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>$(dump http://outer.example/all.nt)$(sample http://outer.example/id/7)"
 sitemap outer.example "<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>" '' other/sitemap.xml

@@ -6,18 +6,11 @@
 export PATH=$bin:$PATH
 hosts=$work/hosts
 count=20
-triples() { # host, i
-    printf '<http://%s/id/%d> <http://vocab.example/name> "thing %d" .
-<http://%s/id/%d> <http://vocab.example/next> <http://%s/id/%d> .
-<http://%s/id/%d> <http://vocab.example/part> _:p%d .
-_:p%d <http://vocab.example/weight> "%d" .\n' \
-        "$1" "$2" "$2" "$1" "$2" "$1" $(($2 % count + 1)) "$1" "$2" "$2" "$2" "$2"
-}
-some() { for i in $(seq "$2" "$3"); do triples "$1" "$i"; done; } # host, from, to
+some() { for i in $(seq "$2" "$3"); do thing_triples "$1" "$i"; done; } # host, from, to
 site() { # host, robots.txt
     mkdir -p "$hosts/$1/id"
     for i in $(seq $count); do
-        triples "$1" "$i" >"$hosts/$1/id/$i"
+        thing_triples "$1" "$i" >"$hosts/$1/id/$i"
         echo "type /id/$i application/n-triples" >>"$hosts/$1/.serve"
     done
     printf '<html><title>%s</title><a href="/id/1">one</a></html>' "$1" >"$hosts/$1/index.html"
