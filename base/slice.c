@@ -1,5 +1,7 @@
 #include "base/slice.h"
 
+#include <stdlib.h>
+
 #include "base/ascii.h"
 
 static bool
@@ -65,6 +67,16 @@ bool
 slice_starts_nocase(struct slice a, struct slice prefix)
 {
     return a.length >= prefix.length && slice_equal_nocase(slice_of(a.at, prefix.length), prefix);
+}
+
+uint64_t
+slice_number(struct slice text)
+{
+    char digits[SLICE_NUMBER_MOST + 1] = "";
+    if (text.length > 0 && text.length <= SLICE_NUMBER_MOST) {
+        memcpy(digits, text.at, text.length);
+    }
+    return strtoull(digits, NULL, 10);
 }
 
 size_t

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct slice {
@@ -58,6 +59,10 @@ bool slice_starts_nocase(struct slice a, struct slice prefix);
 struct slice slice_trim(struct slice a); /* ASCII white space off both ends */
 /* Takes the first word off a list parted by ASCII whitespace; empty at its end. */
 struct slice slice_next_word(struct slice *list);
+/* The decimal number at its front, as strtoull(3) reads it; 0 for none, or past SLICE_NUMBER_MOST
+ * characters. */
+uint64_t slice_number(struct slice text);
+enum { SLICE_NUMBER_MOST = 23 }; /* characters */
 /* Index of the first c, or a.length. */
 size_t slice_find(struct slice a, char c);
 /* Index of the first occurrence of needle, or a.length. */

@@ -58,4 +58,8 @@ struct slice url_path_query(struct slice crawl_key); /* "/path?query" */
 struct slice url_registrable_domain(struct slice host);
 bool url_host_is_address(struct slice host);
 
+/* Appends a value of a query string or a form: all but unreserved characters (RFC 3986,
+ * section 2.3) percent-encoded. */
+void url_append_value(struct buf *out, struct slice value);
+
 #endif

@@ -18,6 +18,19 @@ is_unreserved(unsigned char c)
            c == '.' || c == '_' || c == '~';
 }
 
+void
+url_append_value(struct buf *out, struct slice value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        const unsigned char c = (unsigned char)value.at[i];
+        if (is_unreserved(c)) {
+            buf_append_char(out, (char)c);
+        } else {
+            url_append_percent(out, c);
+        }
+    }
+}
+
 static void
 append_normalised(struct buf *out, struct slice part)
 {

@@ -267,7 +267,6 @@ ask_head(struct survey *survey, struct web_client *client, struct dataset_access
     struct web_answer answer = {0};
     struct reason why = {""};
     struct buf key;
-    char digits[24];
     buf_init(&key, URL_MAXIMUM);
     facts->asked = true;
     enum status status = url_crawl_key(access->uri, survey->origin, &key, &why);
@@ -279,12 +278,7 @@ ask_head(struct survey *survey, struct web_client *client, struct dataset_access
     }
     facts->answered = status == STATUS_OK;
     if (facts->answered) {
-        const struct slice length = warc_http_header(answer.header, "Content-Length");
-        if (length.length > 0 && length.length < sizeof digits) {
-            memcpy(digits, length.at, length.length);
-            digits[length.length] = '\0';
-            facts->bytes = strtoull(digits, NULL, 10);
-        }
+        facts->bytes = slice_number(warc_http_header(answer.header, "Content-Length"));
         facts->modified_ms = sitemap_date(warc_http_header(answer.header, "Last-Modified"));
     } else {
         facts->problem = arena_copy(&survey->arena, slice_string(why.text));

@@ -32,14 +32,6 @@ harvest_encode(const struct harvest_position *position, struct buf *text)
     buf_append_slice(text, position->after);
 }
 
-static uint64_t
-number_of(struct slice word)
-{
-    char digits[24] = "";
-    memcpy(digits, word.at, word.length < sizeof digits ? word.length : 0);
-    return strtoull(digits, NULL, 10);
-}
-
 void
 harvest_decode(struct slice text, struct harvest_position *position)
 {
@@ -47,7 +39,7 @@ harvest_decode(struct slice text, struct harvest_position *position)
     *position = (struct harvest_position){0};
     numbers_of(position, numbers);
     for (size_t i = 0; i < NUMBERS; i++) {
-        *numbers[i] = number_of(slice_next_word(&text));
+        *numbers[i] = slice_number(slice_next_word(&text));
     }
     position->after = slice_trim(text);
 }
@@ -145,20 +137,6 @@ harvest_query(const struct execution *execution, const struct harvest_position *
     (position->number == 0 ? append_count : append_page)(execution, position, query);
 }
 
-void
-harvest_escape(struct slice query, struct buf *form)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (size_t i = 0; i < query.length; i++) {
-        if (memchr(plain, query.at[i], sizeof plain - 1) != NULL) {
-            buf_append_char(form, query.at[i]);
-        } else {
-            buf_printf(form, "%%%02X", (unsigned)(unsigned char)query.at[i]);
-        }
-    }
-}
-
 bool
 harvest_endpoint(struct slice endpoint, struct slice graph, struct slice base, struct buf *key)
 {
@@ -168,7 +146,7 @@ harvest_endpoint(struct slice endpoint, struct slice graph, struct slice base, s
     if (graph.length > 0 && !slice_is(graph, "*")) {
         buf_append_string(&uri, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
         buf_append_string(&uri, ENDPOINT_GRAPH);
-        harvest_escape(graph, &uri);
+        url_append_value(&uri, graph);
     }
     const bool good =
         !uri.overflowed && url_crawl_key(buf_slice(&uri), base, key, NULL) == STATUS_OK;
@@ -182,7 +160,7 @@ harvest_url(struct slice endpoint, struct slice query, struct buf *url)
     buf_append_slice(url, endpoint);
     buf_append_string(url, slice_find(endpoint, '?') < endpoint.length ? "&" : "?");
     buf_append_string(url, "query=");
-    harvest_escape(query, url);
+    url_append_value(url, query);
 }
 
 /* ---- counts ---- */
@@ -194,7 +172,7 @@ leading_number(struct slice text)
     while (length < text.length && text.at[length] >= '0' && text.at[length] <= '9') {
         length++;
     }
-    return number_of(slice_of(text.at, length));
+    return slice_number(slice_of(text.at, length));
 }
 
 static struct slice

@@ -57,8 +57,6 @@ void harvest_url(struct slice endpoint, struct slice query, struct buf *url);
 /* Appends what is asked next. */
 void harvest_query(const struct execution *execution, const struct harvest_position *position,
                    struct buf *query);
-/* The same as a value in a query string or a form. */
-void harvest_escape(struct slice query, struct buf *form);
 
 /* The one number of an answer in CSV, JSON or XML; 0: there is none. */
 uint64_t harvest_counted(struct slice answer);

@@ -3,7 +3,6 @@
 #include "datasets/rdf_description.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/url.h"
@@ -185,13 +184,7 @@ add_access(struct reader *reader, enum access_kind kind, const struct term *valu
 static uint64_t
 number_of(const struct term *value)
 {
-    char digits[24];
-    if (value->kind != TERM_LITERAL || value->value.length >= sizeof digits) {
-        return 0;
-    }
-    memcpy(digits, value->value.at, value->value.length);
-    digits[value->value.length] = '\0';
-    return strtoull(digits, NULL, 10);
+    return value->kind == TERM_LITERAL ? slice_number(value->value) : 0;
 }
 
 static struct slice

@@ -80,30 +80,22 @@ goes_on(const struct download *download, struct slice header)
     static const char unit[] = "bytes ";
     const struct slice range = warc_http_header(header, "Content-Range");
     const struct slice tag = warc_http_header(header, "ETag");
-    char digits[24] = "";
     if (range.length <= sizeof unit - 1 || strncasecmp(range.at, unit, sizeof unit - 1) != 0) {
         return false;
     }
     const struct slice from =
         slice_of(range.at + sizeof unit - 1, range.length - (sizeof unit - 1));
     const size_t length = slice_find(from, '-');
-    if (length == 0 || length >= sizeof digits) {
-        return false;
-    }
-    memcpy(digits, from.at, length);
-    return strtoull(digits, NULL, 10) == download->at_hand &&
+    return length > 0 && length <= SLICE_NUMBER_MOST &&
+           slice_number(slice_of(from.at, length)) == download->at_hand &&
            (download->validator[0] != '"' || tag.length == 0 || slice_is(tag, download->validator));
 }
 
 static bool
 is_too_large(const struct download *download, struct slice header)
 {
-    char digits[24] = "";
-    const struct slice length = warc_http_header(header, "Content-Length");
-    if (length.length > 0 && length.length < sizeof digits) {
-        memcpy(digits, length.at, length.length);
-    }
-    return strtoull(digits, NULL, 10) + download->at_hand > download->task->fetch->dump_size;
+    return slice_number(warc_http_header(header, "Content-Length")) + download->at_hand >
+           download->task->fetch->dump_size;
 }
 
 static bool

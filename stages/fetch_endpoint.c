@@ -403,7 +403,7 @@ write_form(const struct harvest *harvest, struct slice query, struct buf *form)
         buf_append_char(form, '&');
     }
     buf_append_string(form, "query=");
-    harvest_escape(query, form);
+    url_append_value(form, query);
 }
 
 static void

@@ -92,20 +92,6 @@ html_iri(struct buf *out, struct slice iri)
 }
 
 void
-html_query_value(struct buf *out, struct slice value)
-{
-    for (size_t i = 0; i < value.length; i++) {
-        const char c = value.at[i];
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '-' || c == '_' || c == '.' || c == '~') {
-            (void)buf_append_char(out, c);
-        } else {
-            (void)buf_printf(out, "%%%02X", (unsigned char)c);
-        }
-    }
-}
-
-void
 html_begin(struct buf *out, const char *title, struct slice words)
 {
     (void)buf_printf(out,

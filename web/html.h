@@ -9,8 +9,6 @@
 void html_text(struct buf *out, struct slice text);
 /* A link when the IRI is http or https, else plain text. */
 void html_iri(struct buf *out, struct slice iri);
-/* A value inside a query string: percent-encoded. */
-void html_query_value(struct buf *out, struct slice value);
 
 /* words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "base/url.h"
 #include "web/accept.h"
 #include "web/html.h"
 #include "web/service.h"
@@ -147,7 +148,7 @@ html_hit(struct buf *out, const struct hit *hit)
     (void)buf_append_string(out, "</p><p class=\"where\">in ");
     html_iri(out, document);
     (void)buf_append_string(out, " · <a href=\"/meta?uri=");
-    html_query_value(out, document);
+    url_append_value(out, document);
     (void)buf_append_string(out, "\">about this document</a></p></div>\n");
     buf_release(&text);
 }

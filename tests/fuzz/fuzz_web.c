@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/url.h"
 #include "web/accept.h"
 #include "web/html.h"
 #include "web/query_form.h"
@@ -38,7 +39,7 @@ page(struct slice text)
     struct buf out;
     buf_init(&out, 1 << 20);
     html_text(&out, text);
-    html_query_value(&out, text);
+    url_append_value(&out, text);
     for (size_t i = 0; i < out.length; i++) {
         check(strchr("<>\"'", out.data[i]) == NULL || out.data[i] == 0);
     }

@@ -130,6 +130,10 @@ slices(void **state)
     assert_false(slice_equal_nocase(SLICE("\xc3\x84"), SLICE("\xc3\xa4")));
     assert_true(slice_is(slice_trim(SLICE(" \t\r\na b\v ")), "a b"));
     assert_int_equal(slice_trim(SLICE("  ")).length, 0);
+    assert_true(slice_number(SLICE("18446744073709551615")) == UINT64_MAX);
+    assert_true(slice_number(SLICE("42 bytes")) == 42);
+    assert_true(slice_number(SLICE("many")) == 0 && slice_number(slice_of(NULL, 0)) == 0);
+    assert_true(slice_number(SLICE("000000000000000000000001")) == 0);
     assert_int_equal(slice_find(SLICE("abc"), 'c'), 2);
     assert_int_equal(slice_find(SLICE("abc"), 'd'), 3);
     assert_int_equal(slice_find(slice_of(NULL, 0), 'd'), 0);

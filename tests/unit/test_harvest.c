@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/url.h"
 #include "datasets/harvest.h"
 
 static struct arena arena;
@@ -104,7 +105,7 @@ test_queries(void **state)
     at.number = 0;
     assert_true(asks("SELECT DISTINCT ?s ?p ?o WHERE { GRAPH ?g {"));
     buf_reset(&text);
-    harvest_escape(SLICE("a b&c?\xc3\xa4"), &text);
+    url_append_value(&text, SLICE("a b&c?\xc3\xa4"));
     assert_true(slice_is(buf_slice(&text), "a%20b%26c%3F%C3%A4"));
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/url.h"
 #include "warc/remote.h"
 #include "web/accept.h"
 #include "web/html.h"
@@ -122,7 +123,7 @@ test_html_is_escaped(void **state)
     html_text(&out, SLICE("<b a='\"'>&\x01\xC3\xA9\xFF\xC3"));
     html_iri(&out, SLICE("javascript:alert(1)"));
     html_iri(&out, SLICE("http://a/?b&\""));
-    html_query_value(&out, SLICE("a b&\xC3"));
+    url_append_value(&out, SLICE("a b&\xC3"));
     assert_string_equal(out.data,
                         "&lt;b a=&#39;&quot;&#39;&gt;&amp;\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD"
                         "javascript:alert(1)"
