@@ -4,7 +4,9 @@ const struct opt warc_options[] = {
     {"warc.size", OPT_SIZE, "1G", 1 << 16, 1e15, NULL,
      "A WARC file that has reached this size is closed and followed by a new one."},
     {"warc.level", OPT_INTEGER, "1", 0, 9, NULL,
-     "Level of gzip compression of WARC records: 0 none, 1 fastest, 9 smallest."},
+     "Level of gzip compression of WARC records: 0 none, 1 by far the fastest, 2 a tenth smaller, "
+     "9 "
+     "smallest."},
     {"warc.prefix", OPT_STRING, "quadrille", 0, 0, NULL,
      "What the names of WARC files begin with. Letters, digits, dot, underscore."},
     {"warc.operator", OPT_STRING, "", 0, 0, NULL,

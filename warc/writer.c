@@ -3,8 +3,8 @@
  * leaves whole members and at worst the head of one. A write that fails half-way (disk full) is cut
  * off again.
  *
- * Records are whole in memory when they are written, so libdeflate compresses each in one call,
- * which costs a third of what streaming by zlib does. */
+ * Records are whole in memory when they are written, so each is compressed in one call
+ * (compress.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <libdeflate.h>
 #include <sodium.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "warc/compress.h"
 #include "warc/warc.h"
 
 enum { NAME_MAXIMUM = 4096, KEPT_SIZE = 4 << 20 };
@@ -38,7 +38,7 @@ struct warc_writer {
     char info_id[WARC_ID_SIZE];
     uint64_t offset; /* end of the file: where the next record begins */
     bool unsynced;
-    struct libdeflate_compressor *compressor;
+    struct compressor *compressor;
     struct buf record; /* header and block, as they are compressed */
     struct buf member; /* compressed */
     struct buf header; /* of the record being written */
@@ -133,7 +133,8 @@ write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *w
 
 /* Appends to writer->member. */
 static enum status
-compress(struct warc_writer *writer, const struct record *record, struct reason *why)
+compress(struct warc_writer *writer, const struct record *record, enum compressor_kind kind,
+         struct reason *why)
 {
     struct buf *whole = &writer->record;
     if (writer->header.overflowed || writer->block.overflowed) {
@@ -142,17 +143,18 @@ compress(struct warc_writer *writer, const struct record *record, struct reason 
     buf_reset(whole);
     buf_append_slice(whole, buf_slice(&writer->header));
     buf_append_slice(whole, record->parts[0]);
+    const size_t body_at = whole->length;
     buf_append_slice(whole, record->parts[1]);
     buf_append_slice(whole, SLICE("\r\n\r\n"));
-    const size_t most = libdeflate_gzip_compress_bound(writer->compressor, whole->length);
+    const size_t most = compressor_bound(writer->compressor, whole->length);
     char *room = whole->overflowed ? NULL : buf_reserve(&writer->member, most);
     if (room == NULL) {
         return status_fail(why, STATUS_LIMIT, "a WARC record of %zu bytes", whole->length);
     }
-    const size_t n =
-        libdeflate_gzip_compress(writer->compressor, whole->data, whole->length, room, most);
+    const size_t packed_at = compressor_is_packed(record->parts[1]) ? body_at : whole->length;
+    const size_t n = compressor_member(writer->compressor, kind, buf_slice(whole), packed_at, room);
     if (n == 0) {
-        return status_fail(why, STATUS_SYSTEM, "libdeflate could not compress");
+        return status_fail(why, STATUS_SYSTEM, "a record could not be compressed");
     }
     buf_commit(&writer->member, n);
     return STATUS_OK;
@@ -205,7 +207,7 @@ append(struct warc_writer *writer, const struct record *record, struct warc_loca
        struct reason *why)
 {
     buf_reset(&writer->member);
-    TRY(compress(writer, record, why));
+    TRY(compress(writer, record, COMPRESSOR_CONTENT, why));
     if (location != NULL) {
         locate(writer, writer->member.length, record->id, location);
     }
@@ -335,11 +337,11 @@ warc_writer_open(struct warc_writer **result, const char *directory,
         return status_fail_errno(why, "cannot open %s", directory);
     }
     struct warc_writer *writer = memory_zero(1, sizeof *writer);
-    writer->compressor = libdeflate_alloc_compressor(options->level);
+    writer->compressor = compressor_open(options->level);
     if (writer->compressor == NULL) {
         close(descriptor);
         free(writer);
-        return status_fail(why, STATUS_SYSTEM, "libdeflate has no level %d", options->level);
+        return status_fail(why, STATUS_SYSTEM, "there is no compression level %d", options->level);
     }
     writer->directory = memory_string(directory);
     writer->prefix = name_part(options->prefix);
@@ -370,7 +372,7 @@ warc_writer_close(struct warc_writer *writer, struct reason *why)
         close(writer->descriptor);
     }
     close(writer->directory_descriptor);
-    libdeflate_free_compressor(writer->compressor);
+    compressor_close(writer->compressor);
     buf_release(&writer->header);
     buf_release(&writer->block);
     free(writer->directory);
@@ -449,7 +451,7 @@ add_request(struct warc_writer *writer, const struct warc_exchange *exchange,
     put_exchange_fields(writer, exchange);
     put_reference(writer, "WARC-Concurrent-To", response_id);
     end_header(writer, "application/http;msgtype=request", &record);
-    return compress(writer, &record, why);
+    return compress(writer, &record, COMPRESSOR_REQUEST, why);
 }
 
 enum status
@@ -469,7 +471,7 @@ warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exch
     put_digest(&writer->header, "WARC-Payload-Digest", exchange->body, SLICE(""));
     end_header(writer, "application/http;msgtype=response", &record);
     buf_reset(&writer->member);
-    TRY(compress(writer, &record, why));
+    TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
     locate(writer, writer->member.length, record.id, location);
     TRY(add_request(writer, exchange, slice_string(record.id), why));
     return write_member(writer, why);
