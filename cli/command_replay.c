@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/url.h"
@@ -15,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/quad_diff.h"
 #include "cli/supervisor.h"
+#include "config/wanted_jobs.h"
 #include "stages/content.h"
 #include "stages/document_meta.h"
 
@@ -29,6 +31,7 @@ struct replay {
     const char *name, *host, *prefix;
     bool diff;
     struct cli cli;
+    int claim; /* on the jobs being done */
     struct registry *registry;
     const struct transform *transform;
     struct content *content;
@@ -285,6 +288,9 @@ show(struct replay *replay, struct reason *why)
 static enum status
 send(struct replay *replay, bool ours, struct reason *why)
 {
+    if (ours) {
+        TRY(wanted_jobs_claim(replay->cli.directory, replay->cli.assignments, &replay->claim, why));
+    }
     TRY(cli_serve(&replay->cli, "metastore,queue,transform,index,extract", why));
     TRY(cli_queue(&replay->cli, &replay->queue, why));
     TRY(scan_all(replay, why));
@@ -342,6 +348,9 @@ release(struct replay *replay)
     buf_release(&replay->peek);
     for (size_t i = 0; i < BATCH; i++) {
         buf_release(&replay->bytes[i]);
+    }
+    if (replay->claim > 0) {
+        close(replay->claim);
     }
     cli_close(&replay->cli);
 }

@@ -23,6 +23,7 @@
 #include "cli/process_log.h"
 #include "cli/run_lock.h"
 #include "config/config.h"
+#include "config/wanted_jobs.h"
 
 enum {
     CHILDREN_MOST = 1200,
@@ -56,6 +57,7 @@ struct supervisor {
     struct child *children;
     size_t count;
     int signals, lock;
+    int claim; /* on the jobs being done */
     uint64_t log_most, logs_checked_ms;
     bool stopping, crawl_over;
     char misused[32]; /* name of a child that refused its configuration */
@@ -218,6 +220,9 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
         snprintf(number, sizeof number, "%u", child->number);
         argv[n++] = "--number";
         argv[n++] = number;
+    }
+    if (child->number > 0 && supervisor->helper) {
+        argv[n++] = "--when-wanted";
     }
     for (size_t i = 0; i < supervisor->assignments->count; i++) {
         argv[n++] = "--set";
@@ -593,7 +598,12 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
     supervisor->log_most = (uint64_t)opt_integer(settings->options, "log.size");
     supervisor->signals = -1;
     supervisor->lock = -1;
-    const enum status status = settings->helper ? STATUS_OK : take_lock(supervisor, why);
+    supervisor->claim = -1;
+    enum status status = settings->helper ? STATUS_OK : take_lock(supervisor, why);
+    if (status == STATUS_OK && !settings->helper) {
+        status =
+            wanted_jobs_claim(settings->directory, settings->assignments, &supervisor->claim, why);
+    }
     if (status != STATUS_OK) {
         supervisor_close(supervisor);
         return status;
@@ -612,6 +622,9 @@ supervisor_close(struct supervisor *supervisor)
     }
     if (supervisor->signals >= 0) {
         close(supervisor->signals);
+    }
+    if (supervisor->claim >= 0) {
+        close(supervisor->claim);
     }
     if (supervisor->lock >= 0) {
         close(supervisor->lock); /* the lock goes with it */

@@ -19,7 +19,13 @@
 #include "stages/services.h"
 #include "stages/stage_private.h"
 
-enum { RESERVE_PAUSE_MS = 500, RESERVE_PACE_MS = 8, START_SLICE_MS = 20, HELD_PER_WINDOW = 4 };
+enum {
+    RESERVE_PAUSE_MS = 500,
+    UNWANTED_PAUSE_MS = 50,
+    RESERVE_PACE_MS = 8,
+    START_SLICE_MS = 20,
+    HELD_PER_WINDOW = 4
+};
 
 /* ---- services for stages ---- */
 
@@ -119,6 +125,34 @@ retire_when_due(struct stage_run *run)
     }
 }
 
+/* Run by a command: only while somebody wants jobs done, and with his settings. What was opened
+ * with the command's (caches, limits) stays as it is. */
+static bool
+jobs_are_wanted(struct stage_run *run)
+{
+    struct opt_set *options = NULL;
+    struct reason why = {""};
+    if (run->wanted == NULL) {
+        return true;
+    }
+    const bool any = wanted_jobs_any(run->wanted);
+    const enum status status = any ? wanted_jobs_settings(run->wanted, &options, &why) : STATUS_OK;
+    if (status != STATUS_OK) {
+        log_warning("settings_unread", "reason=%s", why.text);
+    }
+    if (options != NULL) {
+        struct options_before *before = memory_zero(1, sizeof *before);
+        *before = (struct options_before){.options = run->options, .next = run->options_before};
+        run->options_before = before;
+        run->options = options;
+        log_info("settings", "of=%s", "whoever wants jobs done");
+    }
+    if (!any || status != STATUS_OK) {
+        run->reserve_again_ms = clock_monotonic_ms() + UNWANTED_PAUSE_MS;
+    }
+    return any && status == STATUS_OK;
+}
+
 static void
 reserve_more(struct stage_run *run)
 {
@@ -130,7 +164,7 @@ reserve_more(struct stage_run *run)
     }
     /* Few at a time only when few are left to ask for: small requests cost as much as large. */
     const size_t room = run->window - in_hand;
-    if (room < run->window / 4 && in_hand > 0) {
+    if ((room < run->window / 4 && in_hand > 0) || !jobs_are_wanted(run)) {
         return;
     }
     run->reserving = true;
@@ -263,7 +297,9 @@ loop_wait_ms(const struct stage_run *run)
     if (run->stopping) {
         wait = shorter(wait, 50);
     } else if (!run->reserving && run->held_batches == 0 && run->running_count < run->window) {
-        wait = shorter(wait, RESERVE_PACE_MS); /* a reserve is being paced */
+        const uint64_t now = clock_monotonic_ms(); /* a reserve is being paced */
+        const uint64_t pace = run->reserve_again_ms > now ? run->reserve_again_ms - now : 0;
+        wait = shorter(wait, pace > RESERVE_PACE_MS ? (int)pace : RESERVE_PACE_MS);
     }
     return wait;
 }
@@ -303,6 +339,7 @@ struct arguments {
     const char *directory;
     struct flag_list assignments;
     int64_t number, ready_descriptor;
+    bool when_wanted;
 };
 
 static void
@@ -349,6 +386,10 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     TRY(config_load(run->directory, &arguments->assignments, &run->options, why));
     config_open_log(run->options, run->spec->program->name);
     read_options(run);
+    if (arguments->when_wanted) {
+        run->wanted = memory_zero(1, sizeof *run->wanted);
+        TRY(wanted_jobs_open(run->wanted, run->directory, why));
+    }
     TRY(cluster_open(&run->cluster, run->directory, run->options, why));
 
     buf_init(&text, 4096);
@@ -401,6 +442,16 @@ close_run(struct stage_run *run)
         close(run->signals);
     }
     opt_set_free(run->options);
+    while (run->options_before != NULL) {
+        struct options_before *before = run->options_before;
+        run->options_before = before->next;
+        opt_set_free(before->options);
+        free(before);
+    }
+    if (run->wanted != NULL) {
+        wanted_jobs_close(run->wanted);
+        free(run->wanted);
+    }
     free(run->directory);
     free(run->name);
 }
@@ -423,6 +474,9 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
          "Sets an option of quadrille.conf for this run."},
         {"number", 'n', FLAG_INTEGER, "N", &arguments.number,
          "Number of this process among those of its stage, from 1; it names the worker."},
+        {"when-wanted", 0, FLAG_SWITCH, NULL, &arguments.when_wanted,
+         "Takes jobs only while `quadrille up` runs or a command wants them done, and with its "
+         "--set: so commands run it."},
         {"ready-fd", 0, FLAG_INTEGER, "FD", &arguments.ready_descriptor,
          "Writes a newline to this descriptor when the first job can be taken."},
         {0},

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config/wanted_jobs.h"
 #include "queue/map.h"
 #include "stages/stage.h"
 
@@ -57,10 +58,18 @@ struct batch {
     struct batch *next;
 };
 
+/* Options that others took the place of. */
+struct options_before {
+    struct opt_set *options;
+    struct options_before *next;
+};
+
 struct stage_run {
     const struct stage_spec *spec;
     void *context;
     struct opt_set *options;
+    struct options_before *options_before; /* somebody may have a text of theirs */
+    struct wanted_jobs *wanted;            /* NULL: jobs are taken always */
     char *directory;
     char *name;
     unsigned number;

@@ -44,9 +44,14 @@ bytes_of() { # folders
 largest() { # of the numbers in a file, between lines
     sed -n "$2,$3p" "$1" | sort -n | tail -n 1
 }
-rounds=40
-for ((round = 1; round <= rounds; round++)); do
-    publish $((round % versions))
+removed() { # bytes of archive
+    cat "$work"/crawl/log/*.log 2>/dev/null | sed -nE 's/.*archive_removed.* bytes=([0-9]+).*/\1/p' | awk '{ n += $1 } END { printf "%d", n }'
+}
+# As long as it takes on this machine to archive twice what is kept.
+rounds=0
+while ((rounds < 40 || (rounds < 200 && $(removed) < keep))); do
+    rounds=$((rounds + 1))
+    publish $((rounds % versions))
     sleep 0.4
     bytes_of "$work/crawl/warc" >>"$work/archive"
     echo >>"$work/archive"
@@ -58,7 +63,7 @@ kill -INT "$crawling"
 wait "$crawling" || fail "the crawl: $(cat "$work/out")"
 
 served=$(awk -F'\t' '$5 == 200' "$web_log" | wc -l)
-removed=$(cat "$work"/crawl/log/*.log | sed -nE 's/.*archive_removed.* bytes=([0-9]+).*/\1/p' | awk '{ n += $1 } END { printf "%d", n }')
+removed=$(removed)
 archive=$(largest "$work/archive" $((rounds / 3)) $rounds)
 early=$(largest "$work/all" $((rounds / 3)) $((rounds * 2 / 3)))
 late=$(largest "$work/all" $((rounds * 2 / 3)) $rounds)

@@ -20,7 +20,7 @@ end_all() {
     trap - EXIT INT TERM
     local d
     for d in "$work"/*/run; do
-        [[ -d $d ]] && "$bin/quadrille" down --dir "$(dirname "$d")" >/dev/null 2>&1
+        [[ -d $d ]] && timeout -k 1 10 "$bin/quadrille" down --dir "$(dirname "$d")" >/dev/null 2>&1 || true
     done
     pkill -KILL -f -- "--dir $work/" 2>/dev/null || true
     "${web_stop[@]:-true}" 2>/dev/null || true
@@ -72,6 +72,17 @@ start_faulty_web() { # folder of hosts
         sleep 0.05
     done
     web_port=$(cat "$work/port") || fail "the web server does not start: $(cat "$work/web.out")"
+}
+
+# Waits until processes are idle: a tenth of a processor at most, for half a second.
+await_rest() { # command that prints their processor time in ticks
+    local before
+    for _ in $(seq 40); do
+        before=$("$1")
+        sleep 0.5
+        (($("$1") - before <= 5)) && return
+    done
+    return 1
 }
 
 seeds_of() { # folder of hosts: the root of each

@@ -36,7 +36,12 @@ serve_in() { # namespace
 }
 serve_in a
 serve_in b
-sleep 0.5
+for n in a b; do
+    for _ in $(seq 200); do
+        grep -q :8480 "$work/web.$n.out" && break
+        sleep 0.05
+    done
+done
 mkdir -p "$work/a" "$work/b"
 "$bin/quadrille" init --dir "$work/a" >/dev/null
 "$bin/quadrille" init --dir "$work/b" >/dev/null

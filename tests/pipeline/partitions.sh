@@ -143,9 +143,6 @@ for _ in $(seq 40); do
     sleep 0.05
 done
 [[ $(cat "$work/code") == 130 ]] || fail "Ctrl-C: exit status $(cat "$work/code" 2>&1), $(cat "$work/err")"
-sleep 0.3
-before=$(busy)
-sleep 0.5
-[[ $(($(busy) - before)) -le 10 ]] || fail "Ctrl-C: the partitions still work"
+await_rest busy || fail "Ctrl-C: the partitions still work"
 quadrille down --dir "$dir" >/dev/null || fail "down"
 echo "partitions: what is missing is always said"

@@ -11,6 +11,7 @@
 
 #include "base/rpc.h"
 #include "config/config.h"
+#include "config/wanted_jobs.h"
 
 static char folder[] = "/tmp/test_config.XXXXXX";
 static char path[PATH_MAX];
@@ -150,6 +151,42 @@ what_the_data_were_made_with_stays(void **state)
     (void)unlink(path);
 }
 
+static void
+jobs_are_wanted_with_the_latest_settings(void **state)
+{
+    (void)state;
+    struct wanted_jobs wanted;
+    struct opt_set *options;
+    struct reason why;
+    struct flag_list first = {.items = {"log.level=debug", "log.format=json"}, .count = 2};
+    int one, other;
+    file_write("quadrille.conf", "log.level = error\n");
+    assert_int_equal(wanted_jobs_open(&wanted, folder, &why), STATUS_OK);
+    assert_false(wanted_jobs_any(&wanted));
+
+    assert_int_equal(wanted_jobs_claim(folder, &first, &one, &why), STATUS_OK);
+    assert_true(wanted_jobs_any(&wanted));
+    assert_int_equal(wanted_jobs_settings(&wanted, &options, &why), STATUS_OK);
+    assert_string_equal(opt_string(options, "log.level"), "debug");
+    assert_string_equal(opt_string(options, "log.format"), "json");
+    opt_set_free(options);
+    assert_int_equal(wanted_jobs_settings(&wanted, &options, &why), STATUS_OK);
+    assert_null(options); /* nothing new */
+
+    assert_int_equal(wanted_jobs_claim(folder, NULL, &other, &why), STATUS_OK);
+    assert_int_equal(wanted_jobs_settings(&wanted, &options, &why), STATUS_OK);
+    assert_string_equal(opt_string(options, "log.level"), "error");
+    opt_set_free(options);
+    close(one);
+    assert_true(wanted_jobs_any(&wanted)); /* the other one wants them still */
+    close(other);
+    assert_false(wanted_jobs_any(&wanted));
+
+    file_write("run/settings", "log.level=loud");
+    assert_int_equal(wanted_jobs_settings(&wanted, &options, &why), STATUS_MISUSE);
+    wanted_jobs_close(&wanted);
+}
+
 int
 main(void)
 {
@@ -159,6 +196,7 @@ main(void)
         cmocka_unit_test(what_the_data_were_made_with_stays),
         cmocka_unit_test(endpoints_lie_in_the_run_folder),
         cmocka_unit_test(long_paths_serve_at_the_same_place),
+        cmocka_unit_test(jobs_are_wanted_with_the_latest_settings),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,0 +1,154 @@
+#include "config/wanted_jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "config/config.h"
+
+enum { PATH_BYTES = 1 << 16, SETTINGS_BYTES = 1 << 20 };
+
+static int
+open_claims(const char *directory)
+{
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    config_path(directory, "run", &path);
+    (void)mkdir(path.data, 0700); /* the open below tells when it is not there */
+    buf_append_string(&path, "/jobs.wanted");
+    const int claims = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    buf_release(&path);
+    return claims;
+}
+
+static bool
+lock_claims(int claims, int command, struct flock *lock)
+{
+    lock->l_whence = SEEK_SET;
+    lock->l_len = 1;
+    while (fcntl(claims, command, lock) != 0) {
+        if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+write_settings(const char *directory, const struct flag_list *assignments)
+{
+    struct buf path, fresh;
+    buf_init(&path, PATH_BYTES);
+    buf_init(&fresh, PATH_BYTES);
+    config_path(directory, "run/settings", &path);
+    buf_printf(&fresh, "%s.%d", path.data, (int)getpid());
+    const int file = open(fresh.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = file >= 0;
+    for (size_t i = 0; good && assignments != NULL && i < assignments->count; i++) {
+        const char *text = assignments->items[i];
+        good = file_write_all(file, (struct slice){text, strlen(text) + 1});
+    }
+    if (file >= 0) {
+        good = close(file) == 0 && good && rename(fresh.data, path.data) == 0;
+    }
+    buf_release(&path);
+    buf_release(&fresh);
+    return good;
+}
+
+enum status
+wanted_jobs_claim(const char *directory, const struct flag_list *assignments, int *claim,
+                  struct reason *why)
+{
+    struct flock lock = {.l_type = F_RDLCK};
+    *claim = open_claims(directory);
+    /* The settings first: whoever sees the lock finds them. */
+    if (*claim >= 0 && write_settings(directory, assignments) &&
+        lock_claims(*claim, F_OFD_SETLKW, &lock)) {
+        return STATUS_OK;
+    }
+    const enum status status =
+        status_fail_errno(why, "cannot write what jobs are wanted with in %s/run", directory);
+    if (*claim >= 0) {
+        close(*claim);
+        *claim = -1;
+    }
+    return status;
+}
+
+enum status
+wanted_jobs_open(struct wanted_jobs *wanted, const char *directory, struct reason *why)
+{
+    *wanted = (struct wanted_jobs){.directory = directory, .claims = open_claims(directory)};
+    return wanted->claims >= 0
+               ? STATUS_OK
+               : status_fail_errno(why, "cannot open %s/run/jobs.wanted", directory);
+}
+
+bool
+wanted_jobs_any(const struct wanted_jobs *wanted)
+{
+    struct flock lock = {.l_type = F_WRLCK}; /* one that could not be had beside theirs */
+    return lock_claims(wanted->claims, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+static enum status
+split(struct slice text, struct flag_list *assignments, struct reason *why)
+{
+    for (const char *at = text.at, *end = at + text.length; at < end; at += strlen(at) + 1) {
+        if (assignments->count == FLAG_LIST_MAXIMUM) {
+            return status_fail(why, STATUS_LIMIT, "more than %d settings", FLAG_LIST_MAXIMUM);
+        }
+        assignments->items[assignments->count++] = at;
+    }
+    return STATUS_OK;
+}
+
+enum status
+wanted_jobs_settings(struct wanted_jobs *wanted, struct opt_set **options, struct reason *why)
+{
+    struct flag_list assignments = {.count = 0};
+    struct buf path, text;
+    struct stat info;
+    *options = NULL;
+    buf_init(&path, PATH_BYTES);
+    buf_init(&text, SETTINGS_BYTES);
+    config_path(wanted->directory, "run/settings", &path);
+    enum status status = stat(path.data, &info) == 0
+                             ? STATUS_OK
+                             : status_fail_errno(why, "cannot read %s", path.data);
+    const bool known = status == STATUS_OK && info.st_ino == wanted->settings &&
+                       info.st_mtim.tv_sec == wanted->written.tv_sec &&
+                       info.st_mtim.tv_nsec == wanted->written.tv_nsec;
+    if (status == STATUS_OK && !known) {
+        status = file_read(path.data, &text, why);
+        buf_append_char(&text, '\0'); /* whatever was written there, it ends */
+        if (status == STATUS_OK) {
+            text.length--;
+            status = split(buf_slice(&text), &assignments, why);
+        }
+        if (status == STATUS_OK) {
+            status = config_load(wanted->directory, &assignments, options, why);
+        }
+        if (status == STATUS_OK) {
+            wanted->settings = info.st_ino;
+            wanted->written = info.st_mtim;
+        }
+    }
+    buf_release(&path);
+    buf_release(&text);
+    return status;
+}
+
+void
+wanted_jobs_close(struct wanted_jobs *wanted)
+{
+    if (wanted->claims > 0) {
+        close(wanted->claims);
+    }
+    *wanted = (struct wanted_jobs){0};
+}
