@@ -1,5 +1,4 @@
-/* Inside of the supervisor: supervisor.c has its life, supervisor_child.c what it
- * runs). */
+/* Inside of the supervisor: supervisor.c has its life, supervisor_child.c what it runs. */
 #ifndef CLI_SUPERVISOR_PRIVATE_H
 #define CLI_SUPERVISOR_PRIVATE_H
 
