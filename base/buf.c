@@ -89,19 +89,27 @@ buf_append_char(struct buf *buf, char c)
     return buf_append(buf, &c, 1);
 }
 
+/* Into the room that there is, and once more when it was too little. */
 enum status
 buf_vprintf(struct buf *buf, const char *format, va_list arguments)
 {
     va_list again;
+    const size_t room = buf->capacity - buf->length;
+    char *end = room > 0 ? buf->data + buf->length : NULL;
     va_copy(again, arguments);
-    const int length = vsnprintf(NULL, 0, format, again);
+    const int length = vsnprintf(end, room, format, again);
     va_end(again);
-    char *room = length < 0 ? NULL : buf_reserve(buf, (size_t)length);
-    if (!room) {
-        buf->overflowed = true;
-        return STATUS_LIMIT;
+    if (length < 0 || (size_t)length >= room) {
+        if (end != NULL) {
+            *end = '\0';
+        }
+        end = length < 0 ? NULL : buf_reserve(buf, (size_t)length);
+        if (!end) {
+            buf->overflowed = true;
+            return STATUS_LIMIT;
+        }
+        (void)vsnprintf(end, (size_t)length + 1, format, arguments);
     }
-    (void)vsnprintf(room, (size_t)length + 1, format, arguments);
     buf->length += (size_t)length;
     return STATUS_OK;
 }

@@ -1,6 +1,5 @@
 #include "base/clock.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static uint64_t
@@ -47,6 +46,17 @@ civil_date(uint64_t days_since_1970, unsigned *year, unsigned *month, unsigned *
     *year = (unsigned)(days / DAYS_OF_400_YEARS) * 400 + era_year + (*month <= 2);
 }
 
+/* So many last digits. */
+static char *
+put_digits(char *at, unsigned number, int digits)
+{
+    for (int i = digits; i > 0; i--) {
+        at[i - 1] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    return at + digits;
+}
+
 void
 clock_text(uint64_t wall_ms, int with_ms, char text[CLOCK_TEXT_SIZE])
 {
@@ -55,10 +65,23 @@ clock_text(uint64_t wall_ms, int with_ms, char text[CLOCK_TEXT_SIZE])
     const unsigned second = (unsigned)(bounded / 1000 % 86400);
     unsigned year, month, day;
     civil_date(bounded / 86400000, &year, &month, &day);
-    char fraction[6] = "Z";
-    if (with_ms) {
-        (void)snprintf(fraction, sizeof fraction, ".%03uZ", (unsigned)(bounded % 1000));
+    const struct {
+        unsigned number;
+        int digits;
+        char end;
+    } parts[] = {
+        {year, 4, '-'},
+        {month, 2, '-'},
+        {day, 2, 'T'},
+        {second / 3600, 2, ':'},
+        {second / 60 % 60, 2, ':'},
+        {second % 60, 2, with_ms ? '.' : 'Z'},
+        {(unsigned)(bounded % 1000), 3, 'Z'},
+    };
+    const size_t count = sizeof parts / sizeof *parts - (with_ms ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        text = put_digits(text, parts[i].number, parts[i].digits);
+        *text++ = parts[i].end;
     }
-    (void)snprintf(text, CLOCK_TEXT_SIZE, "%04u-%02u-%02uT%02u:%02u:%02u%s", year % 10000,
-                   month % 100, day % 100, second / 3600, second / 60 % 60, second % 60, fraction);
+    *text = '\0';
 }

@@ -93,7 +93,7 @@ void
 task_ask(struct task *task, const struct fetch_request *request)
 {
     task->request = *request;
-    task->asked_host = fingerprint64(url_origin(request->url));
+    task->asked_host = digest_local(url_origin(request->url));
     ask(task);
 }
 
@@ -101,7 +101,7 @@ void
 task_rest(struct task *task)
 {
     const uint64_t now_ms = clock_monotonic_ms();
-    rests_until(task->fetch->rests, fingerprint64(task->origin), now_ms + task_delay_ms(task),
+    rests_until(task->fetch->rests, digest_local(task->origin), now_ms + task_delay_ms(task),
                 now_ms);
 }
 

@@ -3,7 +3,8 @@
  * process does, and sends back who is too many. What was last known of a host is kept in a table of
  * fixed size; forgetting it costs at worst a job that is sent back. One thread.
  *
- * Addresses and hosts are fingerprints of their text; 0: not known, never full. */
+ * Addresses are fingerprints of their text, hosts numbers by digest_local; 0: not known, never
+ * full. */
 #ifndef STAGES_FETCH_CROWD_H
 #define STAGES_FETCH_CROWD_H
 

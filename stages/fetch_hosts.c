@@ -1,5 +1,5 @@
-/* An origin's fingerprint says in which set of places it may be: in place of the one that was not
- * looked for the longest. Fingerprints of a set lie together, so that looking for one reads little
+/* An origin's number says in which set of places it may be: in place of the one that was not
+ * looked for the longest. Numbers of a set lie together, so that looking for one reads little
  * memory; sets of eight lose few hosts while there are half as many as places. */
 #include "stages/fetch_hosts.h"
 
@@ -58,14 +58,6 @@ hosts_free(struct hosts *hosts)
     free(hosts);
 }
 
-/* 0 marks an empty place. */
-static uint64_t
-print_of(struct slice origin)
-{
-    const uint64_t print = fingerprint64(origin);
-    return print != 0 ? print : 1;
-}
-
 /* NULL: it is not here. */
 static struct host *
 find(struct hosts *hosts, struct slice origin, uint64_t print)
@@ -94,7 +86,7 @@ place_for(struct hosts *hosts, uint64_t print)
 struct host *
 hosts_find(struct hosts *hosts, struct slice origin, uint64_t now_ms)
 {
-    struct host *host = find(hosts, origin, print_of(origin));
+    struct host *host = find(hosts, origin, digest_local(origin));
     return host != NULL && host->expires_ms > now_ms ? host : NULL;
 }
 
@@ -102,7 +94,7 @@ struct host *
 hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, struct robots *robots,
           uint64_t expires_ms, const char *reason)
 {
-    const uint64_t print = print_of(origin);
+    const uint64_t print = digest_local(origin);
     struct host *host = find(hosts, origin, print);
     const bool same = host != NULL;
     host = same ? host : place_for(hosts, print);

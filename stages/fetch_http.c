@@ -150,6 +150,9 @@ static void
 read_options(struct fetch_http *http, const struct opt_set *options)
 {
     const char *const *items;
+    if (opt_string(options, "fetch.user_agent")[0] != '\0') {
+        append_header(http, "User-Agent", opt_string(options, "fetch.user_agent"));
+    }
     append_header(http, "Accept", opt_string(options, "fetch.accept"));
     http->accept_resource = header_line("Accept", opt_string(options, "fetch.accept_resource"));
     append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
@@ -287,7 +290,7 @@ give_back(struct fetch_http *http, struct transfer *transfer)
 uint64_t
 fetch_http_crowded(const struct fetch_http *http, struct slice url)
 {
-    const uint64_t address = crowd_address(http->crowd, fingerprint64(url_host(url)));
+    const uint64_t address = crowd_address(http->crowd, digest_local(url_host(url)));
     return crowd_is_full(http->crowd, address) ? address : 0;
 }
 

@@ -2,7 +2,7 @@
  *
  * libcurl keeps idle connections in 97 lists by host, walks over all of them once a second, and
  * over all running transfers here and there: with ten thousand hosts most of its time goes there.
- * So there are several multi handles, each with the hosts whose fingerprint falls to it and about
+ * So there are several multi handles, each with the hosts whose number falls to it and about
  * SHARE connections. */
 #ifndef STAGES_FETCH_HTTP_PRIVATE_H
 #define STAGES_FETCH_HTTP_PRIVATE_H
@@ -32,8 +32,9 @@ struct transfer {
     size_t body_limit;
     bool header_complete;
     bool too_long, header_too_long, out_of_memory;
-    const char *refused;    /* kind of the address that was refused */
-    uint64_t host, address; /* fingerprints; address 0: counted nowhere */
+    const char *refused; /* kind of the address that was refused */
+    uint64_t host;       /* digest_local */
+    uint64_t address;    /* its fingerprint; 0: counted nowhere */
     bool crowded;
     bool authorised; /* the request carries credentials */
     uint64_t started_ms, started_monotonic_ms;

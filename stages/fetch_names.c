@@ -1,4 +1,4 @@
-/* A table by fingerprint; names that fall together are told apart by their text. */
+/* A table by digest_local; names that fall together are told apart by their text. */
 #include "stages/fetch_names.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ struct names {
 static struct name *
 place_of(const struct names *names, struct slice host)
 {
-    size_t at = fingerprint64(host) & names->mask;
+    size_t at = digest_local(host) & names->mask;
     while (names->places[at].host != NULL && !slice_is(host, names->places[at].host)) {
         at = (at + 1) & names->mask;
     }

@@ -9,8 +9,7 @@
 static uint64_t
 origin_number(const struct task *task)
 {
-    const uint64_t print = fingerprint64(task->origin);
-    return print + (print == 0);
+    return digest_local(task->origin);
 }
 
 static bool

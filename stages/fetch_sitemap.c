@@ -141,15 +141,18 @@ has_sitemap_root(struct slice text)
 static bool
 decode_candidate(const struct fetch_result *result, bool named, struct buf *body)
 {
-    struct buf start;
+    struct buf decoded;
     const struct slice coding = warc_http_header(result->response_header, "Content-Encoding");
-    buf_init(&start, SNIFF_BYTES);
-    const struct slice plain =
+    struct slice start =
         slice_of(result->body.at,
                  result->body.length < SNIFF_BYTES ? result->body.length : (size_t)SNIFF_BYTES);
-    (void)warc_decode(coding, coding.length > 0 ? result->body : plain, 0, &start, NULL);
-    const bool candidate = named || has_sitemap_root(buf_slice(&start));
-    buf_release(&start);
+    buf_init(&decoded, SNIFF_BYTES);
+    if (coding.length > 0 && !named) {
+        (void)warc_decode(coding, result->body, 0, &decoded, NULL);
+        start = buf_slice(&decoded);
+    }
+    const bool candidate = named || has_sitemap_root(start);
+    buf_release(&decoded);
     if (candidate) {
         (void)warc_decode(coding, result->body, 0, body, NULL);
     }

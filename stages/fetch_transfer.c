@@ -32,6 +32,21 @@ on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
     return 0;
 }
 
+/* Just before the request is sent. What libcurl sends it tells only while it tells everything, for
+ * which it formats a dozen messages a transfer; so it is verbose until the answer begins. */
+static int
+on_request(void *context, char *ip, char *own_ip, int port, int own_port)
+{
+    struct transfer *transfer = context;
+    (void)ip;
+    (void)own_ip;
+    (void)port;
+    (void)own_port;
+    buf_reset(&transfer->request); /* a connection may have died, and the request is sent again */
+    curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 1L);
+    return CURL_PREREQFUNC_OK;
+}
+
 static size_t
 on_header(char *data, size_t size, size_t n, void *context)
 {
@@ -41,6 +56,7 @@ on_header(char *data, size_t size, size_t n, void *context)
         /* An interim response came before, or a connection died and the request was sent again. */
         buf_reset(&transfer->header);
         transfer->header_complete = false;
+        curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 0L);
     }
     if (transfer->header_complete) {
         return line.length; /* trailers */
@@ -171,7 +187,7 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                      http->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
@@ -179,7 +195,8 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem);
-    curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -250,7 +267,7 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
     const struct slice host = url_host(url);
     const char *address = names_find(http->names, host);
     char rule[80];
-    transfer->host = fingerprint64(host);
+    transfer->host = digest_local(host);
     transfer->multi = &http->multis[transfer->host % http->multi_count];
     const bool secure = slice_starts(url, SLICE("https:"));
     struct curl_slist *directed = secure ? http->connect_https : http->connect_http;
@@ -259,8 +276,14 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
         snprintf(rule, sizeof rule, "::%s:", address);
         transfer->connect = curl_slist_append(NULL, rule);
     }
-    transfer->proxied = address == NULL && directed == NULL && proxy_takes(&http->proxy, host);
-    curl_easy_setopt(transfer->easy, CURLOPT_PROXY, transfer->proxied ? http->proxy.url : "");
+    const bool proxied = address == NULL && directed == NULL && proxy_takes(&http->proxy, host);
+    if (proxied != transfer->proxied) {
+        transfer->proxied = proxied;
+        curl_easy_setopt(transfer->easy, CURLOPT_PROXY, proxied ? http->proxy.url : "");
+        /* For CONNECT. The request has it among its headers, where libcurl formats it once instead
+         * of twice. */
+        curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, proxied ? http->user_agent : NULL);
+    }
     /* libcurl looks up the proxy and what fetch.connect_to names. It walks over its whole cache of
      * names after each transfer, numbers included. */
     curl_easy_setopt(transfer->easy, CURLOPT_DNS_CACHE_TIMEOUT,
@@ -311,18 +334,24 @@ transfer_go_to(struct transfer *transfer, const struct dns_answer *answer)
     return false;
 }
 
-/* Only to the origin that they are for; handles are used again, so they are always set. */
+/* Only to the origin that they are for; handles are used again, so those of the last use are taken
+ * away. */
 static void
 set_credentials(struct fetch_http *http, struct transfer *transfer, struct slice url)
 {
     const struct credential *found = credentials_find(http->credentials, url_origin(url));
-    const bool bearer = found != NULL && found->bearer;
+    const bool before = transfer->authorised;
     transfer->authorised = found != NULL;
-    curl_easy_setopt(transfer->easy, CURLOPT_HTTPAUTH,
-                     (long)(bearer ? CURLAUTH_BEARER : CURLAUTH_BASIC));
-    curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, bearer ? found->secret : NULL);
-    curl_easy_setopt(transfer->easy, CURLOPT_USERPWD,
-                     found != NULL && !bearer ? found->secret : NULL);
+    if (found != NULL) {
+        curl_easy_setopt(transfer->easy, CURLOPT_HTTPAUTH,
+                         (long)(found->bearer ? CURLAUTH_BEARER : CURLAUTH_BASIC));
+        curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER,
+                         found->bearer ? found->secret : NULL);
+        curl_easy_setopt(transfer->easy, CURLOPT_USERPWD, found->bearer ? NULL : found->secret);
+    } else if (before) {
+        curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, NULL);
+        curl_easy_setopt(transfer->easy, CURLOPT_USERPWD, NULL);
+    }
 }
 
 /* ---- life ---- */
@@ -389,6 +418,7 @@ transfer_reset(struct transfer *transfer)
     buf_release(&transfer->body);
     buf_reset(&transfer->request);
     buf_reset(&transfer->header);
+    curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 0L);
     curl_slist_free_all(transfer->headers);
     curl_slist_free_all(transfer->connect);
     transfer->headers = transfer->connect = NULL;

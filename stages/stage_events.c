@@ -92,6 +92,7 @@ events_watch(struct events *events, int descriptor, uint32_t epoll_events, stage
         events->watch_count = count;
     }
     struct watch *watch = events->watches[descriptor];
+    const int likely = watch == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     if (watch == NULL) {
         watch = memory_zero(1, sizeof *watch);
         watch->descriptor = descriptor;
@@ -100,8 +101,10 @@ events_watch(struct events *events, int descriptor, uint32_t epoll_events, stage
     watch->ready = ready;
     watch->context = context;
     struct epoll_event event = {.events = epoll_events, .data.ptr = watch};
-    if (epoll_ctl(events->epoll, EPOLL_CTL_MOD, descriptor, &event) != 0 && errno == ENOENT) {
-        (void)epoll_ctl(events->epoll, EPOLL_CTL_ADD, descriptor, &event);
+    if (epoll_ctl(events->epoll, likely, descriptor, &event) != 0 &&
+        (errno == ENOENT || errno == EEXIST)) { /* it was closed, or a callback came late */
+        (void)epoll_ctl(events->epoll, likely == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+                        descriptor, &event);
     }
 }
 

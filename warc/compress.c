@@ -24,7 +24,7 @@ enum {
     STORED_MOST = 65535, /* bytes of a stored block */
     STORED_HEADER = 5,
     ISAL_ROOM = 4096, /* what ISA-L may write beyond its input: codes and ends of blocks */
-    PACKED_SAMPLE = 1024
+    PACKED_SAMPLE = 512
 };
 static const size_t ISAL_MOST = 1 << 30; /* it counts in 32 bits */
 

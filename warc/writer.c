@@ -23,7 +23,7 @@
 #include "warc/compress.h"
 #include "warc/warc.h"
 
-enum { NAME_MAXIMUM = 4096, KEPT_SIZE = 4 << 20 };
+enum { KEPT_SIZE = 4 << 20, RANDOM_KEPT = 512 };
 #define RECORD_MAXIMUM ((size_t)4 << 30)
 
 struct warc_writer {
@@ -39,10 +39,12 @@ struct warc_writer {
     uint64_t offset; /* end of the file: where the next record begins */
     bool unsynced;
     struct compressor *compressor;
-    struct buf record; /* header and block, as they are compressed */
-    struct buf member; /* compressed */
-    struct buf header; /* of the record being written */
-    struct buf block;  /* HTTP header as stored */
+    struct buf record;           /* header and block, as they are compressed */
+    struct buf member;           /* compressed */
+    struct buf header;           /* of the record being written */
+    struct buf block;            /* HTTP header as stored */
+    uint8_t random[RANDOM_KEPT]; /* for identifiers; each byte is used once */
+    size_t random_used;
 };
 
 /* A record about to be written: header fields are in writer->header already. */
@@ -54,16 +56,37 @@ struct record {
 /* ---- identifiers and digests ---- */
 
 static void
-new_id(char id[WARC_ID_SIZE])
+new_id(struct warc_writer *writer, char id[WARC_ID_SIZE])
 {
-    uint8_t bytes[16];
-    char hex[33];
-    randombytes_buf(bytes, sizeof bytes);
+    enum { UUID_SIZE = 16 };
+    static const char scheme[] = "urn:uuid:";
+    static const int groups[] = {4, 2, 2, 2, 6};
+    if (writer->random_used == 0 || writer->random_used == RANDOM_KEPT) {
+        randombytes_buf(writer->random, RANDOM_KEPT);
+        writer->random_used = 0;
+    }
+    uint8_t *bytes = writer->random + writer->random_used;
+    writer->random_used += UUID_SIZE;
     bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x40);
     bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80);
-    digest_hex(bytes, sizeof bytes, hex);
-    snprintf(id, WARC_ID_SIZE, "urn:uuid:%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
-             hex + 16, hex + 20);
+    memcpy(id, scheme, sizeof scheme - 1);
+    id += sizeof scheme - 1;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        digest_hex(bytes, groups[i], id);
+        bytes += groups[i];
+        id += 2 * groups[i];
+        *id++ = '-';
+    }
+    id[-1] = '\0';
+}
+
+/* There are a score of these in each exchange, so they are not printed by format. */
+static void
+put_line(struct buf *header, const char *before, struct slice value, const char *after)
+{
+    buf_append_string(header, before);
+    buf_append_slice(header, value);
+    buf_append_string(header, after);
 }
 
 static void
@@ -73,14 +96,16 @@ put_digest(struct buf *header, const char *name, struct slice first, struct slic
     char text[33];
     digest_sha1_parts(first, second, digest);
     digest_base32(digest, sizeof digest, text);
-    buf_printf(header, "%s: sha1:%s\r\n", name, text);
+    buf_append_string(header, name);
+    put_line(header, ": sha1:", slice_string(text), "\r\n");
 }
 
 /* Header values must stay on their line, whatever a server or a link put into them. */
 static void
 put_field(struct buf *header, const char *name, struct slice value)
 {
-    buf_printf(header, "%s: ", name);
+    buf_append_string(header, name);
+    buf_append_string(header, ": ");
     const size_t start = header->length;
     buf_append_slice(header, value);
     for (size_t i = start; i < header->length; i++) {
@@ -94,18 +119,20 @@ static void
 begin_header(struct warc_writer *writer, const char *type, uint64_t date_ms, struct record *record)
 {
     char date[CLOCK_TEXT_SIZE];
-    new_id(record->id);
+    struct buf *header = &writer->header;
+    new_id(writer, record->id);
     clock_text(date_ms, 1, date);
-    buf_reset(&writer->header);
-    buf_printf(&writer->header,
-               "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\n", type,
-               record->id, date);
+    buf_reset(header);
+    put_line(header, "WARC/1.1\r\nWARC-Type: ", slice_string(type), "\r\n");
+    put_line(header, "WARC-Record-ID: <", slice_string(record->id), ">\r\n");
+    put_line(header, "WARC-Date: ", slice_string(date), "\r\n");
 }
 
 static void
 put_reference(struct warc_writer *writer, const char *name, struct slice id)
 {
-    buf_printf(&writer->header, "%s: <%.*s>\r\n", name, SLICE_PRINT(id));
+    buf_append_string(&writer->header, name);
+    put_line(&writer->header, ": <", id, ">\r\n");
 }
 
 static void
@@ -196,8 +223,8 @@ static void
 locate(const struct warc_writer *writer, uint64_t length, const char *id,
        struct warc_location *location)
 {
-    snprintf(location->file, sizeof location->file, "%s", writer->file);
-    snprintf(location->id, sizeof location->id, "%s", id);
+    memcpy(location->file, writer->file, sizeof location->file);
+    memcpy(location->id, id, sizeof location->id);
     location->offset = writer->offset;
     location->length = length;
 }

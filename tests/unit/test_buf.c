@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -44,6 +45,26 @@ append_past_maximum_changes_nothing(void **state)
     buf_reset(&buf);
     assert_false(buf.overflowed);
     buf_release(&buf);
+}
+
+/* Into room that is there, just enough of it, too little of it and none at all. */
+static void
+printing_grows_when_it_must(void **state)
+{
+    (void)state;
+    for (int start = 0; start < 140; start++) {
+        char expected[200];
+        struct buf buf;
+        buf_init(&buf, 1000);
+        for (int i = 0; i < start; i++) {
+            assert_int_equal(buf_append_char(&buf, 'a'), STATUS_OK);
+        }
+        assert_int_equal(buf_printf(&buf, "%s-%d", "text", 1234567), STATUS_OK);
+        snprintf(expected, sizeof expected, "%.*stext-1234567", start, start > 0 ? buf.data : "");
+        assert_string_equal(buf.data, expected);
+        assert_int_equal(buf.length, start + 12);
+        buf_release(&buf);
+    }
 }
 
 static void
@@ -277,6 +298,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(append_keeps_text_terminated),
         cmocka_unit_test(append_past_maximum_changes_nothing),
+        cmocka_unit_test(printing_grows_when_it_must),
         cmocka_unit_test(empty_append_to_empty_buf),
         cmocka_unit_test(reserve_and_commit),
         cmocka_unit_test(json_text),

@@ -132,6 +132,8 @@ fingerprints_are_stable(void **state)
     digest_hex(print, FINGERPRINT_SIZE, text);
     assert_string_equal(text, "cae66941d9efbd404e4d88758ea67670"); /* BLAKE2b-128 of nothing */
     assert_true(fingerprint64(SLICE("")) == UINT64_C(0xcae66941d9efbd40));
+    assert_true(digest_local(SLICE("a")) == digest_local(SLICE("a")));
+    assert_true(digest_local(SLICE("a")) != digest_local(SLICE("b")));
     assert_int_equal(partition_of(SLICE("")), 0x7670 % PARTITIONS);
 }
 

@@ -39,6 +39,8 @@ say_repeatedly(int peer, const char *text, unsigned pause_ms)
     }
 }
 
+static _Atomic int left_unanswered;
+
 static void
 answer(int peer, const char *path, const char *request)
 {
@@ -69,6 +71,10 @@ answer(int peer, const char *path, const char *request)
     } else if (strcmp(path, "/redirect") == 0) {
         say(peer, "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n"
                   "Content-Length: 0\r\n\r\n");
+    } else if (strcmp(path, "/kept") == 0) { /* the next request has no answer */
+        char next[8192];
+        say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nk");
+        left_unanswered += recv(peer, next, sizeof next, 0) > 0;
     } else if (strcmp(path, "/busy") == 0) {
         say(peer, "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/basic") == 0) {
@@ -257,6 +263,21 @@ credentials_are_sent_to_their_origin_and_withheld(void **state)
 }
 
 static void
+a_request_that_is_sent_again_is_told_once(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/kept", (struct fetch_request){0});
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(left_unanswered, 1);
+    assert_int_equal(client->status, 200);
+    assert_text(client->body, "hello");
+    assert_true(slice_starts(buf_slice(&client->request), SLICE("GET /ok HTTP/1.1\r\n")));
+    assert_null(strstr(client->request.data + 1, "GET /ok"));
+    close_client(client);
+}
+
+static void
 redirects_are_answers(void **state)
 {
     struct client *client = open_client(allowed);
@@ -431,6 +452,7 @@ main(void)
         cmocka_unit_test(transfer_coding_is_undone_and_content_coding_kept),
         cmocka_unit_test(conditions_are_sent),
         cmocka_unit_test(credentials_are_sent_to_their_origin_and_withheld),
+        cmocka_unit_test(a_request_that_is_sent_again_is_told_once),
         cmocka_unit_test(redirects_are_answers),
         cmocka_unit_test(an_endless_body_ends_at_the_limit),
         cmocka_unit_test(a_slow_body_ends_in_time),
