@@ -119,6 +119,7 @@ leases_add(struct leases *leases, const struct lease *lease)
     }
     worker->first = at;
     worker->count++;
+    worker->suspects += lease->deaths > 0;
     leases->counts[lease->key.stage]++;
     map_set(&leases->by_id, lease->key.id, at);
 }
@@ -149,6 +150,7 @@ leases_remove(struct leases *leases, uint32_t at)
         leases->all[gone->next].previous = gone->previous;
     }
     worker->count--;
+    worker->suspects -= gone->deaths > 0;
     leases->counts[gone->key.stage]--;
     map_remove(&leases->by_id, gone->key.id);
     gone->next = leases->free;
@@ -175,8 +177,9 @@ uint32_t
 leases_worker_company(struct leases *leases, uint32_t worker)
 {
     uint16_t deaths = 0;
-    for (uint32_t at = leases->workers[worker].first; at != (uint32_t)LEASE_NONE;
-         at = leases->all[at].next) {
+    uint32_t suspects = leases->workers[worker].suspects;
+    for (uint32_t at = leases->workers[worker].first; suspects > 0; at = leases->all[at].next) {
+        suspects -= leases->all[at].deaths > 0;
         deaths = leases->all[at].deaths > deaths ? leases->all[at].deaths : deaths;
     }
     return leases_company(deaths);

@@ -31,6 +31,7 @@ struct worker {
     uint64_t answered[WORKER_ANSWERS]; /* RESERVEs that were answered, a ring */
     uint32_t answered_at;
     uint32_t first, count; /* leases */
+    uint32_t suspects;     /* leases of jobs whose worker died before */
     uint64_t heard_ms;     /* monotonic */
     bool stored;           /* has a row in `workers` */
     bool announced;        /* has said what it holds since the daemon started */

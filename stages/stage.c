@@ -22,7 +22,7 @@
 enum {
     RESERVE_PAUSE_MS = 500,
     UNWANTED_PAUSE_MS = 50,
-    RESERVE_PACE_MS = 8,
+    RESERVE_PACE_MS = 16,
     START_SLICE_MS = 20,
     HELD_PER_WINDOW = 4
 };
@@ -352,6 +352,7 @@ read_options(struct stage_run *run)
     run->window = (size_t)opt_integer(options, spec->window_option != NULL ? spec->window_option
                                                                            : "stage.batch");
     run->batch_delay_ms = opt_duration_ms(options, "stage.batch_delay");
+    run->batch_gather_ms = opt_duration_ms(options, "stage.batch_gather");
     run->stop_timeout_ms = opt_duration_ms(options, "stage.stop_timeout");
     run->job_limit = (uint64_t)opt_integer(options, "stage.jobs_per_process");
     run->job_memory = (size_t)opt_integer(options, "stage.job_memory");

@@ -82,7 +82,7 @@ struct stage_run {
     int signals;
 
     size_t window, batch_most;
-    uint64_t batch_delay_ms, stop_timeout_ms, job_limit;
+    uint64_t batch_delay_ms, batch_gather_ms, stop_timeout_ms, job_limit;
     size_t job_memory;
     uint32_t poll_ms;
 
