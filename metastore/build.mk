@@ -1,7 +1,7 @@
-metastore_OBJECTS := metastore/options.o metastore/record.o metastore/store.o metastore/service.o \
+metastore_OBJECTS := metastore/options.o metastore/record.o metastore/store.o metastore/pack.o metastore/service.o \
 	metastore/daemon.o metastore/client.o metastore/rdf.o metastore/rdf_emit.o metastore/rdf_http.o
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/main.o
 UNIT_TESTS += tests/unit/test_metastore_record tests/unit/test_metastore_rdf \
-	tests/unit/test_metastore
+	tests/unit/test_metastore tests/unit/test_metastore_pack
 FUZZERS += fuzz_metastore

@@ -64,7 +64,9 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         status = rpc_server_open(&daemon.server, options->endpoints, options->keys, why);
     }
     if (status == STATUS_OK) {
-        daemon.service = meta_service_new(daemon.engine, daemon.store, daemon.server);
+        status = meta_service_open(&daemon.service, daemon.engine, daemon.store, daemon.server, why);
+    }
+    if (status == STATUS_OK) {
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],
                  (unsigned long)daemon.engine->epoch(daemon.store));
         daemon_tell_ready(options->ready_descriptor);

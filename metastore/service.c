@@ -13,10 +13,13 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "metastore/pack.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
 
-enum { BATCH_REQUESTS = 4096, BATCH_BYTES = 32 << 20, CHUNK_BYTES = 64 << 20, RECORD_VERSION = 1 };
+enum { BATCH_REQUESTS = 4096, BATCH_BYTES = 32 << 20, CHUNK_BYTES = 64 << 20 };
+
+#define DICTIONARY_PREFIX "mdictionary" /* a byte follows: its number */
 
 struct update {
     struct slice key, fields;
@@ -37,25 +40,83 @@ struct meta_service {
     struct meta_pair *pairs; /* merged records that wait to be written */
     size_t key_capacity;
     struct arena merged;
+    struct packer *packer;
     struct buf work[2];
+    struct buf plain, packed; /* a record on its way from the store, and to it */
     struct buf reply;
     uint64_t requests_put, requests_get, requests_scan, stale, unchanged;
 };
 
-struct meta_service *
-meta_service_new(const struct meta_engine *engine, struct meta_store *store,
-                 struct rpc_server *server)
+/* ---- dictionaries ---- */
+
+struct dictionaries {
+    struct packer *packer;
+    bool damaged;
+};
+
+static bool
+take_dictionary(void *context, size_t index, struct slice key, struct slice value)
+{
+    enum { KEY_LENGTH = sizeof DICTIONARY_PREFIX };
+    struct dictionaries *taken = context;
+    taken->damaged = key.length != KEY_LENGTH || (uint8_t)key.at[KEY_LENGTH - 1] != index + 1 ||
+                     !packer_add(taken->packer, value);
+    return !taken->damaged;
+}
+
+static enum status
+load_dictionaries(struct meta_service *service, struct reason *why)
+{
+    struct dictionaries taken = {.packer = service->packer};
+    TRY(service->engine->scan(service->store, SLICE(DICTIONARY_PREFIX), slice_of(NULL, 0),
+                              take_dictionary, &taken, why));
+    return !taken.damaged
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "dictionary %zu of the metadata is damaged",
+                             packer_count(service->packer) + 1);
+}
+
+/* It is there, durably, before the first value that needs it. */
+static enum status
+store_dictionary(struct meta_service *service, struct reason *why)
+{
+    const struct slice learned = packer_learned(service->packer);
+    if (learned.length == 0) {
+        return STATUS_OK;
+    }
+    char key[sizeof DICTIONARY_PREFIX] = DICTIONARY_PREFIX;
+    key[sizeof key - 1] = (char)(packer_count(service->packer) + 1);
+    const struct meta_pair pair = {slice_of(key, sizeof key), learned};
+    TRY(service->engine->put(service->store, service->engine->epoch(service->store), &pair, 1, why));
+    (void)packer_add(service->packer, learned);
+    return STATUS_OK;
+}
+
+/* ---- life ---- */
+
+enum status
+meta_service_open(struct meta_service **opened, const struct meta_engine *engine,
+                  struct meta_store *store, struct rpc_server *server, struct reason *why)
 {
     struct meta_service *service = memory_zero(1, sizeof *service);
     service->engine = engine;
     service->store = store;
     service->server = server;
     service->requests = memory_zero(BATCH_REQUESTS, sizeof *service->requests);
+    service->packer = packer_new();
     arena_init(&service->merged, 0);
     buf_init(&service->work[0], METASTORE_REPLY_MAXIMUM);
     buf_init(&service->work[1], METASTORE_REPLY_MAXIMUM);
+    buf_init(&service->plain, METASTORE_REPLY_MAXIMUM);
+    buf_init(&service->packed, METASTORE_REPLY_MAXIMUM);
     buf_init(&service->reply, METASTORE_REPLY_MAXIMUM);
-    return service;
+    const enum status status = load_dictionaries(service, why);
+    if (status != STATUS_OK) {
+        meta_service_free(service);
+        service = NULL;
+    }
+    *opened = service;
+    return status;
 }
 
 void
@@ -67,9 +128,12 @@ meta_service_free(struct meta_service *service)
     for (size_t i = 0; i < service->request_count; i++) {
         rpc_request_drop(&service->requests[i]);
     }
+    packer_free(service->packer);
     arena_release(&service->merged);
     buf_release(&service->work[0]);
     buf_release(&service->work[1]);
+    buf_release(&service->plain);
+    buf_release(&service->packed);
     buf_release(&service->reply);
     free(service->requests);
     free(service->updates);
@@ -79,20 +143,10 @@ meta_service_free(struct meta_service *service)
     free(service);
 }
 
-/* The record inside a stored value; false when its version is unknown or bytes are wrong. */
-static bool
-unwrap(struct slice value, struct slice *record)
-{
-    if (value.length < 1 || value.at[0] != RECORD_VERSION) {
-        return false;
-    }
-    *record = slice_of(value.at + 1, value.length - 1);
-    return true;
-}
-
 /* ---- reads ---- */
 
 struct answer {
+    struct meta_service *service;
     struct buf *reply;
     size_t start; /* where the count stands */
     uint32_t count;
@@ -118,8 +172,9 @@ static bool
 answer_visit(void *context, size_t index, struct slice key, struct slice value)
 {
     struct answer *answer = context;
+    struct meta_service *service = answer->service;
     struct slice record;
-    if (!unwrap(value, &record)) {
+    if (!packer_unpack(service->packer, value, &service->plain, &record)) {
         answer->damaged = key;
         return false;
     }
@@ -191,7 +246,7 @@ read_get(struct meta_service *service, struct codec_reader *reader, struct buf *
     if (!codec_at_end(reader)) {
         return malformed(why, "get");
     }
-    struct answer answer = {.reply = reply};
+    struct answer answer = {.service = service, .reply = reply};
     answer_begin(&answer);
     TRY(service->engine->get(service->store, service->keys, (size_t)count, answer_visit, &answer,
                              why));
@@ -215,7 +270,8 @@ read_scan(struct meta_service *service, struct codec_reader *reader, struct buf 
         prefix.length > META_KEY_MAXIMUM || after.length > META_KEY_MAXIMUM) {
         return malformed(why, "scan");
     }
-    struct answer answer = {.reply = reply,
+    struct answer answer = {.service = service,
+                            .reply = reply,
                             .most = most < METASTORE_ENTRIES_MAXIMUM ? (uint32_t)most
                                                                      : METASTORE_ENTRIES_MAXIMUM,
                             .keys = true};
@@ -244,6 +300,7 @@ write_stats(struct meta_service *service, struct buf *reply)
                  {"transactions", stats.transactions},
                  {"updates_stale", service->stale},
                  {"updates_unchanged", service->unchanged},
+                 {"dictionaries", packer_count(service->packer)},
                  {"disk_free", stats.disk_free}};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         (void)buf_printf(reply, "%s %lu\n", lines[i].name, (unsigned long)lines[i].value);
@@ -353,7 +410,8 @@ merge_key(struct pass *pass, size_t i, struct slice value)
     struct meta_service *service = pass->service;
     struct slice record = slice_of(NULL, 0);
     bool changed = false;
-    bool damaged = value.length > 0 && !unwrap(value, &record);
+    bool damaged = value.length > 0 &&
+                   !packer_unpack(service->packer, value, &service->plain, &record);
     size_t spare = 0; /* the work buffer that `record` is not in */
     for (uint32_t u = service->first[i]; u < service->first[i + 1]; u++) {
         const struct update *update = &service->updates[u];
@@ -376,11 +434,10 @@ merge_key(struct pass *pass, size_t i, struct slice value)
         }
     }
     if (changed) {
-        char *bytes = arena_alloc(&service->merged, record.length + 1);
-        bytes[0] = RECORD_VERSION;
-        memcpy(bytes + 1, record.at, record.length);
-        service->pairs[pass->pair_count++] =
-            (struct meta_pair){service->keys[i], slice_of(bytes, record.length + 1)};
+        buf_reset(&service->packed);
+        packer_pack(service->packer, record, &service->packed);
+        service->pairs[pass->pair_count++] = (struct meta_pair){
+            service->keys[i], arena_copy(&service->merged, buf_slice(&service->packed))};
     }
 }
 
@@ -400,6 +457,7 @@ static enum status
 write_pass(struct pass *pass, size_t count, struct reason *why)
 {
     struct meta_service *service = pass->service;
+    TRY(store_dictionary(service, why));
     arena_reset(&service->merged);
     pass->from = pass->next;
     pass->pair_count = 0;

@@ -8,9 +8,10 @@
 
 struct meta_service;
 
-/* Borrows engine, store and server, which must outlive it. */
-struct meta_service *meta_service_new(const struct meta_engine *engine, struct meta_store *store,
-                                      struct rpc_server *server);
+/* Borrows engine, store and server, which must outlive it. NULL when it fails. */
+enum status meta_service_open(struct meta_service **service, const struct meta_engine *engine,
+                              struct meta_store *store, struct rpc_server *server,
+                              struct reason *why);
 void meta_service_free(struct meta_service *service);
 
 /* Handles what has arrived, up to one batch; *more: there may be another at once.

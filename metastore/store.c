@@ -27,7 +27,7 @@ enum {
     LOG_FILE_BYTES = 16 << 20,
     LOG_BUFFER_BYTES = 4 << 20,
     BULK_BYTES = 1 << 20,
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2,
     LOCK_POLL_MS = 20,
     DISK_POLL_MS = 1000
 };

@@ -1,15 +1,19 @@
-/* Hostile bytes as records, updates and requests. What must hold: no crash, a merged record is
- * valid, and merging the same update again changes nothing. First byte: which of them. */
+/* Hostile bytes as records, updates, requests and stored values. What must hold: no crash, a merged
+ * record is valid, and merging the same update again changes nothing; what a stored value holds can be
+ * stored again. First byte: which of them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "metastore/pack.h"
 #include "metastore/protocol.h"
 #include "metastore/rdf.h"
 #include "metastore/record.h"
 #include "metastore/service.h"
+
+enum { STORED_VALUE = 255 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -117,8 +121,9 @@ request(uint8_t verb, struct slice payload)
     struct meta_store store;
     buf_init(&store.key, 1 << 20);
     buf_init(&store.value, 32 << 20);
-    struct meta_service *service = meta_service_new(&memory_engine, &store, NULL);
+    struct meta_service *service;
     struct reason why;
+    check(meta_service_open(&service, &memory_engine, &store, NULL, &why) == STATUS_OK);
     struct reason each;
     enum status status;
     struct buf reply;
@@ -134,6 +139,31 @@ request(uint8_t verb, struct slice payload)
     buf_release(&store.value);
 }
 
+/* The input is a stored value, packed or not, perhaps damaged. */
+static void
+stored(struct slice value)
+{
+    struct packer *packer = packer_new();
+    struct buf memory;
+    struct buf again;
+    struct slice record;
+    buf_init(&memory, PACK_RECORD_MAXIMUM + 1);
+    buf_init(&again, PACK_RECORD_MAXIMUM + 16);
+    check(packer_add(packer, SLICE("User-Agent: Quadrille/0.1\r\nAccept: text/turtle\r\n")));
+    if (packer_unpack(packer, value, &memory, &record)) {
+        packer_pack(packer, record, &again);
+        struct buf twice;
+        struct slice same;
+        buf_init(&twice, PACK_RECORD_MAXIMUM + 1);
+        check(packer_unpack(packer, buf_slice(&again), &twice, &same));
+        check(slice_equal(same, record));
+        buf_release(&twice);
+    }
+    buf_release(&memory);
+    buf_release(&again);
+    packer_free(packer);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -144,7 +174,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *copy = memory_alloc(size);
     memcpy(copy, data + 1, size - 1);
     const struct slice input = slice_of(copy, size - 1);
-    if (data[0] % 5 == 0) {
+    if (data[0] == STORED_VALUE) {
+        stored(input);
+    } else if (data[0] % 5 == 0) {
         merge(input);
     } else {
         request(data[0] % 5, input);

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "metastore/client.h"
 #include "metastore/protocol.h"
+#include "metastore/service.h"
 #include "tests/unit/metastore_fixture.h"
 #include "tests/unit/scratch.h"
 
@@ -405,6 +406,87 @@ test_kill_while_starting(void **state)
     assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
+static uint64_t
+stat_of(struct metastore_client *client, const char *name)
+{
+    struct buf lines;
+    struct reason why;
+    buf_init(&lines, 10000);
+    assert_int_equal(metastore_stats(client, 0, &lines, WAIT_MS, &why), STATUS_OK);
+    const char *line = strstr(lines.data, name);
+    assert_non_null(line);
+    const uint64_t value = strtoull(line + strlen(name), NULL, 10);
+    buf_release(&lines);
+    return value;
+}
+
+/* The dictionary that packed records need is there after a kill, too. */
+static void
+test_packed_records_survive_kills(void **state)
+{
+    (void)state;
+    enum { RECORDS = 1000 };
+    pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    static char headers[400];
+    memset(headers, 'h', sizeof headers);
+    char names[RECORDS][48];
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        struct meta_update update;
+        meta_update_init(&update);
+        meta_set_number(&update, META_DEPTH, i);
+        meta_set_text(&update, META_REQUEST_HEADERS, slice_of(headers, sizeof headers));
+        snprintf(names[i], sizeof names[i], "uhttp://host%lu.example/", (unsigned long)i);
+        const struct meta_put put = {slice_string(names[i]), meta_update_fields(&update)};
+        struct waited waited = {0};
+        metastore_put(client, &put, 1, put_done, &waited);
+        wait_for(client, &waited.done);
+        assert_int_equal(waited.status, STATUS_OK);
+        meta_update_release(&update);
+    }
+    for (int kill = 0; kill < 2; kill++) {
+        assert_int_equal(stat_of(client, "dictionaries "), 1);
+        (void)metastore_fixture_stop(pid, SIGKILL);
+        pid = daemon_start(0, 0);
+        for (uint64_t i = 0; i < RECORDS; i += 7) {
+            assert_int_equal(get_number(client, names[i], META_DEPTH), i);
+        }
+    }
+    metastore_client_close(client);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
+}
+
+/* Values as they were before they were packed; and a dictionary that is damaged. */
+static void
+test_earlier_values_and_damage(void **state)
+{
+    (void)state;
+    char place[128];
+    snprintf(place, sizeof place, "%s/store0", folder);
+    const struct meta_engine *engine = &meta_engine_berkeley;
+    const struct meta_store_options options = {
+        .folder = place, .cache_bytes = 4 << 20, .checkpoint_bytes = 1 << 20, .checkpoint_ms = 50};
+    struct meta_store *store;
+    struct reason why;
+    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    const struct meta_pair earlier = {SLICE("uhttp://a.example/"), SLICE("\x01\x10\x07")};
+    assert_int_equal(engine->put(store, engine->epoch(store), &earlier, 1, &why), STATUS_OK);
+    engine->close(store);
+    const pid_t pid = daemon_start(0, 0);
+    struct metastore_client *client = client_open(1, NULL);
+    assert_int_equal(get_number(client, "uhttp://a.example/", META_DEPTH), 7);
+    metastore_client_close(client);
+    assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
+
+    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    const struct meta_pair second = {SLICE("mdictionary\x02"), SLICE("without a first")};
+    assert_int_equal(engine->put(store, engine->epoch(store), &second, 1, &why), STATUS_OK);
+    struct meta_service *service;
+    assert_int_equal(meta_service_open(&service, engine, store, NULL, &why), STATUS_CORRUPT);
+    assert_null(service);
+    engine->close(store);
+}
+
 static void
 test_full_disk_refuses_puts_only(void **state)
 {
@@ -491,6 +573,8 @@ main(void)
         TEST(test_large_records),
         TEST(test_kill_loses_nothing),
         TEST(test_kill_while_starting),
+        TEST(test_packed_records_survive_kills),
+        TEST(test_earlier_values_and_damage),
         TEST(test_full_disk_refuses_puts_only),
         TEST(test_malformed_requests_are_refused),
         TEST(test_stale_epoch_is_refused),

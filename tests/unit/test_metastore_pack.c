@@ -1,0 +1,197 @@
+/* Stored values of the metadata store: what is packed comes back, whichever dictionary it was packed
+ * with; damage is seen; dictionaries are learned when they pay. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "metastore/pack.h"
+
+enum { TEXT_MOST = 4096, ENOUGH = 70000 };
+
+/* As records are: most of it is the same, `kind` says which; some is of this one only. */
+static struct slice
+text_of(char *text, char kind, unsigned i)
+{
+    size_t length = 0;
+    for (unsigned word = 0; word < 60; word++) {
+        length += (size_t)snprintf(text + length, TEXT_MOST - length, "%c%u ", kind,
+                                   (word * 2654435761u + (unsigned)kind * 40503u) % 100000);
+    }
+    length += (size_t)snprintf(text + length, TEXT_MOST - length, "%08x", i * 2654435761u);
+    return slice_of(text, length);
+}
+
+struct packing {
+    struct packer *packer;
+    struct buf value, memory;
+    size_t learned;
+};
+
+static int
+setup(void **state)
+{
+    static struct packing packing;
+    packing = (struct packing){.packer = packer_new()};
+    buf_init(&packing.value, PACK_RECORD_MAXIMUM * 2);
+    buf_init(&packing.memory, PACK_RECORD_MAXIMUM * 2);
+    *state = &packing;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct packing *packing = *state;
+    packer_free(packing->packer);
+    buf_release(&packing->value);
+    buf_release(&packing->memory);
+    return 0;
+}
+
+static void
+comes_back(struct packing *packing, struct slice record)
+{
+    struct slice found;
+    buf_reset(&packing->value);
+    packer_pack(packing->packer, record, &packing->value);
+    assert_true(
+        packer_unpack(packing->packer, buf_slice(&packing->value), &packing->memory, &found));
+    assert_true(slice_equal(found, record));
+    assert_true(packing->value.length <= record.length + 1);
+}
+
+/* So many records; what is learned meanwhile is added at once, as the service does. */
+static void
+pack_many(struct packing *packing, char kind, unsigned count)
+{
+    char text[TEXT_MOST];
+    for (unsigned i = 0; i < count; i++) {
+        const struct slice learned = packer_learned(packing->packer);
+        if (learned.length > 0) {
+            assert_true(packer_add(packing->packer, learned));
+            packing->learned++;
+        }
+        comes_back(packing, text_of(text, kind, i));
+    }
+}
+
+static void
+test_learns_what_is_said_often(void **state)
+{
+    struct packing *packing = *state;
+    char text[TEXT_MOST];
+    comes_back(packing, text_of(text, 'a', 1));
+    assert_int_equal(packing->value.length, text_of(text, 'a', 1).length + 1);
+    pack_many(packing, 'a', 1000);
+    assert_int_equal(packing->learned, 1);
+    comes_back(packing, text_of(text, 'a', 99999));
+    assert_true(packing->value.length * 5 < text_of(text, 'a', 99999).length);
+}
+
+static void
+test_learns_anew_when_records_change(void **state)
+{
+    struct packing *packing = *state;
+    char text[TEXT_MOST];
+    pack_many(packing, 'a', ENOUGH);
+    assert_int_equal(packing->learned, 1);
+    comes_back(packing, text_of(text, 'a', 7));
+    struct buf old;
+    buf_init(&old, TEXT_MOST);
+    (void)buf_append_slice(&old, buf_slice(&packing->value));
+    pack_many(packing, 'b', ENOUGH);
+    assert_int_equal(packing->learned, 2);
+    comes_back(packing, text_of(text, 'b', 8));
+    assert_true(packing->value.length * 5 < text_of(text, 'b', 8).length);
+    struct slice found; /* what was packed with the first is still understood */
+    assert_true(packer_unpack(packing->packer, buf_slice(&old), &packing->memory, &found));
+    assert_true(slice_equal(found, text_of(text, 'a', 7)));
+    buf_release(&old);
+}
+
+static void
+test_odd_records_come_back(void **state)
+{
+    struct packing *packing = *state;
+    static char large[3 << 20];
+    assert_true(packer_add(packing->packer, SLICE("a dictionary of no use")));
+    comes_back(packing, SLICE(""));
+    comes_back(packing, SLICE("short"));
+    memset(large, 'x', sizeof large);
+    comes_back(packing, slice_of(large, sizeof large));
+    assert_true(packing->value.length < sizeof large / 100);
+    srand(7);
+    for (size_t i = 0; i < sizeof large; i++) {
+        large[i] = (char)rand();
+    }
+    comes_back(packing, slice_of(large, sizeof large)); /* does not become shorter: kept plain */
+    comes_back(packing, slice_of(large, 96));
+}
+
+static bool
+understood(struct packing *packing, struct slice value)
+{
+    struct slice found;
+    return packer_unpack(packing->packer, value, &packing->memory, &found);
+}
+
+static void
+test_damage_is_seen(void **state)
+{
+    struct packing *packing = *state;
+    char text[TEXT_MOST];
+    pack_many(packing, 'a', 1000);
+    comes_back(packing, text_of(text, 'a', 3));
+    const struct slice value = buf_slice(&packing->value);
+    for (size_t length = 0; length < value.length; length++) {
+        assert_false(understood(packing, slice_of(value.at, length)));
+    }
+    char changed[TEXT_MOST];
+    memcpy(changed, value.at, value.length);
+    changed[0] = 3; /* a version that is not known */
+    assert_false(understood(packing, slice_of(changed, value.length)));
+    changed[0] = 2;
+    changed[1] = 0; /* no dictionary */
+    assert_false(understood(packing, slice_of(changed, value.length)));
+    changed[1] = 2; /* one that is not there */
+    assert_false(understood(packing, slice_of(changed, value.length)));
+    changed[1] = 1;
+    assert_true(understood(packing, slice_of(changed, value.length)));
+    changed[2]++; /* another length */
+    assert_false(understood(packing, slice_of(changed, value.length)));
+    assert_false(understood(packing, SLICE("\x02\x01\xff\xff\xff\xff\x7f\x00")));
+}
+
+static void
+test_dictionaries_are_bounded(void **state)
+{
+    struct packing *packing = *state;
+    static char large[PACK_DICTIONARY_BYTES + 1];
+    assert_false(packer_add(packing->packer, SLICE("")));
+    assert_false(packer_add(packing->packer, slice_of(large, sizeof large)));
+    for (size_t i = 0; i < PACK_DICTIONARIES_MAXIMUM; i++) {
+        assert_true(packer_add(packing->packer, SLICE("some words")));
+    }
+    assert_false(packer_add(packing->packer, SLICE("some words")));
+    pack_many(packing, 'a', 10000);
+    assert_int_equal(packing->learned, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_learns_what_is_said_often), TEST(test_learns_anew_when_records_change),
+        TEST(test_odd_records_come_back),     TEST(test_damage_is_seen),
+        TEST(test_dictionaries_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
