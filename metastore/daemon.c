@@ -64,7 +64,8 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         status = rpc_server_open(&daemon.server, options->endpoints, options->keys, why);
     }
     if (status == STATUS_OK) {
-        status = meta_service_open(&daemon.service, daemon.engine, daemon.store, daemon.server, why);
+        status =
+            meta_service_open(&daemon.service, daemon.engine, daemon.store, daemon.server, why);
     }
     if (status == STATUS_OK) {
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],

@@ -29,10 +29,10 @@ struct dictionary {
 struct packer {
     struct dictionary all[PACK_DICTIONARIES_MAXIMUM];
     size_t count;
-    LZ4_stream_t *ready, *work; /* with the latest loaded; its copy for one record */
+    LZ4_stream_t *ready, *work;      /* with the latest loaded; its copy for one record */
     uint64_t records, plain, packed; /* of this window */
-    uint64_t best;                   /* packed bytes in 1,000 of the latest's best window; 0: none */
-    uint64_t windows;                /* since the latest */
+    uint64_t best;    /* packed bytes in 1,000 of the latest's best window; 0: none */
+    uint64_t windows; /* since the latest */
     struct buf sample;
     bool wanted;
 };
@@ -108,9 +108,10 @@ end_window(struct packer *packer)
 {
     const uint64_t rate = packer->packed * 1000 / packer->plain + 1;
     packer->windows++;
-    packer->wanted = packer->count < PACK_DICTIONARIES_MAXIMUM && packer->sample.length > 0 &&
-                     (packer->count == 0 || (packer->windows >= packer->count && packer->best != 0 &&
-                                             rate * 100 > packer->best * WORSE_PER_CENT));
+    packer->wanted =
+        packer->count < PACK_DICTIONARIES_MAXIMUM && packer->sample.length > 0 &&
+        (packer->count == 0 || (packer->windows >= packer->count && packer->best != 0 &&
+                                rate * 100 > packer->best * WORSE_PER_CENT));
     if (packer->wanted) {
         return;
     }
@@ -202,10 +203,9 @@ packer_unpack(const struct packer *packer, struct slice value, struct buf *memor
     const struct dictionary *dictionary = &packer->all[number - 1];
     buf_reset(memory);
     char *at = buf_reserve(memory, (size_t)length);
-    if (at == NULL ||
-        LZ4_decompress_safe_usingDict((const char *)reader.at, at, (int)(reader.end - reader.at),
-                                      (int)length, dictionary->bytes,
-                                      (int)dictionary->length) != (int)length) {
+    if (at == NULL || LZ4_decompress_safe_usingDict(
+                          (const char *)reader.at, at, (int)(reader.end - reader.at), (int)length,
+                          dictionary->bytes, (int)dictionary->length) != (int)length) {
         return false;
     }
     buf_commit(memory, (size_t)length);

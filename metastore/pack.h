@@ -1,4 +1,5 @@
-/* Records as they are stored: packed against records that were written before (FORMAT.md, "Values").
+/* Records as they are stored: packed against records that were written before (FORMAT.md,
+ * "Values").
  *
  * Most of a page's record is said of every page: the headers that are sent with each request, the
  * names of fields and servers, of files and transforms. So records are compressed by LZ4 with a

@@ -87,7 +87,8 @@ store_dictionary(struct meta_service *service, struct reason *why)
     char key[sizeof DICTIONARY_PREFIX] = DICTIONARY_PREFIX;
     key[sizeof key - 1] = (char)(packer_count(service->packer) + 1);
     const struct meta_pair pair = {slice_of(key, sizeof key), learned};
-    TRY(service->engine->put(service->store, service->engine->epoch(service->store), &pair, 1, why));
+    TRY(service->engine->put(service->store, service->engine->epoch(service->store), &pair, 1,
+                             why));
     (void)packer_add(service->packer, learned);
     return STATUS_OK;
 }
@@ -410,8 +411,8 @@ merge_key(struct pass *pass, size_t i, struct slice value)
     struct meta_service *service = pass->service;
     struct slice record = slice_of(NULL, 0);
     bool changed = false;
-    bool damaged = value.length > 0 &&
-                   !packer_unpack(service->packer, value, &service->plain, &record);
+    bool damaged =
+        value.length > 0 && !packer_unpack(service->packer, value, &service->plain, &record);
     size_t spare = 0; /* the work buffer that `record` is not in */
     for (uint32_t u = service->first[i]; u < service->first[i + 1]; u++) {
         const struct update *update = &service->updates[u];

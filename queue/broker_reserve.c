@@ -80,7 +80,8 @@ apply_effect(struct broker *broker, const struct effect *effect)
 {
     const struct job_key *key = &effect->key;
     const uint32_t at = leases_find(broker->leases, key->id);
-    if (effect->kind != EFFECT_APPEARED && at != (uint32_t)LEASE_NONE) {
+    const bool leased = at != (uint32_t)LEASE_NONE;
+    if (effect->kind != EFFECT_APPEARED && leased) {
         leases_remove(broker->leases, at);
         if (key->stage == STAGE_FETCH) {
             lanes_rest(broker->lanes, key->lane, effect->lane_due_ms, effect->group);
@@ -95,7 +96,7 @@ apply_effect(struct broker *broker, const struct effect *effect)
     }
     if (effect->kind == EFFECT_APPEARED || (effect->kind == EFFECT_BACK && !effect->moved)) {
         appeared(broker, key, effect->speed);
-    } else if (key->stage == STAGE_FETCH) {
+    } else if (key->stage == STAGE_FETCH && !leased) { /* what is leased is in no head */
         heads_gone(broker->heads, key);
     }
 }

@@ -7,7 +7,8 @@
 enum { FAN = 32, HALF = FAN / 2, PREFIX = 8 };
 
 /* In an inner node record[i] is the first of child[i] when that was made: a lower bound of what is
- * there, but for child[0], which takes whatever is less. */
+ * there. That of child[0] means nothing, since it takes whatever is less, and is never looked at.
+ */
 struct ordered_node {
     uint32_t count;
     uint64_t prefix[FAN]; /* of the keys, so that most comparisons touch no record */
@@ -43,23 +44,28 @@ sought_of(struct slice key)
     return (struct sought){codec_read_u64(bytes), key};
 }
 
-/* Whether the node's i-th key is less than (or_equal: at most) the sought one. */
+/* Whether the node's i-th key, of the same prefix, is less than (or_equal: at most) the sought one.
+ */
 static bool
 precedes(const struct ordered_node *node, uint32_t i, const struct sought *sought, bool or_equal)
 {
-    if (node->prefix[i] != sought->prefix) {
-        return node->prefix[i] < sought->prefix;
-    }
     const int order = slice_compare(ordered_key(node->record[i]), sought->key);
     return order < 0 || (or_equal && order == 0);
 }
 
-/* How many keys of the node precede. */
+/* The first key of the node, from the given one on, that does not precede. All prefixes are looked
+ * at, in order: the processor fetches a node's lines of memory together, while the probes of a
+ * binary search wait for each other. */
 static uint32_t
-rank_of(const struct ordered_node *node, const struct sought *sought, bool or_equal)
+rank_from(const struct ordered_node *node, uint32_t first, const struct sought *sought,
+          bool or_equal)
 {
-    uint32_t low = 0;
-    uint32_t high = node->count;
+    uint32_t low = first;
+    uint32_t high = first;
+    for (uint32_t i = first; i < node->count; i++) {
+        low += node->prefix[i] < sought->prefix;
+        high += node->prefix[i] <= sought->prefix;
+    }
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
         if (precedes(node, middle, sought, or_equal)) {
@@ -74,8 +80,7 @@ rank_of(const struct ordered_node *node, const struct sought *sought, bool or_eq
 static uint32_t
 child_of(const struct ordered_node *node, const struct sought *sought)
 {
-    const uint32_t rank = rank_of(node, sought, true);
-    return rank > 0 ? rank - 1 : 0;
+    return rank_from(node, 1, sought, true) - 1;
 }
 
 static struct ordered_node *
@@ -186,7 +191,7 @@ ordered_put(struct ordered *map, struct slice key, struct slice value, bool remo
         }
         node = node->child[i];
     }
-    const uint32_t at = rank_of(node, &sought, false);
+    const uint32_t at = rank_from(node, 0, &sought, false);
     if (at < node->count && slice_equal(ordered_key(node->record[at]), key)) {
         node->record[at] = record;
         return;
@@ -203,7 +208,7 @@ ordered_seek(const struct ordered *map, struct slice key)
     for (uint32_t level = map->height; level > 0; level--) {
         node = node->child[child_of(node, &sought)];
     }
-    struct ordered_cursor cursor = {.leaf = node, .at = rank_of(node, &sought, false)};
+    struct ordered_cursor cursor = {.leaf = node, .at = rank_from(node, 0, &sought, false)};
     if (cursor.at == node->count) {
         cursor.leaf = node->next;
         cursor.at = 0;

@@ -40,6 +40,8 @@ struct worth {
     uint64_t write_ms;           /* monotonic: the next */
     struct buf linking_host;     /* of the latest worth_link: links come many from one page */
     struct slice linking_domain; /* in it */
+    struct buf spending_host;    /* of the latest URI whose domain was asked for */
+    uint64_t spending_print;     /* of its domain */
 };
 
 struct worth *
@@ -49,6 +51,7 @@ worth_new(uint64_t budget, uint64_t period_ms)
     worth->budget = budget;
     worth->period_ms = period_ms;
     buf_init(&worth->linking_host, URL_MAXIMUM);
+    buf_init(&worth->spending_host, URL_MAXIMUM);
     worth->yields = estimates_new(YIELDS, 'y');
     worth->spendings = estimates_new(SPENDINGS, 's');
     return worth;
@@ -61,6 +64,7 @@ worth_free(struct worth *worth)
         estimates_free(worth->yields);
         estimates_free(worth->spendings);
         buf_release(&worth->linking_host);
+        buf_release(&worth->spending_host);
         free(worth);
     }
 }
@@ -137,12 +141,6 @@ pattern_print(struct slice uri)
     const uint64_t print = fingerprint64(buf_slice(&pattern));
     buf_release(&pattern);
     return print;
-}
-
-struct slice
-worth_domain(struct slice uri)
-{
-    return url_registrable_domain(url_host(uri));
 }
 
 /* ---- links ---- */
@@ -240,6 +238,20 @@ worth_rank(const struct worth *worth, const struct job *job, unsigned linking)
 
 /* ---- budgets ---- */
 
+/* Of the URI's domain. Finding that costs more than all else here, and mostly the host is the one
+ * that was just asked for. */
+static uint64_t
+spending_print(struct worth *worth, struct slice uri)
+{
+    const struct slice host = url_host(uri);
+    if (worth->spending_print == 0 || !slice_equal(host, buf_slice(&worth->spending_host))) {
+        buf_reset(&worth->spending_host);
+        (void)buf_append_slice(&worth->spending_host, host);
+        worth->spending_print = fingerprint64(url_registrable_domain(host));
+    }
+    return worth->spending_print;
+}
+
 /* What is left of the level after the time that passed; a leak too small to count is left for
  * later. */
 static uint32_t
@@ -270,8 +282,7 @@ worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms)
     if (worth->budget == 0) {
         return;
     }
-    struct estimate *estimate =
-        estimates_change(worth->spendings, fingerprint64(worth_domain(uri)));
+    struct estimate *estimate = estimates_change(worth->spendings, spending_print(worth, uri));
     bool leaks;
     const uint32_t level = level_at(worth, estimate, now_ms, &leaks);
     if (leaks || estimate->weight == 0) {
@@ -282,7 +293,7 @@ worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms)
 }
 
 uint8_t
-worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms)
+worth_speed(struct worth *worth, struct slice uri, uint64_t now_ms)
 {
     const struct estimate *host = estimates_find(worth->yields, fingerprint64(url_origin(uri)));
     const bool poor =
@@ -290,8 +301,7 @@ worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms)
         (double)host->value / host->weight + POOR_DOUBLINGS * UNIT <= mean_everywhere(worth);
     uint8_t speed = 0;
     if (worth->budget > 0) {
-        const struct estimate *spent =
-            estimates_find(worth->spendings, fingerprint64(worth_domain(uri)));
+        const struct estimate *spent = estimates_find(worth->spendings, spending_print(worth, uri));
         bool leaks;
         speed = spent == NULL ? 0 : speed_at(worth, level_at(worth, spent, now_ms, &leaks));
     }

@@ -34,7 +34,7 @@ uint8_t worth_rank(const struct worth *worth, const struct job *job, unsigned li
 /* A fetch of the URI goes out. */
 void worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms);
 /* Of the lane that has the URI, 0 .. WORTH_SPEEDS - 1, the smaller the sooner. */
-uint8_t worth_speed(const struct worth *worth, struct slice uri, uint64_t now_ms);
+uint8_t worth_speed(struct worth *worth, struct slice uri, uint64_t now_ms);
 
 /* What changed, a little at a time; all: the whole of it. */
 void worth_write(struct worth *worth, struct store_batch *batch, bool all);
@@ -43,7 +43,5 @@ enum status worth_load(struct worth *worth, const struct store_engine *engine, s
 
 /* Host and path with what numbers pages left out, names of parameters: in `out`. */
 void worth_pattern(struct slice uri, struct buf *out);
-/* Of an http(s) URI; empty: it has none. */
-struct slice worth_domain(struct slice uri);
 
 #endif

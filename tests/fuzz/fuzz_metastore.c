@@ -1,6 +1,6 @@
 /* Hostile bytes as records, updates, requests and stored values. What must hold: no crash, a merged
- * record is valid, and merging the same update again changes nothing; what a stored value holds can be
- * stored again. First byte: which of them. */
+ * record is valid, and merging the same update again changes nothing; what a stored value holds can
+ * be stored again. First byte: which of them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Stored values of the metadata store: what is packed comes back, whichever dictionary it was packed
- * with; damage is seen; dictionaries are learned when they pay. */
+/* Stored values of the metadata store: what is packed comes back, whichever dictionary it was
+ * packed with; damage is seen; dictionaries are learned when they pay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

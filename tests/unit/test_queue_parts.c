@@ -1,4 +1,5 @@
-/* The parts of the queue, each alone: map, lanes, seen, cluster, job records, batches, store. */
+/* The parts of the queue, each alone: map, sorted map, lanes, seen, cluster, job records, batches,
+ * store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "queue/job.h"
 #include "queue/lanes.h"
 #include "queue/map.h"
+#include "queue/ordered.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"
 
@@ -48,6 +50,55 @@ test_map_against_an_array(void **state)
     map_clear(&map);
     assert_int_equal(map_get(&map, 0), (uint32_t)MAP_NONE);
     map_release(&map);
+}
+
+/* ---- sorted map ---- */
+
+/* Keys as those of fetch jobs: many begin alike, in and across nodes, and smaller ones come late.
+ */
+static void
+test_ordered_against_an_array(void **state)
+{
+    enum { KEYS = 8192, STEPS = 60000, KEY = 12 };
+    static char keys[KEYS][KEY];
+    static int expected[KEYS];
+    struct ordered map;
+    unsigned seed = 3;
+    size_t present = 0;
+    (void)state;
+    for (int i = 0; i < KEYS; i++) {
+        memset(keys[i], 0, KEY);
+        keys[i][0] = (char)(i % 11);
+        keys[i][9] = (char)(i % 7);
+        keys[i][10] = (char)(i >> 8);
+        keys[i][11] = (char)i;
+        expected[i] = -1;
+    }
+    ordered_init(&map);
+    for (int step = 0; step < STEPS; step++) {
+        const int i = rand_r(&seed) % KEYS;
+        present += expected[i] < 0;
+        expected[i] = step;
+        ordered_put(&map, slice_of(keys[i], KEY), slice_of((char *)&step, sizeof step),
+                    step % 3 == 0);
+        const int look = rand_r(&seed) % KEYS;
+        const struct ordered_record *found = ordered_find(&map, slice_of(keys[look], KEY));
+        assert_int_equal(found == NULL, expected[look] < 0);
+        if (found != NULL) {
+            assert_memory_equal(ordered_value(found).at, &expected[look], sizeof(int));
+            assert_int_equal(found->removed, expected[look] % 3 == 0);
+        }
+    }
+    const struct ordered_record *last = NULL;
+    size_t count = 0;
+    for (struct ordered_cursor at = ordered_seek(&map, SLICE("")); at.record != NULL;
+         ordered_next(&at), count++) {
+        assert_true(last == NULL || slice_compare(ordered_key(last), ordered_key(at.record)) < 0);
+        last = at.record;
+    }
+    assert_int_equal(count, present);
+    assert_int_equal(map.count, present);
+    ordered_release(&map);
 }
 
 /* ---- lanes ---- */
@@ -585,6 +636,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map_against_an_array),
+        cmocka_unit_test(test_ordered_against_an_array),
         cmocka_unit_test(test_lanes_by_due_time),
         cmocka_unit_test(test_lanes_not_known_at_first),
         cmocka_unit_test(test_bursts_of_eased_lanes),
