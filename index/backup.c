@@ -64,9 +64,9 @@ send_file(void *context, const char *name, struct reason *why)
 static enum status
 send_tree(struct backup *b, struct tree *tree, struct reason *why)
 {
-    char name[64];
+    char name[TREE_FILE_SIZE];
     uint32_t page = 0;
-    snprintf(name, sizeof(name), "%s.db", tree_name(tree));
+    tree_file(tree, name);
     enum status status = send_name(b, name, why);
     for (bool end = false; !end && status == STATUS_OK;) {
         size_t length = 0;

@@ -271,7 +271,10 @@ bring_in(struct partition *partition, struct reason *why)
                           why));
     struct bringing *b = memory_zero(1, sizeof(*b));
     b->commit = (struct commit){
-        .partition = partition, .transaction = transaction, .totals = partition->totals};
+        .partition = partition,
+        .transaction = transaction,
+        .totals = partition->totals,
+        .build_from = partition->build_from};
     b->now = clock_wall_ms();
     census_init(&b->commit.census);
     differences_init(&b->differences, partition, NULL, &b->commit.census,

@@ -9,7 +9,7 @@ commit_quads(struct commit *commit, const struct graph_generation *generations, 
     struct partition *partition = commit->partition;
     snapshots_publish(partition->snapshots, commit->set);
     commit->published = true;
-    TRY(quads_apply(partition->quads, commit->transaction, commit->set, why));
+    TRY(quads_apply(partition->quads, commit->transaction, commit->set, commit->build_from, why));
     return change_log_append(partition->change_log, commit->transaction, commit->set, generations,
                              count, why);
 }

@@ -11,6 +11,7 @@ struct commit {
     struct totals totals;   /* as they will be */
     struct change_set *set; /* NULL until the changes are known */
     struct census census;   /* told of subjects and documents */
+    size_t build_from;      /* of quads_apply */
     bool published;
 };
 

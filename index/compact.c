@@ -92,10 +92,14 @@ do_steps(struct compaction *c, compact_step *step, int order, struct tree *tree,
 }
 
 static uint64_t
-file_bytes(const struct partition *partition, const char *name)
+file_bytes(const struct partition *partition, struct tree *tree)
 {
     char path[PATH_SIZE];
+    char name[TREE_FILE_SIZE];
     struct stat info;
+    gate_enter_reading(tree_gate(tree));
+    tree_file(tree, name);
+    gate_leave(tree_gate(tree));
     snprintf(path, sizeof(path), "%s/%s", partition->folder, name);
     return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
@@ -118,11 +122,11 @@ compact_trees(struct compaction *c, struct reason *why)
     }
     for (struct tree *tree = environment_tree(partition->environment, NULL); tree != NULL;
          tree = environment_tree(partition->environment, tree)) {
-        char name[64];
-        snprintf(name, sizeof(name), "%s.db", tree_name(tree));
-        const uint64_t before = file_bytes(partition, name);
+        const uint64_t before = file_bytes(partition, tree);
         TRY(do_steps(c, merge_pages, 0, tree, why));
-        TRY(say(c, name, before, file_bytes(partition, name), why));
+        char name[TREE_FILE_SIZE];
+        snprintf(name, sizeof(name), "%s.db", tree_name(tree));
+        TRY(say(c, name, before, file_bytes(partition, tree), why));
     }
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -126,6 +127,9 @@ environment_open(struct environment **result, const struct environment_options *
     if (status == STATUS_OK) {
         status = open_engine(environment, why);
     }
+    if (status == STATUS_OK) {
+        status = tree_open(&environment->files, environment, "files", why);
+    }
     if (status != STATUS_OK) {
         environment_close(environment);
         environment = NULL;
@@ -144,6 +148,7 @@ environment_close(struct environment *environment)
         if (!environment->broken) {
             (void)environment_checkpoint(environment, true, NULL);
         }
+        tree_close(environment->files);
         environment->env->close(environment->env, 0);
     }
     environment_io_remove(environment);
@@ -197,35 +202,59 @@ environment_bytes(const struct environment *environment)
 
 /* ---- trees ---- */
 
-enum status
-tree_open(struct tree **result, struct environment *environment, const char *name,
-          struct reason *why)
+void
+tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE])
 {
-    *result = NULL;
+    if (number == 0) {
+        snprintf(file, TREE_FILE_SIZE, "%s.db", name);
+    } else {
+        snprintf(file, TREE_FILE_SIZE, "%s.%" PRIu64 ".db", name, number);
+    }
+}
+
+enum status
+tree_open_file(DB **result, struct environment *environment, const char *file, uint32_t flags,
+               struct reason *why)
+{
     DB *db = NULL;
+    *result = NULL;
     int code = db_create(&db, environment->env, 0);
     if (code != 0) {
         return environment_failed(environment, true, code, why, "cannot make a tree");
     }
-    char file[PATH_SIZE];
-    snprintf(file, sizeof(file), "%s.db", name);
     const uint32_t page = environment->options.page_size;
     code = db->set_flags(db, DB_CHKSUM);
     if (code == 0) {
         code = db->set_pagesize(db, page ? page : PAGE_SIZE);
     }
     if (code == 0) {
-        code =
-            db->open(db, NULL, file, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT | DB_THREAD, 0600);
+        code = db->open(db, NULL, file, NULL, DB_BTREE, flags | DB_THREAD, 0600);
     }
     if (code != 0) {
         db->close(db, 0);
         return environment_failed(environment, true, code, why, file);
     }
+    *result = db;
+    return STATUS_OK;
+}
+
+enum status
+tree_open(struct tree **result, struct environment *environment, const char *name,
+          struct reason *why)
+{
+    *result = NULL;
+    uint64_t number;
+    char file[TREE_FILE_SIZE];
+    DB *db;
+    TRY(tree_number_read(environment, name, &number, why));
+    tree_file_name(name, number, file);
+    TRY(tree_remove_others(environment, name, file, why));
+    TRY(tree_open_file(&db, environment, file, DB_CREATE | DB_AUTO_COMMIT, why));
     struct tree *tree = memory_zero(1, sizeof(*tree));
     *tree = (struct tree){.db = db,
                           .environment = environment,
                           .name = memory_string(name),
+                          .number = number,
                           .next = environment->trees};
     gate_init(&tree->gate);
     environment->trees = tree;
@@ -253,6 +282,20 @@ const char *
 tree_name(const struct tree *tree)
 {
     return tree->name;
+}
+
+void
+tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
+{
+    tree_file_name(tree->name, tree->number, file);
+}
+
+uint32_t
+tree_pages(struct tree *tree)
+{
+    DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
+    db_pgno_t last = 0;
+    return pool->get_last_pgno(pool, &last) == 0 ? last : 0;
 }
 
 struct gate *
@@ -293,11 +336,13 @@ unwritten_bytes(const struct environment *environment)
     uint64_t bytes = 0;
     for (struct tree *tree = environment->trees; tree != NULL; tree = tree->next) {
         char path[PATH_SIZE];
+        char name[TREE_FILE_SIZE];
         struct stat file;
         uint32_t size = 0;
         db_pgno_t last = 0;
         DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
-        snprintf(path, sizeof(path), "%s/%s.db", environment->folder, tree->name);
+        tree_file(tree, name);
+        snprintf(path, sizeof(path), "%s/%s", environment->folder, name);
         if (stat(path, &file) == 0 && pool->get_last_pgno(pool, &last) == 0 &&
             tree->db->get_pagesize(tree->db, &size) == 0) {
             const uint64_t wanted = ((uint64_t)last + 1) * size;
@@ -344,7 +389,7 @@ transaction_begin(struct transaction **result, struct environment *environment, 
         return environment_failed(environment, true, code, why, "cannot begin a transaction");
     }
     struct transaction *transaction = memory_zero(1, sizeof(*transaction));
-    *transaction = (struct transaction){txn, environment};
+    *transaction = (struct transaction){.txn = txn, .environment = environment};
     *result = transaction;
     return STATUS_OK;
 }
@@ -354,6 +399,8 @@ commit(struct transaction *transaction, uint32_t flags, struct reason *why)
 {
     struct environment *environment = transaction->environment;
     const int code = transaction->txn->commit(transaction->txn, flags);
+    environment->broken = environment->broken || code != 0;
+    tree_builds_finish(transaction->builds, code == 0);
     free(transaction);
     return code == 0 ? STATUS_OK
                      : environment_failed(environment, true, code, why, "cannot commit");
@@ -378,6 +425,7 @@ transaction_abort(struct transaction *transaction)
         if (transaction->txn->abort(transaction->txn) != 0) {
             transaction->environment->broken = true;
         }
+        tree_builds_finish(transaction->builds, false);
         free(transaction);
     }
 }

@@ -1,5 +1,5 @@
 /* The Berkeley DB environment of one partition: the only files here that see db.h are
- * environment.c, environment_care.c and environment_fault.c. Trees, transactions and cursors as
+ * environment.c, environment_build.c and environment_care.c. Trees, transactions and cursors as
  * opaque types, and failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
@@ -48,6 +48,9 @@ enum status tree_open(struct tree **tree, struct environment *environment, const
                       struct reason *why);
 void tree_close(struct tree *tree);
 const char *tree_name(const struct tree *tree);
+/* Of its file in the folder. The writer, or inside the gate: it changes when the tree is built anew. */
+enum { TREE_FILE_SIZE = 64 };
+void tree_file(const struct tree *tree, char file[TREE_FILE_SIZE]);
 struct gate *tree_gate(struct tree *tree);
 
 /* bytes: how much it may write, about. FULL when disk_reserve is not left besides. */
@@ -86,6 +89,21 @@ enum status tree_cursor_move(struct tree_cursor *cursor, enum tree_move move, vo
 /* Replaces or removes the value under the cursor. */
 enum status tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why);
 enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
+
+/* ---- building a tree anew (environment_build.c), for changes to most of it ---- */
+
+struct tree_build;
+/* Until the transaction ends the tree is what it was, and only read; then it has what was added, or
+ * the build is gone. Not while the log is held, nor inside of any gate, as the commit. */
+enum status tree_build_begin(struct tree_build **build, struct tree *tree,
+                             struct transaction *transaction, struct reason *why);
+/* In the order of keys. */
+enum status tree_build_add(struct tree_build *build, struct slice key, struct slice value,
+                           struct reason *why);
+/* It is on the disk. */
+enum status tree_build_end(struct tree_build *build, struct reason *why);
+/* Pages of the tree's file. */
+uint32_t tree_pages(struct tree *tree);
 
 /* A file of the environment that is not Berkeley DB's: writes and syncs that tests count. FULL. */
 enum status environment_write_file(int descriptor, struct slice bytes, uint64_t offset,

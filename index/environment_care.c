@@ -87,15 +87,30 @@ page_is_sound(const uint8_t *bytes, size_t size, uint32_t page)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
+/* The tree may be built anew meanwhile, but not between these two. */
 static enum status
-read_pages(struct tree *tree, int file, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
-           bool *end, struct reason *why)
+open_pages(struct tree *tree, int *file, uint32_t *size, char name[TREE_FILE_SIZE],
+           struct reason *why)
 {
-    uint32_t size = 0;
-    const int code = tree->db->get_pagesize(tree->db, &size);
-    if (code != 0) {
-        return tree_failed(tree, false, code, why, "cannot copy pages");
+    char path[PATH_SIZE];
+    gate_enter_reading(&tree->gate);
+    tree_file(tree, name);
+    snprintf(path, sizeof(path), "%s/%s", tree->environment->folder, name);
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    const int error = errno;
+    const int code = tree->db->get_pagesize(tree->db, size);
+    gate_leave(&tree->gate);
+    errno = error;
+    if (*file < 0) {
+        return status_fail_errno(why, "cannot read %s", path);
     }
+    return code == 0 ? STATUS_OK : tree_failed(tree, false, code, why, "cannot copy pages");
+}
+
+static enum status
+read_pages(struct tree *tree, int file, uint32_t size, const char *name, uint32_t *page,
+           uint8_t *bytes, size_t most, size_t *length, bool *end, struct reason *why)
+{
     const size_t wanted = (most - *length) / size * size;
     const ssize_t n =
         environment_read_pages(file, bytes + *length, wanted, (off_t)*page * (off_t)size);
@@ -106,8 +121,8 @@ read_pages(struct tree *tree, int file, uint32_t *page, uint8_t *bytes, size_t m
     /* A part of a page at the end was never finished; recovery writes it anew. */
     for (size_t done = 0; done + size <= (size_t)n; done += size) {
         if (!page_is_sound(bytes + *length, size, *page)) {
-            return status_fail(why, STATUS_CORRUPT, "%s/%s.db: page %u is damaged",
-                               tree->environment->folder, tree->name, *page);
+            return status_fail(why, STATUS_CORRUPT, "%s/%s: page %u is damaged",
+                               tree->environment->folder, name, *page);
         }
         *length += size;
         ++*page;
@@ -119,14 +134,16 @@ enum status
 tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
                 bool *end, struct reason *why)
 {
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/%s.db", tree->environment->folder, tree->name);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return status_fail_errno(why, "cannot read %s", path);
+    char name[TREE_FILE_SIZE];
+    int file = -1;
+    uint32_t size = 0;
+    enum status status = open_pages(tree, &file, &size, name, why);
+    if (status == STATUS_OK) {
+        status = read_pages(tree, file, size, name, page, bytes, most, length, end, why);
     }
-    const enum status status = read_pages(tree, file, page, bytes, most, length, end, why);
-    close(file);
+    if (file >= 0) {
+        close(file);
+    }
     return status;
 }
 
@@ -157,12 +174,7 @@ environment_log_files(struct environment *environment, environment_log_file *vis
 static unsigned
 step_keys(struct tree *tree)
 {
-    DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
-    db_pgno_t last = 0;
-    if (pool->get_last_pgno(pool, &last) != 0) {
-        return STEP_KEYS;
-    }
-    const uint64_t keys = (uint64_t)last * KEYS_OF_PAGE / STEPS;
+    const uint64_t keys = (uint64_t)tree_pages(tree) * KEYS_OF_PAGE / STEPS;
     return keys > STEP_KEYS ? (unsigned)(keys < UINT32_MAX ? keys : UINT32_MAX) : STEP_KEYS;
 }
 

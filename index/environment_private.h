@@ -1,4 +1,4 @@
-/* Inside of the environment: shared by environment.c and environment_care.c. */
+/* Inside of the environment: shared by environment.c, environment_build.c and environment_care.c. */
 #ifndef INDEX_ENVIRONMENT_PRIVATE_H
 #define INDEX_ENVIRONMENT_PRIVATE_H
 
@@ -15,6 +15,7 @@ struct environment {
     struct environment_options options;
     bool broken;
     atomic_bool checkpoints_held;
+    struct tree *files; /* which file each tree is: environment_build.c */
     struct tree *trees; /* open ones, the last opened first */
     dev_t device;       /* of the folder */
     ino_t inode;
@@ -25,6 +26,7 @@ struct tree {
     DB *db;
     struct environment *environment;
     char *name;
+    uint64_t number; /* of its file; changes in the gate, and with `writer` of partition.c held */
     struct gate gate;
     struct tree *next;
 };
@@ -32,6 +34,7 @@ struct tree {
 struct transaction {
     DB_TXN *txn;
     struct environment *environment;
+    struct tree_build *builds; /* in use from the commit on */
 };
 
 struct tree_cursor {
@@ -45,6 +48,21 @@ enum status environment_failed(struct environment *environment, bool writing, in
                                struct reason *why, const char *what);
 enum status tree_failed(struct tree *tree, bool writing, int code, struct reason *why,
                         const char *what);
+
+/* Of the tree with this name. */
+void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
+/* A handle of a file in the folder; flags: of DB->open. */
+enum status tree_open_file(DB **db, struct environment *environment, const char *file,
+                           uint32_t flags, struct reason *why);
+
+/* environment_build.c. */
+enum status tree_number_read(struct environment *environment, const char *name, uint64_t *number,
+                             struct reason *why);
+/* Files of the tree that a crash has left beside the current one. */
+enum status tree_remove_others(struct environment *environment, const char *name,
+                               const char *current, struct reason *why);
+/* Frees them. */
+void tree_builds_finish(struct tree_build *builds, bool committed);
 
 /* environment_io.c. Before the first environment of the process. */
 void environment_io_start(void);

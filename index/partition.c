@@ -22,6 +22,7 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
                                           .change_bytes = (uint64_t)16 * MEBIBYTE,
                                           .disk_reserve = (uint64_t)64 * MEBIBYTE,
+                                          .build_from = 100000,
                                           .pause_s = 5};
 }
 
@@ -275,6 +276,7 @@ partition_open(struct partition **result, const struct partition_options *option
     pthread_cond_init(&partition->settled, NULL);
     partition->folder = memory_string(options->folder);
     partition->pause_s = options->pause_s;
+    partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {

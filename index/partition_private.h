@@ -41,6 +41,7 @@ struct partition {
     unsigned waiting_held; /* no quads may wait: partition_hold_waiting */
     atomic_bool more_come; /* a batch that will wait is being gathered */
     uint32_t pause_s;
+    size_t build_from;
 
     _Atomic enum status writes; /* how the last batch went */
 

@@ -194,24 +194,41 @@ apply_some(struct application *a, size_t *next, struct reason *why)
     return STATUS_OK;
 }
 
+/* Block by block. */
+static enum status
+apply(struct application *a, enum quad_order order, struct transaction *transaction,
+      struct reason *why)
+{
+    struct tree *tree = a->quads->trees[order];
+    enum status status = STATUS_OK;
+    a->order = order;
+    fence_open(&a->cursor, tree, transaction);
+    for (size_t next = 0; next < a->set->count && status == STATUS_OK;) {
+        gate_enter_writing(tree_gate(tree));
+        status = apply_some(a, &next, why);
+        fence_close(&a->cursor);
+        gate_leave(tree_gate(tree));
+    }
+    return status;
+}
+
 enum status
 quads_apply(struct quads *quads, struct transaction *transaction, const struct change_set *set,
-            struct reason *why)
+            size_t build_from, struct reason *why)
 {
     struct application *a = memory_alloc(sizeof(*a));
     a->quads = quads;
     a->set = set;
     a->merged = (struct row_vector){0};
     enum status status = STATUS_OK;
-    for (int order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
-        struct gate *gate = tree_gate(quads->trees[order]);
-        a->order = (enum quad_order)order;
-        fence_open(&a->cursor, quads->trees[order], transaction);
-        for (size_t next = 0; next < set->count && status == STATUS_OK;) {
-            gate_enter_writing(gate);
-            status = apply_some(a, &next, why);
-            fence_close(&a->cursor);
-            gate_leave(gate);
+    for (enum quad_order order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
+        bool build = build_from > 0 && set->count >= build_from;
+        if (build) {
+            status = quads_build_pays(quads, order, set, &build, why);
+        }
+        if (status == STATUS_OK) {
+            status = build ? quads_build(quads, order, transaction, set, why)
+                           : apply(a, order, transaction, why);
         }
         if (status != STATUS_OK) {
             status_prefix(why, status, "tree %s", tree_names[order]);

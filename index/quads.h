@@ -15,9 +15,10 @@ struct quads;
 enum status quads_open(struct quads **quads, struct environment *environment, struct reason *why);
 void quads_close(struct quads *quads);
 
-/* The writer's thread; enters and leaves the gates itself. */
+/* The writer's thread; enters and leaves the gates itself. build_from: trees of which most blocks
+ * change are built anew when there are so many changes (0: never). */
 enum status quads_apply(struct quads *quads, struct transaction *transaction,
-                        const struct change_set *set, struct reason *why);
+                        const struct change_set *set, size_t build_from, struct reason *why);
 /* The writer's own view, without a snapshot: rows with the first `bound` places of prefix. */
 enum status quads_read(struct quads *quads, enum quad_order order, const struct row *prefix,
                        unsigned bound, struct row_vector *rows, struct reason *why);

@@ -37,23 +37,6 @@ quads_order_for(const struct quad_oids *pattern, unsigned *bound)
     return tried[i];
 }
 
-/* The least row that can stand in a block after this fence. */
-static struct row
-row_after_fence(const uint8_t *fence, size_t length)
-{
-    uint8_t key[ROW_KEY_SIZE] = {0};
-    memcpy(key, fence, length < ROW_KEY_SIZE ? length : ROW_KEY_SIZE);
-    struct row row;
-    for (int i = 0; i < 4; i++) {
-        uint64_t big;
-        memcpy(&big, key + 8 * i, 8);
-        row.place[i] = __builtin_bswap64(big);
-    }
-    for (int i = 3; length >= ROW_KEY_SIZE && i >= 0 && ++row.place[i] == 0; i--) {
-    }
-    return row;
-}
-
 /* Appends the block's rows in [from, upper) to rows. *done: the block reaches upper. */
 static enum status
 take_block(const struct fence_cursor *cursor, enum quad_order order, const struct row *from,

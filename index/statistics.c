@@ -5,7 +5,7 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { FORMAT = 6, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
+enum { FORMAT = 7, OLDEST_FORMAT = 6, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
 
 /* ---- numbers ---- */
 
@@ -44,7 +44,8 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
 {
     uint64_t format = FORMAT;
     enum status status = statistics_read(statistics, SLICE("F"), &format, 1, why);
-    if (status == STATUS_NOT_FOUND) {
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && format == OLDEST_FORMAT)) {
+        format = FORMAT;
         struct transaction *transaction;
         TRY(transaction_begin(&transaction, environment, 0, why));
         status = statistics_write(statistics, transaction, SLICE("F"), &format, 1, why);

@@ -227,7 +227,7 @@ random_batches_agree_with_a_set(void **state)
         check_patterns(quads, open[slot], models[slot]);
         struct transaction *transaction;
         assert_int_equal(transaction_begin(&transaction, environment, 0, &why), STATUS_OK);
-        const enum status status = quads_apply(quads, transaction, set, &why);
+        const enum status status = quads_apply(quads, transaction, set, 0, &why);
         if (status != STATUS_OK) {
             fail_msg("%s", why.text);
         }

@@ -1,0 +1,224 @@
+/* Building a tree anew beside the one in use.
+ *
+ * A tree is the file NAME.db or, once it was built anew, NAME.N.db; the tree `files` says which N.
+ * A build writes a file of the next number, outside of any transaction, so nothing of it is logged.
+ * When all of it and its entry in the folder are on the disk, N is written in the transaction, whose
+ * commit is what makes the new file the tree. Only then the old file is removed. A crash at any
+ * time leaves at most one file that is not the tree's, which the next start removes (after recovery,
+ * so no log needs it any more).
+ *
+ * Keys come in order, so each goes in past the end of the tree, where Berkeley DB fills pages, and
+ * pages are never written twice. Readers read the old file until the commit and need not wait. */
+#include "index/environment_private.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "index/varint.h"
+
+enum { RECORD_SIZE = 1 + VARINT_MAXIMUM, RECORD_VERSION = 1 };
+
+struct tree_build {
+    struct tree *tree;
+    struct transaction *transaction;
+    uint64_t number;
+    char file[TREE_FILE_SIZE];
+    DB *db; /* not transactional until tree_build_end */
+    struct tree_build *next;
+};
+
+/* ---- which file is the tree ---- */
+
+enum status
+tree_number_read(struct environment *environment, const char *name, uint64_t *number,
+                 struct reason *why)
+{
+    uint8_t record[RECORD_SIZE];
+    size_t length = sizeof(record);
+    *number = 0;
+    if (environment->files == NULL) {
+        return STATUS_OK;
+    }
+    const enum status status = tree_get(environment->files, NULL, slice_of(name, strlen(name)),
+                                        record, &length, why);
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    TRY(status);
+    return length > 1 && record[0] == RECORD_VERSION &&
+                   varint_get(record + 1, record + length, number) == record + length
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
+                             name);
+}
+
+static enum status
+write_number(struct tree_build *build, struct reason *why)
+{
+    struct tree *files = build->tree->environment->files;
+    uint8_t record[RECORD_SIZE] = {RECORD_VERSION};
+    const uint8_t *end = varint_put(record + 1, build->number);
+    const char *name = build->tree->name;
+    gate_enter_writing(&files->gate);
+    const enum status status =
+        tree_put(files, build->transaction, slice_of(name, strlen(name)),
+                 slice_of((char *)record, (size_t)(end - record)), why);
+    gate_leave(&files->gate);
+    return status;
+}
+
+/* Whether the file is of the tree with this name, whatever its number. */
+static bool
+is_file_of(const char *file, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(file, name, length) != 0 || file[length] != '.') {
+        return false;
+    }
+    const char *rest = file + length + 1;
+    const size_t digits = strspn(rest, "0123456789");
+    return strcmp(rest, "db") == 0 || (digits > 0 && strcmp(rest + digits, ".db") == 0);
+}
+
+enum status
+tree_remove_others(struct environment *environment, const char *name, const char *current,
+                   struct reason *why)
+{
+    DIR *folder = opendir(environment->folder);
+    if (folder == NULL) {
+        return status_fail_errno(why, "cannot read %s", environment->folder);
+    }
+    enum status status = STATUS_OK;
+    const struct dirent *entry;
+    while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
+        if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
+            unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
+            status = status_fail_errno(why, "cannot remove %s/%s", environment->folder,
+                                       entry->d_name);
+        }
+    }
+    closedir(folder);
+    return status;
+}
+
+/* ---- building ---- */
+
+enum status
+tree_build_begin(struct tree_build **result, struct tree *tree, struct transaction *transaction,
+                 struct reason *why)
+{
+    struct tree_build *build = memory_zero(1, sizeof(*build));
+    *build = (struct tree_build){.tree = tree,
+                                 .transaction = transaction,
+                                 .number = tree->number + 1,
+                                 .next = transaction->builds};
+    transaction->builds = build;
+    *result = build;
+    tree_file_name(tree->name, build->number, build->file);
+    return tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
+}
+
+/* The key goes in without value first: environment.c, tree_append. */
+enum status
+tree_build_add(struct tree_build *build, struct slice key, struct slice value, struct reason *why)
+{
+    DBT key_dbt = {.data = (void *)(uintptr_t)key.at, .size = (uint32_t)key.length};
+    DBT none = {.data = NULL};
+    DBT value_dbt = {.data = (void *)(uintptr_t)value.at, .size = (uint32_t)value.length};
+    int code = build->db->put(build->db, NULL, &key_dbt, &none, 0);
+    if (code == 0) {
+        code = build->db->put(build->db, NULL, &key_dbt, &value_dbt, 0);
+    }
+    return code == 0 ? STATUS_OK : tree_failed(build->tree, true, code, why, "cannot build anew");
+}
+
+static enum status
+sync_folder(const struct environment *environment, struct reason *why)
+{
+    const int folder = open(environment->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = folder >= 0 && fsync(folder) == 0;
+    const enum status status =
+        synced ? STATUS_OK : status_fail_errno(why, "cannot sync %s", environment->folder);
+    if (folder >= 0) {
+        close(folder);
+    }
+    return status;
+}
+
+enum status
+tree_build_end(struct tree_build *build, struct reason *why)
+{
+    struct tree *tree = build->tree;
+    DB *db = build->db;
+    const int code = db->sync(db, 0);
+    build->db = NULL;
+    const int closed = db->close(db, DB_NOSYNC);
+    if (code != 0 || closed != 0) {
+        return tree_failed(tree, true, code != 0 ? code : closed, why, "cannot build anew");
+    }
+    TRY(sync_folder(tree->environment, why));
+    TRY(tree_open_file(&build->db, tree->environment, build->file, DB_AUTO_COMMIT, why));
+    return write_number(build, why);
+}
+
+/* ---- the end of the transaction ---- */
+
+/* The tree was closed without writing its pages: nobody needs them. */
+static void
+remove_file(struct environment *environment, const char *file, uint32_t flags)
+{
+    struct reason why;
+    const int code = environment->env->dbremove(environment->env, NULL, file, NULL, flags);
+    if (code != 0) {
+        (void)environment_failed(environment, true, code, &why, file);
+    }
+}
+
+static void
+take_into_use(struct tree_build *build)
+{
+    struct tree *tree = build->tree;
+    char file[TREE_FILE_SIZE];
+    tree_file_name(tree->name, tree->number, file);
+    gate_enter_writing(&tree->gate);
+    DB *old = tree->db;
+    tree->db = build->db;
+    tree->number = build->number;
+    gate_leave(&tree->gate);
+    if (old->close(old, DB_NOSYNC) != 0) {
+        tree->environment->broken = true;
+    }
+    remove_file(tree->environment, file, DB_AUTO_COMMIT);
+}
+
+static void
+give_up(struct tree_build *build)
+{
+    struct environment *environment = build->tree->environment;
+    if (build->db != NULL) {
+        (void)build->db->close(build->db, DB_NOSYNC);
+        if (!environment->broken) {
+            remove_file(environment, build->file, DB_AUTO_COMMIT);
+        }
+    }
+}
+
+void
+tree_builds_finish(struct tree_build *builds, bool committed)
+{
+    while (builds != NULL) {
+        struct tree_build *build = builds;
+        builds = build->next;
+        if (committed) {
+            take_into_use(build);
+        } else {
+            give_up(build);
+        }
+        free(build);
+    }
+}
