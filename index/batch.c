@@ -222,7 +222,7 @@ find_differences(struct batch_commit *b, struct reason *why)
     struct differences differences;
     differences_init(&differences, batch->partition, batch, &b->commit.census,
                      b->commit.totals.terms);
-    TRY(lexicon_assign(batch->partition->lexicon, b->commit.transaction, &batch->terms, &added,
+    TRY(lexicon_assign(batch->partition->lexicon, b->commit.transaction, &batch->terms, 0, &added,
                        why));
     batch_count_literals(&batch->terms, added, &b->commit.totals);
     for (size_t i = 0; i < batch->count; i++) {

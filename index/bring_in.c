@@ -65,7 +65,8 @@ store_and_write(struct index_batch *batch, struct transaction *transaction, stru
     struct partition *partition = batch->partition;
     const uint64_t terms = totals->terms;
     uint64_t added;
-    TRY(lexicon_assign(partition->lexicon, transaction, &batch->terms, &added, why));
+    TRY(lexicon_assign(partition->lexicon, transaction, &batch->terms, partition->build_from,
+                       &added, why));
     batch_count_literals(&batch->terms, added, totals);
     TRY(write_run(batch, transaction, terms, why));
     gate_enter_writing(tree_gate(partition->statistics));
@@ -270,11 +271,10 @@ bring_in(struct partition *partition, struct reason *why)
     TRY(transaction_begin(&transaction, partition->environment, bytes_to_write(partition, rows),
                           why));
     struct bringing *b = memory_zero(1, sizeof(*b));
-    b->commit = (struct commit){
-        .partition = partition,
-        .transaction = transaction,
-        .totals = partition->totals,
-        .build_from = partition->build_from};
+    b->commit = (struct commit){.partition = partition,
+                                .transaction = transaction,
+                                .totals = partition->totals,
+                                .build_from = partition->build_from};
     b->now = clock_wall_ms();
     census_init(&b->commit.census);
     differences_init(&b->differences, partition, NULL, &b->commit.census,

@@ -48,7 +48,8 @@ enum status tree_open(struct tree **tree, struct environment *environment, const
                       struct reason *why);
 void tree_close(struct tree *tree);
 const char *tree_name(const struct tree *tree);
-/* Of its file in the folder. The writer, or inside the gate: it changes when the tree is built anew. */
+/* Of its file in the folder. The writer, or inside the gate: it changes when the tree is built
+ * anew. */
 enum { TREE_FILE_SIZE = 64 };
 void tree_file(const struct tree *tree, char file[TREE_FILE_SIZE]);
 struct gate *tree_gate(struct tree *tree);

@@ -2,10 +2,10 @@
  *
  * A tree is the file NAME.db or, once it was built anew, NAME.N.db; the tree `files` says which N.
  * A build writes a file of the next number, outside of any transaction, so nothing of it is logged.
- * When all of it and its entry in the folder are on the disk, N is written in the transaction, whose
- * commit is what makes the new file the tree. Only then the old file is removed. A crash at any
- * time leaves at most one file that is not the tree's, which the next start removes (after recovery,
- * so no log needs it any more).
+ * When all of it and its entry in the folder are on the disk, N is written in the transaction,
+ * whose commit is what makes the new file the tree. Only then the old file is removed. A crash at
+ * any time leaves at most one file that is not the tree's, which the next start removes (after
+ * recovery, so no log needs it any more).
  *
  * Keys come in order, so each goes in past the end of the tree, where Berkeley DB fills pages, and
  * pages are never written twice. Readers read the old file until the commit and need not wait. */
@@ -44,8 +44,8 @@ tree_number_read(struct environment *environment, const char *name, uint64_t *nu
     if (environment->files == NULL) {
         return STATUS_OK;
     }
-    const enum status status = tree_get(environment->files, NULL, slice_of(name, strlen(name)),
-                                        record, &length, why);
+    const enum status status =
+        tree_get(environment->files, NULL, slice_of(name, strlen(name)), record, &length, why);
     if (status == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
@@ -65,9 +65,8 @@ write_number(struct tree_build *build, struct reason *why)
     const uint8_t *end = varint_put(record + 1, build->number);
     const char *name = build->tree->name;
     gate_enter_writing(&files->gate);
-    const enum status status =
-        tree_put(files, build->transaction, slice_of(name, strlen(name)),
-                 slice_of((char *)record, (size_t)(end - record)), why);
+    const enum status status = tree_put(files, build->transaction, slice_of(name, strlen(name)),
+                                        slice_of((char *)record, (size_t)(end - record)), why);
     gate_leave(&files->gate);
     return status;
 }
@@ -98,8 +97,8 @@ tree_remove_others(struct environment *environment, const char *name, const char
     while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
         if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
             unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
-            status = status_fail_errno(why, "cannot remove %s/%s", environment->folder,
-                                       entry->d_name);
+            status =
+                status_fail_errno(why, "cannot remove %s/%s", environment->folder, entry->d_name);
         }
     }
     closedir(folder);

@@ -1,4 +1,5 @@
-/* Inside of the environment: shared by environment.c, environment_build.c and environment_care.c. */
+/* Inside of the environment: shared by environment.c, environment_build.c and environment_care.c.
+ */
 #ifndef INDEX_ENVIRONMENT_PRIVATE_H
 #define INDEX_ENVIRONMENT_PRIVATE_H
 

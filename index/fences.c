@@ -1,6 +1,9 @@
 #include "index/fences.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 void
 fence_open(struct fence_cursor *cursor, struct tree *tree, struct transaction *transaction)
@@ -111,4 +114,49 @@ fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why
         return tree_cursor_replace(cursor->cursor, block, why);
     }
     return put(cursor, fence_key(cursor), block, why);
+}
+
+/* ---- anew or in place ---- */
+
+/* How many blocks the changes fall into, about: a few blocks of each stride stand for it. The first
+ * is left out, since only a part of its changes may lie in the stride. */
+static enum status
+count_blocks(struct fence_cursor *cursor, size_t count, fence_pass *pass, void *context,
+             double *blocks, struct reason *why)
+{
+    enum { STRIDES = 128, BLOCKS = 3 };
+    const size_t stride = count / STRIDES + 1;
+    *blocks = 0;
+    for (size_t first = 0; first < count; first += stride) {
+        size_t from = first;
+        size_t seen = 0;
+        TRY(pass(context, cursor, &from, why));
+        size_t to = from;
+        while (to < count && seen < BLOCKS) {
+            TRY(pass(context, cursor, &to, why));
+            seen++;
+        }
+        *blocks += seen > 0 ? (double)seen * (double)stride / (double)(to - from) : 0;
+    }
+    return STATUS_OK;
+}
+
+/* A block that is written in its place costs about as much as two in a row. */
+enum status
+fence_build_pays(struct tree *tree, size_t count, fence_pass *pass, void *context, bool *pays,
+                 struct reason *why)
+{
+    enum { BLOCKS_OF_PAGE = 4 };
+    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
+    double touched = 0;
+    fence_open(cursor, tree, NULL);
+    enum status status = fence_seek(cursor, SLICE(""), why);
+    const bool empty = status == STATUS_OK && !cursor->stored;
+    if (status == STATUS_OK && !empty) {
+        status = count_blocks(cursor, count, pass, context, &touched, why);
+    }
+    fence_close(cursor);
+    free(cursor);
+    *pays = empty || 2 * touched > (double)tree_pages(tree) * BLOCKS_OF_PAGE;
+    return status;
 }

@@ -51,4 +51,12 @@ enum status fence_emit(struct fence_cursor *cursor, struct slice fence, struct s
                        struct reason *why);
 enum status fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why);
 
+/* Whether writing the tree anew costs less than changing blocks in their places. count things
+ * in order are to be changed; pass seeks the block of number *next of them, and sets *next to the
+ * first that belongs behind it. The writer. */
+typedef enum status fence_pass(void *context, struct fence_cursor *cursor, size_t *next,
+                               struct reason *why);
+enum status fence_build_pays(struct tree *tree, size_t count, fence_pass *pass, void *context,
+                             bool *pays, struct reason *why);
+
 #endif

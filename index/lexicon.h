@@ -20,10 +20,12 @@ struct nodes *lexicon_nodes(struct lexicon *lexicon);
 
 /* Both pass over terms marked unwanted and those that have an identifier already.
  * Gives every term of the set its identifier (set->terms[i].id). New terms are numbered in the
- * order of the set and stored. *added: how many. The writer's thread, outside the gates. After a
- * failure the transaction must not be committed and lexicon_forget must be called. */
+ * order of the set and stored; for build_from of them the tree of terms may be built anew (0:
+ * never). *added: how many. The writer's thread, outside the gates. After a failure the transaction
+ * must not be committed and lexicon_forget must be called. */
 enum status lexicon_assign(struct lexicon *lexicon, struct transaction *transaction,
-                           struct term_set *set, uint64_t *added, struct reason *why);
+                           struct term_set *set, size_t build_from, uint64_t *added,
+                           struct reason *why);
 /* The identifiers that stored terms have, OID_NONE for others; stores nothing. */
 enum status lexicon_find_all(struct lexicon *lexicon, struct term_set *set, struct reason *why);
 /* The same from the tree alone, whatever memory recalls; any thread. */

@@ -6,71 +6,34 @@
 #include "base/memory.h"
 #include "index/quads_private.h"
 
-enum {
-    STRIDES = 128, /* of the changes; the blocks of a few of each are looked at */
-    BLOCKS_OF_STRIDE = 3,
-    BLOCKS_OF_PAGE = 4
+struct placing {
+    enum quad_order order;
+    const struct change_set *set;
 };
 
-/* *next = the first change that belongs behind the block where *next belongs. */
 static enum status
-pass_block(struct fence_cursor *cursor, enum quad_order order, const struct change_set *set,
-           size_t *next, struct reason *why)
+pass_block(void *context, struct fence_cursor *cursor, size_t *next, struct reason *why)
 {
+    const struct placing *placing = context;
     uint8_t key[ROW_KEY_SIZE];
-    const struct row row = change_row(set, order, *next);
+    const struct row row = change_row(placing->set, placing->order, *next);
     row_key(&row, key);
     TRY(fence_seek(cursor, slice_of((char *)key, sizeof(key)), why));
     if (fence_is_last(cursor)) {
-        *next = set->count;
+        *next = placing->set->count;
         return STATUS_OK;
     }
     const struct row after = row_after_fence(cursor->fence, cursor->fence_length);
-    *next = change_set_find_from(set, order, &after, *next);
+    *next = change_set_find_from(placing->set, placing->order, &after, *next);
     return STATUS_OK;
 }
 
-/* How many blocks the changes fall into, about. The first block of a stride is left out: only a part
- * of its changes may lie in the stride. */
-static enum status
-count_blocks(struct fence_cursor *cursor, enum quad_order order, const struct change_set *set,
-             double *blocks, struct reason *why)
-{
-    const size_t stride = set->count / STRIDES + 1;
-    *blocks = 0;
-    for (size_t first = 0; first < set->count; first += stride) {
-        size_t from = first, seen = 0;
-        TRY(pass_block(cursor, order, set, &from, why));
-        size_t to = from;
-        while (to < set->count && seen < BLOCKS_OF_STRIDE) {
-            TRY(pass_block(cursor, order, set, &to, why));
-            seen++;
-        }
-        *blocks += seen > 0 ? (double)seen * (double)stride / (double)(to - from) : 0;
-    }
-    return STATUS_OK;
-}
-
-/* A block that is written in its place costs about as much as two in a row. */
 enum status
 quads_build_pays(struct quads *quads, enum quad_order order, const struct change_set *set,
                  bool *pays, struct reason *why)
 {
-    struct tree *tree = quads->trees[order];
-    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
-    double touched;
-    fence_open(cursor, tree, NULL);
-    enum status status = fence_seek(cursor, SLICE(""), why);
-    const bool empty = status == STATUS_OK && !cursor->stored;
-    if (status == STATUS_OK) {
-        status = count_blocks(cursor, order, set, &touched, why);
-    }
-    fence_close(cursor);
-    free(cursor);
-    if (status == STATUS_OK) {
-        *pays = empty || 2 * touched > (double)tree_pages(tree) * BLOCKS_OF_PAGE;
-    }
-    return status;
+    struct placing placing = {order, set};
+    return fence_build_pays(quads->trees[order], set->count, pass_block, &placing, pays, why);
 }
 
 struct building {

@@ -5,7 +5,12 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum { FORMAT = 7, OLDEST_FORMAT = 6, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
+enum {
+    FORMAT = 7,
+    OLDEST_FORMAT = 6,
+    AHEAD = 16,
+    VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM
+};
 
 /* ---- numbers ---- */
 

@@ -215,15 +215,18 @@ static const struct operation {
     deed *first; /* before the fault is set; NULL: nothing */
     deed *act;
     uint64_t change_bytes; /* 0: the usual */
-} operations[] = {{"update", NULL, update, 0},
-                  {"import", NULL, import, 0},
-                  {"import of many", NULL, import_many, 0},
-                  {"bring in", wait_on_disk, bring_in, 0},
-                  {"clear some", NULL, clear_some, 0},
-                  {"clear all but one", NULL, clear_all, 0},
-                  {"cut the change log", NULL, replace, 6 << 10},
-                  {"write words", replace, write_words, 0},
-                  {"checkpoint and close", replace, NULL, 0}};
+    size_t build_from;     /* 1: trees are built anew */
+} operations[] = {{"update", NULL, update, 0, 0},
+                  {"import", NULL, import, 0, 0},
+                  {"import of many", NULL, import_many, 0, 0},
+                  {"import of many, trees anew", NULL, import_many, 0, 1},
+                  {"bring in", wait_on_disk, bring_in, 0, 0},
+                  {"bring in, trees anew", wait_on_disk, bring_in, 0, 1},
+                  {"clear some", NULL, clear_some, 0, 0},
+                  {"clear all but one", NULL, clear_all, 0, 0},
+                  {"cut the change log", NULL, replace, 6 << 10, 0},
+                  {"write words", replace, write_words, 0, 0},
+                  {"checkpoint and close", replace, NULL, 0, 0}};
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 /* ---- trying ---- */
@@ -240,6 +243,7 @@ open_partition(const char *folder, const struct operation *operation)
     options.disk_reserve = 0;
     options.change_bytes =
         operation->change_bytes > 0 ? operation->change_bytes : options.change_bytes;
+    options.build_from = operation->build_from;
     if (partition_open(&partition, &options, &why) != STATUS_OK) {
         print_message("%s\n", why.text);
     }

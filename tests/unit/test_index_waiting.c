@@ -1,10 +1,12 @@
 /* Imported quads that wait on the disk: brought into the trees they make the index that the same
  * quads make one batch after the other, whatever was there, however they are spread over runs, and
- * whatever is written before and after. test_index_faults kills them at every write. */
+ * whatever is written before and after. test_index_faults kills them at every write. Then the
+ * same again with trees that are built anew. */
 #include "tests/unit/index_fixture.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 60, H
 static const size_t usual = 64 << 20;
 
 static char base[SCRATCH_SIZE];
+static size_t build_from; /* 1: trees are built anew */
 
 static struct partition *
 open_with(const char *name, uint32_t pause_s, char folder[96])
@@ -31,6 +34,7 @@ open_with(const char *name, uint32_t pause_s, char folder[96])
     options.checkpoint_bytes = 1 << 20;
     options.disk_reserve = 0;
     options.pause_s = pause_s;
+    options.build_from = build_from;
     must(partition_open(&partition, &options, &why), &why);
     return partition;
 }
@@ -376,6 +380,92 @@ large_requests_are_gathered(void **state)
     partition_close(partition);
 }
 
+/* ---- trees anew ---- */
+
+static bool
+has_file(const char *folder, const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void
+bring_in_some(struct partition *partition, unsigned first, unsigned end)
+{
+    struct reason why = {""};
+    struct index_batch *batch = index_batch_new(partition);
+    add_large(batch, first, end);
+    must(index_batch_wait(batch, usual, &why), &why);
+    must(partition_bring_in(partition, NULL, &why), &why);
+    index_batch_free(batch);
+}
+
+struct dumping {
+    struct partition *partition;
+    atomic_bool end;
+    unsigned dumps;
+};
+
+/* Sees 2,000 quads or 6,000, and never fewer than before. */
+static void *
+keep_dumping(void *context)
+{
+    struct dumping *dumping = context;
+    struct buf dump;
+    size_t before = 0;
+    buf_init(&dump, 1 << 28);
+    for (bool end = false; !end; dumping->dumps++) {
+        end = atomic_load(&dumping->end);
+        size_t lines = 0;
+        buf_reset(&dump);
+        fixture_dump(dumping->partition, base, &dump);
+        for (size_t i = 0; i < dump.length; i++) {
+            lines += dump.data[i] == '\n';
+        }
+        if ((lines != 2000 && lines != 6000) || lines < before) {
+            fprintf(stderr, "%zu quads seen\n", lines);
+            abort();
+        }
+        before = lines;
+    }
+    buf_release(&dump);
+    return NULL;
+}
+
+static void
+a_tree_is_built_anew_beside_its_readers(void **state)
+{
+    (void)state;
+    char folder[96];
+    pthread_t thread;
+    struct partition *partition = open_at("anew", folder);
+    bring_in_some(partition, 0, 2000);
+    assert_true(has_file(folder, build_from ? "quads-spoc.1.db" : "quads-spoc.db"));
+    assert_true(has_file(folder, build_from ? "terms.1.db" : "terms.db"));
+    struct dumping dumping = {.partition = partition};
+    assert_int_equal(pthread_create(&thread, NULL, keep_dumping, &dumping), 0);
+    bring_in_some(partition, 0, 6000);
+    atomic_store(&dumping.end, true);
+    pthread_join(thread, NULL);
+    assert_true(dumping.dumps > 0);
+    assert_int_equal(quads_of(partition), 6000);
+    /* Few changes at one place go into their blocks. */
+    assert_true(has_file(folder, build_from ? "quads-pocs.2.db" : "quads-pocs.db"));
+    bring_in_some(partition, 0, 6002);
+    assert_true(has_file(folder, build_from ? "quads-pocs.2.db" : "quads-pocs.db"));
+    partition_close(partition);
+    /* What a crash leaves is removed, and nothing else. */
+    fixture_run("cp %s/waiting %s/quads-pocs.77.db", folder, folder);
+    fixture_run("cp %s/waiting %s/quads-pocs-77.db", folder, folder);
+    partition = open_at("anew", folder);
+    assert_false(has_file(folder, "quads-pocs.77.db"));
+    assert_true(has_file(folder, "quads-pocs-77.db"));
+    assert_int_equal(quads_of(partition), 6002);
+    fixture_verify(partition, folder);
+    partition_close(partition);
+}
+
 static int
 make_folder(void **state)
 {
@@ -402,6 +492,9 @@ main(void)
         cmocka_unit_test(a_backup_has_what_waited),
         cmocka_unit_test(a_damaged_run_is_found),
         cmocka_unit_test(large_requests_are_gathered),
+        cmocka_unit_test(a_tree_is_built_anew_beside_its_readers),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    const int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+    build_from = 1;
+    return failed + cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
