@@ -101,7 +101,7 @@ write_words(struct literals *literals, bool all)
 {
     struct reason why = {""};
     while (literals_to_write(literals, all)) {
-        must(literals_write_step(literals, &why), &why);
+        must(literals_write_step(literals, false, &why), &why);
     }
 }
 
@@ -293,7 +293,7 @@ bench_ours(const char *folder, const struct collection *c, uint64_t memory, uint
                                                 .checkpoint_bytes = UINT64_C(256) << 20};
     must(environment_open(&environment, &options, &why), &why);
     must(nodes_open(&nodes, environment, 16 << 20, &why), &why);
-    must(literals_open(&literals, environment, memory << 20, &why), &why);
+    must(literals_open(&literals, environment, memory << 20, 0, &why), &why);
     double cpu = cpu_seconds();
     load_ours(literals, c, stems);
     write_words(literals, true);

@@ -11,7 +11,7 @@ index_OBJECTS += index/answer_rows.o index/sessions.o index/client_stream.o \
 index_OBJECTS += index/provenance.o index/provenance_many.o index/provenance_records.o
 index_OBJECTS += index/change_log.o index/publisher.o index/change_position.o index/change_lines.o index/client_changes.o
 index_OBJECTS += index/tokenizer.o index/word_blocks.o index/word_memory.o index/word_query.o \
-	index/literals.o index/literals_write.o index/literals_lists.o index/literals_wants.o index/literals_search.o \
+	index/literals.o index/literals_write.o index/literals_runs.o index/literals_build.o index/literals_lists.o index/literals_wants.o index/literals_search.o \
 	index/literals_check.o
 UNIT_TESTS += tests/unit/test_words
 FUZZERS += fuzz_words

@@ -94,15 +94,19 @@ enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 /* ---- building a tree anew (environment_build.c), for changes to most of it ---- */
 
 struct tree_build;
-/* Until the transaction ends the tree is what it was, and only read; then it has what was added, or
- * the build is gone. Not while the log is held, nor inside of any gate, as the commit. */
-enum status tree_build_begin(struct tree_build **build, struct tree *tree,
-                             struct transaction *transaction, struct reason *why);
+/* What is added goes into a file of its own, and the tree is only read until then. Between begin
+ * and end transactions may come and go. */
+enum status tree_build_begin(struct tree_build **build, struct tree *tree, struct reason *why);
 /* In the order of keys. */
 enum status tree_build_add(struct tree_build *build, struct slice key, struct slice value,
                            struct reason *why);
-/* It is on the disk. */
-enum status tree_build_end(struct tree_build *build, struct reason *why);
+/* All of it is on the disk; the transaction's commit makes it the tree, its abort drops it: the
+ * build is the transaction's, even after a failure. Not while the log is held, nor inside of any
+ * gate, as the commit. */
+enum status tree_build_end(struct tree_build *build, struct transaction *transaction,
+                           struct reason *why);
+/* Before its end; NULL is fine. */
+void tree_build_drop(struct tree_build *build);
 /* Pages of the tree's file. */
 uint32_t tree_pages(struct tree *tree);
 

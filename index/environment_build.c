@@ -25,11 +25,10 @@ enum { RECORD_SIZE = 1 + VARINT_MAXIMUM, RECORD_VERSION = 1 };
 
 struct tree_build {
     struct tree *tree;
-    struct transaction *transaction;
     uint64_t number;
     char file[TREE_FILE_SIZE];
-    DB *db; /* not transactional until tree_build_end */
-    struct tree_build *next;
+    DB *db;                  /* not transactional until tree_build_end */
+    struct tree_build *next; /* of the transaction */
 };
 
 /* ---- which file is the tree ---- */
@@ -58,14 +57,14 @@ tree_number_read(struct environment *environment, const char *name, uint64_t *nu
 }
 
 static enum status
-write_number(struct tree_build *build, struct reason *why)
+write_number(const struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
     struct tree *files = build->tree->environment->files;
     uint8_t record[RECORD_SIZE] = {RECORD_VERSION};
     const uint8_t *end = varint_put(record + 1, build->number);
     const char *name = build->tree->name;
     gate_enter_writing(&files->gate);
-    const enum status status = tree_put(files, build->transaction, slice_of(name, strlen(name)),
+    const enum status status = tree_put(files, transaction, slice_of(name, strlen(name)),
                                         slice_of((char *)record, (size_t)(end - record)), why);
     gate_leave(&files->gate);
     return status;
@@ -108,18 +107,19 @@ tree_remove_others(struct environment *environment, const char *name, const char
 /* ---- building ---- */
 
 enum status
-tree_build_begin(struct tree_build **result, struct tree *tree, struct transaction *transaction,
-                 struct reason *why)
+tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *why)
 {
     struct tree_build *build = memory_zero(1, sizeof(*build));
-    *build = (struct tree_build){.tree = tree,
-                                 .transaction = transaction,
-                                 .number = tree->number + 1,
-                                 .next = transaction->builds};
-    transaction->builds = build;
-    *result = build;
+    *build = (struct tree_build){.tree = tree, .number = tree->number + 1};
     tree_file_name(tree->name, build->number, build->file);
-    return tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
+    const enum status status =
+        tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
+    if (status != STATUS_OK) {
+        free(build);
+        build = NULL;
+    }
+    *result = build;
+    return status;
 }
 
 /* The key goes in without value first: environment.c, tree_append. */
@@ -150,9 +150,11 @@ sync_folder(const struct environment *environment, struct reason *why)
 }
 
 enum status
-tree_build_end(struct tree_build *build, struct reason *why)
+tree_build_end(struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
     struct tree *tree = build->tree;
+    build->next = transaction->builds;
+    transaction->builds = build;
     DB *db = build->db;
     const int code = db->sync(db, 0);
     build->db = NULL;
@@ -162,7 +164,7 @@ tree_build_end(struct tree_build *build, struct reason *why)
     }
     TRY(sync_folder(tree->environment, why));
     TRY(tree_open_file(&build->db, tree->environment, build->file, DB_AUTO_COMMIT, why));
-    return write_number(build, why);
+    return write_number(build, transaction, why);
 }
 
 /* ---- the end of the transaction ---- */
@@ -189,15 +191,21 @@ take_into_use(struct tree_build *build)
     tree->db = build->db;
     tree->number = build->number;
     gate_leave(&tree->gate);
-    if (old->close(old, DB_NOSYNC) != 0) {
+    /* A commit that was not synced must not be lost when the file is gone. */
+    DB_ENV *env = tree->environment->env;
+    if (env->log_flush(env, NULL) != 0 || old->close(old, DB_NOSYNC) != 0) {
         tree->environment->broken = true;
+        return;
     }
     remove_file(tree->environment, file, DB_AUTO_COMMIT);
 }
 
-static void
-give_up(struct tree_build *build)
+void
+tree_build_drop(struct tree_build *build)
 {
+    if (build == NULL) {
+        return;
+    }
     struct environment *environment = build->tree->environment;
     if (build->db != NULL) {
         (void)build->db->close(build->db, DB_NOSYNC);
@@ -205,6 +213,7 @@ give_up(struct tree_build *build)
             remove_file(environment, build->file, DB_AUTO_COMMIT);
         }
     }
+    free(build);
 }
 
 void
@@ -215,9 +224,9 @@ tree_builds_finish(struct tree_build *builds, bool committed)
         builds = build->next;
         if (committed) {
             take_into_use(build);
+            free(build);
         } else {
-            give_up(build);
+            tree_build_drop(build);
         }
-        free(build);
     }
 }

@@ -16,7 +16,6 @@ enum {
     TAG_MOST = 60,
     WAITING_MOST = 16
 };
-#define STATE_KEY ((struct slice){"", 1})
 
 enum status
 literals_damaged(struct reason *why, const char *what)
@@ -33,7 +32,8 @@ state_get(struct literals *literals, struct reason *why)
     uint8_t bytes[STATE_MOST];
     size_t length = sizeof(bytes);
     *state = (struct literals_state){.next = 1};
-    const enum status status = tree_get(literals->tree, NULL, STATE_KEY, bytes, &length, why);
+    const enum status status =
+        tree_get(literals->tree, NULL, LITERALS_STATE_KEY, bytes, &length, why);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
@@ -52,21 +52,27 @@ state_get(struct literals *literals, struct reason *why)
     return STATUS_OK;
 }
 
+void
+literals_state_encode(const struct literals_state *state, struct buf *record)
+{
+    buf_init(record, STATE_MOST);
+    codec_put_u8(record, STATE_VERSION);
+    codec_put_varint(record, state->next);
+    codec_put_varint(record, state->literals);
+    codec_put_varint(record, state->words);
+    codec_put_varint(record, state->until);
+    codec_put_slice(record, slice_of((const char *)state->done, state->done_length));
+}
+
 enum status
 literals_state_put(struct literals *literals, struct transaction *transaction,
                    const struct literals_state *state, struct reason *why)
 {
-    struct buf bytes;
-    buf_init(&bytes, STATE_MOST);
-    codec_put_u8(&bytes, STATE_VERSION);
-    codec_put_varint(&bytes, state->next);
-    codec_put_varint(&bytes, state->literals);
-    codec_put_varint(&bytes, state->words);
-    codec_put_varint(&bytes, state->until);
-    codec_put_slice(&bytes, slice_of((const char *)state->done, state->done_length));
+    struct buf record;
+    literals_state_encode(state, &record);
     const enum status status =
-        tree_put(literals->tree, transaction, STATE_KEY, buf_slice(&bytes), why);
-    buf_release(&bytes);
+        tree_put(literals->tree, transaction, LITERALS_STATE_KEY, buf_slice(&record), why);
+    buf_release(&record);
     return status;
 }
 
@@ -106,11 +112,12 @@ find_stems(struct literals *literals, struct reason *why)
 
 enum status
 literals_open(struct literals **result, struct environment *environment, uint64_t memory,
-              struct reason *why)
+              size_t build_from, struct reason *why)
 {
     struct literals *literals = memory_zero(1, sizeof(*literals));
     literals->environment = environment;
     literals->memory = memory;
+    literals->build_from = build_from;
     literals->tokenizer = tokenizer_new();
     literals->active = word_memory_new();
     gate_init(&literals->memory_gate);
@@ -136,6 +143,7 @@ void
 literals_close(struct literals *literals)
 {
     if (literals != NULL) {
+        literals_build_drop(literals);
         tree_close(literals->tree);
         word_memory_free(literals->active);
         word_memory_free(literals->writing);

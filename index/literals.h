@@ -19,9 +19,10 @@
 
 struct literals;
 
-/* memory: bytes of words that wait to be written. */
+/* memory: bytes of words that wait to be written. build_from: for so many words (of each length and
+ * count) the tree is built anew where that pays; 0: never. */
 enum status literals_open(struct literals **literals, struct environment *environment,
-                          uint64_t memory, struct reason *why);
+                          uint64_t memory, size_t build_from, struct reason *why);
 void literals_close(struct literals *literals); /* what waits is read again at the next start */
 /* Takes in terms with numbers below `limit` (which are committed), at most a few thousand, and
  * none while the memory is full. */
@@ -34,8 +35,9 @@ uint64_t literals_written(const struct literals *literals);
 /* Whether something is to be written; all: or could be. */
 bool literals_to_write(const struct literals *literals, bool all);
 /* One bounded step, in a transaction of its own that is not synced. Begins with what waits when
- * nothing is being written. No other transaction may be open. */
-enum status literals_write_step(struct literals *literals, struct reason *why);
+ * nothing is being written. No other transaction may be open. copying: the log is held, so no new
+ * tree is begun; AGAIN when one is finished. */
+enum status literals_write_step(struct literals *literals, bool copying, struct reason *why);
 
 struct literals_search;
 /* Words in text as docs/SPARQL.md has them, "Keyword search". BAD_INPUT when there is nothing to

@@ -1,8 +1,9 @@
 /* Inside of the keyword index: literals.c (state, following the lexicon), literals_write.c (memory
- * to tree), literals_search.c, literals_check.c. */
+ * to tree), literals_build.c (and to a new tree), literals_search.c, literals_check.c. */
 #ifndef INDEX_LITERALS_PRIVATE_H
 #define INDEX_LITERALS_PRIVATE_H
 
+#include "base/buf.h"
 #include "index/literals.h"
 #include "index/word_memory.h"
 
@@ -23,6 +24,7 @@ struct literals {
     struct environment *environment;
     struct tree *tree;
     uint64_t memory;
+    size_t build_from; /* 0: never; else the tree is built anew for so many runs of words */
 
     struct gate memory_gate; /* for what follows: changed by the follower alone */
     struct literals_state state;
@@ -35,12 +37,28 @@ struct literals {
     uint64_t again_until;       /* after a start: up to here active is what was being written */
     struct memory_head *sorted; /* of writing */
     size_t sorted_count, written;
+    struct words_build *build; /* NULL: writing goes into the tree as it is */
     struct tokenizer *tokenizer;
 };
 
 enum status literals_damaged(struct reason *why, const char *what);
+#define LITERALS_STATE_KEY ((struct slice){"", 1})
+/* record: initialised here, released by the caller. */
+void literals_state_encode(const struct literals_state *state, struct buf *record);
+/* When all that is being written will be. */
+void literals_state_after(const struct literals *literals, struct literals_state *state);
 enum status literals_state_put(struct literals *literals, struct transaction *transaction,
                                const struct literals_state *state, struct reason *why);
+
+/* literals_build.c: of what is being written, when none of it is yet. A failure leaves the build to
+ * be dropped. */
+enum status literals_build_pays(struct literals *literals, bool *pays, struct reason *why);
+enum status literals_build_begin(struct literals *literals, struct reason *why);
+enum status literals_build_some(struct literals *literals, bool *end, struct reason *why);
+/* Once, when there is no more. Commit it outside of the gates. */
+enum status literals_build_end(struct literals *literals, struct transaction *transaction,
+                               struct reason *why);
+void literals_build_drop(struct literals *literals);
 
 /* Counts the words of a literal into memory; its length in words. stems: set of languages. */
 uint64_t literals_count_words(struct word_memory *memory, struct tokenizer *tokenizer,

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "index/literals_private.h"
+#include "index/literals_runs.h"
 #include "index/term_blocks.h"
 #include "index/varint.h"
 
@@ -22,94 +23,13 @@ struct merging {
     struct transaction *transaction;
     struct fence_cursor cursor;
     struct arena arena;
-    size_t word;                     /* the next one of memory, */
-    bool head_done;                  /* its head is written, */
-    unsigned class;                  /* and its classes below this; */
-    struct memory_postings postings; /* all it has */
-    size_t code_capacity;
+    struct memory_runs memory;
     struct word_run *runs; /* of one block and what comes into it */
     size_t count, capacity;
     bool appended;   /* what came stands behind all there was */
     unsigned pieces; /* written in this step */
     uint8_t piece[BLOCK_MAXIMUM];
 };
-
-/* ---- runs of memory, in order ---- */
-
-static const struct memory_head *
-at_word(const struct merging *m)
-{
-    return m->word < m->literals->sorted_count ? &m->literals->sorted[m->word] : NULL;
-}
-
-/* Reads the postings of the word at hand. */
-static void
-read_postings(struct merging *m)
-{
-    const struct memory_head *head = at_word(m);
-    if (head != NULL && head->literals > m->code_capacity) {
-        m->code_capacity = 2 * head->literals;
-        m->postings.codes =
-            memory_resize(m->postings.codes, m->code_capacity, sizeof(*m->postings.codes));
-    }
-    if (head != NULL) {
-        memory_postings_read(&m->postings, head);
-    }
-}
-
-/* The run's postings as one piece in the arena. */
-static void
-copy_postings(struct merging *m, struct word_run *run)
-{
-    size_t count;
-    const uint64_t *codes = memory_postings_of(&m->postings, run->class, &count);
-    uint8_t *bytes = arena_alloc(&m->arena, VARINT_MAXIMUM * count);
-    uint8_t *at = bytes;
-    run->first = codes[0];
-    for (size_t i = 1; i < count; i++) {
-        at = varint_put(at, codes[i] - (codes[i - 1] & ~UINT64_C(1)));
-    }
-    run->gaps = slice_of((const char *)bytes, (size_t)(at - bytes));
-}
-
-/* What comes next from memory and its key; false when nothing is left. */
-static bool
-peek(const struct merging *m, struct word_run *run, uint8_t key[WORD_KEY_MAXIMUM], size_t *length)
-{
-    const struct memory_head *head = at_word(m);
-    if (head == NULL) {
-        return false;
-    }
-    *run = (struct word_run){.word = head->word, .head = !m->head_done};
-    uint64_t number = 0;
-    if (run->head) {
-        run->literals = head->literals;
-        run->classes = head->classes;
-    } else {
-        run->class = m->class;
-        size_t count;
-        number = *memory_postings_of(&m->postings, m->class, &count) >> 1;
-    }
-    *length = word_key(run->word, run->head, run->class, number, key);
-    return true;
-}
-
-static void
-advance(struct merging *m)
-{
-    const struct memory_head *head = at_word(m);
-    m->class = m->head_done ? m->class + 1 : 0;
-    m->head_done = true;
-    while (m->class < WORD_CLASSES && !(head->classes >> m->class & 1)) {
-        m->class += 1;
-    }
-    if (m->class >= WORD_CLASSES) {
-        m->word++;
-        m->head_done = false;
-        m->class = 0;
-        read_postings(m);
-    }
-}
 
 /* ---- one block ---- */
 
@@ -124,16 +44,6 @@ add_run(struct merging *m, const struct word_run *run)
     return &m->runs[m->count++];
 }
 
-static int
-compare_runs(const struct word_run *a, const struct word_run *b)
-{
-    const int words = slice_compare(a->word, b->word);
-    if (words != 0) {
-        return words;
-    }
-    return a->head || b->head ? b->head - a->head : (int)a->class - (int)b->class;
-}
-
 /* old += new */
 static void
 join(struct merging *m, struct word_run *old, const struct memory_head *head)
@@ -144,7 +54,7 @@ join(struct merging *m, struct word_run *old, const struct memory_head *head)
         return;
     }
     struct word_run new = {.class = old->class};
-    copy_postings(m, &new);
+    memory_runs_copy(&m->memory, &new, &m->arena);
     const uint64_t gap = new.first - (word_run_last(old) << 1);
     uint8_t *bytes = arena_alloc(&m->arena, old->gaps.length + VARINT_MAXIMUM + new.gaps.length);
     memcpy(bytes, old->gaps.at, old->gaps.length);
@@ -168,14 +78,15 @@ gather(struct merging *m, struct reason *why)
         struct word_run run;
         uint8_t key[WORD_KEY_MAXIMUM];
         size_t length = 0;
-        const struct memory_head *head = at_word(m);
-        const bool more = new < RUNS_AT_ONCE &&
-                          m->arena.used < BYTES_AT_ONCE &&peek(m, &run, key, &length) &&
-                          slice_compare(slice_of((const char *)key, length), fence) <= 0;
+        const struct memory_head *head = memory_runs_word(&m->memory);
+        const bool more =
+            new < RUNS_AT_ONCE &&
+            m->arena.used < BYTES_AT_ONCE &&memory_runs_peek(&m->memory, &run, key, &length) &&
+            slice_compare(slice_of((const char *)key, length), fence) <= 0;
         if (!old && !more) {
             break;
         }
-        const int comparison = !more ? -1 : !old ? 1 : compare_runs(&reader.run, &run);
+        const int comparison = !more ? -1 : !old ? 1 : word_runs_compare(&reader.run, &run);
         if (comparison <= 0) {
             if (!slice_equal(word, reader.run.word)) {
                 word = arena_copy(&m->arena, reader.run.word);
@@ -189,13 +100,13 @@ gather(struct merging *m, struct reason *why)
         } else {
             m->appended = m->appended && !old;
             if (!run.head) {
-                copy_postings(m, &run);
+                memory_runs_copy(&m->memory, &run, &m->arena);
             }
             (void)add_run(m, &run);
         }
         if (comparison >= 0) {
             new ++;
-            advance(m);
+            memory_runs_advance(&m->memory);
         }
     }
     return reader.bad ? literals_damaged(why, "a block is malformed") : STATUS_OK;
@@ -250,7 +161,7 @@ merge_block(struct merging *m, struct reason *why)
     uint8_t key[WORD_KEY_MAXIMUM];
     size_t length;
     arena_reset(&m->arena);
-    (void)peek(m, &run, key, &length);
+    (void)memory_runs_peek(&m->memory, &run, key, &length);
     TRY(fence_seek(&m->cursor, slice_of((const char *)key, length), why));
     TRY(gather(m, why));
     return write_pieces(m, why);
@@ -316,50 +227,55 @@ static enum status
 merge_some(struct merging *m, struct reason *why)
 {
     enum status status = STATUS_OK;
-    while (at_word(m) != NULL && status == STATUS_OK && (m->pieces < STEP_BLOCKS || m->head_done)) {
+    while (memory_runs_word(&m->memory) != NULL && status == STATUS_OK &&
+           (m->pieces < STEP_BLOCKS || m->memory.head_done)) {
         const unsigned most = m->pieces + GATE_BLOCKS;
         gate_enter_writing(tree_gate(m->literals->tree));
         do {
             status = merge_block(m, why);
-        } while (status == STATUS_OK && at_word(m) != NULL && m->pieces < most);
+        } while (status == STATUS_OK && memory_runs_word(&m->memory) != NULL && m->pieces < most);
         fence_close(&m->cursor);
         gate_leave(tree_gate(m->literals->tree));
     }
     return status;
 }
 
+void
+literals_state_after(const struct literals *literals, struct literals_state *state)
+{
+    *state = literals->state;
+    state->next = state->until;
+    state->literals += word_memory_literals(literals->writing);
+    state->words += word_memory_words(literals->writing);
+    state->until = 0;
+    state->done_length = 0;
+}
+
 static void
 state_after(const struct merging *m, struct literals_state *state)
 {
     const struct literals *literals = m->literals;
-    *state = literals->state;
-    if (at_word(m) == NULL) {
-        state->next = state->until;
-        state->literals += word_memory_literals(literals->writing);
-        state->words += word_memory_words(literals->writing);
-        state->until = 0;
-        state->done_length = 0;
-    } else {
-        const struct slice done = literals->sorted[m->word - 1].word;
-        memcpy(state->done, done.at, done.length);
-        state->done_length = done.length;
+    if (memory_runs_word(&m->memory) == NULL) {
+        literals_state_after(literals, state);
+        return;
     }
+    const struct slice done = literals->sorted[m->memory.word - 1].word;
+    *state = literals->state;
+    memcpy(state->done, done.at, done.length);
+    state->done_length = done.length;
 }
 
-enum status
-literals_write_step(struct literals *literals, struct reason *why)
+/* Into the tree as it is. */
+static enum status
+write_step(struct literals *literals, struct reason *why)
 {
     struct transaction *transaction;
     TRY(transaction_begin(&transaction, literals->environment, 0, why));
-    if (literals->writing == NULL) {
-        begin_writing(literals);
-    }
     struct merging *m = memory_alloc(sizeof(*m));
     *m = (struct merging){.literals = literals, .transaction = transaction};
-    m->word = literals->written;
     arena_init(&m->arena, 0);
     fence_open(&m->cursor, literals->tree, transaction);
-    read_postings(m);
+    memory_runs_open(&m->memory, literals->sorted, literals->sorted_count, literals->written);
     atomic_fetch_add(&literals->writes, 1);
     enum status status = merge_some(m, why);
     struct literals_state state;
@@ -376,11 +292,95 @@ literals_write_step(struct literals *literals, struct reason *why)
     atomic_fetch_add(&literals->writes, 1);
     gate_leave(tree_gate(literals->tree));
     if (status == STATUS_OK) {
-        end_step(literals, &state, m->word);
+        end_step(literals, &state, m->memory.word);
     }
     arena_release(&m->arena);
     free(m->runs);
-    free(m->postings.codes);
+    memory_runs_close(&m->memory);
     free(m);
     return status;
+}
+
+/* The new tree is whole. */
+static enum status
+take_build(struct literals *literals, struct transaction *transaction, struct reason *why)
+{
+    struct literals_state state;
+    literals_state_after(literals, &state);
+    atomic_fetch_add(&literals->writes, 1);
+    enum status status = literals_build_end(literals, transaction, why);
+    if (status == STATUS_OK) {
+        status = transaction_commit_unsynced(transaction, why);
+    } else {
+        transaction_abort(transaction);
+    }
+    atomic_fetch_add(&literals->writes, 1);
+    literals_build_drop(literals);
+    if (status == STATUS_OK) {
+        end_step(literals, &state, literals->sorted_count);
+    }
+    return status;
+}
+
+static enum status
+build_step(struct literals *literals, bool copying, struct reason *why)
+{
+    struct transaction *transaction;
+    bool end;
+    const enum status status = literals_build_some(literals, &end, why);
+    if (status != STATUS_OK) {
+        literals_build_drop(literals);
+    }
+    if (status != STATUS_OK || !end) {
+        return status;
+    }
+    if (copying) {
+        return status_fail(why, STATUS_AGAIN, "a copy is being made");
+    }
+    TRY(transaction_begin(&transaction, literals->environment, 0, why));
+    return take_build(literals, transaction, why);
+}
+
+/* Room for a new tree beside the old one. */
+static bool
+has_room(const struct literals *literals)
+{
+    enum { PAGE_BYTES = 4096, GROWTH = 2 };
+    struct transaction *transaction;
+    struct reason why;
+    const uint64_t bytes = (uint64_t)tree_pages(literals->tree) * PAGE_BYTES * GROWTH;
+    if (transaction_begin(&transaction, literals->environment, bytes, &why) != STATUS_OK) {
+        return false;
+    }
+    transaction_abort(transaction);
+    return true;
+}
+
+/* What waits is written from now on, into a new tree if that pays. */
+static enum status
+begin(struct literals *literals, bool copying, struct reason *why)
+{
+    const bool again = literals->state.until > 0;
+    bool pays = false;
+    begin_writing(literals);
+    if (!again && !copying) {
+        TRY(literals_build_pays(literals, &pays, why));
+    }
+    if (!pays || !has_room(literals)) {
+        return STATUS_OK;
+    }
+    const enum status status = literals_build_begin(literals, why);
+    if (status != STATUS_OK) {
+        literals_build_drop(literals);
+    }
+    return status;
+}
+
+enum status
+literals_write_step(struct literals *literals, bool copying, struct reason *why)
+{
+    if (literals->writing == NULL) {
+        TRY(begin(literals, copying, why));
+    }
+    return literals->build != NULL ? build_step(literals, copying, why) : write_step(literals, why);
 }

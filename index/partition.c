@@ -41,7 +41,8 @@ static enum status
 write_words(struct partition *partition, struct reason *why)
 {
     pthread_mutex_lock(&partition->writer);
-    const enum status status = literals_write_step(partition->literals, why);
+    const enum status status =
+        literals_write_step(partition->literals, partition->waiting_held > 0, why);
     pthread_mutex_unlock(&partition->writer);
     return status == STATUS_FULL ? STATUS_AGAIN : status;
 }
@@ -253,7 +254,8 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(lexicon_open(&partition->lexicon, partition->environment, options->term_memory,
                      options->block_memory, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
-    TRY(literals_open(&partition->literals, partition->environment, options->words_memory, why));
+    TRY(literals_open(&partition->literals, partition->environment, options->words_memory,
+                      options->build_from, why));
     partition->literals_next = literals_next(partition->literals);
     partition->literals_written = literals_written(partition->literals);
     if (pthread_create(&partition->keeper, NULL, keeper, partition) != 0) {

@@ -121,13 +121,15 @@ quads_build(struct quads *quads, enum quad_order order, struct transaction *tran
     b->next = 0;
     fence_open(&b->old, quads->trees[order], NULL);
     rows_begin(&b->writer, order, b->piece, BLOCK_MAXIMUM);
-    enum status status = tree_build_begin(&b->build, quads->trees[order], transaction, why);
+    enum status status = tree_build_begin(&b->build, quads->trees[order], why);
     if (status == STATUS_OK) {
         status = write_all(b, why);
     }
     fence_close(&b->old);
     if (status == STATUS_OK) {
-        status = tree_build_end(b->build, why);
+        status = tree_build_end(b->build, transaction, why);
+    } else {
+        tree_build_drop(b->build);
     }
     free(b);
     return status;

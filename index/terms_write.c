@@ -268,13 +268,15 @@ build(struct tree *terms, struct transaction *transaction, struct wanted_term *c
     b->set = set;
     fence_open(&b->old, terms, NULL);
     term_block_begin(&b->writer, b->piece, BLOCK_MAXIMUM);
-    enum status status = tree_build_begin(&b->build, terms, transaction, why);
+    enum status status = tree_build_begin(&b->build, terms, why);
     if (status == STATUS_OK) {
         status = write_all(b, why);
     }
     fence_close(&b->old);
     if (status == STATUS_OK) {
-        status = tree_build_end(b->build, why);
+        status = tree_build_end(b->build, transaction, why);
+    } else {
+        tree_build_drop(b->build);
     }
     free(b);
     return status;
