@@ -34,7 +34,7 @@ for quads in "$@"; do
     stored=$(value quads <"$work/load")
     log=$(find "$work/index" -name 'log.*' -printf '%f\n' | sed 's/^log\.0*//' | sort -n | tail -n 1)
     log_size=$(find "$work/index" -name 'log.*' -printf '%s\n' | sort -n | tail -n 1)
-    trees=$(disk 'quads-*.db') terms=$(($(disk 'terms.db') + $(disk 'nodes.db'))) words=$(disk 'words*.db')
+    trees=$(disk 'quads-*.db') terms=$(($(disk 'terms*.db') + $(disk 'nodes.db'))) words=$(disk 'words*.db')
     bytes=$(($(disk '*') - $(disk 'log.*') - $(disk changes.db)))
     "$out/bench_lookups" "$work/index" each=500 cold=0 "cache=$cache" >"$work/lookups"
     "$out/bench_incremental" "$work/index" readers=0 seconds=10 rate=0 "cache=$cache" >"$work/replace"

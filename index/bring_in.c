@@ -84,7 +84,8 @@ wait_on_disk(struct index_batch *batch, struct reason *why)
     struct transaction *transaction;
     TRY(transaction_begin(&transaction, partition->environment,
                           2 * (uint64_t)index_batch_waiting_bytes(batch) +
-                              (uint64_t)index_batch_quads(batch) * ROW_BYTES,
+                              (uint64_t)index_batch_quads(batch) * ROW_BYTES +
+                              lexicon_bytes(partition->lexicon), /* it may be built anew */
                           why));
     batch_want_no_terms(batch);
     for (size_t i = 0; i < batch->count; i++) {
@@ -251,7 +252,8 @@ write_all(struct bringing *b, struct reason *why)
     return waiting_forget(b->commit.partition->waiting, b->commit.transaction, why);
 }
 
-/* As in batch.c: blocks that are there are written again, but no more of them than there are. */
+/* As in batch.c: blocks that are there are written again, in their places or in new trees, but no
+ * more of them than there are. */
 static uint64_t
 bytes_to_write(const struct partition *partition, uint64_t rows)
 {

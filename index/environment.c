@@ -298,6 +298,14 @@ tree_pages(struct tree *tree)
     return pool->get_last_pgno(pool, &last) == 0 ? last : 0;
 }
 
+uint64_t
+tree_bytes(struct tree *tree)
+{
+    uint32_t size = 0;
+    return tree->db->get_pagesize(tree->db, &size) == 0 ? ((uint64_t)tree_pages(tree) + 1) * size
+                                                        : 0;
+}
+
 struct gate *
 tree_gate(struct tree *tree)
 {
@@ -338,14 +346,10 @@ unwritten_bytes(const struct environment *environment)
         char path[PATH_SIZE];
         char name[TREE_FILE_SIZE];
         struct stat file;
-        uint32_t size = 0;
-        db_pgno_t last = 0;
-        DB_MPOOLFILE *pool = tree->db->get_mpf(tree->db);
         tree_file(tree, name);
         snprintf(path, sizeof(path), "%s/%s", environment->folder, name);
-        if (stat(path, &file) == 0 && pool->get_last_pgno(pool, &last) == 0 &&
-            tree->db->get_pagesize(tree->db, &size) == 0) {
-            const uint64_t wanted = ((uint64_t)last + 1) * size;
+        if (stat(path, &file) == 0) {
+            const uint64_t wanted = tree_bytes(tree);
             const uint64_t present = (uint64_t)file.st_blocks * 512;
             bytes += wanted > present ? wanted - present : 0;
         }

@@ -107,8 +107,9 @@ enum status tree_build_end(struct tree_build *build, struct transaction *transac
                            struct reason *why);
 /* Before its end; NULL is fine. */
 void tree_build_drop(struct tree_build *build);
-/* Pages of the tree's file. */
+/* Pages of the tree, and their bytes. */
 uint32_t tree_pages(struct tree *tree);
+uint64_t tree_bytes(struct tree *tree);
 
 /* A file of the environment that is not Berkeley DB's: writes and syncs that tests count. FULL. */
 enum status environment_write_file(int descriptor, struct slice bytes, uint64_t offset,

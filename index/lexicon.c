@@ -57,6 +57,12 @@ lexicon_nodes(struct lexicon *lexicon)
     return lexicon->nodes;
 }
 
+uint64_t
+lexicon_bytes(struct lexicon *lexicon)
+{
+    return tree_bytes(lexicon->terms);
+}
+
 /* ---- memory of recent terms ---- */
 
 enum { REMEMBERED_BYTES = 512 }; /* longer terms are not remembered */

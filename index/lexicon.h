@@ -18,6 +18,9 @@ enum status lexicon_open(struct lexicon **lexicon, struct environment *environme
 void lexicon_close(struct lexicon *lexicon);
 struct nodes *lexicon_nodes(struct lexicon *lexicon);
 
+/* Of the tree of terms. The writer. */
+uint64_t lexicon_bytes(struct lexicon *lexicon);
+
 /* Both pass over terms marked unwanted and those that have an identifier already.
  * Gives every term of the set its identifier (set->terms[i].id). New terms are numbered in the
  * order of the set and stored; for build_from of them the tree of terms may be built anew (0:

@@ -345,10 +345,10 @@ build_step(struct literals *literals, bool copying, struct reason *why)
 static bool
 has_room(const struct literals *literals)
 {
-    enum { PAGE_BYTES = 4096, GROWTH = 2 };
+    enum { GROWTH = 2 };
     struct transaction *transaction;
     struct reason why;
-    const uint64_t bytes = (uint64_t)tree_pages(literals->tree) * PAGE_BYTES * GROWTH;
+    const uint64_t bytes = GROWTH * tree_bytes(literals->tree);
     if (transaction_begin(&transaction, literals->environment, bytes, &why) != STATUS_OK) {
         return false;
     }
