@@ -129,8 +129,9 @@ define newline
 
 endef
 
+# A program may name a malloc of its own; sanitizers bring theirs.
 $(programs):
-	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_command) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
 	$(link_command) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@

@@ -86,7 +86,13 @@ buf_append_string(struct buf *buf, const char *text)
 enum status
 buf_append_char(struct buf *buf, char c)
 {
-    return buf_append(buf, &c, 1);
+    char *room = buf_reserve(buf, 1);
+    if (!room) {
+        return STATUS_LIMIT;
+    }
+    *room = c;
+    buf_commit(buf, 1);
+    return STATUS_OK;
 }
 
 /* Into the room that there is, and once more when it was too little. */

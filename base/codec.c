@@ -46,7 +46,7 @@ codec_read_u64(const uint8_t *at)
 void
 codec_put_u8(struct buf *buf, uint8_t value)
 {
-    (void)buf_append(buf, &value, 1);
+    (void)buf_append_char(buf, (char)value);
 }
 
 void
@@ -78,6 +78,10 @@ codec_put_varint(struct buf *buf, uint64_t value)
 {
     uint8_t bytes[VARINT_BYTES_MAXIMUM];
     size_t n = 0;
+    if (value < 0x80) {
+        codec_put_u8(buf, (uint8_t)value);
+        return;
+    }
     while (value >= 0x80) {
         bytes[n++] = (uint8_t)(value | 0x80);
         value >>= 7;

@@ -17,6 +17,8 @@ stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o sta
 PROGRAMS += quadrille-detect quadrille-transform
 quadrille-detect_OBJECTS := stages/detect_program.o
 quadrille-transform_OBJECTS := stages/transform.o
+# Thousands of transfers come and go, each of some fifty pieces of all sizes.
+$(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
 CONFORMANCE += run_mime
 UNIT_TESTS += tests/unit/test_worker
 UNIT_TESTS += tests/unit/test_hostile

@@ -14,6 +14,7 @@
 enum {
     MEMORY_RETRY_MS = 2000,
     ARCHIVE_RETRY_MS = 10000,
+    FIELDS_ROOM = 512,                       /* of metadata beside both headers */
     DESCRIPTION_REST_MS = 1500,              /* detect and transform seldom need so long */
     DIGEST_TEXT = 8 + 2 * DIGEST_SHA256_SIZE /* "sha256:", hex */
 };
@@ -168,6 +169,7 @@ set_response(struct task *task, const struct fetch_result *result)
     const struct slice header = result->response_header;
     char text[DIGEST_TEXT];
     payload_digest(result->body, text);
+    (void)buf_reserve(&meta->fields, header.length + result->request.length + FIELDS_ROOM);
     meta_set_number(meta, META_FETCHED, result->started_ms);
     meta_set_number(meta, META_FETCH_MS, result->milliseconds);
     meta_set_number(meta, META_HTTP_STATUS, result->status);

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "stages/stage_private.h"
 
-enum { BATCHES_UNDER_WAY = 4, RETRY_MS = 1000, REASON_TEXT = 1024 };
+enum { BATCHES_UNDER_WAY = 4, RETRY_MS = 1000, REASON_TEXT = 1024, DOCUMENT_ROOM = 500 };
 
 static struct held_job *
 held_of(struct stage_job *job)
@@ -90,6 +90,7 @@ stage_output_later(struct stage_job *job, enum stage next, const struct document
 {
     struct buf data;
     buf_init(&data, JOB_DATA_MAXIMUM);
+    (void)buf_reserve(&data, DOCUMENT_ROOM);
     document_encode(&data, document);
     if (data.overflowed) { /* only the headers can be so long; the archive has them */
         struct document shorter = *document;
