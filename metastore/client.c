@@ -1,7 +1,10 @@
 /* The routed client: a batch is split by owner and by size, and its answers are joined.
  *
- * One join lives per call and one part per message; the last part to be answered calls back.
- * A get's part asks again for what a full reply left out.
+ * One join lives per call and one part per owner and size; the last part to be answered calls back.
+ * A put's part is a message. Of gets one message at a time is under way to each owner: parts that
+ * come meanwhile travel together in the next, since small messages cost as much as large. What a
+ * full reply left out goes first into the next. When a message of several parts fails, each part is
+ * asked for alone, so that only the get whose key or record is at fault fails.
  */
 #include "metastore/client.h"
 
@@ -16,10 +19,21 @@
 
 enum { PART_BYTES = 4 << 20, PART_ENTRIES = 16384, REQUEST_MAXIMUM = 32 << 20, SCAN_PAGE = 512 };
 
+struct get_part;
+
+/* Gets of one endpoint. */
+struct gets {
+    struct metastore_client *client;
+    size_t endpoint;
+    struct get_part *waiting, *under_way; /* first of a list; under way: one message */
+};
+
 struct metastore_client {
     struct rpc_client **rpcs;
+    struct gets *gets; /* by endpoint */
     size_t count;
     uint16_t *owners; /* NULL: all partitions at rpcs[0] */
+    bool closing;
 };
 
 struct metastore_client_options *
@@ -59,6 +73,7 @@ metastore_client_open(struct metastore_client **opened,
     }
     struct metastore_client *client = memory_zero(1, sizeof *client);
     client->rpcs = memory_zero(options->endpoint_count, sizeof(struct rpc_client *));
+    client->gets = memory_zero(options->endpoint_count, sizeof *client->gets);
     if (options->owner_of_partition != NULL && options->endpoint_count > 1) {
         client->owners = memory_zero(PARTITIONS, sizeof *client->owners);
         for (size_t i = 0; i < PARTITIONS; i++) {
@@ -77,6 +92,7 @@ metastore_client_open(struct metastore_client **opened,
             metastore_client_close(client);
             return status;
         }
+        client->gets[i] = (struct gets){.client = client, .endpoint = i};
         client->count++;
     }
     *opened = client;
@@ -89,9 +105,11 @@ metastore_client_close(struct metastore_client *client)
     if (client == NULL) {
         return;
     }
+    client->closing = true;
     for (size_t i = 0; i < client->count; i++) {
         rpc_client_close(client->rpcs[i]);
     }
+    free(client->gets);
     free(client->rpcs);
     free(client->owners);
     free(client);
@@ -253,7 +271,6 @@ metastore_put(struct metastore_client *client, const struct meta_put *puts, size
 /* ---- get ---- */
 
 struct get_join {
-    struct metastore_client *client;
     size_t pending;
     enum status status;
     struct reason why;
@@ -266,74 +283,20 @@ struct get_join {
 
 struct get_part {
     struct get_join *join;
-    size_t endpoint;
+    struct get_part *next_part;
     size_t count, next; /* places[next] is the first not answered */
+    bool alone;         /* travels in a message of its own */
     uint32_t places[];  /* indexes into the join */
 };
 
-static void get_answered(void *context, enum status status, struct slice payload,
-                         const struct reason *why);
+static void gets_answered(void *context, enum status status, struct slice payload,
+                          const struct reason *why);
 
 static void
-get_join_ended(struct get_join *join)
-{
-    join->done(join->context, join->status, join->records, join->n, &join->why);
-    arena_release(&join->arena);
-    free(join->keys);
-    free(join->records);
-    free(join);
-}
-
-static void
-post_get(struct get_part *part)
+get_part_ended(struct get_part *part, enum status status, const struct reason *why)
 {
     struct get_join *join = part->join;
-    struct buf payload;
-    buf_init(&payload, RPC_PAYLOAD_MAXIMUM);
-    codec_put_varint(&payload, part->count - part->next);
-    for (size_t i = part->next; i < part->count; i++) {
-        codec_put_slice(&payload, join->keys[part->places[i]]);
-    }
-    rpc_client_post(join->client->rpcs[part->endpoint], METASTORE_GET, buf_slice(&payload), 0,
-                    get_answered, part);
-    buf_release(&payload);
-}
-
-/* Takes the records of one reply; false when it is malformed. */
-static bool
-take_records(struct get_part *part, struct slice payload)
-{
-    struct get_join *join = part->join;
-    struct codec_reader reader = codec_reader_of(payload);
-    const uint32_t count = codec_get_u32(&reader);
-    if (reader.bad || count > part->count - part->next ||
-        (count == 0 && part->next < part->count)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct slice record = codec_get_slice(&reader);
-        if (!reader.bad && record.length > 0) {
-            join->records[part->places[part->next + i]] = arena_copy(&join->arena, record);
-        }
-    }
-    part->next += count;
-    return codec_at_end(&reader);
-}
-
-static void
-get_answered(void *context, enum status status, struct slice payload, const struct reason *why)
-{
-    struct get_part *part = context;
-    struct get_join *join = part->join;
-    if (status == STATUS_OK && !take_records(part, payload)) {
-        if (join->status == STATUS_OK) {
-            join->status =
-                status_fail(&join->why, STATUS_PROTOCOL, "metastore: a malformed answer to a get");
-        }
-    } else if (status == STATUS_OK && part->next < part->count) {
-        post_get(part);
-        return;
-    } else if (status != STATUS_OK && join->status == STATUS_OK) {
+    if (status != STATUS_OK && join->status == STATUS_OK) {
         join->status = status;
         if (why != NULL) {
             join->why = *why;
@@ -341,26 +304,136 @@ get_answered(void *context, enum status status, struct slice payload, const stru
     }
     free(part);
     if (--join->pending == 0) {
-        get_join_ended(join);
+        join->done(join->context, join->status, join->records, join->n, &join->why);
+        arena_release(&join->arena);
+        free(join->keys);
+        free(join->records);
+        free(join);
     }
 }
 
+static void
+append_parts(struct get_part **list, struct get_part *parts)
+{
+    while (*list != NULL) {
+        list = &(*list)->next_part;
+    }
+    *list = parts;
+}
+
 static struct get_part *
-get_part_new(struct get_join *join, size_t endpoint)
+first_part(struct get_part **list)
+{
+    struct get_part *part = *list;
+    *list = part->next_part;
+    part->next_part = NULL;
+    return part;
+}
+
+/* Sends what waits, as much as a message may have, unless one is under way. */
+static void
+gets_send(struct gets *gets)
+{
+    struct buf keys;
+    struct buf payload;
+    size_t count = 0;
+    if (gets->under_way != NULL || gets->waiting == NULL) {
+        return;
+    }
+    buf_init(&keys, RPC_PAYLOAD_MAXIMUM);
+    do {
+        struct get_part *part = first_part(&gets->waiting);
+        append_parts(&gets->under_way, part);
+        for (size_t i = part->next; i < part->count; i++) {
+            codec_put_slice(&keys, part->join->keys[part->places[i]]);
+        }
+        count += part->count - part->next;
+    } while (gets->waiting != NULL && !gets->under_way->alone && !gets->waiting->alone &&
+             keys.length < PART_BYTES &&
+             count + gets->waiting->count - gets->waiting->next <= PART_ENTRIES);
+    buf_init(&payload, RPC_PAYLOAD_MAXIMUM);
+    codec_put_varint(&payload, count);
+    (void)buf_append_slice(&payload, buf_slice(&keys));
+    rpc_client_post(gets->client->rpcs[gets->endpoint], METASTORE_GET, buf_slice(&payload), 0,
+                    gets_answered, gets);
+    buf_release(&keys);
+    buf_release(&payload);
+}
+
+/* Takes the records of one reply, for one part after the other; false when it is malformed. */
+static bool
+take_records(struct get_part *parts, struct slice payload)
+{
+    struct codec_reader reader = codec_reader_of(payload);
+    uint32_t count = codec_get_u32(&reader);
+    size_t asked = 0;
+    for (const struct get_part *part = parts; part != NULL; part = part->next_part) {
+        asked += part->count - part->next;
+    }
+    if (count == 0 && asked > 0) {
+        return false;
+    }
+    for (struct get_part *part = parts; part != NULL; part = part->next_part) {
+        struct get_join *join = part->join;
+        for (; part->next < part->count && count > 0; part->next++, count--) {
+            const struct slice record = codec_get_slice(&reader);
+            if (!reader.bad && record.length > 0) {
+                join->records[part->places[part->next]] = arena_copy(&join->arena, record);
+            }
+        }
+    }
+    return count == 0 && codec_at_end(&reader);
+}
+
+/* Callbacks may ask for more, which waits until all of these have ended. */
+static void
+gets_answered(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct gets *gets = context;
+    struct get_part *parts = gets->under_way;
+    struct get_part *left = NULL; /* to be asked again */
+    struct reason malformed = {""};
+    if (status == STATUS_OK && !take_records(parts, payload)) {
+        status = status_fail(&malformed, STATUS_PROTOCOL, "metastore: a malformed answer to a get");
+        why = &malformed;
+    }
+    const bool apart = status != STATUS_OK && !gets->client->closing && parts->next_part != NULL;
+    if (gets->client->closing) {
+        append_parts(&parts, gets->waiting);
+    }
+    while (parts != NULL) {
+        struct get_part *part = first_part(&parts);
+        part->alone |= apart;
+        if (apart || (status == STATUS_OK && part->next < part->count)) {
+            append_parts(&left, part);
+        } else {
+            get_part_ended(part, status, why);
+        }
+    }
+    if (left != NULL) {
+        append_parts(&left, gets->waiting);
+        gets->waiting = left;
+    }
+    gets->under_way = NULL;
+    gets_send(gets);
+}
+
+static struct get_part *
+get_part_new(struct get_join *join)
 {
     const size_t room = join->n < PART_ENTRIES ? join->n : PART_ENTRIES;
     struct get_part *part = memory_alloc(sizeof *part + room * sizeof part->places[0]);
-    *part = (struct get_part){.join = join, .endpoint = endpoint};
+    *part = (struct get_part){.join = join};
     return part;
 }
 
 static void
-get_part_post(struct get_part **part)
+get_part_post(struct metastore_client *client, size_t endpoint, struct get_part **part)
 {
-    struct get_part *full = *part;
+    (*part)->join->pending++;
+    append_parts(&client->gets[endpoint].waiting, *part);
     *part = NULL;
-    full->join->pending++;
-    post_get(full);
+    gets_send(&client->gets[endpoint]);
 }
 
 void
@@ -368,7 +441,6 @@ metastore_get(struct metastore_client *client, const struct slice *keys, size_t 
               metastore_got *done, void *context)
 {
     struct get_join *join = memory_zero(1, sizeof *join);
-    join->client = client;
     join->done = done;
     join->context = context;
     join->status = STATUS_OK;
@@ -381,19 +453,19 @@ metastore_get(struct metastore_client *client, const struct slice *keys, size_t 
         const size_t owner = owner_of(client, keys[i]);
         join->keys[i] = arena_copy(&join->arena, keys[i]);
         if (parts[owner] == NULL) {
-            parts[owner] = get_part_new(join, owner);
+            parts[owner] = get_part_new(join);
         }
         parts[owner]->places[parts[owner]->count++] = (uint32_t)i;
         if (parts[owner]->count == PART_ENTRIES) {
-            get_part_post(&parts[owner]);
+            get_part_post(client, owner, &parts[owner]);
         }
     }
     if (n == 0) {
-        parts[0] = get_part_new(join, 0);
+        parts[0] = get_part_new(join);
     }
     for (size_t i = 0; i < client->count; i++) {
         if (parts[i] != NULL) {
-            get_part_post(&parts[i]);
+            get_part_post(client, i, &parts[i]);
         }
     }
     free(parts);

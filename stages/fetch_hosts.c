@@ -100,6 +100,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host = same ? host : place_for(hosts, print);
     const uint32_t sitemaps_depth = same ? host->sitemaps_depth : UINT32_MAX;
     const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
+    const unsigned cover_calm = same ? host->cover_calm : 0;
     char *const cover = same ? host->cover : NULL;
     char *const authorities = same ? host->authorities : NULL;
     const struct submissions submissions = same ? host->submissions : (struct submissions){0};
@@ -128,15 +129,26 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host->cover = cover;
     host->authorities = authorities;
     host->cover_read_ms = cover_read_ms;
+    host->cover_calm = cover_calm;
     snprintf(host->reason, sizeof host->reason, "%s", reason != NULL ? reason : "");
     return host;
 }
 
 /* ---- what a plan says ---- */
 
+static bool
+says(const char *text, struct slice other)
+{
+    return slice_equal(slice_string(text), other);
+}
+
 void
 host_set_cover(struct host *host, struct slice cover, struct slice authorities, uint64_t now_ms)
 {
+    const bool calm = says(host->cover, cover) && says(host->authorities, authorities);
+    host->cover_calm = !calm                                ? 0
+                       : host->cover_calm < COVER_CALM_MOST ? host->cover_calm + 1
+                                                            : COVER_CALM_MOST;
     free(host->cover);
     free(host->authorities);
     host->cover = cover.length > 0 ? memory_string_n(cover.at, cover.length) : NULL;

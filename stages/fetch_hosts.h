@@ -36,8 +36,11 @@ struct host {
     struct submissions submissions;
     struct balance *balance;       /* of its two queues; NULL: nothing was fetched yet */
     uint64_t cover_read_ms;        /* wall time at which these were read */
+    unsigned cover_calm;           /* readings in a row that brought nothing new, up to the most */
     char reason[HOST_REASON_SIZE]; /* HOST_UNREACHABLE: why */
 };
+
+enum { COVER_CALM_MOST = 3 };
 
 struct hosts;
 

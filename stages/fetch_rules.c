@@ -32,12 +32,14 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
            host->sitemaps_depth > task->job->job.depth && count_maps(host) > 0;
 }
 
-/* Hosts without sitemaps seldom have a plan. */
+/* Hosts without sitemaps seldom have a plan; where nothing new was read, less and less is to be
+ * expected. */
 static bool
 is_cover_old(const struct task *task, const struct host *host)
 {
-    const uint64_t age_ms =
-        count_maps(host) > 0 || host->cover != NULL ? COVER_AGE_MS : PLANLESS_AGE_MS;
+    const uint64_t age_ms = count_maps(host) > 0 || host->cover != NULL
+                                ? (uint64_t)COVER_AGE_MS << host->cover_calm
+                                : PLANLESS_AGE_MS;
     return task->fetch->plan && !task->resource && host->cover_read_ms + age_ms < clock_wall_ms();
 }
 

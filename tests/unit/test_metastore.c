@@ -299,6 +299,85 @@ test_two_owners(void **state)
     assert_int_equal(metastore_fixture_stop(second, SIGTERM), 0);
 }
 
+static uint64_t
+stat_of(struct metastore_client *client, const char *name)
+{
+    struct buf lines;
+    struct reason why;
+    buf_init(&lines, 10000);
+    assert_int_equal(metastore_stats(client, 0, &lines, WAIT_MS, &why), STATUS_OK);
+    const char *line = strstr(lines.data, name);
+    assert_non_null(line);
+    const uint64_t value = strtoull(line + strlen(name), NULL, 10);
+    buf_release(&lines);
+    return value;
+}
+
+struct single {
+    struct metastore_client *client;
+    struct slice key;
+    uint64_t depth; /* expected; UINT64_MAX: nothing is known of the key */
+    enum status status;
+    size_t *answered;
+    struct single *then; /* asked by the callback; NULL: none */
+};
+
+static void
+got_single(void *context, enum status status, const struct slice *records, size_t n,
+           const struct reason *why)
+{
+    (void)why;
+    struct single *single = context;
+    uint64_t depth = UINT64_MAX;
+    assert_int_equal(n, 1);
+    assert_int_equal(status, single->status);
+    (void)meta_record_number(records[0], META_DEPTH, &depth);
+    assert_int_equal(depth, single->depth);
+    ++*single->answered;
+    if (single->then != NULL) {
+        metastore_get(single->client, &single->then->key, 1, got_single, single->then);
+    }
+}
+
+/* Gets of one key each, all at once, another by each callback: each gets its own answer, in few
+ * messages, of which full ones are cut; a key that is none harms no other. names: `count` keys
+ * whose records have their number as DEPTH. */
+static void
+gets_at_once(struct metastore_client *client, const struct slice *keys, size_t count)
+{
+    static struct single singles[2 * KEYS + 2];
+    size_t answered = 0;
+    const uint64_t before = stat_of(client, "get_requests ");
+    assert_true(count <= KEYS);
+    for (size_t i = 0; i < count; i++) {
+        singles[i] = (struct single){.client = client,
+                                     .key = keys[i],
+                                     .depth = i,
+                                     .answered = &answered,
+                                     .then = &singles[count + i]};
+        singles[count + i] = (struct single){
+            .key = SLICE("uhttp://nothing.example/"), .depth = UINT64_MAX, .answered = &answered};
+        metastore_get(client, &singles[i].key, 1, got_single, &singles[i]);
+    }
+    const uint64_t until = clock_monotonic_ms() + WAIT_MS;
+    while (answered < 2 * count && clock_monotonic_ms() < until) {
+        turn(client, 100);
+    }
+    assert_int_equal(answered, 2 * count);
+    assert_true(stat_of(client, "get_requests ") - before < count / 2);
+    singles[count / 2].key = SLICE("none");
+    singles[count / 2].depth = UINT64_MAX;
+    singles[count / 2].status = STATUS_PROTOCOL;
+    for (size_t i = 0; i < count; i++) {
+        singles[i].then = NULL;
+        metastore_get(client, &singles[i].key, 1, got_single, &singles[i]);
+    }
+    while (answered < 3 * count && clock_monotonic_ms() < until) {
+        turn(client, 100);
+    }
+    assert_int_equal(answered, 3 * count);
+}
+
 /* Large records: the reply to a get is cut and asked for again. */
 static void
 test_large_records(void **state)
@@ -330,6 +409,7 @@ test_large_records(void **state)
     wait_for(client, &got.done);
     assert_int_equal(got.status, STATUS_OK);
     assert_int_equal(got.found, LARGE);
+    gets_at_once(client, keys, LARGE);
     metastore_client_close(client);
     assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
@@ -404,20 +484,6 @@ test_kill_while_starting(void **state)
     assert_int_equal(put_number(client, "uhttp://a.example/", META_DEPTH, 1), STATUS_OK);
     metastore_client_close(client);
     assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
-}
-
-static uint64_t
-stat_of(struct metastore_client *client, const char *name)
-{
-    struct buf lines;
-    struct reason why;
-    buf_init(&lines, 10000);
-    assert_int_equal(metastore_stats(client, 0, &lines, WAIT_MS, &why), STATUS_OK);
-    const char *line = strstr(lines.data, name);
-    assert_non_null(line);
-    const uint64_t value = strtoull(line + strlen(name), NULL, 10);
-    buf_release(&lines);
-    return value;
 }
 
 /* The dictionary that packed records need is there after a kill, too. */
