@@ -5,18 +5,18 @@
 # the server's log: answers 200, sent whole, robots.txt apart.
 #
 # usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]
-#            [--pages-most N] [--parts "polite list crawl"]
+#            [--list-hosts N] [--pages-most N] [--parts "polite list crawl"]
 # --pages-most: those of the largest host (40; the smallest has 12). Prints tables; writes
 # build/bench/web.json.
 #
 # polite: fetch, queue and metadata store take all good pages of the web from a list, robots.txt and
 #    sitemaps besides, fetch.delay between the requests to a host (default: 1 s, as Quadrille's own
 #    default), at most 16 requests at an address; the server's log is checked for it. Commits are synced.
-# list: the same on a smaller web without delay, beside the peers, who get the same list. None of the peers
+# list: the same on a web of --list-hosts without delay, beside the peers, who get the same list. None of the peers
 #    can be told to leave a host alone for a second and go on with others at this rate (Scrapy has
 #    DOWNLOAD_DELAY, and slows down with it), so they have all speed their settings allow. They obey no
 #    robots.txt here. wget writes a WARC file, wget2 and httrack keep files, Scrapy one file of bodies.
-# crawl: crawls of that web. The seeds are all hosts, links are followed one step, robots.txt is obeyed but
+# crawl: crawls of a web of --peers-hosts. The seeds are all hosts, links are followed one step, robots.txt is obeyed but
 #    for its Crawl-delay, which only Quadrille knows. Quadrille's links come out of its index, so it runs all
 #    five stages and can be searched afterwards; the peers find links in the page at hand.
 # In list and crawl CPU seconds are those of all processes of a program from its start to its end, and a
@@ -27,11 +27,12 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
 server=$here/build/tests/synthetic_web
 out=$here/build/bench
-usage="usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--pages-most N] [--parts LIST]"
-hosts=10000 peers_hosts=1000 delay=1 window=8000 pages_most=40 seed=1 place=$out parts="polite list crawl"
+usage="usage: bench/web.sh [--hosts N] [--list-hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--pages-most N] [--parts LIST]"
+hosts=10000 list_hosts=3000 peers_hosts=1000 delay=1 window=8000 pages_most=40 seed=1 place=$out parts="polite list crawl"
 while [[ $# -gt 1 ]]; do
     case $1 in
         --hosts) hosts=$2 ;;
+        --list-hosts) list_hosts=$2 ;;
         --peers-hosts) peers_hosts=$2 ;;
         --delay) delay=$2 ;;
         --window) window=$2 ;;
@@ -166,11 +167,12 @@ polite() {
 }
 
 # ---- beside the peers ----
+measured_hosts=$peers_hosts # of the web that list or crawl takes
 measure() { # key in the JSON, name, command: prints pages, seconds, CPU
     local key=$1 name=$2 began cpu_before used took fetched rate
     shift 2
     stop_server
-    start_server "$peers_hosts" # its log begins anew, so that each program's pages are counted alone
+    start_server "$measured_hosts" # its log begins anew, so that each program's pages are counted alone
     mkdir -p "$work/peer"
     echo 0 >"$work/looks"
     began=$(now)
@@ -202,8 +204,9 @@ await_fetch() { # store, seconds at most
     done
     echo "$looks" >"$work/looks"
 }
+most_hosts=$((list_hosts > peers_hosts ? list_hosts : peers_hosts))
 quick=(--set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0
-    --set "fetch.connections=$((peers_hosts + peers_hosts / 4))" --set "fetch.hosts_file=$work/hosts")
+    --set "fetch.connections=$((most_hosts + most_hosts / 4))" --set "fetch.hosts_file=$work/hosts")
 # Fetch alone takes the list, then everything is stopped.
 fetch_list() {
     local dir=$work/peer/data
@@ -280,14 +283,16 @@ peers() { # list or crawl
     done
 }
 list() {
-    start_server "$peers_hosts"
-    printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$peers_hosts"
+    measured_hosts=$list_hosts
+    start_server "$list_hosts"
+    printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$list_hosts"
     ours=
     measure list quadrille fetch_list
     peers list
     stop_server
 }
 crawl() {
+    measured_hosts=$peers_hosts
     printf '\nA crawl from %d hosts, links of the first pages followed, robots.txt obeyed, without delay:\n' "$peers_hosts"
     ours=
     measure crawl quadrille crawl_all

@@ -123,11 +123,23 @@ task_queue_sitemaps(struct task *task)
     buf_release(&robots);
 }
 
+/* As most pages do. */
+static bool
+begins_as_page(struct slice text)
+{
+    const struct slice trimmed = slice_trim(text);
+    return slice_starts_nocase(trimmed, SLICE("<!doctype html")) ||
+           slice_starts_nocase(trimmed, SLICE("<html"));
+}
+
 /* Whether the beginning of a decoded body has a sitemap's root element, under any prefix. */
 static bool
 has_sitemap_root(struct slice text)
 {
     static const char *const roots[] = {"urlset", "sitemapindex"};
+    if (begins_as_page(text)) {
+        return false;
+    }
     for (size_t i = 0; i < 2; i++) {
         const size_t at = slice_find_slice(text, slice_string(roots[i]));
         if (at > 0 && at < text.length && (text.at[at - 1] == '<' || text.at[at - 1] == ':')) {

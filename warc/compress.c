@@ -24,7 +24,8 @@ enum {
     STORED_MOST = 65535, /* bytes of a stored block */
     STORED_HEADER = 5,
     ISAL_ROOM = 4096, /* what ISA-L may write beyond its input: codes and ends of blocks */
-    PACKED_SAMPLE = 512
+    PACKED_SAMPLE = 512,
+    PACKED_TEXT = 64
 };
 static const size_t ISAL_MOST = 1 << 30; /* it counts in 32 bits */
 
@@ -88,8 +89,15 @@ compressor_is_packed(struct slice bytes)
     if (bytes.length < PACKED_SAMPLE) {
         return false;
     }
-    /* From the middle: formats begin with words. */
+    /* From the middle: formats begin with words. Nothing packed has 64 bytes in a row of text. */
     const char *middle = bytes.at + (bytes.length - PACKED_SAMPLE) / 2;
+    size_t text = 0;
+    while (text < PACKED_TEXT && middle[text] >= '\t' && middle[text] < 0x7f) {
+        text++;
+    }
+    if (text == PACKED_TEXT) {
+        return false;
+    }
     for (size_t i = 0; i < PACKED_SAMPLE; i++) {
         counts[(unsigned char)middle[i]]++;
     }
