@@ -1,15 +1,13 @@
 #include "index/answer_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "index/oid.h"
+#include "index/row_names.h"
 #include "index/service_protocol.h"
 
-/* Rows are gathered in chunks, and a chunk's new terms are resolved in the order of their
- * identifiers: terms are packed in blocks, and a block is then unpacked once for all that are in
- * it. The first chunk of a single pattern is small, as only the first rows may be wanted. */
+/* The first chunk of a single pattern is small, as only the first rows may be wanted. */
 enum {
     PLACES = 4,
     SCANNED = 128, /* rows of one call */
@@ -17,24 +15,8 @@ enum {
     CHUNK_MOST = 16 << 10,
     CHUNK_GROWTH = 4,
     TERMS_MOST = 64 << 20, /* bytes of a chunk's terms; then rows go out one by one */
-    PIECE_MAXIMUM = 1 << 30,
-    NAMES_MOST = 1 << 20, /* then they are forgotten */
-    NAMES_FIRST = 256
+    PIECE_MAXIMUM = 1 << 30
 };
-
-/* Identifiers that were sent, or are about to be; open addressing. */
-struct names {
-    struct name {
-        oid id;
-        uint32_t number; /* UNSENT: not yet */
-        uint32_t length; /* of the term's bytes in the chunk, while unsent */
-        size_t at;
-    } * table;
-    size_t places; /* a power of two */
-    size_t count;
-    uint32_t sent;
-};
-static const uint32_t UNSENT = UINT32_MAX;
 
 struct chunk_row {
     uint64_t number; /* of its pattern */
@@ -46,112 +28,20 @@ struct rows {
     const struct quad_source *source;
     struct cursor *cursor;
     struct buf out;
-    struct names names;
+    struct row_names names;
     struct arena arena;
-    bool graphs, forget;
+    bool graphs;
     uint64_t number; /* of the pattern of the last row that was sent */
     struct chunk_row *chunk;
     size_t count, room;
-    oid *fresh; /* the chunk's new identifiers */
-    size_t fresh_count, fresh_capacity;
-    struct buf terms; /* their terms' bytes */
 };
 
-/* ---- names ---- */
-
-static struct name *
-name_place(const struct names *names, oid id)
-{
-    size_t at = (size_t)(id * 0x9E3779B97F4A7C15u >> 20) & (names->places - 1);
-    while (names->table[at].id != OID_NONE && names->table[at].id != id) {
-        at = (at + 1) & (names->places - 1);
-    }
-    return &names->table[at];
-}
-
-static void
-names_grow(struct names *names)
-{
-    const struct names old = *names;
-    names->places = old.places > 0 ? 2 * old.places : NAMES_FIRST;
-    names->table = memory_zero(names->places, sizeof(*names->table));
-    for (size_t i = 0; i < old.places; i++) {
-        if (old.table[i].id != OID_NONE) {
-            *name_place(names, old.table[i].id) = old.table[i];
-        }
-    }
-    free(old.table);
-}
-
-/* Notes an identifier of the chunk if it is new. */
-static void
-note_name(struct rows *rows, oid id)
-{
-    struct names *names = &rows->names;
-    if (2 * names->count >= names->places) {
-        names_grow(names);
-    }
-    struct name *name = name_place(names, id);
-    if (name->id == id) {
-        return;
-    }
-    *name = (struct name){.id = id, .number = UNSENT};
-    names->count++;
-    if (rows->fresh_count == rows->fresh_capacity) {
-        rows->fresh_capacity = rows->fresh_capacity ? 2 * rows->fresh_capacity : NAMES_FIRST;
-        rows->fresh = memory_resize(rows->fresh, rows->fresh_capacity, sizeof(*rows->fresh));
-    }
-    rows->fresh[rows->fresh_count++] = id;
-}
-
-static int
-compare_ids(const void *a, const void *b)
-{
-    const oid left = *(const oid *)a, right = *(const oid *)b;
-    return left < right ? -1 : left > right;
-}
-
 static enum status
-resolve_names(struct rows *rows, struct reason *why)
+resolve_name(void *context, oid id, struct term *term, struct reason *why)
 {
-    buf_reset(&rows->terms);
-    if (rows->fresh_count > 0) {
-        qsort(rows->fresh, rows->fresh_count, sizeof(*rows->fresh), compare_ids);
-    }
-    for (size_t i = 0; i < rows->fresh_count; i++) {
-        const oid id = rows->fresh[i];
-        struct name *name = name_place(&rows->names, id);
-        struct term term;
-        name->at = rows->terms.length;
-        if (oid_is_stored(id)) {
-            arena_reset(&rows->arena);
-            TRY(rows->source->resolve(rows->source->context, id, &rows->arena, &term, why));
-            index_put_term(&rows->terms, &term);
-        }
-        name->length = (uint32_t)(rows->terms.length - name->at);
-    }
-    rows->fresh_count = 0;
-    return rows->terms.overflowed
-               ? status_fail(why, STATUS_LIMIT, "terms of more than %d bytes", PIECE_MAXIMUM)
-               : STATUS_OK;
-}
-
-static void
-put_name(struct rows *rows, oid id)
-{
-    struct name *name = name_place(&rows->names, id);
-    if (rows->forget) {
-        codec_put_varint(&rows->out, INDEX_NAME_FORGET);
-        rows->forget = false;
-    }
-    if (name->number != UNSENT) {
-        codec_put_varint(&rows->out, INDEX_NAME_FIRST + (uint64_t)name->number);
-        return;
-    }
-    name->number = rows->names.sent++;
-    codec_put_varint(&rows->out, INDEX_NAME_NEW);
-    codec_put_u64(&rows->out, id);
-    (void)buf_append_slice(&rows->out, slice_of(rows->terms.data + name->at, name->length));
+    struct rows *rows = context;
+    arena_reset(&rows->arena);
+    return rows->source->resolve(rows->source->context, id, &rows->arena, term, why);
 }
 
 /* ---- chunks ---- */
@@ -160,14 +50,14 @@ put_name(struct rows *rows, oid id)
 static enum status
 send_chunk(struct rows *rows, bool last, struct reason *why)
 {
-    TRY(resolve_names(rows, why));
+    TRY(row_names_prepare(&rows->names, resolve_name, rows, why));
     for (size_t i = 0; i < rows->count; i++) {
         const struct chunk_row *row = &rows->chunk[i];
         codec_put_varint(&rows->out, row->number - rows->number);
         rows->number = row->number;
         for (int place = 0; place < PLACES; place++) {
             if (row->wanted & 1 << place) {
-                put_name(rows, row->places[place]);
+                row_names_put(&rows->names, row->places[place], &rows->out);
             }
         }
     }
@@ -178,12 +68,8 @@ send_chunk(struct rows *rows, bool last, struct reason *why)
     const enum status status =
         (last ? cursor_write_last : cursor_write)(rows->cursor, buf_slice(&rows->out), why);
     buf_reset(&rows->out);
-    if (rows->names.count > NAMES_MOST) {
-        memset(rows->names.table, 0, rows->names.places * sizeof(*rows->names.table));
-        rows->names.count = rows->names.sent = 0;
-        rows->forget = true;
-    }
-    if (rows->terms.length > TERMS_MOST) {
+    row_names_end_chunk(&rows->names);
+    if (rows->names.terms.length > TERMS_MOST) {
         rows->room = 1;
     } else {
         rows->room =
@@ -208,7 +94,7 @@ take_row(struct rows *rows, uint64_t number, const oid pattern[PLACES], const oi
         if (pattern[place] == OID_NONE) {
             row->wanted |= (uint8_t)(1 << place);
             row->places[place] = found[place];
-            note_name(rows, found[place]);
+            row_names_note(&rows->names, found[place]);
         }
     }
     return STATUS_OK;
@@ -301,16 +187,14 @@ answer_rows(const struct quad_source *source, struct slice request, struct curso
     rows.graphs = !(codec_get_u8(&in) & INDEX_ROWS_NO_GRAPHS);
     buf_init(&rows.out, PIECE_MAXIMUM);
     arena_init(&rows.arena, 0);
-    buf_init(&rows.terms, PIECE_MAXIMUM);
+    row_names_init(&rows.names);
     enum status status = match_all(&rows, &in, why);
     if (status == STATUS_OK && rows.count > 0) {
         status = send_chunk(&rows, true, why);
     }
     buf_release(&rows.out);
-    buf_release(&rows.terms);
+    row_names_release(&rows.names);
     arena_release(&rows.arena);
-    free(rows.names.table);
     free(rows.chunk);
-    free(rows.fresh);
     return status;
 }

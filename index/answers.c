@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "index/answer_rows.h"
+#include "index/answer_share.h"
 #include "index/change_lines.h"
 #include "index/dump.h"
 #include "index/provenance.h"
@@ -28,7 +29,9 @@ struct answer {
     bool with_sets, with_position;
     struct change_request changes;
     struct slice *graphs;
-    uint64_t session;                /* 0: none */
+    struct share_request share;
+    uint64_t session; /* 0: none */
+    bool begins;
     struct partition_reader *reader; /* of the session */
 };
 
@@ -76,8 +79,13 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     case INDEX_STREAM_ROWS:
         answer->session = codec_get_u64(in);
         answer->text = slice_of((const char *)in->at, (size_t)(in->end - in->at));
+        answer->begins = in->at < in->end && *in->at & INDEX_ROWS_BEGIN;
         in->at = in->end;
         return answer->text.length > 0;
+    case INDEX_STREAM_SHARE:
+        answer->session = codec_get_u64(in);
+        answer->begins = codec_get_u8(in) & INDEX_ROWS_BEGIN;
+        return share_request_get(in, &answer->share, &answer->timeout_ms);
     case INDEX_STREAM_DUMP:
         answer->with_position = codec_get_u8(in) != 0;
         return true;
@@ -100,8 +108,7 @@ join_session(struct answer *answer, struct sessions *sessions, struct reason *wh
     if (answer->session == 0) {
         return STATUS_OK;
     }
-    const bool begin = (uint8_t)answer->text.at[0] & INDEX_ROWS_BEGIN;
-    return sessions_reader(sessions, answer->session, begin, &answer->reader, why);
+    return sessions_reader(sessions, answer->session, answer->begins, &answer->reader, why);
 }
 
 enum status
@@ -254,23 +261,38 @@ answer_query(const struct quad_source *source, const struct metastore_client_opt
     return status;
 }
 
+/* The limits of a query. */
+static struct query_options
+limits_of(const struct answer *answer, const struct cursor *cursor)
+{
+    const uint64_t most = answer->options->query_timeout_ms;
+    const uint64_t wanted = answer->timeout_ms;
+    return (struct query_options){.timeout_ms =
+                                      wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
+                                  .memory = answer->options->query_memory,
+                                  .scratch_folder = answer->options->scratch_folder,
+                                  .disk = answer->options->query_disk,
+                                  .cancel = cursor_cancelled(cursor)};
+}
+
 static enum status
 produce_query(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
               struct reason *why)
 {
-    const uint64_t most = answer->options->query_timeout_ms;
-    const uint64_t wanted = answer->timeout_ms;
-    const struct query_options options = {
-        .timeout_ms = wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
-        .default_graph = answer->default_graph,
-        .graphs = answer->dataset,
-        .named_graphs = answer->dataset_named,
-        .memory = answer->options->query_memory,
-        .scratch_folder = answer->options->scratch_folder,
-        .disk = answer->options->query_disk,
-        .cancel = cursor_cancelled(cursor)};
+    struct query_options options = limits_of(answer, cursor);
+    options.default_graph = answer->default_graph;
+    options.graphs = answer->dataset;
+    options.named_graphs = answer->dataset_named;
     return answer_query(partition_reader_source(reader), answer->options->metastore, answer->text,
                         answer->format, &options, answer->answer, take_piece, cursor, why);
+}
+
+static enum status
+produce_share(struct answer *answer, struct partition_reader *reader, struct cursor *cursor,
+              struct reason *why)
+{
+    const struct query_options options = limits_of(answer, cursor);
+    return answer_share(partition_reader_source(reader), &answer->share, &options, cursor, why);
 }
 
 enum status
@@ -410,6 +432,9 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         break;
     case INDEX_STREAM_PATTERN:
         status = produce_pattern(answer, reader, cursor, why);
+        break;
+    case INDEX_STREAM_SHARE:
+        status = produce_share(answer, reader, cursor, why);
         break;
     case INDEX_STREAM_ROWS:
         status = answer_rows(partition_reader_source(reader), answer->text, cursor, why);

@@ -6,7 +6,8 @@ index_OBJECTS := index/gate.o index/oid.o index/rows.o index/environment.o index
 	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
 	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/quads_build.o index/terms_write.o index/environment_care.o index/federation.o
-index_OBJECTS += index/answer_rows.o index/sessions.o index/client_stream.o \
+index_OBJECTS += index/row_names.o index/answer_rows.o index/answer_share.o index/federation_stream.o \
+	index/federation_share.o index/sessions.o index/client_stream.o \
 	index/federation_scan.o index/federation_search.o
 index_OBJECTS += index/provenance.o index/provenance_many.o index/provenance_records.o
 index_OBJECTS += index/change_log.o index/publisher.o index/change_position.o index/change_lines.o index/client_changes.o
@@ -21,5 +22,5 @@ UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/te
 	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_faults tests/unit/test_index_waiting tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care tests/unit/test_index_verify \
 	tests/unit/test_index_statistics
 UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache tests/unit/test_term_cache
-UNIT_TESTS += tests/unit/test_provenance
+UNIT_TESTS += tests/unit/test_provenance tests/unit/test_share
 FUZZERS += fuzz_index_blocks

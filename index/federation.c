@@ -290,6 +290,9 @@ federation_new(struct index_client *client, size_t memory)
                                               .scan_close = federation_scan_close,
                                               .estimate = federation_estimate,
                                               .estimate_star = federation_estimate_star,
+                                              .share = federation_share,
+                                              .share_next = federation_share_next,
+                                              .share_close = federation_share_close,
                                               .search = federation_search,
                                               .search_next = federation_search_next,
                                               .search_close = federation_search_close};

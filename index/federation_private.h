@@ -1,4 +1,5 @@
-/* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), keyword search
+/* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), parts of a query
+ * (federation_share.c), what both read (federation_stream.c), keyword search
  * (federation_search.c). */
 #ifndef INDEX_FEDERATION_PRIVATE_H
 #define INDEX_FEDERATION_PRIVATE_H
@@ -38,6 +39,47 @@ enum status federation_learn(struct federation *federation, size_t partition, oi
                              struct reason *why);
 /* The only partition that can have quads of the graph; the number of partitions: all can. */
 size_t federation_owner(const struct federation *federation, oid graph);
+
+/* ---- streams of rows ---- */
+
+/* One partition's answer. */
+struct row_stream {
+    struct federation *federation;
+    size_t partition;
+    struct index_stream_reader stream;
+    bool open;
+    struct buf text; /* not yet read from `at` on */
+    size_t at;
+    oid *names; /* the terms that came, by their number in the stream */
+    size_t name_count, name_capacity;
+};
+
+void row_stream_init(struct row_stream *rows, struct federation *federation, size_t partition);
+void row_stream_release(struct row_stream *rows);
+/* Begins the federation's session there if it is the first; a request has the flag for that. */
+uint8_t row_stream_flags(const struct row_stream *rows);
+enum status row_stream_start(struct row_stream *rows, const struct buf *request,
+                             struct reason *why);
+/* What has come and was not read. */
+static inline struct codec_reader
+row_stream_reader(const struct row_stream *rows)
+{
+    return codec_reader_of(slice_of(rows->text.data + rows->at, rows->text.length - rows->at));
+}
+/* A term of a row; computed: it may also be nothing, or not stored. in->bad: its bytes are not all
+ * there. */
+enum status row_stream_name(struct row_stream *rows, struct codec_reader *in, bool computed,
+                            oid *id, struct reason *why);
+/* Takes a piece if one has come; the stream may end by it. */
+enum status row_stream_take(struct row_stream *rows, bool *waits, struct reason *why);
+void row_stream_end(struct row_stream *rows);
+enum status row_stream_malformed(struct reason *why);
+
+enum status federation_share(void *context, const struct share_request *request,
+                             struct share_scan **scan, struct reason *why);
+enum status federation_share_next(struct share_scan *scan, oid *rows, size_t most, size_t *n,
+                                  struct reason *why);
+void federation_share_close(struct share_scan *scan);
 
 enum status federation_scan(void *context, const struct quad_oids *pattern, enum quad_order order,
                             struct quad_scan **scan, struct reason *why);

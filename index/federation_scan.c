@@ -10,16 +10,11 @@
 #include "base/memory.h"
 #include "index/federation_private.h"
 
-enum { PLACES = 4, ROUND_BYTES = 2 << 20, TEXT_MAXIMUM = 1 << 30 };
+enum { PLACES = 4, ROUND_BYTES = 2 << 20 };
 
 /* One partition's answer. */
 struct share {
-    struct index_stream_reader stream;
-    bool open;
-    struct buf text; /* not yet read from `at` on */
-    size_t at;
-    oid *names; /* the terms that came, by their number in the stream */
-    size_t name_count, name_capacity;
+    struct row_stream rows;
     uint32_t *numbers; /* of the patterns that were sent */
     size_t number_count, number_capacity;
     size_t pattern; /* of the last row: index of numbers */
@@ -106,27 +101,19 @@ put_patterns(struct quad_scan *scan, struct buf *lists)
 static enum status
 start_share(struct quad_scan *scan, size_t partition, const struct buf *list, struct reason *why)
 {
-    struct federation *federation = scan->federation;
-    struct member *member = &federation->members[partition];
     struct share *share = &scan->shares[partition];
     struct buf request;
     buf_init(&request, FEDERATION_REQUEST_MAXIMUM);
     codec_put_u8(&request, INDEX_STREAM_ROWS);
-    codec_put_u64(&request, federation->session);
-    codec_put_u8(&request, (uint8_t)((member->begun ? 0 : INDEX_ROWS_BEGIN) |
+    codec_put_u64(&request, scan->federation->session);
+    codec_put_u8(&request, (uint8_t)(row_stream_flags(&share->rows) |
                                      (scan->graphs ? 0 : INDEX_ROWS_NO_GRAPHS)));
     codec_put_varint(&request, share->number_count);
     (void)buf_append_slice(&request, buf_slice(list));
-    enum status status = STATUS_OK;
-    if (list->overflowed || request.overflowed) {
-        status = status_fail(why, STATUS_LIMIT, "a request to the index is too long");
-    } else {
-        member->begun = true;
-        share->open = true;
-        share->pattern = 0;
-        share->name_count = 0;
-        stream_start(&share->stream, federation->client, partition, buf_slice(&request));
-    }
+    share->pattern = 0;
+    const enum status status =
+        list->overflowed ? status_fail(why, STATUS_LIMIT, "a request to the index is too long")
+                         : row_stream_start(&share->rows, &request, why);
     buf_release(&request);
     return status;
 }
@@ -165,7 +152,7 @@ federation_scan_many(void *context, const struct quad_oids *patterns, size_t cou
     scan->graphs = graphs;
     scan->shares = memory_zero(partitions, sizeof(*scan->shares));
     for (size_t i = 0; i < partitions; i++) {
-        buf_init(&scan->shares[i].text, TEXT_MAXIMUM);
+        row_stream_init(&scan->shares[i].rows, federation, i);
     }
     const enum status status = start_round(scan, why);
     if (status != STATUS_OK) {
@@ -192,129 +179,36 @@ federation_scan(void *context, const struct quad_oids *pattern, enum quad_order 
 
 /* ---- reading ---- */
 
-static enum status
-malformed(struct reason *why)
-{
-    return status_fail(why, STATUS_PROTOCOL, "the index sent malformed rows");
-}
-
-/* A term of a row. in->bad: its bytes are not all there. */
-static enum status
-read_name(struct quad_scan *scan, size_t partition, struct codec_reader *in, oid *id,
-          struct reason *why)
-{
-    struct share *share = &scan->shares[partition];
-    uint64_t code = codec_get_varint(in);
-    if (code == INDEX_NAME_FORGET) {
-        share->name_count = 0;
-        code = codec_get_varint(in);
-    }
-    if (in->bad) {
-        return STATUS_OK;
-    }
-    if (code >= INDEX_NAME_FIRST) {
-        if (code - INDEX_NAME_FIRST >= share->name_count) {
-            return malformed(why);
-        }
-        *id = share->names[code - INDEX_NAME_FIRST];
-        return STATUS_OK;
-    }
-    const oid its_id = codec_get_u64(in);
-    struct term term;
-    char text[OID_INLINE_TEXT];
-    if (in->bad) {
-        return STATUS_OK;
-    }
-    *id = its_id;
-    if (oid_is_stored(its_id)) {
-        if (!index_get_term(in, &term) || term.kind == TERM_NONE) {
-            return in->bad ? STATUS_OK : malformed(why);
-        }
-        TRY(federation_id(scan->federation, &term, id, why));
-        TRY(federation_learn(scan->federation, partition, *id, its_id, why));
-    } else if (!oid_inline_term(its_id, text, &term)) {
-        return malformed(why);
-    }
-    if (share->name_count == share->name_capacity) {
-        share->name_capacity = share->name_capacity ? 2 * share->name_capacity : 64;
-        share->names = memory_resize(share->names, share->name_capacity, sizeof(*share->names));
-    }
-    share->names[share->name_count++] = *id;
-    return STATUS_OK;
-}
-
 /* Reads the next row if all its bytes are there. */
 static enum status
 read_row(struct quad_scan *scan, size_t partition, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
-    if (share->at == share->text.length) {
+    if (share->rows.at == share->rows.text.length) {
         return STATUS_OK;
     }
-    struct codec_reader in =
-        codec_reader_of(slice_of(share->text.data + share->at, share->text.length - share->at));
-    const size_t names = share->name_count;
+    struct codec_reader in = row_stream_reader(&share->rows);
+    const size_t names = share->rows.name_count;
     const uint64_t step = codec_get_varint(&in);
     if (step >= share->number_count - share->pattern) {
-        return in.bad ? STATUS_OK : malformed(why);
+        return in.bad ? STATUS_OK : row_stream_malformed(why);
     }
     oid row[PLACES];
     places_of(&scan->patterns[share->numbers[share->pattern + step]], row);
     for (int i = 0; i < (scan->graphs ? PLACES : PLACES - 1) && !in.bad; i++) {
         if (row[i] == OID_NONE) {
-            TRY(read_name(scan, partition, &in, &row[i], why));
+            TRY(row_stream_name(&share->rows, &in, false, &row[i], why));
         }
     }
     if (in.bad) {
-        share->name_count = names; /* the row is read again when there is more of it */
+        share->rows.name_count = names; /* the row is read again when there is more of it */
         return STATUS_OK;
     }
-    share->at = share->text.length - (size_t)(in.end - in.at);
+    share->rows.at = share->rows.text.length - (size_t)(in.end - in.at);
     share->pattern += step;
     share->row = (struct quad_oids){row[0], row[1], row[2], row[3]};
     share->has_row = true;
     return STATUS_OK;
-}
-
-static void
-end_share(struct share *share)
-{
-    if (share->open) {
-        stream_close(&share->stream);
-        share->open = false;
-    }
-}
-
-/* Takes a piece if one has come; the share may end by it. */
-static enum status
-take_piece(struct quad_scan *scan, size_t partition, bool *waits, struct reason *why)
-{
-    struct share *share = &scan->shares[partition];
-    struct index_client *client = scan->federation->client;
-    struct reason what = {""};
-    struct slice bytes;
-    enum status status = stream_take(&share->stream, &bytes, &what);
-    *waits = status == STATUS_AGAIN && stream_waits(&share->stream);
-    if (*waits) {
-        return STATUS_OK;
-    }
-    const size_t left = share->text.length - share->at;
-    if (status == STATUS_OK) {
-        if (left > 0) {
-            memmove(share->text.data, share->text.data + share->at, left);
-        }
-        share->text.length = left;
-        share->at = 0;
-        return buf_append_slice(&share->text, bytes) == STATUS_OK
-                   ? STATUS_OK
-                   : status_fail(why, STATUS_LIMIT, "a row is too long");
-    }
-    end_share(share);
-    if (status == STATUS_END) {
-        status = left > 0 ? malformed(&what) : STATUS_OK;
-    }
-    share->at = share->text.length = 0;
-    return status == STATUS_OK ? STATUS_OK : client_miss(client, partition, status, &what, why);
 }
 
 /* Makes the partition's next row ready if it is there. */
@@ -323,10 +217,10 @@ look(struct quad_scan *scan, size_t partition, struct reason *why)
 {
     struct share *share = &scan->shares[partition];
     bool waits = false;
-    while (share->open && !share->has_row && !waits) {
+    while (share->rows.open && !share->has_row && !waits) {
         TRY(read_row(scan, partition, why));
         if (!share->has_row) {
-            TRY(take_piece(scan, partition, &waits, why));
+            TRY(row_stream_take(&share->rows, &waits, why));
         }
     }
     return STATUS_OK;
@@ -344,7 +238,7 @@ choose(struct quad_scan *scan, size_t *chosen, uint32_t *most, bool *open, struc
     for (size_t i = 0; i < count; i++) {
         struct share *share = &scan->shares[i];
         TRY(look(scan, i, why));
-        if (!share->has_row && !share->open) {
+        if (!share->has_row && !share->rows.open) {
             continue;
         }
         *open = true;
@@ -424,9 +318,7 @@ federation_scan_close(struct quad_scan *scan)
     }
     for (size_t i = 0; i < scan->federation->client->count; i++) {
         struct share *share = &scan->shares[i];
-        end_share(share);
-        buf_release(&share->text);
-        free(share->names);
+        row_stream_release(&share->rows);
         free(share->numbers);
     }
     free(scan->shares);

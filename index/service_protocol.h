@@ -3,6 +3,7 @@
 #define INDEX_SERVICE_PROTOCOL_H
 
 #include "base/codec.h"
+#include "index/oid.h"
 #include "rdf/term.h"
 
 enum index_verb {
@@ -30,7 +31,8 @@ enum index_stream {
     INDEX_STREAM_COMPACT = 8,  /* report lines */
     INDEX_STREAM_COUNTS = 9,   /* lines of partition_counts */
     INDEX_STREAM_ROWS = 10,    /* rows of many patterns */
-    INDEX_STREAM_CHANGES = 11  /* lines of change_lines.h */
+    INDEX_STREAM_CHANGES = 11, /* lines of change_lines.h */
+    INDEX_STREAM_SHARE = 12    /* rows of a part of a query */
 };
 
 /* Flags of a piece. */
@@ -43,6 +45,14 @@ enum { INDEX_STAR_PARTS = 1000 };       /* numbers of a STAR are in thousandths 
 enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };
 enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5 };
 enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
+
+/* Whether a name is followed by its term: those of identifiers that are stored, or that stand for
+ * what a query computed. Others are inline, or OID_NONE, which is nothing. */
+static inline bool
+index_name_has_term(oid id)
+{
+    return oid_is_stored(id) || id >= OID_LOCAL;
+}
 
 void index_put_term(struct buf *out, const struct term *term);
 /* False when it is malformed; slices point into the request. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/slice.h"
 #include "base/status.h"
 #include "rdf/term.h"
 
@@ -39,6 +40,25 @@ enum quad_order {
 
 struct quad_scan; /* private to the source */
 struct text_scan;
+struct share_scan;
+
+/* A part of a query that a source of several partitions has each of them evaluate
+ * (index/query/share.h): a node of the query's algebra, and what of it is wanted. */
+enum share_form {
+    SHARE_ROWS,   /* its solutions */
+    SHARE_VALUES, /* of a GROUP: the different values of what its keys and arguments mention */
+    SHARE_PARTS   /* of a GROUP: the parts of its aggregates */
+};
+struct share_request {
+    struct slice text; /* of the query, without a base */
+    /* The dataset, as in struct query_options. */
+    struct slice default_graph, graphs, named_graphs;
+    enum share_form form;
+    uint32_t node;
+    uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
+    uint64_t now_ms; /* of NOW() */
+    size_t columns;  /* of a row */
+};
 
 struct quad_source {
     void *context;
@@ -74,6 +94,15 @@ struct quad_source {
      * statistics. UNSUPPORTED: it has none of these. */
     enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
                                  double *subjects, double *rows, struct reason *why);
+    /* What each partition answers, one after the other as it comes, rows of request->columns
+     * identifiers, OID_NONE where nothing is bound; NULL: there are no partitions. The request and
+     * what it points to live until share_close. */
+    enum status (*share)(void *context, const struct share_request *request,
+                         struct share_scan **scan, struct reason *why);
+    /* Up to `most` rows; *n = 0 at the end. */
+    enum status (*share_next)(struct share_scan *scan, oid *rows, size_t most, size_t *n,
+                              struct reason *why);
+    void (*share_close)(struct share_scan *scan);
     /* Literals that match a keyword query (words, "phrases", prefix*), best first. */
     enum status (*search)(void *context, struct slice words, uint32_t most, struct text_scan **scan,
                           struct reason *why);

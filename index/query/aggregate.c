@@ -71,7 +71,7 @@ take_better(struct run *run, enum aggregate_kind kind, struct accumulator *accum
 
 enum status
 aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumulator *accumulator,
-              oid id, struct reason *why)
+              oid id, uint64_t weight, struct reason *why)
 {
     struct value value;
     struct term term;
@@ -86,7 +86,7 @@ aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumul
     switch (aggregate->kind) {
     case AGGREGATE_SUM:
     case AGGREGATE_AVG:
-        add_number(accumulator, &value, 1);
+        add_number(accumulator, &value, weight);
         return STATUS_OK;
     case AGGREGATE_GROUP_CONCAT:
         if (value.kind == VALUE_BLANK || !value_term(&value, &run->evaluation.scratch, &term)) {

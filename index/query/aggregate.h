@@ -20,10 +20,11 @@ struct accumulator {
 
 /* An error among the values is an error of the whole, but counting and sampling pass over it. */
 void aggregate_error(const struct aggregate *aggregate, struct accumulator *accumulator);
-/* One value more; that it is another one where the aggregate wants DISTINCT is the caller's care.
- */
+/* One value more, or of SUM and AVG the sum of `weight` values; that it is another one where the
+ * aggregate wants DISTINCT is the caller's care. */
 enum status aggregate_add(struct run *run, const struct aggregate *aggregate,
-                          struct accumulator *accumulator, oid id, struct reason *why);
+                          struct accumulator *accumulator, oid id, uint64_t weight,
+                          struct reason *why);
 /* OID_NONE: an error. */
 oid aggregate_result(struct run *run, const struct aggregate *aggregate,
                      const struct accumulator *accumulator);

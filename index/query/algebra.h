@@ -117,6 +117,8 @@ struct aggregate {
     enum aggregate_kind kind;
     bool distinct;
     const struct expression *argument; /* NULL: COUNT(*) */
+    /* The argument is a sum of so many values; NULL: one. */
+    const struct expression *weight;
     struct slice separator;
     uint32_t slot;
 };
@@ -171,6 +173,7 @@ struct algebra {
     size_t row_count;
     struct slot_expression *keys; /* GROUP */
     size_t key_count;
+    bool partial;                 /* GROUP: without keys and rows there is no group */
     struct aggregate *aggregates; /* GROUP */
     size_t aggregate_count;
     struct order_key *order; /* ORDER */
@@ -191,6 +194,7 @@ struct query {
     struct arena arena;
     enum query_form form;
     struct slice text, base;
+    bool based; /* the text is not all: it was given a base */
     struct algebra *algebra;
     uint32_t slot_count;
     uint32_t exists_count;

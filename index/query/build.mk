@@ -7,7 +7,7 @@ index_query_OBJECTS := index/query/lexer.o index/query/algebra.o index/query/par
 	index/query/function_cast.o index/query/expression.o index/query/operator.o \
 	index/query/operator_scan.o index/query/operator_path.o index/query/operator_join.o index/query/operator_merge.o \
 	index/query/operator_leaf.o index/query/operator_order.o index/query/operator_group.o index/query/aggregate.o \
-	index/query/plan.o index/query/plan_join.o index/query/plan_cost.o index/query/plan_filter.o index/query/plan_graph.o index/query/query_graphs.o index/query/run.o index/query/describe.o \
+	index/query/plan.o index/query/plan_join.o index/query/plan_cost.o index/query/plan_filter.o index/query/plan_graph.o index/query/query_graphs.o index/query/share.o index/query/plan_share.o index/query/operator_share.o index/query/run.o index/query/describe.o \
 	index/query/result.o index/query/result_markup.o index/query/result_text.o \
 	index/query/memory_source.o index/query/quad_walk.o index/query/parser_update.o index/query/update.o
 CONFORMANCE += run_sparql

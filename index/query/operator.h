@@ -55,10 +55,11 @@ struct run {
     oid *base_row;
     struct operator** exists; /* plans of EXISTS, made when planning */
     struct operator* all;     /* every operator, for closing */
-    uint64_t deadline_ms;
+    uint64_t deadline_ms, now_ms;
     uint32_t search_most;
     struct query_report report;
     bool measured; /* operators count rows and time */
+    bool shares;   /* the source evaluates parts of the query (share.h) */
 };
 
 struct operator_kind {
@@ -178,6 +179,10 @@ struct operator* order_new(struct run *run, struct operator* input, const struct
                            size_t count, uint64_t most, size_t batch_rows);
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
                            size_t batch_rows);
+
+/* Rows that the partitions of the source give; columns: where they go. */
+struct operator* share_new(struct run *run, const struct share_request *request,
+                           const uint32_t *columns, size_t batch_rows);
 
 /* All named graphs, in a table of the run's. */
 enum status graph_list(struct run *run, struct row_table *table, struct reason *why);

@@ -74,7 +74,8 @@ add_group(struct group *group, size_t *number, struct reason *why)
 }
 
 static enum status
-add_value(struct group *group, size_t number, size_t which, oid id, struct reason *why)
+add_value(struct group *group, size_t number, size_t which, oid id, uint64_t weight,
+          struct reason *why)
 {
     const struct aggregate *aggregate = &group->algebra->aggregates[which];
     struct accumulator *accumulator = accumulator_of(group, number, which);
@@ -87,8 +88,9 @@ add_value(struct group *group, size_t number, size_t which, oid id, struct reaso
         const oid key[3] = {number, which, id};
         TRY(row_set_put(&group->seen, key, NULL, &state, why));
     }
-    return state == ROW_NEW ? aggregate_add(group->operator.run, aggregate, accumulator, id, why)
-                            : STATUS_OK;
+    return state == ROW_NEW
+               ? aggregate_add(group->operator.run, aggregate, accumulator, id, weight, why)
+               : STATUS_OK;
 }
 
 /* COUNT(DISTINCT *); columns: behind two words. */
@@ -246,6 +248,17 @@ is_full(const struct group *group)
 
 /* ---- rows ---- */
 
+/* How many values an argument stands for. */
+static uint64_t
+weight_of(const struct group *group, const struct aggregate *aggregate, const oid *row)
+{
+    struct value weight;
+    return aggregate->weight && identifier_value(&group->operator.run->evaluation,
+                                                 row[aggregate->weight->number], &weight)
+               ? (uint64_t)value_number(&weight)
+               : 1;
+}
+
 static enum status
 add_row(struct group *group, const oid *row, struct reason *why)
 {
@@ -266,8 +279,10 @@ add_row(struct group *group, const oid *row, struct reason *why)
         TRY(add_group(group, &number, why));
     }
     for (size_t i = 0; i < algebra->aggregate_count; i++) {
-        const struct expression *argument = algebra->aggregates[i].argument;
-        TRY(argument ? add_value(group, number, i, expression_id(evaluation, argument, row), why)
+        const struct aggregate *aggregate = &algebra->aggregates[i];
+        const struct expression *argument = aggregate->argument;
+        TRY(argument ? add_value(group, number, i, expression_id(evaluation, argument, row),
+                                 weight_of(group, aggregate, row), why)
                      : count_row(group, number, i, row, why));
     }
     return evaluation_check(evaluation, why);
@@ -285,7 +300,7 @@ finish_sets(struct group *group, struct reason *why)
         }
         evaluation_next_row(&group->operator.run->evaluation);
         TRY(aggregate_add(group->operator.run, &group->algebra->aggregates[key[1]],
-                          accumulator_of(group, key[0], key[1]), key[2], why));
+                          accumulator_of(group, key[0], key[1]), key[2], 1, why));
     }
     for (;;) {
         TRY(row_set_next(&group->rows, &key, &payload, why));
@@ -318,7 +333,7 @@ gather(struct group *group, struct reason *why)
         TRY(sorter_end(&group->parts, why));
         return sorter_next(&group->parts, &group->ahead, why);
     }
-    if (group->algebra->key_count == 0 && group->groups.count == 0) {
+    if (group->algebra->key_count == 0 && group->groups.count == 0 && !group->algebra->partial) {
         TRY(add_group(group, &number, why)); /* no rows and no keys are one empty group */
     }
     return finish_sets(group, why);
@@ -358,7 +373,7 @@ merge_record(struct group *group, const uint64_t *record, struct reason *why)
         return aggregate_merge(run, &group->algebra->aggregates[which],
                                accumulator_of(group, 0, which), content, why);
     case RECORD_VALUE:
-        return add_value(group, 0, which, content[0], why);
+        return add_value(group, 0, which, content[0], 1, why);
     case RECORD_COLUMNS:
         memcpy(group->wide + 2, content, group->columns * sizeof *content);
         return add_columns(group, 0, which, group->wide, why);

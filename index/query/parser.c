@@ -213,6 +213,7 @@ prepare(struct query *query, struct slice text, struct slice base, struct reason
 {
     TRY(parser_decode(&query->arena, text, &query->text, why));
     query->base = arena_copy(&query->arena, base);
+    query->based = base.length > 0;
     query->slot_names = arena_alloc(&query->arena, SLOTS_MAXIMUM * sizeof *query->slot_names);
     struct parser *parser = memory_zero(1, sizeof *parser);
     *parser = (struct parser){.query = query, .arena = &query->arena, .why = why};

@@ -303,8 +303,13 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
            struct known *known)
 {
     struct planner inside = *planner;
+    bool shared;
     inside.doubles = false;
     inside.batch_rows = BATCH_ROWS;
+    TRY(plan_share_group(&inside, node, pipeline, known, &shared));
+    if (shared) {
+        return STATUS_OK;
+    }
     TRY(plan_node(&inside, node->left, pipeline, known, NULL));
     for (size_t i = 0; i < node->key_count; i++) {
         TRY(plan_expression(planner, node->keys[i].expression, known));
@@ -321,14 +326,17 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
                     node->aggregate_count);
 }
 
-/* most: rows that are needed. */
-static enum status
+enum status
 plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
            struct operator** pipeline, struct known *known)
 {
     struct planner inside = *planner;
+    bool shared;
     inside.batch_rows = BATCH_ROWS;
-    TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    TRY(plan_share(&inside, node, most, pipeline, known, &shared));
+    if (!shared) {
+        TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    }
     for (size_t i = 0; i < node->order_count; i++) {
         TRY(plan_expression(planner, node->order[i].expression, known));
     }
@@ -339,16 +347,16 @@ plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
                     pipeline, known, "%zu keys", node->order_count);
 }
 
+/* most: rows that are needed, as for those below. */
+static enum status plan_first(struct planner *planner, const struct algebra *node, uint64_t most,
+                              struct operator** pipeline, struct known *known);
+
 static enum status
 plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
              struct operator** pipeline, struct known *known)
 {
     bool same = true;
-    if (node->left->kind == ALGEBRA_ORDER) {
-        TRY(plan_order(planner, node->left, most, pipeline, known));
-    } else {
-        TRY(plan_node(planner, node->left, pipeline, known, NULL));
-    }
+    TRY(plan_first(planner, node->left, most, pipeline, known));
     for (size_t i = 0; i < node->pair_count; i++) {
         same = same && node->pairs[i].inner == node->pairs[i].outer;
     }
@@ -359,6 +367,24 @@ plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
                 : plan_set(planner,
                            project_new(planner->run, *pipeline, node->pairs, node->pair_count),
                            pipeline, known, NULL);
+}
+
+static enum status
+plan_first(struct planner *planner, const struct algebra *node, uint64_t most,
+           struct operator** pipeline, struct known *known)
+{
+    bool shared = false;
+    if (node->kind == ALGEBRA_ORDER) {
+        return plan_order(planner, node, most, pipeline, known);
+    }
+    if (most < UINT64_MAX) {
+        TRY(plan_share(planner, node, most, pipeline, known, &shared));
+    }
+    if (shared) {
+        return STATUS_OK;
+    }
+    return node->kind == ALGEBRA_PROJECT ? plan_project(planner, node, most, pipeline, known)
+                                         : plan_node(planner, node, pipeline, known, NULL);
 }
 
 static enum status
@@ -393,13 +419,7 @@ plan_slice(struct planner *planner, const struct algebra *node, struct operator*
     if (most < inside.batch_rows) {
         inside.batch_rows = most < 1 ? 1 : most;
     }
-    if (node->left->kind == ALGEBRA_PROJECT) {
-        TRY(plan_project(&inside, node->left, most, pipeline, known));
-    } else if (node->left->kind == ALGEBRA_ORDER) {
-        TRY(plan_order(&inside, node->left, most, pipeline, known));
-    } else {
-        TRY(plan_node(&inside, node->left, pipeline, known, NULL));
-    }
+    TRY(plan_first(&inside, node->left, most, pipeline, known));
     known->unit = false;
     if (known->rows > (double)node->limit) {
         known->rows = (double)node->limit;
@@ -444,6 +464,11 @@ enum status
 plan_node(struct planner *planner, const struct algebra *node, struct operator** pipeline,
           struct known *known, struct pending *pending)
 {
+    bool shared;
+    TRY(plan_share(planner, node, UINT64_MAX, pipeline, known, &shared));
+    if (shared) {
+        return plan_filters(planner, pipeline, known, pending);
+    }
     switch (node->kind) {
     case ALGEBRA_PATTERNS:
     case ALGEBRA_JOIN:
@@ -483,6 +508,9 @@ plan_query(struct run *run, bool notes, struct operator** root, struct reason *w
     if (run->query->form == QUERY_ASK) {
         planner.batch_rows = 1;
         planner.doubles = true;
+        known = (struct known){.unit = true, .rows = 1};
+        TRY(plan_set(&planner, unit_new(run), root, &known, NULL));
+        return plan_first(&planner, run->query->algebra, 1, root, &known);
     }
     return plan_standalone(&planner, run->query->algebra, root, &known);
 }

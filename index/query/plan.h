@@ -12,6 +12,7 @@
 #define INDEX_QUERY_PLAN_H
 
 #include "index/query/operator.h"
+#include "index/query/share.h"
 
 struct planner {
     struct run *run;
@@ -22,6 +23,7 @@ struct planner {
     bool in_loop; /* within a loop over graphs */
     bool doubles; /* equal solutions need not be counted right */
     bool notes;   /* for explaining */
+    bool apart;   /* what a partition evaluates: it has no partitions */
     struct reason *why;
 };
 
@@ -71,6 +73,11 @@ enum join_method {
 /* The query's pipeline; run->exists is filled as well. notes: for query_explain. */
 enum status plan_query(struct run *run, bool notes, struct operator** root, struct reason *why);
 
+/* The pipeline of what a partition is asked for, and the columns of its rows. PROTOCOL: there is no
+ * such part of the query. */
+enum status plan_part(struct run *run, const struct share_request *request, struct operator** root,
+                      const uint32_t **columns, struct reason *why);
+
 /* ---- between the parts ---- */
 
 enum status plan_node(struct planner *planner, const struct algebra *node,
@@ -112,6 +119,16 @@ enum join_method plan_join_method(const struct planner *planner, const struct pl
 oid plan_constant(const struct run *run, struct place place);
 bool plan_is_property(const struct planner *planner, const struct pattern *pattern,
                       const char *iri);
+/* most: rows that are needed. */
+enum status plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
+                       struct operator** pipeline, struct known *known);
+/* If the partitions can evaluate the node, or for `most` < UINT64_MAX its first rows: their rows in
+ * place of the pipeline. */
+enum status plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
+                       struct operator** pipeline, struct known *known, bool *shared);
+/* The same for a GROUP, whose rows are put together from theirs. */
+enum status plan_share_group(struct planner *planner, const struct algebra *node,
+                             struct operator** pipeline, struct known *known, bool *shared);
 /* One filter on top of the pipeline. */
 enum status plan_add_filter(struct planner *planner, const struct expression *expression,
                             struct operator** pipeline, const struct known *known);

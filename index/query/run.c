@@ -134,17 +134,25 @@ exists(void *context, const struct expression *expression, const oid *row, bool 
     return STATUS_OK;
 }
 
+/* All but the plan, and the row that is as wide as it. */
 static enum status
-run_open(struct run *run, bool notes, struct operator** root, struct reason *why)
+run_prepare(struct run *run, struct reason *why)
 {
     const struct query *query = run->query;
     TRY(resolve_constants(run, why));
     TRY(choose_graphs(run, why));
     evaluation_init(&run->evaluation, query, &run->dictionary, run->constants, run->values,
-                    run->options->now_ms);
+                    run->now_ms);
     run->evaluation.exists = exists;
     run->evaluation.exists_context = run;
     run->exists = memory_zero(2 * (size_t)query->exists_count + 1, sizeof(struct operator*));
+    return STATUS_OK;
+}
+
+static enum status
+run_open(struct run *run, bool notes, struct operator** root, struct reason *why)
+{
+    TRY(run_prepare(run, why));
     TRY(plan_query(run, notes, root, why));
     run->base_row = memory_zero(run->width + 1, sizeof *run->base_row);
     return STATUS_OK;
@@ -159,6 +167,9 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
     spill_init(&run->spill, run, &run->account, options->scratch_folder, options->disk);
     run->search_most = options->search_most ? options->search_most : SEARCH_MOST;
     run->deadline_ms = options->timeout_ms ? clock_monotonic_ms() + options->timeout_ms : 0;
+    run->now_ms = options->now_ms ? options->now_ms : clock_wall_ms();
+    run->shares = source->share && !query->based && !options->only_graph.length &&
+                  query->form != QUERY_CHANGE;
     run->width = query->slot_count;
     arena_init(&run->arena, PLAN_MAXIMUM);
     dictionary_init(&run->dictionary, source, &run->spill);
@@ -407,12 +418,65 @@ query_run(const struct query *query, const struct quad_source *source,
     return status == STATUS_END ? STATUS_OK : status;
 }
 
+/* ---- a part of a query ---- */
+
+static enum status
+send_shares(struct run *run, struct operator* root, const uint32_t *columns, size_t count,
+            const struct share_sink *sink, struct reason *why)
+{
+    oid *shared = arena_alloc(&run->arena, (count + 1) * sizeof *shared);
+    if (!shared) {
+        return status_fail(why, STATUS_LIMIT, "too many columns");
+    }
+    for (;;) {
+        struct batch *batch;
+        TRY(operator_next(root, &batch, why));
+        if (batch->count == 0) {
+            return sink->end(sink->context, &run->dictionary, why);
+        }
+        for (size_t i = 0; i < batch->count; i++) {
+            const oid *row = batch_row(run, batch, i);
+            for (size_t k = 0; k < count; k++) {
+                shared[k] = row[columns[k]];
+            }
+            TRY(sink->row(sink->context, &run->dictionary, shared, count, why));
+        }
+    }
+}
+
+enum status
+share_run(const struct query *query, const struct quad_source *source,
+          const struct query_options *options, const struct share_request *request,
+          const struct share_sink *sink, struct reason *why)
+{
+    struct run run;
+    struct operator* root;
+    const uint32_t *columns;
+    run_init(&run, query, source, options);
+    enum status status = run_prepare(&run, why);
+    if (status == STATUS_OK) {
+        status = plan_part(&run, request, &root, &columns, why);
+    }
+    if (status == STATUS_OK) {
+        run.base_row = memory_zero(run.width + 1, sizeof *run.base_row);
+        status = send_shares(&run, root, columns, request->columns, sink, why);
+    }
+    run_close(&run);
+    return status;
+}
+
 /* ---- explaining ---- */
 
 static bool
 is_seed(const struct operator* operator)
 {
     return strcmp(operator->kind->name, "unit") == 0 || strcmp(operator->kind->name, "seed") == 0;
+}
+
+static bool
+is_share(const struct operator* operator)
+{
+    return strcmp(operator->kind->name, "partitions") == 0;
 }
 
 /* Rows, and the time without that of the operators it calls. */
@@ -428,8 +492,9 @@ explain_measure(const struct operator* operator, struct buf * out)
                      (double)own / 1000);
 }
 
+/* What partitions do is not measured. */
 static void
-explain(const struct operator* operator, unsigned depth, struct buf *out)
+explain(const struct operator* operator, unsigned depth, bool apart, struct buf *out)
 {
     for (; operator; operator= operator->input) {
         if (is_seed(operator)) {
@@ -440,12 +505,12 @@ explain(const struct operator* operator, unsigned depth, struct buf *out)
             (void)buf_printf(out, " %.*s", SLICE_PRINT(operator->note));
         }
         (void)buf_printf(out, " (about %.0f rows", operator->estimate);
-        if (operator->run->measured) {
+        if (operator->run->measured && !apart) {
             explain_measure(operator, out);
         }
         (void)buf_append_string(out, ")\n");
         for (size_t i = 0; i < operator->inner_count && depth<32; i++) {
-            explain(operator->inner[i], depth + 1, out);
+            explain(operator->inner[i], depth + 1, apart || is_share(operator), out);
         }
     }
 }
@@ -478,7 +543,7 @@ query_explain(const struct query *query, const struct quad_source *source,
     }
     if (status == STATUS_OK) {
         (void)buf_append_string(out, "last step first\n");
-        explain(root, 0, out);
+        explain(root, 0, false, out);
         if (measured) {
             explain_report(&run, clock_monotonic_us() - began, out);
         }

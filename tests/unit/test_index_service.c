@@ -58,7 +58,7 @@ start(struct world *world, size_t count)
                                                 .scratch_folder = folder,
                                                 .links = links,
                                                 .query_threads = 2,
-                                                .cursors = 8,
+                                                .cursors = 64,
                                                 .query_timeout_ms = 60000,
                                                 .query_memory = 64 << 20,
                                                 .answer_bytes = ANSWER,
@@ -238,6 +238,120 @@ partitions_estimate_stars(void **state)
     assert_string_equal(plans[1].data, plans[0].data);
     buf_release(&plans[0]);
     buf_release(&plans[1]);
+}
+
+/* ---- what partitions evaluate for themselves ---- */
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+static void
+sort_lines(struct buf *text)
+{
+    struct slice *lines = calloc(text->length + 1, sizeof *lines);
+    struct buf sorted;
+    size_t count = 0;
+    buf_init(&sorted, ANSWER);
+    for (struct slice rest = buf_slice(text); rest.length > 0; count++) {
+        const size_t end = slice_find(rest, '\n') + 1;
+        lines[count] = slice_of(rest.at, end);
+        rest = slice_of(rest.at + end, rest.length - end);
+    }
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        (void)buf_append_slice(&sorted, lines[i]);
+    }
+    free(lines);
+    buf_release(text);
+    *text = sorted;
+}
+
+#define P "<http://p.example/"
+#define IN_GRAPHS "{ GRAPH ?g { ?s " P "1> ?a ; " P "2> ?b } }"
+
+/* shared: words of the plan that say what partitions do; NULL: nothing. */
+static const struct {
+    const char *query, *shared;
+} shared_queries[] = {
+    {"SELECT (COUNT(*) AS ?n) " IN_GRAPHS, "parts of aggregates"},
+    {"SELECT (COUNT(*) AS ?n) (SUM(?a) AS ?m) (MIN(?a) AS ?l) { GRAPH ?g { ?s <urn:none> ?a } }",
+     "parts of aggregates"},
+    {"SELECT ?a (COUNT(?b) AS ?n) (AVG(STRLEN(STR(?b))) AS ?m) " IN_GRAPHS " GROUP BY ?a",
+     "parts of aggregates"},
+    {"SELECT ?k (SUM(?o) AS ?n) (MAX(STR(?o)) AS ?m) { GRAPH ?g { ?s " P "3> ?o } } "
+     "GROUP BY (isLITERAL(?o) AS ?k)",
+     "parts of aggregates"},
+    {"SELECT (SUM(?o) AS ?n) (AVG(?o) AS ?m) { GRAPH ?g { ?s ?p ?o FILTER(isNUMERIC(?o)) } }",
+     "parts of aggregates"},
+    {"SELECT ?g (COUNT(DISTINCT ?a) AS ?n) " IN_GRAPHS " GROUP BY ?g", "partitions rows"},
+    {"SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?o }", "different values"},
+    {"SELECT ?p (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?o } GROUP BY ?p", "different values"},
+    {"SELECT (MAX(STR(?o)) AS ?m) { ?s ?p ?o }", "parts of aggregates"},
+    {"SELECT DISTINCT ?p { ?s ?p ?o }", "partitions rows"},
+    {"SELECT DISTINCT ?s { ?s " P "1> ?o FILTER(isLITERAL(?o)) }", "partitions rows"},
+    {"SELECT ?s ?o { ?s " P "1> ?o FILTER(isLITERAL(?o)) }", "partitions rows"},
+    {"SELECT ?s ?p ?o { ?s ?p ?o } ORDER BY ?o ?p ?s LIMIT 7 OFFSET 3",
+     "partitions rows, at most 10 of each"},
+    {"SELECT ?s ?a ?b ?g " IN_GRAPHS " ORDER BY ?b ?s ?a ?g LIMIT 9",
+     "partitions rows, at most 9 of each"},
+    {"SELECT * { GRAPH ?g { ?s " P "1> ?a OPTIONAL { ?s " P "2> ?b } "
+     "FILTER NOT EXISTS { ?s " P "4> ?c } } }",
+     "partitions rows"},
+    {"SELECT * { GRAPH ?g { ?s " P "1> ?a } ?s " P "2> ?b }", "partitions rows"},
+    {"ASK { GRAPH ?g { ?s " P "1> ?a ; " P "2> ?b } }", "partitions rows, at most 1 of each"},
+    {"SELECT (NOW() - ?t AS ?d) { { SELECT (MAX(NOW()) AS ?t) { GRAPH ?g { ?s ?p ?o } } } }",
+     "parts of aggregates"},
+    /* Not: triples that lie apart, or are in several partitions. */
+    {"SELECT * { ?s " P "1> ?a ; " P "2> ?b }", NULL},
+    {"SELECT (COUNT(*) AS ?n) { ?s " P "1> ?a . ?x " P "2> ?a }", NULL},
+    {"SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER EXISTS { ?s " P "2> ?b } }", NULL},
+    {"SELECT (COUNT(DISTINCT ?b) AS ?n) { ?s " P "1> ?a . ?a ?p ?b }", NULL},
+};
+
+/* Three partitions answer what one does, whoever evaluates it. */
+static void
+partitions_evaluate_their_share(void **state)
+{
+    enum { COUNT = sizeof shared_queries / sizeof *shared_queries };
+    (void)state;
+    struct buf answers[2][COUNT], plan;
+    buf_init(&plan, ANSWER);
+    for (size_t i = 0; i < 2; i++) {
+        struct world world;
+        start(&world, i == 0 ? 1 : PARTITIONS_MOST);
+        for (size_t k = 0; k < COUNT; k++) {
+            struct reason why = {""};
+            const struct index_query_options options = {.answer = INDEX_ANSWER_PLAN};
+            const char *shared = shared_queries[k].shared;
+            buf_init(&answers[i][k], ANSWER);
+            query(&world, shared_queries[k].query, "csv", &answers[i][k]);
+            sort_lines(&answers[i][k]);
+            if (i == 0) {
+                continue;
+            }
+            if (!slice_equal(buf_slice(&answers[1][k]), buf_slice(&answers[0][k]))) {
+                fail_msg("%s\n%.*s\nnot\n%.*s", shared_queries[k].query,
+                         SLICE_PRINT(buf_slice(&answers[1][k])),
+                         SLICE_PRINT(buf_slice(&answers[0][k])));
+            }
+            buf_reset(&plan);
+            must(index_query(world.client, slice_string(shared_queries[k].query), "", &options,
+                             fixture_append, &plan, &why),
+                 &why);
+            if (shared ? !strstr(plan.data, shared) : strstr(plan.data, "partitions") != NULL) {
+                fail_msg("%s\n%s", shared_queries[k].query, plan.data);
+            }
+        }
+        stop(&world);
+    }
+    for (size_t k = 0; k < COUNT; k++) {
+        buf_release(&answers[0][k]);
+        buf_release(&answers[1][k]);
+    }
+    buf_release(&plan);
 }
 
 /* It needs no other: they may be down. */
@@ -471,6 +585,7 @@ main(void)
         cmocka_unit_test(one_partition_answers),
         cmocka_unit_test(three_partitions_answer_as_one),
         cmocka_unit_test(partitions_estimate_stars),
+        cmocka_unit_test(partitions_evaluate_their_share),
         cmocka_unit_test(partition_of_the_graphs_answers_alone),
         cmocka_unit_test(links_come_from_patterns_and_queries),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),

@@ -1,0 +1,155 @@
+#include "index/answer_share.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/query/share.h"
+#include "index/row_names.h"
+#include "index/service_protocol.h"
+
+enum {
+    CHUNK_FIRST = 256, /* identifiers; few at first, as only the first rows may be wanted */
+    CHUNK_MOST = 64 << 10,
+    CHUNK_GROWTH = 4,
+    TERMS_MOST = 64 << 20,
+    PIECE_MAXIMUM = 1 << 30
+};
+
+/* ---- the request ---- */
+
+void
+share_request_put(struct buf *out, const struct share_request *request, uint64_t timeout_ms)
+{
+    codec_put_slice(out, request->text);
+    codec_put_slice(out, request->default_graph);
+    codec_put_slice(out, request->graphs);
+    codec_put_slice(out, request->named_graphs);
+    codec_put_u8(out, (uint8_t)request->form);
+    codec_put_varint(out, request->node);
+    codec_put_varint(out, request->most);
+    codec_put_varint(out, request->now_ms);
+    codec_put_varint(out, request->columns);
+    codec_put_varint(out, timeout_ms);
+}
+
+bool
+share_request_get(struct codec_reader *in, struct share_request *request, uint64_t *timeout_ms)
+{
+    request->text = codec_get_slice(in);
+    request->default_graph = codec_get_slice(in);
+    request->graphs = codec_get_slice(in);
+    request->named_graphs = codec_get_slice(in);
+    request->form = (enum share_form)codec_get_u8(in);
+    const uint64_t node = codec_get_varint(in);
+    request->node = (uint32_t)node;
+    request->most = codec_get_varint(in);
+    request->now_ms = codec_get_varint(in);
+    request->columns = codec_get_varint(in);
+    *timeout_ms = codec_get_varint(in);
+    return !in->bad && request->form <= SHARE_PARTS && node < NUMBER_NONE;
+}
+
+/* ---- rows ---- */
+
+struct rows {
+    const struct quad_source *source;
+    struct dictionary *dictionary;
+    struct cursor *cursor;
+    struct buf out;
+    struct row_names names;
+    struct arena arena;
+    oid *chunk;
+    size_t count, room, capacity; /* identifiers */
+};
+
+static enum status
+resolve_name(void *context, oid id, struct term *term, struct reason *why)
+{
+    struct rows *rows = context;
+    if (id >= OID_LOCAL) {
+        return dictionary_term(rows->dictionary, id, term, why);
+    }
+    arena_reset(&rows->arena);
+    return rows->source->resolve(rows->source->context, id, &rows->arena, term, why);
+}
+
+static enum status
+send_chunk(struct rows *rows, bool last, struct reason *why)
+{
+    TRY(row_names_prepare(&rows->names, resolve_name, rows, why));
+    for (size_t i = 0; i < rows->count; i++) {
+        row_names_put(&rows->names, rows->chunk[i], &rows->out);
+    }
+    rows->count = 0;
+    if (rows->out.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "rows of more than %d bytes", PIECE_MAXIMUM);
+    }
+    const enum status status =
+        (last ? cursor_write_last : cursor_write)(rows->cursor, buf_slice(&rows->out), why);
+    buf_reset(&rows->out);
+    row_names_end_chunk(&rows->names);
+    dictionary_trim(rows->dictionary);
+    rows->room = rows->names.terms.length > TERMS_MOST    ? 1
+                 : rows->room < CHUNK_MOST / CHUNK_GROWTH ? rows->room * CHUNK_GROWTH
+                                                          : CHUNK_MOST;
+    return status;
+}
+
+/* A row without columns still is one: it is sent as one that is unbound. */
+static enum status
+take_row(void *context, struct dictionary *dictionary, const oid *row, size_t columns,
+         struct reason *why)
+{
+    static const oid nothing[] = {OID_NONE};
+    struct rows *rows = context;
+    if (columns == 0) {
+        row = nothing;
+        columns = 1;
+    }
+    rows->dictionary = dictionary;
+    if (rows->count + columns > rows->room && rows->count > 0) {
+        TRY(send_chunk(rows, false, why));
+    }
+    if (rows->count + columns > rows->capacity) {
+        rows->capacity = rows->count + columns > CHUNK_MOST ? rows->count + columns : CHUNK_MOST;
+        rows->chunk = memory_resize(rows->chunk, rows->capacity, sizeof(*rows->chunk));
+    }
+    for (size_t i = 0; i < columns; i++) {
+        rows->chunk[rows->count++] = row[i];
+        row_names_note(&rows->names, row[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+end_rows(void *context, struct dictionary *dictionary, struct reason *why)
+{
+    struct rows *rows = context;
+    rows->dictionary = dictionary;
+    return rows->count > 0 ? send_chunk(rows, true, why) : STATUS_OK;
+}
+
+enum status
+answer_share(const struct quad_source *source, const struct share_request *request,
+             const struct query_options *options, struct cursor *cursor, struct reason *why)
+{
+    struct rows rows = {.source = source, .cursor = cursor, .room = CHUNK_FIRST};
+    const struct share_sink sink = {&rows, take_row, end_rows};
+    struct query_options own = *options;
+    struct query *query;
+    own.default_graph = request->default_graph;
+    own.graphs = request->graphs;
+    own.named_graphs = request->named_graphs;
+    own.now_ms = request->now_ms;
+    TRY(query_prepare(&query, request->text, slice_of(NULL, 0), why));
+    buf_init(&rows.out, PIECE_MAXIMUM);
+    arena_init(&rows.arena, 0);
+    row_names_init(&rows.names);
+    const enum status status = share_run(query, source, &own, request, &sink, why);
+    buf_release(&rows.out);
+    row_names_release(&rows.names);
+    arena_release(&rows.arena);
+    free(rows.chunk);
+    query_free(query);
+    return status;
+}
