@@ -39,7 +39,8 @@ quads_build_pays(struct quads *quads, enum quad_order order, const struct change
 struct building {
     enum quad_order order;
     const struct change_set *set;
-    size_t next; /* change */
+    size_t next;       /* change, */
+    struct row change; /* and its row */
     struct tree_build *build;
     struct fence_cursor old;
     struct row rows[ROWS_BLOCK_MOST];
@@ -64,23 +65,32 @@ write_row(struct building *b, const struct row *row, struct reason *why)
     return STATUS_OK;
 }
 
+static void
+next_change(struct building *b, size_t next)
+{
+    enum { AHEAD = 16 };
+    b->next = next;
+    if (next < b->set->count) {
+        change_prefetch(b->set, b->order, next + AHEAD);
+        b->change = change_row(b->set, b->order, next);
+    }
+}
+
 /* The changes before the row, or all that are left; *same: the row is one of them. */
 static enum status
 write_changes(struct building *b, const struct row *until, bool *same, struct reason *why)
 {
-    enum { AHEAD = 16 };
     *same = false;
-    for (; b->next < b->set->count && !*same; b->next++) {
-        change_prefetch(b->set, b->order, b->next + AHEAD);
-        const struct row row = change_row(b->set, b->order, b->next);
-        const int comparison = until != NULL ? row_compare(&row, until) : -1;
+    while (b->next < b->set->count && !*same) {
+        const int comparison = until != NULL ? row_compare(&b->change, until) : -1;
         if (comparison > 0) {
             break;
         }
         *same = comparison == 0;
         if (!change_removed(b->set, b->order, b->next)) {
-            TRY(write_row(b, &row, why));
+            TRY(write_row(b, &b->change, why));
         }
+        next_change(b, b->next + 1);
     }
     return STATUS_OK;
 }
@@ -118,7 +128,7 @@ quads_build(struct quads *quads, enum quad_order order, struct transaction *tran
     struct building *b = memory_alloc(sizeof(*b));
     b->order = order;
     b->set = set;
-    b->next = 0;
+    next_change(b, 0);
     fence_open(&b->old, quads->trees[order], NULL);
     rows_begin(&b->writer, order, b->piece, BLOCK_MAXIMUM);
     enum status status = tree_build_begin(&b->build, quads->trees[order], why);

@@ -2,6 +2,8 @@
 #include "tests/unit/index_fixture.h"
 
 #include "index/characteristic_sets.h"
+#include "index/environment.h"
+#include "index/statistics.h"
 
 enum { DOCUMENTS = 40, PREDICATES = 16, CACHE = 4 << 20 };
 
@@ -310,6 +312,50 @@ hosts_have_their_documents_and_quads(void **state)
     buf_release(&lines);
 }
 
+/* The number in the tree becomes `format`, if any; returns the one before. */
+static uint64_t
+change_format(uint64_t format)
+{
+    struct reason why = {""};
+    struct environment *environment;
+    struct tree *tree;
+    struct transaction *transaction;
+    uint64_t before;
+    const struct environment_options options = {.folder = folder, .cache_bytes = CACHE};
+    must(environment_open(&environment, &options, &why), &why);
+    must(tree_open(&tree, environment, "statistics", &why), &why);
+    must(statistics_read(tree, SLICE("F"), &before, 1, &why), &why);
+    must(transaction_begin(&transaction, environment, 0, &why), &why);
+    must(statistics_write(tree, transaction, SLICE("F"), format > 0 ? &format : &before, 1, &why),
+         &why);
+    must(transaction_commit(transaction, &why), &why);
+    tree_close(tree);
+    environment_close(environment);
+    return before;
+}
+
+static void
+the_format_before_is_taken_over_and_others_are_refused(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct partition_options options;
+    put_uri("http://example.co.uk/", 3, false);
+    partition_close(partition);
+    const uint64_t format = change_format(0);
+    partition_options_default(&options, folder);
+    for (int i = -2; i <= 1; i += 3) {
+        (void)change_format(format + (uint64_t)i);
+        assert_int_equal(partition_open(&partition, &options, &why), STATUS_UNSUPPORTED);
+    }
+    (void)change_format(format - 1);
+    partition = fixture_open(folder, CACHE);
+    fixture_verify(partition, folder);
+    partition_close(partition);
+    assert_int_equal(change_format(0), format);
+    partition = fixture_open(folder, CACHE);
+}
+
 int
 main(void)
 {
@@ -322,6 +368,8 @@ main(void)
                                         open_index, close_index),
         cmocka_unit_test_setup_teardown(hosts_have_their_documents_and_quads, open_index,
                                         close_index),
+        cmocka_unit_test_setup_teardown(the_format_before_is_taken_over_and_others_are_refused,
+                                        open_index, close_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

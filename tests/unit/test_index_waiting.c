@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -466,6 +467,56 @@ a_tree_is_built_anew_beside_its_readers(void **state)
     partition_close(partition);
 }
 
+/* Ends without closing, as by a kill, with all of it in the log alone. */
+static void
+child_changes(const char *name, unsigned rounds)
+{
+    char folder[96];
+    struct buf nquads;
+    struct reason why = {""};
+    struct partition *partition = open_at(name, folder);
+    buf_init(&nquads, 1 << 20);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct index_batch *batch = index_batch_new(partition);
+        bring_in_some(partition, 0, 1000 * (i + 1));
+        for (unsigned document = 2; document < 12; document++) {
+            buf_reset(&nquads);
+            fixture_document(document, 10 * i + document, &nquads);
+            fixture_add(batch, document, i, &nquads);
+        }
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+    }
+    _exit(0);
+}
+
+/* Trees built anew, then changed in their places, then built anew, and nothing but the log to have
+ * it from: also of files that are not there any more. */
+static void
+a_crash_after_trees_were_built_anew_loses_nothing(void **state)
+{
+    (void)state;
+    struct partition *partitions[2];
+    char folders[2][96];
+    for (int i = 0; i < 2; i++) {
+        const char *name = i == 0 ? "crashed-once" : "crashed-often";
+        for (unsigned rounds = 3; rounds <= (i == 0 ? 3 : 5); rounds++) {
+            int result;
+            const pid_t child = fork();
+            if (child == 0) {
+                child_changes(name, i == 0 ? 5 : rounds);
+            }
+            assert_int_equal(waitpid(child, &result, 0), child);
+            assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+        }
+        partitions[i] = open_at(name, folders[i]);
+        fixture_verify(partitions[i], folders[i]);
+    }
+    assert_same_dump(partitions[0], partitions[1]);
+    partition_close(partitions[0]);
+    partition_close(partitions[1]);
+}
+
 static int
 make_folder(void **state)
 {
@@ -493,6 +544,7 @@ main(void)
         cmocka_unit_test(a_damaged_run_is_found),
         cmocka_unit_test(large_requests_are_gathered),
         cmocka_unit_test(a_tree_is_built_anew_beside_its_readers),
+        cmocka_unit_test(a_crash_after_trees_were_built_anew_loses_nothing),
     };
     const int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
     build_from = 1;
