@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,4 +70,17 @@ bool
 file_write_all_at(int descriptor, struct slice bytes, uint64_t offset)
 {
     return write_all(descriptor, bytes, true, offset);
+}
+
+enum status
+file_sync_folder(const char *folder, struct reason *why)
+{
+    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+    const enum status status =
+        synced ? STATUS_OK : status_fail_errno(why, "cannot sync the folder %s", folder);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return status;
 }

@@ -22,4 +22,7 @@ bool file_write_all(int descriptor, struct slice bytes);
 /* The same at an offset, which leaves the descriptor's own place. */
 bool file_write_all_at(int descriptor, struct slice bytes, uint64_t offset);
 
+/* So that names made, changed and removed in the folder outlast a power failure. */
+enum status file_sync_folder(const char *folder, struct reason *why);
+
 #endif

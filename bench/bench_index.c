@@ -60,7 +60,7 @@ static enum status
 commit_import(struct load *load, bool all, struct reason *why)
 {
     const size_t memory = load->settings->import << 20;
-    if (!all && index_batch_waiting_bytes(load->batch) < memory) {
+    if (!all && !index_batch_is_full(load->batch, memory)) {
         return STATUS_OK;
     }
     TRY(index_batch_wait(load->batch, memory, why));

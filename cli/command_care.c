@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "index/backup.h"
 #include "stages/services.h"
@@ -95,17 +96,17 @@ static enum status
 finish_folder(const char *partial, const char *path, struct reason *why)
 {
     char parent[PATH_SIZE];
-    TRY(backup_sync_folder(partial, why));
+    TRY(file_sync_folder(partial, why));
     if (rename(partial, path) != 0) {
         return status_fail_errno(why, "cannot rename %s to %s", partial, path);
     }
     snprintf(parent, sizeof parent, "%s", path);
     char *slash = strrchr(parent, '/');
     if (slash == NULL) {
-        return backup_sync_folder(".", why);
+        return file_sync_folder(".", why);
     }
     slash[slash == parent] = '\0';
-    return backup_sync_folder(parent, why);
+    return file_sync_folder(parent, why);
 }
 
 /* ---- backup ---- */
@@ -321,7 +322,7 @@ restore_files(const char *source, const char *folder, int64_t *partitions, struc
         snprintf(name, sizeof name, "index-%" PRId64, i);
         status = join_path(path, folder, name, why);
         if (status == STATUS_OK) {
-            status = backup_sync_folder(path, why);
+            status = file_sync_folder(path, why);
         }
     }
     return status;

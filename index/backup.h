@@ -34,6 +34,5 @@ void backup_receiver_free(struct backup_receiver *receiver);
  * gets the SHA-256 in hexadecimal. */
 enum status backup_copy_file(const char *from, const char *to, const char *name, FILE *manifest,
                              char digest[65], uint64_t *bytes, struct reason *why);
-enum status backup_sync_folder(const char *folder, struct reason *why);
 
 #endif

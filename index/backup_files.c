@@ -74,19 +74,6 @@ copy_end(struct copy *copy, FILE *manifest, char *digest, struct reason *why)
 }
 
 enum status
-backup_sync_folder(const char *folder, struct reason *why)
-{
-    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-    const enum status status =
-        synced ? STATUS_OK : status_fail_errno(why, "cannot write %s", folder);
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return status;
-}
-
-enum status
 backup_copy_file(const char *from, const char *to, const char *name, FILE *manifest,
                  char digest[65], uint64_t *bytes, struct reason *why)
 {
@@ -247,5 +234,5 @@ backup_receiver_end(struct backup_receiver *receiver, uint64_t *bytes, struct re
     if (bytes != NULL) {
         *bytes = receiver->bytes;
     }
-    return backup_sync_folder(receiver->folder, why);
+    return file_sync_folder(receiver->folder, why);
 }

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -202,16 +201,6 @@ environment_bytes(const struct environment *environment)
 
 /* ---- trees ---- */
 
-void
-tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE])
-{
-    if (number == 0) {
-        snprintf(file, TREE_FILE_SIZE, "%s.db", name);
-    } else {
-        snprintf(file, TREE_FILE_SIZE, "%s.%" PRIu64 ".db", name, number);
-    }
-}
-
 enum status
 tree_open_file(DB **result, struct environment *environment, const char *file, uint32_t flags,
                struct reason *why)
@@ -282,12 +271,6 @@ const char *
 tree_name(const struct tree *tree)
 {
     return tree->name;
-}
-
-void
-tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
-{
-    tree_file_name(tree->name, tree->number, file);
 }
 
 uint32_t
@@ -475,26 +458,38 @@ tree_get(struct tree *tree, struct transaction *transaction, struct slice key, v
     }
 }
 
+static int
+put(DB *db, DB_TXN *txn, struct slice key, struct slice value)
+{
+    DBT key_dbt = input(key);
+    DBT value_dbt = input(value);
+    return db->put(db, txn, &key_dbt, &value_dbt, 0);
+}
+
 enum status
 tree_put(struct tree *tree, struct transaction *transaction, struct slice key, struct slice value,
          struct reason *why)
 {
-    DBT key_dbt = input(key);
-    DBT value_dbt = input(value);
-    const int code =
-        tree->db->put(tree->db, engine_transaction(transaction), &key_dbt, &value_dbt, 0);
+    const int code = put(tree->db, engine_transaction(transaction), key, value);
     return code == 0 ? STATUS_OK : tree_failed(tree, true, code, why, "cannot write");
 }
 
 /* When an item does not fit into the last page, Berkeley DB moves the last one that did to the new
  * page with it, which leaves a page of four blocks a quarter empty. So the key goes in without
  * value first: for that there is room, and then it is what moves. */
+int
+tree_append_to(DB *db, DB_TXN *txn, struct slice key, struct slice value)
+{
+    const int code = put(db, txn, key, SLICE(""));
+    return code == 0 ? put(db, txn, key, value) : code;
+}
+
 enum status
 tree_append(struct tree *tree, struct transaction *transaction, struct slice key,
             struct slice value, struct reason *why)
 {
-    TRY(tree_put(tree, transaction, key, SLICE(""), why));
-    return tree_put(tree, transaction, key, value, why);
+    const int code = tree_append_to(tree->db, engine_transaction(transaction), key, value);
+    return code == 0 ? STATUS_OK : tree_failed(tree, true, code, why, "cannot write");
 }
 
 enum status

@@ -100,6 +100,8 @@ enum status tree_build_begin(struct tree_build **build, struct tree *tree, struc
 /* In the order of keys. */
 enum status tree_build_add(struct tree_build *build, struct slice key, struct slice value,
                            struct reason *why);
+/* What was added is on the disk, so that the end has less to write. */
+enum status tree_build_sync(struct tree_build *build, struct reason *why);
 /* All of it is on the disk; the transaction's commit makes it the tree, its abort drops it: the
  * build is the transaction's, even after a failure. Not while the log is held, nor inside of any
  * gate, as the commit. */

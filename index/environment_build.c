@@ -12,12 +12,13 @@
 #include "index/environment_private.h"
 
 #include <dirent.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "index/varint.h"
 
@@ -32,6 +33,22 @@ struct tree_build {
 };
 
 /* ---- which file is the tree ---- */
+
+void
+tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE])
+{
+    if (number == 0) {
+        snprintf(file, TREE_FILE_SIZE, "%s.db", name);
+    } else {
+        snprintf(file, TREE_FILE_SIZE, "%s.%" PRIu64 ".db", name, number);
+    }
+}
+
+void
+tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
+{
+    tree_file_name(tree->name, tree->number, file);
+}
 
 enum status
 tree_number_read(struct environment *environment, const char *name, uint64_t *number,
@@ -122,48 +139,41 @@ tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *w
     return status;
 }
 
-/* The key goes in without value first: environment.c, tree_append. */
 enum status
 tree_build_add(struct tree_build *build, struct slice key, struct slice value, struct reason *why)
 {
-    DBT key_dbt = {.data = (void *)(uintptr_t)key.at, .size = (uint32_t)key.length};
-    DBT none = {.data = NULL};
-    DBT value_dbt = {.data = (void *)(uintptr_t)value.at, .size = (uint32_t)value.length};
-    int code = build->db->put(build->db, NULL, &key_dbt, &none, 0);
-    if (code == 0) {
-        code = build->db->put(build->db, NULL, &key_dbt, &value_dbt, 0);
-    }
+    const int code = tree_append_to(build->db, NULL, key, value);
     return code == 0 ? STATUS_OK : tree_failed(build->tree, true, code, why, "cannot build anew");
 }
 
-static enum status
-sync_folder(const struct environment *environment, struct reason *why)
+enum status
+tree_build_sync(struct tree_build *build, struct reason *why)
 {
-    const int folder = open(environment->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = folder >= 0 && fsync(folder) == 0;
-    const enum status status =
-        synced ? STATUS_OK : status_fail_errno(why, "cannot sync %s", environment->folder);
-    if (folder >= 0) {
-        close(folder);
-    }
-    return status;
+    const int code = build->db->sync(build->db, 0);
+    return code == 0 ? STATUS_OK : tree_failed(build->tree, true, code, why, "cannot build anew");
+}
+
+/* Its handle becomes one whose writes are logged. */
+static enum status
+open_for_use(struct tree_build *build, struct reason *why)
+{
+    struct tree *tree = build->tree;
+    DB *db = build->db;
+    build->db = NULL;
+    const int code = db->close(db, DB_NOSYNC);
+    return code == 0
+               ? tree_open_file(&build->db, tree->environment, build->file, DB_AUTO_COMMIT, why)
+               : tree_failed(tree, true, code, why, "cannot build anew");
 }
 
 enum status
 tree_build_end(struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
-    struct tree *tree = build->tree;
     build->next = transaction->builds;
     transaction->builds = build;
-    DB *db = build->db;
-    const int code = db->sync(db, 0);
-    build->db = NULL;
-    const int closed = db->close(db, DB_NOSYNC);
-    if (code != 0 || closed != 0) {
-        return tree_failed(tree, true, code != 0 ? code : closed, why, "cannot build anew");
-    }
-    TRY(sync_folder(tree->environment, why));
-    TRY(tree_open_file(&build->db, tree->environment, build->file, DB_AUTO_COMMIT, why));
+    TRY(tree_build_sync(build, why));
+    TRY(file_sync_folder(build->tree->environment->folder, why));
+    TRY(open_for_use(build, why));
     return write_number(build, transaction, why);
 }
 
@@ -171,10 +181,10 @@ tree_build_end(struct tree_build *build, struct transaction *transaction, struct
 
 /* The tree was closed without writing its pages: nobody needs them. */
 static void
-remove_file(struct environment *environment, const char *file, uint32_t flags)
+remove_file(struct environment *environment, const char *file)
 {
     struct reason why;
-    const int code = environment->env->dbremove(environment->env, NULL, file, NULL, flags);
+    const int code = environment->env->dbremove(environment->env, NULL, file, NULL, DB_AUTO_COMMIT);
     if (code != 0) {
         (void)environment_failed(environment, true, code, &why, file);
     }
@@ -197,7 +207,7 @@ take_into_use(struct tree_build *build)
         tree->environment->broken = true;
         return;
     }
-    remove_file(tree->environment, file, DB_AUTO_COMMIT);
+    remove_file(tree->environment, file);
 }
 
 void
@@ -210,7 +220,7 @@ tree_build_drop(struct tree_build *build)
     if (build->db != NULL) {
         (void)build->db->close(build->db, DB_NOSYNC);
         if (!environment->broken) {
-            remove_file(environment, build->file, DB_AUTO_COMMIT);
+            remove_file(environment, build->file);
         }
     }
     free(build);

@@ -56,6 +56,9 @@ void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,
                            uint32_t flags, struct reason *why);
 
+/* tree_append for a handle; Berkeley DB's code. */
+int tree_append_to(DB *db, DB_TXN *txn, struct slice key, struct slice value);
+
 /* environment_build.c. */
 enum status tree_number_read(struct environment *environment, const char *name, uint64_t *number,
                              struct reason *why);

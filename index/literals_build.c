@@ -12,7 +12,7 @@
 #include "index/term_blocks.h"
 #include "index/varint.h"
 
-enum { STEP_BLOCKS = 256 };
+enum { STEP_BLOCKS = 256, STEPS_OF_SYNC = 64 };
 
 struct words_build {
     struct literals *literals;
@@ -30,6 +30,7 @@ struct words_build {
     uint8_t written_word[WORD_MOST];
     struct arena arena;
     unsigned pieces; /* in this step */
+    uint64_t steps;
     uint8_t piece[BLOCK_MAXIMUM];
 };
 
@@ -283,7 +284,7 @@ literals_build_some(struct literals *literals, bool *end, struct reason *why)
     for (b->pieces = 0; b->pieces < STEP_BLOCKS && !*end;) {
         TRY(take_next(b, end, why));
     }
-    return STATUS_OK;
+    return ++b->steps % STEPS_OF_SYNC == 0 ? tree_build_sync(b->build, why) : STATUS_OK;
 }
 
 enum status

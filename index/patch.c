@@ -425,8 +425,8 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     bool broken = false;
     index_batch_reset(patching->batch);
     atomic_store(&patching->partition->more_come, many);
-    while ((many ? index_batch_waiting_bytes(patching->batch)
-                 : index_batch_bytes(patching->batch)) < patching->memory &&
+    while (!(many ? index_batch_is_full(patching->batch, patching->memory)
+                  : index_batch_bytes(patching->batch) >= patching->memory) &&
            (many ? another_comes(patching, next, length, gathered) : goes_with(*next))) {
         struct patch *patch = *next;
         length = patch->request.payload.length;

@@ -381,6 +381,38 @@ large_requests_are_gathered(void **state)
     partition_close(partition);
 }
 
+/* A batch that is handed over when it is full comes in with all that waits. */
+static void
+a_full_batch_is_brought_in_with_what_waits(void **state)
+{
+    (void)state;
+    enum { MEMORY = 1 << 20, EACH = 20 };
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("full", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    unsigned quads = 0;
+    for (int i = 0; i < 2; i++, quads += 4000) {
+        add_large(batch, quads, quads + 4000);
+        assert_false(index_batch_is_full(batch, MEMORY));
+        must(index_batch_wait(batch, MEMORY, &why), &why);
+        index_batch_reset(batch);
+    }
+    while (!index_batch_is_full(batch, MEMORY)) {
+        add_large(batch, quads, quads + EACH);
+        quads += EACH;
+    }
+    assert_true(index_batch_waiting_bytes(batch) < MEMORY);
+    must(index_batch_wait(batch, MEMORY, &why), &why);
+    assert_int_equal(quads_of(partition), 0);
+    index_batch_reset(batch);
+    add_large(batch, quads, quads + 1000);
+    must(index_batch_wait(batch, MEMORY, &why), &why);
+    assert_int_equal(quads_of(partition), quads);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
 /* ---- trees anew ---- */
 
 static bool
@@ -543,6 +575,7 @@ main(void)
         cmocka_unit_test(a_backup_has_what_waited),
         cmocka_unit_test(a_damaged_run_is_found),
         cmocka_unit_test(large_requests_are_gathered),
+        cmocka_unit_test(a_full_batch_is_brought_in_with_what_waits),
         cmocka_unit_test(a_tree_is_built_anew_beside_its_readers),
         cmocka_unit_test(a_crash_after_trees_were_built_anew_loses_nothing),
     };
