@@ -1,7 +1,9 @@
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -61,4 +63,15 @@ memory_string_n(const char *text, size_t length)
     }
     copy[length] = '\0';
     return copy;
+}
+
+void
+memory_prefer_large_pages(void *memory, size_t size)
+{
+    enum { PAGE = 2 << 20, LEAST = 4 * PAGE };
+    if (size >= LEAST) {
+        const uintptr_t first = ((uintptr_t)memory + PAGE - 1) / PAGE * PAGE;
+        const uintptr_t end = ((uintptr_t)memory + size) / PAGE * PAGE;
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* without, it is slower */
+    }
 }

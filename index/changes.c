@@ -46,6 +46,8 @@ change_set_new(struct quad_change *changes, size_t count)
     struct sort_item *items = memory_alloc((count + 1) * sizeof(*items));
     struct sort_item *spare = memory_alloc((count + 1) * sizeof(*spare));
     uint32_t *base = memory_alloc((count + 1) * sizeof(*base));
+    memory_prefer_large_pages(items, count * sizeof(*items));
+    memory_prefer_large_pages(spare, count * sizeof(*spare));
     for (size_t i = 0; i < count; i++) {
         base[i] = (uint32_t)i;
     }

@@ -33,6 +33,8 @@ differences_reserve(struct differences *differences, size_t changes)
     differences->capacity = changes + 1;
     differences->changes =
         memory_resize(differences->changes, differences->capacity, sizeof(*differences->changes));
+    memory_prefer_large_pages(differences->changes,
+                              differences->capacity * sizeof(*differences->changes));
 }
 
 void

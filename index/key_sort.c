@@ -87,6 +87,8 @@ key_sort(const struct slice *keys, uint32_t *order, size_t count)
     }
     sorting.items = memory_alloc(count * sizeof(*sorting.items));
     sorting.spare = memory_alloc(count * sizeof(*sorting.spare));
+    memory_prefer_large_pages(sorting.items, count * sizeof(*sorting.items));
+    memory_prefer_large_pages(sorting.spare, count * sizeof(*sorting.spare));
     push(&sorting, 0, count, 0);
     while (sorting.group_count > 0) {
         const struct group group = sorting.groups[--sorting.group_count];

@@ -128,6 +128,7 @@ grow_table(struct term_set *set)
     const size_t size = set->table ? (set->mask + 1) * 2 : FIRST_TABLE;
     free(set->table);
     set->table = memory_zero(size, sizeof(*set->table));
+    memory_prefer_large_pages(set->table, size * sizeof(*set->table));
     set->mask = size - 1;
     for (size_t i = 0; i < set->count; i++) {
         place(set, set->terms[i].hash, i);
@@ -143,6 +144,7 @@ term_set_insert(struct term_set *set, const struct term *normal, uint64_t hash)
     if (set->count == set->capacity) {
         set->capacity = set->capacity ? set->capacity * 2 : FIRST_TABLE;
         set->terms = memory_resize(set->terms, set->capacity, sizeof(*set->terms));
+        memory_prefer_large_pages(set->terms, set->capacity * sizeof(*set->terms));
     }
     struct set_term *added = &set->terms[set->count++];
     *added = (struct set_term){.term = *normal, .hash = hash};
