@@ -10,8 +10,8 @@ void *memory_resize(void *old, size_t count, size_t size); /* overflow-checked r
 char *memory_string(const char *text);                     /* copy of a C string */
 char *memory_string_n(const char *text, size_t length);    /* copy, NUL added */
 
-/* Asks the kernel for large pages where the memory is large: for what is read here and there, as hash
- * tables and what is sorted, so that half of the time does not go to finding its pages. */
+/* Asks the kernel for large pages where the memory is large: for what is read here and there, as
+ * hash tables and what is sorted, so that half of the time does not go to finding its pages. */
 void memory_prefer_large_pages(void *memory, size_t size);
 
 #endif
