@@ -112,7 +112,8 @@ index_batch_is_full(const struct index_batch *batch, size_t memory)
 {
     const uint64_t rows = waiting_rows(batch->partition->waiting) + index_batch_quads(batch);
     const size_t next = memory / 64; /* what is added at once, about */
-    return index_batch_waiting_bytes(batch) >= memory || rows * ROW_MEMORY >= memory - next;
+    return index_batch_waiting_bytes(batch) >= memory ||
+           (index_batch_quads(batch) > 0 && rows * ROW_MEMORY >= memory - next);
 }
 
 enum status

@@ -106,7 +106,8 @@ enum status index_batch_commit(struct index_batch *batch, struct reason *why);
 enum status index_batch_wait(struct index_batch *batch, size_t memory, struct reason *why);
 size_t index_batch_waiting_bytes(const struct index_batch *batch); /* memory held for that */
 /* Whether it is time for that: the batch alone has `memory`, or its quads fill it with those that
- * wait already; with more of them, these would have to be brought in without it. */
+ * wait already; with more of them, these would have to be brought in without it. Never without any.
+ */
 bool index_batch_is_full(const struct index_batch *batch, size_t memory);
 /* What waits, for readers too. *added (may be NULL): how many quads that waited were not there
  * before, of all since the last call that asked. */

@@ -406,6 +406,7 @@ a_full_batch_is_brought_in_with_what_waits(void **state)
     must(index_batch_wait(batch, MEMORY, &why), &why);
     assert_int_equal(quads_of(partition), 0);
     index_batch_reset(batch);
+    assert_false(index_batch_is_full(batch, MEMORY)); /* something has to go into it */
     add_large(batch, quads, quads + 1000);
     must(index_batch_wait(batch, MEMORY, &why), &why);
     assert_int_equal(quads_of(partition), quads);
