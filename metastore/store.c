@@ -24,9 +24,10 @@
 
 enum {
     PAGE_BYTES = 16384,
-    LOG_FILE_BYTES = 16 << 20,
-    LOG_BUFFER_BYTES = 4 << 20,
+    LOG_FILE_BYTES = 4 << 20, /* each start writes zeros to what is left of the latest */
+    LOG_BUFFER_BYTES = 1 << 20,
     BULK_BYTES = 1 << 20,
+    DISK_MARGIN_BYTES = 32 << 20, /* beside disk_reserve: for log files, and pages that split */
     FORMAT_VERSION = 2,
     LOCK_POLL_MS = 20,
     DISK_POLL_MS = 1000
@@ -66,7 +67,7 @@ disk_is_full(const struct meta_store *store)
 {
     struct statvfs space;
     return statvfs(store->folder, &space) == 0 &&
-           (uint64_t)space.f_bavail * space.f_frsize < LOG_FILE_BYTES;
+           (uint64_t)space.f_bavail * space.f_frsize < DISK_MARGIN_BYTES / 2;
 }
 
 static enum status
@@ -353,7 +354,7 @@ disk_free(struct meta_store *store)
     const uint64_t now = clock_monotonic_ms();
     struct statvfs space;
     if (store->disk_seen == 0 || now - store->disk_seen >= DISK_POLL_MS ||
-        store->disk_free < store->options.disk_reserve * 2 + 8 * (uint64_t)LOG_FILE_BYTES) {
+        store->disk_free < store->options.disk_reserve * 2 + 4 * (uint64_t)DISK_MARGIN_BYTES) {
         if (statvfs(store->folder, &space) == 0) {
             store->disk_free = (uint64_t)space.f_bavail * space.f_frsize;
         }
@@ -372,12 +373,12 @@ check_room(struct meta_store *store, const struct meta_pair *pairs, size_t n, st
         bytes += pairs[i].key.length + pairs[i].value.length + 64;
     }
     const uint64_t free_bytes = disk_free(store);
-    if (free_bytes < store->options.disk_reserve + 2 * (uint64_t)LOG_FILE_BYTES + 4 * bytes) {
+    if (free_bytes < store->options.disk_reserve + DISK_MARGIN_BYTES + 4 * bytes) {
         return status_fail(why, STATUS_FULL,
                            "%s: only %lu MB are free; %d MB and metastore.disk_reserve (%lu MB) "
                            "must stay",
                            store->folder, (unsigned long)(free_bytes >> 20),
-                           2 * LOG_FILE_BYTES >> 20,
+                           DISK_MARGIN_BYTES >> 20,
                            (unsigned long)(store->options.disk_reserve >> 20));
     }
     store->disk_free -= 2 * bytes < free_bytes ? 2 * bytes : free_bytes;

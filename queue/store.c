@@ -29,7 +29,7 @@
 
 enum {
     PAGE_BYTES = 4096,
-    LOG_FILE_MOST = 64 << 20,
+    LOG_FILE_MOST = 4 << 20, /* each start writes zeros to what is left of the latest */
     LOG_FILE_LEAST = 1 << 20,
     LOG_PARTS = 4, /* log files between two checkpoints */
     LOCK_POLL_MS = 10,
