@@ -40,13 +40,16 @@ for h in "${taken[@]}" "${crawled[@]}"; do for i in $(seq $count); do
 done; done >"$work/all.nq"
 quadrille init --dir "$work/store" >/dev/null
 quadrille import --dir "$work/store" "$work/all.nq" >/dev/null 2>&1 || fail "import"
-sparql_port=$((20000 + RANDOM % 10000))
-quadrille up --dir "$work/store" --background --only index,metastore,web --set web.listen="127.0.0.1:$sparql_port" >/dev/null ||
+quadrille up --dir "$work/store" --background --only index,metastore,web --set web.listen=127.0.0.1:0 >/dev/null ||
     fail "the endpoint does not start"
+sparql_port=
 for _ in $(seq 100); do
-    curl -sf "http://127.0.0.1:$sparql_port/sparql?query=ASK%7B%7D" >/dev/null && break
+    sparql_port=$(sed -nE 's/.*event=listening .*port=([0-9]+).*/\1/p' "$work"/store/log/web*.log 2>/dev/null |
+        tail -n 1) || true
+    [[ -n $sparql_port ]] && curl -sf "http://127.0.0.1:$sparql_port/sparql?query=ASK%7B%7D" >/dev/null && break
     sleep 0.1
 done
+[[ -n $sparql_port ]] || fail "the endpoint does not say where it listens"
 
 site plain.example ''
 site capped.example cap=60
