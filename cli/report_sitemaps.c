@@ -180,15 +180,15 @@ take_document(void *context, struct slice key, struct slice record)
         add_totals(&reporter->totals, record);
         return true;
     }
-    if (slice_find(uri, '#') < uri.length || number_of(record, META_GENERATION) == 0) {
-        return true;
+    if (slice_find(uri, '#') < uri.length || number_of(record, META_GENERATION) == 0 ||
+        !meta_record_text(record, META_STATE, &text)) {
+        return true; /* without a state: a sitemap that the crawl guessed and that is not there */
     }
     struct study_url *url = study_url(&reporter->study, fingerprint64(uri));
     if (url == NULL) {
         return true;
     }
     url->crawled = number_of(record, META_HTTP_STATUS) > 0;
-    (void)meta_record_text(record, META_STATE, &text);
     url->indexed = slice_is(text, "indexed") && number_of(record, META_QUADS) > 0;
     url->sketched = url->indexed && meta_record_text(record, META_SKETCH, &text) &&
                     sketch_read(text, &url->sketch);

@@ -125,6 +125,7 @@ read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
                    : strcmp(score, "link") == 0   ? SCORE_LINK
                                                   : SCORE_BOTH;
     fetch->study = opt_bool(options, "sitemaps.study");
+    fetch->guess = fetch->sitemaps && opt_bool(options, "sitemaps.guess");
     fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
     fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
     fetch->submission_period_ms = opt_duration_ms(options, "sitemaps.period");

@@ -99,6 +99,8 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     const bool same = host != NULL;
     host = same ? host : place_for(hosts, print);
     const uint32_t sitemaps_depth = same ? host->sitemaps_depth : UINT32_MAX;
+    const uint32_t guess_depth = same ? host->guess_depth : UINT32_MAX;
+    const bool guess_found = same && host->guess_found;
     const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
     const unsigned cover_calm = same ? host->cover_calm : 0;
     char *const cover = same ? host->cover : NULL;
@@ -124,6 +126,8 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     host->robots = robots;
     host->expires_ms = expires_ms;
     host->sitemaps_depth = sitemaps_depth;
+    host->guess_depth = guess_depth;
+    host->guess_found = guess_found;
     host->submissions = submissions;
     host->balance = balance;
     host->cover = cover;

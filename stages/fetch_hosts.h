@@ -31,6 +31,8 @@ struct host {
     struct robots *robots;     /* HOST_BY_RULES; else NULL */
     uint64_t expires_ms;       /* wall time */
     uint32_t sitemaps_depth;   /* smallest depth at which its sitemaps were queued */
+    uint32_t guess_depth;      /* the same of /sitemap.xml, which nobody names */
+    bool guess_found;          /* and it is a sitemap */
     bool void_asked;           /* its /.well-known/void was queued by this process */
     char *cover, *authorities; /* META_COVER, META_AUTHORITIES; NULL: none */
     struct submissions submissions;

@@ -71,6 +71,9 @@ const struct opt fetch_options[] = {
      "documents out of the index, or are only noted in the metadata."},
     {"fetch.sitemaps", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether sitemaps that robots.txt names, and those met on the way, are followed."},
+    {"sitemaps.guess", OPT_BOOL, "yes", 0, 0, NULL,
+     "Whether a host whose robots.txt names no sitemap is asked for /sitemap.xml, once, after its "
+     "first good page."},
     {"sitemaps.location", OPT_CHOICE, "note", 0, 0, "note|obey",
      "Entries outside of a sitemap's folder, when no robots.txt names it: taken and counted, or "
      "refused."},

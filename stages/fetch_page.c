@@ -73,14 +73,28 @@ set_common(struct task *task, const char *state, const char *reason)
     }
 }
 
+/* A guess that comes to nothing leaves a note of the host and no state: nobody said that there is a
+ * document. */
+static bool
+is_vain_guess(const struct task *task, const char *state)
+{
+    return task_is_guess(task) && state != NULL &&
+           (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0 ||
+            strcmp(state, "denied") == 0);
+}
+
 void
 task_done(struct task *task, const char *state, const char *reason)
 {
+    if (is_vain_guess(task, state)) {
+        task_note_guess(task, reason[0] != '\0' ? reason : state);
+        state = NULL;
+    }
     set_common(task, state, reason);
     if (task->resource) { /* tells when a failure is old enough for another try */
         meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
     }
-    task_queue_sitemaps(task);
+    task_queue_sitemaps(task, state != NULL && strcmp(state, "fetched") == 0);
     task_note_first_link(task);
     task_balance(task);
     task_schedule(task);

@@ -37,6 +37,5 @@ bool planning_may_ask(struct planning *planning, struct slice uri);
 struct slice planning_type(const struct planning *planning);
 /* The crawl key; empty: it is none. */
 struct slice planning_key(struct planning *planning, struct slice uri, struct slice base);
-void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
 
 #endif

@@ -23,13 +23,26 @@ count_maps(const struct host *host)
                : robots_sitemaps(host->robots, &maps) + robots_schemamaps(host->robots, &maps);
 }
 
+/* Whether a sitemap is to be looked for where nobody names one. Where there is none it is asked for
+ * once, at whatever depth. */
+static bool
+may_guess(const struct task *task, const struct host *host)
+{
+    return task->fetch->guess && !task_is_sitemap(task) && host->access != HOST_UNREACHABLE &&
+           host->guess_depth > task->job->job.depth &&
+           (host->guess_found || host->guess_depth == UINT32_MAX);
+}
+
 /* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
  * a depth. */
 static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
-    return task->fetch->sitemaps && !task->resource &&
-           host->sitemaps_depth > task->job->job.depth && count_maps(host) > 0;
+    if (!task->fetch->sitemaps || task->resource) {
+        return false;
+    }
+    return count_maps(host) > 0 ? host->sitemaps_depth > task->job->job.depth
+                                : may_guess(task, host);
 }
 
 /* Hosts without sitemaps seldom have a plan; where nothing new was read, less and less is to be
@@ -61,8 +74,16 @@ take_from_host(struct task *task, const struct host *host)
     if (host->robots != NULL) {
         task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
     }
-    task->mapped = task->fetch->sitemaps && count_maps(host) > 0;
+    task->mapped = task->fetch->sitemaps && (count_maps(host) > 0 || host->guess_found);
     if (!may_queue_sitemaps(task, host)) {
+        return;
+    }
+    if (count_maps(host) == 0) {
+        const struct slice guess = SLICE("/sitemap.xml");
+        task->guess = true;
+        task->sitemaps_again = host->guess_found;
+        task->sitemaps = arena_alloc(arena, sizeof *task->sitemaps);
+        take_maps(task, &guess, 1);
         return;
     }
     task->sitemaps_again = host->sitemaps_depth != UINT32_MAX;
@@ -330,9 +351,15 @@ take_shared(struct host *host, struct slice record)
     (void)meta_record_text(record, META_AUTHORITIES, &authorities);
     host_set_cover(host, cover, authorities, clock_wall_ms());
     uint64_t depth;
+    struct slice guess;
     if (meta_record_number(record, META_DEPTH, &depth) && depth < host->sitemaps_depth) {
         host->sitemaps_depth = (uint32_t)depth;
     }
+    if (meta_record_number(record, META_SITEMAP_GUESS_DEPTH, &depth) && depth < host->guess_depth) {
+        host->guess_depth = (uint32_t)depth;
+    }
+    host->guess_found |=
+        meta_record_text(record, META_SITEMAP_GUESS, &guess) && slice_is(guess, GUESS_FOUND);
 }
 
 static void

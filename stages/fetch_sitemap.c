@@ -15,6 +15,7 @@
  * sitemap and of the host that submits it; then, a thousand at a time, what was known of the
  * entries; then, for claims of change, when those documents were visited. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,6 +23,7 @@
 #include "stages/fetch_listing.h"
 
 #define SITEMAP_TYPE "sitemap"
+#define GUESS_TYPE "sitemap?"
 
 enum { SNIFF_BYTES = 4096 };
 
@@ -43,31 +45,50 @@ queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
 }
 
 static void
-encode_naming(struct slice origin, struct buf *data)
+encode_naming(struct slice origin, bool guess, struct buf *data)
 {
-    const struct document document = {.type = SLICE(SITEMAP_TYPE), .content_type = origin};
+    const struct document document = {.type = guess ? SLICE(GUESS_TYPE) : SLICE(SITEMAP_TYPE),
+                                      .content_type = origin};
     document_encode(data, &document);
+}
+
+bool
+task_is_guess(const struct task *task)
+{
+    return slice_is(task->job->document.type, GUESS_TYPE);
 }
 
 bool
 task_is_sitemap(const struct task *task)
 {
-    return slice_is(task->job->document.type, SITEMAP_TYPE);
+    return slice_is(task->job->document.type, SITEMAP_TYPE) || task_is_guess(task);
 }
 
-/* For other processes: how deep the host's sitemaps were queued. The store keeps the smallest. */
+/* For other processes: how deep the host's sitemaps were queued. The store keeps the smallest of
+ * META_DEPTH; a guess is queued again at smaller depths only. */
 static void
 note_depth(struct task *task)
 {
     struct meta_update update;
-    struct buf key;
     meta_update_init(&update);
-    meta_set_number(&update, META_DEPTH, task->job->job.depth);
-    buf_init(&key, URL_MAXIMUM + 1);
-    buf_append_char(&key, 'h');
-    buf_append_slice(&key, task->origin);
-    stage_put_meta(task->job, buf_slice(&key), meta_update_fields(&update));
-    buf_release(&key);
+    meta_set_number(&update, task->guess ? META_SITEMAP_GUESS_DEPTH : META_DEPTH,
+                    task->job->job.depth);
+    task_put_host(task, task->origin, &update);
+    meta_update_release(&update);
+}
+
+void
+task_note_guess(struct task *task, const char *outcome)
+{
+    const struct slice origin = task->job->document.content_type; /* it may have moved */
+    struct host *host = hosts_find(task->fetch->hosts, origin, 0);
+    struct meta_update update;
+    if (host != NULL) {
+        host->guess_found = strcmp(outcome, GUESS_FOUND) == 0;
+    }
+    meta_update_init(&update);
+    meta_set_text(&update, META_SITEMAP_GUESS, slice_string(outcome));
+    task_put_host(task, origin, &update);
     meta_update_release(&update);
 }
 
@@ -84,7 +105,7 @@ note_naming(struct task *task, struct slice sitemap, struct slice origins)
 }
 
 void
-task_queue_sitemaps(struct task *task)
+task_queue_sitemaps(struct task *task, bool good)
 {
     struct fetch *fetch = task->fetch;
     struct host *host = hosts_find(fetch->hosts, task->origin, 0);
@@ -92,18 +113,19 @@ task_queue_sitemaps(struct task *task)
     struct buf key;
     struct buf data;
     struct buf robots;
-    if (task->sitemap_count == 0) {
+    if (task->sitemap_count == 0 || (task->guess && !good)) {
         return;
     }
-    if (host != NULL && host->sitemaps_depth > depth) {
-        host->sitemaps_depth = depth;
+    if (host != NULL) {
+        uint32_t *const queued = task->guess ? &host->guess_depth : &host->sitemaps_depth;
+        *queued = *queued > depth ? depth : *queued;
     }
     buf_init(&key, URL_MAXIMUM);
     buf_init(&data, JOB_DATA_MAXIMUM);
     buf_init(&robots, URL_MAXIMUM);
     buf_append_slice(&robots, task->origin);
     buf_append_string(&robots, "/robots.txt");
-    encode_naming(task->origin, &data);
+    encode_naming(task->origin, task->guess, &data);
     for (size_t i = 0; i < task->sitemap_count; i++) {
         buf_reset(&key);
         if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
@@ -211,7 +233,7 @@ encode_claim(const struct listing *listing, const struct listed *listed, struct 
                                       .change_frequency = listed->frequency};
     buf_reset(data);
     if (listing->index) {
-        encode_naming(listing->submitter, data);
+        encode_naming(listing->submitter, false, data);
     } else if (listing->task->fetch->recrawl &&
                (document.claimed_ms > 0 || document.change_frequency.length > 0)) {
         document_encode(data, &document);
@@ -261,6 +283,9 @@ listed(void *context, struct listing *listing, const char *problem)
         return;
     }
     queue_entries(listing);
+    if (task_is_guess(task)) {
+        task_note_guess(task, GUESS_FOUND);
+    }
     if (task->fetch->plan) {
         task_describe(task, buf_slice(&listing->body));
     }
@@ -271,14 +296,17 @@ listed(void *context, struct listing *listing, const char *problem)
 void
 task_follow_sitemap(struct task *task, const struct fetch_result *result)
 {
-    const bool named = task_is_sitemap(task);
+    const bool named = task_is_sitemap(task) && !task_is_guess(task);
     struct buf body;
     buf_init(&body, SITEMAP_BYTES_MAXIMUM + 1); /* the one too many is noticed */
     if (!task->fetch->sitemaps || !decode_candidate(result, named, &body)) {
         buf_release(&body);
+        if (task_is_guess(task)) {
+            task_note_guess(task, "what is there is none");
+        }
         task_done(task, "fetched", "");
         return;
     }
-    listing_read(task, named ? task->job->document.content_type : task->origin, named, &body,
-                 listed);
+    listing_read(task, task_is_sitemap(task) ? task->job->document.content_type : task->origin,
+                 task_is_sitemap(task), &body, listed);
 }

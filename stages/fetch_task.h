@@ -52,6 +52,7 @@ struct fetch {
     unsigned attempts, redirects;
     bool robots, sitemaps;
     bool study;         /* sitemaps.study */
+    bool guess;         /* sitemaps.guess */
     bool obey_location; /* sitemaps speak for their folder only */
     enum sitemap_score score;
     unsigned epoch; /* fetches of a host until its two queues are balanced anew */
@@ -93,6 +94,7 @@ struct task {
     size_t sitemap_count;
     bool mapped;         /* the host has sitemaps */
     bool sitemaps_again; /* they were queued before, at a greater depth */
+    bool guess;          /* no sitemap is named: the one of them is where one may be */
     uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
     /* Recrawling; slices in the job's arena. */
     struct document_visit visit;        /* goes on with the document */
@@ -183,10 +185,16 @@ void task_take_pace(struct task *task, struct slice record);
 uint64_t task_pace_ms(const struct task *task);
 
 /* fetch_sitemap.c */
-/* Whether the job is that of a sitemap which robots.txt or an index named. */
+/* Whether the job is that of a sitemap which robots.txt or an index named, or of a guess. */
 bool task_is_sitemap(const struct task *task);
-/* Queues the sitemaps that the host's robots.txt names, unless that was done. */
-void task_queue_sitemaps(struct task *task);
+/* Whether it is only where a sitemap may be (sitemaps.guess). */
+bool task_is_guess(const struct task *task);
+#define GUESS_FOUND "found"
+/* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */
+void task_note_guess(struct task *task, const char *outcome);
+/* Queues the sitemaps that the host's robots.txt names, unless that was done; a guess only after a
+ * good page. */
+void task_queue_sitemaps(struct task *task, bool good);
 /* A sitemap that was read before has not changed. */
 void task_note_reading(struct task *task);
 /* Counts the fetch for the balance of the host's two queues. */
@@ -204,6 +212,8 @@ void task_describe(struct task *task, struct slice sitemap);
 void task_ask_void(struct task *task);
 /* Whether the job is that, or what it redirects to. */
 bool task_is_void(const struct task *task);
+/* For the record of a host. */
+void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
 /* Has the host's plan made. */
 void task_put_plan(struct task *task);
 void task_plan(struct task *task);

@@ -60,7 +60,7 @@ check() { # what, protocol
     local requests connections
     requests=$(grep -c "^$2 " "$work/web/log")
     connections=$(cut -d' ' -f2 "$work/web/log" | sort -u | wc -l)
-    [[ $requests -eq 42 && $(wc -l <"$work/web/log") -eq 42 ]] || fail "$1: $(cat "$work/web/log")"
+    [[ $requests -eq 43 && $(wc -l <"$work/web/log") -eq 43 ]] || fail "$1: $(cat "$work/web/log")"
     [[ $connections -le 2 ]] || fail "$1: $connections connections for $requests requests"
     echo "$1: $requests requests by $2 over $connections connections"
 }

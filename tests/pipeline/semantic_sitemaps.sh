@@ -95,11 +95,12 @@ site damaged.example all.nt.gz && all damaged.example | gzip >"$work/whole.gz" &
     head -c 300 "$work/whole.gz" >"$hosts/damaged.example/all.nt.gz"
 site large.example all.nt && { all large.example; head -c 3000000 /dev/zero | tr '\0' '\n'; } >"$hosts/large.example/all.nt"
 # It claims what is another's, outright and by a link that is not answered.
-site victim.example all.nt && rm "$hosts/victim.example/robots.txt"
+site victim.example all.nt && rm "$hosts/victim.example/robots.txt" &&
+    mv "$hosts/victim.example/sitemap.xml" "$hosts/victim.example/own.xml" # where nobody looks for it
 mkdir -p "$hosts/thief.example" && robots thief.example
 all victim.example | sed 's/thing/stolen/' >"$hosts/thief.example/all.nt"
 sitemap thief.example "$(prefix victim.example)$(dump http://thief.example/all.nt)" \
-    '<sc:subSitemap>http://victim.example/sitemap.xml</sc:subSitemap>'
+    '<sc:subSitemap>http://victim.example/own.xml</sc:subSitemap>'
 # Quads whose graphs are another's, beside its own.
 site forger.example all.nq && { for i in $(seq $count); do
     thing_triples forger.example "$i" | sed "s# \\.\$# <http://forger.example/id/$i> .#"
@@ -165,7 +166,7 @@ tells "denied: robots.txt of the host"
 tells "what the dumps say of the sample http://lying.example/id/7 is not what it says itself"
 tells "withdrawn: http://damaged.example/all.nt.gz cannot be read"
 tells "larger than datasets.dump_size"
-tells "the sub-sitemap http://victim.example/sitemap.xml does not name this one as its parent"
+tells "the sub-sitemap http://victim.example/own.xml does not name this one as its parent"
 tells "its folder is delegated to http://outer.example/other/sitemap.xml"
 grep -q "40 documents of .* 1 documents refused" "$work/told" || fail "the forged document was not refused"
 meta() { quadrille meta --dir "$work/planned" "$1"; }

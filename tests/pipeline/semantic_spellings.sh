@@ -32,7 +32,7 @@ h=mark.example; site $h '\xef\xbb\xbfUser-agent: *\r\nSITEMAP : /sitemap.xml\r\n
 { printf '\xef\xbb\xbf'; sitemap "$(dump /all.nt)"; } >$hosts/$h/sitemap.xml; some $h 1 $count >$hosts/$h/all.nt
 h=wide.example; site $h
 sitemap "$(dump /all.nt)" | iconv -t UTF-16 >$hosts/$h/sitemap.xml; some $h 1 $count >$hosts/$h/all.nt
-h=unnamed.example; site $h 'User-agent: *\nAllow: /\n' # robots.txt says nothing: its usual place, for people who ask
+h=unnamed.example; site $h 'User-agent: *\nAllow: /\n' # robots.txt says nothing: it lies in its usual place
 sitemap "$(dump /all.nt)" >$hosts/$h/sitemap.xml; some $h 1 $count >$hosts/$h/all.nt
 h=types.example; site $h # everything is text/html, or nothing
 sitemap "$(dump /dump/all.nt.gz)" >$hosts/$h/sitemap.xml
@@ -62,7 +62,7 @@ h=query.example; site $h # a script gives the dump; its type alone says what it 
 sitemap "$(dump '/export?what=all&amp;how=nt')" >$hosts/$h/sitemap.xml
 echo 'redirect /export 302 /files/latest' >>$hosts/$h/.serve
 mkdir $hosts/$h/files; some $h 1 $count >$hosts/$h/files/latest; typed $h /files/latest 'application/n-triples; charset=utf-8'
-all=(gzip mark wide types parts tar zip index schema query)
+all=(gzip mark wide unnamed types parts tar zip index schema query)
 
 start_web "$hosts"
 for h in "${all[@]}"; do

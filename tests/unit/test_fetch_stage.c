@@ -79,6 +79,20 @@ static const struct page pages[] = {
     {"deep.example", "/robots.txt", OK, "Sitemap: /map.xml\n", 0},
     {"deep.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", 0},
     {"deep.example", "/entry", OK, "<p>entry</p>", 0},
+    {"unnamed.example", "/a", OK, "<p>a</p>", 0},
+    {"unnamed.example", "/b", OK, "<p>b</p>", 0},
+    {"unnamed.example", "/c", OK, "<p>c</p>", 0},
+    {"unnamed.example", "/sitemap.xml", OK,
+     "<urlset><url><loc>http://unnamed.example/entry</loc></url></urlset>", 0},
+    {"unnamed.example", "/entry", OK, "<p>entry</p>", 0},
+    {"away.example", "/a", OK, "<p>a</p>", 0},
+    {"away.example", "/sitemap.xml", TO("/maps/all.xml"), "", 0},
+    {"away.example", "/maps/all.xml", OK,
+     "<urlset><url><loc>http://away.example/entry</loc></url></urlset>", 0},
+    {"page.example", "/a", OK, "<p>a</p>", 0},
+    {"page.example", "/sitemap.xml", OK, "http://page.example/b\n", 0},
+    {"shut.example", "/robots.txt", OK, "User-agent: *\nDisallow: /sitemap.xml\n", 0},
+    {"shut.example", "/a", OK, "<p>a</p>", 0},
     {"busy.example", "/a", OK, "<p>a</p>", SECOND_TIME},
     {"busy.example", "/b", OK, "<p>b</p>", 0},
     {"busy.example", "/c", OK, "<p>c</p>", 0},
@@ -258,7 +272,8 @@ start_program(const char *name, const char *number)
             "fetch.header_size=4K",
             "fetch.redirects=3",
             "scope.domains=plain.example rules.example maps.example "
-            "down.example deep.example late.example busy.example hop.example foreign.example"};
+            "down.example deep.example late.example busy.example hop.example foreign.example "
+            "unnamed.example away.example page.example shut.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -639,6 +654,47 @@ sitemaps_are_followed_again_at_a_smaller_depth(void **state)
     assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://deep.example/entry"), 1);
 }
 
+/* After the first good page, once; where it is one, again at a smaller depth. */
+static void
+a_sitemap_that_nobody_names_is_looked_for(void **state)
+{
+    (void)state;
+    put_at("http://unnamed.example/missing", 0, 4);
+    wait_for_fetch();
+    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 0);
+    put_at("http://unnamed.example/a", 0, 4);
+    put("http://away.example/a", JOB_SEED);
+    put("http://page.example/a", JOB_SEED);
+    put("http://shut.example/a", JOB_SEED);
+    wait_for_fetch();
+    check_meta("hhttp://unnamed.example", META_SITEMAP_GUESS, "found");
+    check_meta("uhttp://unnamed.example/sitemap.xml", META_VIA,
+               "http://unnamed.example/robots.txt");
+    check_meta("uhttp://unnamed.example/entry", META_STATE, "fetched");
+    assert_int_equal(depth_of("uhttp://unnamed.example/entry"), 5);
+    put_at("http://unnamed.example/b", 0, 6);
+    wait_for_fetch();
+    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 1);
+    put_at("http://unnamed.example/c", 0, 1);
+    wait_for_fetch();
+    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 2);
+    assert_int_equal(number_in("hhttp://unnamed.example", META_SITEMAP_GUESS_DEPTH), 1);
+    assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://unnamed.example/entry"), 1);
+    check_meta("hhttp://away.example", META_SITEMAP_GUESS, "found");
+    check_meta("uhttp://away.example/entry", META_VIA, "http://away.example/maps/all.xml");
+    /* What is there may be a page. */
+    check_meta("hhttp://page.example", META_SITEMAP_GUESS, "what is there is none");
+    check_meta("uhttp://page.example/sitemap.xml", META_STATE, "fetched");
+    assert_int_equal(count_requests("page.example/b"), 0);
+    check_meta("hhttp://shut.example", META_SITEMAP_GUESS, "robots.txt of the host");
+    assert_int_equal(count_requests("shut.example/sitemap.xml"), 0);
+    /* No document: it has no state that a report would count. */
+    check_meta("hhttp://plain.example", META_SITEMAP_GUESS, "gone");
+    check_meta("uhttp://plain.example/sitemap.xml", META_STATE, "");
+    assert_int_equal(count_requests("plain.example/sitemap.xml"), 1);
+    assert_int_equal(count_requests("rules.example/sitemap.xml"), 0);
+}
+
 /* One document's 503 makes the whole host rest; a good answer ends that. */
 static void
 trouble_slows_the_whole_host(void **state)
@@ -709,6 +765,7 @@ main(void)
         cmocka_unit_test(every_end_has_its_state),
         cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
         cmocka_unit_test(sitemaps_are_followed_again_at_a_smaller_depth),
+        cmocka_unit_test(a_sitemap_that_nobody_names_is_looked_for),
         cmocka_unit_test(trouble_slows_the_whole_host),
         cmocka_unit_test(late_robots_and_sitemaps_hold_up_no_pages),
         cmocka_unit_test(a_recrawl_is_conditional_and_empties_what_is_gone),
