@@ -3,14 +3,16 @@
 #include "cli/explain_uri.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "base/clock.h"
 #include "base/url.h"
+#include "queue/lanes.h"
 #include "stages/robots.h"
 #include "stages/robots_tags.h"
 #include "stages/scope.h"
 
-enum { RECORD_MAXIMUM = 16 << 20, TEXT_MAXIMUM = 4 << 20, JOBS_MOST = 10000 };
+enum { RECORD_MAXIMUM = 16 << 20, TEXT_MAXIMUM = 4 << 20, JOBS_MOST = 10000, WORDS_SIZE = 256 };
 
 struct explained {
     struct cli cli;
@@ -194,11 +196,10 @@ tell_rules(struct explained *explained, struct slice body)
 static void
 tell_robots(struct explained *explained)
 {
-    static const struct named_field fields[] = {{META_ROBOTS_FETCHED, "fetched"},
-                                                {META_ROBOTS_STATUS, "status"},
-                                                {META_ROBOTS_EXPIRES, "holds until"},
-                                                {META_ROBOTS_SIGNALS, "signals"},
-                                                {META_SITEMAPS, "sitemaps"}};
+    static const struct named_field fields[] = {
+        {META_ROBOTS_FETCHED, "fetched"},     {META_ROBOTS_STATUS, "status"},
+        {META_ROBOTS_EXPIRES, "holds until"}, {META_ROBOTS_SIGNALS, "signals"},
+        {META_SITEMAPS, "sitemaps"},          {META_SITEMAP_GUESS, "/sitemap.xml, unnamed"}};
     const struct slice record = buf_slice(&explained->host);
     struct slice body = {0}, failure = {0};
     uint64_t status = 0;
@@ -286,6 +287,137 @@ tell_queue(struct explained *explained, struct reason *why)
     return status;
 }
 
+/* ---- the frontier ---- */
+
+static void fact_words(struct explained *explained, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void
+fact_words(struct explained *explained, const char *name, const char *format, ...)
+{
+    char text[WORDS_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fact(explained, name, slice_string(text));
+}
+
+static double
+ones(uint64_t thousandths)
+{
+    return (double)(int64_t)thousandths / 1000;
+}
+
+/* What decides among the jobs of its lane. */
+static void
+tell_rank(struct explained *explained, const struct queue_look *look)
+{
+    const bool listed = look->rank >= RANK_SITEMAP;
+    const bool urgent = look->found && look->rank < RANK_USUAL;
+    if (look->found) {
+        fact_words(explained, "rank", "%" PRIu64 ", %s: smaller goes first",
+                   listed ? look->rank - RANK_SITEMAP : look->rank,
+                   urgent   ? "before all pages"
+                   : listed ? "among those that sitemaps list"
+                            : "among those that links lead to");
+        fact_words(explained, "before it", "%" PRIu64 " jobs of the host%s", look->ahead,
+                   look->leased ? "; it is being fetched" : "");
+    } else if (look->behind) {
+        fact_words(explained, "before it", "%" PRIu64 " jobs of the host at least", look->ahead);
+    }
+    if (listed || urgent) {
+        fact_words(explained, "made of", "the priority %" PRIu64 "%s", look->priority,
+                   listed ? ", by its sitemap's word or link rank (sitemaps.score)" : "");
+        return;
+    }
+    fact_words(explained, "made of", "%s %.0f = %" PRIu64 " + 48 + %.0f - %.0f - %.0f, 128 to 255",
+               look->found ? "now" : "would be", ones(look->worth),
+               look->found ? look->priority : RANK_USUAL, ones(look->depth_cost),
+               ones(look->links_gain), ones(look->yield_gain));
+    fact_words(explained, "depth", "%" PRIu64 ": %+.0f", look->depth, ones(look->depth_cost));
+    fact_words(explained, "linked from", "%" PRIu64 " other domains: %+.0f", look->linking,
+               0 - ones(look->links_gain));
+    fact_words(explained, "data yield",
+               "doublings of new quads a fetch: %.1f of its pattern (%" PRIu64
+               " fetches), %.1f of its host (%" PRIu64 "), %.1f of all: %+.0f",
+               ones(look->mean_pattern), look->fetches_pattern, ones(look->mean_host),
+               look->fetches_host, ones(look->mean_all), 0 - ones(look->yield_gain));
+}
+
+static void
+tell_frontier(struct explained *explained, const struct queue_look *look)
+{
+    begin(explained, "frontier");
+    if (look->node != 0) {
+        fact(explained, "told by",
+             slice_string(cluster_node(explained->cli.cluster, look->node - 1)->name));
+        end(explained);
+        return;
+    }
+    fact(explained, "known",
+         look->waiting && look->scheduled ? SLICE("waits, as a visit scheduled for later")
+         : look->waiting                  ? SLICE("waits to be fetched")
+         : look->fetched                  ? SLICE("fetched before; nothing waits")
+         : look->known                    ? SLICE("known; nothing waits")
+                                          : SLICE("never put"));
+    tell_rank(explained, look);
+    end(explained);
+}
+
+/* What decides when its host's turn comes. */
+static void
+tell_lane(struct explained *explained, const struct queue_look *look)
+{
+    static const char *const states[] = {
+        [LANE_NOT_HERE] = "empty: no job waits, or none since the start",
+        [LANE_RESTS] = "rests, or is due and goes next",
+        [LANE_WAITS] = "waits for its turn among the hosts that are due",
+        [LANE_OUT] = "is being asked",
+        [LANE_WAITS_FOR_GROUP] = "waits for the other hosts of its address",
+    };
+    char time[CLOCK_TEXT_SIZE];
+    begin(explained, "lane");
+    fact(explained, "state",
+         slice_string(look->lane_state <= LANE_WAITS_FOR_GROUP ? states[look->lane_state] : "?"));
+    if (look->jobs_out > 0) {
+        fact_number(explained, "jobs out", look->jobs_out);
+    }
+    if (look->due_ms > clock_wall_ms()) {
+        clock_text(look->due_ms, 0, time);
+        fact(explained, "rests until", slice_string(time));
+    }
+    fact_words(explained, "speed", "%" PRIu64 " of %d%s", look->speed + 1, LANES_SPEEDS,
+               look->speed == 0 ? ", the fastest" : "");
+    if (look->budget > 0) {
+        fact_words(explained, "domain's budget",
+                   "%.1f fetches of late, of %" PRIu64 " in %" PRIu64 " s (queue.domain_budget)",
+                   ones(look->level), look->budget, look->period_ms / 1000);
+    }
+    if (look->poor) {
+        fact(explained, "poor", SLICE("its pages bring a quarter of the usual: one speed less"));
+    }
+    fact_words(explained, "sitemaps' share", "%" PRIu64 " of 256 fetches%s",
+               look->share != 0 ? look->share : 128, look->listed ? "" : "; none waits");
+    if (look->eased) {
+        fact(explained, "burst", SLICE("several jobs at a time: it asks for no rest"));
+    }
+    end(explained);
+}
+
+static enum status
+tell_standing(struct explained *explained, struct reason *why)
+{
+    struct queue_look look;
+    const struct slice key = buf_slice(&explained->key);
+    TRY(queue_look(explained->queue, key, &look, why));
+    tell_frontier(explained, &look);
+    if (look.node == 0) {
+        tell_lane(explained, &look);
+    }
+    return STATUS_OK;
+}
+
 static void
 tell_fetches(struct explained *explained)
 {
@@ -358,6 +490,7 @@ tell_all(struct explained *explained, struct reason *why)
     tell_robots(explained);
     tell_host(explained);
     TRY(tell_queue(explained, why));
+    TRY(tell_standing(explained, why));
     tell_fetches(explained);
     buf_append_string(&explained->out, explained->json ? "}\n" : "");
     fwrite(explained->out.data, 1, explained->out.length, stdout);

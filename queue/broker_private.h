@@ -1,6 +1,7 @@
 /* Inside of the broker: shared by broker_open.c (life), broker.c (rounds), broker_submit.c (reading
  * requests), broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go
- * out), broker_view.c (people look), broker_node.c (between nodes).
+ * out), broker_view.c (people look), broker_look.c (why a URI is where it is), broker_node.c
+ * (between nodes).
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -207,6 +208,9 @@ enum status broker_bury_the_dead(struct broker *broker, struct reason *why);
 /* ---- broker_reserve.c ---- */
 
 void broker_apply_effects(struct broker *broker);
+/* What is stored of a lane: zeros when nothing is. */
+enum status broker_stored_lane(struct broker *broker, uint64_t lane, uint64_t *due_ms,
+                               uint64_t *group, uint8_t *share, struct reason *why);
 enum status broker_renew(struct broker *broker, const struct pending *pending, uint64_t *lost,
                          struct reason *why);
 bool broker_is_throttled(struct broker *broker, uint8_t stage);
@@ -215,6 +219,8 @@ enum status broker_serve(struct broker *broker, struct reason *why);
 /* ---- broker_view.c ---- */
 
 void broker_view(struct broker *broker, const struct broker_request *request);
+/* broker_look.c: the answer, in broker->reply */
+enum status broker_look(struct broker *broker, struct slice payload, struct reason *why);
 enum status broker_kick(struct broker *broker, struct pending *pending, struct reason *why);
 
 /* ---- broker_node.c ---- */

@@ -292,23 +292,33 @@ serve_sequence(struct handout *handout, struct reason *why)
     return STATUS_OK;
 }
 
-static enum status
-learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
+enum status
+broker_stored_lane(struct broker *broker, uint64_t lane, uint64_t *due_ms, uint64_t *group,
+                   uint8_t *share, struct reason *why)
 {
     uint8_t key[8];
     struct slice value = {NULL, 0};
     codec_write_u64(key, lane);
     const enum status status = broker->options.engine->get(
         broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
-    if (status == STATUS_OK && value.length >= LANE_SIZE_UNDIVIDED) {
-        const uint8_t *at = (const uint8_t *)value.at;
-        lanes_restore(broker->lanes, lane, codec_read_u64(at), codec_read_u64(at + 8));
-        lanes_set_share(broker->lanes, lane, value.length == LANE_SIZE ? at[16] : 0);
-    } else {
-        lanes_restore(broker->lanes, lane, 0, 0);
-    }
-    lanes_return(broker->lanes, lane);
+    const bool stored = status == STATUS_OK && value.length >= LANE_SIZE_UNDIVIDED;
+    const uint8_t *at = (const uint8_t *)value.at;
+    *due_ms = stored ? codec_read_u64(at) : 0;
+    *group = stored ? codec_read_u64(at + 8) : 0;
+    *share = stored && value.length == LANE_SIZE ? at[16] : 0;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status
+learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
+{
+    uint64_t due_ms, group;
+    uint8_t share;
+    const enum status status = broker_stored_lane(broker, lane, &due_ms, &group, &share, why);
+    lanes_restore(broker->lanes, lane, due_ms, group);
+    lanes_set_share(broker->lanes, lane, share);
+    lanes_return(broker->lanes, lane);
+    return status;
 }
 
 /* The next job of the lane: of sitemaps when it is their turn, or only they are there; what is more

@@ -365,7 +365,8 @@ broker_submit(struct broker *broker, const struct broker_request *request)
         submit_reserve(broker, request);
     } else if (request->verb == QUEUE_WATCH) {
         submit_watch(broker, request);
-    } else if (request->verb == QUEUE_STATS || request->verb == QUEUE_PEEK) {
+    } else if (request->verb == QUEUE_STATS || request->verb == QUEUE_PEEK ||
+               request->verb == QUEUE_LOOK) {
         broker_view(broker, request);
     } else if (request->verb < sizeof readers / sizeof readers[0] &&
                readers[request->verb] != NULL) {

@@ -225,6 +225,8 @@ broker_view(struct broker *broker, const struct broker_request *request)
     buf_reset(&broker->reply);
     if (request->verb == QUEUE_PEEK) {
         status = view_peek(broker, request->payload, &why);
+    } else if (request->verb == QUEUE_LOOK) {
+        status = broker_look(broker, request->payload, &why);
     } else if (request->payload.length == 0) {
         view_stats(broker);
     } else {

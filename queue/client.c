@@ -467,6 +467,24 @@ queue_peek(struct queue_client *client, enum stage stage, const char *state, uin
 }
 
 enum status
+queue_look(struct queue_client *client, struct slice uri, struct queue_look *look,
+           struct reason *why)
+{
+    enum { TIMEOUT_MS = 30000 };
+    struct buf reply;
+    buf_init(&reply, 1 << 16);
+    buf_reset(&client->payload);
+    codec_put_slice(&client->payload, uri);
+    enum status status =
+        rpc_call(client->rpc, QUEUE_LOOK, buf_slice(&client->payload), TIMEOUT_MS, &reply, why);
+    if (status == STATUS_OK && !message_get_look(buf_slice(&reply), look)) {
+        status = status_fail(why, STATUS_PROTOCOL, "the queue's answer was not understood");
+    }
+    buf_release(&reply);
+    return status;
+}
+
+enum status
 queue_kick(struct queue_client *client, enum stage stage, struct slice uri, uint64_t *kicked,
            struct reason *why)
 {

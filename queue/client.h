@@ -90,6 +90,32 @@ typedef bool queue_visit(void *context, const struct job *job, struct slice stat
  * returns false to stop. */
 enum status queue_peek(struct queue_client *client, enum stage stage, const char *state,
                        uint32_t most, queue_visit *visit, void *context, struct reason *why);
+/* Where a URI stands in the frontier and why: numbers only, in the order of the message
+ * (PROTOCOL.md, LOOK). */
+struct queue_look {
+    uint64_t node; /* that has its host, in cluster.conf, from 1 on; 0: this one. Then no more */
+    /* what is known of the URI */
+    uint64_t known, fetched, waiting, scheduled; /* 0 or 1 */
+    uint64_t depth, generation;
+    uint64_t linking; /* about how many other registrable domains link to it */
+    /* its job, if it is in its lane */
+    uint64_t found, leased; /* 0 or 1 */
+    uint64_t rank, priority;
+    uint64_t ahead;  /* jobs of its class that go before it */
+    uint64_t behind; /* 1: it was not found among so many jobs of the lane, and they are not all */
+    /* what worth_rank makes of it, in thousandths of a rank; signed, two's complement */
+    uint64_t depth_cost, links_gain, yield_gain, worth;
+    /* doublings of new quads per fetch, in thousandths; of how many fetches */
+    uint64_t mean_all, mean_host, mean_pattern, fetches_host, fetches_pattern;
+    /* its lane */
+    uint64_t lane_state; /* enum lane_place */
+    uint64_t due_ms, jobs_out, eased, listed, share, group;
+    uint64_t speed, poor;
+    /* the registrable domain: fetches of late, in thousandths */
+    uint64_t level, budget, period_ms;
+};
+enum status queue_look(struct queue_client *client, struct slice uri, struct queue_look *look,
+                       struct reason *why);
 /* Buried jobs of a stage back to ready; uri empty: all. *kicked gets how many. */
 enum status queue_kick(struct queue_client *client, enum stage stage, struct slice uri,
                        uint64_t *kicked, struct reason *why);

@@ -680,3 +680,27 @@ lanes_busy(const struct lanes *lanes)
 {
     return lanes->busy;
 }
+
+struct lane_view
+lanes_view(const struct lanes *lanes, uint64_t id)
+{
+    static const enum lane_place places[] = {[LANE_IDLE] = LANE_RESTS,
+                                             [LANE_WAITING] = LANE_WAITS,
+                                             [LANE_BUSY] = LANE_OUT,
+                                             [LANE_PARKED] = LANE_WAITS_FOR_GROUP};
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at == (uint32_t)MAP_NONE) {
+        return (struct lane_view){.place = LANE_NOT_HERE};
+    }
+    const struct lane *lane = &lanes->lanes[at];
+    return (struct lane_view){
+        .place = places[lane->state],
+        .due_ms = lane->due_ms,
+        .group = lanes_group(lanes, id),
+        .out = lane->state == LANE_BUSY ? lane->out : 0,
+        .speed = lane->speed,
+        .share = lane->share,
+        .listed = lane->listed,
+        .eased = lane->eased,
+    };
+}

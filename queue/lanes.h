@@ -76,6 +76,17 @@ void lanes_set_speed(struct lanes *lanes, uint64_t lane, uint8_t speed);
 /* Whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 
+/* What is known of a lane, for people. */
+enum lane_place { LANE_NOT_HERE, LANE_RESTS, LANE_WAITS, LANE_OUT, LANE_WAITS_FOR_GROUP };
+struct lane_view {
+    enum lane_place place;
+    uint64_t due_ms, group;
+    unsigned out;
+    uint8_t speed, share;
+    bool listed, eased;
+};
+struct lane_view lanes_view(const struct lanes *lanes, uint64_t lane);
+
 uint64_t lanes_group(const struct lanes *lanes, uint64_t lane); /* 0: none or not known */
 uint64_t lanes_due(const struct lanes *lanes); /* of the next one; UINT64_MAX: none */
 size_t lanes_count(const struct lanes *lanes);

@@ -160,3 +160,30 @@ message_get_stats(struct slice bytes, struct queue_stats *stats)
     stats->intake_stopped = codec_get_u8(&reader) != 0;
     return codec_at_end(&reader);
 }
+
+/* ---- look: the same ---- */
+
+enum { LOOK_NUMBERS = sizeof(struct queue_look) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct queue_look) == LOOK_NUMBERS * sizeof(uint64_t), "numbers only");
+
+void
+message_put_look(struct buf *out, const struct queue_look *look)
+{
+    uint64_t numbers[LOOK_NUMBERS];
+    memcpy(numbers, look, sizeof numbers);
+    for (int i = 0; i < LOOK_NUMBERS; i++) {
+        codec_put_varint(out, numbers[i]);
+    }
+}
+
+bool
+message_get_look(struct slice bytes, struct queue_look *look)
+{
+    struct codec_reader reader = codec_reader_of(bytes);
+    uint64_t numbers[LOOK_NUMBERS] = {0};
+    for (int i = 0; i < LOOK_NUMBERS; i++) {
+        numbers[i] = codec_get_varint(&reader);
+    }
+    memcpy(look, numbers, sizeof numbers);
+    return codec_at_end(&reader);
+}

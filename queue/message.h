@@ -13,7 +13,8 @@ enum queue_verb {
     QUEUE_STATS = 6,
     QUEUE_PEEK = 7,
     QUEUE_KICK = 8,
-    QUEUE_TRANSFER = 9
+    QUEUE_TRANSFER = 9,
+    QUEUE_LOOK = 10
 };
 
 enum {
@@ -39,5 +40,8 @@ bool message_get_completion(struct codec_reader *reader, struct completion *comp
 
 void message_put_stats(struct buf *out, const struct queue_stats *stats);
 bool message_get_stats(struct slice bytes, struct queue_stats *stats);
+
+void message_put_look(struct buf *out, const struct queue_look *look);
+bool message_get_look(struct slice bytes, struct queue_look *look);
 
 #endif

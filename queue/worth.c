@@ -222,17 +222,40 @@ mean_everywhere(const struct worth *worth)
     return all == NULL ? 0 : (double)all->value / all->weight;
 }
 
+static uint32_t
+fetches(const struct worth *worth, uint64_t print)
+{
+    const struct estimate *estimate = estimates_find(worth->yields, print);
+    return estimate == NULL ? 0 : estimate->weight;
+}
+
+struct worth_parts
+worth_parts(const struct worth *worth, const struct job *job, unsigned linking)
+{
+    const uint64_t host_print = fingerprint64(url_origin(job->uri));
+    const uint64_t print = pattern_print(job->uri);
+    const double everywhere = mean_everywhere(worth);
+    const double host = mean(worth, host_print, everywhere);
+    const double here = mean(worth, print, host);
+    struct worth_parts parts = {
+        .depth_cost = DEPTH_COST * fmin(job->depth, DEPTH_MOST),
+        .links_gain = LINKING_GAIN * log2(1 + fmin(linking, LINKING_MOST)),
+        .yield_gain = fmax(-YIELD_MOST, fmin(YIELD_MOST, YIELD_GAIN * (here - everywhere) / UNIT)),
+        .mean_all = everywhere / UNIT,
+        .mean_host = host / UNIT,
+        .mean_pattern = here / UNIT,
+        .fetches_host = fetches(worth, host_print),
+        .fetches_pattern = fetches(worth, print),
+    };
+    parts.rank =
+        job->priority + RANK_MIDDLE + parts.depth_cost - parts.links_gain - parts.yield_gain;
+    return parts;
+}
+
 uint8_t
 worth_rank(const struct worth *worth, const struct job *job, unsigned linking)
 {
-    const double everywhere = mean_everywhere(worth);
-    const double host = mean(worth, fingerprint64(url_origin(job->uri)), everywhere);
-    const double here = mean(worth, pattern_print(job->uri), host);
-    const double yield =
-        fmax(-YIELD_MOST, fmin(YIELD_MOST, YIELD_GAIN * (here - everywhere) / UNIT));
-    const double links = LINKING_GAIN * log2(1 + fmin(linking, LINKING_MOST));
-    const double depth = DEPTH_COST * fmin(job->depth, DEPTH_MOST);
-    const double rank = job->priority + RANK_MIDDLE + depth - links - yield;
+    const double rank = worth_parts(worth, job, linking).rank;
     return (uint8_t)fmax(RANK_USUAL, fmin(UINT8_MAX, round(rank)));
 }
 
@@ -292,20 +315,34 @@ worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms)
     estimate->weight += estimate->weight <= UINT32_MAX - LEVEL_UNIT ? LEVEL_UNIT : 0;
 }
 
+bool
+worth_is_poor(const struct worth *worth, struct slice uri)
+{
+    const struct estimate *host = estimates_find(worth->yields, fingerprint64(url_origin(uri)));
+    return host != NULL && host->weight >= POOR_FETCHES &&
+           (double)host->value / host->weight + POOR_DOUBLINGS * UNIT <= mean_everywhere(worth);
+}
+
+static uint32_t
+level_of(struct worth *worth, struct slice uri, uint64_t now_ms)
+{
+    const struct estimate *spent =
+        worth->budget == 0 ? NULL : estimates_find(worth->spendings, spending_print(worth, uri));
+    bool leaks;
+    return spent == NULL ? 0 : level_at(worth, spent, now_ms, &leaks);
+}
+
+double
+worth_level(struct worth *worth, struct slice uri, uint64_t now_ms)
+{
+    return (double)level_of(worth, uri, now_ms) / LEVEL_UNIT;
+}
+
 uint8_t
 worth_speed(struct worth *worth, struct slice uri, uint64_t now_ms)
 {
-    const struct estimate *host = estimates_find(worth->yields, fingerprint64(url_origin(uri)));
-    const bool poor =
-        host != NULL && host->weight >= POOR_FETCHES &&
-        (double)host->value / host->weight + POOR_DOUBLINGS * UNIT <= mean_everywhere(worth);
-    uint8_t speed = 0;
-    if (worth->budget > 0) {
-        const struct estimate *spent = estimates_find(worth->spendings, spending_print(worth, uri));
-        bool leaks;
-        speed = spent == NULL ? 0 : speed_at(worth, level_at(worth, spent, now_ms, &leaks));
-    }
-    return (uint8_t)(speed + (poor && speed < WORTH_SPEEDS - 1));
+    const uint8_t speed = worth->budget == 0 ? 0 : speed_at(worth, level_of(worth, uri, now_ms));
+    return (uint8_t)(speed + (worth_is_poor(worth, uri) && speed < WORTH_SPEEDS - 1));
 }
 
 /* ---- the store ---- */

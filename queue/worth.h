@@ -31,10 +31,23 @@ uint16_t worth_link(struct worth *worth, struct slice uri, struct slice via);
 /* Place in its class of its lane, RANK_USUAL - 255, for a job of priority RANK_USUAL or more.
  * linking: about how many registrable domains link to it. */
 uint8_t worth_rank(const struct worth *worth, const struct job *job, unsigned linking);
+/* What that comes from: RANK_USUAL and 48 more for others, and the parts; before it is rounded and
+ * bounded. Means are log2(1 + new quads) of a fetch. */
+struct worth_parts {
+    double depth_cost, links_gain, yield_gain, rank;
+    double mean_all, mean_host, mean_pattern;
+    uint32_t fetches_host, fetches_pattern;
+};
+struct worth_parts worth_parts(const struct worth *worth, const struct job *job, unsigned linking);
 /* A fetch of the URI goes out. */
 void worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms);
 /* Of the lane that has the URI, 0 .. WORTH_SPEEDS - 1, the smaller the sooner. */
 uint8_t worth_speed(struct worth *worth, struct slice uri, uint64_t now_ms);
+
+/* What that comes from: fetches of its registrable domain that count of the budget, and whether its
+ * host brings little. */
+double worth_level(struct worth *worth, struct slice uri, uint64_t now_ms);
+bool worth_is_poor(const struct worth *worth, struct slice uri);
 
 /* What changed, a little at a time; all: the whole of it. */
 void worth_write(struct worth *worth, struct store_batch *batch, bool all);

@@ -1,7 +1,11 @@
 /* Where fetching pays: patterns, ranks, budgets, and what the queue makes of them. */
 #include "tests/unit/queue_fixture.h"
 
+#include <math.h>
+
+#include "base/clock.h"
 #include "queue/estimates.h"
+#include "queue/lanes.h"
 #include "queue/seen.h"
 #include "queue/worth.h"
 
@@ -262,6 +266,83 @@ tell_yield(struct bench *bench, const char *uri, uint8_t quads)
     assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
 }
 
+static struct queue_look
+look(struct bench *bench, const char *uri)
+{
+    struct queue_look look;
+    codec_put_slice(bench_payload(bench), slice_string(uri));
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
+    assert_true(answer->given);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_true(message_get_look(buf_slice(&answer->payload), &look));
+    return look;
+}
+
+/* What is told is what the job goes by: rank, place, the lane's state and rest. */
+static void
+test_look(void **state)
+{
+    struct bench *bench = bench_new(NULL, NULL);
+    struct queue_look at;
+    (void)state;
+    at = look(bench, "http://a.example/0");
+    assert_false(at.known || at.found || at.node);
+    assert_int_equal(at.lane_state, LANE_NOT_HERE);
+    for (int i = 0; i < 50; i++) {
+        tell_yield(bench, "http://b.example/", 0);
+        tell_yield(bench, "http://a.example/0", 100);
+    }
+    link_to(bench, "http://a.example/0", "http://a.example/");
+    link_to(bench, "http://a.example/1", "http://a.example/");
+    struct job listed = a_job(STAGE_FETCH, "http://a.example/listed");
+    listed.flags = JOB_SITEMAP;
+    listed.priority = 140;
+    assert_int_equal(put_jobs(bench, &listed, 1), STATUS_OK);
+    link_from_domains(bench, "http://a.example/1", 10);
+    at = look(bench, "http://a.example/0");
+    assert_true(at.known && at.waiting && at.found && !at.leased);
+    assert_int_equal(at.ahead, 1);
+    assert_int_equal(at.depth, 2);
+    assert_int_equal(at.linking, 0);
+    assert_int_equal(at.depth_cost, 4000);
+    assert_int_equal(at.fetches_pattern, 50);
+    assert_in_range(at.mean_pattern, at.mean_host, 6700);
+    assert_true(at.mean_host > at.mean_all);
+    assert_int_equal(at.rank, lround((double)at.worth / 1000));
+    assert_int_equal(at.worth, 128000 + 48000 + 4000 - at.yield_gain);
+    assert_int_equal(at.lane_state, LANE_WAITS);
+    const struct queue_look linked = look(bench, "http://a.example/1");
+    assert_in_range(linked.linking, 6, 16);
+    assert_int_equal(linked.ahead, 0);
+    assert_int_equal(linked.worth, at.worth - linked.links_gain);
+    at = look(bench, "http://a.example/listed");
+    assert_int_equal(at.rank, RANK_SITEMAP + 140);
+    assert_int_equal(at.ahead, 0);
+    assert_true(at.listed);
+    assert_true((int64_t)look(bench, "http://b.example/x").yield_gain < 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/1"));
+    at = look(bench, "http://a.example/1");
+    assert_true(at.found && at.leased);
+    assert_int_equal(at.lane_state, LANE_OUT);
+    assert_int_equal(at.jobs_out, 1);
+    assert_int_equal(look(bench, "http://a.example/0").ahead, 0);
+    const struct completion completion = {
+        .key = bench->jobs[0].key, .lane_delay_ms = 60000, .group = 7, .share = 200};
+    complete(bench, "w", 1, &completion, 1);
+    at = look(bench, "http://a.example/1");
+    assert_true(at.known && at.fetched && !at.waiting && !at.found);
+    assert_int_equal(at.share, 200);
+    assert_int_equal(at.group, 7);
+    assert_true(at.due_ms > clock_wall_ms() + 30000);
+    bench_close(bench);
+    bench_open(bench);
+    assert_true(look(bench, "http://a.example/0").due_ms > clock_wall_ms() + 30000);
+    codec_put_slice(bench_payload(bench), SLICE("nonsense"));
+    assert_int_equal(bench_submit(bench, "test", 1, QUEUE_LOOK, 0)->status, STATUS_BAD_INPUT);
+    bench_free(bench);
+}
+
 /* Whatever moves while jobs come and go, each goes out once. */
 static void
 test_moving_jobs_go_out_once(void **state)
@@ -388,6 +469,7 @@ main(void)
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_links_are_counted_by_domain),
         cmocka_unit_test(test_links_bring_jobs_forward),
+        cmocka_unit_test(test_look),
         cmocka_unit_test(test_moving_jobs_go_out_once),
         cmocka_unit_test(test_yield_changes_order),
         cmocka_unit_test(test_budget_spills),
