@@ -173,6 +173,7 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->wait_ms = opt_duration_ms(options, "datasets.wait");
     fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
     fetch->rests = rests_new();
+    fetch_slow_open(fetch, options);
 }
 
 static enum status

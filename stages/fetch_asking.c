@@ -30,7 +30,7 @@ task_delay_ms(const struct task *task)
 void
 task_turn_back(struct task *task, uint64_t address)
 {
-    stage_set_lane_rest(task->job, task->asked ? task_delay_ms(task) : 0, address);
+    stage_set_lane_rest(task->job, task->has_asked ? task_delay_ms(task) : 0, address);
     stage_release(task->job, 0, false, "others are being fetched from the host's address");
     task_free(task);
 }
@@ -57,6 +57,28 @@ leave_line(struct task *task, uint64_t wait_ms)
     task_free(task);
 }
 
+void
+task_clear_line(const struct task *task)
+{
+    struct rests *rests = task->fetch->rests;
+    struct rests_turn *stay = NULL, **last = &stay;
+    for (struct rests_turn *turn = rests_leave(rests, task->asked_host); turn != NULL;
+         turn = rests_leave(rests, task->asked_host)) {
+        struct task *other = turn->context;
+        if (other->has_asked) { /* it has begun: not all of it can be left for later */
+            turn->next = NULL;
+            *last = turn;
+            last = &turn->next;
+        } else {
+            leave_line(other, 0);
+        }
+    }
+    for (struct rests_turn *next; stay != NULL; stay = next) {
+        next = stay->next;
+        rests_line_up(rests, task->asked_host, stay);
+    }
+}
+
 /* Jobs of a host ask it one after the other, each after the rest of the one before. Every way out
  * but waiting and asking passes the turn on. */
 static void
@@ -74,7 +96,8 @@ ask(void *context)
     }
     const uint64_t wait_ms = rests_wait_ms(fetch->rests, host, now_ms);
     const uint64_t crowded = fetch_http_crowded(fetch->http, task->request.url);
-    if (wait_ms > PATIENCE_MS && task->lined_up && !task->asked) {
+    const bool long_wait = wait_ms > PATIENCE_MS || (wait_ms > 0 && task_is_troubled(task));
+    if (long_wait && task->lined_up && !task->has_asked) {
         leave_line(task, wait_ms);
     } else if (wait_ms > 0) {
         stage_timer(task->job->run, wait_ms, ask, task);
@@ -83,7 +106,7 @@ ask(void *context)
         task_turn_back(task, crowded);
     } else if (!task_rules_came(task)) {
         rests_begin(fetch->rests, host, now_ms);
-        fetch_http_start(fetch->http, &task->request);
+        task_begin_request(task);
         return;
     }
     pass_turn(fetch, host);
@@ -122,6 +145,7 @@ task_note_end(struct task *task, const struct fetch_result *result)
     const struct slice origin = url_origin(task->request.url);
     const bool own = slice_equal(origin, task->origin);
     const uint64_t now_ms = clock_monotonic_ms();
+    task_end_request(task, result);
     rests_end(rests, task->asked_host, now_ms);
     if (result->ip.length > 0) {
         task->ip = arena_copy(&task->job->arena, result->ip);
@@ -131,7 +155,7 @@ task_note_end(struct task *task, const struct fetch_result *result)
         pass_turn(task->fetch, task->asked_host);
         return;
     }
-    task->asked = true;
+    task->has_asked = true;
     /* A dump's time is no measure of its host. */
     if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
         task_learn_pace(task, result);

@@ -300,6 +300,7 @@ resolved(void *context, const struct dns_answer *answer)
     struct transfer *transfer = context;
     if (transfer_go_to(transfer, answer)) {
         transfer->resolving = false;
+        transfer->joined_ms = clock_monotonic_ms();
         curl_multi_add_handle(transfer->multi->handle, transfer->easy);
     } else {
         transfer_finish(transfer, CURLE_COULDNT_RESOLVE_HOST);
@@ -307,7 +308,7 @@ resolved(void *context, const struct dns_answer *answer)
     }
 }
 
-void
+struct transfer *
 fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
 {
     struct transfer *transfer = take_transfer(http);
@@ -316,8 +317,32 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
         transfer->resolving = true;
         dns_ask(http->dns, url_host(request->url), resolved, transfer);
     } else {
+        transfer->joined_ms = transfer->started_monotonic_ms;
         curl_multi_add_handle(transfer->multi->handle, transfer->easy);
     }
+    return transfer;
+}
+
+uint64_t
+fetch_http_silent_ms(const struct transfer *transfer)
+{
+    curl_off_t ready_us = 0;
+    if (transfer->resolving || transfer->header.length > 0 ||
+        curl_easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_us) != CURLE_OK ||
+        ready_us == 0) {
+        return 0;
+    }
+    const uint64_t sent_ms = transfer->joined_ms + (uint64_t)ready_us / 1000;
+    const uint64_t now_ms = clock_monotonic_ms();
+    return now_ms > sent_ms ? now_ms - sent_ms : 0;
+}
+
+void
+fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const char *problem)
+{
+    snprintf(transfer->problem, sizeof transfer->problem, "%s", problem);
+    transfer_finish(transfer, CURLE_OPERATION_TIMEDOUT);
+    give_back(http, transfer);
 }
 
 /* ---- the loop ---- */

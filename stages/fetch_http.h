@@ -101,7 +101,14 @@ struct fetch_request {
 
 /* 0, or the fingerprint of the address that the URL's host is known to have, when it is crowded. */
 uint64_t fetch_http_crowded(const struct fetch_http *http, struct slice url);
-/* Copies what it needs. The callback comes later, never from inside this call. */
-void fetch_http_start(struct fetch_http *http, const struct fetch_request *request);
+struct transfer;
+/* Copies what it needs. The callback comes later, never from inside this call. The transfer lives
+ * until then. */
+struct transfer *fetch_http_start(struct fetch_http *http, const struct fetch_request *request);
+/* For how long the server has been silent since it has the request; 0: it has not, or its answer
+ * has begun. */
+uint64_t fetch_http_silent_ms(const struct transfer *transfer);
+/* Ends as FETCH_FAILED, or cut; calls back from inside. */
+void fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const char *problem);
 
 #endif

@@ -38,6 +38,7 @@ struct transfer {
     bool crowded;
     bool authorised; /* the request carries credentials */
     uint64_t started_ms, started_monotonic_ms;
+    uint64_t joined_ms; /* monotonic: since when libcurl has it */
     char problem[CURL_ERROR_SIZE];
     fetch_done *done;
     void *context;

@@ -43,6 +43,13 @@ const struct opt fetch_options[] = {
      "Longest time to look up the name, connect and agree on TLS."},
     {"fetch.stall", OPT_DURATION, "30", 1, 3600, NULL,
      "A server that sends less than 32 bytes a second for so long is given up."},
+    {"fetch.patience", OPT_DURATION, "30", 0.05, 3600, NULL,
+     "Longest time from a request to the first byte of its answer; less for hosts that answered "
+     "sooner before, or never did."},
+    {"fetch.slow_window", OPT_INTEGER, "512", 0, 100000, NULL,
+     "Requests that take several times as long as others do not count for fetch.window, up to so "
+     "many, so that hosts that are slow or silent do not keep others waiting. Each needs a "
+     "descriptor."},
     {"fetch.size", OPT_SIZE, "32M", 1024, 0, NULL,
      "Most bytes of a body as sent. Of a longer one the beginning is archived and goes on to the "
      "other stages."},

@@ -4,7 +4,14 @@
 
 #include "base/memory.h"
 
-enum { SMOOTHING = 4, TROUBLES_MAXIMUM = 32, WORTH_NOTING_MS = 50, WAYS = 4 };
+enum {
+    SMOOTHING = 4,
+    TROUBLES_MAXIMUM = 32,
+    WORTH_NOTING_MS = 50,
+    WAYS = 4,
+    PATIENCE_FACTOR = 16,
+    HALVINGS_MOST = 3
+};
 
 struct paces {
     struct pace *places; /* sets of WAYS; in each, who was not looked for the longest makes room */
@@ -100,6 +107,20 @@ pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t n
     const uint64_t asked_ms = pace->until_ms > now_ms ? pace->until_ms - now_ms : 0;
     rest_ms = rest_ms > backoff_ms ? rest_ms : backoff_ms;
     return rest_ms > asked_ms ? rest_ms : asked_ms;
+}
+
+uint64_t
+pace_patience_ms(const struct pace *pace, uint64_t most_ms, unsigned attempt)
+{
+    if (pace->response_ms == 0) {
+        return most_ms >> (pace->troubles < HALVINGS_MOST ? pace->troubles : HALVINGS_MOST);
+    }
+    uint64_t patience_ms = (uint64_t)PATIENCE_FACTOR * pace->response_ms;
+    patience_ms = patience_ms > most_ms / 4 ? patience_ms : most_ms / 4;
+    for (unsigned i = 1; i < attempt && patience_ms < most_ms; i++) {
+        patience_ms *= 2;
+    }
+    return patience_ms < most_ms ? patience_ms : most_ms;
 }
 
 bool

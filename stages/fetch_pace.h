@@ -45,6 +45,10 @@ void pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t r
 uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms);
 /* What of it comes from trouble; 0: none. For people and for the record. */
 uint64_t pace_backoff_ms(const struct pace *pace, const struct pace_rules *rules);
+/* How long an answer may take to begin, `most_ms` at most. A host that never answered has half as
+ * long each time that it was in trouble. One that does has several times its usual time, but a
+ * quarter of the most at least, and twice as long with each attempt. */
+uint64_t pace_patience_ms(const struct pace *pace, uint64_t most_ms, unsigned attempt);
 /* Whether the response time is another than noted by a quarter and 50 ms; then it is noted. */
 bool pace_worth_noting(struct pace *pace);
 

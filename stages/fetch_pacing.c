@@ -113,3 +113,16 @@ task_pace_ms(const struct task *task)
     }
     return rest_ms;
 }
+
+bool
+task_is_troubled(const struct task *task)
+{
+    return paces_find(task->fetch->paces, origin_number(task))->troubles > 0;
+}
+
+uint64_t
+task_patience_ms(const struct task *task)
+{
+    return pace_patience_ms(paces_find(task->fetch->paces, origin_number(task)),
+                            task->fetch->slow.patience_ms, task->job->job.attempt);
+}

@@ -34,7 +34,7 @@ task_free(struct task *task)
 static void
 set_rest(struct task *task)
 {
-    if (task->asked) {
+    if (task->has_asked) {
         const uint64_t delay_ms = task_delay_ms(task);
         stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
                             task->address);

@@ -110,15 +110,21 @@ rests_line_up(struct rests *rests, uint64_t host, struct rests_turn *turn)
 }
 
 struct rests_turn *
-rests_next(struct rests *rests, uint64_t host)
+rests_leave(struct rests *rests, uint64_t host)
 {
     const uint32_t at = map_get(&rests->at, host);
     struct rests_turn *turn = NULL;
-    if (at != (uint32_t)MAP_NONE && !rests->list[at].busy) {
+    if (at != (uint32_t)MAP_NONE) {
         turn = rests->list[at].first;
         rests->list[at].first = turn != NULL ? turn->next : NULL;
     }
     return turn;
+}
+
+struct rests_turn *
+rests_next(struct rests *rests, uint64_t host)
+{
+    return rests_is_busy(rests, host) ? NULL : rests_leave(rests, host);
 }
 
 void

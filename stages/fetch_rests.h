@@ -25,6 +25,8 @@ bool rests_is_busy(const struct rests *rests, uint64_t host);
 void rests_line_up(struct rests *rests, uint64_t host, struct rests_turn *turn);
 /* The first in line leaves it. NULL: none, or the host is busy. */
 struct rests_turn *rests_next(struct rests *rests, uint64_t host);
+/* The same although the host is busy. NULL: none. */
+struct rests_turn *rests_leave(struct rests *rests, uint64_t host);
 void rests_begin(struct rests *rests, uint64_t host, uint64_t now_ms);
 void rests_end(struct rests *rests, uint64_t host, uint64_t now_ms);
 /* Not before due_ms; never earlier than was said before. */

@@ -145,7 +145,7 @@ decide(struct task *task, const struct host *host)
         task_done(task, "denied", "robots.txt of the host reserves its use: fetch.robots_signals");
         return;
     }
-    if (task->asked || task->job->job.deaths > 0) {
+    if (task->has_asked || task->job->job.deaths > 0) {
         task_rest(task); /* now that its Crawl-delay is known */
     }
     task_get(task);

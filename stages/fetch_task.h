@@ -3,6 +3,7 @@
  *   fetch.c          the program: options, events, flush
  *   fetch_rules.c    may this URI be fetched? robots.txt from cache, metadata store or the host
  *   fetch_asking.c   when the host is asked: one request at a time, rests between them
+ *   fetch_slow.c     requests that take longer than usual
  *   fetch_page.c     the GET and what its end means: archive, metadata, next stage, retry
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  sitemaps, and their entries as new jobs
@@ -35,6 +36,15 @@
 
 enum sitemap_score { SCORE_PRIORITY, SCORE_LINK, SCORE_BOTH };
 
+/* Requests under way. */
+struct slow {
+    struct task *first, *last; /* in order of their start */
+    uint64_t usual_ms;         /* of an answer, smoothed, times a constant */
+    uint64_t patience_ms;      /* fetch.patience */
+    size_t places, aside;      /* fetch.slow_window, and how much of it is taken */
+    bool looking;              /* a look at them is due */
+};
+
 struct fetch {
     struct stage_run *run;
     struct fetch_http *http;
@@ -46,6 +56,7 @@ struct fetch {
     struct paces *paces;         /* of origins and of addresses */
     struct pace_rules pace_rules;
     struct rests *rests;
+    struct slow slow;
     const char *node; /* name in cluster.conf */
     const char *robots_name;
     uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
@@ -72,6 +83,15 @@ struct fetch {
     size_t watched_count;
 };
 
+/* A request in that list. */
+struct asked {
+    struct transfer *transfer;
+    uint64_t since_ms; /* monotonic */
+    struct task *next, *previous;
+    bool aside; /* it holds no place of fetch.window */
+    bool alone; /* nobody waits in line behind it */
+};
+
 struct task {
     struct fetch *fetch;
     struct stage_job *job;
@@ -86,8 +106,9 @@ struct task {
     struct slice truncated;       /* as WARC-Truncated says: why the body is not whole */
     struct rests_turn turn;       /* in the line of that host */
     bool lined_up;                /* it stood there */
-    bool asked;                   /* a request went to the host */
-    struct slice ip;              /* of the host, when asked; in the job's arena */
+    bool has_asked;               /* a request went to the host */
+    struct asked asked;
+    struct slice ip; /* of the host, when asked; in the job's arena */
     /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
     int64_t crawl_delay_ms; /* -1: nothing */
     struct slice *sitemaps; /* still to be queued; in the job's arena */
@@ -170,13 +191,25 @@ void task_free(struct task *task);
 uint64_t task_delay_ms(const struct task *task);
 /* Sends the request when its host has rested; turns the job back when its address is crowded. */
 void task_ask(struct task *task, const struct fetch_request *request);
+/* Jobs that wait for the host which this one asks go back to the queue. */
+void task_clear_line(const struct task *task);
 void task_turn_back(struct task *task, uint64_t address);
 /* From now on the host of the job rests. */
 void task_rest(struct task *task);
 /* First thing when a request has ended. */
 void task_note_end(struct task *task, const struct fetch_result *result);
 
+/* fetch_slow.c */
+void fetch_slow_open(struct fetch *fetch, const struct opt_set *options);
+/* The task's request is sent, and has ended. */
+void task_begin_request(struct task *task);
+void task_end_request(struct task *task, const struct fetch_result *result);
+
 /* fetch_pacing.c */
+/* How long the host may be silent before its answer begins. */
+uint64_t task_patience_ms(const struct task *task);
+/* Whether it was in trouble when last asked. */
+bool task_is_troubled(const struct task *task);
 /* A request to the task's own origin has ended. */
 void task_learn_pace(struct task *task, const struct fetch_result *result);
 /* Begins with what the host's record says, unless more is known. */

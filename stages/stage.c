@@ -156,7 +156,7 @@ jobs_are_wanted(struct stage_run *run)
 static void
 reserve_more(struct stage_run *run)
 {
-    const size_t in_hand = run->waiting_count + run->running_count;
+    const size_t in_hand = run->waiting_count + run->running_count - run->aside_count;
     if (run->stopping || run->reserving || run->held_batches > 0 || in_hand >= run->window ||
         run->ended_count >= HELD_PER_WINDOW * run->window ||
         clock_monotonic_ms() < run->reserve_again_ms) {
@@ -296,7 +296,8 @@ loop_wait_ms(const struct stage_run *run)
     wait = shorter(wait, batch_wait_ms(run));
     if (run->stopping) {
         wait = shorter(wait, 50);
-    } else if (!run->reserving && run->held_batches == 0 && run->running_count < run->window) {
+    } else if (!run->reserving && run->held_batches == 0 &&
+               run->running_count - run->aside_count < run->window) {
         const uint64_t now = clock_monotonic_ms(); /* a reserve is being paced */
         const uint64_t pace = run->reserve_again_ms > now ? run->reserve_again_ms - now : 0;
         wait = shorter(wait, pace > RESERVE_PACE_MS ? (int)pace : RESERVE_PACE_MS);

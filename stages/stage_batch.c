@@ -176,7 +176,16 @@ end_job(struct stage_job *job, enum verdict verdict)
     held->next = NULL;
     run->ended_count++;
     run->running_count--;
+    run->aside_count -= held->aside;
     run->totals[verdict]++;
+}
+
+void
+stage_set_aside(struct stage_job *job, bool aside)
+{
+    struct held_job *held = held_of(job);
+    job->run->aside_count += (size_t)aside - (size_t)held->aside;
+    held->aside = aside;
 }
 
 void

@@ -40,7 +40,7 @@ struct held_job {
     struct stage_job public;
     struct held_job *next;
     enum verdict verdict;
-    bool ended;
+    bool ended, aside;
     bool no_attempt;
     uint64_t delay_ms, lane_delay_ms, group, ended_ms;
     uint8_t share;
@@ -89,6 +89,7 @@ struct stage_run {
     struct held_job *waiting, **waiting_last; /* reserved, start() not yet called */
     struct held_job *ended, **ended_last;     /* ended, not yet in a batch */
     size_t waiting_count, running_count, ended_count, batches_under_way;
+    size_t aside_count; /* of those that run: they do not count for the window */
     bool reserving, stopping, daemon_answers;
     size_t held_batches; /* whose flush said AGAIN */
     uint64_t stop_deadline_ms, jobs_taken, reserve_again_ms;

@@ -62,24 +62,30 @@ done(void *context, const struct fetch_result *result)
     snprintf(client->ip, sizeof client->ip, "%.*s", SLICE_PRINT(result->ip));
 }
 
+enum { STEP_MS = 20 };
+
+/* What happens within STEP_MS. */
+static void
+step(struct client *client)
+{
+    struct epoll_event events[16];
+    const uint64_t now = clock_monotonic_ms();
+    const uint64_t wait = client->due_ms > now ? client->due_ms - now : 0;
+    const int n = epoll_wait(client->epoll, events, 16, wait < STEP_MS ? (int)wait : STEP_MS);
+    for (int i = 0; i < n; i++) {
+        fetch_http_ready(client->http, events[i].data.fd, events[i].events);
+    }
+    if (clock_monotonic_ms() >= client->due_ms) {
+        client->due_ms = UINT64_MAX;
+        fetch_http_tick(client->http);
+    }
+}
+
 static void
 run(struct client *client)
 {
     while (client->waiting > 0) {
-        struct epoll_event events[16];
-        const uint64_t now = clock_monotonic_ms();
-        int wait = 1000;
-        if (client->due_ms != UINT64_MAX) {
-            wait = client->due_ms > now ? (int)(client->due_ms - now) : 0;
-        }
-        const int n = epoll_wait(client->epoll, events, 16, wait < 1000 ? wait : 1000);
-        for (int i = 0; i < n; i++) {
-            fetch_http_ready(client->http, events[i].data.fd, events[i].events);
-        }
-        if (clock_monotonic_ms() >= client->due_ms) {
-            client->due_ms = UINT64_MAX;
-            fetch_http_tick(client->http);
-        }
+        step(client);
     }
 }
 

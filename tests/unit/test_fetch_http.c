@@ -319,6 +319,32 @@ a_slow_body_ends_in_time(void **state)
     close_client(client);
 }
 
+/* Silence is measured from the request on, until the first byte of an answer. */
+static void
+a_silent_transfer_can_be_given_up(void **state)
+{
+    struct client *client = open_client(allowed);
+    char url[64];
+    (void)state;
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/silent", port);
+    const struct fetch_request request = {
+        .url = slice_string(url), .done = done, .context = client};
+    client->waiting++;
+    struct transfer *transfer = fetch_http_start(client->http, &request);
+    assert_int_equal(fetch_http_silent_ms(transfer), 0);
+    while (fetch_http_silent_ms(transfer) < 20) {
+        assert_int_equal(client->waiting, 1);
+        step(client);
+    }
+    fetch_http_give_up(client->http, transfer, "nothing came");
+    assert_int_equal(client->waiting, 0);
+    assert_int_equal(client->end, FETCH_FAILED);
+    assert_string_equal(client->problem, "nothing came");
+    get(client, "/slow", (struct fetch_request){.size = 1 << 20});
+    assert_int_equal(client->end, FETCH_CUT_TIME);
+    close_client(client);
+}
+
 static void
 a_broken_body_is_told(void **state)
 {
@@ -456,6 +482,7 @@ main(void)
         cmocka_unit_test(redirects_are_answers),
         cmocka_unit_test(an_endless_body_ends_at_the_limit),
         cmocka_unit_test(a_slow_body_ends_in_time),
+        cmocka_unit_test(a_silent_transfer_can_be_given_up),
         cmocka_unit_test(a_broken_body_is_told),
         cmocka_unit_test(an_endless_header_is_refused),
         cmocka_unit_test(bodies_share_a_limit_of_memory),

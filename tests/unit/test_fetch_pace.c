@@ -110,6 +110,28 @@ places_are_bounded_and_what_is_noted_once_is_not_noted_again(void **state)
     paces_free(paces);
 }
 
+static void
+patience_follows_answers_and_silence(void **state)
+{
+    struct pace pace = {.of = 1};
+    (void)state;
+    assert_int_equal(pace_patience_ms(&pace, 32000, 1), 32000); /* nothing is known */
+    for (uint64_t expected = 16000; expected >= 4000; expected /= 2) {
+        pace_troubled(&pace, &rules, 0, 0);
+        assert_int_equal(pace_patience_ms(&pace, 32000, 3), expected);
+    }
+    pace_troubled(&pace, &rules, 0, 0);
+    assert_int_equal(pace_patience_ms(&pace, 32000, 3), 4000);
+    pace_answered(&pace, 100); /* it is fast, but once may take its time */
+    assert_int_equal(pace_patience_ms(&pace, 32000, 1), 8000);
+    assert_int_equal(pace_patience_ms(&pace, 32000, 2), 16000);
+    assert_int_equal(pace_patience_ms(&pace, 32000, 9), 32000);
+    for (int i = 0; i < 40; i++) {
+        pace_answered(&pace, 1000);
+    }
+    assert_in_range(pace_patience_ms(&pace, 32000, 1), 15000, 16000);
+}
+
 int
 main(void)
 {
@@ -118,6 +140,7 @@ main(void)
         cmocka_unit_test(ones_own_host_is_asked_without_rest_but_in_trouble),
         cmocka_unit_test(troubles_double_and_good_answers_halve),
         cmocka_unit_test(retry_after_holds_until_its_time_within_its_limit),
+        cmocka_unit_test(patience_follows_answers_and_silence),
         cmocka_unit_test(places_are_bounded_and_what_is_noted_once_is_not_noted_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
