@@ -187,7 +187,7 @@ find_waiting(struct broker *broker, const struct job *put, const struct seen_ent
     *key = (struct job_key){
         .stage = STAGE_FETCH,
         .lane = fingerprint64(put->lane_name),
-        .rank = entry->rank,
+        .rank = entry->rank + (entry->flags & SEEN_LISTED ? (uint64_t)RANK_SITEMAP : 0),
         .id = entry->job,
     };
     return entry->flags & SEEN_WAITING && entry->rank != 0 && broker->grace_until_ms == 0 &&
@@ -240,7 +240,7 @@ promote(struct broker *broker, const struct job *link, struct seen_entry *entry)
     struct job job;
     struct job_key from;
     uint8_t bytes[JOB_KEY_SIZE];
-    if (!find_waiting(broker, link, entry, &from, &job)) {
+    if (entry->flags & SEEN_LISTED || !find_waiting(broker, link, entry, &from, &job)) {
         return;
     }
     const uint8_t rank = worth_rank(broker->worth, &job, worth_linking(entry->domains));
@@ -292,8 +292,10 @@ enqueue_fetch(struct broker *broker, const struct incoming *incoming)
         job.generation = entry->generation;
         job.depth = entry->depth;
         add_linked_job(broker, &job, worth_linking(entry->domains));
-        if (job.key.rank > RANK_USUAL && job.key.rank < RANK_SITEMAP) {
-            entry->rank = (uint8_t)job.key.rank;
+        if (job.key.rank > RANK_USUAL) {
+            const bool listed = job.key.rank >= RANK_SITEMAP;
+            entry->rank = (uint8_t)(job.key.rank - (listed ? RANK_SITEMAP : 0));
+            entry->flags |= listed ? SEEN_LISTED : 0;
             entry->job = job.key.id;
         }
     }

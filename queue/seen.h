@@ -20,7 +20,8 @@
 enum seen_flags {
     SEEN_FETCHED = 1,  /* some generation was fetched */
     SEEN_WAITING = 2,  /* the present generation waits to be fetched */
-    SEEN_SCHEDULED = 4 /* that wait began as a recrawl at a later time */
+    SEEN_SCHEDULED = 4, /* that wait began as a recrawl at a later time */
+    SEEN_LISTED = 32    /* its job is in the class of sitemaps; with a place only */
 };
 /* In records only, beside the flags: what follows them. */
 enum seen_extras { SEEN_HAS_DOMAINS = 8, SEEN_HAS_PLACE = 16, SEEN_EXTRAS = 24 };
@@ -30,7 +31,7 @@ struct seen_entry {
     uint64_t generation;
     uint16_t depth;
     uint8_t flags;
-    uint8_t rank;     /* WAITING: of the job, if it has a place that may change; else 0 */
+    uint8_t rank;     /* WAITING: of the job in its class; 0: its place is not known */
     uint16_t domains; /* registrable domains that link to it, a bit each by fingerprint */
     uint64_t job;     /* with rank: its id */
     bool exists, changed;

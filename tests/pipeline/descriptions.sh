@@ -139,7 +139,8 @@ requests() { awk -F'\t' -v path="$1" '$2 == "partly.example" && $4 == path' "$we
 [[ $(requests /.well-known/void) -eq 1 && $(requests /all.nt) -eq 1 ]] || fail "no plan again: $(cat "$web_log")"
 [[ $(requests /id/late) -eq 1 ]] || fail "a late page is left out: $(cat "$web_log")"
 
-# Slices come by the thousand, and those that are there already link to those that are not.
+# Slices come by the thousand, and those that are there already link to those that are not; a plain sitemap
+# lists them all.
 many=4000
 mkdir -p "$hosts/large.example/id"
 void large.example .well-known/void "$(usual large.example)"
@@ -156,6 +157,12 @@ awk -v n=$many -v folder="$hosts/large.example" 'BEGIN {
     }
     for (i = 1; i <= 7; i += 6) print "type /id/" i " application/n-triples" >>(folder "/.faults")
 }'
+{
+    echo '<urlset>'
+    for i in $(seq $many); do echo "<url><loc>http://large.example/id/$i</loc></url>"; done
+    echo '</urlset>'
+} >"$hosts/large.example/map.xml"
+echo 'Sitemap: /map.xml' >"$hosts/large.example/robots.txt"
 : >"$web_log"
 echo http://large.example/ >"$work/seeds"
 crawl "$work/large" "${settings[@]}" --set datasets.well_known=yes >"$work/out" || fail "crawl: $(cat "$work/out")"

@@ -626,6 +626,26 @@ test_slices_spare_the_fetch_that_waits(void **state)
     assert_int_equal(bench->jobs[0].depth, 2);
     assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK); /* a repetition */
     assert_int_equal(stats(bench).stages[STAGE_FETCH].done, 1);
+    /* The same when a sitemap lists it, also after a restart; links do not move that one. */
+    struct job listed = a_job(STAGE_FETCH, "http://host/listed");
+    listed.flags = JOB_SITEMAP;
+    listed.priority = 140;
+    assert_int_equal(put_jobs(bench, &listed, 1), STATUS_OK);
+    struct job link = a_job(STAGE_FETCH, "http://host/listed");
+    for (int i = 0; i < 8; i++) {
+        char via[64];
+        snprintf(via, sizeof via, "http://www.domain%d.example/", i);
+        link.via = slice_string(via);
+        assert_int_equal(put_jobs(bench, &link, 1), STATUS_OK);
+    }
+    bench_close(bench);
+    bench_open(bench);
+    touch(bench, "w", 1, NULL, 0);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 1);
+    slice.uri = listed.uri;
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
 }
 
 static void
