@@ -229,14 +229,12 @@ fetches(const struct worth *worth, uint64_t print)
     return estimate == NULL ? 0 : estimate->weight;
 }
 
-struct worth_parts
-worth_parts(const struct worth *worth, const struct job *job, unsigned linking)
+static struct worth_parts
+parts_of_rank(const struct worth *worth, const struct job *job, unsigned linking)
 {
-    const uint64_t host_print = fingerprint64(url_origin(job->uri));
-    const uint64_t print = pattern_print(job->uri);
     const double everywhere = mean_everywhere(worth);
-    const double host = mean(worth, host_print, everywhere);
-    const double here = mean(worth, print, host);
+    const double host = mean(worth, fingerprint64(url_origin(job->uri)), everywhere);
+    const double here = mean(worth, pattern_print(job->uri), host);
     struct worth_parts parts = {
         .depth_cost = DEPTH_COST * fmin(job->depth, DEPTH_MOST),
         .links_gain = LINKING_GAIN * log2(1 + fmin(linking, LINKING_MOST)),
@@ -244,18 +242,25 @@ worth_parts(const struct worth *worth, const struct job *job, unsigned linking)
         .mean_all = everywhere / UNIT,
         .mean_host = host / UNIT,
         .mean_pattern = here / UNIT,
-        .fetches_host = fetches(worth, host_print),
-        .fetches_pattern = fetches(worth, print),
     };
     parts.rank =
         job->priority + RANK_MIDDLE + parts.depth_cost - parts.links_gain - parts.yield_gain;
     return parts;
 }
 
+struct worth_parts
+worth_parts(const struct worth *worth, const struct job *job, unsigned linking)
+{
+    struct worth_parts parts = parts_of_rank(worth, job, linking);
+    parts.fetches_host = fetches(worth, fingerprint64(url_origin(job->uri)));
+    parts.fetches_pattern = fetches(worth, pattern_print(job->uri));
+    return parts;
+}
+
 uint8_t
 worth_rank(const struct worth *worth, const struct job *job, unsigned linking)
 {
-    const double rank = worth_parts(worth, job, linking).rank;
+    const double rank = parts_of_rank(worth, job, linking).rank;
     return (uint8_t)fmax(RANK_USUAL, fmin(UINT8_MAX, round(rank)));
 }
 

@@ -36,7 +36,7 @@ grep -qE "^  before it +$((2 * (all - first) - 1)) jobs of the host$" "$work/tol
 [[ $rich -lt 176 && $poor -gt 176 ]] || fail "ranks: $rich of what is rich, $poor of the poor: $(cat "$work/told")"
 grep -qE "data yield .* of its pattern \($first fetches\).*: \+[1-9]" "$work/told" || fail "no yield: $(cat "$work/told")"
 grep -qE "^  speed +1 of 4, the fastest$" "$work/told" || fail "no speed: $(cat "$work/told")"
-grep -qE "^  domain's budget +2[0-9]\.[0-9] fetches of late" "$work/told" || fail "no budget: $(cat "$work/told")"
+grep -qE "^  domain's budget +[0-9.]+ fetches of late, of 100000 " "$work/told" || fail "no budget: $(cat "$work/told")"
 : >"$web_log"
 crawl "$work/crawl"
 awk -F'\t' '$4 ~ /^\/(rich|poor)\// { split($4, part, "/"); print part[2] }' "$web_log" >"$work/order"
