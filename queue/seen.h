@@ -18,8 +18,8 @@
 #include "queue/store_batch.h"
 
 enum seen_flags {
-    SEEN_FETCHED = 1,  /* some generation was fetched */
-    SEEN_WAITING = 2,  /* the present generation waits to be fetched */
+    SEEN_FETCHED = 1,   /* some generation was fetched */
+    SEEN_WAITING = 2,   /* the present generation waits to be fetched */
     SEEN_SCHEDULED = 4, /* that wait began as a recrawl at a later time */
     SEEN_LISTED = 32    /* its job is in the class of sitemaps; with a place only */
 };
