@@ -2,7 +2,8 @@
  *
  * RDF: RFC 3986 strict resolution of IRIs, nothing normalised (RDF 1.1 compares IRIs by
  * characters). HTML links: the WHATWG URL standard (https://url.spec.whatwg.org/), which
- * repairs what people write. Crawl keys: WHATWG parse, http(s) only, fragment off.
+ * repairs what people write. Crawl keys: WHATWG parse, http(s) only, fragment off; for dumps also
+ * ftp(s).
  * IDN by ICU (UTS #46 non-transitional, docs/URLS.md), registrable domains by libpsl. Thread-safe.
  */
 #ifndef BASE_URL_H
@@ -49,8 +50,11 @@ enum status url_parse(struct slice input, const struct url *base, struct buf *me
  * fragment and credentials. UNSUPPORTED for other schemes, LIMIT past URL_MAXIMUM. */
 enum status url_crawl_key(struct slice input, struct slice base, struct buf *out,
                           struct reason *why);
+/* The same of an absolute ftp or ftps URL: what dumps by FTP are keyed by; documents are not. */
+enum status url_ftp_key(struct slice input, struct buf *out, struct reason *why);
+bool url_is_ftp(struct slice key);
 /* "http://host:port" without default ports: the robots origin, and the fetch lane's name.
- * For crawl keys only. Points into url. */
+ * For these keys only. Points into url. */
 struct slice url_origin(struct slice crawl_key);
 struct slice url_host(struct slice crawl_key);       /* "example.org", "[::1]"; no port */
 struct slice url_path_query(struct slice crawl_key); /* "/path?query" */

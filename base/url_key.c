@@ -84,6 +84,29 @@ write_key(const struct url *url, struct buf *out, struct reason *why)
     return STATUS_OK;
 }
 
+/* Appends the key of a URL that parse has read; memory holds what it points to. */
+static enum status
+append_key(const struct url *url, struct buf *out, struct reason *why)
+{
+    const size_t start = out->length;
+    enum status status = write_key(url, out, why);
+    if (status == STATUS_OK && (out->overflowed || out->length - start > URL_MAXIMUM)) {
+        status = status_fail(why, STATUS_LIMIT, "URL is longer than %d bytes", URL_MAXIMUM);
+    }
+    if (status != STATUS_OK && out->data != NULL) {
+        out->length = start;
+        out->data[start] = '\0';
+    }
+    return status;
+}
+
+static enum status
+refuse_scheme(struct slice scheme, struct reason *why)
+{
+    return status_fail(why, STATUS_UNSUPPORTED, "scheme \"%.*s\" is not crawled",
+                       (int)(scheme.length < 40 ? scheme.length : 40), scheme.at);
+}
+
 enum status
 url_crawl_key(struct slice input, struct slice base, struct buf *out, struct reason *why)
 {
@@ -91,7 +114,6 @@ url_crawl_key(struct slice input, struct slice base, struct buf *out, struct rea
     struct buf base_memory;
     struct url url;
     struct url base_url;
-    const size_t start = out->length;
     /* The key may be shorter than what is read (credentials, fragment, escapes). */
     buf_init(&memory, (size_t)URL_MAXIMUM * 8);
     buf_init(&base_memory, (size_t)URL_MAXIMUM * 8);
@@ -106,22 +128,52 @@ url_crawl_key(struct slice input, struct slice base, struct buf *out, struct rea
         status = url_parse(input, base.length > 0 ? &base_url : NULL, &memory, &url, why);
     }
     if (status == STATUS_OK && !slice_is(url.scheme, "http") && !slice_is(url.scheme, "https")) {
-        status = status_fail(why, STATUS_UNSUPPORTED, "scheme \"%.*s\" is not crawled",
-                             (int)(url.scheme.length < 40 ? url.scheme.length : 40), url.scheme.at);
+        status = refuse_scheme(url.scheme, why);
     }
     if (status == STATUS_OK) {
-        status = write_key(&url, out, why);
-    }
-    if (status == STATUS_OK && (out->overflowed || out->length - start > URL_MAXIMUM)) {
-        status = status_fail(why, STATUS_LIMIT, "URL is longer than %d bytes", URL_MAXIMUM);
-    }
-    if (status != STATUS_OK && out->data != NULL) {
-        out->length = start;
-        out->data[start] = '\0';
+        status = append_key(&url, out, why);
     }
     buf_release(&base_memory);
     buf_release(&memory);
     return status;
+}
+
+/* The URL standard has no rules for ftps: it is read as https is, so that hosts and paths come out
+ * as those of ftp do, and its own port is the one left out. */
+enum status
+url_ftp_key(struct slice input, struct buf *out, struct reason *why)
+{
+    enum { FTPS_PORT = 990 };
+    struct buf memory, text;
+    struct url url;
+    const size_t colon = slice_find(input, ':');
+    const bool secure = slice_equal_nocase(slice_of(input.at, colon), SLICE("ftps"));
+    buf_init(&memory, (size_t)URL_MAXIMUM * 8);
+    buf_init(&text, (size_t)URL_MAXIMUM * 2);
+    buf_append_slice(&text, secure ? SLICE("https") : slice_of(input.at, colon));
+    buf_append_slice(&text, slice_of(input.at + colon, input.length - colon));
+    enum status status = text.overflowed
+                             ? status_fail(why, STATUS_LIMIT, "URL of %zu bytes", input.length)
+                             : url_parse(buf_slice(&text), NULL, &memory, &url, why);
+    if (status == STATUS_OK && !secure && !slice_is(url.scheme, "ftp")) {
+        status = refuse_scheme(url.scheme, why);
+    }
+    if (status == STATUS_OK && secure) {
+        url.scheme = SLICE("ftps");
+        url.port = url.port == FTPS_PORT ? -1 : url.port;
+    }
+    if (status == STATUS_OK) {
+        status = append_key(&url, out, why);
+    }
+    buf_release(&text);
+    buf_release(&memory);
+    return status;
+}
+
+bool
+url_is_ftp(struct slice key)
+{
+    return slice_starts(key, SLICE("ftp:")) || slice_starts(key, SLICE("ftps:"));
 }
 
 /* Where the host begins: after "http://" or "https://". */

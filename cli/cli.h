@@ -60,6 +60,8 @@ enum status cli_index(struct cli *cli, struct index_client **index, struct reaso
 
 /* Turns what people type into the key that documents have: adds http:// when there is no scheme. */
 enum status cli_document_key(const char *text, struct buf *key, struct reason *why);
+/* The same of what may also be a dump by FTP. */
+enum status cli_dump_key(const char *text, struct buf *key, struct reason *why);
 
 /* The archived body of a document, Content-Encoding undone, in memory (buf_init'ed), and what
  * the server said its type was, unless content_type holds something already. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/url.h"
 #include "cli/by_hand.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
@@ -345,7 +346,9 @@ explain_all(struct explaining *explaining, struct index_client *index, struct re
 static bool
 is_uri(const char *text)
 {
-    return (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0) &&
+    const struct slice uri = slice_string(text);
+    return (slice_starts(uri, SLICE("http:")) || slice_starts(uri, SLICE("https:")) ||
+            url_is_ftp(uri)) &&
            strpbrk(text, " \t<>") == NULL;
 }
 

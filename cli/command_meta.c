@@ -3,6 +3,7 @@
 
 #include "base/url.h"
 #include "cli/cli.h"
+#include "datasets/execution.h"
 #include "metastore/rdf.h"
 #include "stages/document.h"
 
@@ -27,12 +28,19 @@ print_record(struct metastore_client *metastore, struct slice key, bool *found, 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* What was fetched for another document has a record of its own. */
-static bool
-ends_in_resource(const char *uri)
+/* What was fetched for another document, or as a dump, has a record of its own; by FTP nothing else
+ * is. */
+static const char *
+fragment_of(const char *uri)
 {
     const char *fragment = strchr(uri, '#');
-    return fragment != NULL && strcmp(fragment, RESOURCE_FRAGMENT) == 0;
+    if (url_is_ftp(slice_string(uri))) {
+        return DUMP_FRAGMENT;
+    }
+    return fragment != NULL && (strcmp(fragment, RESOURCE_FRAGMENT) == 0 ||
+                                strcmp(fragment, DUMP_FRAGMENT) == 0)
+               ? fragment
+               : "";
 }
 
 static enum status
@@ -45,14 +53,12 @@ print_meta(struct cli *cli, const char *uri, char kind, struct reason *why)
     TRY(cli_metastore(cli, &metastore, why));
     buf_init(&crawl_key, 2 * URL_MAXIMUM);
     buf_init(&key, 2 * URL_MAXIMUM);
-    enum status status = cli_document_key(uri, &crawl_key, why);
+    enum status status = cli_dump_key(uri, &crawl_key, why);
     if (status == STATUS_OK) {
         const struct slice document = buf_slice(&crawl_key);
         buf_append_char(&key, kind);
         buf_append_slice(&key, kind == 'h' ? url_origin(document) : document);
-        if (kind == 'u' && ends_in_resource(uri)) {
-            buf_append_string(&key, RESOURCE_FRAGMENT);
-        }
+        buf_append_string(&key, kind == 'u' ? fragment_of(uri) : "");
         status = print_record(metastore, buf_slice(&key), &found, why);
     }
     if (status == STATUS_OK && !found) {

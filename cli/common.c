@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
+#include "datasets/dump_key.h"
 #include "stages/services.h"
 
 enum { LONGEST_WAIT_MS = 100 };
@@ -225,8 +226,11 @@ cli_index(struct cli *cli, struct index_client **index, struct reason *why)
     return status;
 }
 
-enum status
-cli_document_key(const char *text, struct buf *key, struct reason *why)
+typedef enum status key_maker(struct slice uri, struct slice base, struct buf *key,
+                              struct reason *why);
+
+static enum status
+key_by(key_maker *make, const char *text, struct buf *key, struct reason *why)
 {
     struct buf whole;
     buf_init(&whole, 2 * URL_MAXIMUM);
@@ -238,13 +242,25 @@ cli_document_key(const char *text, struct buf *key, struct reason *why)
     if (whole.overflowed) {
         status = status_fail(why, STATUS_LIMIT, "URI of more than %d bytes", URL_MAXIMUM);
     } else {
-        status = url_crawl_key(buf_slice(&whole), (struct slice){NULL, 0}, key, why);
+        status = make(buf_slice(&whole), (struct slice){NULL, 0}, key, why);
     }
     buf_release(&whole);
     if (status != STATUS_OK) { /* whatever is wrong with it, somebody typed it */
         status = status_prefix(why, STATUS_MISUSE, "%.200s", text);
     }
     return status;
+}
+
+enum status
+cli_document_key(const char *text, struct buf *key, struct reason *why)
+{
+    return key_by(url_crawl_key, text, key, why);
+}
+
+enum status
+cli_dump_key(const char *text, struct buf *key, struct reason *why)
+{
+    return key_by(dump_key, text, key, why);
 }
 
 enum status

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/url.h"
+#include "datasets/dump_key.h"
+#include "datasets/execution.h"
 #include "queue/lanes.h"
 #include "stages/robots.h"
 #include "stages/robots_tags.h"
@@ -19,6 +21,7 @@ struct explained {
     struct metastore_client *metastore;
     struct queue_client *queue;
     struct buf key, document, host, sighting; /* the URI; records of it and its origin */
+    struct buf job;                           /* the URI of its jobs: it may be that of a dump */
     struct buf out;
     const char *section; /* the one being written; NULL: none */
     enum stage stage;    /* whose queue is looked through */
@@ -164,6 +167,13 @@ tell_scope(struct explained *explained, struct reason *why)
     struct scope *scope;
     const char *because;
     uint64_t depth = 0;
+    if (url_is_ftp(buf_slice(&explained->key))) {
+        begin(explained, "scope");
+        fact(explained, "verdict", SLICE("out"));
+        fact(explained, "rule", SLICE("by FTP only dumps of datasets are fetched, no documents"));
+        end(explained);
+        return STATUS_OK;
+    }
     TRY(scope_open(&scope, explained->cli.options, explained->cli.directory, why));
     (void)meta_record_number(buf_slice(&explained->document), META_DEPTH, &depth);
     begin(explained, "scope");
@@ -249,7 +259,7 @@ take_job(void *context, const struct job *job, struct slice state, struct slice 
     char time[CLOCK_TEXT_SIZE];
     (void)state;
     (void)reproducer;
-    if (!slice_equal(job->uri, buf_slice(&explained->key))) {
+    if (!slice_equal(job->uri, buf_slice(&explained->job))) {
         return true;
     }
     snprintf(name, sizeof name, "%s", stage_name(explained->stage));
@@ -421,14 +431,21 @@ tell_standing(struct explained *explained, struct reason *why)
 static void
 tell_fetches(struct explained *explained)
 {
-    static const struct named_field fetches[] = {
-        {META_FETCHED, "fetched"},       {META_HTTP_STATUS, "status"},
-        {META_VISITS, "visits"},         {META_VISITS_CHANGED, "visits with a change"},
-        {META_CHANGED, "change seen"},   {META_GONE_SINCE, "gone since"},
-        {META_FETCH_MS, "took ms"},      {META_CONTENT_TYPE, "content type"},
-        {META_PAYLOAD_BYTES, "bytes"},   {META_TRUNCATED, "truncated by"},
-        {META_ROBOTS_TAGS, "says"},      {META_ATTEMPTS, "attempts"},
-        {META_WARC_FILE, "archived in"}, {META_DUE, "next visit"}};
+    static const struct named_field fetches[] = {{META_FETCHED, "fetched"},
+                                                 {META_HTTP_STATUS, "status"},
+                                                 {META_FTP_REPLY, "reply"},
+                                                 {META_VISITS, "visits"},
+                                                 {META_VISITS_CHANGED, "visits with a change"},
+                                                 {META_CHANGED, "change seen"},
+                                                 {META_GONE_SINCE, "gone since"},
+                                                 {META_FETCH_MS, "took ms"},
+                                                 {META_CONTENT_TYPE, "content type"},
+                                                 {META_PAYLOAD_BYTES, "bytes"},
+                                                 {META_TRUNCATED, "truncated by"},
+                                                 {META_ROBOTS_TAGS, "says"},
+                                                 {META_ATTEMPTS, "attempts"},
+                                                 {META_WARC_FILE, "archived in"},
+                                                 {META_DUE, "next visit"}};
     static const struct named_field yields[] = {{META_DETECTED_TYPE, "type"},
                                                 {META_TRANSFORM, "transforms"},
                                                 {META_TRANSFORM_QUADS, "quads of"},
@@ -465,6 +482,26 @@ read_record(struct explained *explained, char kind, struct slice of, struct buf 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* What is no document may be a dump. */
+static enum status
+read_document(struct explained *explained, struct reason *why)
+{
+    const bool ftp = url_is_ftp(buf_slice(&explained->key));
+    buf_append_slice(&explained->job, buf_slice(&explained->key));
+    if (!ftp) {
+        TRY(read_record(explained, 'u', buf_slice(&explained->job), &explained->document, why));
+    }
+    if (explained->document.length == 0) {
+        buf_append_string(&explained->job, DUMP_FRAGMENT);
+        TRY(read_record(explained, 'u', buf_slice(&explained->job), &explained->document, why));
+    }
+    if (explained->document.length == 0 && !ftp) {
+        buf_reset(&explained->job);
+        buf_append_slice(&explained->job, buf_slice(&explained->key));
+    }
+    return STATUS_OK;
+}
+
 static enum status
 tell_all(struct explained *explained, struct reason *why)
 {
@@ -472,7 +509,7 @@ tell_all(struct explained *explained, struct reason *why)
     TRY(cli_serve(&explained->cli, "queue,metastore", why));
     TRY(cli_metastore(&explained->cli, &explained->metastore, why));
     TRY(cli_queue(&explained->cli, &explained->queue, why));
-    TRY(read_record(explained, 'u', key, &explained->document, why));
+    TRY(read_document(explained, why));
     TRY(read_record(explained, 'h', url_origin(key), &explained->host, why));
     TRY(read_record(explained, 's', key, &explained->sighting, why));
     if (explained->json) {
@@ -502,11 +539,12 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
 {
     struct explained explained = {.json = json};
     buf_init(&explained.key, 2 * URL_MAXIMUM);
+    buf_init(&explained.job, 2 * URL_MAXIMUM);
     buf_init(&explained.document, RECORD_MAXIMUM);
     buf_init(&explained.host, RECORD_MAXIMUM);
     buf_init(&explained.sighting, RECORD_MAXIMUM);
     buf_init(&explained.out, TEXT_MAXIMUM);
-    enum status status = cli_document_key(uri, &explained.key, why);
+    enum status status = cli_dump_key(uri, &explained.key, why);
     if (status == STATUS_OK) {
         status = cli_open(&explained.cli, common, why);
     }
@@ -519,6 +557,7 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
     }
     cli_close(&explained.cli);
     buf_release(&explained.key);
+    buf_release(&explained.job);
     buf_release(&explained.document);
     buf_release(&explained.host);
     buf_release(&explained.sighting);

@@ -5,10 +5,12 @@
 
 #include "base/memory.h"
 #include "base/url.h"
+#include "datasets/dump_key.h"
 #include "datasets/harvest.h"
 #include "datasets/rdf_description.h"
 #include "datasets/semantic_sitemap.h"
 #include "rdf/format.h"
+#include "stages/fetch_http.h"
 #include "warc/warc.h"
 
 enum {
@@ -269,12 +271,14 @@ ask_head(struct survey *survey, struct web_client *client, struct dataset_access
     struct buf key;
     buf_init(&key, URL_MAXIMUM);
     facts->asked = true;
-    enum status status = url_crawl_key(access->uri, survey->origin, &key, &why);
+    enum status status = dump_key(access->uri, survey->origin, &key, &why);
     if (status == STATUS_OK) {
         status = web_client_head(client, buf_slice(&key), &survey->arena, &answer, &why);
     }
     if (status == STATUS_OK && answer.status != 200) {
-        status = status_fail(&why, STATUS_NOT_FOUND, "the host answered %u", answer.status);
+        char words[FETCH_WORDS_SIZE];
+        fetch_answer_words(answer.status, answer.reply, words);
+        status = status_fail(&why, STATUS_NOT_FOUND, "%s", words);
     }
     facts->answered = status == STATUS_OK;
     if (facts->answered) {

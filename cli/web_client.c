@@ -148,6 +148,7 @@ answered(void *context, const struct fetch_result *result)
     const struct slice coding = warc_http_header(result->response_header, "Content-Encoding");
     (void)warc_decode(coding, result->body, 0, &body, NULL);
     answer->status = result->status;
+    answer->reply = result->reply;
     answer->cut = result->end == FETCH_CUT_LENGTH;
     answer->header = arena_copy(client->arena, result->response_header);
     answer->content_type = warc_http_header(answer->header, "Content-Type");

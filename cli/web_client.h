@@ -16,14 +16,15 @@ void web_client_close(struct web_client *client);
 
 struct web_answer {
     uint16_t status;  /* HTTP */
+    uint16_t reply;   /* by FTP; else 0 */
     struct slice url; /* that answered in the end, after redirects */
     struct slice header, content_type;
     struct slice body; /* content-decoded; empty for HEAD */
     bool cut;          /* longer than asked for */
 };
 
-/* Blocks. url: a crawl key. size: most bytes of the body. OK for any HTTP status that is no
- * redirect; DENIED: robots.txt or the address; everything lives in the arena. */
+/* Blocks. url: a crawl key, or that of a dump. size: most bytes of the body. OK for any HTTP status
+ * that is no redirect; DENIED: robots.txt or the address; everything lives in the arena. */
 enum status web_client_get(struct web_client *client, struct slice url, size_t size,
                            struct arena *arena, struct web_answer *answer, struct reason *why);
 /* The same with another Accept header. */

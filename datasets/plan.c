@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/url.h"
+#include "datasets/dump_key.h"
 
 enum { DAY_MS = 86400000 };
 
@@ -95,6 +97,19 @@ documents_of(const struct dataset *dataset, const struct plan_assumptions *assum
 
 /* ---- the ways ---- */
 
+/* Why no dump is fetched from there; empty: it is. */
+static struct slice
+unfetchable(struct slice uri, struct arena *arena)
+{
+    struct reason why = {""};
+    struct buf key;
+    buf_init(&key, URL_MAXIMUM);
+    const enum status status = dump_key(uri, (struct slice){0}, &key, &why);
+    buf_release(&key);
+    return status == STATUS_OK ? (struct slice){0}
+                               : arena_printf(arena, "%.*s: %s", SLICE_PRINT(uri), why.text);
+}
+
 static void
 cost_dump(const struct dataset *dataset, const struct plan_assumptions *assumptions,
           struct arena *arena, struct way_cost *cost)
@@ -108,10 +123,8 @@ cost_dump(const struct dataset *dataset, const struct plan_assumptions *assumpti
             continue;
         }
         dumps++;
-        if (!slice_starts_nocase(access->uri, SLICE("http:")) &&
-            !slice_starts_nocase(access->uri, SLICE("https:"))) {
-            cost->why = arena_printf(arena, "%.*s: only dumps by HTTP are fetched",
-                                     SLICE_PRINT(access->uri));
+        cost->why = unfetchable(access->uri, arena);
+        if (cost->why.length > 0) {
             return;
         }
         if (facts->asked && !facts->answered) {

@@ -96,8 +96,9 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(93, DATASET_REQUESTS, NUMBER)  /* of a dataset: requests for dumps and samples; of           \
                                         an endpoint: queries */                                    \
     X(94, DATASET_DUMPED, TIME) /* of a dataset: the youngest of the dumps that were sliced */     \
+    X(95, FTP_REPLY, NUMBER)    /* what was fetched by FTP: its last reply */                      \
     X(100, ROBOTS_FETCHED, TIME)                                                                   \
-    X(101, ROBOTS_STATUS, NUMBER) /* HTTP status; 0: unreachable */                                \
+    X(101, ROBOTS_STATUS, NUMBER) /* HTTP status, or as if so; 0: unreachable */                   \
     X(102, ROBOTS_BODY, TEXT)     /* first 500 KiB */                                              \
     X(103, ROBOTS_EXPIRES, TIME)                                                                   \
     X(104, SITEMAPS, TEXT) /* URIs, a line each */                                                 \

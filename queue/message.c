@@ -15,8 +15,8 @@ message_put_new(struct buf *out, const struct job *job)
 static bool
 has_origin(const struct job *job)
 {
-    return (slice_starts(job->uri, SLICE("http://")) ||
-            slice_starts(job->uri, SLICE("https://"))) &&
+    return (slice_starts(job->uri, SLICE("http://")) || slice_starts(job->uri, SLICE("https://")) ||
+            url_is_ftp(job->uri)) &&
            url_host(job->uri).length > 0 && job->lane_name.length > 0;
 }
 

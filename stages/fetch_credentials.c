@@ -24,9 +24,11 @@ take_line(struct credentials *credentials, struct slice line)
     const bool bearer = slice_is(kind, "bearer");
     struct buf key;
     buf_init(&key, URL_MAXIMUM);
-    const bool good = url_crawl_key(origin, (struct slice){0}, &key, NULL) == STATUS_OK &&
-                      secret.length > 0 && (bearer || slice_is(kind, "basic")) &&
-                      (bearer || slice_find(secret, ':') < secret.length);
+    const bool ftp = url_ftp_key(origin, &key, NULL) == STATUS_OK; /* which knows no tokens */
+    const bool good =
+        (ftp ? !bearer : url_crawl_key(origin, (struct slice){0}, &key, NULL) == STATUS_OK) &&
+        secret.length > 0 && (bearer || slice_is(kind, "basic")) &&
+        (bearer || slice_find(secret, ':') < secret.length);
     if (good) {
         const struct slice whole = url_origin(buf_slice(&key));
         credentials->all =

@@ -3,8 +3,8 @@
  *   ORIGIN basic USER:PASSWORD
  *   ORIGIN bearer TOKEN
  *
- * such as "https://data.example.org basic me:secret"; empty lines and # comments are skipped.
- * Read-only after opening. */
+ * such as "https://data.example.org basic me:secret" or "ftp://ftp.example.org basic me:secret";
+ * empty lines and # comments are skipped. Read-only after opening. */
 #ifndef STAGES_FETCH_CREDENTIALS_H
 #define STAGES_FETCH_CREDENTIALS_H
 

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/url.h"
+#include "datasets/dump_key.h"
 #include "datasets/harvest.h"
 #include "datasets/plan.h"
 #include "stages/fetch_planning.h"
@@ -34,12 +35,13 @@ add_spaces(struct planning *planning, const struct description *description,
 }
 
 struct slice
-planning_key(struct planning *planning, struct slice uri, struct slice base)
+planning_key(struct planning *planning, planning_key_of *key_of, struct slice uri,
+             struct slice base)
 {
     struct buf key;
     struct slice result = {0};
     buf_init(&key, URL_MAXIMUM);
-    if (url_crawl_key(uri, base, &key, NULL) == STATUS_OK) {
+    if (key_of(uri, base, &key, NULL) == STATUS_OK) {
         result = arena_copy(&planning->arena, buf_slice(&key));
     }
     buf_release(&key);
@@ -57,17 +59,18 @@ has(const struct slices *slices, struct slice slice)
     return false;
 }
 
-/* Crawl keys of the dataset's accesses of two kinds, each once. */
+/* Keys of the dataset's accesses of two kinds, each once. */
 static void
 add_uris(struct planning *planning, const struct dataset *dataset, const enum access_kind kinds[2],
          size_t most, struct slices *slices)
 {
+    planning_key_of *key_of = kinds[0] == ACCESS_DUMP ? dump_key : url_crawl_key;
     for (size_t i = 0; i < dataset->access_count && slices->count < most; i++) {
         const struct dataset_access *access = &dataset->accesses[i];
         if ((access->kind != kinds[0] && access->kind != kinds[1]) || access->refused.length > 0) {
             continue;
         }
-        const struct slice key = planning_key(planning, access->uri, planning->task->url);
+        const struct slice key = planning_key(planning, key_of, access->uri, planning->task->url);
         if (key.length > 0 && !has(slices, key)) {
             (void)slices_add(slices, key, &planning->arena);
         }
@@ -90,16 +93,22 @@ execution_for(struct planning *planning, const struct slices *dumps)
     return execution;
 }
 
-/* Nobody says which documents the dumps hold: they are documents themselves. */
-static void
+/* Nobody says which documents the dumps hold: they are documents themselves, as far as documents
+ * are fetched by their protocol. How it went, in words. */
+static struct slice
 put_dumps_as_pages(struct planning *planning, const struct dataset *dataset)
 {
     static const enum access_kind kinds[] = {ACCESS_DUMP, ACCESS_DUMP};
     struct task *task = planning->task;
     const unsigned depth = task->job->job.depth + 1u;
     struct slices dumps = {0};
+    size_t by_ftp = 0;
     add_uris(planning, dataset, kinds, EXECUTION_DUMPS, &dumps);
     for (size_t i = 0; i < dumps.count; i++) {
+        if (url_is_ftp(dumps.items[i])) {
+            by_ftp++;
+            continue;
+        }
         const struct job output = {.key.stage = STAGE_FETCH,
                                    .uri = dumps.items[i],
                                    .lane_name = url_origin(dumps.items[i]),
@@ -110,6 +119,9 @@ put_dumps_as_pages(struct planning *planning, const struct dataset *dataset)
             stage_output(task->job, &output);
         }
     }
+    return by_ftp == 0
+               ? SLICE("taken as documents: no void:uriSpace says what they hold")
+               : SLICE("no void:uriSpace says what they hold, and by FTP no documents are fetched");
 }
 
 static bool
@@ -214,8 +226,7 @@ plan_description(struct planning *planning, const struct description *descriptio
         claims_judge_endpoints(&planning->claims, description, &description->datasets[i]);
         plan_dataset(dataset, &assumptions, &planning->arena, &plan);
         if (plan.way == WAY_DUMP && description->rdf && !has_prefix(dataset)) {
-            put_dumps_as_pages(planning, dataset);
-            plan.why = SLICE("taken as documents: no void:uriSpace says what they hold");
+            plan.why = put_dumps_as_pages(planning, dataset);
         } else if ((plan.way == WAY_DUMP || plan.way == WAY_ENDPOINT) &&
                    planning->count < EXECUTIONS_MAXIMUM) {
             add_dump_dataset(planning, description, &plan);

@@ -6,6 +6,9 @@
  * A dump that is asked for again (data of type DUMP_AGAIN, its dataset's job as content type) is
  * asked for with conditions. When it has changed, its dataset's job is put.
  *
+ * By FTP the validator is made of size and time (fetch_http.h), and there are no conditions: a dump
+ * that is asked for again is looked at first.
+ *
  * Archived is the exchange without its body, marked as truncated: what is kept of a dump are the
  * documents that it holds. */
 #include <errno.h>
@@ -227,8 +230,8 @@ redirected(struct task *task, const struct fetch_result *result)
 static void
 answered(struct task *task, const struct fetch_result *result)
 {
-    char reason[40];
-    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    char reason[FETCH_WORDS_SIZE];
+    fetch_answer_words(result->status, result->reply, reason);
     if (task->download->keeps) {
         complete(task, result);
     } else if (result->status == 304) {
@@ -282,6 +285,51 @@ downloaded(void *context, const struct fetch_result *result)
 
 /* ---- beginning ---- */
 
+static void
+get_dump(struct task *task, bool conditional)
+{
+    struct download *download = task->download;
+    const struct fetch_request request = {
+        .url = task->url,
+        .etag = conditional ? task->etag : (struct slice){0},
+        .last_modified = conditional ? task->last_modified : (struct slice){0},
+        .size = task->fetch->dump_size,
+        .done = downloaded,
+        .context = task,
+        .sink = &download->sink,
+        .range_from = download->at_hand,
+        .if_range = slice_string(download->validator),
+    };
+    task_ask(task, &request);
+}
+
+/* The condition of a dump by FTP. */
+static void
+looked_at(void *context, const struct fetch_result *result)
+{
+    struct task *task = context;
+    const bool there = result->end == FETCH_ANSWERED && result->status == 200;
+    if (!there) {
+        downloaded(task, result);
+        return;
+    }
+    task_note_end(task, result);
+    if (slice_equal(warc_http_header(result->response_header, "ETag"), task->etag)) {
+        discard(task->download);
+        task_done(task, "fetched", "not modified");
+    } else {
+        get_dump(task, false);
+    }
+}
+
+static void
+look_at_dump(struct task *task)
+{
+    const struct fetch_request request = {
+        .url = task->url, .head = true, .done = looked_at, .context = task};
+    task_ask(task, &request);
+}
+
 static bool
 open_part(struct download *download)
 {
@@ -330,16 +378,9 @@ task_download(struct task *task)
     download->sink = (struct fetch_sink){begin, take, download};
     const bool conditional =
         slice_is(task->job->document.type, DUMP_AGAIN) && download->at_hand == 0;
-    const struct fetch_request request = {
-        .url = task->url,
-        .etag = conditional ? task->etag : (struct slice){0},
-        .last_modified = conditional ? task->last_modified : (struct slice){0},
-        .size = task->fetch->dump_size,
-        .done = downloaded,
-        .context = task,
-        .sink = &download->sink,
-        .range_from = download->at_hand,
-        .if_range = slice_string(download->validator),
-    };
-    task_ask(task, &request);
+    if (conditional && task->etag.length > 0 && url_is_ftp(task->url)) {
+        look_at_dump(task);
+    } else {
+        get_dump(task, conditional);
+    }
 }

@@ -121,29 +121,43 @@ append_header(struct fetch_http *http, const char *name, const char *value)
     free(line);
 }
 
-/* "host:port", "[v6]:port" or curl's own four parts, for both schemes or, after "https=" or
- * "http=", for one. An item of the other kind than one_scheme asks for is passed over. */
+/* "host:port", "[v6]:port" or curl's own four parts, for all schemes or, after "https=", "http=" or
+ * "ftp=", for one. An item of the other kind than one_scheme asks for is passed over. */
 static void
 add_connect_to(struct fetch_http *http, const char *item, bool one_scheme)
 {
-    const bool only_secure = strncmp(item, "https=", 6) == 0;
-    const bool only_plain = strncmp(item, "http=", 5) == 0;
+    static const char *const names[] = {"http=", "https=", "ftp="};
+    int only = SCHEME_COUNT;
     char rule[1024];
-    item += only_secure ? 6 : only_plain ? 5 : 0;
-    if ((only_secure || only_plain) != one_scheme) {
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        only = strncmp(item, names[i], strlen(names[i])) == 0 ? i : only;
+    }
+    if ((only < SCHEME_COUNT) != one_scheme) {
         return;
     }
+    item += one_scheme ? strlen(names[only]) : 0;
     unsigned colons = 0;
     for (const char *c = item; *c != '\0' && item[0] != '['; c++) {
         colons += *c == ':';
     }
     snprintf(rule, sizeof rule, "%s%s", colons >= 3 ? "" : "::", item);
-    if (!only_secure) {
-        http->connect_http = curl_slist_append(http->connect_http, rule);
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        if (!one_scheme || only == i) {
+            http->connect[i] = curl_slist_append(http->connect[i], rule);
+        }
     }
-    if (!only_plain) {
-        http->connect_https = curl_slist_append(http->connect_https, rule);
-    }
+}
+
+/* RFC 1635: who is anonymous leaves a mail address as password. */
+static char *
+anonymous(const char *from)
+{
+    struct buf text;
+    buf_init(&text, REQUEST_MAXIMUM);
+    buf_printf(&text, "anonymous:%s", from[0] != '\0' ? from : "anonymous@");
+    char *copy = memory_string(text.data);
+    buf_release(&text);
+    return copy;
 }
 
 static void
@@ -165,6 +179,7 @@ read_options(struct fetch_http *http, const struct opt_set *options)
         add_connect_to(http, items[i % n], i < n);
     }
     http->user_agent = memory_string(opt_string(options, "fetch.user_agent"));
+    http->anonymous = anonymous(opt_string(options, "fetch.from"));
     http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));
     http->timeout_ms = (long)opt_duration_ms(options, "fetch.timeout");
     http->connect_timeout_ms = (long)opt_duration_ms(options, "fetch.connect_timeout");
@@ -211,6 +226,7 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
     TRY(names_open(&http->names, opt_string(options, "fetch.hosts_file"), why));
     TRY(proxy_from(&http->proxy, options, why));
     TRY(dns_open(&http->dns, options, &dns_loop, why));
+    TRY(ftp_open(http, why));
     http->crowd = crowd_new((uint32_t)opt_integer(options, "queue.group_parallel"));
     return open_multis(http, (size_t)opt_integer(options, "fetch.connections"), why);
 }
@@ -222,9 +238,10 @@ fetch_http_close(struct fetch_http *http)
         return;
     }
     dns_close(http->dns);
+    ftp_close(http);
     for (struct transfer *next, *one = http->running; one != NULL; one = next) {
         next = one->next;
-        if (!one->resolving) {
+        if (!one->resolving && !one->ftp) {
             curl_multi_remove_handle(one->multi->handle, one->easy);
         }
         transfer_free(one);
@@ -243,9 +260,11 @@ fetch_http_close(struct fetch_http *http)
     names_close(http->names);
     crowd_free(http->crowd);
     curl_slist_free_all(http->headers);
-    curl_slist_free_all(http->connect_http);
-    curl_slist_free_all(http->connect_https);
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        curl_slist_free_all(http->connect[i]);
+    }
     free(http->user_agent);
+    free(http->anonymous);
     free(http->accept_resource);
     free(http->ca_file);
     free(http);
@@ -282,6 +301,10 @@ give_back(struct fetch_http *http, struct transfer *transfer)
     } else {
         http->running = transfer->next;
     }
+    if (transfer->ftp) {
+        transfer_free(transfer);
+        return;
+    }
     transfer_reset(transfer);
     transfer->next = http->idle;
     http->idle = transfer;
@@ -295,16 +318,32 @@ fetch_http_crowded(const struct fetch_http *http, struct slice url)
 }
 
 static void
+end_transfer(struct transfer *transfer, CURLcode code)
+{
+    transfer_finish(transfer, code);
+    give_back(transfer->http, transfer);
+}
+
+static void
+perform(struct transfer *transfer)
+{
+    transfer->joined_ms = clock_monotonic_ms();
+    if (transfer->ftp) {
+        ftp_start(transfer);
+    } else {
+        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+    }
+}
+
+static void
 resolved(void *context, const struct dns_answer *answer)
 {
     struct transfer *transfer = context;
     if (transfer_go_to(transfer, answer)) {
         transfer->resolving = false;
-        transfer->joined_ms = clock_monotonic_ms();
-        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+        perform(transfer);
     } else {
-        transfer_finish(transfer, CURLE_COULDNT_RESOLVE_HOST);
-        give_back(transfer->http, transfer);
+        end_transfer(transfer, CURLE_COULDNT_RESOLVE_HOST);
     }
 }
 
@@ -317,8 +356,7 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
         transfer->resolving = true;
         dns_ask(http->dns, url_host(request->url), resolved, transfer);
     } else {
-        transfer->joined_ms = transfer->started_monotonic_ms;
-        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+        perform(transfer);
     }
     return transfer;
 }
@@ -327,7 +365,7 @@ uint64_t
 fetch_http_silent_ms(const struct transfer *transfer)
 {
     curl_off_t ready_us = 0;
-    if (transfer->resolving || transfer->header.length > 0 ||
+    if (transfer->ftp || transfer->resolving || transfer->header.length > 0 ||
         curl_easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_us) != CURLE_OK ||
         ready_us == 0) {
         return 0;
@@ -356,8 +394,7 @@ collect(struct multi *multi)
         struct transfer *transfer = NULL;
         if (message->msg == CURLMSG_DONE) {
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-            transfer_finish(transfer, message->data.result);
-            give_back(multi->http, transfer);
+            end_transfer(transfer, message->data.result);
         }
     }
 }
@@ -366,6 +403,10 @@ void
 fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
 {
     int running;
+    if (descriptor == http->ftp.descriptor) {
+        ftp_ready(http, end_transfer);
+        return;
+    }
     struct multi *multi = http->owners[descriptor];
     if (multi == NULL) {
         dns_ready(http->dns, descriptor, epoll_events);

@@ -6,7 +6,12 @@
  * The address that is really connected to is checked against private ranges at the moment of
  * connecting, whatever names, redirects or DNS said before.
  *
- * Hostile input: servers. One thread.
+ * FTP is spoken in HTTP's terms (docs/FETCH.md): a file's size and time are its header and its
+ * entity tag, replies are statuses, REST is Range. Conditions are not: who has an entity tag asks
+ * by head first.
+ *
+ * Hostile input: servers. One thread; but sinks of transfers by FTP are called in another one,
+ * until they are done.
  */
 #ifndef STAGES_FETCH_HTTP_H
 #define STAGES_FETCH_HTTP_H
@@ -56,8 +61,9 @@ enum fetch_end {
 struct fetch_result {
     enum fetch_end end;
     uint16_t status;              /* HTTP; 0: none */
-    struct slice request;         /* request line and headers as sent */
-    struct slice response_header; /* status line and headers as received */
+    uint16_t reply;               /* FTP's last; status is what it is in HTTP's terms. HTTP: 0 */
+    struct slice request;         /* request line and headers as sent; FTP: the dialogue */
+    struct slice response_header; /* status line and headers as received; FTP: as if so */
     struct slice body;
     struct slice ip;         /* of the peer */
     struct slice protocol;   /* "h2"; empty for HTTP/1.x */
@@ -77,11 +83,15 @@ struct fetch_sink {
     void *context;
 };
 
+/* For people: "the server answered 503", by FTP "the server replied 421". */
+enum { FETCH_WORDS_SIZE = 40 };
+void fetch_answer_words(uint16_t status, uint16_t reply, char words[FETCH_WORDS_SIZE]);
+
 /* result and its slices live until the callback returns. */
 typedef void fetch_done(void *context, const struct fetch_result *result);
 
 struct fetch_request {
-    struct slice url;           /* a crawl key */
+    struct slice url;           /* a crawl key, or that of a dump by FTP */
     struct slice etag;          /* If-None-Match; empty: none */
     struct slice last_modified; /* If-Modified-Since; empty: none */
     size_t size;                /* most bytes of body; 0: fetch.size */
@@ -106,7 +116,7 @@ struct transfer;
  * until then. */
 struct transfer *fetch_http_start(struct fetch_http *http, const struct fetch_request *request);
 /* For how long the server has been silent since it has the request; 0: it has not, or its answer
- * has begun. */
+ * has begun, or it is one by FTP, which has limits of its own. */
 uint64_t fetch_http_silent_ms(const struct transfer *transfer);
 /* Ends as FETCH_FAILED, or cut; calls back from inside. */
 void fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const char *problem);

@@ -1,4 +1,5 @@
-/* Shared by fetch_http.c (the whole: handles, loop) and fetch_transfer.c (one transfer).
+/* Shared by fetch_http.c (the whole: handles, loop), fetch_transfer.c (one transfer) and
+ * fetch_ftp.c (what is different by FTP).
  *
  * libcurl keeps idle connections in 97 lists by host, walks over all of them once a second, and
  * over all running transfers here and there: with ten thousand hosts most of its time goes there.
@@ -8,6 +9,8 @@
 #define STAGES_FETCH_HTTP_PRIVATE_H
 
 #include <curl/curl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "stages/fetch_dns.h"
 #include "stages/fetch_http.h"
@@ -44,8 +47,28 @@ struct transfer {
     void *context;
     struct fetch_sink sink; /* take NULL: none */
     size_t sunk;            /* bytes that it took */
+    /* By FTP: request is the dialogue, header is made of what it tells. */
+    bool ftp, head;
+    bool secret, quits; /* the command under way: has credentials, is the last */
+    uint16_t reply;     /* the last before that; 0: none */
+    uint64_t resumed_at;
+    CURLcode code;
+    pthread_t thread;
+    struct transfer *after; /* in a list of those that wait, or have ended */
     struct transfer *next;  /* in the list of idle or of all running ones */
     struct transfer *previous;
+};
+
+/* Whose URLs connections are directed by; ftps is as ftp. */
+enum fetch_scheme { SCHEME_HTTP, SCHEME_HTTPS, SCHEME_FTP, SCHEME_COUNT };
+
+struct ftp_threads {
+    pthread_mutex_t lock;   /* of ended */
+    struct transfer *ended; /* threads put them there */
+    struct transfer *waiting, **last;
+    unsigned running;
+    int descriptor; /* eventfd: something has ended, or waits */
+    atomic_bool stop;
 };
 
 struct fetch_http {
@@ -62,9 +85,11 @@ struct fetch_http {
     uint64_t dns_due_ms; /* monotonic; UINT64_MAX: no timer */
     struct proxy proxy;
     struct crowd *crowd;
-    struct curl_slist *headers;                      /* of every request */
-    struct curl_slist *connect_http, *connect_https; /* CURLOPT_CONNECT_TO; NULL: none */
+    struct ftp_threads ftp;
+    struct curl_slist *headers;               /* of every request */
+    struct curl_slist *connect[SCHEME_COUNT]; /* CURLOPT_CONNECT_TO; NULL: none */
     char *user_agent, *ca_file;
+    char *anonymous;       /* who we are to FTP servers that have no credentials of ours */
     char *accept_resource; /* the Accept header line of requests for resources */
     long timeout_ms, connect_timeout_ms, stall_seconds;
     size_t size, header_size, memory, memory_used;
@@ -87,5 +112,20 @@ bool transfer_go_to(struct transfer *transfer, const struct dns_answer *answer);
 void transfer_finish(struct transfer *transfer, CURLcode code);
 /* As new, but for its buffers. */
 void transfer_reset(struct transfer *transfer);
+
+/* fetch_ftp.c. A transfer by FTP is used once. */
+enum status ftp_open(struct fetch_http *http, struct reason *why);
+void ftp_close(struct fetch_http *http); /* waits for the threads */
+void ftp_prepare(struct transfer *transfer, const struct fetch_request *request);
+void ftp_start(struct transfer *transfer);
+/* Something happened to ftp.descriptor; end is called of what has ended. */
+void ftp_ready(struct fetch_http *http, void (*end)(struct transfer *transfer, CURLcode code));
+/* The dialogue; of a reply false: it is too long. */
+void ftp_command(struct transfer *transfer, struct slice line);
+bool ftp_reply(struct transfer *transfer, struct slice line);
+/* The body begins, or has come: writes the header; the status. */
+uint16_t ftp_begin(struct transfer *transfer);
+/* When it has ended: HTTP's status for it, 0: none; with a header, unless it is 0. */
+uint16_t ftp_status(struct transfer *transfer, CURLcode code);
 
 #endif

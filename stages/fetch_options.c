@@ -23,7 +23,8 @@ const struct opt fetch_options[] = {
      0, 0, NULL,
      "The User-Agent header. Name yourself and a page that tells what you do and how to reach "
      "you."},
-    {"fetch.from", OPT_STRING, "", 0, 0, NULL, "A mail address for the From header; may be empty."},
+    {"fetch.from", OPT_STRING, "", 0, 0, NULL,
+     "A mail address for the From header, and for anonymous FTP; may be empty."},
     {"fetch.robots_name", OPT_STRING, "quadrille", 0, 0, NULL,
      "The product token that is looked for in robots.txt."},
     {"fetch.accept", OPT_STRING,
@@ -125,8 +126,9 @@ const struct opt fetch_options[] = {
      "Addresses or prefixes such as 127.0.0.0/8 that may be connected to although they are "
      "private, loopback, link-local or otherwise not of the public internet."},
     {"fetch.connect_to", OPT_LIST, "", 0, 0, NULL,
-     "host:port that every connection goes to, whatever the URI says; https=host:port and "
-     "http=host:port only for that scheme, before one for all. For tests and for mirrors."},
+     "host:port that every connection goes to, whatever the URI says; https=host:port, "
+     "http=host:port and ftp=host:port only for that scheme, before one for all. For tests and for "
+     "mirrors."},
     {"fetch.hosts_file", OPT_STRING, "", 0, 0, NULL,
      "File in the format of hosts(5): addresses of hosts, before fetch.connect_to and DNS. For "
      "mirrors and tests. Hosts that it gives one address share queue.group_parallel and "
@@ -154,7 +156,8 @@ const struct opt fetch_options[] = {
      "Hosts, each with all below it, that are asked directly; * is all."},
     {"fetch.credentials", OPT_STRING, "", 0, 0, NULL,
      "File of credentials by origin, lines \"https://host basic user:password\" or \"https://host "
-     "bearer token\"; only its owner may have rights to it. They are sent to that origin only and "
+     "bearer token\", for dumps also \"ftp://host basic user:password\"; only its owner may have "
+     "rights to it. They are sent to that origin only and "
      "archived nowhere."},
     {"fetch.ca_file", OPT_STRING, "", 0, 0, NULL,
      "Certificates (PEM) of the authorities that are trusted, instead of the system's."},

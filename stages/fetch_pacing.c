@@ -30,14 +30,15 @@ is_trouble(const struct fetch_result *result)
 
 /* For other processes, for the next start and for people. */
 static void
-note_pace(struct task *task, const struct pace *pace, const char *problem, uint16_t status)
+note_pace(struct task *task, const struct pace *pace, const struct fetch_result *result)
 {
     char reason[HOST_REASON_SIZE] = "";
     struct meta_update update;
     struct buf key;
+    char words[FETCH_WORDS_SIZE];
     if (pace->troubles > 0) {
-        (void)(status > 0 ? snprintf(reason, sizeof reason, "the server answered %u", status)
-                          : snprintf(reason, sizeof reason, "%s", problem));
+        fetch_answer_words(result->status, result->reply, words);
+        snprintf(reason, sizeof reason, "%s", result->status > 0 ? words : result->problem);
     }
     meta_update_init(&update);
     meta_set_number(&update, META_HOST_RESPONSE_MS, pace->response_ms);
@@ -75,7 +76,7 @@ task_learn_pace(struct task *task, const struct fetch_result *result)
             pace_answered(pace, result->milliseconds);
         }
         if (i == 0 && (pace_worth_noting(pace) || troubles != pace->troubles)) {
-            note_pace(task, pace, result->problem, result->status);
+            note_pace(task, pace, result);
         }
     }
 }

@@ -142,6 +142,7 @@ task_archive(struct task *task, struct slice url, const struct fetch_result *res
              struct slice truncated, struct warc_location *location)
 {
     struct reason why;
+    struct warc_writer *warc = task->fetch->warc;
     const struct warc_exchange exchange = {
         .uri = url,
         .request = result->request,
@@ -152,7 +153,17 @@ task_archive(struct task *task, struct slice url, const struct fetch_result *res
         .truncated = truncated,
         .date_ms = result->started_ms,
     };
-    if (warc_write_exchange(task->fetch->warc, &exchange, location, &why) == STATUS_OK) {
+    const struct warc_resource resource = {
+        .uri = url,
+        .content_type = SLICE("application/octet-stream"),
+        .body = result->body,
+        .dialogue = result->request,
+        .ip = result->ip,
+        .truncated = truncated,
+        .date_ms = result->started_ms,
+    };
+    if ((result->reply > 0 ? warc_write_resource(warc, &resource, location, &why)
+                           : warc_write_exchange(warc, &exchange, location, &why)) == STATUS_OK) {
         return true;
     }
     log_error("archive_failed", "uri=%.*s reason=%s", SLICE_PRINT(url), why.text);
@@ -186,11 +197,15 @@ set_response(struct task *task, const struct fetch_result *result)
     (void)buf_reserve(&meta->fields, header.length + result->request.length + FIELDS_ROOM);
     meta_set_number(meta, META_FETCHED, result->started_ms);
     meta_set_number(meta, META_FETCH_MS, result->milliseconds);
-    meta_set_number(meta, META_HTTP_STATUS, result->status);
-    meta_set_text(meta, META_HTTP_VERSION, slice_of(header.at, slice_find(header, ' ')));
-    meta_set_text(meta, META_REQUEST_HEADERS, result->request);
-    meta_set_text(meta, META_RESPONSE_HEADERS, header);
-    meta_set_text(meta, META_CONTENT_TYPE, warc_http_header(header, "Content-Type"));
+    if (result->reply > 0) {
+        meta_set_number(meta, META_FTP_REPLY, result->reply);
+    } else {
+        meta_set_number(meta, META_HTTP_STATUS, result->status);
+        meta_set_text(meta, META_HTTP_VERSION, slice_of(header.at, slice_find(header, ' ')));
+        meta_set_text(meta, META_REQUEST_HEADERS, result->request);
+        meta_set_text(meta, META_RESPONSE_HEADERS, header);
+        meta_set_text(meta, META_CONTENT_TYPE, warc_http_header(header, "Content-Type"));
+    }
     meta_set_text(meta, META_ETAG, warc_http_header(header, "ETag"));
     meta_set_text(meta, META_LAST_MODIFIED, warc_http_header(header, "Last-Modified"));
     meta_set_text(meta, META_IP, result->ip);

@@ -300,7 +300,8 @@ described(void *context, enum status status, const struct slice *records, size_t
     const size_t count = claims_missing(&planning->claims, &missing);
     const size_t before = planning->sought.count;
     for (size_t i = 0; i < count && before + i < DESCRIPTIONS_MAXIMUM; i++) {
-        const struct slice key = planning_key(planning, missing[i], planning->task->url);
+        const struct slice key =
+            planning_key(planning, url_crawl_key, missing[i], planning->task->url);
         if (key.length > 0) {
             (void)slices_add(&planning->sought, key, &planning->arena);
         }

@@ -35,7 +35,10 @@ void planning_decide(struct planning *planning);
 bool planning_may_ask(struct planning *planning, struct slice uri);
 /* What plans of others that this one has made are told. */
 struct slice planning_type(const struct planning *planning);
-/* The crawl key; empty: it is none. */
-struct slice planning_key(struct planning *planning, struct slice uri, struct slice base);
+/* The key by which the URI is asked for, url_crawl_key or dump_key; empty: it has none. */
+typedef enum status planning_key_of(struct slice uri, struct slice base, struct buf *key,
+                                    struct reason *why);
+struct slice planning_key(struct planning *planning, planning_key_of *key_of, struct slice uri,
+                          struct slice base);
 
 #endif

@@ -212,11 +212,7 @@ static void
 unreachable(struct task *task, uint16_t status, const char *problem)
 {
     char reason[HOST_REASON_SIZE];
-    if (status > 0) {
-        snprintf(reason, sizeof reason, "robots.txt: the host answered %u", status);
-    } else {
-        snprintf(reason, sizeof reason, "robots.txt: %s", problem);
-    }
+    snprintf(reason, sizeof reason, "robots.txt: %s", problem);
     decide(task, remember(task, HOST_UNREACHABLE, status, (struct slice){0}, reason));
 }
 
@@ -286,7 +282,9 @@ robots_fetched(void *context, const struct fetch_result *result)
     } else if (result->status >= 400 && result->status < 500 && result->status != 429) {
         decide(task, remember(task, HOST_OPEN, result->status, (struct slice){0}, ""));
     } else {
-        unreachable(task, result->status, "");
+        char words[FETCH_WORDS_SIZE];
+        fetch_answer_words(result->status, result->reply, words);
+        unreachable(task, result->status, words);
     }
 }
 

@@ -187,7 +187,10 @@ run(struct slicing_job *job)
         arguments[n++] = (char *)(uintptr_t)assignments->items[i];
     }
     arguments[n] = NULL;
-    snprintf(job->log, sizeof job->log, "%.3900s/dumps/%016llx.log", stage_directory(run),
+    char folder[PATH_BYTES];
+    snprintf(folder, sizeof folder, "%.3900s/dumps", stage_directory(run));
+    (void)mkdir(folder, 0755); /* no download may have made it */
+    snprintf(job->log, sizeof job->log, "%.3900s/%016llx.log", folder,
              (unsigned long long)fingerprint64(task->job->job.uri));
     job->pid = fork();
     if (job->pid == 0) {

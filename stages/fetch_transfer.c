@@ -26,7 +26,12 @@ on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
 {
     struct transfer *transfer = context;
     (void)easy;
-    if (type == CURLINFO_HEADER_OUT && !slice_starts(slice_of(data, size), SLICE("CONNECT "))) {
+    if (type != CURLINFO_HEADER_OUT || slice_starts(slice_of(data, size), SLICE("CONNECT "))) {
+        return 0;
+    }
+    if (transfer->ftp) {
+        ftp_command(transfer, slice_of(data, size));
+    } else {
         buf_append(&transfer->request, data, size);
     }
     return 0;
@@ -52,6 +57,9 @@ on_header(char *data, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
     const struct slice line = slice_of(data, size * n);
+    if (transfer->ftp) {
+        return ftp_reply(transfer, line) ? line.length : 0;
+    }
     if (slice_starts(line, SLICE("HTTP/"))) {
         /* An interim response came before, or a connection died and the request was sent again. */
         buf_reset(&transfer->header);
@@ -75,6 +83,9 @@ pour(struct transfer *transfer, struct slice bytes)
     const struct fetch_sink *sink = &transfer->sink;
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (transfer->ftp) {
+        status = ftp_begin(transfer);
+    }
     if (transfer->sunk == 0 &&
         !sink->begin(sink->context, (uint16_t)status, buf_slice(&transfer->header))) {
         return 0;
@@ -93,18 +104,23 @@ on_body(char *data, size_t size, size_t n, void *context)
     struct transfer *transfer = context;
     struct fetch_http *http = transfer->http;
     const size_t length = size * n;
+    if (transfer->ftp && transfer->head) {
+        return length; /* libcurl's own words, once more */
+    }
     if (transfer->sink.take != NULL) {
         return pour(transfer, slice_of(data, length));
     }
     const size_t room = transfer->body_limit - transfer->body.length;
     const size_t taken = length < room ? length : room;
     const size_t before = transfer->body.capacity;
-    if (http->memory_used + taken > http->memory) {
+    if (transfer->ftp) { /* in its own thread; what is not poured is small */
+        (void)ftp_begin(transfer);
+    } else if (http->memory_used + taken > http->memory) {
         transfer->out_of_memory = true;
         return 0;
     }
     buf_append(&transfer->body, data, taken);
-    http->memory_used += transfer->body.capacity - before;
+    http->memory_used += transfer->ftp ? 0 : transfer->body.capacity - before;
     if (taken < length) {
         transfer->too_long = true;
         return 0;
@@ -122,7 +138,10 @@ address_number(const struct fetch_http *http, const struct transfer *transfer, c
     if (!is_v4 && inet_pton(AF_INET6, ip, &v6.sin6_addr) != 1) {
         return 0;
     }
-    const bool directed = http->connect_http != NULL || http->connect_https != NULL;
+    bool directed = false;
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        directed |= http->connect[i] != NULL;
+    }
     const bool exempt =
         address_is_exempt(http->addresses, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6);
     return transfer->named || (!directed && !exempt) ? fingerprint64(slice_string(ip)) : 0;
@@ -143,8 +162,7 @@ number_of(const struct transfer *transfer, const struct sockaddr *address)
 static void
 count_at(struct transfer *transfer, uint64_t address)
 {
-    crowd_leave(transfer->http->crowd, transfer->address);
-    crowd_enter(transfer->http->crowd, address);
+    crowd_move(transfer->http->crowd, transfer->address, address);
     transfer->address = address;
 }
 
@@ -260,6 +278,15 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
     curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
 }
 
+/* What fetch.connect_to says of URLs like it. */
+static struct curl_slist *
+directions(const struct fetch_http *http, struct slice url)
+{
+    return http->connect[url_is_ftp(url)                      ? SCHEME_FTP
+                         : slice_starts(url, SLICE("https:")) ? SCHEME_HTTPS
+                                                              : SCHEME_HTTP];
+}
+
 /* Where the connection goes, and who else is there. */
 static void
 set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
@@ -269,8 +296,7 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
     char rule[80];
     transfer->host = digest_local(host);
     transfer->multi = &http->multis[transfer->host % http->multi_count];
-    const bool secure = slice_starts(url, SLICE("https:"));
-    struct curl_slist *directed = secure ? http->connect_https : http->connect_http;
+    struct curl_slist *directed = directions(http, url);
     transfer->named = address != NULL;
     if (address != NULL) {
         snprintf(rule, sizeof rule, "::%s:", address);
@@ -297,10 +323,9 @@ bool
 transfer_needs_address(const struct transfer *transfer, struct slice url)
 {
     const struct fetch_http *http = transfer->http;
-    const bool secure = slice_starts(url, SLICE("https:"));
     /* A number is looked up, which takes no request, to be judged before a proxy has it. */
     return !transfer->named && transfer->proxied == url_host_is_address(url_host(url)) &&
-           (secure ? http->connect_https : http->connect_http) == NULL;
+           directions(http, url) == NULL;
 }
 
 bool
@@ -342,6 +367,11 @@ set_credentials(struct fetch_http *http, struct transfer *transfer, struct slice
     const struct credential *found = credentials_find(http->credentials, url_origin(url));
     const bool before = transfer->authorised;
     transfer->authorised = found != NULL;
+    if (transfer->ftp) {
+        curl_easy_setopt(transfer->easy, CURLOPT_USERPWD,
+                         found != NULL ? found->secret : http->anonymous);
+        return;
+    }
     if (found != NULL) {
         curl_easy_setopt(transfer->easy, CURLOPT_HTTPAUTH,
                          (long)(found->bearer ? CURLAUTH_BEARER : CURLAUTH_BASIC));
@@ -405,8 +435,13 @@ transfer_prepare(struct transfer *transfer, const struct fetch_request *request)
         curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE, (long)request->form.length);
         curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, request->form.at);
     }
+    transfer->ftp = url_is_ftp(request->url);
     set_place(http, transfer, request->url);
-    set_headers(http, transfer, request);
+    if (transfer->ftp) {
+        ftp_prepare(transfer, request);
+    } else {
+        set_headers(http, transfer, request);
+    }
     set_credentials(http, transfer, request->url);
     free(url);
 }
@@ -430,8 +465,15 @@ transfer_reset(struct transfer *transfer)
 
 /* ---- ending ---- */
 
+void
+fetch_answer_words(uint16_t status, uint16_t reply, char words[FETCH_WORDS_SIZE])
+{
+    snprintf(words, FETCH_WORDS_SIZE, "the server %s %u", reply > 0 ? "replied" : "answered",
+             reply > 0 ? reply : status);
+}
+
 static enum fetch_end
-end_of(const struct transfer *transfer, CURLcode code)
+end_of(const struct transfer *transfer, CURLcode code, long status)
 {
     if (transfer->out_of_memory) {
         return FETCH_NO_MEMORY;
@@ -440,7 +482,8 @@ end_of(const struct transfer *transfer, CURLcode code)
     if (transfer->header_too_long || (code == CURLE_OUT_OF_MEMORY && !transfer->header_complete)) {
         return FETCH_REFUSED_HEADER;
     }
-    if (code == CURLE_OK && transfer->header_complete) {
+    const bool refused = transfer->ftp && status >= 400;
+    if ((code == CURLE_OK || refused) && transfer->header_complete) {
         return FETCH_ANSWERED;
     }
     if (!transfer->header_complete && transfer->crowded) {
@@ -460,6 +503,10 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
 {
     switch (end) {
     case FETCH_ANSWERED:
+        if (transfer->reply >= 400) {
+            fetch_answer_words(0, transfer->reply, transfer->problem);
+            return transfer->problem;
+        }
         return "";
     case FETCH_CUT_LENGTH:
         snprintf(transfer->problem, sizeof transfer->problem, "body larger than %zu bytes",
@@ -502,18 +549,22 @@ transfer_finish(struct transfer *transfer, CURLcode code)
     char *url = NULL;
     curl_off_t retry_after = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (transfer->ftp) {
+        status = ftp_status(transfer, code);
+    }
     curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
     curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_IP, &ip);
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
     curl_easy_getinfo(transfer->easy, CURLINFO_EFFECTIVE_URL, &url);
     ip = ip != NULL && !transfer->proxied ? ip : (char *)(uintptr_t) "";
-    const enum fetch_end end = end_of(transfer, code);
-    if (transfer->authorised || transfer->proxied) {
+    const enum fetch_end end = end_of(transfer, code, status);
+    if (!transfer->ftp && (transfer->authorised || transfer->proxied)) {
         credentials_withhold(&transfer->request);
     }
     const struct fetch_result result = {
         .end = end,
         .status = transfer->header_complete ? (uint16_t)status : 0,
+        .reply = transfer->reply,
         .request = buf_slice(&transfer->request),
         .response_header = buf_slice(&transfer->header),
         .body = transfer->body.length > 0 ? buf_slice(&transfer->body) : SLICE(""),
@@ -526,7 +577,7 @@ transfer_finish(struct transfer *transfer, CURLcode code)
                                      : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
     };
-    if (!transfer->resolving) {
+    if (!transfer->resolving && !transfer->ftp) {
         curl_multi_remove_handle(transfer->multi->handle, transfer->easy);
     }
     if (end == FETCH_FAILED && transfer->connect != NULL && !transfer->named) {

@@ -75,6 +75,21 @@ struct warc_exchange {
 enum status warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exchange,
                                 struct warc_location *location, struct reason *why);
 
+/* What came without HTTP: a file by FTP. */
+struct warc_resource {
+    struct slice uri;
+    struct slice content_type; /* of the body */
+    struct slice body;
+    struct slice dialogue;  /* commands and replies, lines */
+    struct slice ip;        /* as above */
+    struct slice truncated; /* as above */
+    uint64_t date_ms;
+};
+/* Appends a resource record, then its dialogue as a metadata record (concurrent to it). As above.
+ */
+enum status warc_write_resource(struct warc_writer *writer, const struct warc_resource *resource,
+                                struct warc_location *location, struct reason *why);
+
 /* A conversion of an earlier record: body of the given media type. */
 struct warc_conversion {
     struct slice uri;

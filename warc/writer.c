@@ -456,14 +456,20 @@ store_response_header(struct buf *block, struct slice header)
 }
 
 static void
+put_origin_fields(struct warc_writer *writer, struct slice uri, struct slice ip)
+{
+    put_field(&writer->header, "WARC-Target-URI", uri);
+    put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
+    if (ip.length > 0) {
+        put_field(&writer->header, "WARC-IP-Address", ip);
+    }
+}
+
+static void
 put_exchange_fields(struct warc_writer *writer, const struct warc_exchange *exchange)
 {
     struct buf *header = &writer->header;
-    put_field(header, "WARC-Target-URI", exchange->uri);
-    put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
-    if (exchange->ip.length > 0) {
-        put_field(header, "WARC-IP-Address", exchange->ip);
-    }
+    put_origin_fields(writer, exchange->uri, exchange->ip);
     if (exchange->protocol.length > 0) {
         put_field(header, "WARC-Protocol", exchange->protocol);
     }
@@ -501,6 +507,39 @@ warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exch
     TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
     locate(writer, writer->member.length, record.id, location);
     TRY(add_request(writer, exchange, slice_string(record.id), why));
+    return write_member(writer, why);
+}
+
+static enum status
+add_dialogue(struct warc_writer *writer, const struct warc_resource *resource,
+             struct slice resource_id, struct reason *why)
+{
+    struct record record = {.parts = {resource->dialogue, SLICE("")}};
+    begin_header(writer, "metadata", resource->date_ms, &record);
+    put_origin_fields(writer, resource->uri, resource->ip);
+    put_reference(writer, "WARC-Concurrent-To", resource_id);
+    end_header(writer, "text/x-ftp-control", &record);
+    return compress(writer, &record, COMPRESSOR_REQUEST, why);
+}
+
+enum status
+warc_write_resource(struct warc_writer *writer, const struct warc_resource *resource,
+                    struct warc_location *location, struct reason *why)
+{
+    char type[256];
+    struct record record = {.parts = {resource->body, SLICE("")}};
+    TRY(ready_file(writer, why));
+    begin_header(writer, "resource", resource->date_ms, &record);
+    put_origin_fields(writer, resource->uri, resource->ip);
+    if (resource->truncated.length > 0) {
+        put_field(&writer->header, "WARC-Truncated", resource->truncated);
+    }
+    snprintf(type, sizeof type, "%.*s", SLICE_PRINT(resource->content_type));
+    end_header(writer, type, &record);
+    buf_reset(&writer->member);
+    TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
+    locate(writer, writer->member.length, record.id, location);
+    TRY(add_dialogue(writer, resource, slice_string(record.id), why));
     return write_member(writer, why);
 }
 

@@ -19,7 +19,7 @@ struct client {
     unsigned waiting;
     /* of the last result: */
     enum fetch_end end;
-    unsigned status;
+    unsigned status, reply;
     struct buf header, body, request;
     uint64_t retry_after_ms;
     char problem[256], ip[64];
@@ -51,6 +51,7 @@ done(void *context, const struct fetch_result *result)
     client->waiting--;
     client->end = result->end;
     client->status = result->status;
+    client->reply = result->reply;
     client->retry_after_ms = result->retry_after_ms;
     buf_reset(&client->header);
     buf_reset(&client->body);

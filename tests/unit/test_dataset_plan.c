@@ -112,17 +112,21 @@ test_samples_or_nothing(void **state)
                      assumptions.dataset_triples / assumptions.page_triples + 2);
 }
 
-/* It is a part of the dataset: without it the others are not all. */
+/* What is not fetched is a part of the dataset: without it the others are not all. */
 static void
-test_a_dump_by_ftp_is_none(void **state)
+test_each_dump_must_be_a_file_by_http_or_ftp(void **state)
 {
     (void)state;
     add(ACCESS_LINKED_DATA, "http://a.example/r/");
     add(ACCESS_DUMP, "http://a.example/1.nt.gz")->facts.bytes = 10 << 20;
+    add(ACCESS_DUMP, "ftp://ftp.a.example/2.nt.gz")->facts.bytes = 10 << 20;
     assert_int_equal(way(), WAY_DUMP);
-    add(ACCESS_DUMP, "ftp://ftp.a.example/2.nt.gz");
+    assert_int_equal(plan.costs[WAY_DUMP].requests, 2);
+    assert_int_equal(plan.costs[WAY_DUMP].bytes, 20 << 20);
+    add(ACCESS_DUMP, "sftp://ftp.a.example/3.nt.gz");
     assert_int_equal(way(), WAY_LINKED_DATA);
-    assert_non_null(strstr(plan.costs[WAY_DUMP].why.at, "ftp://ftp.a.example/2.nt.gz"));
+    assert_string_equal(plan.costs[WAY_DUMP].why.at,
+                        "sftp://ftp.a.example/3.nt.gz: SSH is not spoken");
 }
 
 static void
@@ -151,7 +155,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_links_when_they_are_all_there_is_or_less, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_samples_or_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_dump_by_ftp_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_dump_must_be_a_file_by_http_or_ftp, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_what_the_operator_prefers, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

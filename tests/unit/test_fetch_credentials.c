@@ -33,7 +33,7 @@ an_origin_gets_its_own_only(void **state)
     (void)state;
     assert_int_equal(open_text(&credentials,
                                "# ours\nhttps://a.example basic me:se cret\n\n"
-                               "http://b.example:81/ bearer abc\n",
+                               "http://b.example:81/ bearer abc\nftp://c.example basic you:pass\n",
                                0600, &why),
                      STATUS_OK);
     const struct credential *found = credentials_find(credentials, SLICE("https://a.example"));
@@ -42,6 +42,9 @@ an_origin_gets_its_own_only(void **state)
     found = credentials_find(credentials, SLICE("http://b.example:81"));
     assert_string_equal(found->secret, "abc");
     assert_true(found->bearer);
+    found = credentials_find(credentials, SLICE("ftp://c.example"));
+    assert_string_equal(found->secret, "you:pass");
+    assert_null(credentials_find(credentials, SLICE("http://c.example")));
     assert_null(credentials_find(credentials, SLICE("http://a.example")));
     assert_null(credentials_find(credentials, SLICE("https://a.example:444")));
     assert_null(credentials_find(credentials, SLICE("https://x.a.example")));
@@ -60,6 +63,9 @@ files_that_others_may_read_and_wrong_lines_are_refused(void **state)
     assert_int_equal(open_text(&credentials, "https://a.example basic geheim\n", 0600, &why),
                      STATUS_MISUSE);
     assert_null(strstr(why.text, "geheim"));
+    credentials_close(credentials);
+    assert_int_equal(open_text(&credentials, "ftp://a.example bearer abc\n", 0600, &why),
+                     STATUS_MISUSE);
     credentials_close(credentials);
     assert_int_equal(credentials_open(&credentials, "", &why), STATUS_OK);
     credentials_close(credentials);

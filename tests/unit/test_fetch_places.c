@@ -82,14 +82,14 @@ an_address_takes_so_many_and_no_more(void **state)
     struct crowd *crowd = crowd_new(2);
     (void)state;
     assert_false(crowd_is_full(crowd, 7));
-    crowd_enter(crowd, 7);
-    crowd_enter(crowd, 7);
+    crowd_move(crowd, 0, 7);
+    crowd_move(crowd, 0, 7);
     assert_true(crowd_is_full(crowd, 7));
     assert_false(crowd_is_full(crowd, 8));
-    crowd_leave(crowd, 7);
+    crowd_move(crowd, 7, 0);
     assert_false(crowd_is_full(crowd, 7));
     for (int i = 0; i < 5; i++) {
-        crowd_enter(crowd, 0);
+        crowd_move(crowd, 0, 0);
     }
     assert_false(crowd_is_full(crowd, 0));
     assert_int_equal(crowd_address(crowd, 1), 0);

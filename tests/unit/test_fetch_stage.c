@@ -618,7 +618,7 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     check_meta("uhttp://rules.example/open", META_STATE, "fetched");
     check_meta("uhttp://hop.example/secret", META_STATE, "denied");
     check_meta("uhttp://down.example/x", META_STATE, "failed");
-    check_meta("uhttp://down.example/x", META_REASON, "robots.txt: the host answered 503");
+    check_meta("uhttp://down.example/x", META_REASON, "robots.txt: the server answered 503");
     assert_int_equal(count_requests("rules.example/secret/1"), 0);
     assert_int_equal(count_requests("down.example/x"), 0);
     check_meta("hhttp://rules.example", META_SITEMAPS, "http://maps.example/map.xml\n");
