@@ -112,7 +112,7 @@ url_crawl_key(struct slice input, struct slice base, struct buf *out, struct rea
 {
     struct buf memory;
     struct buf base_memory;
-    struct url url;
+    struct url url = {0};
     struct url base_url;
     /* The key may be shorter than what is read (credentials, fragment, escapes). */
     buf_init(&memory, (size_t)URL_MAXIMUM * 8);

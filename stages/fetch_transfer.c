@@ -468,8 +468,8 @@ transfer_reset(struct transfer *transfer)
 void
 fetch_answer_words(uint16_t status, uint16_t reply, char words[FETCH_WORDS_SIZE])
 {
-    snprintf(words, FETCH_WORDS_SIZE, "the server %s %u", reply > 0 ? "replied" : "answered",
-             reply > 0 ? reply : status);
+    const unsigned code = reply > 0 ? reply : status;
+    snprintf(words, FETCH_WORDS_SIZE, "the server %s %u", reply > 0 ? "replied" : "answered", code);
 }
 
 static enum fetch_end
