@@ -2,7 +2,7 @@
 # Pages per second fetched and archived from a synthetic web (tests/web): many hosts, each at its
 # address, links, sizes, faults; the server shares the cores. Beside it wget2, wget, httrack and Scrapy on
 # the same pages in the same run. What counts is pages per CPU second, and the ratio. Pages are counted in
-# the server's log: answers 200, sent whole, robots.txt apart.
+# the server's log: answers 200, sent whole, robots.txt and sitemaps apart.
 #
 # usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]
 #            [--list-hosts N] [--pages-most N] [--parts "polite list crawl"]
@@ -70,7 +70,7 @@ cpu_of_ended() { # process id: of all that it has started and that has ended
     awk -v hz="$hz" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$1/stat"
 }
 memory_of() { awk '/^RssAnon/ { printf "%d\n", $2 / 1024 }' "/proc/$1/status" 2>/dev/null; }
-pages_in_log() { awk -F'\t' '$5 == 200 && $7 == "whole" && $8 != "/robots.txt"' "$work/log" | wc -l; }
+pages_in_log() { awk -F'\t' '$5 == 200 && $7 == "whole" && $8 !~ "^/(robots.txt|sitemap.xml)$"' "$work/log" | wc -l; }
 
 start_server() { # hosts
     shape=(--hosts "$1" --seed "$seed" --pages-least 12 --pages-most "$pages_most" --faults 60)
