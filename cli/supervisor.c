@@ -21,8 +21,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/process_log.h"
-#include "cli/run_lock.h"
 #include "config/config.h"
+#include "config/run_lock.h"
 #include "config/wanted_jobs.h"
 
 enum {

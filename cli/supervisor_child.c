@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/process_log.h"
-#include "cli/run_lock.h"
 #include "cli/supervisor_private.h"
+#include "config/run_lock.h"
 
 enum { PAUSE_FIRST_MS = 100, STEADY_MS = 10000 };
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "cli/run_lock.h"
 #include "cli/supervisor.h"
+#include "config/run_lock.h"
 
 int
 supervisor_pid(const char *directory)

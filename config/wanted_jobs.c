@@ -9,21 +9,10 @@
 
 #include "base/file.h"
 #include "config/config.h"
+#include "config/run_lock.h"
 
 enum { PATH_BYTES = 1 << 16, SETTINGS_BYTES = 1 << 20 };
-
-static int
-open_claims(const char *directory)
-{
-    struct buf path;
-    buf_init(&path, PATH_BYTES);
-    config_path(directory, "run", &path);
-    (void)mkdir(path.data, 0700); /* the open below tells when it is not there */
-    buf_append_string(&path, "/jobs.wanted");
-    const int claims = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    buf_release(&path);
-    return claims;
-}
+static const char CLAIMS[] = "jobs.wanted";
 
 static bool
 lock_claims(int claims, int command, struct flock *lock)
@@ -65,7 +54,7 @@ wanted_jobs_claim(const char *directory, const struct flag_list *assignments, in
                   struct reason *why)
 {
     struct flock lock = {.l_type = F_RDLCK};
-    *claim = open_claims(directory);
+    *claim = run_lock_open(directory, CLAIMS);
     /* The settings first: whoever sees the lock finds them. */
     if (*claim >= 0 && write_settings(directory, assignments) &&
         lock_claims(*claim, F_OFD_SETLKW, &lock)) {
@@ -83,7 +72,8 @@ wanted_jobs_claim(const char *directory, const struct flag_list *assignments, in
 enum status
 wanted_jobs_open(struct wanted_jobs *wanted, const char *directory, struct reason *why)
 {
-    *wanted = (struct wanted_jobs){.directory = directory, .claims = open_claims(directory)};
+    *wanted =
+        (struct wanted_jobs){.directory = directory, .claims = run_lock_open(directory, CLAIMS)};
     return wanted->claims >= 0
                ? STATUS_OK
                : status_fail_errno(why, "cannot open %s/run/jobs.wanted", directory);

@@ -1,8 +1,8 @@
 /* Locks in DIR/run: who runs a process of a data directory, and who uses it. docs/PROCESSES.md has
  * the protocol. They are flock(2)'s: the kernel gives one back when the last process that has its
  * descriptor ends, however it ends. */
-#ifndef CLI_RUN_LOCK_H
-#define CLI_RUN_LOCK_H
+#ifndef CONFIG_RUN_LOCK_H
+#define CONFIG_RUN_LOCK_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-#include "cli/run_lock.h"
+#include "config/run_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
