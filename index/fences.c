@@ -160,3 +160,36 @@ fence_build_pays(struct tree *tree, size_t count, fence_pass *pass, void *contex
     *pays = empty || 2 * touched > (double)tree_pages(tree) * BLOCKS_OF_PAGE;
     return status;
 }
+
+static enum status
+visit_blocks(struct fence_cursor *old, fence_visit *block, void *context, struct reason *why)
+{
+    enum status status = fence_seek(old, SLICE(""), why);
+    while (status == STATUS_OK && old->stored) {
+        TRY(block(context, old, why));
+        status = fence_next(old, why);
+    }
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+enum status
+fence_build(struct tree *tree, struct transaction *transaction, struct tree_build **build,
+            fence_visit *block, fence_rest *rest, void *context, struct reason *why)
+{
+    struct fence_cursor *old = memory_alloc(sizeof(*old));
+    fence_open(old, tree, NULL);
+    enum status status = tree_build_begin(build, tree, why);
+    if (status == STATUS_OK) {
+        status = visit_blocks(old, block, context, why);
+    }
+    if (status == STATUS_OK) {
+        status = rest(context, why);
+    }
+    fence_close(old);
+    free(old);
+    if (status != STATUS_OK) {
+        tree_build_drop(*build);
+        return status;
+    }
+    return tree_build_end(*build, transaction, why);
+}

@@ -51,6 +51,14 @@ enum status fence_emit(struct fence_cursor *cursor, struct slice fence, struct s
                        struct reason *why);
 enum status fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why);
 
+/* Writes the tree anew in one go: block is called for each block there is, in order, then rest
+ * once. They add to *build. */
+typedef enum status fence_visit(void *context, const struct fence_cursor *old, struct reason *why);
+typedef enum status fence_rest(void *context, struct reason *why);
+enum status fence_build(struct tree *tree, struct transaction *transaction,
+                        struct tree_build **build, fence_visit *block, fence_rest *rest,
+                        void *context, struct reason *why);
+
 /* Whether writing the tree anew costs less than changing blocks in their places. count things
  * in order are to be changed; pass seeks the block of number *next of them, and sets *next to the
  * first that belongs behind it. The writer. */

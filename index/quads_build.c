@@ -42,7 +42,6 @@ struct building {
     size_t next;       /* change, */
     struct row change; /* and its row */
     struct tree_build *build;
-    struct fence_cursor old;
     struct row rows[ROWS_BLOCK_MOST];
     struct rows_writer writer;
     struct row last; /* written */
@@ -96,24 +95,26 @@ write_changes(struct building *b, const struct row *until, bool *same, struct re
 }
 
 static enum status
-write_all(struct building *b, struct reason *why)
+write_block(void *context, const struct fence_cursor *old, struct reason *why)
 {
+    struct building *b = context;
+    size_t count;
     bool same;
-    enum status status = fence_seek(&b->old, SLICE(""), why);
-    while (status == STATUS_OK && b->old.stored) {
-        size_t count;
-        TRY(rows_read(b->order, b->old.block, b->old.block_length, b->rows, &count, why));
-        for (size_t i = 0; i < count; i++) {
-            TRY(write_changes(b, &b->rows[i], &same, why));
-            if (!same) {
-                TRY(write_row(b, &b->rows[i], why));
-            }
+    TRY(rows_read(b->order, old->block, old->block_length, b->rows, &count, why));
+    for (size_t i = 0; i < count; i++) {
+        TRY(write_changes(b, &b->rows[i], &same, why));
+        if (!same) {
+            TRY(write_row(b, &b->rows[i], why));
         }
-        status = fence_next(&b->old, why);
     }
-    if (status != STATUS_END) {
-        TRY(status);
-    }
+    return STATUS_OK;
+}
+
+static enum status
+write_rest(void *context, struct reason *why)
+{
+    struct building *b = context;
+    bool same;
     TRY(write_changes(b, NULL, &same, why));
     return b->writer.count > 0
                ? tree_build_add(b->build, FENCE_LAST,
@@ -129,18 +130,9 @@ quads_build(struct quads *quads, enum quad_order order, struct transaction *tran
     b->order = order;
     b->set = set;
     next_change(b, 0);
-    fence_open(&b->old, quads->trees[order], NULL);
     rows_begin(&b->writer, order, b->piece, BLOCK_MAXIMUM);
-    enum status status = tree_build_begin(&b->build, quads->trees[order], why);
-    if (status == STATUS_OK) {
-        status = write_all(b, why);
-    }
-    fence_close(&b->old);
-    if (status == STATUS_OK) {
-        status = tree_build_end(b->build, transaction, why);
-    } else {
-        tree_build_drop(b->build);
-    }
+    const enum status status =
+        fence_build(quads->trees[order], transaction, &b->build, write_block, write_rest, b, why);
     free(b);
     return status;
 }

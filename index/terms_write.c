@@ -187,7 +187,6 @@ struct building {
     size_t count, next;
     const struct term_set *set;
     struct tree_build *build;
-    struct fence_cursor old;
     struct term_block_writer writer;
     struct slice last;         /* key written */
     struct term_key copies[2]; /* of old keys: the last one and the one that is written */
@@ -225,10 +224,11 @@ write_wanted(struct building *b, const struct slice *until, struct reason *why)
 }
 
 static enum status
-write_block(struct building *b, struct reason *why)
+write_block(void *context, const struct fence_cursor *old, struct reason *why)
 {
+    struct building *b = context;
     struct term_block_reader reader;
-    term_block_open(&reader, b->old.block, b->old.block_length);
+    term_block_open(&reader, old->block, old->block_length);
     while (term_block_next(&reader)) {
         struct term_key *copy = &b->copies[b->copy ^= 1];
         copy->length = reader.key.length;
@@ -237,20 +237,13 @@ write_block(struct building *b, struct reason *why)
         TRY(write_wanted(b, &key, why));
         TRY(write_entry(b, key, reader.id, why));
     }
-    return reader.bad ? terms_damaged(b->old.tree, why) : STATUS_OK;
+    return reader.bad ? terms_damaged(old->tree, why) : STATUS_OK;
 }
 
 static enum status
-write_all(struct building *b, struct reason *why)
+write_rest(void *context, struct reason *why)
 {
-    enum status status = fence_seek(&b->old, SLICE(""), why);
-    while (status == STATUS_OK && b->old.stored) {
-        TRY(write_block(b, why));
-        status = fence_next(&b->old, why);
-    }
-    if (status != STATUS_END) {
-        TRY(status);
-    }
+    struct building *b = context;
     TRY(write_wanted(b, NULL, why));
     return b->writer.count > 0
                ? tree_build_add(b->build, FENCE_LAST,
@@ -266,18 +259,9 @@ build(struct tree *terms, struct transaction *transaction, struct wanted_term *c
     b->wanted = wanted;
     b->count = count;
     b->set = set;
-    fence_open(&b->old, terms, NULL);
     term_block_begin(&b->writer, b->piece, BLOCK_MAXIMUM);
-    enum status status = tree_build_begin(&b->build, terms, why);
-    if (status == STATUS_OK) {
-        status = write_all(b, why);
-    }
-    fence_close(&b->old);
-    if (status == STATUS_OK) {
-        status = tree_build_end(b->build, transaction, why);
-    } else {
-        tree_build_drop(b->build);
-    }
+    const enum status status =
+        fence_build(terms, transaction, &b->build, write_block, write_rest, b, why);
     free(b);
     return status;
 }
