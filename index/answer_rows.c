@@ -12,10 +12,7 @@ enum {
     PLACES = 4,
     SCANNED = 128, /* rows of one call */
     CHUNK_FIRST = 16,
-    CHUNK_MOST = 16 << 10,
-    CHUNK_GROWTH = 4,
-    TERMS_MOST = 64 << 20, /* bytes of a chunk's terms; then rows go out one by one */
-    PIECE_MAXIMUM = 1 << 30
+    CHUNK_MOST = 16 << 10
 };
 
 struct chunk_row {
@@ -62,20 +59,8 @@ send_chunk(struct rows *rows, bool last, struct reason *why)
         }
     }
     rows->count = 0;
-    if (rows->out.overflowed) {
-        return status_fail(why, STATUS_LIMIT, "rows of more than %d bytes", PIECE_MAXIMUM);
-    }
-    const enum status status =
-        (last ? cursor_write_last : cursor_write)(rows->cursor, buf_slice(&rows->out), why);
-    buf_reset(&rows->out);
-    row_names_end_chunk(&rows->names);
-    if (rows->names.terms.length > TERMS_MOST) {
-        rows->room = 1;
-    } else {
-        rows->room =
-            rows->room < CHUNK_MOST / CHUNK_GROWTH ? rows->room * CHUNK_GROWTH : CHUNK_MOST;
-    }
-    return status;
+    return row_names_send(&rows->names, &rows->out, rows->cursor, last, CHUNK_MOST, &rows->room,
+                          why);
 }
 
 static enum status
@@ -185,7 +170,7 @@ answer_rows(const struct quad_source *source, struct slice request, struct curso
     struct codec_reader in = codec_reader_of(request);
     struct rows rows = {.source = source, .cursor = cursor};
     rows.graphs = !(codec_get_u8(&in) & INDEX_ROWS_NO_GRAPHS);
-    buf_init(&rows.out, PIECE_MAXIMUM);
+    buf_init(&rows.out, ROW_NAMES_PIECE);
     arena_init(&rows.arena, 0);
     row_names_init(&rows.names);
     enum status status = match_all(&rows, &in, why);

@@ -9,10 +9,7 @@
 
 enum {
     CHUNK_FIRST = 256, /* identifiers; few at first, as only the first rows may be wanted */
-    CHUNK_MOST = 64 << 10,
-    CHUNK_GROWTH = 4,
-    TERMS_MOST = 64 << 20,
-    PIECE_MAXIMUM = 1 << 30
+    CHUNK_MOST = 64 << 10
 };
 
 /* ---- the request ---- */
@@ -81,17 +78,9 @@ send_chunk(struct rows *rows, bool last, struct reason *why)
         row_names_put(&rows->names, rows->chunk[i], &rows->out);
     }
     rows->count = 0;
-    if (rows->out.overflowed) {
-        return status_fail(why, STATUS_LIMIT, "rows of more than %d bytes", PIECE_MAXIMUM);
-    }
     const enum status status =
-        (last ? cursor_write_last : cursor_write)(rows->cursor, buf_slice(&rows->out), why);
-    buf_reset(&rows->out);
-    row_names_end_chunk(&rows->names);
+        row_names_send(&rows->names, &rows->out, rows->cursor, last, CHUNK_MOST, &rows->room, why);
     dictionary_trim(rows->dictionary);
-    rows->room = rows->names.terms.length > TERMS_MOST    ? 1
-                 : rows->room < CHUNK_MOST / CHUNK_GROWTH ? rows->room * CHUNK_GROWTH
-                                                          : CHUNK_MOST;
     return status;
 }
 
@@ -142,7 +131,7 @@ answer_share(const struct quad_source *source, const struct share_request *reque
     own.named_graphs = request->named_graphs;
     own.now_ms = request->now_ms;
     TRY(query_prepare(&query, request->text, slice_of(NULL, 0), why));
-    buf_init(&rows.out, PIECE_MAXIMUM);
+    buf_init(&rows.out, ROW_NAMES_PIECE);
     arena_init(&rows.arena, 0);
     row_names_init(&rows.names);
     const enum status status = share_run(query, source, &own, request, &sink, why);

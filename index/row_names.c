@@ -8,6 +8,8 @@
 #include "index/service_protocol.h"
 
 enum {
+    CHUNK_GROWTH = 4,
+    TERMS_MOST = 64 << 20, /* bytes of a chunk's terms; then rows go out one by one */
     TERMS_MAXIMUM = 1 << 30,
     NAMES_MOST = 1 << 20, /* then they are forgotten */
     NAMES_FIRST = 256
@@ -137,12 +139,31 @@ row_names_put(struct row_names *names, oid id, struct buf *out)
     (void)buf_append_slice(out, slice_of(names->terms.data + name->at, name->length));
 }
 
-void
-row_names_end_chunk(struct row_names *names)
+static void
+forget_many(struct row_names *names)
 {
     if (names->count > NAMES_MOST) {
         memset(names->table, 0, names->places * sizeof(*names->table));
         names->count = names->sent = 0;
         names->forget = true;
     }
+}
+
+enum status
+row_names_send(struct row_names *names, struct buf *out, struct cursor *cursor, bool last,
+               size_t most, size_t *room, struct reason *why)
+{
+    if (out->overflowed) {
+        return status_fail(why, STATUS_LIMIT, "rows of more than %d bytes", ROW_NAMES_PIECE);
+    }
+    const enum status status =
+        (last ? cursor_write_last : cursor_write)(cursor, buf_slice(out), why);
+    buf_reset(out);
+    forget_many(names);
+    if (names->terms.length > TERMS_MOST) {
+        *room = 1;
+    } else {
+        *room = *room < most / CHUNK_GROWTH ? *room * CHUNK_GROWTH : most;
+    }
+    return status;
 }

@@ -6,6 +6,7 @@
 #define INDEX_ROW_NAMES_H
 
 #include "base/buf.h"
+#include "index/cursor.h"
 #include "index/source.h"
 
 /* The term of an identifier that is stored or local; it lives until the next call. */
@@ -30,7 +31,11 @@ void row_names_note(struct row_names *names, oid id);
 enum status row_names_prepare(struct row_names *names, row_names_resolve *resolve, void *context,
                               struct reason *why);
 void row_names_put(struct row_names *names, oid id, struct buf *out);
-/* After a chunk: forgets all when there are too many. */
-void row_names_end_chunk(struct row_names *names);
+/* Sends a chunk whose rows are in out, and empties it; then all names are forgotten when there are
+ * too many. *room: rows, or identifiers, that the next chunk may have: more each time, up to most,
+ * but one when this chunk's terms were long. LIMIT: out has overflowed. */
+enum status row_names_send(struct row_names *names, struct buf *out, struct cursor *cursor,
+                           bool last, size_t most, size_t *room, struct reason *why);
+enum { ROW_NAMES_PIECE = 1 << 30 }; /* bytes of out at most */
 
 #endif
