@@ -98,16 +98,11 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     struct host *host = find(hosts, origin, print);
     const bool same = host != NULL;
     host = same ? host : place_for(hosts, print);
-    const uint32_t sitemaps_depth = same ? host->sitemaps_depth : UINT32_MAX;
-    const uint32_t guess_depth = same ? host->guess_depth : UINT32_MAX;
-    const bool guess_found = same && host->guess_found;
-    const uint64_t cover_read_ms = same ? host->cover_read_ms : 0;
-    const unsigned cover_calm = same ? host->cover_calm : 0;
-    char *const cover = same ? host->cover : NULL;
-    char *const authorities = same ? host->authorities : NULL;
-    const struct submissions submissions = same ? host->submissions : (struct submissions){0};
-    struct balance *const balance = same ? host->balance : NULL;
+    /* What is known of the host besides its rules stays. */
+    struct host kept = {.sitemaps_depth = UINT32_MAX, .guess_depth = UINT32_MAX};
     if (same) {
+        kept = *host;
+        kept.void_asked = false;
         host->balance = NULL;
         host->cover = host->authorities = NULL;
     }
@@ -120,20 +115,12 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     }
     hosts->bytes += size;
     hosts->prints[host - hosts->places] = print;
+    *host = kept;
     host->looked = ++hosts->clock;
     host->origin = memory_string_n(origin.at, origin.length);
     host->access = access;
     host->robots = robots;
     host->expires_ms = expires_ms;
-    host->sitemaps_depth = sitemaps_depth;
-    host->guess_depth = guess_depth;
-    host->guess_found = guess_found;
-    host->submissions = submissions;
-    host->balance = balance;
-    host->cover = cover;
-    host->authorities = authorities;
-    host->cover_read_ms = cover_read_ms;
-    host->cover_calm = cover_calm;
     snprintf(host->reason, sizeof host->reason, "%s", reason != NULL ? reason : "");
     return host;
 }
