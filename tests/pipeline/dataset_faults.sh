@@ -116,16 +116,7 @@ echo http://killed.example/ >"$work/seeds"
 : >"$web_log"
 run "$work/killed" &
 running=$!
-kills=0
-for part in 1 60000 120000; do
-    for _ in $(seq 400); do
-        n=$(stat -c %s "$work"/killed/dumps/*.part 2>/dev/null | head -n 1) || n=0
-        [[ ${n:-0} -ge $part ]] && break
-        sleep 0.02
-    done
-    pkill -KILL -f -- "quadrille-fetch --dir $work/killed" && kills=$((kills + 1))
-    sleep 0.3
-done
+kill_downloads "$work/killed" 1 60000 120000
 wait $running || fail "crawl with killed downloads"
 expected killed.example 1 "$count"
 same_as_dump "$work/killed" killed.example

@@ -186,16 +186,7 @@ echo http://killed.example/ >"$work/seeds"
 : >"$ftp_log"
 run "$work/killed" &
 running=$!
-kills=0
-for part in 1 30000; do
-    for _ in $(seq 400); do
-        n=$(stat -c %s "$work"/killed/dumps/*.part 2>/dev/null | head -n 1) || n=0
-        [[ ${n:-0} -ge $part ]] && break
-        sleep 0.02
-    done
-    pkill -KILL -f -- "quadrille-fetch --dir $work/killed" && kills=$((kills + 1))
-    sleep 0.3
-done
+kill_downloads "$work/killed" 1 30000
 wait $running || fail "crawl with killed downloads"
 dump_of "$work/killed" killed.example | sed 's/killed.example/plain.example/g; s/_:[A-Za-z0-9]*/_:b/g' | LC_ALL=C sort >"$work/is"
 dump_of "$work/pages" plain.example | sed 's/_:[A-Za-z0-9]*/_:b/g' | LC_ALL=C sort >"$work/should"

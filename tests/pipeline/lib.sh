@@ -74,6 +74,22 @@ start_faulty_web() { # folder of hosts
     web_port=$(cat "$work/port") || fail "the web server does not start: $(cat "$work/web.out")"
 }
 
+# Kills fetch whenever a dump that it downloads has come so far; sets kills, how often.
+kill_downloads() { # data directory, bytes...
+    local dir=$1 part n
+    shift
+    kills=0
+    for part; do
+        for _ in $(seq 400); do
+            n=$(stat -c %s "$dir"/dumps/*.part 2>/dev/null | head -n 1) || n=0
+            [[ ${n:-0} -ge $part ]] && break
+            sleep 0.02
+        done
+        pkill -KILL -f -- "quadrille-fetch --dir $dir" && kills=$((kills + 1))
+        sleep 0.3
+    done
+}
+
 # Waits until processes are idle: a tenth of a processor at most, for half a second.
 await_rest() { # command that prints their processor time in ticks
     local before
