@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/opt_private.h"
 
-enum { OPT_LINE_MAXIMUM = 64 << 10, FILE_MAXIMUM = 16 << 20 };
+enum { FILE_MAXIMUM = 64 << 20 };
 
 /* ---- reading values ---- */
 
@@ -315,9 +315,7 @@ opt_set_load_text(struct opt_set *set, struct slice text, const char *name, stru
         const size_t length = slice_find(text, '\n');
         const struct slice line = slice_trim(slice_of(text.at, length));
         enum status status = STATUS_OK;
-        if (line.length > OPT_LINE_MAXIMUM) {
-            status = status_fail(why, STATUS_MISUSE, "longer than %d bytes", OPT_LINE_MAXIMUM);
-        } else if (line.length > 0 && line.at[0] != '#') {
+        if (line.length > 0 && line.at[0] != '#') {
             status = pair_assign(set, line, why);
         }
         if (status != STATUS_OK) {

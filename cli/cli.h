@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/opt.h"
+#include "base/outcome.h"
 #include "index/client.h"
 #include "metastore/client.h"
 #include "queue/client.h"
@@ -103,6 +104,15 @@ int cli_answered(const struct program *program, const struct index_client *index
 /* Puts jobs and waits until they are durable. */
 enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n,
                              struct reason *why);
+
+/* What is looked at while the queue has not answered yet: it may be killed and started anew. */
+struct cli_patience {
+    enum status (*look)(void *context, struct reason *why); /* other than OK: wait no longer */
+    void *context;
+    struct outcome outcome; /* internal; the whole must live until the client is closed */
+};
+enum status cli_put_patiently(struct queue_client *queue, const struct job *jobs, size_t n,
+                              struct cli_patience *patience, struct reason *why);
 
 /* Puts metadata and waits until they are durable. */
 enum status cli_note_and_wait(struct metastore_client *metastore, const struct meta_put *puts,

@@ -9,7 +9,7 @@ add(struct cli *cli, const struct seeds *seeds, bool again, struct reason *why)
     TRY(cli_serve(cli, "queue", why));
     TRY(cli_queue(cli, &queue, why));
     const enum status status =
-        seeds_put(seeds, queue, (uint8_t)(JOB_SEED | (again ? JOB_RECRAWL : 0)), why);
+        seeds_put(seeds, queue, (uint8_t)(JOB_SEED | (again ? JOB_RECRAWL : 0)), NULL, why);
     queue_client_close(queue);
     return status;
 }

@@ -29,7 +29,8 @@ struct crawl {
     const struct cli_common *common;
     struct queue_client *queue;
     struct progress progress;
-    pid_t child; /* `quadrille up`; 0: somebody else's supervisor is used */
+    struct cli_patience patience; /* of putting the seeds */
+    pid_t child;                  /* `quadrille up`; 0: somebody else's supervisor is used */
     int signals;
     bool quiet, terminal, continuous, interrupted;
     uint64_t started_ms, line_ms;
@@ -226,21 +227,21 @@ follow(struct crawl *crawl, struct reason *why)
     return STATUS_CANCELLED;
 }
 
+static enum status
+look_after(void *context, struct reason *why)
+{
+    struct crawl *crawl = context;
+    TRY(keep_supervisor(crawl, why));
+    pause_for(crawl, 0);
+    return crawl->interrupted ? STATUS_CANCELLED : STATUS_OK;
+}
+
 /* Putting can only be answered once the daemon runs, and it may be killed meanwhile. */
 static enum status
 put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
 {
-    struct queue_stats stats;
-    enum status status;
-    while ((status = queue_stats_get(crawl->queue, &stats, POLL_MS, why)) == STATUS_TIMEOUT) {
-        TRY(keep_supervisor(crawl, why));
-        pause_for(crawl, 0);
-        if (crawl->interrupted) {
-            return STATUS_CANCELLED;
-        }
-    }
-    TRY(status);
-    return seeds_put(seeds, crawl->queue, JOB_SEED, why);
+    crawl->patience = (struct cli_patience){.look = look_after, .context = crawl};
+    return seeds_put(seeds, crawl->queue, JOB_SEED, &crawl->patience, why);
 }
 
 /* Whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does not. */
@@ -266,7 +267,7 @@ extend_scope(struct crawl *crawl, const struct seeds *seeds, struct opt_set *sav
     struct buf assignment, path;
     bool other = false;
     buf_init(&path, 1 << 16);
-    buf_init(&assignment, 1 << 20);
+    buf_init(&assignment, SCOPE_TEXT_MAXIMUM);
     buf_printf(&path, "%s/scope.conf", crawl->cli.directory);
     enum status status = opt_set_load_file(saved, path.data, why);
     buf_release(&path);

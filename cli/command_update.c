@@ -28,7 +28,7 @@ load(void *context, struct slice document, struct slice graph, struct reason *wh
         status = seeds_apply_rules(&seeds, cli->options, why);
     }
     if (status == STATUS_OK && (status = cli_queue(cli, &queue, why)) == STATUS_OK) {
-        status = seeds_put(&seeds, queue, JOB_SEED | JOB_RECRAWL, why);
+        status = seeds_put(&seeds, queue, JOB_SEED | JOB_RECRAWL, NULL, why);
         queue_client_close(queue);
     }
     seeds_release(&seeds);

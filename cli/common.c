@@ -309,14 +309,33 @@ wait_for_queue(struct queue_client *queue)
 }
 
 enum status
+cli_put_patiently(struct queue_client *queue, const struct job *jobs, size_t n,
+                  struct cli_patience *patience, struct reason *why)
+{
+    patience->outcome = (struct outcome){0};
+    queue_put(queue, jobs, n, outcome_take, &patience->outcome);
+    while (!patience->outcome.given) {
+        wait_for_queue(queue);
+        if (!patience->outcome.given) {
+            TRY(patience->look(patience->context, why));
+        }
+    }
+    return outcome_status(&patience->outcome, why);
+}
+
+static enum status
+wait_for_ever(void *context, struct reason *why)
+{
+    (void)context;
+    (void)why;
+    return STATUS_OK;
+}
+
+enum status
 cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct reason *why)
 {
-    struct outcome outcome = {0};
-    queue_put(queue, jobs, n, outcome_take, &outcome);
-    while (!outcome.given) {
-        wait_for_queue(queue);
-    }
-    return outcome_status(&outcome, why);
+    struct cli_patience patience = {.look = wait_for_ever};
+    return cli_put_patiently(queue, jobs, n, &patience, why);
 }
 
 enum status

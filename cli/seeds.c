@@ -6,10 +6,9 @@
 
 #include "base/memory.h"
 #include "base/url.h"
-#include "cli/cli.h"
 #include "stages/url_rules.h"
 
-enum { PUT_BATCH = 1000, SCOPE_TEXT_MAXIMUM = 1 << 20 };
+enum { PUT_BATCH = 1000 };
 
 void
 seeds_release(struct seeds *seeds)
@@ -121,7 +120,8 @@ seeds_scope(const struct seeds *seeds, const char *const *hosts, size_t host_cou
 }
 
 enum status
-seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags, struct reason *why)
+seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags,
+          struct cli_patience *patience, struct reason *why)
 {
     struct job *jobs = memory_zero(PUT_BATCH, sizeof *jobs);
     enum status status = STATUS_OK;
@@ -135,7 +135,8 @@ seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags, 
                                    .priority = 128,
                                    .flags = flags};
         }
-        status = cli_put_and_wait(queue, jobs, n, why);
+        status = patience != NULL ? cli_put_patiently(queue, jobs, n, patience, why)
+                                  : cli_put_and_wait(queue, jobs, n, why);
     }
     free(jobs);
     return status;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/opt.h"
 #include "base/status.h"
+#include "cli/cli.h"
 #include "queue/client.h"
 
 struct seeds {
@@ -25,8 +26,9 @@ enum status seeds_apply_rules(struct seeds *seeds, const struct opt_set *options
 /* "scope.hosts=a,b" of all seeds and the hosts given, for scope_save. */
 enum status seeds_scope(const struct seeds *seeds, const char *const *hosts, size_t host_count,
                         struct buf *assignment, struct reason *why);
-/* Puts all as fetch jobs of depth 0; flags: JOB_SEED, with JOB_RECRAWL to fetch seen ones again. */
+/* Puts all as fetch jobs of depth 0; flags: JOB_SEED, with JOB_RECRAWL to fetch seen ones again.
+ * patience: NULL waits for the queue for ever. */
 enum status seeds_put(const struct seeds *seeds, struct queue_client *queue, uint8_t flags,
-                      struct reason *why);
+                      struct cli_patience *patience, struct reason *why);
 
 #endif

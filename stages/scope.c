@@ -5,6 +5,8 @@
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,15 +41,22 @@ struct pattern_list {
     size_t count;
 };
 
+/* Names without case, sorted, so that a crawl of a million seeds finds a link's host at once. */
+struct name_list {
+    const char **sorted;
+    size_t count;
+};
+
 /* The rules as loaded at one moment. */
 struct rules {
     struct opt_set *options; /* holds the lists' strings */
-    const char *const *hosts, *const *domains, *const *prefixes;
-    size_t host_count, domain_count, prefix_count;
+    struct name_list hosts, domains;
+    const char *const *prefixes;
+    size_t prefix_count;
     struct pattern_list include, exclude;
     uint32_t depth, repeats;
     struct trap_rules traps;
-    bool everywhere;
+    bool everywhere, every_host;
 };
 
 struct scope {
@@ -87,6 +96,37 @@ patterns_compile(struct pattern_list *list, const struct opt_set *options, const
     return STATUS_OK;
 }
 
+static int
+by_name(const void *a, const void *b)
+{
+    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+names_sort(struct name_list *list, const struct opt_set *options, const char *name)
+{
+    const char *const *names;
+    list->count = opt_list(options, name, &names);
+    list->sorted = memory_zero(list->count + 1, sizeof *list->sorted);
+    memcpy(list->sorted, names, list->count * sizeof *names);
+    qsort(list->sorted, list->count, sizeof *list->sorted, by_name);
+}
+
+static int
+compare_name(const void *key, const void *item)
+{
+    const struct slice *name = key;
+    const char *other = *(const char *const *)item;
+    const int order = strncasecmp(name->at, other, name->length);
+    return order != 0 ? order : -(other[name->length] != '\0');
+}
+
+static bool
+names_hold(const struct name_list *list, struct slice name)
+{
+    return bsearch(&name, list->sorted, list->count, sizeof *list->sorted, compare_name) != NULL;
+}
+
 static void
 rules_free(struct rules *rules)
 {
@@ -95,6 +135,8 @@ rules_free(struct rules *rules)
     }
     patterns_release(&rules->include);
     patterns_release(&rules->exclude);
+    free(rules->hosts.sorted);
+    free(rules->domains.sorted);
     opt_set_free(rules->options);
     free(rules);
 }
@@ -106,7 +148,7 @@ rules_options(const struct opt_set *configured, struct reason *why)
     static const struct opt *const tables[] = {scope_options, NULL};
     struct opt_set *options = opt_set_new(tables);
     struct buf assignment;
-    buf_init(&assignment, 1 << 20);
+    buf_init(&assignment, SCOPE_TEXT_MAXIMUM);
     for (const struct opt *o = scope_options; o->name != NULL; o++) {
         bool changed;
         const char *text = opt_text(configured, o->name, &changed);
@@ -150,14 +192,15 @@ rules_load(struct scope *scope, struct rules **out, struct reason *why)
     if (status != STATUS_OK) {
         goto fail;
     }
-    rules->host_count = opt_list(rules->options, "scope.hosts", &rules->hosts);
-    rules->domain_count = opt_list(rules->options, "scope.domains", &rules->domains);
+    names_sort(&rules->hosts, rules->options, "scope.hosts");
+    names_sort(&rules->domains, rules->options, "scope.domains");
+    rules->every_host = names_hold(&rules->hosts, slice_string("*"));
     rules->prefix_count = opt_list(rules->options, "scope.prefixes", &rules->prefixes);
     rules->depth = (uint32_t)opt_integer(rules->options, "scope.depth");
     rules->repeats = (uint32_t)opt_integer(rules->options, "scope.repeats");
     trap_rules_from(&rules->traps, scope->configured);
     rules->everywhere =
-        rules->host_count + rules->domain_count + rules->prefix_count + rules->include.count == 0;
+        rules->hosts.count + rules->domains.count + rules->prefix_count + rules->include.count == 0;
     *out = rules;
     return STATUS_OK;
 fail:
@@ -218,25 +261,20 @@ scope_refresh(struct scope *scope)
     log_info("scope_changed", "file=%s", scope->path);
 }
 
+/* The host itself, or a domain it is in: what follows each of its dots. */
 static bool
 host_matches(const struct rules *rules, struct slice host)
 {
-    for (size_t i = 0; i < rules->host_count; i++) {
-        if (strcmp(rules->hosts[i], "*") == 0 ||
-            slice_equal_nocase(host, slice_string(rules->hosts[i]))) {
-            return true;
-        }
+    if (rules->every_host || names_hold(&rules->hosts, host)) {
+        return true;
     }
-    for (size_t i = 0; i < rules->domain_count; i++) {
-        const struct slice domain = slice_string(rules->domains[i]);
-        if (host.length < domain.length) {
-            continue;
-        }
-        const size_t above = host.length - domain.length;
-        if (slice_equal_nocase(slice_of(host.at + above, domain.length), domain) &&
-            (above == 0 || host.at[above - 1] == '.')) {
+    while (rules->domains.count > 0 && host.length > 0) {
+        if (names_hold(&rules->domains, host)) {
             return true;
         }
+        const size_t dot = slice_find(host, '.');
+        const size_t step = dot < host.length ? dot + 1 : dot;
+        host = slice_of(host.at + step, host.length - step);
     }
     return false;
 }

@@ -18,6 +18,8 @@
 
 extern const struct opt scope_options[];
 
+enum { SCOPE_TEXT_MAXIMUM = 48 << 20 }; /* of one option: the names of some two million hosts */
+
 struct scope;
 
 /* Reads the options and DIR/scope.conf (which need not exist). A wrong regular expression or

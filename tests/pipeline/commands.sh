@@ -94,6 +94,12 @@ refused 100 FILE quadrille detect
 refused 100 FILE quadrille transform
 refused 100 'one FILE' quadrille transform "$site/1.html" "$site/2.html"
 refused 111 no-such-file quadrille detect "$work/no-such-file"
+mkdir "$work/broken" # the queue has all its seeds to take when the stages refuse their scope
+quadrille init --dir "$work/broken" >/dev/null
+echo 'scope.depth=deep' >"$work/broken/scope.conf"
+seq -f 'http://h%.0f.example/' 20000 >"$work/many"
+refused 100 'refused its configuration' quadrille crawl --dir "$work/broken" --seeds "$work/many" \
+    --set 'scope.hosts=*'
 for program in "$bin"/quadrille-*[a-z]; do
     refused 100 '' "$program" --no-such
     refused 100 '' "$program" --dir "$dir" superfluous

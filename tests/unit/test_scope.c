@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "stages/scope.h"
 #include "stages/traps.h"
 
@@ -85,7 +86,9 @@ domains_match_themselves_and_what_is_below(void **state)
 {
     struct scope *scope = scope_with(*state, "scope.domains=example.org");
     assert_true(allows(scope, "http://example.org/", 1));
-    assert_true(allows(scope, "http://a.b.example.org/", 1));
+    assert_true(allows(scope, "http://a.b.EXAMPLE.org/", 1));
+    assert_false(allows(scope, "http://org/", 1));
+    assert_false(allows(scope, "http://example.org.net/", 1));
     assert_false(allows(scope, "http://badexample.org/", 1));
     scope_close(scope);
 }
@@ -141,6 +144,30 @@ a_saved_scope_overrides_and_is_read_again(void **state)
 }
 
 static void
+hosts_of_many_seeds_are_kept_and_found(void **state)
+{
+    enum { HOSTS = 20000 };
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    struct buf hosts;
+    buf_init(&hosts, SCOPE_TEXT_MAXIMUM);
+    buf_append_string(&hosts, "scope.hosts=");
+    for (int i = 0; i < HOSTS; i++) {
+        buf_printf(&hosts, "%sh%d.web.example", i > 0 ? "," : "", i);
+    }
+    const char *saved[] = {hosts.data};
+    assert_int_equal(scope_save(fixture->directory, saved, 1, &why), STATUS_OK);
+    buf_release(&hosts);
+    struct scope *scope = scope_with(fixture, NULL);
+    char key[64];
+    for (int i = -1; i <= HOSTS; i++) {
+        snprintf(key, sizeof key, "http://h%d.web.example/", i);
+        assert_int_equal(allows(scope, key, 1), i >= 0 && i < HOSTS);
+    }
+    scope_close(scope);
+}
+
+static void
 a_wrong_rule_is_refused_and_named(void **state)
 {
     struct fixture *fixture = *state;
@@ -164,6 +191,7 @@ main(void)
         CASE(prefixes_and_expressions_add_and_exclude_takes_away),
         CASE(depth_and_repeating_paths_are_cut_and_named),
         CASE(a_saved_scope_overrides_and_is_read_again),
+        CASE(hosts_of_many_seeds_are_kept_and_found),
         CASE(a_wrong_rule_is_refused_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
