@@ -23,8 +23,9 @@
 #include "base/memory.h"
 
 enum {
-    TRIES = 3,            /* of a request whose worker was killed from outside */
-    KEEP_BYTES = 4 << 20, /* shared pages kept after a request */
+    TRIES = 3,               /* of a request whose worker was killed from outside */
+    ORDER_BYTES = 256 << 10, /* most bytes of requests that are given together */
+    KEEP_BYTES = 4 << 20,    /* shared pages kept after an order */
     EVENTS = 64
 };
 
@@ -34,6 +35,7 @@ struct task {
     struct slice pieces[WORKER_PIECES];
     size_t count, length;
     unsigned tries;
+    bool alone; /* its worker died when it had others, too */
     worker_done *done;
     void *context;
     struct task *next;
@@ -46,7 +48,8 @@ struct slot {
     enum sandbox_policy policy;
     int socket, shared;
     char *memory;
-    struct task *task;
+    struct task *tasks[WORKER_ORDER]; /* of the order */
+    size_t task_count;
     uint64_t deadline_ms, jobs;
     bool overdue; /* killed by us */
 };
@@ -54,6 +57,7 @@ struct slot {
 /* Tasks that wait for a worker, oldest first. */
 struct line {
     struct task *first, **last;
+    size_t count;
 };
 
 struct worker_pool {
@@ -64,8 +68,23 @@ struct worker_pool {
     struct line lines[2]; /* by enum sandbox_policy */
     size_t waiting;
     int epoll, timer;
+    uint64_t timer_ms; /* for when the timer is set; UINT64_MAX: it is not */
     bool broken;
 };
+
+/* ---- shared memory ---- */
+
+static size_t
+request_area(const struct worker_pool *pool)
+{
+    return pool->limits.request + WORKER_ORDER * sizeof(struct worker_request);
+}
+
+static size_t
+shared_bytes(const struct worker_pool *pool)
+{
+    return request_area(pool) + pool->limits.reply + REASON_SIZE;
+}
 
 /* ---- spawning ---- */
 
@@ -123,7 +142,7 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
     struct slot *slot = &pool->slots[number];
     const struct worker_limits *limits = &pool->limits;
     if (!slot->memory) {
-        TRY(make_memory(slot, limits->request + limits->reply, why));
+        TRY(make_memory(slot, shared_bytes(pool), why));
     }
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -133,7 +152,7 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
                                            .slot = number,
                                            .policy = slot->policy,
                                            .memory = limits->memory,
-                                           .request = limits->request,
+                                           .request = request_area(pool),
                                            .reply = limits->reply};
     const int descriptors[2] = {pair[1], slot->shared};
     const enum status status =
@@ -179,7 +198,8 @@ fail(struct worker_pool *pool, struct task *task, enum status status, bool died,
     finish(pool, task, &answer);
 }
 
-/* The earliest deadline wakes the pool. */
+/* The earliest deadline wakes the pool; or one that is past its use, since later orders have later
+ * ones: so the timer is set once in the time that a request may take, not for each order. */
 static void
 set_timer(struct worker_pool *pool)
 {
@@ -189,50 +209,100 @@ set_timer(struct worker_pool *pool)
             earliest = pool->slots[i].deadline_ms;
         }
     }
-    struct itimerspec timer = {0};
-    if (earliest != UINT64_MAX) {
-        timer.it_value.tv_sec = (time_t)(earliest / 1000);
-        timer.it_value.tv_nsec = (long)(earliest % 1000 * 1000000);
+    if (earliest >= pool->timer_ms) {
+        return;
     }
+    pool->timer_ms = earliest;
+    const struct itimerspec timer = {.it_value = {.tv_sec = (time_t)(earliest / 1000),
+                                                  .tv_nsec = (long)(earliest % 1000 * 1000000)}};
     timerfd_settime(pool->timer, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
 static void
-give(struct worker_pool *pool, struct slot *slot, struct task *task)
+line_append(struct line *line, struct task *task)
+{
+    task->next = NULL;
+    *line->last = task;
+    line->last = &task->next;
+    line->count++;
+}
+
+static struct task *
+line_take(struct line *line)
+{
+    struct task *task = line->first;
+    line->first = task->next;
+    line->last = line->first ? line->last : &line->first;
+    line->count--;
+    return task;
+}
+
+/* Before all others, in their order. */
+static void
+line_return(struct line *line, struct task *const *tasks, size_t n)
+{
+    while (n-- > 0) {
+        tasks[n]->next = line->first;
+        line->last = line->first ? line->last : &tasks[n]->next;
+        line->first = tasks[n];
+        line->count++;
+    }
+}
+
+/* Up to so many tasks of the line become the slot's order. */
+static void
+compose(struct worker_pool *pool, struct slot *slot, struct line *line, size_t most)
+{
+    const size_t limit = pool->limits.request < ORDER_BYTES ? pool->limits.request : ORDER_BYTES;
+    size_t bytes = 0;
+    slot->task_count = 0;
+    do {
+        bytes += line->first->length;
+        slot->tasks[slot->task_count++] = line_take(line);
+    } while (slot->task_count < most && line->first && !slot->tasks[0]->alone &&
+             !line->first->alone && bytes + line->first->length <= limit);
+}
+
+static void
+give(struct worker_pool *pool, struct slot *slot)
 {
     char *at = slot->memory;
-    for (size_t i = 0; i < task->count; i++) {
-        if (task->pieces[i].length > 0) {
-            memcpy(at, task->pieces[i].at, task->pieces[i].length);
-            at += task->pieces[i].length;
+    for (size_t i = 0; i < slot->task_count; i++) {
+        const struct task *task = slot->tasks[i];
+        const struct worker_request request = {.verb = task->verb, .length = task->length};
+        memcpy(at, &request, sizeof request);
+        at += sizeof request;
+        for (size_t k = 0; k < task->count; k++) {
+            if (task->pieces[k].length > 0) {
+                memcpy(at, task->pieces[k].at, task->pieces[k].length);
+                at += task->pieces[k].length;
+            }
         }
     }
-    const struct worker_order order = {
-        .verb = task->verb, .length = task->length, .cpu_ms = pool->limits.cpu_ms};
+    const struct worker_order order = {.count = slot->task_count, .cpu_ms = pool->limits.cpu_ms};
     slot->state = SLOT_BUSY;
-    slot->task = task;
     slot->deadline_ms = clock_monotonic_ms() + pool->limits.wall_ms;
-    /* When the worker is gone already, the nursery's report of its end repeats the task. */
+    /* When the worker is gone already, the nursery's report of its end repeats the tasks. */
     (void)!send(slot->socket, &order, sizeof order, MSG_NOSIGNAL);
 }
 
 static void
 dispatch(struct worker_pool *pool)
 {
-    bool given = false;
+    size_t idle[2] = {0};
     for (unsigned i = 0; i < pool->slot_count; i++) {
-        struct line *line = &pool->lines[pool->slots[i].policy];
-        struct task *task = line->first;
-        if (task && pool->slots[i].state == SLOT_IDLE) {
-            line->first = task->next;
-            line->last = line->first ? line->last : &line->first;
-            give(pool, &pool->slots[i], task);
-            given = true;
+        idle[pool->slots[i].policy] += pool->slots[i].state == SLOT_IDLE;
+    }
+    for (unsigned i = 0; i < pool->slot_count; i++) {
+        struct slot *slot = &pool->slots[i];
+        struct line *line = &pool->lines[slot->policy];
+        if (line->first && slot->state == SLOT_IDLE) {
+            const size_t share = (line->count - 1) / idle[slot->policy]-- + 1;
+            compose(pool, slot, line, share < WORKER_ORDER ? share : WORKER_ORDER);
+            give(pool, slot);
         }
     }
-    if (given) {
-        set_timer(pool);
-    }
+    set_timer(pool);
 }
 
 void
@@ -251,8 +321,7 @@ worker_submit(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb
         fail(pool, task, STATUS_LIMIT, false, "the document is longer than is looked at");
         return;
     }
-    *line->last = task;
-    line->last = &task->next;
+    line_append(line, task);
     dispatch(pool);
 }
 
@@ -270,23 +339,68 @@ static void
 trim(struct worker_pool *pool, struct slot *slot, size_t used)
 {
     if (used > KEEP_BYTES) {
-        madvise(slot->memory, pool->limits.request + pool->limits.reply, MADV_REMOVE);
+        madvise(slot->memory, shared_bytes(pool), MADV_REMOVE);
     }
+}
+
+/* What a worker says is checked as a whole before any of it is used. */
+static bool
+reports_are_good(const struct worker_pool *pool, const struct slot *slot,
+                 const struct worker_report *reports, ssize_t bytes)
+{
+    const size_t n = (size_t)bytes / sizeof *reports;
+    size_t room = pool->limits.reply + REASON_SIZE;
+    if (bytes <= 0 || (size_t)bytes % sizeof *reports != 0 || slot->state != SLOT_BUSY ||
+        n > slot->task_count) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct worker_report *report = &reports[i];
+        if (report->status >= STATUS_COUNT || report->length > pool->limits.reply ||
+            report->reason_length >= REASON_SIZE || report->length + report->reason_length > room) {
+            return false;
+        }
+        room -= report->length + report->reason_length;
+    }
+    return true;
+}
+
+/* Answers the first n tasks of the slot's order; those that remain are given again. The bytes used.
+ */
+static size_t
+answer_order(struct worker_pool *pool, struct slot *slot, const struct worker_report *reports,
+             size_t n)
+{
+    const char *at = slot->memory + request_area(pool);
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct worker_report *report = &reports[i];
+        struct reason why;
+        memcpy(why.text, at + report->length, report->reason_length);
+        why.text[report->reason_length] = '\0';
+        const struct worker_answer answer = {.status = (enum status)report->status,
+                                             .reply = slice_of(at, report->length),
+                                             .why = &why,
+                                             .cpu_us = report->cpu_us};
+        used += slot->tasks[i]->length + report->length;
+        at += report->length + report->reason_length;
+        finish(pool, slot->tasks[i], &answer); /* the slot is busy, so no order comes into it */
+    }
+    line_return(&pool->lines[slot->policy], slot->tasks + n, slot->task_count - n);
+    slot->task_count = 0;
+    return used;
 }
 
 static void
 take_report(struct worker_pool *pool, uint32_t number)
 {
     struct slot *slot = &pool->slots[number];
-    struct worker_report report;
-    const ssize_t n = recv(slot->socket, &report, sizeof report, MSG_DONTWAIT);
+    struct worker_report reports[WORKER_ORDER];
+    const ssize_t n = recv(slot->socket, reports, sizeof reports, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
     }
-    struct task *task = slot->task;
-    const bool good = n == (ssize_t)sizeof report && slot->state == SLOT_BUSY &&
-                      report.length <= pool->limits.reply && report.status < STATUS_COUNT;
-    if (!good) {
+    if (!reports_are_good(pool, slot, reports, n)) {
         close_socket(slot);
         if (n > 0) { /* it talks nonsense: it is not ours any more */
             const struct worker_message message = {.kind = WORKER_KILL, .slot = number};
@@ -296,18 +410,10 @@ take_report(struct worker_pool *pool, uint32_t number)
         slot->state = SLOT_DYING;
         return;
     }
-    report.why.text[REASON_SIZE - 1] = 0;
-    slot->task = NULL;
+    const size_t answered = (size_t)n / sizeof *reports;
+    trim(pool, slot, answer_order(pool, slot, reports, answered));
     slot->state = SLOT_IDLE;
-    slot->jobs++;
-    const struct worker_answer answer = {
-        .status = (enum status)report.status,
-        .reply = slice_of(slot->memory + pool->limits.request, report.length),
-        .why = &report.why,
-        .cpu_us = report.cpu_us};
-    const size_t used = task->length + report.length;
-    finish(pool, task, &answer);
-    trim(pool, slot, used);
+    slot->jobs += answered;
     if (pool->limits.jobs > 0 && slot->jobs >= pool->limits.jobs) {
         retire(slot);
     }
@@ -337,6 +443,31 @@ describe_end(const struct slot *slot, int wait_status, enum status *status, stru
     }
 }
 
+/* The slot's worker is dead, and what it had is not answered. */
+static void
+settle_order(struct worker_pool *pool, struct slot *slot, int wait_status)
+{
+    const size_t count = slot->task_count;
+    enum status status;
+    struct reason end;
+    if (count == 0) {
+        return;
+    }
+    const bool outside =
+        WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL && !slot->overdue;
+    const bool never_began = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+    slot->task_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        slot->tasks[i]->alone = count > 1;
+    }
+    if (count > 1 || ((outside || never_began) && ++slot->tasks[0]->tries < TRIES)) {
+        line_return(&pool->lines[slot->policy], slot->tasks, count);
+        return;
+    }
+    describe_end(slot, wait_status, &status, &end);
+    fail(pool, slot->tasks[0], status, true, end.text);
+}
+
 static enum status
 take_end(struct worker_pool *pool, const struct worker_message *message, struct reason *why)
 {
@@ -344,31 +475,12 @@ take_end(struct worker_pool *pool, const struct worker_message *message, struct 
         return STATUS_OK;
     }
     struct slot *slot = &pool->slots[message->slot];
-    struct task *task = slot->task;
     /* A report sent just before the end still counts. */
-    if (task && slot->socket >= 0 && slot->state == SLOT_BUSY) {
+    if (slot->task_count > 0 && slot->socket >= 0 && slot->state == SLOT_BUSY) {
         take_report(pool, message->slot);
-        task = slot->task;
     }
     close_socket(slot);
-    slot->task = NULL;
-    if (task) {
-        enum status status;
-        struct reason end;
-        const bool outside = WIFSIGNALED(message->wait_status) &&
-                             WTERMSIG(message->wait_status) == SIGKILL && !slot->overdue;
-        const bool never_began =
-            WIFEXITED(message->wait_status) && WEXITSTATUS(message->wait_status) == 0;
-        describe_end(slot, message->wait_status, &status, &end);
-        if ((outside || never_began) && ++task->tries < TRIES) {
-            struct line *line = &pool->lines[task->policy];
-            task->next = line->first;
-            line->first = task;
-            line->last = task->next ? line->last : &task->next;
-        } else {
-            fail(pool, task, status, true, end.text);
-        }
-    }
+    settle_order(pool, slot, message->wait_status);
     if (WIFEXITED(message->wait_status) && WEXITSTATUS(message->wait_status) == EXIT_MISUSE) {
         return status_fail(why, STATUS_SYSTEM, "a worker could not enter its sandbox");
     }
@@ -400,6 +512,7 @@ kill_overdue(struct worker_pool *pool)
 {
     uint64_t ticks;
     (void)!read(pool->timer, &ticks, sizeof ticks);
+    pool->timer_ms = UINT64_MAX;
     const uint64_t now = clock_monotonic_ms();
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
@@ -431,7 +544,6 @@ worker_pool_process(struct worker_pool *pool, struct reason *why)
         }
     }
     dispatch(pool);
-    set_timer(pool);
     return STATUS_OK;
 }
 
@@ -489,6 +601,7 @@ worker_pool_open(struct worker_pool **result, struct worker_nursery *nursery,
         pool->slots[i].socket = pool->slots[i].shared = -1;
         pool->slots[i].policy = i < limits->workers ? SANDBOX_PARSER : SANDBOX_PROGRAM;
     }
+    pool->timer_ms = UINT64_MAX;
     pool->epoll = epoll_create1(EPOLL_CLOEXEC);
     pool->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     enum status status = STATUS_OK;
@@ -520,19 +633,18 @@ worker_pool_close(struct worker_pool *pool)
     }
     for (size_t i = 0; i < 2; i++) {
         while (pool->lines[i].first) {
-            struct task *task = pool->lines[i].first;
-            pool->lines[i].first = task->next;
-            fail(pool, task, STATUS_CANCELLED, false, "the workers were stopped");
+            fail(pool, line_take(&pool->lines[i]), STATUS_CANCELLED, false,
+                 "the workers were stopped");
         }
     }
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
         close_socket(slot);
-        if (slot->task) {
-            fail(pool, slot->task, STATUS_CANCELLED, false, "the workers were stopped");
+        for (size_t k = 0; k < slot->task_count; k++) {
+            fail(pool, slot->tasks[k], STATUS_CANCELLED, false, "the workers were stopped");
         }
         if (slot->memory) {
-            munmap(slot->memory, pool->limits.request + pool->limits.reply);
+            munmap(slot->memory, shared_bytes(pool));
         }
         if (slot->shared >= 0) {
             close(slot->shared);
@@ -589,9 +701,9 @@ forget(struct worker_pool *pool, const void *context)
         }
     }
     for (unsigned i = 0; i < pool->slot_count; i++) {
-        struct task *task = pool->slots[i].task;
-        if (task && task->context == context) {
-            task->done = ignore_answer;
+        for (size_t k = 0; k < pool->slots[i].task_count; k++) {
+            struct task *task = pool->slots[i].tasks[k];
+            task->done = task->context == context ? ignore_answer : task->done;
         }
     }
 }

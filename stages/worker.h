@@ -1,4 +1,4 @@
-/* Worker processes that do dangerous work in a sandbox, one request at a time.
+/* Worker processes that do dangerous work in a sandbox.
  *
  *   this process ── control ── nursery ── fork ── worker, worker, ...
  *        └───────── socket and shared memory ───────┘
@@ -9,8 +9,13 @@
  * sealed shared memory, one area per worker; only lengths and statuses through sockets, and
  * nothing a worker says is believed without a check of its bounds.
  *
+ * Small requests that wait are given to a worker together, so that a crawl's pages, which take
+ * less time than sending and waking, cost one round of that for many; workers that are idle share
+ * what waits.
+ *
  * A worker that dies, or passes its processor time, clock time or memory, is replaced; its
- * request ends with a status and a reason and no other request is touched. One that was killed
+ * request ends with a status and a reason and no other request is touched: when it had several,
+ * each is given again, alone, which tells whose fault it was. One that was killed
  * from outside (SIGKILL: an operator, the kernel short of memory) is repeated twice first.
  * When this process dies, nursery and workers die with it. When the nursery dies the pool is
  * broken and says so: the process should end and be started again.
@@ -99,18 +104,22 @@ enum worker_message_kind {
 struct worker_message {
     uint32_t kind, slot, policy;
     int32_t wait_status, status;
-    uint64_t memory, request, reply;
+    uint64_t memory, request; /* bytes; request: all of an order */
+    uint64_t reply; /* most bytes of one; for all of an order there are REASON_SIZE more */
     struct reason why;
 };
-/* On a worker's own socket. */
+/* On a worker's own socket: an order, answered by the reports of its first requests, as many as
+ * there was room for. The requests stand one after the other in the shared memory; behind `request`
+ * bytes of it the replies, each followed by the reason. */
+enum { WORKER_ORDER = 32 };
 struct worker_order {
-    uint8_t verb;
-    uint64_t length, cpu_ms;
+    uint64_t count, cpu_ms; /* of each */
+};
+struct worker_request { /* its bytes follow */
+    uint64_t verb, length;
 };
 struct worker_report {
-    uint32_t status;
-    uint64_t length, cpu_us;
-    struct reason why;
+    uint64_t status, length, reason_length, cpu_us;
 };
 int worker_nursery_control(const struct worker_nursery *nursery);
 

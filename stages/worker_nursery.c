@@ -70,37 +70,74 @@ set_cpu_timer(uint64_t ms)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
+struct serving {
+    const struct worker_program *program;
+    void *context;
+    const struct worker_message *spawn;
+    char *memory;
+    struct buf reply; /* the one being made */
+};
+
+/* Does the order's requests until one's reply finds no room. The number of those done. */
+static size_t
+serve_order(struct serving *serving, const struct worker_order *order,
+            struct worker_report reports[WORKER_ORDER])
+{
+    const uint64_t room = serving->spawn->reply + REASON_SIZE;
+    const char *in = serving->memory;
+    char *out = serving->memory + serving->spawn->request;
+    uint64_t used = 0, before = cpu_us();
+    size_t done = 0;
+    for (; done < order->count; done++) {
+        struct worker_request request;
+        struct reason why = {""};
+        memcpy(&request, in, sizeof request);
+        in += sizeof request;
+        buf_reset(&serving->reply);
+        set_cpu_timer(order->cpu_ms);
+        const enum status status =
+            serving->program->handle(serving->context, (uint8_t)request.verb,
+                                     slice_of(in, request.length), &serving->reply, &why);
+        const uint64_t after = cpu_us();
+        const struct worker_report report = {.status = status,
+                                             .length = serving->reply.length,
+                                             .reason_length = strlen(why.text),
+                                             .cpu_us = after - before};
+        if (report.length + report.reason_length > room - used) {
+            break; /* it is given again, and then comes first */
+        }
+        if (report.length > 0) {
+            memcpy(out + used, serving->reply.data, report.length);
+        }
+        memcpy(out + used + report.length, why.text, report.reason_length);
+        used += report.length + report.reason_length;
+        in += request.length;
+        before = after;
+        reports[done] = report;
+    }
+    set_cpu_timer(0);
+    return done;
+}
+
 static void
 serve(const struct worker_program *program, void *context, int socket, char *memory,
       const struct worker_message *spawn)
 {
-    struct buf reply;
+    struct serving serving = {program, context, spawn, memory, {0}};
     struct worker_order order;
-    static struct worker_report report;
-    buf_init(&reply, spawn->reply);
+    struct worker_report reports[WORKER_ORDER];
+    buf_init(&serving.reply, spawn->reply);
     while (recv(socket, &order, sizeof order, 0) == (ssize_t)sizeof order &&
-           order.length <= spawn->request) {
-        const uint64_t before = cpu_us();
-        buf_reset(&reply);
-        report.why.text[0] = 0;
-        set_cpu_timer(order.cpu_ms);
-        report.status = program->handle(context, order.verb, slice_of(memory, order.length), &reply,
-                                        &report.why);
-        set_cpu_timer(0);
-        report.length = reply.length;
-        report.cpu_us = cpu_us() - before;
-        if (reply.length > 0) {
-            memcpy(memory + spawn->request, reply.data, reply.length);
-        }
-        if (send(socket, &report, sizeof report, MSG_NOSIGNAL) != (ssize_t)sizeof report) {
+           order.count <= WORKER_ORDER) {
+        const size_t bytes = serve_order(&serving, &order, reports) * sizeof *reports;
+        if (send(socket, reports, bytes, MSG_NOSIGNAL) != (ssize_t)bytes) {
             break;
         }
-        if (reply.capacity > 4 << 20) {
-            buf_release(&reply);
-            buf_init(&reply, spawn->reply);
+        if (serving.reply.capacity > 4 << 20) {
+            buf_release(&serving.reply);
         }
     }
-    buf_release(&reply);
+    buf_release(&serving.reply);
 }
 
 static _Noreturn void
@@ -109,7 +146,7 @@ become_worker(const struct worker_program *program, void *context, int socket, i
 {
     struct reason why;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const size_t size = spawn->request + spawn->reply;
+    const size_t size = spawn->request + spawn->reply + REASON_SIZE;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
     close_all_but(socket, socket);
     sigset_t none;

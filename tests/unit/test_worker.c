@@ -296,6 +296,103 @@ test_killed_from_outside_is_repeated(void **state)
     buf_release(&reply);
 }
 
+/* ---- many requests in one order ---- */
+
+enum { ECHO_ORDER = 1, GROW, REFUSE, CRASH };
+
+static enum status
+handle_many(void *context, uint8_t verb, struct slice request, struct buf *reply,
+            struct reason *why)
+{
+    (void)context;
+    buf_append_slice(reply, request);
+    if (verb == GROW) { /* so that few fit into the memory of an order */
+        memset(buf_reserve(reply, 1400), 'x', 1400);
+        buf_commit(reply, 1400);
+    } else if (verb == REFUSE) {
+        return status_fail(why, STATUS_BAD_INPUT, "no %.*s", SLICE_PRINT(request));
+    } else if (verb == CRASH) {
+        raise(SIGKILL); /* a sanitizer would catch others */
+    }
+    return STATUS_OK;
+}
+
+static const struct worker_program many = {
+    .name = "test-many", .prepare = prepare_slow, .handle = handle_many};
+
+struct one_of_many {
+    enum status status;
+    bool died, done;
+    char text[32], reply[32], why[REASON_SIZE];
+    size_t length;
+};
+
+static void
+take_one_of_many(void *context, const struct worker_answer *answer)
+{
+    struct one_of_many *one = context;
+    const size_t text = strlen(one->text);
+    assert_false(one->done);
+    one->done = true;
+    one->status = answer->status;
+    one->died = answer->died;
+    one->length = answer->reply.length;
+    snprintf(one->why, sizeof one->why, "%s", answer->why->text);
+    if (answer->reply.length >= text) {
+        memcpy(one->reply, answer->reply.at, text);
+    }
+}
+
+/* Whatever an order is made of, each request has its own answer. */
+static void
+test_orders_of_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    static const uint8_t verbs[] = {ECHO_ORDER, GROW, REFUSE, ECHO_ORDER, GROW};
+    static struct one_of_many all[COUNT];
+    const struct worker_limits limits = {.workers = 1,
+                                         .request = 4096,
+                                         .reply = 4096,
+                                         .memory = 64 << 20,
+                                         .cpu_ms = 10000,
+                                         .wall_ms = 60000};
+    struct worker_pool *pool;
+    struct worker_nursery *nursery = worker_nursery_fork(&many);
+    assert_int_equal(worker_pool_open(&pool, nursery, &limits, SLICE("x"), NULL), STATUS_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t verb = i == 70 ? CRASH : verbs[i % sizeof verbs];
+        snprintf(all[i].text, sizeof all[i].text, "request %zu", i);
+        const struct slice text = slice_string(all[i].text);
+        const struct slice pieces[] = {slice_of(text.at, 3),
+                                       slice_of(text.at + 3, text.length - 3)};
+        worker_submit(pool, SANDBOX_PARSER, verb, pieces, 2, take_one_of_many, &all[i]);
+    }
+    while (worker_pool_waiting(pool) > 0) {
+        struct pollfd wait = {.fd = worker_pool_descriptor(pool), .events = POLLIN};
+        poll(&wait, 1, 1000);
+        assert_int_equal(worker_pool_process(pool, NULL), STATUS_OK);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t verb = verbs[i % sizeof verbs];
+        assert_true(all[i].done);
+        assert_int_equal(all[i].died, i == 70);
+        if (i == 70) {
+            assert_int_equal(all[i].status, STATUS_SYSTEM);
+            assert_string_equal(all[i].why, "the worker was killed from outside 3 times");
+            continue;
+        }
+        char why[64];
+        snprintf(why, sizeof why, "no %s", all[i].text);
+        assert_string_equal(all[i].reply, all[i].text);
+        assert_int_equal(all[i].length, strlen(all[i].text) + (verb == GROW ? 1400 : 0));
+        assert_int_equal(all[i].status, verb == REFUSE ? STATUS_BAD_INPUT : STATUS_OK);
+        assert_string_equal(all[i].why, verb == REFUSE ? why : "");
+    }
+    worker_pool_close(pool);
+    worker_nursery_close(nursery);
+}
+
 static void
 report(void *context, const char *trial, bool stopped, const char *how)
 {
@@ -325,6 +422,7 @@ main(void)
         cmocka_unit_test(test_close_cancels),
         cmocka_unit_test(test_external_program),
         cmocka_unit_test(test_killed_from_outside_is_repeated),
+        cmocka_unit_test(test_orders_of_many),
         cmocka_unit_test(test_sandbox_stops_every_trial),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
