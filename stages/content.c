@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "stages/stage.h"
 #include "warc/remote.h"
 
-enum { WARC_PATH_MAXIMUM = 1 << 16, REMOTE_WAIT_MS = 30000 };
+enum { WARC_PATH_MAXIMUM = 1 << 16, REMOTE_WAIT_MS = 30000, REST_MS = 5000 };
 
 struct content {
     const struct cluster *cluster;
-    char *folder; /* DIR/warc */
     struct warc_limits limits;
+    struct warc_reader *reader; /* of DIR/warc */
+    struct stage_run *run;      /* NULL: files are closed with the object */
+    bool resting;               /* the timer is set */
     struct warc_remote *remote; /* opened at first need */
     struct buf member;
 };
@@ -22,15 +25,21 @@ content_open(struct content **out, const char *directory, const struct cluster *
     struct content *content = memory_zero(1, sizeof *content);
     struct buf folder;
     (void)why;
-    buf_init(&folder, WARC_PATH_MAXIMUM);
-    buf_printf(&folder, "%s/warc", directory);
-    content->folder = memory_string(folder.data);
-    buf_release(&folder);
     content->cluster = cluster;
     content->limits = *limits;
     buf_init(&content->member, limits->record > 0 ? limits->record : 256u << 20);
+    buf_init(&folder, WARC_PATH_MAXIMUM);
+    buf_printf(&folder, "%s/warc", directory);
+    content->reader = warc_reader_open(folder.data, limits);
+    buf_release(&folder);
     *out = content;
     return STATUS_OK;
+}
+
+void
+content_close_files(struct content *content, struct stage_run *run)
+{
+    content->run = run;
 }
 
 void
@@ -43,7 +52,7 @@ content_close(struct content *content)
         warc_remote_close(content->remote);
     }
     buf_release(&content->member);
-    free(content->folder);
+    warc_reader_close(content->reader);
     free(content);
 }
 
@@ -65,6 +74,16 @@ read_remote(struct content *content, const struct cluster_node *node,
     return warc_read_member(buf_slice(&content->member), &content->limits, memory, record, why);
 }
 
+static void
+rest(void *context)
+{
+    struct content *content = context;
+    content->resting = warc_reader_rest(content->reader);
+    if (content->resting) {
+        stage_timer(content->run, REST_MS, rest, content);
+    }
+}
+
 enum status
 content_read(struct content *content, const struct document_record *where, struct buf *memory,
              struct warc_record *record, struct reason *why)
@@ -81,6 +100,10 @@ content_read(struct content *content, const struct document_record *where, struc
         return read_remote(content, cluster_node(content->cluster, node), where, memory, record,
                            why);
     }
-    return warc_read(content->folder, where->file, where->offset, where->length, &content->limits,
-                     memory, record, why);
+    if (content->run != NULL && !content->resting) {
+        content->resting = true;
+        stage_timer(content->run, REST_MS, rest, content);
+    }
+    return warc_read(content->reader, where->file, where->offset, where->length, memory, record,
+                     why);
 }

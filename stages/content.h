@@ -8,12 +8,15 @@
 #include "warc/warc.h"
 
 struct content;
+struct stage_run;
 
 /* cluster must outlive *content. */
 enum status content_open(struct content **content, const char *directory,
                          const struct cluster *cluster, const struct warc_limits *limits,
                          struct reason *why);
 void content_close(struct content *content); /* NULL is allowed */
+/* For stages: WARC files that are not read from for some seconds are closed. */
+void content_close_files(struct content *content, struct stage_run *run);
 
 /* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read, and
  * TIMEOUT or SYSTEM when another node was not reached, which is worth another try. */

@@ -239,6 +239,7 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     TRY(document_registry_open(&stage->registry, options, stage_directory(run), why));
     const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
+    content_close_files(stage->content, run);
     TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_DETECTION, why));
     stage_watch(run, worker_pool_descriptor(document_workers_pool(stage->workers)), EPOLLIN,

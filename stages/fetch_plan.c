@@ -371,6 +371,7 @@ task_plan(struct task *task)
         task_bury(task, why.text);
         return;
     }
+    content_close_files(fetch->content, fetch->run);
     struct planning *planning = memory_zero(1, sizeof *planning);
     planning->task = task;
     planning->joined =

@@ -400,6 +400,7 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     const size_t most = (size_t)opt_integer(set, "index.document");
     const struct warc_limits limits = {.record = most + (1 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
+    content_close_files(stage->content, run);
     TRY(open_links(stage, why));
     snprintf(name, sizeof(name), "index-%u", partition);
     stage->folder = path_of(run, name);

@@ -425,6 +425,7 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     stage->input = (size_t)opt_integer(options, "transform.input");
     const struct warc_limits limits = {.record = stage->input + (2 << 20), .body = stage->input};
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
+    content_close_files(stage->content, run);
     stage->resource_bytes = (size_t)opt_integer(options, "transform.resources");
     stage->wait_ms = opt_duration_ms(options, "transform.wait");
     stage->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;

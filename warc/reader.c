@@ -2,15 +2,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include <libdeflate.h>
 
 #include "base/memory.h"
 #include "warc/internal.h"
-
-/* More than deflate can make of a byte. */
-enum { DEFLATE_RATIO = 1100 };
 
 struct warc_limits
 warc_limits_of(const struct warc_limits *limits)
@@ -122,31 +118,38 @@ publish(const struct buf *memory, const struct layout *layout, struct warc_recor
                                    : record->payload;
 }
 
-/* Undoes the content coding into memory, behind the record. */
+/* Undoes the content coding into memory, behind the record; from a copy, because that may move. */
 static void
 decode_body(struct buf *memory, const struct warc_limits *limits, struct layout *layout,
             struct warc_record *record)
 {
-    struct buf body;
+    struct buf encoded;
     struct reason why = {""};
     const char *block = memory->data + layout->block;
     const struct slice payload = slice_of(block + layout->http, layout->length - layout->http);
-    const struct slice coding = warc_http_header(slice_of(block, layout->http), "Content-Encoding");
+    struct slice coding = warc_http_header(slice_of(block, layout->http), "Content-Encoding");
     if (coding.length == 0 || payload.length == 0) {
         return;
     }
-    buf_init(&body, limits->body);
-    const enum status status = warc_decode(coding, payload, limits->ratio, &body, &why);
+    buf_init(&encoded, coding.length + payload.length);
+    (void)buf_reserve(&encoded, coding.length + payload.length);
+    buf_append_slice(&encoded, coding);
+    buf_append_slice(&encoded, payload);
+    coding.at = encoded.data;
+    const struct buf before = *memory;
+    if (limits->body < memory->maximum - memory->length) {
+        memory->maximum = memory->length + limits->body;
+    }
+    const enum status status =
+        warc_decode(coding, slice_of(encoded.data + coding.length, payload.length), limits->ratio,
+                    memory, &why);
+    memory->maximum = before.maximum;
+    memory->overflowed = before.overflowed;
+    buf_release(&encoded);
     record->body_truncated = status != STATUS_OK && status != STATUS_UNSUPPORTED;
     layout->decoded = status != STATUS_UNSUPPORTED;
-    layout->body = memory->length;
-    layout->body_length = body.length;
-    if (layout->decoded && buf_append_slice(memory, buf_slice(&body)) != STATUS_OK) {
-        layout->body_length = 0;
-        record->body_truncated = true;
-        (void)status_fail(&why, STATUS_LIMIT, "the decoded body does not fit");
-    }
-    buf_release(&body);
+    layout->body = before.length;
+    layout->body_length = memory->length - before.length;
     if (why.text[0] != '\0') {
         const size_t n = strlen(why.text);
         record->encoding_problem = buf_append(memory, why.text, n) == STATUS_OK
@@ -193,36 +196,18 @@ warc_record_parse(struct buf *memory, const struct warc_limits *limits, struct w
 
 /* ---- one member ---- */
 
-/* The member's last four bytes say how long its content is (RFC 1952, ISIZE), so that one call
- * of libdeflate does it all; content that is not as long as that is damage. */
 static enum status
 inflate_member(struct slice member, size_t most, struct buf *memory, struct reason *why)
 {
-    static _Thread_local struct libdeflate_decompressor *decompressor;
-    enum { TRAILER = 8, HEADER = 10 };
-    if (member.length < HEADER + TRAILER) {
-        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is torn");
-    }
-    const uint8_t *size = (const uint8_t *)member.at + member.length - 4;
-    const size_t length = size[0] | size[1] << 8 | size[2] << 16 | (size_t)size[3] << 24;
-    if (length / DEFLATE_RATIO > member.length) {
-        return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
-    }
-    char *room = length > 0 && length <= most ? buf_reserve(memory, length) : NULL;
-    if (room == NULL) {
+    const size_t length = gzip_length(member);
+    if (length > most || (length > 0 && buf_reserve(memory, length) == NULL)) {
         return status_fail(why, STATUS_LIMIT, "a WARC record larger than %zu bytes",
                            most < memory->maximum ? most : memory->maximum);
     }
-    if (decompressor == NULL) {
-        decompressor = libdeflate_alloc_decompressor();
-        if (decompressor == NULL) {
-            return status_fail(why, STATUS_SYSTEM, "libdeflate could not start");
-        }
-    }
-    if (libdeflate_gzip_decompress(decompressor, member.at, member.length, room, length, NULL) !=
-        LIBDEFLATE_SUCCESS) {
+    if (length == 0) {
         return status_fail(why, STATUS_CORRUPT, "a WARC record's gzip member is damaged or torn");
     }
+    TRY(gzip_inflate(member, memory->data, length, why));
     buf_commit(memory, length);
     return STATUS_OK;
 }
@@ -243,6 +228,75 @@ warc_read_member(struct slice member, const struct warc_limits *given, struct bu
     return warc_record_parse(memory, &limits, record, why);
 }
 
+/* ---- files ---- */
+
+enum { OPEN_FILES = 8, KEPT_BYTES = 4 << 20 };
+
+struct open_file {
+    char name[WARC_FILE_SIZE];
+    int descriptor; /* -1: a free place */
+    uint64_t used;  /* the reading that it was last used for */
+};
+
+struct warc_reader {
+    char *directory;
+    struct warc_limits limits;
+    struct buf member;
+    struct open_file files[OPEN_FILES];
+    uint64_t readings, rested; /* so many; how many there were at the last rest */
+};
+
+struct warc_reader *
+warc_reader_open(const char *directory, const struct warc_limits *limits)
+{
+    struct warc_reader *reader = memory_zero(1, sizeof *reader);
+    reader->directory = memory_string(directory);
+    reader->limits = warc_limits_of(limits);
+    buf_init(&reader->member, reader->limits.record);
+    for (size_t i = 0; i < OPEN_FILES; i++) {
+        reader->files[i].descriptor = -1;
+    }
+    return reader;
+}
+
+static void
+close_file(struct open_file *file)
+{
+    if (file->descriptor >= 0) {
+        close(file->descriptor);
+        file->descriptor = -1;
+    }
+}
+
+void
+warc_reader_close(struct warc_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < OPEN_FILES; i++) {
+        close_file(&reader->files[i]);
+    }
+    buf_release(&reader->member);
+    free(reader->directory);
+    free(reader);
+}
+
+bool
+warc_reader_rest(struct warc_reader *reader)
+{
+    bool any = false;
+    for (size_t i = 0; i < OPEN_FILES; i++) {
+        struct open_file *file = &reader->files[i];
+        if (file->used <= reader->rested) {
+            close_file(file);
+        }
+        any = any || file->descriptor >= 0;
+    }
+    reader->rested = reader->readings;
+    return any;
+}
+
 /* A file's name comes from records that other nodes wrote: it must stay inside the directory. */
 static bool
 is_plain_name(struct slice file)
@@ -251,21 +305,66 @@ is_plain_name(struct slice file)
            slice_find(file, '/') == file.length && slice_find(file, '\0') == file.length;
 }
 
+/* The place that holds the file, or else the one that is free or was used longest ago, freed. A
+ * file that was removed meanwhile is not there any more. */
+static struct open_file *
+find_file(struct warc_reader *reader, struct slice name)
+{
+    struct stat state;
+    struct open_file *oldest = &reader->files[0];
+    for (size_t i = 0; i < OPEN_FILES; i++) {
+        struct open_file *file = &reader->files[i];
+        if (file->descriptor >= 0 && slice_is(name, file->name)) {
+            if (fstat(file->descriptor, &state) != 0 || state.st_nlink == 0) {
+                close_file(file);
+            }
+            return file;
+        }
+        if (oldest->descriptor >= 0 && (file->descriptor < 0 || file->used < oldest->used)) {
+            oldest = file;
+        }
+    }
+    close_file(oldest);
+    return oldest;
+}
+
 static enum status
-read_range(int descriptor, const char *name, uint64_t offset, uint64_t length, char *to,
+open_file(struct warc_reader *reader, struct slice name, struct open_file **result,
+          struct reason *why)
+{
+    struct open_file *file = find_file(reader, name);
+    *result = file;
+    file->used = ++reader->readings;
+    if (file->descriptor >= 0) {
+        return STATUS_OK;
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%.*s", reader->directory, SLICE_PRINT(name));
+    file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (file->descriptor < 0) {
+        const bool missing = errno == ENOENT;
+        const enum status status = status_fail_errno(why, "cannot open %s", path);
+        return missing ? STATUS_NOT_FOUND : status;
+    }
+    snprintf(file->name, sizeof file->name, "%.*s", SLICE_PRINT(name));
+    return STATUS_OK;
+}
+
+static enum status
+read_range(const struct open_file *file, uint64_t offset, uint64_t length, char *to,
            struct reason *why)
 {
     uint64_t done = 0;
     while (done < length) {
-        const ssize_t n = pread(descriptor, to + done, length - done, (off_t)(offset + done));
+        const ssize_t n = pread(file->descriptor, to + done, length - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR) {
             continue;
         }
         if (n < 0) {
-            return status_fail_errno(why, "cannot read %s", name);
+            return status_fail_errno(why, "cannot read %s", file->name);
         }
         if (n == 0) {
-            return status_fail(why, STATUS_CORRUPT, "%s ends before offset %llu", name,
+            return status_fail(why, STATUS_CORRUPT, "%s ends before offset %llu", file->name,
                                (unsigned long long)(offset + length));
         }
         done += (uint64_t)n;
@@ -274,37 +373,32 @@ read_range(int descriptor, const char *name, uint64_t offset, uint64_t length, c
 }
 
 enum status
-warc_read(const char *directory, struct slice file, uint64_t offset, uint64_t length,
-          const struct warc_limits *given, struct buf *memory, struct warc_record *record,
-          struct reason *why)
+warc_read(struct warc_reader *reader, struct slice name, uint64_t offset, uint64_t length,
+          struct buf *memory, struct warc_record *record, struct reason *why)
 {
-    char path[4096];
-    const struct warc_limits limits = warc_limits_of(given);
+    struct open_file *file;
     *record = (struct warc_record){0};
-    if (!is_plain_name(file) || offset > INT64_MAX / 2) {
+    if (!is_plain_name(name) || offset > INT64_MAX / 2) {
         return status_fail(why, STATUS_BAD_INPUT, "\"%.*s\" names no WARC file",
-                           (int)(file.length < 100 ? file.length : 100), file.at ? file.at : "");
+                           (int)(name.length < 100 ? name.length : 100), name.at ? name.at : "");
     }
-    snprintf(path, sizeof path, "%s/%.*s", directory, SLICE_PRINT(file));
-    if (length == 0 || length > limits.record) {
-        return status_fail(why, STATUS_LIMIT, "%s: a WARC record of %llu bytes", path,
-                           (unsigned long long)length);
+    buf_reset(&reader->member);
+    char *room = length > 0 && length <= reader->limits.record
+                     ? buf_reserve(&reader->member, (size_t)length)
+                     : NULL;
+    if (room == NULL) {
+        return status_fail(why, STATUS_LIMIT, "%s/%.*s: a WARC record of %llu bytes",
+                           reader->directory, SLICE_PRINT(name), (unsigned long long)length);
     }
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        const bool missing = errno == ENOENT;
-        const enum status status = status_fail_errno(why, "cannot open %s", path);
-        return missing ? STATUS_NOT_FOUND : status;
+    TRY(open_file(reader, name, &file, why));
+    TRY(read_range(file, offset, length, room, why));
+    buf_commit(&reader->member, (size_t)length);
+    const enum status status =
+        warc_read_member(buf_slice(&reader->member), &reader->limits, memory, record, why);
+    if (reader->member.capacity > KEPT_BYTES) {
+        buf_release(&reader->member);
     }
-    char *member = memory_alloc((size_t)length);
-    enum status status = read_range(descriptor, path, offset, length, member, why);
-    close(descriptor);
-    if (status == STATUS_OK) {
-        status = warc_read_member(slice_of(member, (size_t)length), &limits, memory, record, why);
-        if (status != STATUS_OK) {
-            (void)status_prefix(why, status, "%s at %llu", path, (unsigned long long)offset);
-        }
-    }
-    free(member);
-    return status;
+    return status == STATUS_OK ? status
+                               : status_prefix(why, status, "%s/%s at %llu", reader->directory,
+                                               file->name, (unsigned long long)offset);
 }

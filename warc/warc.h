@@ -111,7 +111,7 @@ enum status warc_copy_record(struct warc_writer *writer, struct slice file, uint
 /* All records written so far are on disk when this returns OK. */
 enum status warc_sync(struct warc_writer *writer, struct reason *why);
 
-/* ---- reading; thread-safe, one buffer per thread ---- */
+/* ---- reading; one thread per reader ---- */
 
 struct warc_record {
     struct slice type;         /* "response", "conversion", ... */
@@ -137,13 +137,21 @@ struct warc_limits {
     uint32_t ratio; /* decoded body against its encoded bytes; 0: 1000; small bodies are exempt */
 };
 
+/* Keeps some files open between readings, also those that grow. */
+struct warc_reader;
+struct warc_reader *warc_reader_open(const char *directory, const struct warc_limits *limits);
+void warc_reader_close(struct warc_reader *reader); /* NULL is allowed */
+/* Closes the files that were not read from since the last call, so that the space of those that
+ * were removed is free. False when none is open. */
+bool warc_reader_rest(struct warc_reader *reader);
+
 /* Reads one record. Its slices point into memory (a buf_init'ed buffer, which is reset) until
  * the buffer is used again. NOT_FOUND: no such file; CORRUPT: no whole record there; LIMIT: the
  * record is larger than allowed. An undecodable body is not an error: see encoding_problem. */
-enum status warc_read(const char *directory, struct slice file, uint64_t offset, uint64_t length,
-                      const struct warc_limits *limits, struct buf *memory,
-                      struct warc_record *record, struct reason *why);
-/* The same from bytes of the member that came another way (a Range request). */
+enum status warc_read(struct warc_reader *reader, struct slice file, uint64_t offset,
+                      uint64_t length, struct buf *memory, struct warc_record *record,
+                      struct reason *why);
+/* The same from bytes of the member that came another way (a Range request); thread-safe. */
 enum status warc_read_member(struct slice member, const struct warc_limits *limits,
                              struct buf *memory, struct warc_record *record, struct reason *why);
 

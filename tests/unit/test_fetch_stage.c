@@ -536,12 +536,14 @@ a_page_goes_to_detect_with_its_place_in_the_archive(void **state)
     assert_true(slice_is(document.link_header, "</b>; rel=x, </c>"));
     snprintf(warc, sizeof warc, "%s/warc", directory);
     buf_init(&memory, 1 << 20);
-    const enum status status = warc_read(warc, document.response.file, document.response.offset,
-                                         document.response.length, NULL, &memory, &record, &why);
+    struct warc_reader *reader = warc_reader_open(warc, NULL);
+    const enum status status = warc_read(reader, document.response.file, document.response.offset,
+                                         document.response.length, &memory, &record, &why);
     assert_string_equal(why.text, "");
     assert_int_equal(status, STATUS_OK);
     assert_true(slice_is(record.body, "<p>a</p>"));
     assert_true(slice_equal(record.id, document.response.id));
+    warc_reader_close(reader);
     buf_release(&memory);
     buf_release(&found.data);
     buf_release(&found.reason);

@@ -88,12 +88,14 @@ write_one(struct warc_writer *writer, struct slice header, struct slice body)
 static struct warc_record
 read_at(const struct warc_location *location, const struct warc_limits *limits, struct buf *memory)
 {
+    struct warc_reader *reader = warc_reader_open(directory, limits);
     struct warc_record record;
     struct reason why = {""};
-    const enum status status = warc_read(directory, slice_string(location->file), location->offset,
-                                         location->length, limits, memory, &record, &why);
+    const enum status status = warc_read(reader, slice_string(location->file), location->offset,
+                                         location->length, memory, &record, &why);
     assert_string_equal(why.text, "");
     assert_int_equal(status, STATUS_OK);
+    warc_reader_close(reader);
     return record;
 }
 
@@ -382,18 +384,134 @@ wrong_places_are_errors(void **state)
     const struct warc_location at = write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("x"));
     const struct slice file = slice_string(at.file);
     warc_sync(writer, NULL);
-    assert_int_equal(warc_read(directory, SLICE("../x"), 0, 9, NULL, &memory, &record, NULL),
+    struct warc_reader *reader = warc_reader_open(directory, NULL);
+    assert_int_equal(warc_read(reader, SLICE("../x"), 0, 9, &memory, &record, NULL),
                      STATUS_BAD_INPUT);
-    assert_int_equal(warc_read(directory, SLICE("none"), 0, 9, NULL, &memory, &record, NULL),
+    assert_int_equal(warc_read(reader, SLICE("none"), 0, 9, &memory, &record, NULL),
                      STATUS_NOT_FOUND);
-    assert_int_equal(
-        warc_read(directory, file, at.offset + 1, at.length, NULL, &memory, &record, NULL),
-        STATUS_CORRUPT);
-    assert_int_equal(
-        warc_read(directory, file, at.offset, at.length - 1, NULL, &memory, &record, NULL),
-        STATUS_CORRUPT);
-    assert_int_equal(warc_read(directory, file, at.offset, 1 << 20, NULL, &memory, &record, NULL),
+    assert_int_equal(warc_read(reader, file, at.offset + 1, at.length, &memory, &record, NULL),
                      STATUS_CORRUPT);
+    assert_int_equal(warc_read(reader, file, at.offset, at.length - 1, &memory, &record, NULL),
+                     STATUS_CORRUPT);
+    assert_int_equal(warc_read(reader, file, at.offset, 1 << 20, &memory, &record, NULL),
+                     STATUS_CORRUPT);
+    warc_reader_close(reader);
+    warc_writer_close(writer, NULL);
+    buf_release(&memory);
+}
+
+static enum status
+read_again(struct warc_reader *reader, const struct warc_location *at, struct buf *memory,
+           struct warc_record *record)
+{
+    return warc_read(reader, slice_string(at->file), at->offset, at->length, memory, record, NULL);
+}
+
+static size_t
+open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder) != NULL) {
+        n++;
+    }
+    closedir(folder);
+    return n;
+}
+
+/* Files that grow are read on; removed ones are not found and hold no space for long. */
+static void
+open_files_follow_the_folder(void **state)
+{
+    (void)state;
+    enum { FILES = 12 };
+    const struct slice header = SLICE("HTTP/1.1 200 OK\r\n\r\n");
+    struct warc_location at[FILES];
+    struct warc_reader *reader = warc_reader_open(directory, NULL);
+    struct warc_record record;
+    struct buf memory;
+    buf_init(&memory, 1 << 20);
+    const size_t before = open_descriptors();
+    assert_false(warc_reader_rest(reader));
+    for (size_t i = 0; i < FILES; i++) { /* each writer has a file of its own */
+        struct warc_writer *writer = open_writer(1 << 20);
+        at[i] = write_one(writer, header, SLICE("one"));
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+        at[i] = write_one(writer, header, SLICE("two"));
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+        assert_slice(record.body, "two");
+        warc_writer_close(writer, NULL);
+    }
+    assert_in_range(open_descriptors() - before, 1, FILES - 1);
+    for (size_t i = 0; i < FILES; i++) {
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+    }
+    empty_directory(NULL);
+    assert_int_equal(read_again(reader, &at[FILES - 1], &memory, &record), STATUS_NOT_FOUND);
+    assert_true(warc_reader_rest(reader));
+    assert_false(warc_reader_rest(reader));
+    assert_int_equal(open_descriptors(), before);
+    warc_reader_close(reader);
+    buf_release(&memory);
+}
+
+/* What the last bytes say of the length may be of another member, or no length at all. */
+static void
+gzip_is_decoded_whatever_follows_it(void **state)
+{
+    (void)state;
+    char packed[PACKED_SIZE], second[PACKED_SIZE];
+    struct buf bytes, out;
+    buf_init(&bytes, 2 * PACKED_SIZE);
+    buf_init(&out, 1 << 20);
+    buf_append_slice(&bytes, pack_zlib(SLICE("one two three"), 31, packed));
+    const size_t first = bytes.length;
+    buf_append_slice(&bytes, pack_zlib(SLICE(" four"), 31, second));
+    assert_int_equal(warc_decode(SLICE("gzip"), buf_slice(&bytes), 0, &out, NULL), STATUS_OK);
+    assert_slice(buf_slice(&out), "one two three four");
+    bytes.length = first;
+    buf_append_slice(&bytes, SLICE("garbage"));
+    buf_reset(&out);
+    assert_int_equal(warc_decode(SLICE("gzip"), buf_slice(&bytes), 0, &out, NULL), STATUS_OK);
+    assert_slice(buf_slice(&out), "one two three");
+    bytes.data[first - 1] = 1; /* the length of 13 becomes one that cannot be */
+    bytes.length = first;
+    buf_reset(&out);
+    assert_int_equal(warc_decode(SLICE("gzip"), buf_slice(&bytes), 0, &out, NULL), STATUS_CORRUPT);
+    assert_slice(buf_slice(&out), "one two three");
+    buf_release(&bytes);
+    buf_release(&out);
+}
+
+/* Also when the memory has more room from an earlier record. */
+static void
+bodies_end_at_their_limit(void **state)
+{
+    (void)state;
+    static const char *const codings[] = {"identity", "gzip"};
+    char packed[PACKED_SIZE], header[100];
+    struct buf memory;
+    struct warc_writer *writer = open_writer(1 << 20);
+    buf_init(&memory, 1 << 20);
+    (void)buf_reserve(&memory, 1 << 19);
+    for (size_t i = 0; i < 2; i++) {
+        const struct slice body = SLICE("a hundred and more bytes, all of which are read");
+        snprintf(header, sizeof header, "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n\r\n",
+                 codings[i]);
+        const struct warc_location at =
+            write_one(writer, slice_string(header), i == 0 ? body : pack_zlib(body, 31, packed));
+        struct warc_limits limits = {.record = 1 << 19, .body = body.length - 1};
+        struct warc_record record = read_at(&at, &limits, &memory);
+        assert_true(record.body_truncated);
+        assert_true(record.body.length < body.length);
+        assert_slice(record.encoding_problem, "the decoded body is larger than allowed");
+        limits.body++;
+        record = read_at(&at, &limits, &memory);
+        assert_false(record.body_truncated);
+        assert_true(slice_equal(record.body, body));
+        assert_false(memory.overflowed);
+        assert_int_equal(memory.maximum, 1 << 20);
+    }
     warc_writer_close(writer, NULL);
     buf_release(&memory);
 }
@@ -413,6 +531,9 @@ main(void)
         cmocka_unit_test(damage_keeps_what_was_decoded),
         cmocka_unit_test_teardown(a_bomb_stops_at_the_ratio, empty_directory),
         cmocka_unit_test_teardown(wrong_places_are_errors, empty_directory),
+        cmocka_unit_test_teardown(open_files_follow_the_folder, empty_directory),
+        cmocka_unit_test(gzip_is_decoded_whatever_follows_it),
+        cmocka_unit_test_teardown(bodies_end_at_their_limit, empty_directory),
     };
     return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory);
 }
