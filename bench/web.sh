@@ -2,33 +2,38 @@
 # Pages per second fetched and archived from a synthetic web (tests/web): many hosts, each at its
 # address, links, sizes, faults; the server shares the cores. Beside it wget2, wget, httrack and Scrapy on
 # the same pages in the same run. What counts is pages per CPU second, and the ratio. Pages are counted in
-# the server's log: answers 200, sent whole, robots.txt and sitemaps apart.
+# the server's log: answers 200, sent whole, each URI once, robots.txt and sitemaps apart.
 #
 # usage: bench/web.sh [--hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR]
-#            [--list-hosts N] [--pages-most N] [--parts "polite list crawl"]
+#            [--list-hosts N] [--pages-most N] [--parts "polite web list crawl"] [--beside "wget2 wget httrack scrapy"]
 # --pages-most: those of the largest host (40; the smallest has 12). Prints tables; writes
 # build/bench/web.json.
 #
 # polite: fetch, queue and metadata store take all good pages of the web from a list, robots.txt and
 #    sitemaps besides, fetch.delay between the requests to a host (default: 1 s, as Quadrille's own
 #    default), at most 16 requests at an address; the server's log is checked for it. Commits are synced.
-# list: the same on a web of --list-hosts without delay, beside the peers, who get the same list. None of the peers
-#    can be told to leave a host alone for a second and go on with others at this rate (Scrapy has
-#    DOWNLOAD_DELAY, and slows down with it), so they have all speed their settings allow. They obey no
-#    robots.txt here. wget writes a WARC file, wget2 and httrack keep files, Scrapy one file of bodies.
+# web: all of the same web without delay, beside the peers: a list of its pages of all kinds, with those that are slow,
+#    silent, broken, huge, without end, or come after errors, redirects and loops; without those that robots.txt
+#    forbids and those that traps make. None of the peers can be told to leave a host alone for a
+#    second and go on with others at this rate (Scrapy has DOWNLOAD_DELAY, and slows down with it), so they have all
+#    speed their settings allow. They ask for no robots.txt here. wget writes a WARC file, wget2 and httrack keep
+#    files, Scrapy one file of bodies. All give a page up when nothing comes for five seconds; Quadrille
+#    and Scrapy take the first megabyte of a page, for which the others have no setting.
+# list: the same with only the good pages of a web of --list-hosts.
 # crawl: crawls of a web of --peers-hosts. The seeds are all hosts, links are followed one step, robots.txt is obeyed but
 #    for its Crawl-delay, which only Quadrille knows. Quadrille's links come out of its index, so it runs all
 #    five stages and can be searched afterwards; the peers find links in the page at hand.
-# In list and crawl CPU seconds are those of all processes of a program from its start to its end, and a
-# program is stopped after 60 seconds (Quadrille's crawl: 200). The peers read the server as a proxy, since
-# its names are in no DNS; Quadrille has fetch.hosts_file.
+# In web, list and crawl CPU seconds are those of all processes of a program from its start to its end, and a
+# program is stopped after 60 seconds (Quadrille's crawl: 200; the web: 150 for all). The peers read the
+# server as a proxy, which spares them the DNS and most connections; Quadrille has fetch.hosts_file. What a peer
+# keeps is removed at the end: ext4 looks long for places of new files where many have just been removed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
 server=$here/build/tests/synthetic_web
 out=$here/build/bench
-usage="usage: bench/web.sh [--hosts N] [--list-hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--pages-most N] [--parts LIST]"
-hosts=10000 list_hosts=3000 peers_hosts=1000 delay=1 window=8000 pages_most=40 seed=1 place=$out parts="polite list crawl"
+usage="usage: bench/web.sh [--hosts N] [--list-hosts N] [--peers-hosts N] [--delay SECONDS] [--window N] [--work DIR] [--pages-most N] [--parts LIST] [--beside LIST]"
+hosts=10000 list_hosts=3000 peers_hosts=1000 delay=1 window=8000 pages_most=40 seed=1 listed='$2 == "good" && $3 == "fetched"' place=$out parts="polite web list crawl" beside="wget2 wget httrack scrapy"
 while [[ $# -gt 1 ]]; do
     case $1 in
         --hosts) hosts=$2 ;;
@@ -39,6 +44,7 @@ while [[ $# -gt 1 ]]; do
         --work) place=$2 ;;
         --pages-most) pages_most=$2 ;;
         --parts) parts=$2 ;;
+        --beside) beside=$2 ;;
         *) echo "$usage" >&2; exit 100 ;;
     esac
     shift 2
@@ -70,7 +76,10 @@ cpu_of_ended() { # process id: of all that it has started and that has ended
     awk -v hz="$hz" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$1/stat"
 }
 memory_of() { awk '/^RssAnon/ { printf "%d\n", $2 / 1024 }' "/proc/$1/status" 2>/dev/null; }
-pages_in_log() { awk -F'\t' '$5 == 200 && $7 == "whole" && $8 !~ "^/(robots.txt|sitemap.xml)$"' "$work/log" | wc -l; }
+pages_in_log() {
+    awk -F'\t' '$5 == 200 && $7 == "whole" && $8 !~ "^/(robots.txt|sitemap.xml)$" && !seen[$3, $8]++ { n++ }
+        END { print n + 0 }' "$work/log"
+}
 
 start_server() { # hosts
     shape=(--hosts "$1" --seed "$seed" --pages-least 12 --pages-most "$pages_most" --faults 60)
@@ -86,7 +95,7 @@ start_server() { # hosts
     "$server" --hosts-file "${shape[@]}" >"$work/hosts"
     "$server" --rules "${shape[@]}" >"$work/rules"
     "$server" --pages "${shape[@]}" >"$work/pages"
-    awk -F'\t' '$2 == "good" && $3 == "fetched" { print $1 }' "$work/pages" >"$work/list"
+    awk -F'\t' "$listed"' { print $1 }' "$work/pages" >"$work/list"
     awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/seeds"
 }
 stop_server() {
@@ -167,7 +176,8 @@ polite() {
 }
 
 # ---- beside the peers ----
-measured_hosts=$peers_hosts # of the web that list or crawl takes
+measured_hosts=$peers_hosts # of the web that a part takes
+measured_seconds=60         # after which a program is stopped
 measure() { # key in the JSON, name, command: prints pages, seconds, CPU
     local key=$1 name=$2 began cpu_before used took fetched rate
     shift 2
@@ -188,7 +198,7 @@ measure() { # key in the JSON, name, command: prints pages, seconds, CPU
         "$name" "$fetched" "$took" "$used" "$rate" "$(du -sm "$work/peer" | cut -f1)" \
         "$(calc %.2f "$ours / ($rate + 0.001)")"
     json+=",\"$key\":{\"pages\":$fetched,\"cpu\":$used}"
-    rm -rf "$work/peer"
+    mv "$work/peer" "$work/ended.$key"
 }
 missing() { echo "$1: not measured, it is not installed (apt-get install $2)"; }
 
@@ -204,22 +214,27 @@ await_fetch() { # store, seconds at most
     done
     echo "$looks" >"$work/looks"
 }
-most_hosts=$((list_hosts > peers_hosts ? list_hosts : peers_hosts))
-quick=(--set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0
-    --set "fetch.connections=$((most_hosts + most_hosts / 4))" --set "fetch.hosts_file=$work/hosts")
+quick() {
+    printf -- '--set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0 --set %s --set %s\n' \
+        "fetch.connections=$((measured_hosts + measured_hosts / 4))" "fetch.hosts_file=$work/hosts"
+}
 # Fetch alone takes the list, then everything is stopped.
 fetch_list() {
     local dir=$work/peer/data
-    local -a options=("${common[@]}" "${quick[@]}" --set scope.depth=0 --set queue.high_water=100000000)
+    local -a options
+    read -ra options < <(quick)
+    options+=("${common[@]}" --set scope.depth=0 --set queue.high_water=100000000)
     fill "$dir" "$work/list" "${options[@]}"
     "$bin/quadrille" up --dir "$dir" --only queue,metastore,fetch "${options[@]}" &
-    await_fetch "$dir" 60
+    await_fetch "$dir" "$measured_seconds"
     "$bin/quadrille" down --dir "$dir"
     wait
 }
 crawl_all() {
+    local -a options
+    read -ra options < <(quick)
     timeout 200 "$bin/quadrille" crawl --dir "$work/peer/data" --quiet --seeds "$work/seeds" "${common[@]}" \
-        "${quick[@]}" --set scope.depth=1
+        "${options[@]}" --set scope.depth=1
 }
 
 cat >"$work/spider.py" <<'P'
@@ -245,23 +260,27 @@ class Spider(scrapy.Spider):
             yield scrapy.Request(link.url, meta={"proxy": self.proxy}, callback=self.parse)
 P
 run_scrapy() { # list, follow, robots
-    timeout 60 scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
+    timeout "$measured_seconds" scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
         -s CONCURRENT_REQUESTS=100 -s CONCURRENT_REQUESTS_PER_DOMAIN=100 -s ROBOTSTXT_OBEY="$3" -s DEPTH_LIMIT=1 \
-        -s LOG_LEVEL=ERROR -s RETRY_ENABLED=False -s TELNETCONSOLE_ENABLED=False -s DOWNLOAD_TIMEOUT=5
+        -s DOWNLOAD_MAXSIZE=1048576 -s LOG_LEVEL=ERROR -s RETRY_ENABLED=False -s TELNETCONSOLE_ENABLED=False -s DOWNLOAD_TIMEOUT=5
 }
 run_wget2() { # list, more options
-    timeout 60 wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
+    timeout "$measured_seconds" wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
         --force-directories --input-file="$1" "${@:2}"
 }
 run_wget() { # list, more options
-    timeout 60 wget --quiet --tries=1 --timeout=5 -e "http_proxy=127.0.0.1:$port" --no-verbose \
+    timeout "$measured_seconds" wget --quiet --tries=1 --timeout=5 -e "http_proxy=127.0.0.1:$port" --no-verbose \
         --warc-file=pages --delete-after --force-directories --input-file="$1" "${@:2}"
 }
 run_httrack() { # list, depth, robots
-    timeout 60 httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
+    timeout "$measured_seconds" httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
         --sockets=50 --timeout=5 --retries=0 --disable-security-limits --max-rate=0 --connection-per-second=0 \
         --quiet --do-not-log --cache=0
 }
+web_with_wget2() { list_with_wget2; }
+web_with_wget() { list_with_wget; }
+web_with_httrack() { list_with_httrack; }
+web_with_scrapy() { list_with_scrapy; }
 list_with_wget2() { run_wget2 "$work/list" --no-robots; }
 list_with_wget() { run_wget "$work/list" -e robots=off; }
 list_with_httrack() { run_httrack "$work/list" 1 0; }
@@ -272,7 +291,7 @@ crawl_with_httrack() { run_httrack "$work/seeds" 2 2; }
 crawl_with_scrapy() { run_scrapy "$work/seeds" yes True; }
 peers() { # list or crawl
     local name package
-    for name in wget2 wget httrack scrapy; do
+    for name in $beside; do
         package=$name
         [[ $name == scrapy ]] && package=python3-scrapy
         if command -v "$name" >/dev/null; then
@@ -281,6 +300,17 @@ peers() { # list or crawl
             missing "$name" "$package"
         fi
     done
+}
+web() {
+    local listed='$2 != "private"'
+    measured_hosts=$hosts measured_seconds=150
+    start_server "$hosts"
+    printf '\nAll of the web: %d pages of all kinds of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$hosts"
+    ours=
+    measure web quadrille fetch_list
+    peers web
+    stop_server
+    measured_seconds=60
 }
 list() {
     measured_hosts=$list_hosts
@@ -302,7 +332,7 @@ crawl() {
 
 for part in $parts; do
     case $part in
-        polite | list | crawl) "$part" ;;
+        polite | web | list | crawl) "$part" ;;
         *) echo "$usage" >&2; exit 100 ;;
     esac
 done
