@@ -35,6 +35,11 @@ const struct opt index_options[] = {
      "lose the last batches; a killed process loses nothing either way."},
     {"index.batch", OPT_INTEGER, "2000", 1, 1000000, NULL,
      "Documents that are written in one transaction at most. Large batches are faster."},
+    {"index.gather", OPT_DURATION, "0.5", 0, 60, NULL,
+     "Longest time after a batch in which documents gather for the next, unless that is full; it "
+     "is 4 "
+     "ms for each document of the batch, so that they wait only while they come at some hundreds a "
+     "second."},
     {"index.batch_memory", OPT_SIZE, "64M", 1 << 16, 1e12, NULL,
      "Memory of the terms and quads of one batch; when it is reached no document is added."},
     {"index.import_memory", OPT_SIZE, "1G", 1 << 20, 1e12, NULL,

@@ -38,6 +38,8 @@ quads_close(struct quads *quads)
 
 /* ---- applying changes to one tree ---- */
 
+enum { FEW_CHANGES = 64 };
+
 struct application {
     struct quads *quads;
     enum quad_order order;
@@ -48,6 +50,7 @@ struct application {
     struct row_vector merged;
     bool appended; /* every row added comes after every old one */
     uint8_t piece[BLOCK_MAXIMUM + ROW_BYTES_MOST];
+    struct row_change few[FEW_CHANGES];
 };
 
 /* Merges the old rows of the block with changes [first, last). */
@@ -173,6 +176,46 @@ changes_within(const struct application *a, size_t first, size_t most)
     return last;
 }
 
+/* Few changes to a block that has room for them, as nearly all are when documents trickle in, leave
+ * most of its bytes as they are. *done: false when they have to be merged. */
+static enum status
+splice(struct application *a, size_t first, size_t last, bool *done, struct reason *why)
+{
+    const size_t count = last - first;
+    struct rows_writer writer;
+    *done = false;
+    if (!a->cursor.stored || count > FEW_CHANGES) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        a->few[i] = (struct row_change){change_row(a->set, a->order, first + i),
+                                        change_removed(a->set, a->order, first + i)};
+    }
+    rows_begin(&writer, a->order, a->piece, BLOCK_MAXIMUM);
+    TRY(rows_splice(a->cursor.block, a->cursor.block_length, a->few, count, &writer, done, why));
+    if (!*done) {
+        return STATUS_OK;
+    }
+    const size_t bytes = rows_end(&writer);
+    return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes > ROWS_HEADER ? bytes : 0),
+                        why);
+}
+
+/* Changes of the block under the cursor. */
+static enum status
+change_block(struct application *a, size_t first, size_t last, size_t *written, struct reason *why)
+{
+    bool done;
+    TRY(splice(a, first, last, &done, why));
+    if (done) {
+        ++*written;
+        return STATUS_OK;
+    }
+    TRY(rows_read(a->order, a->cursor.block, a->cursor.block_length, a->old, &a->old_count, why));
+    merge(a, first, last);
+    return write_pieces(a, written, why);
+}
+
 /* One hold of the gate: about GATE_BLOCKS blocks. */
 static enum status
 apply_some(struct application *a, size_t *next, struct reason *why)
@@ -184,11 +227,8 @@ apply_some(struct application *a, size_t *next, struct reason *why)
         const struct row row = change_row(a->set, a->order, *next);
         row_key(&row, key);
         TRY(fence_seek(&a->cursor, slice_of((char *)key, sizeof(key)), why));
-        TRY(rows_read(a->order, a->cursor.block, a->cursor.block_length, a->old, &a->old_count,
-                      why));
         const size_t last = changes_within(a, *next, MOST);
-        merge(a, *next, last);
-        TRY(write_pieces(a, &written, why));
+        TRY(change_block(a, *next, last, &written, why));
         *next = last;
     }
     return STATUS_OK;

@@ -159,6 +159,8 @@ rows_end(struct rows_writer *writer)
 
 /* ---- reading ---- */
 
+static const char malformed[] = "a block of rows is malformed";
+
 /* A row while a block is read. What a row does not say stays as it was in the row before. */
 struct unfolding {
     oid place[NO_NEAR + 1];
@@ -221,6 +223,16 @@ read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfo
     return at != NULL && row->place[first] > before && row->place[first] < OID_LOCAL ? at : NULL;
 }
 
+static enum status
+check_codec(const uint8_t *bytes, size_t length, struct reason *why)
+{
+    if (bytes[0] != CODEC_DELTA || length == ROWS_HEADER) {
+        return status_fail(why, STATUS_CORRUPT, "a block of %zu bytes has codec %u", length,
+                           bytes[0]);
+    }
+    return STATUS_OK;
+}
+
 enum status
 rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, const struct row *from,
                 const struct row *to, struct row *rows, size_t *count, bool *passed,
@@ -231,10 +243,7 @@ rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, cons
     if (length == 0) {
         return STATUS_OK;
     }
-    if (bytes[0] != CODEC_DELTA || length == ROWS_HEADER) {
-        return status_fail(why, STATUS_CORRUPT, "a block of %zu bytes has codec %u", length,
-                           bytes[0]);
-    }
+    TRY(check_codec(bytes, length, why));
     const uint8_t *at = bytes + ROWS_HEADER;
     const uint8_t *end = bytes + length;
     struct unfolding unfolding = {{0}};
@@ -253,8 +262,7 @@ rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, cons
         }
         rows[(*count)++] = row;
     }
-    return at == end || *passed ? STATUS_OK
-                                : status_fail(why, STATUS_CORRUPT, "a block of rows is malformed");
+    return at == end || *passed ? STATUS_OK : status_fail(why, STATUS_CORRUPT, malformed);
 }
 
 enum status
@@ -263,4 +271,92 @@ rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row
 {
     bool passed;
     return rows_read_range(order, bytes, length, NULL, NULL, rows, count, &passed, why);
+}
+
+/* ---- changing ---- */
+
+struct splice {
+    struct rows_writer *writer;
+    const struct row_change *next, *end;
+    const uint8_t *kept; /* old bytes from here on are not in the new block yet */
+    bool follows;        /* the old row has the same row before it in the new block */
+    bool fits;
+};
+
+/* Copies old rows up to `at`; last is the last of them. */
+static void
+splice_copy(struct splice *s, const uint8_t *at, const struct row *last)
+{
+    struct rows_writer *writer = s->writer;
+    const size_t length = (size_t)(at - s->kept);
+    s->fits = s->fits && length <= (size_t)(writer->limit - writer->at);
+    if (length > 0 && s->fits) {
+        memcpy(writer->at, s->kept, length);
+        writer->at += length;
+        writer->last = *last;
+    }
+    s->kept = at;
+}
+
+static void
+splice_change(struct splice *s)
+{
+    if (!s->next->removed) {
+        s->fits = s->fits && rows_add(s->writer, &s->next->row);
+        s->follows = false;
+    }
+    s->next++;
+}
+
+/* An old row, which stands from start to end, comes after `before`. */
+static void
+splice_row(struct splice *s, const struct row *row, const uint8_t *start, const uint8_t *end,
+           const struct row *before)
+{
+    int comparison = -1;
+    if (s->next < s->end && (comparison = row_compare(&s->next->row, row)) <= 0) {
+        splice_copy(s, start, before);
+        while (comparison < 0) {
+            splice_change(s);
+            comparison = s->next < s->end ? row_compare(&s->next->row, row) : 1;
+        }
+        if (comparison == 0 && s->next++->removed) {
+            s->kept = end;
+            s->follows = false;
+            return;
+        }
+    }
+    if (!s->follows) {
+        s->fits = s->fits && rows_add(s->writer, row);
+        s->kept = end;
+        s->follows = true;
+    }
+}
+
+enum status
+rows_splice(const uint8_t *bytes, size_t length, const struct row_change *changes, size_t count,
+            struct rows_writer *writer, bool *fits, struct reason *why)
+{
+    TRY(check_codec(bytes, length, why));
+    const uint8_t *at = bytes + ROWS_HEADER, *start;
+    const uint8_t *end = bytes + length;
+    struct splice s = {writer, changes, changes + count, at, true, true};
+    struct unfolding unfolding = {{0}};
+    struct row row = {{0}}, before;
+    while (at < end && s.fits && (s.next < s.end || !s.follows)) {
+        start = at;
+        before = row;
+        at = read_row(near_place[writer->order], at, end, &unfolding);
+        if (at == NULL) {
+            return status_fail(why, STATUS_CORRUPT, malformed);
+        }
+        memcpy(&row, unfolding.place, sizeof(row));
+        splice_row(&s, &row, start, at, &before);
+    }
+    splice_copy(&s, end, &row);
+    while (s.next < s.end) {
+        splice_change(&s);
+    }
+    *fits = s.fits;
+    return STATUS_OK;
 }

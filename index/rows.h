@@ -75,6 +75,18 @@ bool rows_add(struct rows_writer *writer, const struct row *row);
 /* The length of the block. */
 size_t rows_end(struct rows_writer *writer);
 
+struct row_change {
+    struct row row;
+    bool removed;
+};
+/* Writes a block with changes, which ascend, into a writer that has begun: the very bytes that
+ * writing all rows would give. Rows are coded against the one before, so only those that change and
+ * those next to them are coded anew; what lies between is copied, and what comes after the last is
+ * not even read. *fits: false when the writer had not room for it. CORRUPT as below, of what was
+ * read. */
+enum status rows_splice(const uint8_t *bytes, size_t length, const struct row_change *changes,
+                        size_t count, struct rows_writer *writer, bool *fits, struct reason *why);
+
 /* Rows of a block; rows has room for ROWS_BLOCK_MOST. CORRUPT when the bytes are no block or
  * rows do not ascend. */
 enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,

@@ -463,6 +463,7 @@ static const struct stage_spec index_spec = {
     .close = index_close,
     .window_option = "index.batch",
     .batch_option = "index.batch",
+    .rest_option = "index.gather",
 };
 
 /* Batches come and go: their memory is used again and not given back to the system after each,

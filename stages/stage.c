@@ -354,6 +354,7 @@ read_options(struct stage_run *run)
                                                                            : "stage.batch");
     run->batch_delay_ms = opt_duration_ms(options, "stage.batch_delay");
     run->batch_gather_ms = opt_duration_ms(options, "stage.batch_gather");
+    run->rest_most_ms = spec->rest_option != NULL ? opt_duration_ms(options, spec->rest_option) : 0;
     run->stop_timeout_ms = opt_duration_ms(options, "stage.stop_timeout");
     run->job_limit = (uint64_t)opt_integer(options, "stage.jobs_per_process");
     run->job_memory = (size_t)opt_integer(options, "stage.job_memory");

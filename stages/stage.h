@@ -53,6 +53,7 @@ struct stage_spec {
     void (*close)(void *context);
     const char *window_option; /* most jobs started and not ended; NULL: stage.batch */
     const char *batch_option;  /* most jobs that end together; NULL: stage.batch */
+    const char *rest_option;   /* longest rest after a flush (stage_batch.c); NULL: none */
 };
 
 int stage_main(const struct stage_spec *spec, int argc, char **argv);

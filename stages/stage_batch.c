@@ -2,7 +2,12 @@
  *
  * Group commit clocks itself: while a batch is under way the next gathers, until it is full or old
  * enough. When none is, a batch leaves at once if most of what is in hand has ended, so a lone job
- * does not wait; else it gathers for a moment. */
+ * does not wait; else it gathers for a moment.
+ *
+ * A stage for which few jobs cost nearly what many cost (index: each batch goes through its trees)
+ * also rests after a flush, in proportion to the jobs flushed. So rests grow up to the longest
+ * while jobs come faster than that, and with them the batches; while they come slower there is no
+ * rest to speak of. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +19,13 @@
 #include "base/memory.h"
 #include "stages/stage_private.h"
 
-enum { BATCHES_UNDER_WAY = 4, RETRY_MS = 1000, REASON_TEXT = 1024, DOCUMENT_ROOM = 500 };
+enum {
+    BATCHES_UNDER_WAY = 4,
+    REST_PER_JOB_MS = 4,
+    RETRY_MS = 1000,
+    REASON_TEXT = 1024,
+    DOCUMENT_ROOM = 500
+};
 
 static struct held_job *
 held_of(struct stage_job *job)
@@ -376,6 +387,7 @@ flush_batch(struct batch *batch)
         log_error("flush_failed", "jobs=%zu reason=%s", batch->count, why.text);
         _exit(EXIT_SYSTEM);
     }
+    run->rest_until_ms = clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_most_ms);
     send_metadata(batch);
 }
 
@@ -413,14 +425,28 @@ patience_ms(const struct stage_run *run)
     return run->running_count + run->waiting_count > run->ended_count ? run->batch_gather_ms : 0;
 }
 
+uint64_t
+batch_rest_ms(size_t jobs, uint64_t most_ms)
+{
+    const uint64_t rest = (uint64_t)jobs * REST_PER_JOB_MS;
+    return rest < most_ms ? rest : most_ms;
+}
+
+/* When what has ended is to leave, by the monotonic clock. */
+static uint64_t
+due_ms(const struct stage_run *run)
+{
+    const uint64_t due = run->ended->ended_ms + patience_ms(run);
+    return run->stopping || due > run->rest_until_ms ? due : run->rest_until_ms;
+}
+
 static bool
 batch_is_due(const struct stage_run *run)
 {
     if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
         return false;
     }
-    return run->ended_count >= run->batch_most ||
-           clock_monotonic_ms() - run->ended->ended_ms >= patience_ms(run);
+    return run->ended_count >= run->batch_most || clock_monotonic_ms() >= due_ms(run);
 }
 
 void
@@ -437,7 +463,7 @@ batch_wait_ms(const struct stage_run *run)
     if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
         return -1;
     }
-    const uint64_t age = clock_monotonic_ms() - run->ended->ended_ms;
-    const uint64_t patience = patience_ms(run);
-    return age >= patience ? 0 : (int)(patience - age);
+    const uint64_t now = clock_monotonic_ms();
+    const uint64_t due = due_ms(run);
+    return now >= due ? 0 : (int)(due - now);
 }

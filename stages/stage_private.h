@@ -83,6 +83,7 @@ struct stage_run {
 
     size_t window, batch_most;
     uint64_t batch_delay_ms, batch_gather_ms, stop_timeout_ms, job_limit;
+    uint64_t rest_most_ms, rest_until_ms; /* after a flush */
     size_t job_memory;
     uint32_t poll_ms;
 
@@ -100,6 +101,8 @@ struct stage_run {
 void batch_advance(struct stage_run *run);
 /* When batch_advance wants to be called next: ms, or -1. */
 int batch_wait_ms(const struct stage_run *run);
+/* How long a stage rests that has flushed so many jobs. */
+uint64_t batch_rest_ms(size_t jobs, uint64_t most_ms);
 struct held_job *held_job_new(struct stage_run *run, const struct job *job);
 void held_job_free(struct held_job *held);
 

@@ -10,6 +10,38 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A block without every third of its rows, by splicing, has the others. */
+static void
+try_splicing(enum quad_order order, const struct row *rows, size_t count, const uint8_t *data,
+             size_t size)
+{
+    static struct row_change changes[ROWS_BLOCK_MOST];
+    static struct row left[ROWS_BLOCK_MOST];
+    static uint8_t block[4 * BLOCK_MAXIMUM * 20];
+    struct rows_writer writer;
+    size_t removed = 0, back = 0;
+    bool fits;
+    for (size_t i = 0; i < count; i += 3) {
+        changes[removed++] = (struct row_change){rows[i], true};
+    }
+    rows_begin(&writer, order, block, sizeof(block) - ROW_BYTES_MOST);
+    if (rows_splice(data, size, changes, removed, &writer, &fits, NULL) != STATUS_OK || !fits) {
+        abort();
+    }
+    const size_t length = rows_end(&writer);
+    if (length > ROWS_HEADER && rows_read(order, block, length, left, &back, NULL) != STATUS_OK) {
+        abort();
+    }
+    if (back != count - removed) {
+        abort();
+    }
+    for (size_t i = 0; i < back; i++) {
+        if (row_compare(&left[i], &rows[i / 2 * 3 + 1 + i % 2]) != 0) {
+            abort();
+        }
+    }
+}
+
 static void
 try_rows(enum quad_order order, const uint8_t *data, size_t size)
 {
@@ -30,6 +62,9 @@ try_rows(enum quad_order order, const uint8_t *data, size_t size)
     if (rows_read(order, block, length, again, &back, NULL) != STATUS_OK || back != count ||
         memcmp(rows, again, count * sizeof(rows[0])) != 0) {
         abort();
+    }
+    if (count > 0) {
+        try_splicing(order, rows, count, data, size);
     }
 }
 

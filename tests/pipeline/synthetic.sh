@@ -3,7 +3,8 @@
 # fetch process is killed once. From the server's log: no host and no address was asked too often or
 # too early, nothing that robots.txt forbids, nothing twice, every good page once. From the metadata:
 # every page, faulty ones included, ended as docs/FETCH.md says. Without options it is done again with
-# few hosts and no delay, so that jobs of a host are handed out in bursts (queue.burst).
+# few hosts and no delay, so that jobs of a host are handed out in bursts (queue.burst). From the log of the
+# index: documents gathered for the next batch as long as index.gather says.
 #
 # usage: tests/pipeline/synthetic.sh [--hosts N] [--seed N] [--delay MS]
 . "$(dirname "$0")/lib.sh"
@@ -36,7 +37,7 @@ shape+=(--port "$port")
 awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/seeds"
 
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
-    --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
+    --set log.level=debug --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
     --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
     --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.stall=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
@@ -52,6 +53,19 @@ web_pid=
 
 "$root/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" --pages "$work/pages" \
     --delay "$delay" --parallel 3 --repeats 30 || fail "the crawler was not polite, or missed pages"
+
+# ---- batches of the index ----
+sed -n 's/^time=[^T]*T\([0-9:.]*\)Z .* event=committed documents=\([0-9]*\) .*/\1:\2/p' \
+    "$work"/data/log/index.1.log | awk -F: '
+    { now = (($1 * 60 + $2) * 60 + $3) * 1000
+      if (NR > 1 && now < before) { now += 86400000 }
+      rest = 4 * documents; if (rest > 500) { rest = 500 }
+      if (NR > 1 && now - before < rest - 2) {
+          print $0 ": " now - before " ms after a batch of " documents; wrong = 1 }
+      if (rest > longest) { longest = rest }
+      before = now; documents = $4 }
+    END { print NR " batches, longest rest " longest " ms"; exit NR < 2 || longest == 0 || wrong }' ||
+    fail "the index did not let documents gather"
 
 # ---- ends ----
 awk -F'\t' '$3 != "unseen" { print $1 }' "$work/pages" >"$work/uris"

@@ -97,6 +97,86 @@ rows_come_back_in_every_order(void **state)
     }
 }
 
+/* The block of all rows. False: they do not fit. */
+static bool
+write_block(enum quad_order order, const struct row *rows, size_t n, uint8_t *block, size_t *length)
+{
+    struct rows_writer writer;
+    rows_begin(&writer, order, block, BLOCK_MAXIMUM);
+    for (size_t i = 0; i < n; i++) {
+        if (!rows_add(&writer, &rows[i])) {
+            return false;
+        }
+    }
+    *length = rows_end(&writer);
+    return true;
+}
+
+static void
+splicing_gives_the_bytes_of_writing_all(void **state)
+{
+    (void)state;
+    static struct row all[402], rows[402], wanted[402];
+    static struct row_change changes[402];
+    static uint8_t old[BLOCK_MAXIMUM + ROW_BYTES_MOST], whole[BLOCK_MAXIMUM + ROW_BYTES_MOST],
+        spliced[BLOCK_MAXIMUM + ROW_BYTES_MOST];
+    size_t fitting = 0, too_large = 0, emptied = 0;
+    for (int round = 0; round < 20000; round++) {
+        const enum quad_order order = (enum quad_order)(round % ORDER_COUNT);
+        const size_t most = 2 + random_number() % (round % 2 > 0 ? 4 : 400);
+        const size_t rarely = 1 + random_number() % (round % 5 > 0 ? 40 : 3);
+        size_t n = 0, row_count = 0, change_count = 0, wanted_count = 0, length, whole_length;
+        for (size_t i = 0; i < most; i++) {
+            for (int place = 0; place < 4; place++) {
+                all[i].place[place] =
+                    random_number() % 3 && i > 0 ? all[i - 1].place[place] : random_oid();
+            }
+        }
+        qsort(all, most, sizeof(all[0]), compare);
+        for (size_t i = 0; i < most; i++) {
+            if (n == 0 || row_compare(&all[n - 1], &all[i]) < 0) {
+                all[n++] = all[i];
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
+            const bool was = random_number() % 4 > 0, named = random_number() % rarely == 0;
+            const bool removed = random_number() % (round % 3 + 1) == 0;
+            if (was) {
+                rows[row_count++] = all[i];
+            }
+            if (named) {
+                changes[change_count++] = (struct row_change){all[i], removed};
+            }
+            if (named ? !removed : was) {
+                wanted[wanted_count++] = all[i];
+            }
+        }
+        if (row_count == 0 || !write_block(order, rows, row_count, old, &length)) {
+            continue;
+        }
+        const bool fits = write_block(order, wanted, wanted_count, whole, &whole_length);
+        struct rows_writer writer;
+        struct reason why;
+        bool spliced_fits;
+        rows_begin(&writer, order, spliced, BLOCK_MAXIMUM);
+        assert_int_equal(
+            rows_splice(old, length, changes, change_count, &writer, &spliced_fits, &why),
+            STATUS_OK);
+        assert_int_equal(spliced_fits, fits);
+        if (fits) {
+            assert_int_equal(rows_end(&writer), whole_length);
+            assert_memory_equal(spliced, whole, whole_length);
+        }
+        fitting += fits;
+        too_large += !fits;
+        emptied += wanted_count == 0;
+        old[random_number() % length] ^= 1 << random_number() % 8;
+        rows_begin(&writer, order, spliced, BLOCK_MAXIMUM);
+        (void)rows_splice(old, length, changes, change_count, &writer, &spliced_fits, &why);
+    }
+    assert_true(fitting > 1000 && too_large > 5 && emptied > 10);
+}
+
 static void
 fence_lies_between_its_neighbours(void **state)
 {
@@ -123,6 +203,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_in_every_order),
+        cmocka_unit_test(splicing_gives_the_bytes_of_writing_all),
         cmocka_unit_test(fence_lies_between_its_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
