@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static enum status
@@ -70,6 +71,21 @@ bool
 file_write_all_at(int descriptor, struct slice bytes, uint64_t offset)
 {
     return write_all(descriptor, bytes, true, offset);
+}
+
+enum status
+file_raise_limit(uint64_t *limit, struct reason *why)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+        return status_fail_errno(why, "cannot read the limit of open files");
+    }
+    files.rlim_cur = files.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+        return status_fail_errno(why, "cannot raise the limit of open files");
+    }
+    *limit = files.rlim_max;
+    return STATUS_OK;
 }
 
 enum status

@@ -3,6 +3,7 @@
  * and after each of these finished transfers are collected. */
 #include "stages/fetch_http_private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
@@ -18,7 +20,7 @@
 #include "stages/fetch_crowd.h"
 #include "stages/fetch_names.h"
 
-enum { SHARE = 128 };
+enum { SHARE = 128, OTHER_FILES = 256 };
 
 /* ---- callbacks of the multi handle ---- */
 
@@ -209,11 +211,36 @@ open_multis(struct fetch_http *http, size_t connections, struct reason *why)
     return opened ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "libcurl could not start");
 }
 
+/* Idle connections have what requests and other files (archives, dumps, sockets) leave of the
+ * process's limit of open files. */
+static enum status
+idle_connections(const struct opt_set *options, size_t *connections, struct reason *why)
+{
+    const uint64_t busy = OTHER_FILES + (uint64_t)opt_integer(options, "fetch.window") +
+                          (uint64_t)opt_integer(options, "fetch.slow_window");
+    uint64_t limit;
+    TRY(file_raise_limit(&limit, why));
+    if (limit <= busy) {
+        return status_fail(why, STATUS_MISUSE,
+                           "fetch.window and fetch.slow_window need %" PRIu64
+                           " open files, and the "
+                           "limit is %" PRIu64 " (ulimit -Hn)",
+                           busy, limit);
+    }
+    *connections = (size_t)opt_integer(options, "fetch.connections");
+    if (*connections > limit - busy) {
+        log_warning("connections_cut", "wanted=%zu allowed=%" PRIu64, *connections, limit - busy);
+        *connections = (size_t)(limit - busy);
+    }
+    return STATUS_OK;
+}
+
 enum status
 fetch_http_open(struct fetch_http **result, const struct opt_set *options,
                 const struct fetch_loop *loop, struct reason *why)
 {
     const char *const *cidrs;
+    size_t connections = 0;
     struct fetch_http *http = memory_zero(1, sizeof *http);
     const struct fetch_loop dns_loop = {.watch = watch_dns, .timer = time_dns, .context = http};
     *result = http;
@@ -228,7 +255,8 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
     TRY(dns_open(&http->dns, options, &dns_loop, why));
     TRY(ftp_open(http, why));
     http->crowd = crowd_new((uint32_t)opt_integer(options, "queue.group_parallel"));
-    return open_multis(http, (size_t)opt_integer(options, "fetch.connections"), why);
+    TRY(idle_connections(options, &connections, why));
+    return open_multis(http, connections, why);
 }
 
 void

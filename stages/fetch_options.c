@@ -1,8 +1,9 @@
 #include "stages/fetch_http.h"
 
 const struct opt fetch_options[] = {
-    {"fetch.window", OPT_INTEGER, "256", 1, 10000, NULL,
-     "Documents that a fetch process has in flight at a time; each from another host."},
+    {"fetch.window", OPT_INTEGER, "1024", 1, 10000, NULL,
+     "Documents that a fetch process has in flight at a time; each from another host. The "
+     "process's limit of open files (ulimit -Hn) must be larger."},
     {"fetch.delay", OPT_DURATION, "1", 0, 86400, NULL,
      "Least time between the end of a request and the next one to the same host. A Crawl-delay "
      "of its robots.txt makes it longer."},
@@ -118,9 +119,10 @@ const struct opt fetch_options[] = {
      "How long a plan waits for the sitemaps of others, and slicing for samples."},
     {"fetch.hosts", OPT_INTEGER, "20000", 1, 10000000, NULL,
      "Hosts whose robots rules a process keeps in memory."},
-    {"fetch.connections", OPT_INTEGER, "512", 1, 100000, NULL,
+    {"fetch.connections", OPT_INTEGER, "2048", 1, 100000, NULL,
      "Idle connections kept open for the next request. Best as many as hosts are visited in a few "
-     "seconds: with more hosts each new connection costs a search for the oldest."},
+     "seconds: with more hosts each new connection costs a search for the oldest. No more than the "
+     "process's limit of open files (ulimit -Hn) allows."},
     {"fetch.http2", OPT_BOOL, "yes", 0, 0, NULL, "Whether HTTP/2 is offered over TLS."},
     {"fetch.allow_address", OPT_LIST, "", 0, 0, NULL,
      "Addresses or prefixes such as 127.0.0.0/8 that may be connected to although they are "

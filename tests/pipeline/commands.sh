@@ -100,6 +100,10 @@ echo 'scope.depth=deep' >"$work/broken/scope.conf"
 seq -f 'http://h%.0f.example/' 20000 >"$work/many"
 refused 100 'refused its configuration' quadrille crawl --dir "$work/broken" --seeds "$work/many" \
     --set 'scope.hosts=*'
+mkdir "$work/narrow"
+quadrille init --dir "$work/narrow" >/dev/null
+(ulimit -n 1000 && refused 100 'refused its configuration' quadrille crawl --dir "$work/narrow" http://one.example/)
+grep -q 'fetch.window.*need.*the limit is 1000' "$work/narrow/log/fetch.1.log" || fail "nothing of open files is said"
 for program in "$bin"/quadrille-*[a-z]; do
     refused 100 '' "$program" --no-such
     refused 100 '' "$program" --dir "$dir" superfluous
