@@ -22,7 +22,8 @@ bool file_write_all(int descriptor, struct slice bytes);
 /* The same at an offset, which leaves the descriptor's own place. */
 bool file_write_all_at(int descriptor, struct slice bytes, uint64_t offset);
 
-/* Raises the limit of files open at a time to the highest that this process may set, and tells it. */
+/* Raises the limit of files open at a time to the highest that this process may set, and tells it.
+ */
 enum status file_raise_limit(uint64_t *limit, struct reason *why);
 
 /* So that names made, changed and removed in the folder outlast a power failure. */
