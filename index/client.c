@@ -90,6 +90,7 @@ index_client_close(struct index_client *client)
     say_goodbye(client);
     for (size_t i = 0; i < client->count; i++) {
         rpc_client_close(client->partitions[i].rpc);
+        client_links_cancel(client, i);
         free(client->partitions[i].endpoint);
     }
     free(client->partitions);
@@ -555,54 +556,6 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     return status;
 }
 
-/* ---- links, asynchronous ---- */
-
-struct links_call {
-    index_linked *done;
-    void *context;
-};
-
-static void
-links_answered(void *context, enum status status, struct slice payload, const struct reason *why)
-{
-    struct links_call *call = context;
-    struct codec_reader in = codec_reader_of(payload);
-    struct index_link *links = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    struct reason malformed = {""};
-    while (status == STATUS_OK && in.at < in.end) {
-        if (count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            links = memory_resize(links, capacity, sizeof(*links));
-        }
-        links[count].query = (uint32_t)codec_get_varint(&in);
-        links[count].target = codec_get_slice(&in);
-        count++;
-        if (in.bad) {
-            status = status_fail(&malformed, STATUS_PROTOCOL, "the index sent malformed links");
-            why = &malformed;
-        }
-    }
-    call->done(call->context, status, links, status == STATUS_OK ? count : 0, why);
-    free(links);
-    free(call);
-}
-
-void
-index_links(struct index_client *client, struct slice document, index_linked *done, void *context)
-{
-    const size_t partition = client_owner(client, document);
-    struct links_call *call = memory_alloc(sizeof(*call));
-    *call = (struct links_call){done, context};
-    struct buf request;
-    buf_init(&request, REQUEST_MAXIMUM);
-    codec_put_slice(&request, document);
-    rpc_client_post(client->partitions[partition].rpc, INDEX_VERB_LINKS, buf_slice(&request),
-                    client->timeout_ms, links_answered, call);
-    buf_release(&request);
-}
-
 size_t
 index_client_descriptors(struct index_client *client, int *descriptors, size_t most)
 {
@@ -618,7 +571,9 @@ void
 index_client_process(struct index_client *client)
 {
     for (size_t i = 0; i < client->count; i++) {
+        client_links_post(client, i);
         rpc_client_process(client->partitions[i].rpc);
+        client_links_post(client, i); /* what an answer left out */
     }
 }
 
@@ -627,7 +582,8 @@ index_client_wait_ms(const struct index_client *client)
 {
     int least = -1;
     for (size_t i = 0; i < client->count; i++) {
-        const int wait = rpc_client_wait_ms(client->partitions[i].rpc);
+        const int wait =
+            client->partitions[i].links != NULL ? 0 : rpc_client_wait_ms(client->partitions[i].rpc);
         least = wait >= 0 && (least < 0 || wait < least) ? wait : least;
     }
     return least;

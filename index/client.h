@@ -203,7 +203,8 @@ struct index_link {
 };
 typedef void index_linked(void *context, enum status status, const struct index_link *links,
                           size_t n, const struct reason *why);
-/* Runs the extract queries over the document's graph; callback inside index_client_process. */
+/* Runs the extract queries over the document's graph; callback inside index_client_process, which
+ * asks for what was wanted since the last call together. */
 void index_links(struct index_client *client, struct slice document, index_linked *done,
                  void *context);
 size_t index_client_descriptors(struct index_client *client, int *descriptors, size_t most);

@@ -5,8 +5,11 @@
 #include "index/client.h"
 #include "index/service_protocol.h"
 
+struct links_request;
+
 struct partition_client {
     struct rpc_client *rpc;
+    struct links_request *links; /* to be posted; NULL: none */
     char *endpoint;
     bool missing; /* the present call goes on without it, because: */
     struct reason why;
@@ -45,6 +48,13 @@ enum status client_miss(struct index_client *client, size_t partition, enum stat
                         const struct reason *what, struct reason *why);
 /* The partition of a graph. */
 size_t client_owner(const struct index_client *client, struct slice graph);
+
+/* ---- links ---- */
+
+/* Posts what is asked for. */
+void client_links_post(struct index_client *client, size_t partition);
+/* Ends CANCELLED what was not posted. */
+void client_links_cancel(struct index_client *client, size_t partition);
 
 /* ---- streams ---- */
 

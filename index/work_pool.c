@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "index/answers.h"
 
-enum { REPLY_MAXIMUM = 32 << 20 };
+enum { REPLY_MAXIMUM = 32 << 20, LINKS_MAXIMUM = 16 << 20, LINKS_ENOUGH = 1 << 20, LINKS_MS = 100 };
 
 struct work_pool {
     struct partition *partition;
@@ -48,17 +49,35 @@ add_link(void *context, struct slice target, uint32_t query, struct reason *why)
                : STATUS_OK;
 }
 
+/* A document that fails does so for itself. */
+static void
+links_of_one(struct worker *worker, struct slice document, struct buf *reply)
+{
+    struct reason why = {""};
+    struct buf links;
+    buf_init(&links, LINKS_MAXIMUM);
+    struct found_links found = {.out = &links};
+    const enum status status = links_of(
+        worker->links, document, worker->pool->options->query_timeout_ms, add_link, &found, &why);
+    codec_put_u8(reply, (uint8_t)status);
+    codec_put_slice(reply, status == STATUS_OK ? buf_slice(&links) : slice_string(why.text));
+    buf_release(&links);
+}
+
+/* Stops when that is much already; whoever asks asks again for the rest. */
 static enum status
 answer_links(struct worker *worker, struct work *work, struct reason *why)
 {
+    const uint64_t until = clock_monotonic_ms() + LINKS_MS;
     struct codec_reader in = codec_reader_of(work->request.payload);
-    const struct slice document = codec_get_slice(&in);
-    if (!codec_at_end(&in)) {
-        return status_fail(why, STATUS_PROTOCOL, "a request for links is malformed");
-    }
-    struct found_links found = {.out = &work->reply};
-    return links_of(worker->links, document, worker->pool->options->query_timeout_ms, add_link,
-                    &found, why);
+    do {
+        const struct slice document = codec_get_slice(&in);
+        if (in.bad) {
+            return status_fail(why, STATUS_PROTOCOL, "a request for links is malformed");
+        }
+        links_of_one(worker, document, &work->reply);
+    } while (in.at < in.end && work->reply.length < LINKS_ENOUGH && clock_monotonic_ms() < until);
+    return STATUS_OK;
 }
 
 static enum status

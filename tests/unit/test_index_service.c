@@ -432,6 +432,91 @@ links_come_from_patterns_and_queries(void **state)
     buf_release(&linked.text);
 }
 
+enum { ASKED = 200, LONG_DOCUMENTS = 3, LONG_LINKS = 8000, LONG_FIRST = 1000 };
+
+struct counted {
+    size_t links, answers;
+    enum status status;
+};
+
+static void
+count_links(void *context, enum status status, const struct index_link *found, size_t n,
+            const struct reason *why)
+{
+    (void)found;
+    (void)why;
+    struct counted *counted = context;
+    counted->links += n;
+    counted->answers++;
+    counted->status = status;
+}
+
+/* Documents with more links than one answer takes. */
+static void
+add_long_documents(struct world *world)
+{
+    struct index_batch *batch = index_batch_new(world->partitions[0]);
+    struct reason why = {""};
+    for (unsigned d = LONG_FIRST; d < LONG_FIRST + LONG_DOCUMENTS; d++) {
+        struct buf text;
+        char uri[64];
+        buf_init(&text, ANSWER);
+        fixture_uri(d, uri);
+        for (unsigned i = 0; i < LONG_LINKS; i++) {
+            (void)buf_printf(&text,
+                             "<%s> <http://own.example/link> <http://t.example/%0100u> <%s> .\n",
+                             uri, d * LONG_LINKS + i, uri);
+        }
+        (void)fixture_add(batch, d, 1, &text);
+        buf_release(&text);
+    }
+    must(index_batch_commit(batch, &why), &why);
+    index_batch_free(batch);
+}
+
+static void
+links_of_many_documents_come_to_whom_they_belong(void **state)
+{
+    (void)state;
+    struct world world;
+    static struct counted counted[ASKED];
+    size_t answers = 0;
+    start(&world, 1);
+    add_long_documents(&world);
+    for (unsigned i = 0; i < ASKED; i++) {
+        char uri[64];
+        fixture_uri(i % 10 == 3 ? LONG_FIRST + i % LONG_DOCUMENTS : i % 2, uri);
+        counted[i] = (struct counted){.status = STATUS_AGAIN};
+        index_links(world.client, i % 7 == 5 ? SLICE("http://own.example/none") : slice_string(uri),
+                    count_links, &counted[i]);
+    }
+    const uint64_t deadline = clock_monotonic_ms() + 20000;
+    while (answers < ASKED && clock_monotonic_ms() < deadline) {
+        index_client_process(world.client);
+        usleep(1000);
+        answers = 0;
+        for (unsigned i = 0; i < ASKED; i++) {
+            answers += counted[i].answers;
+        }
+    }
+    for (unsigned i = 0; i < ASKED; i++) {
+        assert_int_equal(counted[i].answers, 1);
+        assert_int_equal(counted[i].status, STATUS_OK);
+        if (i % 7 == 5) {
+            assert_int_equal(counted[i].links, 0);
+        } else if (i % 10 == 3) {
+            assert_int_equal(counted[i].links, LONG_LINKS);
+        } else if (i % 2 == 1) {
+            assert_in_range(counted[i].links, 3, LONG_LINKS - 1);
+        }
+    }
+    struct counted last = {.status = STATUS_OK};
+    index_links(world.client, SLICE("http://own.example/none"), count_links, &last);
+    stop(&world);
+    assert_int_equal(last.answers, 1);
+    assert_int_equal(last.status, STATUS_CANCELLED);
+}
+
 /* ---- a reader never sees a document half replaced ---- */
 
 struct race {
@@ -588,6 +673,7 @@ main(void)
         cmocka_unit_test(partitions_evaluate_their_share),
         cmocka_unit_test(partition_of_the_graphs_answers_alone),
         cmocka_unit_test(links_come_from_patterns_and_queries),
+        cmocka_unit_test(links_of_many_documents_come_to_whom_they_belong),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
