@@ -106,7 +106,8 @@ fetch_flush(void *context, struct stage_job *const *jobs, size_t n, struct reaso
     struct fetch *fetch = context;
     (void)jobs;
     (void)n;
-    return warc_sync(fetch->warc, why);
+    const enum status status = warc_sync(fetch->warc, why);
+    return status == STATUS_FULL ? STATUS_AGAIN : status; /* it waits for room */
 }
 
 static void

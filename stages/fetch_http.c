@@ -24,35 +24,52 @@ enum { SHARE = 128, OTHER_FILES = 256 };
 
 /* ---- callbacks of the multi handle ---- */
 
-/* Descriptors are used again by connections of other handles. */
-static void
-set_owner(struct fetch_http *http, size_t descriptor, struct multi *multi)
+static struct descriptor *
+descriptor_of(struct fetch_http *http, int number)
 {
-    if (descriptor >= http->owner_count) {
-        const size_t count = 2 * (descriptor + 1);
-        http->owners = memory_resize(http->owners, count, sizeof(struct multi *));
-        for (size_t i = http->owner_count; i < count; i++) {
-            http->owners[i] = NULL;
+    const size_t at = (size_t)number;
+    if (at >= http->descriptor_count) {
+        const size_t count = 2 * (at + 1);
+        http->descriptors = memory_resize(http->descriptors, count, sizeof *http->descriptors);
+        for (size_t i = http->descriptor_count; i < count; i++) {
+            http->descriptors[i] = (struct descriptor){0};
         }
-        http->owner_count = count;
+        http->descriptor_count = count;
     }
-    http->owners[descriptor] = multi;
+    return &http->descriptors[at];
+}
+
+static void
+watch(struct fetch_http *http, int number, uint32_t epoll_events)
+{
+    struct descriptor *descriptor = descriptor_of(http, number);
+    if (descriptor->watched != epoll_events) {
+        descriptor->watched = epoll_events;
+        http->loop.watch(http->loop.context, number, epoll_events);
+    }
+}
+
+void
+fetch_http_forget(struct fetch_http *http, int descriptor)
+{
+    watch(http, descriptor, 0);
 }
 
 static int
-on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *assigned)
+on_socket(CURL *easy, curl_socket_t number, int what, void *context, void *assigned)
 {
     struct multi *multi = context;
     struct fetch_http *http = multi->http;
-    uint32_t events = 0;
+    struct descriptor *descriptor = descriptor_of(http, number);
+    uint32_t events = what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0;
+    events |= what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0;
     (void)easy;
     (void)assigned;
-    if (what != CURL_POLL_REMOVE) {
-        events |= what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0;
-        events |= what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0;
+    descriptor->wanted = what != CURL_POLL_REMOVE;
+    if (descriptor->wanted) {
+        descriptor->multi = multi;
+        watch(http, number, events);
     }
-    set_owner(http, (size_t)descriptor, multi);
-    http->loop.watch(http->loop.context, descriptor, events);
     return 0;
 }
 
@@ -90,8 +107,8 @@ static void
 watch_dns(void *context, int descriptor, uint32_t epoll_events)
 {
     struct fetch_http *http = context;
-    set_owner(http, (size_t)descriptor, NULL);
-    http->loop.watch(http->loop.context, descriptor, epoll_events);
+    descriptor_of(http, descriptor)->multi = NULL;
+    watch(http, descriptor, epoll_events);
 }
 
 static void
@@ -282,7 +299,7 @@ fetch_http_close(struct fetch_http *http)
         curl_multi_cleanup(http->multis[i].handle);
     }
     free(http->multis);
-    free(http->owners);
+    free(http->descriptors);
     address_rules_close(http->addresses);
     credentials_close(http->credentials);
     names_close(http->names);
@@ -435,9 +452,14 @@ fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
         ftp_ready(http, end_transfer);
         return;
     }
-    struct multi *multi = http->owners[descriptor];
+    const struct descriptor *known = descriptor_of(http, descriptor);
+    struct multi *multi = known->multi;
     if (multi == NULL) {
         dns_ready(http->dns, descriptor, epoll_events);
+        return;
+    }
+    if (!known->wanted) { /* the server has closed it, most likely: libcurl looks before use */
+        watch(http, descriptor, 0);
         return;
     }
     int events = epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0;

@@ -22,12 +22,27 @@ struct multi {
     uint64_t due_ms; /* monotonic; UINT64_MAX: no timer */
 };
 
+/* What is known of a descriptor. A connection that is kept stays in the owner's loop while nobody
+ * uses it: most are used again, and two calls of the kernel are saved each time. */
+struct descriptor {
+    struct multi *multi; /* NULL: one of DNS */
+    uint32_t watched;    /* events that the loop waits for */
+    bool wanted;         /* libcurl wants to hear of them */
+};
+
+struct host_address {
+    int family; /* AF_UNSPEC: none */
+    uint8_t bytes[sizeof(struct in6_addr)];
+};
+
 struct transfer {
     struct fetch_http *http;
     struct multi *multi; /* that of its host */
     CURL *easy;
     struct curl_slist *headers; /* own list when the request is conditional; else NULL */
     struct curl_slist *connect; /* own address, by fetch.hosts_file or DNS; else NULL */
+    struct host_address target; /* that address */
+    struct host_address alias;  /* what libcurl takes for it */
     bool named;                 /* by fetch.hosts_file */
     bool proxied;
     bool resolving; /* waits for DNS: not with libcurl */
@@ -74,8 +89,8 @@ struct ftp_threads {
 struct fetch_http {
     struct multi *multis;
     size_t multi_count;
-    struct multi **owners; /* of descriptors */
-    size_t owner_count;
+    struct descriptor *descriptors;
+    size_t descriptor_count;
     uint64_t timer_ms; /* what the owner's timer is set to */
     struct fetch_loop loop;
     struct address_rules *addresses;
@@ -98,6 +113,9 @@ struct fetch_http {
 };
 
 enum { REQUEST_MAXIMUM = 64 << 10 };
+
+/* Before a connection's descriptor is closed. */
+void fetch_http_forget(struct fetch_http *http, int descriptor);
 
 struct transfer *transfer_new(struct fetch_http *http);
 void transfer_free(struct transfer *transfer);

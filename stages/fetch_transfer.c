@@ -147,15 +147,25 @@ address_number(const struct fetch_http *http, const struct transfer *transfer, c
     return transfer->named || (!directed && !exempt) ? fingerprint64(slice_string(ip)) : 0;
 }
 
+static size_t
+address_size(int family)
+{
+    return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
+
+static const void *
+address_bytes(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET
+               ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+               : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+}
+
 static uint64_t
 number_of(const struct transfer *transfer, const struct sockaddr *address)
 {
     char ip[INET6_ADDRSTRLEN] = "";
-    const void *bytes =
-        address->sa_family == AF_INET
-            ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
-            : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    inet_ntop(address->sa_family, bytes, ip, sizeof ip);
+    inet_ntop(address->sa_family, address_bytes(address), ip, sizeof ip);
     return address_number(transfer->http, transfer, ip);
 }
 
@@ -164,6 +174,18 @@ count_at(struct transfer *transfer, uint64_t address)
 {
     crowd_move(transfer->http->crowd, transfer->address, address);
     transfer->address = address;
+}
+
+/* The host's address in place of its alias. */
+static void
+take_target(const struct transfer *transfer, struct sockaddr *address)
+{
+    const struct host_address *alias = &transfer->alias;
+    void *bytes = (void *)(uintptr_t)address_bytes(address);
+    if (alias->family == address->sa_family &&
+        memcmp(bytes, alias->bytes, address_size(alias->family)) == 0) {
+        memcpy(bytes, transfer->target.bytes, address_size(alias->family));
+    }
 }
 
 static curl_socket_t
@@ -175,6 +197,7 @@ on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *addres
     if (transfer->proxied) { /* the operator's own choice */
         return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     }
+    take_target(transfer, &address->addr);
     const char *refusal = address_refusal(http->addresses, &address->addr);
     if (refusal != NULL) {
         transfer->refused = refusal;
@@ -192,11 +215,18 @@ on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *addres
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+static int
+on_close_socket(void *context, curl_socket_t descriptor)
+{
+    fetch_http_forget(context, descriptor);
+    return close(descriptor);
+}
+
 /* ---- telling libcurl ---- */
 
 /* What is the same in every request of this process. */
 static void
-set_constants(const struct fetch_http *http, struct transfer *transfer)
+set_constants(struct fetch_http *http, struct transfer *transfer)
 {
     CURL *easy = transfer->easy;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
@@ -223,6 +253,8 @@ set_constants(const struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
     if (http->ca_file[0] != '\0') {
         curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
@@ -287,20 +319,53 @@ directions(const struct fetch_http *http, struct slice url)
                                                               : SCHEME_HTTP];
 }
 
+/* The connection goes to that address. libcurl keeps connections in lists by where CONNECT_TO says
+ * that they go, and asks the kernel about each idle one of a list until it finds the host's: many
+ * hosts have one address. So it is told an alias, the host's own and one that no host has (of
+ * 240.0.0.0/4 or 100::/64, RFC 6666), and on_open_socket puts the address in its place. */
+static void
+set_target(struct transfer *transfer, int family, const void *bytes)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    char rule[INET6_ADDRSTRLEN + 8];
+    const bool v4 = family == AF_INET;
+    struct host_address *alias = &transfer->alias;
+    transfer->target.family = family;
+    memcpy(transfer->target.bytes, bytes, address_size(family));
+    *alias = (struct host_address){.family = family, .bytes = {v4 ? 0 : 1}};
+    memcpy(alias->bytes + (v4 ? 0 : 8), &transfer->host, v4 ? 4 : 8);
+    alias->bytes[0] |= v4 ? 0xf0 : 0;
+    inet_ntop(family, alias->bytes, text, sizeof text);
+    snprintf(rule, sizeof rule, v4 ? "::%s:" : "::[%s]:", text);
+    transfer->connect = curl_slist_append(NULL, rule);
+}
+
+/* As names_find says it. */
+static void
+set_named_target(struct transfer *transfer, const char *address)
+{
+    char text[INET6_ADDRSTRLEN + 2];
+    uint8_t bytes[sizeof(struct in6_addr)];
+    const bool v6 = address[0] == '[';
+    snprintf(text, sizeof text, "%s", address + v6);
+    text[strcspn(text, "]")] = '\0';
+    if (inet_pton(v6 ? AF_INET6 : AF_INET, text, bytes) == 1) {
+        set_target(transfer, v6 ? AF_INET6 : AF_INET, bytes);
+    }
+}
+
 /* Where the connection goes, and who else is there. */
 static void
 set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
 {
     const struct slice host = url_host(url);
     const char *address = names_find(http->names, host);
-    char rule[80];
     transfer->host = digest_local(host);
     transfer->multi = &http->multis[transfer->host % http->multi_count];
     struct curl_slist *directed = directions(http, url);
     transfer->named = address != NULL;
     if (address != NULL) {
-        snprintf(rule, sizeof rule, "::%s:", address);
-        transfer->connect = curl_slist_append(NULL, rule);
+        set_named_target(transfer, address);
     }
     const bool proxied = address == NULL && directed == NULL && proxy_takes(&http->proxy, host);
     if (proxied != transfer->proxied) {
@@ -331,8 +396,6 @@ transfer_needs_address(const struct transfer *transfer, struct slice url)
 bool
 transfer_go_to(struct transfer *transfer, const struct dns_answer *answer)
 {
-    char ip[INET6_ADDRSTRLEN] = "";
-    char rule[INET6_ADDRSTRLEN + 8];
     for (size_t i = 0; i < answer->count; i++) {
         const struct dns_address *address = &answer->addresses[i];
         const char *refusal = address_refusal(transfer->http->addresses, &address->socket.any);
@@ -340,15 +403,10 @@ transfer_go_to(struct transfer *transfer, const struct dns_answer *answer)
             transfer->refused = refusal;
             continue;
         }
-        const bool v4 = address->socket.any.sa_family == AF_INET;
-        inet_ntop(v4 ? AF_INET : AF_INET6,
-                  v4 ? (const void *)&address->socket.v4.sin_addr
-                     : (const void *)&address->socket.v6.sin6_addr,
-                  ip, sizeof ip);
-        snprintf(rule, sizeof rule, v4 ? "::%s:" : "::[%s]:", ip);
+        const struct sockaddr *any = &address->socket.any;
         transfer->refused = NULL;
         if (!transfer->proxied) {
-            transfer->connect = curl_slist_append(NULL, rule);
+            set_target(transfer, any->sa_family, address_bytes(any));
             curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO, transfer->connect);
         }
         return true;
@@ -457,6 +515,7 @@ transfer_reset(struct transfer *transfer)
     curl_slist_free_all(transfer->headers);
     curl_slist_free_all(transfer->connect);
     transfer->headers = transfer->connect = NULL;
+    transfer->alias.family = AF_UNSPEC;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
     transfer->out_of_memory = transfer->crowded = transfer->resolving = false;
     transfer->refused = NULL;

@@ -383,7 +383,8 @@ transform_flush(void *context, struct stage_job *const *jobs, size_t n, struct r
 {
     (void)jobs, (void)n;
     struct transform_stage *stage = context;
-    return warc_sync(stage->writer, why);
+    const enum status status = warc_sync(stage->writer, why);
+    return status == STATUS_FULL ? STATUS_AGAIN : status; /* it waits for room */
 }
 
 static void

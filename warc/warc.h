@@ -71,7 +71,8 @@ struct warc_exchange {
     uint64_t date_ms;             /* wall time of the request */
 };
 /* Appends a response record, then its request record (concurrent to it). The location is the
- * response's. FULL when the disk is; the file is then cut back to its last whole record. */
+ * response's, where it is after the next warc_sync, often not before. FULL when the disk is: the
+ * file is then cut back to its last whole record, and this one is not in the archive. */
 enum status warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exchange,
                                 struct warc_location *location, struct reason *why);
 
@@ -108,7 +109,8 @@ enum status warc_copy_record(struct warc_writer *writer, struct slice file, uint
                              uint64_t length, struct slice id, struct warc_location *location,
                              struct reason *why);
 
-/* All records written so far are on disk when this returns OK. */
+/* All records written so far are on disk when this returns OK. FULL: they wait in memory, nothing
+ * is lost, and the call may be repeated when there is room. */
 enum status warc_sync(struct warc_writer *writer, struct reason *why);
 
 /* ---- reading; one thread per reader ---- */

@@ -1,7 +1,7 @@
-/* The writer. A record is formatted in memory, compressed into one gzip member, and appended, a
- * response with its request, by one write(2) to a file opened with O_APPEND, so a killed writer
- * leaves whole members and at worst the head of one. A write that fails half-way (disk full) is cut
- * off again.
+/* The writer. A record is formatted in memory and compressed into one gzip member. Members gather
+ * until there are WRITE_BYTES of them or the file is synced, and are appended by one write(2) to a
+ * file opened with O_APPEND, so a killed writer leaves whole members and at worst the head of one.
+ * A write that fails half-way (disk full) is cut off again; its members wait for the next one.
  *
  * Records are whole in memory when they are written, so each is compressed in one call
  * (compress.h). */
@@ -23,7 +23,7 @@
 #include "warc/compress.h"
 #include "warc/warc.h"
 
-enum { KEPT_SIZE = 4 << 20, RANDOM_KEPT = 512 };
+enum { KEPT_SIZE = 4 << 20, RANDOM_KEPT = 512, WRITE_BYTES = 64 << 10 };
 #define RECORD_MAXIMUM ((size_t)4 << 30)
 
 struct warc_writer {
@@ -36,11 +36,13 @@ struct warc_writer {
     unsigned serial;
     char file[WARC_FILE_SIZE];
     char info_id[WARC_ID_SIZE];
-    uint64_t offset; /* end of the file: where the next record begins */
-    bool unsynced;
+    uint64_t offset; /* where the next record begins: end of the file and of what gathers */
+    bool unsynced;   /* there are records that warc_sync has not seen on disk */
+    bool torn;       /* a write failed, and what it left could not be cut off */
     struct compressor *compressor;
     struct buf record;           /* header and block, as they are compressed */
-    struct buf member;           /* compressed */
+    struct buf members;          /* compressed, to be written */
+    size_t kept;                 /* bytes of them that locations were given for */
     struct buf header;           /* of the record being written */
     struct buf block;            /* HTTP header as stored */
     uint8_t random[RANDOM_KEPT]; /* for identifiers; each byte is used once */
@@ -158,7 +160,7 @@ write_all(struct warc_writer *writer, const char *at, size_t n, struct reason *w
     return full ? STATUS_FULL : status;
 }
 
-/* Appends to writer->member. */
+/* Appends to writer->members. */
 static enum status
 compress(struct warc_writer *writer, const struct record *record, enum compressor_kind kind,
          struct reason *why)
@@ -174,7 +176,7 @@ compress(struct warc_writer *writer, const struct record *record, enum compresso
     buf_append_slice(whole, record->parts[1]);
     buf_append_slice(whole, SLICE("\r\n\r\n"));
     const size_t most = compressor_bound(writer->compressor, whole->length);
-    char *room = whole->overflowed ? NULL : buf_reserve(&writer->member, most);
+    char *room = whole->overflowed ? NULL : buf_reserve(&writer->members, most);
     if (room == NULL) {
         return status_fail(why, STATUS_LIMIT, "a WARC record of %zu bytes", whole->length);
     }
@@ -183,7 +185,7 @@ compress(struct warc_writer *writer, const struct record *record, enum compresso
     if (n == 0) {
         return status_fail(why, STATUS_SYSTEM, "a record could not be compressed");
     }
-    buf_commit(&writer->member, n);
+    buf_commit(&writer->members, n);
     return STATUS_OK;
 }
 
@@ -198,47 +200,77 @@ shrink(struct buf *buf)
     }
 }
 
-/* Appends writer->member to the file; on failure the file ends where it did before. */
-static enum status
-write_member(struct warc_writer *writer, struct reason *why)
+static void
+drop_unkept(struct warc_writer *writer)
 {
-    const enum status status = write_all(writer, writer->member.data, writer->member.length, why);
+    if (writer->members.data != NULL) {
+        writer->members.length = writer->kept;
+        writer->members.overflowed = false;
+    }
+}
+
+/* Writes what has gathered; on failure the file ends where it did before, and all of it waits. */
+static enum status
+flush(struct warc_writer *writer, struct reason *why)
+{
+    const off_t end = (off_t)(writer->offset - writer->kept);
+    if (writer->kept == 0) {
+        return STATUS_OK;
+    }
+    if (writer->torn && ftruncate(writer->descriptor, end) != 0) {
+        return status_fail_errno(why, "cannot cut %s/%s", writer->directory, writer->file);
+    }
+    const enum status status = write_all(writer, writer->members.data, writer->kept, why);
+    writer->torn = status != STATUS_OK && ftruncate(writer->descriptor, end) != 0;
+    if (status == STATUS_OK) {
+        writer->kept = 0;
+        drop_unkept(writer);
+        shrink(&writer->members);
+    }
+    return status;
+}
+
+/* Members made since the last time are the archive's, unless they cannot be written: then they are
+ * dropped. */
+static enum status
+keep_members(struct warc_writer *writer, struct reason *why)
+{
+    const size_t before = writer->kept;
+    const size_t n = writer->members.length - before;
+    writer->kept += n;
+    writer->offset += n;
+    shrink(&writer->record);
+    const enum status status = writer->kept >= WRITE_BYTES ? flush(writer, why) : STATUS_OK;
     if (status != STATUS_OK) {
-        if (ftruncate(writer->descriptor, (off_t)writer->offset) != 0) {
-            /* The torn member stays; what follows goes to another file. */
-            close(writer->descriptor);
-            writer->descriptor = -1;
-        }
+        writer->kept = before;
+        writer->offset -= n;
+        drop_unkept(writer);
         return status;
     }
     writer->unsynced = true;
-    writer->offset += writer->member.length;
-    shrink(&writer->record);
-    shrink(&writer->member);
     return STATUS_OK;
 }
 
-/* Where the next member will be. */
+/* Where the member will be that is the only one which is not kept yet. */
 static void
-locate(const struct warc_writer *writer, uint64_t length, const char *id,
-       struct warc_location *location)
+locate(const struct warc_writer *writer, const char *id, struct warc_location *location)
 {
     memcpy(location->file, writer->file, sizeof location->file);
     memcpy(location->id, id, sizeof location->id);
     location->offset = writer->offset;
-    location->length = length;
+    location->length = writer->members.length - writer->kept;
 }
 
 static enum status
 append(struct warc_writer *writer, const struct record *record, struct warc_location *location,
        struct reason *why)
 {
-    buf_reset(&writer->member);
+    drop_unkept(writer);
     TRY(compress(writer, record, COMPRESSOR_CONTENT, why));
     if (location != NULL) {
-        locate(writer, writer->member.length, record->id, location);
+        locate(writer, record->id, location);
     }
-    return write_member(writer, why);
+    return keep_members(writer, why);
 }
 
 /* ---- files ---- */
@@ -294,8 +326,12 @@ open_file(struct warc_writer *writer, struct reason *why)
             status_fail_errno(why, "cannot create %s/%s", writer->directory, writer->file);
         return full ? STATUS_FULL : status;
     }
-    writer->offset = 0;
+    writer->offset = writer->kept = 0;
+    writer->torn = false;
     enum status status = write_info(writer, why);
+    if (status == STATUS_OK) {
+        status = flush(writer, why);
+    }
     if (status == STATUS_OK && fsync(writer->directory_descriptor) != 0) {
         status = status_fail_errno(why, "cannot sync %s", writer->directory);
     }
@@ -303,6 +339,7 @@ open_file(struct warc_writer *writer, struct reason *why)
         (void)unlinkat(writer->directory_descriptor, writer->file, 0);
         close(writer->descriptor);
         writer->descriptor = -1;
+        writer->kept = 0;
     }
     return status;
 }
@@ -381,7 +418,7 @@ warc_writer_open(struct warc_writer **result, const char *directory,
     writer->descriptor = -1;
     writer->directory_descriptor = descriptor;
     buf_init(&writer->record, RECORD_MAXIMUM);
-    buf_init(&writer->member, RECORD_MAXIMUM);
+    buf_init(&writer->members, 2 * RECORD_MAXIMUM);
     buf_init(&writer->header, WARC_HEADER_MAXIMUM);
     buf_init(&writer->block, WARC_HTTP_HEADER_MAXIMUM * 2);
     *result = writer;
@@ -409,7 +446,7 @@ warc_writer_close(struct warc_writer *writer, struct reason *why)
     free(writer->operator_contact);
     free(writer->user_agent);
     buf_release(&writer->record);
-    buf_release(&writer->member);
+    buf_release(&writer->members);
     free(writer);
     return status;
 }
@@ -420,6 +457,7 @@ warc_sync(struct warc_writer *writer, struct reason *why)
     if (!writer->unsynced || writer->descriptor < 0) {
         return STATUS_OK;
     }
+    TRY(flush(writer, why));
     if (fdatasync(writer->descriptor) != 0) {
         const bool full = errno == ENOSPC || errno == EDQUOT;
         const enum status status =
@@ -503,11 +541,11 @@ warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exch
     }
     put_digest(&writer->header, "WARC-Payload-Digest", exchange->body, SLICE(""));
     end_header(writer, "application/http;msgtype=response", &record);
-    buf_reset(&writer->member);
+    drop_unkept(writer);
     TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
-    locate(writer, writer->member.length, record.id, location);
+    locate(writer, record.id, location);
     TRY(add_request(writer, exchange, slice_string(record.id), why));
-    return write_member(writer, why);
+    return keep_members(writer, why);
 }
 
 static enum status
@@ -536,11 +574,11 @@ warc_write_resource(struct warc_writer *writer, const struct warc_resource *reso
     }
     snprintf(type, sizeof type, "%.*s", SLICE_PRINT(resource->content_type));
     end_header(writer, type, &record);
-    buf_reset(&writer->member);
+    drop_unkept(writer);
     TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
-    locate(writer, writer->member.length, record.id, location);
+    locate(writer, record.id, location);
     TRY(add_dialogue(writer, resource, slice_string(record.id), why));
-    return write_member(writer, why);
+    return keep_members(writer, why);
 }
 
 enum status
@@ -568,8 +606,9 @@ warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
 {
     char name[WARC_FILE_SIZE], text[WARC_ID_SIZE];
     TRY(ready_file(writer, why));
-    buf_reset(&writer->member);
-    char *room = length <= RECORD_MAXIMUM ? buf_reserve(&writer->member, length) : NULL;
+    TRY(flush(writer, why)); /* it may be the file that is open */
+    drop_unkept(writer);
+    char *room = length <= RECORD_MAXIMUM ? buf_reserve(&writer->members, length) : NULL;
     if (room == NULL || file.length >= sizeof name || slice_find(file, '/') < file.length) {
         return status_fail(why, STATUS_MISUSE, "no record to copy");
     }
@@ -585,7 +624,7 @@ warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
         return status_fail(why, STATUS_CORRUPT, "no record in %s at %llu", name,
                            (unsigned long long)offset);
     }
-    buf_commit(&writer->member, length);
-    locate(writer, length, text, location);
-    return write_member(writer, why);
+    buf_commit(&writer->members, length);
+    locate(writer, text, location);
+    return keep_members(writer, why);
 }

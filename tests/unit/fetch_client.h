@@ -16,7 +16,7 @@ struct client {
     struct fetch_http *http;
     int epoll;
     uint64_t due_ms; /* of the timer; UINT64_MAX: none */
-    unsigned waiting;
+    unsigned waiting, watches; /* calls of watch */
     /* of the last result: */
     enum fetch_end end;
     unsigned status, reply;
@@ -28,7 +28,8 @@ struct client {
 static void
 watch(void *context, int descriptor, uint32_t events)
 {
-    const struct client *client = context;
+    struct client *client = context;
+    client->watches++;
     struct epoll_event event = {.events = events, .data.fd = descriptor};
     if (events == 0) {
         epoll_ctl(client->epoll, EPOLL_CTL_DEL, descriptor, NULL);

@@ -204,6 +204,23 @@ requests_say_who_asks_and_carry_no_cookies(void **state)
     close_client(client);
 }
 
+/* Its descriptor stays in the loop after the answer; when the server has closed it, no longer. */
+static void
+connection_that_was_closed_leaves_the_loop(void **state)
+{
+    struct client *client = open_client(allowed);
+    struct epoll_event event;
+    (void)state;
+    get(client, "/ok", (struct fetch_request){0});
+    for (size_t i = 0; i < 5; i++) {
+        step(client);
+    }
+    assert_int_equal(epoll_wait(client->epoll, &event, 1, 0), 0);
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    close_client(client);
+}
+
 static void
 transfer_coding_is_undone_and_content_coding_kept(void **state)
 {
@@ -475,6 +492,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_comes_with_its_exact_bytes),
         cmocka_unit_test(requests_say_who_asks_and_carry_no_cookies),
+        cmocka_unit_test(connection_that_was_closed_leaves_the_loop),
         cmocka_unit_test(transfer_coding_is_undone_and_content_coding_kept),
         cmocka_unit_test(conditions_are_sent),
         cmocka_unit_test(credentials_are_sent_to_their_origin_and_withheld),

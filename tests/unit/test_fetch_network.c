@@ -15,7 +15,7 @@
 
 #include "tests/unit/fetch_client.h"
 
-static int names_socket, listener;
+static int names_socket, listener, listener_v6 = -1;
 static unsigned names_port, port;
 static atomic_uint questions, connections;
 
@@ -141,10 +141,10 @@ serve_one(void *context)
 static void *
 serve(void *context)
 {
-    (void)context;
+    const int *from = context;
     for (;;) {
         pthread_t thread;
-        const int peer = accept(listener, NULL, NULL);
+        const int peer = accept(*from, NULL, NULL);
         if (peer < 0) {
             return NULL;
         }
@@ -168,15 +168,33 @@ start_on_loopback(int type, int *descriptor, unsigned *its_port, void *(*routine
         return -1;
     }
     *its_port = ntohs(address.sin_port);
-    return pthread_create(&thread, NULL, routine, NULL);
+    return pthread_create(&thread, NULL, routine, descriptor);
+}
+
+/* At the server's port, where there is IPv6. */
+static void
+start_v6(void)
+{
+    pthread_t thread;
+    const struct sockaddr_in6 address = {.sin6_family = AF_INET6,
+                                         .sin6_port = htons((uint16_t)port),
+                                         .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const int descriptor = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(descriptor, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        listen(descriptor, 64) == 0) {
+        listener_v6 = descriptor;
+        pthread_create(&thread, NULL, serve, &listener_v6);
+    }
 }
 
 static int
 start(void **state)
 {
     (void)state;
-    return start_on_loopback(SOCK_DGRAM, &names_socket, &names_port, serve_names) +
-           start_on_loopback(SOCK_STREAM, &listener, &port, serve);
+    const int failed = start_on_loopback(SOCK_DGRAM, &names_socket, &names_port, serve_names) +
+                       start_on_loopback(SOCK_STREAM, &listener, &port, serve);
+    start_v6();
+    return failed;
 }
 
 /* ---- cases ---- */
@@ -311,12 +329,46 @@ connections_are_used_again(void **state)
 {
     struct client *client = open_with(NULL, NULL);
     (void)state;
-    for (size_t i = 0; i < 5; i++) {
+    ask_host(client, "one.test");
+    const unsigned watches = client->watches;
+    for (size_t i = 0; i < 4; i++) {
         ask_host(client, "one.test");
     }
     assert_int_equal(atomic_load(&connections), 1);
+    assert_int_equal(client->watches, watches); /* the loop keeps it, too */
     ask_host(client, "short.test"); /* another host has its own */
     assert_int_equal(atomic_load(&connections), 2);
+    close_client(client);
+}
+
+/* Connections are kept by host also where hosts have one address, of either family. */
+static void
+hosts_of_one_address_have_connections_of_their_own(void **state)
+{
+    enum { HOSTS = 20 };
+    char file[] = "/tmp/quadrille-hosts-XXXXXX";
+    char setting[sizeof file + 20], host[20];
+    (void)state;
+    if (listener_v6 < 0) {
+        skip(); /* no IPv6 here */
+    }
+    FILE *lines = fdopen(mkstemp(file), "w");
+    for (size_t i = 0; i < HOSTS; i++) {
+        fprintf(lines, "%s h%zu.test\n", i % 2 == 0 ? "127.0.0.1" : "::1", i);
+    }
+    fclose(lines);
+    snprintf(setting, sizeof setting, "fetch.hosts_file=%s", file);
+    struct client *client = open_with(setting, "fetch.allow_address=127.0.0.0/8, ::1/128");
+    unlink(file);
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < HOSTS; i++) {
+            snprintf(host, sizeof host, "h%zu.test", i);
+            ask_host(client, host);
+            assert_body(client, "GET /x HTTP/1.1");
+            assert_string_equal(client->ip, i % 2 == 0 ? "127.0.0.1" : "::1");
+        }
+    }
+    assert_int_equal(atomic_load(&connections), HOSTS);
     close_client(client);
 }
 
@@ -380,6 +432,7 @@ main(void)
         cmocka_unit_test(few_lookups_at_a_time_serve_many),
         cmocka_unit_test(lookups_under_way_end_with_the_client),
         cmocka_unit_test(connections_are_used_again),
+        cmocka_unit_test(hosts_of_one_address_have_connections_of_their_own),
         cmocka_unit_test(requests_go_through_a_proxy),
         cmocka_unit_test(requests_go_through_socks),
         cmocka_unit_test(proxies_of_other_kinds_are_refused),

@@ -142,6 +142,7 @@ conversion_refers_to_its_original(void **state)
                                                .body = SLICE("<a:> <b:> <c:> .\n"),
                                                .date_ms = 0};
     assert_int_equal(warc_write_conversion(writer, &conversion, &location, NULL), STATUS_OK);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
     const struct warc_record record = read_at(&location, NULL, &memory);
     assert_slice(record.type, "conversion");
     assert_slice(record.refers_to, "urn:uuid:1");
@@ -160,6 +161,7 @@ transfer_coding_and_protocol_are_rewritten(void **state)
     struct warc_writer *writer = open_writer(1 << 20);
     const struct warc_location location = write_one(
         writer, SLICE("HTTP/2 200 \r\ntransfer-encoding: chunked\r\nx: y\r\n\r\n"), SLICE("b"));
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
     const struct warc_record record = read_at(&location, NULL, &memory);
     assert_slice(record.http_header,
                  "HTTP/1.1 200 \r\nX-Archive-Orig-transfer-encoding: chunked\r\nx: y\r\n\r\n");
@@ -178,6 +180,7 @@ header_values_cannot_add_lines(void **state)
     struct warc_exchange exchange = exchange_of(SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE(""));
     exchange.ip = SLICE("1\r\nWARC-Type: metadata");
     assert_int_equal(warc_write_exchange(writer, &exchange, &location, NULL), STATUS_OK);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
     const struct warc_record record = read_at(&location, NULL, &memory);
     assert_slice(record.type, "response");
     assert_slice(warc_http_header(record.header, "WARC-IP-Address"), "1  WARC-Type: metadata");
@@ -280,6 +283,58 @@ full_disk_leaves_whole_records(void **state)
     buf_release(&noise);
 }
 
+static uint64_t
+file_size(const char *file)
+{
+    char path[512];
+    struct stat found;
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    assert_int_equal(stat(path, &found), 0);
+    return (uint64_t)found.st_size;
+}
+
+/* Records gather in memory; those that have a location wait for room, the others are refused. */
+static void
+full_disk_loses_nothing_that_gathered(void **state)
+{
+    (void)state;
+    enum { RECORDS = 2000 };
+    struct warc_location location, last = {0};
+    struct warc_record record;
+    struct buf memory;
+    struct rlimit old;
+    struct seen seen;
+    unsigned kept = 0;
+    const struct warc_exchange one = exchange_of(SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("x"));
+    buf_init(&memory, 1 << 20);
+    struct warc_writer *writer = open_writer(1 << 30);
+    const struct warc_location first = write_one(writer, one.response_header, one.body);
+    assert_int_equal(file_size(first.file), first.offset);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){100000, old.rlim_max});
+    for (unsigned i = 0; i < RECORDS; i++) {
+        const enum status status = warc_write_exchange(writer, &one, &location, NULL);
+        assert_true(status == STATUS_OK || status == STATUS_FULL);
+        last = status == STATUS_OK ? location : last;
+        kept += status == STATUS_OK;
+    }
+    assert_true(kept > 0 && kept < RECORDS);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_FULL);
+    assert_false(scan(first.file, &seen).torn);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    const struct warc_scan_result result = scan(first.file, &seen);
+    assert_false(result.torn);
+    assert_int_equal(result.records, 1 + 2 * (1 + kept));
+    assert_int_equal(warc_read(directory, slice_string(last.file), last.offset, last.length, NULL,
+                               &memory, &record, NULL),
+                     STATUS_OK);
+    assert_slice(record.id, last.id);
+    warc_writer_close(writer, NULL);
+    buf_release(&memory);
+}
+
 /* ---- content codings ---- */
 
 enum { PACKED_SIZE = 1 << 16 };
@@ -359,6 +414,7 @@ a_bomb_stops_at_the_ratio(void **state)
     struct warc_writer *writer = open_writer(1 << 20);
     const struct warc_location location =
         write_one(writer, SLICE("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), bomb);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
     const struct warc_limits limits = {.record = 32 << 20, .body = 16 << 20, .ratio = 200};
     struct warc_record record = read_at(&location, &limits, &memory);
     assert_true(record.body_truncated);
@@ -527,6 +583,7 @@ main(void)
         cmocka_unit_test_teardown(scan_finds_every_record_and_a_torn_tail, empty_directory),
         cmocka_unit_test_teardown(files_rotate_at_their_size, empty_directory),
         cmocka_unit_test_teardown(full_disk_leaves_whole_records, empty_directory),
+        cmocka_unit_test_teardown(full_disk_loses_nothing_that_gathered, empty_directory),
         cmocka_unit_test(every_coding_is_undone),
         cmocka_unit_test(damage_keeps_what_was_decoded),
         cmocka_unit_test_teardown(a_bomb_stops_at_the_ratio, empty_directory),
