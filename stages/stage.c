@@ -24,6 +24,7 @@ enum {
     UNWANTED_PAUSE_MS = 50,
     RESERVE_PACE_MS = 16,
     START_SLICE_MS = 20,
+    FEED_EVERY_MS = 250,
     HELD_PER_WINDOW = 4
 };
 
@@ -253,6 +254,11 @@ on_standstill(int number)
 static void
 feed_watchdog(struct stage_run *run)
 {
+    const uint64_t now_ms = clock_monotonic_ms();
+    if (now_ms < run->fed_ms + FEED_EVERY_MS) {
+        return;
+    }
+    run->fed_ms = now_ms;
     const uint64_t limit_ms = opt_duration_ms(run->options, "stage.watchdog");
     if (limit_ms > 0) {
         const struct itimerval limit = {.it_value = {(time_t)(limit_ms / 1000) + 1, 0}};
@@ -263,20 +269,21 @@ feed_watchdog(struct stage_run *run)
 /* ---- loop ---- */
 
 static void
-nothing_to_do(void *context, uint32_t epoll_events)
+client_ready(void *context, uint32_t epoll_events)
 {
-    (void)context;
+    struct stage_run *run = context;
     (void)epoll_events;
+    run->clients_ready = true;
 }
 
 static void
 watch_clients(struct stage_run *run)
 {
     int descriptors[64];
-    stage_watch(run, queue_client_descriptor(run->queue), EPOLLIN | EPOLLET, nothing_to_do, run);
+    stage_watch(run, queue_client_descriptor(run->queue), EPOLLIN, client_ready, run);
     const size_t n = metastore_descriptors(run->metastore, descriptors, 64);
     for (size_t i = 0; i < n; i++) {
-        stage_watch(run, descriptors[i], EPOLLIN | EPOLLET, nothing_to_do, run);
+        stage_watch(run, descriptors[i], EPOLLIN, client_ready, run);
     }
 }
 
@@ -318,6 +325,19 @@ finished(const struct stage_run *run)
     return (idle && !awaited) || clock_monotonic_ms() >= run->stop_deadline_ms;
 }
 
+/* Asking takes eight calls of the kernel, so only when there is something, which their descriptors
+ * tell also of what came while something was sent. */
+static void
+process_clients(struct stage_run *run)
+{
+    if (run->clients_ready || metastore_wait_ms(run->metastore) == 0 ||
+        queue_client_wait_ms(run->queue) == 0) {
+        run->clients_ready = false;
+        metastore_process(run->metastore);
+        queue_client_process(run->queue);
+    }
+}
+
 static void
 loop(struct stage_run *run)
 {
@@ -327,9 +347,7 @@ loop(struct stage_run *run)
         batch_advance(run);
         retire_when_due(run);
         reserve_more(run);
-        /* ZeroMQ's descriptors are edge-triggered, and sending eats edges: always ask, and last. */
-        metastore_process(run->metastore);
-        queue_client_process(run->queue);
+        process_clients(run);
         feed_watchdog(run);
     }
 }

@@ -92,6 +92,8 @@ struct stage_run {
     size_t waiting_count, running_count, ended_count, batches_under_way;
     size_t aside_count; /* of those that run: they do not count for the window */
     bool reserving, stopping, daemon_answers;
+    bool clients_ready;  /* of queue or metadata store: there is something to process */
+    uint64_t fed_ms;     /* monotonic; the watchdog */
     size_t held_batches; /* whose flush said AGAIN */
     uint64_t stop_deadline_ms, jobs_taken, reserve_again_ms;
     uint64_t totals[3]; /* by verdict */

@@ -15,7 +15,7 @@ struct client {
     struct opt_set *options;
     struct fetch_http *http;
     int epoll;
-    uint64_t due_ms; /* of the timer; UINT64_MAX: none */
+    uint64_t due_ms;           /* of the timer; UINT64_MAX: none */
     unsigned waiting, watches; /* calls of watch */
     /* of the last result: */
     enum fetch_end end;

@@ -336,7 +336,7 @@ connections_are_used_again(void **state)
     }
     assert_int_equal(atomic_load(&connections), 1);
     assert_int_equal(client->watches, watches); /* the loop keeps it, too */
-    ask_host(client, "short.test"); /* another host has its own */
+    ask_host(client, "short.test");             /* another host has its own */
     assert_int_equal(atomic_load(&connections), 2);
     close_client(client);
 }
