@@ -45,6 +45,15 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
                                 : may_guess(task, host);
 }
 
+/* Whether a guess that this process queued came to something may be known only to the one that
+ * fetched it. */
+static bool
+may_learn_of_guess(const struct task *task, const struct host *host)
+{
+    return task->fetch->guess && !task->resource && !task_is_sitemap(task) && !host->guess_found &&
+           host->guess_depth != UINT32_MAX && host->guess_depth > task->job->job.depth;
+}
+
 /* Hosts without sitemaps seldom have a plan; where nothing new was read, less and less is to be
  * expected. */
 static bool
@@ -356,8 +365,10 @@ take_shared(struct host *host, struct slice record)
     if (meta_record_number(record, META_SITEMAP_GUESS_DEPTH, &depth) && depth < host->guess_depth) {
         host->guess_depth = (uint32_t)depth;
     }
-    host->guess_found |=
-        meta_record_text(record, META_SITEMAP_GUESS, &guess) && slice_is(guess, GUESS_FOUND);
+    if (meta_record_text(record, META_SITEMAP_GUESS, &guess)) {
+        host->guess_found |= slice_is(guess, GUESS_FOUND);
+        host->guess_depth = host->guess_found ? host->guess_depth : 0; /* it is not asked again */
+    }
 }
 
 static void
@@ -441,7 +452,8 @@ task_check_rules(struct task *task)
     const struct job *job = &task->job->job;
     const bool again = (job->flags & JOB_RECRAWL) != 0 || job->generation > 1;
     const struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
-    if (!again && host != NULL && !may_queue_sitemaps(task, host) && !is_cover_old(task, host)) {
+    if (!again && host != NULL && !may_queue_sitemaps(task, host) &&
+        !may_learn_of_guess(task, host) && !is_cover_old(task, host)) {
         decide(task, host);
         return;
     }
