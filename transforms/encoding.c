@@ -75,6 +75,42 @@ sequence_length(const uint8_t *at, size_t left)
     return length;
 }
 
+/* The first byte that is not ASCII; the length when all are. */
+static size_t
+ascii_prefix(struct slice bytes)
+{
+    enum { WORDS = 8 };
+    static const uint64_t high_bits = 0x8080808080808080u;
+    uint64_t words[WORDS];
+    size_t i = 0;
+    for (; i + sizeof words <= bytes.length; i += sizeof words) {
+        uint64_t all = 0;
+        memcpy(words, bytes.at + i, sizeof words);
+        for (size_t k = 0; k < WORDS; k++) {
+            all |= words[k];
+        }
+        if (all & high_bits) {
+            break;
+        }
+    }
+    for (; i + sizeof *words <= bytes.length; i += sizeof *words) {
+        memcpy(words, bytes.at + i, sizeof *words);
+        if (*words & high_bits) {
+            break;
+        }
+    }
+    while (i < bytes.length && (uint8_t)bytes.at[i] < 0x80) {
+        i++;
+    }
+    return i;
+}
+
+static bool
+is_ascii(struct slice bytes)
+{
+    return ascii_prefix(bytes) == bytes.length;
+}
+
 /* The first byte that is not valid UTF-8; the length when all are. */
 static size_t
 valid_prefix(struct slice bytes)
@@ -82,18 +118,8 @@ valid_prefix(struct slice bytes)
     const uint8_t *at = (const uint8_t *)bytes.at;
     size_t i = 0;
     while (i < bytes.length) {
-        uint64_t word;
-        while (i + 8 <= bytes.length) {
-            memcpy(&word, at + i, 8);
-            if (word & 0x8080808080808080u) {
-                break;
-            }
-            i += 8;
-        }
-        if (i == bytes.length) {
-            break;
-        }
-        const size_t n = sequence_length(at + i, bytes.length - i);
+        const size_t n = at[i] < 0x80 ? ascii_prefix(slice_of(bytes.at + i, bytes.length - i))
+                                      : sequence_length(at + i, bytes.length - i);
         if (n == 0) {
             break;
         }
@@ -106,17 +132,6 @@ bool
 encoding_is_utf8(struct slice bytes)
 {
     return valid_prefix(bytes) == bytes.length;
-}
-
-static bool
-is_ascii(struct slice bytes)
-{
-    for (size_t i = 0; i < bytes.length; i++) {
-        if ((uint8_t)bytes.at[i] >= 0x80) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- prescan ---- */
@@ -306,9 +321,26 @@ prescan(struct slice bytes, bool deep)
     return NULL;
 }
 
+/* Only meta elements declare an encoding. */
+static bool
+has_meta(struct slice bytes)
+{
+    const char *at = bytes.at, *const end = bytes.at + bytes.length;
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        if (end - at >= 6 && (at[1] | 0x20) == 'm' && strncasecmp(at, "<meta", 5) == 0) {
+            return true;
+        }
+        at++;
+    }
+    return false;
+}
+
 const char *
 encoding_prescan(struct slice bytes)
 {
+    if (!has_meta(slice_of(bytes.at, bytes.length < LATE_BYTES ? bytes.length : LATE_BYTES))) {
+        return NULL;
+    }
     const struct slice head = {bytes.at,
                                bytes.length < PRESCAN_BYTES ? bytes.length : PRESCAN_BYTES};
     const char *found = prescan(head, false);

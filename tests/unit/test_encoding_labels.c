@@ -1,4 +1,4 @@
-/* transforms/encoding_labels.h: names of encodings as documents write them. */
+/* transforms/encoding_labels.h and encoding.h: names of encodings, and what a document is in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "transforms/encoding.h"
 #include "transforms/encoding_labels.h"
 
 static const char *
@@ -43,6 +44,46 @@ a_nul_ends_nothing(void **state)
     assert_null(name_of(SLICE("l9\0\0\0\0\0\0\0\0\0\0\0\0")));
 }
 
+/* Text is looked at in blocks, so what is wrong in it is put at each place. */
+static void
+bad_bytes_are_found_wherever_they_are(void **state)
+{
+    (void)state;
+    enum { MOST = 150 };
+    char text[MOST];
+    for (size_t length = 1; length <= MOST; length++) {
+        for (size_t at = 0; at < length; at++) {
+            memset(text, 'a', length);
+            assert_true(encoding_is_utf8(slice_of(text, length)));
+            text[at] = '\x80';
+            assert_false(encoding_is_utf8(slice_of(text, length)));
+            text[at] = '\xc3';
+            assert_false(encoding_is_utf8(slice_of(text, length)));
+            if (at + 1 < length) {
+                text[at + 1] = '\xa9';
+                assert_true(encoding_is_utf8(slice_of(text, length)));
+            }
+        }
+    }
+}
+
+static void
+meta_elements_declare_late_and_in_any_case(void **state)
+{
+    (void)state;
+    static char page[70000];
+    static const char meta[] = "<METa\tcharset=koi8-r>";
+    memset(page, '<', sizeof page);
+    for (size_t at = 0; at < 3000; at++) {
+        memcpy(page + at, meta, sizeof meta - 1);
+        assert_string_equal(encoding_prescan(slice_of(page, sizeof page)), "koi8-r");
+        page[at] = '<';
+    }
+    assert_null(encoding_prescan(slice_of(page, 0)));
+    assert_null(encoding_prescan(SLICE("<p><met charset=koi8-r><metal charset=koi8-r>")));
+    assert_null(encoding_prescan(SLICE("<meta")));
+}
+
 int
 main(void)
 {
@@ -50,6 +91,8 @@ main(void)
         cmocka_unit_test(labels_are_known_in_any_case_and_between_blanks),
         cmocka_unit_test(parts_and_more_than_a_label_are_not),
         cmocka_unit_test(a_nul_ends_nothing),
+        cmocka_unit_test(bad_bytes_are_found_wherever_they_are),
+        cmocka_unit_test(meta_elements_declare_late_and_in_any_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
