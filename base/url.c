@@ -8,13 +8,16 @@
  */
 #include "base/url_internal.h"
 
+#include "base/ascii.h"
+
 struct special {
-    const char *scheme;
+    struct slice scheme;
     int32_t port;
 };
 
 static const struct special special_schemes[] = {
-    {"http", 80}, {"https", 443}, {"file", -1}, {"ftp", 21}, {"ws", 80}, {"wss", 443},
+    {SLICE_INIT("http"), 80}, {SLICE_INIT("https"), 443}, {SLICE_INIT("file"), -1},
+    {SLICE_INIT("ftp"), 21},  {SLICE_INIT("ws"), 80},     {SLICE_INIT("wss"), 443},
 };
 
 /* A component's place in the output; length before it is written is 0. */
@@ -82,19 +85,21 @@ bad(struct parser *parser, const char *what)
 static void
 set_scheme(struct parser *parser, struct slice scheme)
 {
-    const size_t at = parser->out->length;
-    for (size_t i = 0; i < scheme.length; i++) {
-        const char c = scheme.at[i];
-        buf_append_char(parser->out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+    struct buf *out = parser->out;
+    const size_t at = out->length;
+    buf_append_slice(out, scheme);
+    for (size_t i = at; i < out->length; i++) {
+        out->data[i] = ascii_lower(out->data[i]);
     }
     parser->scheme = written_since(parser, at);
-    buf_append_char(parser->out, ':');
+    buf_append_char(out, ':');
     parser->default_port = -1;
     for (size_t i = 0; i < sizeof special_schemes / sizeof special_schemes[0]; i++) {
-        if (slice_equal_nocase(scheme, slice_string(special_schemes[i].scheme))) {
+        if (slice_equal_nocase(scheme, special_schemes[i].scheme)) {
             parser->special = true;
             parser->default_port = special_schemes[i].port;
-            parser->file = slice_is(slice_string(special_schemes[i].scheme), "file");
+            parser->file = slice_is(special_schemes[i].scheme, "file");
+            break;
         }
     }
 }
@@ -277,7 +282,7 @@ write_port(struct parser *parser, struct slice digits)
     }
     if (digits.length > 0 && port != parser->default_port) {
         parser->port = port;
-        buf_printf(parser->out, ":%d", (int)port);
+        url_append_port(parser->out, port);
     }
     return STATUS_OK;
 }
@@ -360,7 +365,7 @@ copy_authority(struct parser *parser)
     parser->host = copy(parser, base->host);
     parser->port = base->port;
     if (base->port >= 0) {
-        buf_printf(out, ":%d", (int)base->port);
+        url_append_port(out, base->port);
     }
 }
 

@@ -103,16 +103,21 @@ without_final_dot(struct slice host)
 static bool
 ends_in_number(struct slice host)
 {
-    struct slice rest = without_final_dot(host);
-    struct slice last = rest;
     uint64_t number = 0;
+    host = without_final_dot(host);
+    size_t start = host.length;
+    while (start > 0 && host.at[start - 1] != '.') {
+        start--;
+    }
+    const struct slice last = slice_of(host.at + start, host.length - start);
+    if (last.length == 0 || !ascii_is_digit(last.at[0])) {
+        return false; /* 0x1f begins with a digit, too */
+    }
     bool digits = true;
-    while (next_label(&rest, &last)) {
-    }
     for (size_t i = 0; i < last.length; i++) {
-        digits = digits && last.at[i] >= '0' && last.at[i] <= '9';
+        digits = digits && ascii_is_digit(last.at[i]);
     }
-    return last.length > 0 && (digits || ipv4_number(last, &number));
+    return digits || ipv4_number(last, &number);
 }
 
 static enum status
@@ -392,9 +397,25 @@ domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
     return status;
 }
 
+/* What is written as it stands: most names. */
+static bool
+is_plain_name(struct slice text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        const char c = text.at[i];
+        if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && c != '.' && c != '-') {
+            return false;
+        }
+    }
+    return text.length > 0 && text.length <= DOMAIN_MAXIMUM && !ends_in_number(text);
+}
+
 static enum status
 domain_parse(struct slice text, struct buf *out, struct reason *why)
 {
+    if (is_plain_name(text)) {
+        return buf_append_slice(out, text);
+    }
     struct buf decoded;
     struct buf ascii;
     buf_init(&decoded, DOMAIN_MAXIMUM);

@@ -18,6 +18,7 @@ bool url_must_encode(unsigned char c, enum encode_set set);
 /* Appends bytes, percent-encoding the set; what is no UTF-8 becomes U+FFFD first. */
 void url_append_encoded(struct buf *out, struct slice bytes, enum encode_set set);
 void url_append_percent(struct buf *out, unsigned char c);
+void url_append_port(struct buf *out, int32_t port); /* ":8080" */
 
 /* What the parser asks of its input; no state. */
 bool url_ends_host(char c);                  /* "/", "\\", "?", "#" */

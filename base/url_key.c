@@ -34,10 +34,20 @@ url_append_value(struct buf *out, struct slice value)
 static void
 append_normalised(struct buf *out, struct slice part)
 {
+    /* Escapes, and what no IRI may have. */
+    static const bool looked_at[256] = {
+        [0] = true,   ['%'] = true, ['"'] = true, ['<'] = true,  ['>'] = true,
+        ['['] = true, [']'] = true, ['^'] = true, ['\\'] = true, ['`'] = true,
+        ['{'] = true, ['|'] = true, ['}'] = true};
+    size_t plain = 0; /* from there on nothing was looked at */
     for (size_t i = 0; i < part.length; i++) {
         const unsigned char c = (unsigned char)part.at[i];
+        if (!looked_at[c]) {
+            continue;
+        }
         const int high = i + 2 < part.length ? ascii_hex_value(part.at[i + 1]) : -1;
         const int low = i + 2 < part.length ? ascii_hex_value(part.at[i + 2]) : -1;
+        buf_append(out, part.at + plain, i - plain);
         if (c == '%' && high >= 0 && low >= 0) {
             const unsigned char decoded = (unsigned char)(high << 4 | low);
             if (is_unreserved(decoded)) {
@@ -46,12 +56,12 @@ append_normalised(struct buf *out, struct slice part)
                 url_append_percent(out, decoded);
             }
             i += 2;
-        } else if (c == '%' || strchr("\"<>[\\]^`{|}", c) != NULL) {
-            url_append_percent(out, c);
         } else {
-            buf_append_char(out, (char)c);
+            url_append_percent(out, c);
         }
+        plain = i + 1;
     }
+    buf_append(out, part.at + plain, part.length - plain);
 }
 
 static enum status
@@ -59,8 +69,9 @@ write_key(const struct url *url, struct buf *out, struct reason *why)
 {
     struct slice host = url->host;
     for (size_t i = 0; i < host.length; i++) {
-        if (host.at[0] != '[' && strchr("\"`{}", host.at[i]) != NULL) {
-            return status_fail(why, STATUS_BAD_INPUT, "\"%c\" in a host name", host.at[i]);
+        const char c = host.at[i];
+        if (host.at[0] != '[' && (c == '"' || c == '`' || c == '{' || c == '}')) {
+            return status_fail(why, STATUS_BAD_INPUT, "\"%c\" in a host name", c);
         }
     }
     if (host.length > 1 && host.at[host.length - 1] == '.') {
@@ -74,7 +85,7 @@ write_key(const struct url *url, struct buf *out, struct reason *why)
     buf_append_string(out, "://");
     buf_append_slice(out, host);
     if (url->port >= 0) {
-        buf_printf(out, ":%d", (int)url->port);
+        url_append_port(out, url->port);
     }
     append_normalised(out, url->path);
     if (url->has_query) {
@@ -107,6 +118,15 @@ refuse_scheme(struct slice scheme, struct reason *why)
                        (int)(scheme.length < 40 ? scheme.length : 40), scheme.at);
 }
 
+/* So that nothing of the base is used. */
+static bool
+is_absolute(struct slice input)
+{
+    input = url_trim(input);
+    return slice_starts_nocase(input, SLICE("http://")) ||
+           slice_starts_nocase(input, SLICE("https://"));
+}
+
 enum status
 url_crawl_key(struct slice input, struct slice base, struct buf *out, struct reason *why)
 {
@@ -121,11 +141,12 @@ url_crawl_key(struct slice input, struct slice base, struct buf *out, struct rea
     if (input.length > (size_t)URL_MAXIMUM * 2) {
         status = status_fail(why, STATUS_LIMIT, "URL of %zu bytes", input.length);
     }
-    if (status == STATUS_OK && base.length > 0) {
+    const bool relative = base.length > 0 && !is_absolute(input);
+    if (status == STATUS_OK && relative) {
         status = url_parse(base, NULL, &base_memory, &base_url, why);
     }
     if (status == STATUS_OK) {
-        status = url_parse(input, base.length > 0 ? &base_url : NULL, &memory, &url, why);
+        status = url_parse(input, relative ? &base_url : NULL, &memory, &url, why);
     }
     if (status == STATUS_OK && !slice_is(url.scheme, "http") && !slice_is(url.scheme, "https")) {
         status = refuse_scheme(url.scheme, why);

@@ -88,7 +88,9 @@ struct slice
 url_without_newlines(struct slice input, struct buf *copy_of)
 {
     size_t n = 0;
-    while (n < input.length && input.at[n] != '\t' && input.at[n] != '\n' && input.at[n] != '\r') {
+    while (n < input.length &&
+           ((unsigned char)input.at[n] > '\r' ||
+            (input.at[n] != '\t' && input.at[n] != '\n' && input.at[n] != '\r'))) {
         n++;
     }
     if (n == input.length) {
@@ -100,4 +102,18 @@ url_without_newlines(struct slice input, struct buf *copy_of)
         }
     }
     return copy_of->length > 0 ? buf_slice(copy_of) : SLICE("");
+}
+
+/* A crawl has one in each link of some hosts, so it is not printed by format. */
+void
+url_append_port(struct buf *out, int32_t port)
+{
+    char text[8];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + port % 10);
+        port /= 10;
+    } while (port > 0);
+    text[--at] = ':';
+    buf_append(out, text + at, sizeof text - at);
 }

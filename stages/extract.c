@@ -93,13 +93,13 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
     size_t accepted = 0;
     size_t trapped = 0;
     buf_init(&key, 2 * URL_MAXIMUM);
-    print_set_add(&keys, fingerprint64(job->job.uri));
+    print_set_add(&keys, digest_local(job->job.uri));
     for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
         buf_reset(&key);
         const char *because = NULL;
         if (url_rules_key(&extract->url_rules, links[i].target, job->job.uri, &key, NULL) !=
                 STATUS_OK ||
-            !print_set_add(&keys, fingerprint64(buf_slice(&key)))) {
+            !print_set_add(&keys, digest_local(buf_slice(&key)))) {
             continue;
         }
         if (scope_allows(extract->scope, buf_slice(&key), depth, &because)) {

@@ -94,6 +94,37 @@ crawl_keys_have_one_spelling(void **state)
     check_key("x", "", "BAD_INPUT");
 }
 
+/* Names that are written as they stand are told from those that are read as numbers or mapped. */
+static void
+hosts_and_ports_have_one_spelling(void **state)
+{
+    (void)state;
+    check_key("http://a.1.example:0/", "", "http://a.1.example:0/");
+    check_key("http://1.2.3/", "", "http://1.2.0.3/");
+    check_key("http://a.0x10./", "", "BAD_INPUT");
+    check_key("http://a.09/", "", "BAD_INPUT");
+    check_key("http://a.9b/", "", "http://a.9b/");
+    check_key("http://a_b.example:65535/", "", "http://a_b.example:65535/");
+    check_key("http://a-.x%41:8080/", "", "http://a-.xa:8080/");
+    check_key("https://e.org:443/", "", "https://e.org/");
+    check_key("http://e.org:443/", "", "http://e.org:443/");
+    check_key("http://e.org:65536/", "", "BAD_INPUT");
+    check_key("//f.org/", "http://e.org:81/", "http://f.org/");
+    check_key("a%2", "http://e.org:81/b/c", "http://e.org:81/b/a%252");
+}
+
+/* A base is used by what is not absolute, also when that begins with the base's scheme. */
+static void
+absolute_links_need_no_base(void **state)
+{
+    (void)state;
+    check_key(" HTTPS://f.org/x", "http://e.org/a/b", "https://f.org/x");
+    check_key("http:x", "http://e.org/a/b", "http://e.org/a/x");
+    check_key("http:/x", "http://e.org/a/b", "http://e.org/x");
+    check_key("ht\ntp:/\t/f.org/x", "http://e.org/a/b", "http://f.org/x");
+    check_key("http:///f.org/x", "http://e.org/a/b", "http://f.org/x");
+}
+
 static void
 long_urls_are_limited(void **state)
 {
@@ -154,6 +185,8 @@ main(void)
         cmocka_unit_test(a_result_that_is_too_long_leaves_nothing),
         cmocka_unit_test(absolute_iris_are_told_from_others),
         cmocka_unit_test(crawl_keys_have_one_spelling),
+        cmocka_unit_test(hosts_and_ports_have_one_spelling),
+        cmocka_unit_test(absolute_links_need_no_base),
         cmocka_unit_test(long_urls_are_limited),
         cmocka_unit_test(parts_of_keys_are_found),
         cmocka_unit_test(the_standard_parser_repairs_what_people_write),
