@@ -2,7 +2,7 @@
 #include "stages/extract.h"
 
 const struct opt extract_options[] = {
-    {"extract.window", OPT_INTEGER, "64", 1, 10000, NULL,
+    {"extract.window", OPT_INTEGER, "256", 1, 10000, NULL,
      "Documents whose links one extract process asks the index for at a time."},
     {"extract.links", OPT_INTEGER, "20000", 1, 10000000, NULL,
      "Most new URIs taken from one document; the rest are counted in its metadata."},

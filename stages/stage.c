@@ -23,6 +23,8 @@ enum {
     RESERVE_PAUSE_MS = 500,
     UNWANTED_PAUSE_MS = 50,
     RESERVE_PACE_MS = 16,
+    RESERVE_PACE_MOST_MS = 100,
+    PACE_PER_JOB_MS = 2,
     START_SLICE_MS = 20,
     FEED_EVERY_MS = 250,
     HELD_PER_WINDOW = 4
@@ -93,6 +95,17 @@ stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *co
 
 /* ---- reserving ---- */
 
+/* What has a backlog, and fetch, whose hosts wait for their turn, is not held up. */
+uint64_t
+stage_pace_ms(enum stage stage, size_t asked, size_t came)
+{
+    const uint64_t pace = came * PACE_PER_JOB_MS;
+    if (stage == STAGE_FETCH || came >= asked || pace < RESERVE_PACE_MS) {
+        return RESERVE_PACE_MS;
+    }
+    return pace < RESERVE_PACE_MOST_MS ? pace : RESERVE_PACE_MOST_MS;
+}
+
 static void
 jobs_reserved(void *context, enum status status, const struct job *jobs, size_t n,
               const struct reason *why)
@@ -112,8 +125,7 @@ jobs_reserved(void *context, enum status status, const struct job *jobs, size_t 
         run->waiting_count++;
     }
     run->jobs_taken += n;
-    /* What is due some moments later comes with others, not in a message of its own. */
-    run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PACE_MS;
+    run->reserve_again_ms = clock_monotonic_ms() + stage_pace_ms(run->spec->stage, run->asked, n);
 }
 
 static void
@@ -169,6 +181,7 @@ reserve_more(struct stage_run *run)
         return;
     }
     run->reserving = true;
+    run->asked = room;
     queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room, run->poll_ms,
                   jobs_reserved, run);
 }

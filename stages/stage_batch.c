@@ -1,8 +1,8 @@
 /* How jobs end: gathered, made durable, told to the metadata store, told to the queue.
  *
  * Group commit clocks itself: while a batch is under way the next gathers, until it is full or old
- * enough. When none is, a batch leaves at once if most of what is in hand has ended, so a lone job
- * does not wait; else it gathers for a moment.
+ * enough. When none is, a batch leaves at once if all that is in hand has ended (of fetch: most),
+ * so a lone job does not wait; else it gathers for a moment.
  *
  * A stage for which few jobs cost nearly what many cost (index: each batch goes through its trees)
  * also rests after a flush, in proportion to the jobs flushed. So rests grow up to the longest
@@ -269,7 +269,9 @@ batch_answered(void *context, enum status status, const struct reason *why)
         return;
     }
     run->batches_under_way--;
-    run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
+    if (run->spec->stage == STAGE_FETCH) {
+        run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
+    }
     batch_free(batch);
 }
 
@@ -414,15 +416,18 @@ batch_send(struct stage_run *run)
 }
 
 /* How long what has ended waits for others. While no batch is under way that costs time, but a
- * batch costs three syncs and six messages whatever its size: it pays when more are being worked
- * on than have ended. */
+ * batch costs three syncs and six messages whatever its size, and the same again in each stage
+ * behind: it pays while others are being worked on. Fetch waits while they are most of what is in
+ * hand: each of its hosts waits for what has ended to be told. */
 static uint64_t
 patience_ms(const struct stage_run *run)
 {
+    const size_t worked_on = run->running_count + run->waiting_count;
+    const size_t few = run->spec->stage == STAGE_FETCH ? run->ended_count : 0;
     if (run->batches_under_way > 0) {
         return run->batch_delay_ms;
     }
-    return run->running_count + run->waiting_count > run->ended_count ? run->batch_gather_ms : 0;
+    return worked_on > few ? run->batch_gather_ms : 0;
 }
 
 uint64_t

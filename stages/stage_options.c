@@ -5,7 +5,7 @@ const struct opt stage_option_table[] = {
      "Most jobs that end together: one sync, one metadata message, one queue transaction."},
     {"stage.batch_delay", OPT_DURATION, "0.1", 0, 60, NULL,
      "Longest time that an ended job waits for others while an earlier batch is under way."},
-    {"stage.batch_gather", OPT_DURATION, "0.02", 0, 60, NULL,
+    {"stage.batch_gather", OPT_DURATION, "0.1", 0, 60, NULL,
      "Longest time that it waits when none is under way, but most jobs in hand have not ended."},
     {"stage.jobs_per_process", OPT_INTEGER, "1000000", 0, 0, NULL,
      "A stage process retires after this many jobs and is started afresh; 0 for never."},
