@@ -92,12 +92,10 @@ put_line(struct buf *header, const char *before, struct slice value, const char 
 }
 
 static void
-put_digest(struct buf *header, const char *name, struct slice first, struct slice second)
+put_digest(struct buf *header, const char *name, const uint8_t digest[DIGEST_SHA1_SIZE])
 {
-    uint8_t digest[DIGEST_SHA1_SIZE];
     char text[33];
-    digest_sha1_parts(first, second, digest);
-    digest_base32(digest, sizeof digest, text);
+    digest_base32(digest, DIGEST_SHA1_SIZE, text);
     buf_append_string(header, name);
     put_line(header, ": sha1:", slice_string(text), "\r\n");
 }
@@ -138,12 +136,21 @@ put_reference(struct warc_writer *writer, const char *name, struct slice id)
 }
 
 static void
-end_header(struct warc_writer *writer, const char *content_type, const struct record *record)
+end_header_with(struct warc_writer *writer, const char *content_type, const struct record *record,
+                const uint8_t block_digest[DIGEST_SHA1_SIZE])
 {
-    put_digest(&writer->header, "WARC-Block-Digest", record->parts[0], record->parts[1]);
+    put_digest(&writer->header, "WARC-Block-Digest", block_digest);
     put_field(&writer->header, "Content-Type", slice_string(content_type));
     buf_printf(&writer->header, "Content-Length: %zu\r\n\r\n",
                record->parts[0].length + record->parts[1].length);
+}
+
+static void
+end_header(struct warc_writer *writer, const char *content_type, const struct record *record)
+{
+    uint8_t digest[DIGEST_SHA1_SIZE];
+    digest_sha1_parts(record->parts[0], record->parts[1], digest);
+    end_header_with(writer, content_type, record, digest);
 }
 
 /* ---- bytes into the file ---- */
@@ -539,8 +546,10 @@ warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exch
     if (exchange->truncated.length > 0) {
         put_field(&writer->header, "WARC-Truncated", exchange->truncated);
     }
-    put_digest(&writer->header, "WARC-Payload-Digest", exchange->body, SLICE(""));
-    end_header(writer, "application/http;msgtype=response", &record);
+    uint8_t block[DIGEST_SHA1_SIZE], payload[DIGEST_SHA1_SIZE];
+    digest_sha1_pair(record.parts[0], record.parts[1], block, payload);
+    put_digest(&writer->header, "WARC-Payload-Digest", payload);
+    end_header_with(writer, "application/http;msgtype=response", &record, block);
     drop_unkept(writer);
     TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
     locate(writer, record.id, location);

@@ -102,6 +102,29 @@ slices_round_trip(void **state)
 }
 
 static void
+two_digests_are_as_one_after_the_other(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    static const size_t firsts[] = {0, 1, 55, 56, 63, 64, 65, 127, 128, 200};
+    char bytes[MOST];
+    uint8_t both[DIGEST_SHA1_SIZE], alone[DIGEST_SHA1_SIZE], expected[DIGEST_SHA1_SIZE];
+    for (size_t i = 0; i < MOST; i++) {
+        bytes[i] = (char)(i * 7 + i / 3);
+    }
+    for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
+        for (size_t n = 0; n <= MOST; n++) {
+            const struct slice first = slice_of(bytes, firsts[i]), second = slice_of(bytes, n);
+            digest_sha1_pair(first, second, both, alone);
+            digest_sha1_parts(first, second, expected);
+            assert_memory_equal(both, expected, sizeof expected);
+            digest_sha1_parts(second, SLICE(""), expected);
+            assert_memory_equal(alone, expected, sizeof expected);
+        }
+    }
+}
+
+static void
 digests(void **state)
 {
     (void)state;
@@ -186,6 +209,7 @@ main(void)
         cmocka_unit_test(bad_is_sticky),
         cmocka_unit_test(slices_round_trip),
         cmocka_unit_test(digests),
+        cmocka_unit_test(two_digests_are_as_one_after_the_other),
         cmocka_unit_test(fingerprints_are_stable),
         cmocka_unit_test(partitions_are_even),
         cmocka_unit_test(times),
