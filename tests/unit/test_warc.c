@@ -510,6 +510,50 @@ open_files_follow_the_folder(void **state)
     buf_release(&memory);
 }
 
+/* Records that follow each other are read together, also when the file changes behind the first. */
+static void
+records_are_read_ahead(void **state)
+{
+    (void)state;
+    enum { RECORDS = 300, LATE = 100 };
+    char body[64], path[sizeof directory + WARC_FILE_SIZE], late[4096];
+    struct warc_location at[RECORDS];
+    struct warc_reader *reader = warc_reader_open(directory, NULL);
+    struct warc_record record;
+    struct buf memory;
+    buf_init(&memory, 1 << 20);
+    struct warc_writer *writer = open_writer(1 << 20);
+    for (int i = 0; i < RECORDS; i++) {
+        snprintf(body, sizeof body, "record %d", i);
+        at[i] = write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), slice_string(body));
+    }
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    /* What a write leaves that fails and is repeated later. */
+    snprintf(path, sizeof path, "%s/%s", directory, at[0].file);
+    const int file = open(path, O_RDWR);
+    assert_true(at[LATE].length <= sizeof late);
+    assert_int_equal(pread(file, late, at[LATE].length, (off_t)at[LATE].offset), at[LATE].length);
+    static const char torn[100];
+    assert_int_equal(pwrite(file, torn, sizeof torn, (off_t)at[LATE].offset), sizeof torn);
+    for (int i = 0; i < RECORDS; i++) {
+        if (i == LATE) {
+            assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_CORRUPT);
+            assert_int_equal(read_again(reader, &at[i - 2], &memory, &record), STATUS_OK);
+            assert_int_equal(read_again(reader, &at[i - 1], &memory, &record), STATUS_OK);
+            assert_int_equal(pwrite(file, late, at[i].length, (off_t)at[i].offset), at[i].length);
+        }
+        snprintf(body, sizeof body, "record %d", i);
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+        assert_slice(record.body, body);
+    }
+    assert_int_equal(read_again(reader, &at[0], &memory, &record), STATUS_OK);
+    assert_slice(record.body, "record 0");
+    close(file);
+    warc_writer_close(writer, NULL);
+    warc_reader_close(reader);
+    buf_release(&memory);
+}
+
 /* What the last bytes say of the length may be of another member, or no length at all. */
 static void
 gzip_is_decoded_whatever_follows_it(void **state)
@@ -589,6 +633,7 @@ main(void)
         cmocka_unit_test_teardown(a_bomb_stops_at_the_ratio, empty_directory),
         cmocka_unit_test_teardown(wrong_places_are_errors, empty_directory),
         cmocka_unit_test_teardown(open_files_follow_the_folder, empty_directory),
+        cmocka_unit_test_teardown(records_are_read_ahead, empty_directory),
         cmocka_unit_test(gzip_is_decoded_whatever_follows_it),
         cmocka_unit_test_teardown(bodies_end_at_their_limit, empty_directory),
     };
