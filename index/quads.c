@@ -38,198 +38,98 @@ quads_close(struct quads *quads)
 
 /* ---- applying changes to one tree ---- */
 
-enum { FEW_CHANGES = 64 };
+enum { CHANGES_MOST = GATE_BLOCKS * 64, AHEAD = 16 };
 
 struct application {
     struct quads *quads;
     enum quad_order order;
     const struct change_set *set;
     struct fence_cursor cursor;
-    struct row old[ROWS_BLOCK_MOST];
-    size_t old_count;
-    struct row_vector merged;
-    bool appended; /* every row added comes after every old one */
+    struct row_change changes[CHANGES_MOST]; /* of the block under the cursor */
+    size_t count;
+    uint8_t whole[(ROWS_BLOCK_MOST + CHANGES_MOST + 1) * ROW_BYTES_MOST]; /* as one block */
     uint8_t piece[BLOCK_MAXIMUM + ROW_BYTES_MOST];
-    struct row_change few[FEW_CHANGES];
 };
 
-/* Merges the old rows of the block with changes [first, last). */
+/* The changes from first on that belong to the block under the cursor, but for those of which there
+ * are too many. */
 static void
-merge(struct application *a, size_t first, size_t last)
+take_changes(struct application *a, size_t first)
 {
-    row_vector_reserve(&a->merged, a->old_count + (last - first));
-    struct row *out = a->merged.rows;
-    size_t n = 0;
-    size_t at = 0;
-    a->appended = true;
-    for (size_t i = first; i < last; i++) {
+    const bool all = fence_is_last(&a->cursor);
+    a->count = 0;
+    for (size_t i = first; i < a->set->count && a->count < CHANGES_MOST; i++) {
+        change_prefetch(a->set, a->order, i + AHEAD);
         const struct row row = change_row(a->set, a->order, i);
-        int comparison = 1;
-        while (at < a->old_count && (comparison = row_compare(&a->old[at], &row)) < 0) {
-            out[n++] = a->old[at++];
+        if (!all && !row_within(&row, a->cursor.fence, a->cursor.fence_length)) {
+            break;
         }
-        const bool present = at < a->old_count && comparison == 0;
-        a->appended = a->appended && at == a->old_count;
-        if (present) {
-            at++;
-        }
-        if (!change_removed(a->set, a->order, i)) {
-            out[n++] = row;
-        }
+        a->changes[a->count++] = (struct row_change){row, change_removed(a->set, a->order, i)};
     }
-    while (at < a->old_count) {
-        out[n++] = a->old[at++];
-    }
-    a->merged.count = n;
-}
-
-/* Bytes that the merged rows would take in one block, however long. */
-static size_t
-encoded_size(struct application *a)
-{
-    struct rows_writer writer;
-    size_t size = 0;
-    rows_begin(&writer, a->order, a->piece, BLOCK_MAXIMUM);
-    for (size_t i = 0; i < a->merged.count; i++) {
-        if (!rows_add(&writer, &a->merged.rows[i])) {
-            size += rows_end(&writer);
-            rows_begin(&writer, a->order, a->piece, BLOCK_MAXIMUM);
-            (void)rows_add(&writer, &a->merged.rows[i]);
-        }
-    }
-    return size + rows_end(&writer);
 }
 
 /* A block that overflows because rows came at its end is left full, since more of them will
  * come there; otherwise its rows are spread evenly over as few blocks as hold them. */
 static size_t
-piece_size(struct application *a)
+piece_size(const struct application *a, size_t size)
 {
-    enum { LONG_RUN = 4 * ROWS_BLOCK_MOST / 3, SLACK = 40 };
-    if (a->appended || a->merged.count > LONG_RUN) {
-        return BLOCK_MAXIMUM;
-    }
-    const size_t size = encoded_size(a);
+    enum { LONG_RUN = 4 * BLOCK_MAXIMUM, SLACK = 40 };
+    const bool appended = memcmp(a->whole, a->cursor.block, a->cursor.block_length) == 0;
     const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
     const size_t even = size / pieces + SLACK;
-    return even < BLOCK_MAXIMUM ? even : BLOCK_MAXIMUM;
+    return appended || size > LONG_RUN || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
 }
 
-/* Writes the merged rows from i on in the place of the block under the cursor, those that a writer
- * has already going before them. */
+/* Cuts what does not fit into one block. */
 static enum status
-write_more(struct application *a, struct rows_writer *writer, size_t i, size_t size,
-           size_t *written, struct reason *why)
+write_pieces(struct application *a, size_t length, size_t *written, struct reason *why)
 {
-    for (; i < a->merged.count; i++) {
-        if (rows_add(writer, &a->merged.rows[i])) {
-            continue;
+    const size_t size = piece_size(a, length);
+    struct rows_cutter cutter;
+    size_t bytes;
+    TRY(rows_cut_begin(&cutter, a->order, a->whole, length, why));
+    for (;;) {
+        TRY(rows_cut(&cutter, a->piece, size, &bytes, why));
+        ++*written;
+        if (!cutter.more) {
+            return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes), why);
         }
         uint8_t fence[ROW_KEY_SIZE];
-        const size_t length = row_fence(&a->merged.rows[i - 1], &a->merged.rows[i], fence);
-        const size_t bytes = rows_end(writer);
-        TRY(fence_emit(&a->cursor, slice_of((char *)fence, length),
+        const size_t fence_length = row_fence(&cutter.last, &cutter.first, fence);
+        TRY(fence_emit(&a->cursor, slice_of((char *)fence, fence_length),
                        slice_of((char *)a->piece, bytes), why));
-        ++*written;
-        rows_begin(writer, a->order, a->piece, size);
-        (void)rows_add(writer, &a->merged.rows[i]);
+    }
+}
+
+/* Brings the changes into the block under the cursor. */
+static enum status
+change_block(struct application *a, size_t *written, struct reason *why)
+{
+    struct rows_writer writer;
+    rows_begin(&writer, a->order, a->whole, sizeof(a->whole) - ROW_BYTES_MOST);
+    TRY(rows_splice(a->cursor.block, a->cursor.block_length, a->changes, a->count, &writer, why));
+    const size_t bytes = rows_end(&writer);
+    if (bytes > BLOCK_MAXIMUM) {
+        return write_pieces(a, bytes, written, why);
     }
     ++*written;
-    const size_t bytes = a->merged.count > 0 ? rows_end(writer) : 0;
-    return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes), why);
-}
-
-/* Nearly always one block holds them all. */
-static enum status
-write_pieces(struct application *a, size_t *written, struct reason *why)
-{
-    struct rows_writer writer;
-    size_t i = 0, size = BLOCK_MAXIMUM;
-    rows_begin(&writer, a->order, a->piece, size);
-    while (i < a->merged.count && rows_add(&writer, &a->merged.rows[i])) {
-        i++;
-    }
-    if (i < a->merged.count) {
-        size = piece_size(a);
-        rows_begin(&writer, a->order, a->piece, size);
-        i = 0;
-    }
-    return write_more(a, &writer, i, size, written, why);
-}
-
-enum { AHEAD = 16 };
-
-/* How many changes from first on belong to the block under the cursor, at most `most`. */
-static size_t
-changes_within(const struct application *a, size_t first, size_t most)
-{
-    size_t last = first;
-    const bool all = fence_is_last(&a->cursor);
-    while (last < a->set->count && last - first < most) {
-        change_prefetch(a->set, a->order, last + AHEAD);
-        const struct row row = change_row(a->set, a->order, last);
-        if (!all && !row_within(&row, a->cursor.fence, a->cursor.fence_length)) {
-            break;
-        }
-        last++;
-    }
-    return last;
-}
-
-/* Few changes to a block that has room for them, as nearly all are when documents trickle in, leave
- * most of its bytes as they are. *done: false when they have to be merged. */
-static enum status
-splice(struct application *a, size_t first, size_t last, bool *done, struct reason *why)
-{
-    const size_t count = last - first;
-    struct rows_writer writer;
-    *done = false;
-    if (!a->cursor.stored || count > FEW_CHANGES) {
-        return STATUS_OK;
-    }
-    for (size_t i = 0; i < count; i++) {
-        a->few[i] = (struct row_change){change_row(a->set, a->order, first + i),
-                                        change_removed(a->set, a->order, first + i)};
-    }
-    rows_begin(&writer, a->order, a->piece, BLOCK_MAXIMUM);
-    TRY(rows_splice(a->cursor.block, a->cursor.block_length, a->few, count, &writer, done, why));
-    if (!*done) {
-        return STATUS_OK;
-    }
-    const size_t bytes = rows_end(&writer);
-    return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes > ROWS_HEADER ? bytes : 0),
+    return fence_finish(&a->cursor, slice_of((char *)a->whole, bytes > ROWS_HEADER ? bytes : 0),
                         why);
-}
-
-/* Changes of the block under the cursor. */
-static enum status
-change_block(struct application *a, size_t first, size_t last, size_t *written, struct reason *why)
-{
-    bool done;
-    TRY(splice(a, first, last, &done, why));
-    if (done) {
-        ++*written;
-        return STATUS_OK;
-    }
-    TRY(rows_read(a->order, a->cursor.block, a->cursor.block_length, a->old, &a->old_count, why));
-    merge(a, first, last);
-    return write_pieces(a, written, why);
 }
 
 /* One hold of the gate: about GATE_BLOCKS blocks. */
 static enum status
 apply_some(struct application *a, size_t *next, struct reason *why)
 {
-    enum { MOST = GATE_BLOCKS * 64 };
     size_t written = 0;
     while (*next < a->set->count && written < GATE_BLOCKS) {
         uint8_t key[ROW_KEY_SIZE];
         const struct row row = change_row(a->set, a->order, *next);
         row_key(&row, key);
         TRY(fence_seek(&a->cursor, slice_of((char *)key, sizeof(key)), why));
-        const size_t last = changes_within(a, *next, MOST);
-        TRY(change_block(a, *next, last, &written, why));
-        *next = last;
+        take_changes(a, *next);
+        TRY(change_block(a, &written, why));
+        *next += a->count;
     }
     return STATUS_OK;
 }
@@ -259,7 +159,6 @@ quads_apply(struct quads *quads, struct transaction *transaction, const struct c
     struct application *a = memory_alloc(sizeof(*a));
     a->quads = quads;
     a->set = set;
-    a->merged = (struct row_vector){0};
     enum status status = STATUS_OK;
     for (enum quad_order order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
         bool build = build_from > 0 && set->count >= build_from;
@@ -274,7 +173,6 @@ quads_apply(struct quads *quads, struct transaction *transaction, const struct c
             status_prefix(why, status, "tree %s", tree_names[order]);
         }
     }
-    row_vector_release(&a->merged);
     free(a);
     return status;
 }

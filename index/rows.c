@@ -335,10 +335,12 @@ splice_row(struct splice *s, const struct row *row, const uint8_t *start, const 
 
 enum status
 rows_splice(const uint8_t *bytes, size_t length, const struct row_change *changes, size_t count,
-            struct rows_writer *writer, bool *fits, struct reason *why)
+            struct rows_writer *writer, struct reason *why)
 {
-    TRY(check_codec(bytes, length, why));
-    const uint8_t *at = bytes + ROWS_HEADER, *start;
+    if (length > 0) {
+        TRY(check_codec(bytes, length, why));
+    }
+    const uint8_t *at = length > 0 ? bytes + ROWS_HEADER : bytes, *start;
     const uint8_t *end = bytes + length;
     struct splice s = {writer, changes, changes + count, at, true, true};
     struct unfolding unfolding = {{0}};
@@ -357,6 +359,52 @@ rows_splice(const uint8_t *bytes, size_t length, const struct row_change *change
     while (s.next < s.end) {
         splice_change(&s);
     }
-    *fits = s.fits;
+    return s.fits ? STATUS_OK : status_fail(why, STATUS_LIMIT, "no room for a block of rows");
+}
+
+/* ---- cutting ---- */
+
+static enum status
+cut_read(struct rows_cutter *cutter, struct row *row, struct reason *why)
+{
+    struct unfolding unfolding = {{0}};
+    memcpy(unfolding.place, row, sizeof(*row));
+    cutter->at = read_row(near_place[cutter->order], cutter->at, cutter->end, &unfolding);
+    memcpy(row, unfolding.place, sizeof(*row));
+    return cutter->at != NULL ? STATUS_OK : status_fail(why, STATUS_CORRUPT, malformed);
+}
+
+enum status
+rows_cut_begin(struct rows_cutter *cutter, enum quad_order order, const uint8_t *bytes,
+               size_t length, struct reason *why)
+{
+    TRY(check_codec(bytes, length, why));
+    *cutter = (struct rows_cutter){
+        .order = order, .at = bytes + ROWS_HEADER, .end = bytes + length, .more = true};
+    return cut_read(cutter, &cutter->first, why);
+}
+
+/* A block's first row is coded against zeros, the others stay as they are. */
+enum status
+rows_cut(struct rows_cutter *cutter, uint8_t *block, size_t size, size_t *length,
+         struct reason *why)
+{
+    struct rows_writer writer;
+    rows_begin(&writer, cutter->order, block, size);
+    (void)rows_add(&writer, &cutter->first);
+    const uint8_t *start = cutter->at, *limit = start + (writer.limit - writer.at), *end = start;
+    cutter->last = cutter->first;
+    while (cutter->at < cutter->end) {
+        TRY(cut_read(cutter, &cutter->first, why));
+        if (cutter->at > limit) {
+            break;
+        }
+        end = cutter->at;
+        cutter->last = cutter->first;
+    }
+    cutter->more = end < cutter->end;
+    memcpy(writer.at, start, (size_t)(end - start));
+    writer.at += end - start;
+    *length = rows_end(&writer);
     return STATUS_OK;
 }

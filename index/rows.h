@@ -79,13 +79,28 @@ struct row_change {
     struct row row;
     bool removed;
 };
-/* Writes a block with changes, which ascend, into a writer that has begun: the very bytes that
- * writing all rows would give. Rows are coded against the one before, so only those that change and
- * those next to them are coded anew; what lies between is copied, and what comes after the last is
- * not even read. *fits: false when the writer had not room for it. CORRUPT as below, of what was
- * read. */
+/* Writes a block (length 0: none) with changes, which ascend, into a writer that has begun: the
+ * very bytes that writing all rows would give. Rows are coded against the one before, so only those
+ * that change and those next to them are coded anew; what lies between is copied, and what comes
+ * after the last is not even read. LIMIT when the writer has not room for it, which it has with
+ * ROW_BYTES_MOST for each row and change. CORRUPT as below, of what was read. */
 enum status rows_splice(const uint8_t *bytes, size_t length, const struct row_change *changes,
-                        size_t count, struct rows_writer *writer, bool *fits, struct reason *why);
+                        size_t count, struct rows_writer *writer, struct reason *why);
+
+/* Cuts what was written as one long block into blocks. */
+struct rows_cutter {
+    enum quad_order order;
+    const uint8_t *at, *end;
+    struct row last;  /* of the block cut last */
+    struct row first; /* of the rest */
+    bool more;        /* there is a rest */
+};
+/* CORRUPT when the bytes are no block. */
+enum status rows_cut_begin(struct rows_cutter *cutter, enum quad_order order, const uint8_t *bytes,
+                           size_t length, struct reason *why);
+/* The next block, of at most `size` bytes; block has ROW_BYTES_MOST more. */
+enum status rows_cut(struct rows_cutter *cutter, uint8_t *block, size_t size, size_t *length,
+                     struct reason *why);
 
 /* Rows of a block; rows has room for ROWS_BLOCK_MOST. CORRUPT when the bytes are no block or
  * rows do not ascend. */

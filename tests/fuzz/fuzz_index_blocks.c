@@ -20,12 +20,11 @@ try_splicing(enum quad_order order, const struct row *rows, size_t count, const 
     static uint8_t block[4 * BLOCK_MAXIMUM * 20];
     struct rows_writer writer;
     size_t removed = 0, back = 0;
-    bool fits;
     for (size_t i = 0; i < count; i += 3) {
         changes[removed++] = (struct row_change){rows[i], true};
     }
     rows_begin(&writer, order, block, sizeof(block) - ROW_BYTES_MOST);
-    if (rows_splice(data, size, changes, removed, &writer, &fits, NULL) != STATUS_OK || !fits) {
+    if (rows_splice(data, size, changes, removed, &writer, NULL) != STATUS_OK) {
         abort();
     }
     const size_t length = rows_end(&writer);
