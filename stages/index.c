@@ -233,7 +233,11 @@ index_start(void *context, struct stage_job *job)
         if (!job->document.broken) { /* then its state and reason stay as they are */
             meta_set_text(&job->meta, META_STATE, SLICE("indexed"));
         }
-        stage_output_next(job, STAGE_EXTRACT, &job->document);
+        /* Extract asks the index for the links; the rest is of no use to it, and the queue writes
+         * and logs every byte of a job twice. */
+        const struct document rest = {.nofollow = job->document.nofollow,
+                                      .mapped = job->document.mapped};
+        stage_output_next(job, STAGE_EXTRACT, &rest);
     }
     stage_done(job);
     if (index_batch_bytes(stage->batch) >= stage->batch_memory) {
