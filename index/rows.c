@@ -208,7 +208,7 @@ read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfo
     const unsigned step = code & STEP_MASK;
     const oid before = row->place[first];
     if (step > 0) {
-        if (!oid_is_stored(before)) {
+        if (!oid_is_stored(before) || oid_number(before) > OID_NUMBER_MAXIMUM - step) {
             return NULL;
         }
         row->place[first] = before + ((oid)step << KIND_BITS);
