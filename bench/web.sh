@@ -260,20 +260,20 @@ class Spider(scrapy.Spider):
             yield scrapy.Request(link.url, meta={"proxy": self.proxy}, callback=self.parse)
 P
 run_scrapy() { # list, follow, robots
-    timeout "$measured_seconds" scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
+    timeout --kill-after=5 "$measured_seconds" scrapy runspider "$work/spider.py" -a list="$1" -a follow="$2" -a proxy="http://127.0.0.1:$port" \
         -s CONCURRENT_REQUESTS=100 -s CONCURRENT_REQUESTS_PER_DOMAIN=100 -s ROBOTSTXT_OBEY="$3" -s DEPTH_LIMIT=1 \
         -s DOWNLOAD_MAXSIZE=1048576 -s LOG_LEVEL=ERROR -s RETRY_ENABLED=False -s TELNETCONSOLE_ENABLED=False -s DOWNLOAD_TIMEOUT=5
 }
 run_wget2() { # list, more options
-    timeout "$measured_seconds" wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
+    timeout --kill-after=5 "$measured_seconds" wget2 --quiet --max-threads=50 --tries=1 --timeout=5 --http-proxy="127.0.0.1:$port" \
         --force-directories --input-file="$1" "${@:2}"
 }
 run_wget() { # list, more options
-    timeout "$measured_seconds" wget --quiet --tries=1 --timeout=5 -e "http_proxy=127.0.0.1:$port" --no-verbose \
+    timeout --kill-after=5 "$measured_seconds" wget --quiet --tries=1 --timeout=5 -e "http_proxy=127.0.0.1:$port" --no-verbose \
         --warc-file=pages --delete-after --force-directories --input-file="$1" "${@:2}"
 }
 run_httrack() { # list, depth, robots
-    timeout "$measured_seconds" httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
+    timeout --kill-after=5 "$measured_seconds" httrack --list "$1" --path "$work/peer" --proxy "127.0.0.1:$port" --depth="$2" --robots="$3" \
         --sockets=50 --timeout=5 --retries=0 --disable-security-limits --max-rate=0 --connection-per-second=0 \
         --quiet --do-not-log --cache=0
 }
