@@ -277,10 +277,6 @@ run_httrack() { # list, depth, robots
         --sockets=50 --timeout=5 --retries=0 --disable-security-limits --max-rate=0 --connection-per-second=0 \
         --quiet --do-not-log --cache=0
 }
-web_with_wget2() { list_with_wget2; }
-web_with_wget() { list_with_wget; }
-web_with_httrack() { list_with_httrack; }
-web_with_scrapy() { list_with_scrapy; }
 list_with_wget2() { run_wget2 "$work/list" --no-robots; }
 list_with_wget() { run_wget "$work/list" -e robots=off; }
 list_with_httrack() { run_httrack "$work/list" 1 0; }
@@ -289,44 +285,37 @@ crawl_with_wget2() { run_wget2 "$work/seeds" --recursive --level=1; }
 crawl_with_wget() { run_wget "$work/seeds" --recursive --level=1; }
 crawl_with_httrack() { run_httrack "$work/seeds" 2 2; }
 crawl_with_scrapy() { run_scrapy "$work/seeds" yes True; }
-peers() { # list or crawl
+peers() { # key in the JSON, list or crawl
     local name package
     for name in $beside; do
         package=$name
         [[ $name == scrapy ]] && package=python3-scrapy
         if command -v "$name" >/dev/null; then
-            measure "$1_$name" "$name" "$1_with_$name"
+            measure "$1_$name" "$name" "$2_with_$name"
         else
             missing "$name" "$package"
         fi
     done
 }
+of_list() { # key in the JSON, hosts, seconds, what is listed
+    local measured_hosts=$2 measured_seconds=$3 ours=''
+    start_server "$measured_hosts"
+    printf '\n%s: %d pages of %d hosts, without delay:\n' "$4" "$(wc -l <"$work/list")" "$measured_hosts"
+    measure "$1" quadrille fetch_list
+    peers "$1" list
+    stop_server
+}
 web() {
     local listed='$2 != "private"'
-    measured_hosts=$hosts measured_seconds=150
-    start_server "$hosts"
-    printf '\nAll of the web: %d pages of all kinds of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$hosts"
-    ours=
-    measure web quadrille fetch_list
-    peers web
-    stop_server
-    measured_seconds=60
+    of_list web "$hosts" 150 'All of the web, a list of all kinds'
 }
-list() {
-    measured_hosts=$list_hosts
-    start_server "$list_hosts"
-    printf '\nA list of %d pages of %d hosts, without delay:\n' "$(wc -l <"$work/list")" "$list_hosts"
-    ours=
-    measure list quadrille fetch_list
-    peers list
-    stop_server
-}
+list() { of_list list "$list_hosts" 60 'A list of good pages'; }
 crawl() {
     measured_hosts=$peers_hosts
     printf '\nA crawl from %d hosts, links of the first pages followed, robots.txt obeyed, without delay:\n' "$peers_hosts"
     ours=
     measure crawl quadrille crawl_all
-    peers crawl
+    peers crawl crawl
     stop_server
 }
 

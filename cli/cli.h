@@ -107,7 +107,8 @@ enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs,
 
 /* What is looked at while the queue has not answered yet: it may be killed and started anew. */
 struct cli_patience {
-    enum status (*look)(void *context, struct reason *why); /* other than OK: wait no longer */
+    /* Other than OK: wait no longer. NULL: wait for ever. */
+    enum status (*look)(void *context, struct reason *why);
     void *context;
     struct outcome outcome; /* internal; the whole must live until the client is closed */
 };

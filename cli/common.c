@@ -316,25 +316,17 @@ cli_put_patiently(struct queue_client *queue, const struct job *jobs, size_t n,
     queue_put(queue, jobs, n, outcome_take, &patience->outcome);
     while (!patience->outcome.given) {
         wait_for_queue(queue);
-        if (!patience->outcome.given) {
+        if (!patience->outcome.given && patience->look != NULL) {
             TRY(patience->look(patience->context, why));
         }
     }
     return outcome_status(&patience->outcome, why);
 }
 
-static enum status
-wait_for_ever(void *context, struct reason *why)
-{
-    (void)context;
-    (void)why;
-    return STATUS_OK;
-}
-
 enum status
 cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct reason *why)
 {
-    struct cli_patience patience = {.look = wait_for_ever};
+    struct cli_patience patience = {.look = NULL};
     return cli_put_patiently(queue, jobs, n, &patience, why);
 }
 

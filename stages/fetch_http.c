@@ -240,8 +240,7 @@ idle_connections(const struct opt_set *options, size_t *connections, struct reas
     if (limit <= busy) {
         return status_fail(why, STATUS_MISUSE,
                            "fetch.window and fetch.slow_window need %" PRIu64
-                           " open files, and the "
-                           "limit is %" PRIu64 " (ulimit -Hn)",
+                           " open files, and the limit is %" PRIu64 " (ulimit -Hn)",
                            busy, limit);
     }
     *connections = (size_t)opt_integer(options, "fetch.connections");
