@@ -326,7 +326,7 @@ static bool
 has_meta(struct slice bytes)
 {
     const char *at = bytes.at, *const end = bytes.at + bytes.length;
-    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+    while (at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
         if (end - at >= 6 && (at[1] | 0x20) == 'm' && strncasecmp(at, "<meta", 5) == 0) {
             return true;
         }
