@@ -8,4 +8,4 @@ FUZZERS += fuzz_url
 UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log tests/unit/test_opt \
 	tests/unit/test_rpc
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc
-UNIT_TESTS += tests/unit/test_url
+UNIT_TESTS += tests/unit/test_url tests/unit/test_file

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -71,6 +73,38 @@ bool
 file_write_all_at(int descriptor, struct slice bytes, uint64_t offset)
 {
     return write_all(descriptor, bytes, true, offset);
+}
+
+static int
+open_and_remove_name(const char *folder)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/unnamed-XXXXXX", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0 && unlink(path) != 0) {
+        const int error = errno;
+        close(descriptor);
+        errno = error;
+        return -1;
+    }
+    return descriptor;
+}
+
+enum status
+file_open_unnamed(const char *folder, int *descriptor, struct reason *why)
+{
+    *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    /* What a file system says that has none; the last two are of kernels that read the flag as
+     * O_DIRECTORY. */
+    if (*descriptor < 0 &&
+        (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOENT || errno == EISDIR)) {
+        *descriptor = open_and_remove_name(folder);
+    }
+    return *descriptor >= 0 ? STATUS_OK
+                            : status_fail_errno(why, "cannot make a temporary file in %s", folder);
 }
 
 enum status

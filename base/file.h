@@ -26,6 +26,11 @@ bool file_write_all_at(int descriptor, struct slice bytes, uint64_t offset);
  */
 enum status file_raise_limit(uint64_t *limit, struct reason *why);
 
+/* A file for reading and writing in the folder, of the owner alone, that has no name, so it is gone
+ * with its last descriptor. Where the file system knows no unnamed files (CephFS, NFS, some
+ * overlays) it is made with a name, which is removed at once. */
+enum status file_open_unnamed(const char *folder, int *descriptor, struct reason *why);
+
 /* So that names made, changed and removed in the folder outlast a power failure. */
 enum status file_sync_folder(const char *folder, struct reason *why);
 

@@ -1,7 +1,6 @@
 #include "dumps/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <lz4.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -108,10 +107,7 @@ write_out(struct spool *spool, struct part *part, struct slice bytes, struct rea
         atomic_store(&room->disk_peak, used);
     }
     if (part->descriptor < 0) {
-        part->descriptor = open(room->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (part->descriptor < 0) {
-            return status_fail_errno(why, "cannot make a temporary file in %s", room->folder);
-        }
+        TRY(file_open_unnamed(room->folder, &part->descriptor, why));
     }
     if (!file_write_all(part->descriptor, bytes)) {
         return status_fail_errno(why, "cannot write a temporary file in %s", room->folder);

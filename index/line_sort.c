@@ -1,7 +1,6 @@
 #include "index/line_sort.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,9 +128,7 @@ open_run(struct line_sort *sort, int *descriptor, struct reason *why)
     if (mkdir(sort->folder, 0700) != 0 && errno != EEXIST) {
         return status_fail_errno(why, "cannot make the folder %s", sort->folder);
     }
-    *descriptor = open(sort->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return *descriptor >= 0 ? STATUS_OK
-                            : status_fail_errno(why, "cannot make a file in %s", sort->folder);
+    return file_open_unnamed(sort->folder, descriptor, why);
 }
 
 static enum status

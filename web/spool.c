@@ -1,7 +1,6 @@
 #include "web/spool.h"
 #include "base/file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 enum { MEMORY_BYTES = 1 << 20 };
@@ -35,10 +34,7 @@ static enum status
 spill(struct web_spool *spool, struct reason *why)
 {
     if (spool->file < 0) {
-        spool->file = open(spool->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (spool->file < 0) {
-            return status_fail_errno(why, "cannot make a file in %s", spool->folder);
-        }
+        TRY(file_open_unnamed(spool->folder, &spool->file, why));
     }
     TRY(write_all(spool, buf_slice(&spool->memory), why));
     buf_reset(&spool->memory);

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "index/query/operator.h"
 
-enum { PATH_BYTES = 4096 };
 #define DISK_DEFAULT ((uint64_t)8 << 30)
 
 void
@@ -43,24 +42,6 @@ spill_may_take(const struct spill *spill, size_t bytes)
 }
 
 static enum status
-open_file(struct spill *spill, struct reason *why)
-{
-    spill->descriptor = open(spill->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (spill->descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-        struct buf path;
-        buf_init(&path, PATH_BYTES);
-        (void)buf_printf(&path, "%s/query-XXXXXX", spill->folder);
-        spill->descriptor = path.overflowed ? -1 : mkostemp(path.data, O_CLOEXEC);
-        if (spill->descriptor >= 0) {
-            unlink(path.data);
-        }
-        buf_release(&path);
-    }
-    return spill->descriptor >= 0 ? STATUS_OK
-                                  : status_fail_errno(why, "a temporary file in %s", spill->folder);
-}
-
-static enum status
 no_room(const struct spill *spill, struct reason *why)
 {
     return status_fail(why, STATUS_FULL, "no room for the query's temporary files in %s",
@@ -72,7 +53,7 @@ static enum status
 extend(struct spill *spill, size_t length, struct reason *why)
 {
     if (spill->descriptor < 0) {
-        TRY(open_file(spill, why));
+        TRY(file_open_unnamed(spill->folder, &spill->descriptor, why));
     }
     if (length > spill->maximum - spill->used) {
         return status_fail(why, STATUS_LIMIT,
