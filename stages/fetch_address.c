@@ -1,6 +1,9 @@
 /* IANA's special-purpose registries (RFC 6890 and later), as one table of prefixes of 128 bits:
- * IPv4 stands in ::ffff:0:0/96. Addresses that carry an IPv4 address inside (mapped, NAT64, 6to4)
- * are judged by that one. */
+ * IPv4 stands in ::ffff:0:0/96. Addresses that carry an IPv4 address inside (mapped, NAT64, 6to4,
+ * ISATAP) are judged by that one. Of IPv6 only what IANA gives out as global unicast, 2000::/3, can
+ * be public at all: whatever else there is, or will be, needs no line to be refused, but for a
+ * name. Anycast services in 192.0.0.0/24 and 2001::/23 that can be reached from everywhere are no
+ * web servers, and are refused with the rest of these blocks. */
 #include "stages/fetch_address.h"
 
 #include <arpa/inet.h>
@@ -87,15 +90,17 @@ bytes_of(const struct sockaddr *address, uint8_t bytes[16])
     return false;
 }
 
-/* Puts the IPv4 address that an IPv6 address carries in its place. */
+/* Puts the IPv4 address that an IPv6 address leads to in its place: those of NAT64 (RFC 6052) and
+ * 6to4 (RFC 3056), and ISATAP's under any prefix (RFC 5214, section 6.1). Mapped ones (RFC 4291)
+ * stand there already. */
 static void
 unwrap_v4(uint8_t bytes[16])
 {
     static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
-    static const uint8_t compatible[12] = {0};
+    const bool isatap = (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e &&
+                        bytes[11] == 0xfe && (bytes[0] & 0xe0) == 0x20;
     uint8_t v4[4];
-    if (memcmp(bytes, nat64, 12) == 0 ||
-        (memcmp(bytes, compatible, 12) == 0 && (bytes[12] != 0 || bytes[13] != 0))) {
+    if (memcmp(bytes, nat64, sizeof nat64) == 0 || isatap) {
         memcpy(v4, bytes + 12, 4);
         set_v4(bytes, v4);
     } else if (bytes[0] == 0x20 && bytes[1] == 0x02) {
@@ -108,6 +113,7 @@ struct special {
     const char *prefix, *name;
 };
 
+/* The first prefix that fits counts. */
 static const struct special specials[] = {
     {"0.0.0.0/8", "this network"},
     {"10.0.0.0/8", "private"},
@@ -128,6 +134,8 @@ static const struct special specials[] = {
     {"::1/128", "loopback"},
     {"64:ff9b:1::/48", "local-use translation"},
     {"100::/64", "discard-only"},
+    {"100:0:0:1::/64", "dummy"},
+    {"2001::/32", "Teredo"},
     {"2001::/23", "protocol assignment"},
     {"2001:db8::/32", "documentation"},
     {"3fff::/20", "documentation"},
@@ -137,6 +145,13 @@ static const struct special specials[] = {
     {"fec0::/10", "site-local"},
     {"ff00::/8", "multicast"},
 };
+
+static bool
+may_be_public(const uint8_t bytes[16])
+{
+    static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff};
+    return memcmp(bytes, v4, sizeof v4) == 0 || (bytes[0] & 0xe0) == 0x20;
+}
 
 enum status
 address_rules_open(struct address_rules **result, const char *const *cidrs, size_t n,
@@ -198,5 +213,5 @@ address_refusal(const struct address_rules *rules, const struct sockaddr *addres
             return specials[i].name;
         }
     }
-    return NULL;
+    return may_be_public(bytes) ? NULL : "not global unicast";
 }

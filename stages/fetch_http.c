@@ -302,6 +302,7 @@ fetch_http_close(struct fetch_http *http)
     address_rules_close(http->addresses);
     credentials_close(http->credentials);
     names_close(http->names);
+    proxy_release(&http->proxy);
     crowd_free(http->crowd);
     curl_slist_free_all(http->headers);
     for (int i = 0; i < SCHEME_COUNT; i++) {

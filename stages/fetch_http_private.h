@@ -47,6 +47,7 @@ struct transfer {
     bool proxied;
     bool resolving; /* waits for DNS: not with libcurl */
     struct buf request, header, body;
+    size_t header_bytes; /* of all header lines: interim responses, the response, its trailers */
     size_t body_limit;
     bool header_complete;
     bool too_long, header_too_long, out_of_memory;

@@ -60,6 +60,13 @@ on_header(char *data, size_t size, size_t n, void *context)
     if (transfer->ftp) {
         return ftp_reply(transfer, line) ? line.length : 0;
     }
+    /* libcurl keeps every line until the transfer ends, those of trailers and of interim responses
+     * too, of which a server may send as many as it likes. */
+    transfer->header_bytes += line.length;
+    if (transfer->header_bytes > transfer->header.maximum) {
+        transfer->header_too_long = true;
+        return 0;
+    }
     if (slice_starts(line, SLICE("HTTP/"))) {
         /* An interim response came before, or a connection died and the request was sent again. */
         buf_reset(&transfer->header);
@@ -69,10 +76,7 @@ on_header(char *data, size_t size, size_t n, void *context)
     if (transfer->header_complete) {
         return line.length; /* trailers */
     }
-    if (buf_append_slice(&transfer->header, line) != STATUS_OK) {
-        transfer->header_too_long = true;
-        return 0;
-    }
+    buf_append_slice(&transfer->header, line);
     transfer->header_complete = slice_is(line, "\r\n") || slice_is(line, "\n");
     return line.length;
 }
@@ -194,7 +198,7 @@ on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *addres
     struct transfer *transfer = context;
     struct fetch_http *http = transfer->http;
     (void)purpose;
-    if (transfer->proxied) { /* the operator's own choice */
+    if (transfer->proxied && proxy_is_at(&http->proxy, &address->addr)) {
         return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     }
     take_target(transfer, &address->addr);
@@ -235,7 +239,10 @@ set_constants(struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    /* Said outright, or libcurl asks the environment: http_proxy, ALL_PROXY, NO_PROXY, NETRC. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                      http->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->connect_timeout_ms);
@@ -261,11 +268,38 @@ set_constants(struct fetch_http *http, struct transfer *transfer)
     }
 }
 
+static bool
+is_header_value(struct slice value)
+{
+    for (size_t i = 0; i < value.length; i++) {
+        const unsigned char c = (unsigned char)value.at[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f) {
+            return false;
+        }
+    }
+    return value.length > 0;
+}
+
+/* Values come from servers, by way of the metadata store: what holds a control character, such as a
+ * bare CR, could begin another header line, and is not sent. */
+static bool
+append_header(struct transfer *transfer, const char *name, struct slice value)
+{
+    struct buf line;
+    if (!is_header_value(value)) {
+        return false;
+    }
+    buf_init(&line, REQUEST_MAXIMUM);
+    buf_printf(&line, "%s: %.*s", name, SLICE_PRINT(value));
+    transfer->headers = curl_slist_append(transfer->headers, line.data);
+    buf_release(&line);
+    return true;
+}
+
 /* The common headers and the conditions of this request. */
 static void
 set_headers(struct fetch_http *http, struct transfer *transfer, const struct fetch_request *request)
 {
-    struct buf line;
     if (request->etag.length == 0 && request->last_modified.length == 0 && !request->resource &&
         request->sink == NULL && request->accept.length == 0) {
         curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
@@ -283,30 +317,14 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
         transfer->headers = curl_slist_append(
             transfer->headers, accept && request->resource ? http->accept_resource : one->data);
     }
-    buf_init(&line, REQUEST_MAXIMUM);
-    if (request->accept.length > 0) {
-        buf_printf(&line, "Accept: %.*s", SLICE_PRINT(request->accept));
-        transfer->headers = curl_slist_append(transfer->headers, line.data);
+    append_header(transfer, "Accept", request->accept);
+    append_header(transfer, "If-None-Match", request->etag);
+    append_header(transfer, "If-Modified-Since", request->last_modified);
+    if (request->range_from > 0 && append_header(transfer, "If-Range", request->if_range)) {
+        char range[40];
+        snprintf(range, sizeof range, "bytes=%llu-", (unsigned long long)request->range_from);
+        append_header(transfer, "Range", slice_string(range));
     }
-    buf_reset(&line);
-    if (request->etag.length > 0) {
-        buf_printf(&line, "If-None-Match: %.*s", SLICE_PRINT(request->etag));
-        transfer->headers = curl_slist_append(transfer->headers, line.data);
-    }
-    buf_reset(&line);
-    if (request->last_modified.length > 0) {
-        buf_printf(&line, "If-Modified-Since: %.*s", SLICE_PRINT(request->last_modified));
-        transfer->headers = curl_slist_append(transfer->headers, line.data);
-    }
-    buf_reset(&line);
-    if (request->range_from > 0 && request->if_range.length > 0) {
-        buf_printf(&line, "If-Range: %.*s", SLICE_PRINT(request->if_range));
-        transfer->headers = curl_slist_append(transfer->headers, line.data);
-        buf_reset(&line);
-        buf_printf(&line, "Range: bytes=%llu-", (unsigned long long)request->range_from);
-        transfer->headers = curl_slist_append(transfer->headers, line.data);
-    }
-    buf_release(&line);
     curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
 }
 
@@ -516,6 +534,7 @@ transfer_reset(struct transfer *transfer)
     curl_slist_free_all(transfer->connect);
     transfer->headers = transfer->connect = NULL;
     transfer->alias.family = AF_UNSPEC;
+    transfer->header_bytes = 0;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
     transfer->out_of_memory = transfer->crowded = transfer->resolving = false;
     transfer->refused = NULL;
@@ -573,7 +592,8 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
         break;
     case FETCH_REFUSED_HEADER:
         snprintf(transfer->problem, sizeof transfer->problem,
-                 "response header larger than %zu bytes", transfer->header.maximum);
+                 "response header, with interim responses and trailers, larger than %zu bytes",
+                 transfer->header.maximum);
         break;
     case FETCH_REFUSED_ADDRESS:
         snprintf(transfer->problem, sizeof transfer->problem,

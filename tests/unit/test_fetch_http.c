@@ -66,6 +66,18 @@ answer(int peer, const char *path, const char *request)
     } else if (strcmp(path, "/header") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\n");
         say_repeatedly(peer, "X-Endless: yes yes yes yes yes yes yes yes yes\r\n", 0);
+    } else if (strcmp(path, "/trailers") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n");
+        say_repeatedly(peer, "X-Endless: yes yes yes yes yes yes yes yes yes\r\n", 0);
+    } else if (strcmp(path, "/hints") == 0) {
+        say_repeatedly(peer, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 0);
+    } else if (strcmp(path, "/trailer") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+                  "0\r\nX-Digest: 1\r\n\r\n");
+    } else if (strcmp(path, "/split") == 0) { /* says whether a line was smuggled in */
+        say(peer, strstr(request, "X-Smuggled") != NULL || strstr(request, "If-") != NULL
+                      ? "HTTP/1.1 500 Split\r\nContent-Length: 0\r\n\r\n"
+                      : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/short") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     } else if (strcmp(path, "/redirect") == 0) {
@@ -386,6 +398,46 @@ an_endless_header_is_refused(void **state)
     close_client(client);
 }
 
+/* libcurl keeps the lines of all of them. Without a limit these end in time, and not by it. */
+static void
+endless_trailers_and_interim_responses_are_refused(void **state)
+{
+    struct client *client = open_client(allowed);
+    (void)state;
+    get(client, "/trailers", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_REFUSED_HEADER);
+    get(client, "/hints", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_REFUSED_HEADER);
+    get(client, "/trailer", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    assert_string_equal(client->body.data, "abc");
+    get(client, "/early", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    close_client(client);
+}
+
+/* Validators are what a server said before. */
+static void
+validators_with_control_characters_are_not_sent(void **state)
+{
+    static const char *const wrong[] = {"\"a\rX-Smuggled: 1\"",
+                                        "\"a\nX-Smuggled: 1\"",
+                                        "\"a\r\nX-Smuggled: 1\"",
+                                        "\"\x7f\"",
+                                        "\"\x01\"",
+                                        "\r"};
+    struct client *client = open_client(allowed);
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct slice value = slice_string(wrong[i]);
+        get(client, "/split", (struct fetch_request){.etag = value, .last_modified = value});
+        assert_int_equal(client->status, 200);
+    }
+    get(client, "/split", (struct fetch_request){.etag = SLICE("\"\t\xe9\"")});
+    assert_int_equal(client->status, 500); /* it was sent */
+    close_client(client);
+}
+
 static void
 bodies_share_a_limit_of_memory(void **state)
 {
@@ -457,7 +509,44 @@ addresses_are_judged_by_what_they_reach(void **state)
         {"::", "unspecified"},
         {"::1", "loopback"},
         {"::ffff:10.0.0.1", "private"},
-        {"::10.0.0.1", "private"},
+        {"::ffff:8.8.8.8", NULL},
+        {"::10.0.0.1", "not global unicast"},
+        {"::8.8.8.8", "not global unicast"},
+        {"::2", "not global unicast"},
+        {"::ffff:0:127.0.0.1", "not global unicast"},
+        {"::ffff:0:8.8.8.8", "not global unicast"},
+        {"64:ff9b::8.8.8.8", NULL},
+        {"64:ff9b::1:127.0.0.1", "not global unicast"},
+        {"64:ff9b:1::8.8.8.8", "local-use translation"},
+        {"100::1", "discard-only"},
+        {"100:0:0:1::1", "dummy"},
+        {"200::1", "not global unicast"},
+        {"1fff::1", "not global unicast"},
+        {"4000::1", "not global unicast"},
+        {"5f00::1", "segment routing"},
+        {"2001::1", "Teredo"},
+        {"2001:0:4136:e378:8000:63bf:807f:fffe", "Teredo"},
+        {"2001:2::1", "protocol assignment"},
+        {"2001:10::1", "protocol assignment"},
+        {"2001:20::1", "protocol assignment"},
+        {"2001:1ff:ffff::1", "protocol assignment"},
+        {"2001:200::1", NULL},
+        {"2001:db8::1", "documentation"},
+        {"2001:db9::1", NULL},
+        {"3fff:fff::1", "documentation"},
+        {"3fff:1000::1", NULL},
+        {"2001:470:1::5efe:10.0.0.1", "private"},
+        {"2001:470:1::200:5efe:127.0.0.1", "loopback"},
+        {"2001:470:1::200:5efe:8.8.8.8", NULL},
+        {"fe80::5efe:8.8.8.8", "link-local"},
+        {"fec0::1", "site-local"},
+        {"2002:808:808::1", NULL},
+        {"192.0.0.170", "protocol assignment"},
+        {"192.0.1.1", NULL},
+        {"192.88.99.1", "6to4 relay"},
+        {"198.19.255.255", "benchmark"},
+        {"198.20.0.0", NULL},
+        {"203.0.113.7", "documentation"},
         {"64:ff9b::7f00:1", "loopback"},
         {"2002:7f00:1::", "loopback"},
         {"fd00::1", "unique local"},
@@ -503,6 +592,8 @@ main(void)
         cmocka_unit_test(a_silent_transfer_can_be_given_up),
         cmocka_unit_test(a_broken_body_is_told),
         cmocka_unit_test(an_endless_header_is_refused),
+        cmocka_unit_test(endless_trailers_and_interim_responses_are_refused),
+        cmocka_unit_test(validators_with_control_characters_are_not_sent),
         cmocka_unit_test(bodies_share_a_limit_of_memory),
         cmocka_unit_test(private_addresses_are_refused_when_connecting),
         cmocka_unit_test(every_connection_can_be_directed),

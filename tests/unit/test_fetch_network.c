@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "stages/fetch_proxy.h"
 #include "tests/unit/fetch_client.h"
 
 static int names_socket, listener, listener_v6 = -1;
@@ -393,6 +394,83 @@ requests_go_through_a_proxy(void **state)
     close_client(client);
 }
 
+/* What the environment names is nobody's wish: only fetch.proxy and fetch.no_proxy are. */
+static void
+the_environment_changes_no_way(void **state)
+{
+    char url[100], here[60], proxy[100];
+    (void)state;
+    snprintf(here, sizeof here, "http://127.0.0.1:%u", port);
+    snprintf(proxy, sizeof proxy, "fetch.proxy=%s", here);
+    static const char *const bypasses[] = {"NO_PROXY", "no_proxy"};
+    static const char *const proxies[] = {"http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY",
+                                          "all_proxy"};
+    for (size_t i = 0; i < 2; i++) {
+        setenv(bypasses[i], "*", 1);
+    }
+    struct client *client = open_with(proxy, NULL);
+    snprintf(url, sizeof url, "http://private.test:%u/x", port);
+    get_url(client, url);
+    snprintf(url, sizeof url, "GET http://private.test:%u/x HTTP/1.1", port);
+    assert_body(client, url);
+    close_client(client);
+    for (size_t i = 0; i < 2; i++) {
+        unsetenv(bypasses[i]);
+    }
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++) {
+        setenv(proxies[i], here, 1);
+    }
+    client = open_with(NULL, NULL);
+    ask_host(client, "private.test");
+    assert_int_equal(client->end, FETCH_REFUSED_ADDRESS);
+    ask_host(client, "one.test");
+    assert_body(client, "GET /x HTTP/1.1");
+    close_client(client);
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++) {
+        unsetenv(proxies[i]);
+    }
+}
+
+static void
+only_the_proxys_own_address_is_trusted(void **state)
+{
+    static const struct opt *tables[] = {fetch_options, queue_options, NULL};
+    static const struct {
+        const char *proxy, *address;
+        unsigned port;
+        bool own;
+    } cases[] = {
+        {"http://127.0.0.1:3128", "127.0.0.1", 3128, true},
+        {"http://127.0.0.1:3128", "127.0.0.1", 3129, false},
+        {"http://127.0.0.1:3128", "127.0.0.2", 3128, false},
+        {"http://me:secret@[::1]:3128", "::1", 3128, true},
+        {"http://[::1]:3128", "::2", 3128, false},
+        {"http://localhost:3128", "127.0.0.1", 3128, true},
+        {"socks5://127.0.0.1", "127.0.0.1", 1080, true},
+        {"https://127.0.0.1", "127.0.0.1", 443, true},
+        {"", "127.0.0.1", 3128, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct opt_set *options = opt_set_new(tables);
+        struct proxy proxy;
+        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)cases[i].port)};
+        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                                  .sin6_port = htons((uint16_t)cases[i].port)};
+        const bool is_v4 = inet_pton(AF_INET, cases[i].address, &v4.sin_addr) == 1;
+        (void)inet_pton(AF_INET6, cases[i].address, &v6.sin6_addr);
+        char setting[100];
+        snprintf(setting, sizeof setting, "fetch.proxy=%s", cases[i].proxy);
+        assert_int_equal(opt_set_assign(options, setting, NULL), STATUS_OK);
+        assert_int_equal(proxy_from(&proxy, options, NULL), STATUS_OK);
+        assert_int_equal(
+            proxy_is_at(&proxy, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6),
+            cases[i].own);
+        proxy_release(&proxy);
+        opt_set_free(options);
+    }
+}
+
 static void
 requests_go_through_socks(void **state)
 {
@@ -435,6 +513,8 @@ main(void)
         cmocka_unit_test(hosts_of_one_address_have_connections_of_their_own),
         cmocka_unit_test(requests_go_through_a_proxy),
         cmocka_unit_test(requests_go_through_socks),
+        cmocka_unit_test(the_environment_changes_no_way),
+        cmocka_unit_test(only_the_proxys_own_address_is_trusted),
         cmocka_unit_test(proxies_of_other_kinds_are_refused),
     };
     signal(SIGPIPE, SIG_IGN);
