@@ -7,9 +7,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=$root/build/bin
 shared=${QUADRILLE_SHARED:-$root/../shared}
 mkdir -p "$root/build/tests"
-scratch=$root/build/tests
-if [[ -w /dev/shm && $(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 2000000 ]]; then
-    scratch=/dev/shm
+scratch=${QUADRILLE_SCRATCH:-} # of the whole run
+if [[ -z $scratch ]]; then
+    scratch=$root/build/tests
+    [[ -w /dev/shm && $(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 2000000 ]] && scratch=/dev/shm
 fi
 work=$(mktemp -d "$scratch/quadrille-$(basename "$0" .sh).XXXXXX")
 web_pid=

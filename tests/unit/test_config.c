@@ -12,22 +12,23 @@
 #include "base/rpc.h"
 #include "config/config.h"
 #include "config/wanted_jobs.h"
+#include "tests/unit/scratch.h"
 
-static char folder[] = "/tmp/test_config.XXXXXX";
+static char folder[SCRATCH_SIZE];
 static char path[PATH_MAX];
 
 static int
 folder_make(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return scratch_folder(folder, "test_config") ? 0 : -1;
 }
 
 static int
 folder_remove(void **state)
 {
     (void)state;
-    char command[64];
+    char command[SCRATCH_SIZE + 16];
     (void)snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }
@@ -70,7 +71,7 @@ errors_name_file_and_line(void **state)
     (void)state;
     struct opt_set *options;
     struct reason why;
-    char expected[128];
+    char expected[SCRATCH_SIZE + 128];
     file_write("quadrille.conf", "# a comment\nlog.level = loud\n");
     assert_int_equal(config_load(folder, NULL, &options, &why), STATUS_MISUSE);
     assert_null(options);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/scratch.h"
 #include "transforms/contexts.h"
 #include "transforms/registry.h"
 
@@ -65,11 +66,11 @@ static void
 test_own_folder(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/contexts-XXXXXX", other[] = "/tmp/contexts-XXXXXX";
+    char folder[SCRATCH_SIZE], other[SCRATCH_SIZE];
     struct reason why;
     struct slice json;
-    assert_non_null(mkdtemp(folder));
-    assert_non_null(mkdtemp(other));
+    assert_true(scratch_folder(folder, "test_contexts"));
+    assert_true(scratch_folder(other, "test_contexts"));
     assert_int_equal(contexts_load(folder, &why), STATUS_OK); /* no index */
     write_file(folder, "a", "{\"first\": 1}");
     write_file(folder, "index",

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
+#include "tests/unit/scratch.h"
 #include "transforms/grddl.h"
 
 #define RDF "xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:e='http://e.example/'"
@@ -237,12 +238,12 @@ static void
 expect_styled(const char *stylesheet, const char *type, const char *document,
               const struct place *places)
 {
-    char path[] = "/tmp/explain-XXXXXX", hex[2 * DIGEST_SHA256_SIZE + 1];
+    char path[SCRATCH_SIZE], hex[2 * DIGEST_SHA256_SIZE + 1];
     uint8_t digest[DIGEST_SHA256_SIZE];
     struct reason why;
     const struct transform_resource resource = {.uri = SLICE("http://x.example/t.xsl"),
                                                 .bytes = slice_string(stylesheet)};
-    const int descriptor = mkstemp(path);
+    const int descriptor = scratch_file(path, "test_explain");
     assert_true(descriptor >= 0);
     digest_sha256(slice_string(stylesheet), digest);
     digest_hex(digest, DIGEST_SHA256_SIZE, hex);

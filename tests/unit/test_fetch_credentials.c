@@ -10,12 +10,13 @@
 #include <cmocka.h>
 
 #include "stages/fetch_credentials.h"
+#include "tests/unit/scratch.h"
 
 static enum status
 open_text(struct credentials **credentials, const char *text, mode_t mode, struct reason *why)
 {
-    char path[] = "/tmp/test_fetch_credentials.XXXXXX";
-    const int file = mkstemp(path);
+    char path[SCRATCH_SIZE];
+    const int file = scratch_file(path, "test_fetch_credentials");
     assert_true(file >= 0);
     assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
     assert_int_equal(fchmod(file, mode), 0);

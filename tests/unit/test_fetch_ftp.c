@@ -71,7 +71,7 @@ start_server(void **state)
 static int
 stop_server(void **state)
 {
-    char command[64];
+    char command[SCRATCH_SIZE + 32];
     (void)state;
     kill(server, SIGKILL);
     waitpid(server, NULL, 0);

@@ -19,6 +19,7 @@
 #include "stages/fetch_address.h"
 #include "stages/fetch_http.h"
 #include "tests/unit/fetch_client.h"
+#include "tests/unit/scratch.h"
 
 /* ---- the server: one thread a connection, one request a connection ---- */
 
@@ -266,11 +267,11 @@ conditions_are_sent(void **state)
 static void
 credentials_are_sent_to_their_origin_and_withheld(void **state)
 {
-    char path[] = "/tmp/test_fetch_http.XXXXXX";
+    char path[SCRATCH_SIZE];
     char setting[100];
     char line[100];
     (void)state;
-    const int file = mkstemp(path);
+    const int file = scratch_file(path, "test_fetch_http");
     assert_true(file >= 0);
     const int n = snprintf(line, sizeof line, "http://127.0.0.1:%u basic me:secret\n", port);
     assert_int_equal(write(file, line, (size_t)n), n);

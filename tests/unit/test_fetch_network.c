@@ -15,6 +15,7 @@
 
 #include "stages/fetch_proxy.h"
 #include "tests/unit/fetch_client.h"
+#include "tests/unit/scratch.h"
 
 static int names_socket, listener, listener_v6 = -1;
 static unsigned names_port, port;
@@ -347,13 +348,13 @@ static void
 hosts_of_one_address_have_connections_of_their_own(void **state)
 {
     enum { HOSTS = 20 };
-    char file[] = "/tmp/quadrille-hosts-XXXXXX";
+    char file[SCRATCH_SIZE];
     char setting[sizeof file + 20], host[20];
     (void)state;
     if (listener_v6 < 0) {
         skip(); /* no IPv6 here */
     }
-    FILE *lines = fdopen(mkstemp(file), "w");
+    FILE *lines = fdopen(scratch_file(file, "test_fetch_network"), "w");
     for (size_t i = 0; i < HOSTS; i++) {
         fprintf(lines, "%s h%zu.test\n", i % 2 == 0 ? "127.0.0.1" : "::1", i);
     }

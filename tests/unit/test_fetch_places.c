@@ -14,12 +14,13 @@
 #include "stages/fetch_hosts.h"
 #include "stages/fetch_names.h"
 #include "stages/fetch_rests.h"
+#include "tests/unit/scratch.h"
 
 static enum status
 open_names(struct names **names, const char *text, struct reason *why)
 {
-    char path[] = "/tmp/test_fetch_places.XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
+    char path[SCRATCH_SIZE];
+    FILE *file = fdopen(scratch_file(path, "test_fetch_places"), "w");
     assert_non_null(file);
     fputs(text, file);
     fclose(file);

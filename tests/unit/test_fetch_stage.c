@@ -25,6 +25,7 @@
 #include "metastore/client.h"
 #include "queue/client.h"
 #include "stages/document.h"
+#include "tests/unit/scratch.h"
 #include "warc/warc.h"
 
 enum { PATIENCE_MS = 60000, LATE_MS = 1500, REQUESTS_MAXIMUM = 4096 };
@@ -240,7 +241,7 @@ start_web(void)
 
 /* ---- the programs ---- */
 
-static char directory[] = "/tmp/quadrille-fetch-XXXXXX";
+static char directory[SCRATCH_SIZE];
 static char programs[4096]; /* their folder */
 static pid_t children[8];
 static size_t child_count;
@@ -479,7 +480,7 @@ start(void **state)
     char run[100];
     struct reason why;
     (void)state;
-    assert_non_null(mkdtemp(directory));
+    assert_true(scratch_folder(directory, "test_fetch_stage"));
     snprintf(run, sizeof run, "%s/run", directory);
     assert_int_equal(mkdir(run, 0755), 0);
     start_web();

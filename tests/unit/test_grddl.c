@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
+#include "tests/unit/scratch.h"
 #include "transforms/grddl.h"
 
 #define STYLE(body)                                                                   \
@@ -45,10 +46,10 @@ struct fixture {
 static void
 allow(const char *stylesheet)
 {
-    char path[] = "/tmp/grddl-XXXXXX", hex[2 * DIGEST_SHA256_SIZE + 1];
+    char path[SCRATCH_SIZE], hex[2 * DIGEST_SHA256_SIZE + 1];
     uint8_t digest[DIGEST_SHA256_SIZE];
     struct reason why;
-    const int descriptor = mkstemp(path);
+    const int descriptor = scratch_file(path, "test_grddl");
     assert_true(descriptor >= 0);
     digest_sha256(slice_string(stylesheet), digest);
     digest_hex(digest, DIGEST_SHA256_SIZE, hex);
@@ -151,9 +152,9 @@ test_profiles_and_namespaces(void **state)
 static void
 test_malformed_lists(void **state)
 {
-    char path[] = "/tmp/grddl-XXXXXX";
+    char path[SCRATCH_SIZE];
     struct reason why;
-    const int descriptor = mkstemp(path);
+    const int descriptor = scratch_file(path, "test_grddl");
     (void)state;
     dprintf(descriptor, "# fine\n0123 too short\n");
     close(descriptor);

@@ -36,7 +36,7 @@ static int
 make_base(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     struct reason why = {""};
     assert_true(scratch_folder(base, "test_index_care"));
     for (unsigned i = 0; i < DOCUMENTS; i++) {
@@ -109,7 +109,7 @@ static void
 a_backup_holds_one_state(void **state)
 {
     (void)state;
-    char folder[64], saved[96];
+    char folder[SCRATCH_SIZE + 32], saved[SCRATCH_SIZE + 64];
     struct buf dump;
     pthread_t writer;
     buf_init(&dump, 1 << 26);
@@ -151,7 +151,7 @@ a_malformed_copy_is_refused(void **state)
         SLICE("\11"),        /* no such frame */
     };
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
-        char folder[64];
+        char folder[SCRATCH_SIZE + 32];
         struct reason why = {""};
         snprintf(folder, sizeof folder, "%s/malformed%zu", base, i);
         struct backup_receiver *receiver = backup_receiver_new(folder, "m", NULL);
@@ -159,7 +159,7 @@ a_malformed_copy_is_refused(void **state)
         backup_receiver_free(receiver);
     }
     struct reason why = {""};
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     snprintf(folder, sizeof folder, "%s/part", base);
     struct backup_receiver *receiver = backup_receiver_new(folder, "m", NULL);
     for (const char *c = "\1\1a\2\2xy\3"; *c != '\0'; c++) { /* byte by byte */
@@ -193,7 +193,7 @@ compact_with_fault(const char *folder, enum fault_action action, uint64_t at)
 static bool
 try(enum fault_action action, uint64_t at)
 {
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     struct buf dump;
     int result;
     buf_init(&dump, 1 << 26);
@@ -290,7 +290,7 @@ static void
 compacting_makes_files_smaller(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     fixture_run("rm -rf %s/copy%s", base, "");
     fixture_run("cp -r %s/index %s/copy", base, base);
     snprintf(folder, sizeof folder, "%s/copy", base);

@@ -8,10 +8,11 @@
 #include "index/change_lines.h"
 #include "index/publisher.h"
 #include "tests/unit/index_mirror.h"
+#include "tests/unit/scratch.h"
 
 enum { DOCUMENTS = 30, CACHE = 4 << 20, TEXT = MIRROR_MAXIMUM };
 
-static char folder[] = "/tmp/test_index_changes.XXXXXX";
+static char folder[SCRATCH_SIZE];
 static struct partition *partition;
 
 static void
@@ -30,8 +31,7 @@ static int
 open_index(void **state)
 {
     (void)state;
-    strcpy(strrchr(folder, '.'), ".XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_index_changes"));
     open_with(1 << 20);
     return 0;
 }

@@ -308,11 +308,11 @@ dump_is(const char *folder, const struct operation *operation, const struct buf 
 }
 
 static void
-copy_index(char folder[64])
+copy_index(char folder[SCRATCH_SIZE + 32])
 {
     fixture_run("rm -rf %s/copy%s", base, "");
     fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, 64, "%s/copy", base);
+    snprintf(folder, SCRATCH_SIZE + 32, "%s/copy", base);
 }
 
 struct tally {
@@ -324,7 +324,7 @@ static void
 try(const struct operation *operation, enum fault_action action, uint64_t at, uint64_t crash_at,
     struct tally *tally)
 {
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     copy_index(folder);
     if (crash_at > 0) {
         (void)run_child(folder, operation, FAULT_KILL, crash_at, false);
@@ -347,7 +347,7 @@ try(const struct operation *operation, enum fault_action action, uint64_t at, ui
 static uint64_t
 perform_in_peace(const struct operation *operation)
 {
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     copy_index(folder);
     assert_int_equal(perform(folder, operation, FAULT_NONE, 0, false), 0);
     const uint64_t writes = environment_writes();
@@ -433,7 +433,7 @@ back_up(const char *folder, const char *target, enum fault_action action, uint64
 static bool
 try_backup(enum fault_action action, uint64_t at, uint64_t cut)
 {
-    char folder[64], target[96];
+    char folder[SCRATCH_SIZE + 32], target[SCRATCH_SIZE + 64];
     int result;
     copy_index(folder);
     snprintf(target, sizeof target, "%s/saved", base);
@@ -517,7 +517,7 @@ a_damaged_page_is_named_and_the_rest_is_readable(void **state)
     } cases[] = {
         {"quads-cspo", 2, true, true}, {"quads-ospc", 2, false, true}, {"nodes", 2, true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char folder[64], named[64];
+        char folder[SCRATCH_SIZE + 32], named[64];
         struct reason why = {""};
         copy_index(folder);
         flip(folder, cases[i].tree, cases[i].page);
@@ -550,7 +550,7 @@ static void
 a_removed_keyword_index_is_made_anew(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     copy_index(folder);
     fixture_run("rm %s/words.db%s", folder, "");
     assert_true(dump_is(folder, &operations[0], &before));
@@ -562,7 +562,7 @@ static void
 without_room_nothing_is_written_and_reading_goes_on(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     struct partition_options options;
     struct partition_stats stats;
     struct partition *partition;
@@ -587,7 +587,7 @@ static int
 make_base(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     struct reason why = {""};
     assert_true(scratch_folder(base, "test_index_faults"));
     for (unsigned i = 0; i < DOCUMENTS; i++) {

@@ -58,7 +58,7 @@ setup(void)
     fixture_canonical(before, DOCUMENTS, &before_dump);
     fixture_canonical(after, DOCUMENTS, &after_dump);
     fixture_run("mkdir %s/index%s", base, "");
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     snprintf(folder, sizeof(folder), "%s/index", base);
     struct partition *partition = fixture_open(folder, cache);
     struct reason why = {""};
@@ -137,7 +137,7 @@ run_child(const char *folder, enum fault_action action, uint64_t at)
 static bool
 try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
 {
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     fixture_run("rm -rf %s/copy%s", base, "");
     fixture_run("cp -r %s/index %s/copy", base, base);
     snprintf(folder, sizeof(folder), "%s/copy", base);

@@ -19,13 +19,14 @@
 #include "base/log.h"
 #include "index/client.h"
 #include "index/service.h"
+#include "tests/unit/scratch.h"
 
 enum { PARTITIONS_MOST = 3, DOCUMENTS = 60, QUADS = 6, READERS = 3, KILLS = 5 };
 enum { LIFE_MS = 350, CLIENT_MS = 5000, ANSWER = 1 << 24 };
 
 extern char **environ;
 static char *program;
-static char folder[] = "/tmp/test_index_mixed.XXXXXX";
+static char folder[SCRATCH_SIZE];
 
 /* ---- a partition's process ---- */
 
@@ -378,7 +379,7 @@ static int
 make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) == NULL;
+    return !scratch_folder(folder, "test_index_mixed");
 }
 
 static int

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "index/quads.h"
+#include "tests/unit/scratch.h"
 
 enum { UNIVERSE = 6000, ROUNDS = 60, SNAPSHOTS = 6 };
 
@@ -202,8 +203,8 @@ random_batches_agree_with_a_set(void **state)
 {
     (void)state;
     make_universe();
-    char folder[] = "/tmp/test_index_quads.XXXXXX";
-    assert_non_null(mkdtemp(folder));
+    char folder[SCRATCH_SIZE];
+    assert_true(scratch_folder(folder, "test_index_quads"));
     struct environment *environment;
     struct reason why = {""};
     const struct environment_options options = {

@@ -583,7 +583,7 @@ static void
 readers_see_old_or_new_never_a_mixture(void **state)
 {
     (void)state;
-    char where[64];
+    char where[SCRATCH_SIZE + 32];
     snprintf(where, sizeof(where), "%s/race", folder);
     struct race race = {.partition = fixture_open(where, 4 << 20)};
     pthread_mutex_init(&race.mutex, NULL);

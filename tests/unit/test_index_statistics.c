@@ -4,18 +4,18 @@
 #include "index/characteristic_sets.h"
 #include "index/environment.h"
 #include "index/statistics.h"
+#include "tests/unit/scratch.h"
 
 enum { DOCUMENTS = 40, PREDICATES = 16, CACHE = 4 << 20 };
 
-static char folder[] = "/tmp/test_index_statistics.XXXXXX";
+static char folder[SCRATCH_SIZE];
 static struct partition *partition;
 
 static int
 open_index(void **state)
 {
     (void)state;
-    strcpy(strrchr(folder, '.'), ".XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_index_statistics"));
     partition = fixture_open(folder, CACHE);
     return 0;
 }

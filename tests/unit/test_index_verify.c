@@ -34,7 +34,7 @@ static int
 make_base(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     struct reason why = {""};
     assert_true(scratch_folder(base, "test_index_verify"));
     for (unsigned i = 0; i < DOCUMENTS; i++) {
@@ -68,11 +68,11 @@ remove_base(void **state)
 }
 
 static void
-copy_index(char folder[64])
+copy_index(char folder[SCRATCH_SIZE + 32])
 {
     fixture_run("rm -rf %s/copy%s", base, "");
     fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, 64, "%s/copy", base);
+    snprintf(folder, SCRATCH_SIZE + 32, "%s/copy", base);
 }
 
 /* ---- while batches go on ---- */
@@ -98,7 +98,7 @@ static void
 verify_keeps_nobody_waiting(void **state)
 {
     (void)state;
-    char folder[64];
+    char folder[SCRATCH_SIZE + 32];
     pthread_t writer;
     unsigned meanwhile = 0;
     copy_index(folder);
@@ -216,7 +216,7 @@ what_is_wrong_is_named(void **state)
         {"statistics", CHANGE_FIRST, 'H', "host"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char folder[64];
+        char folder[SCRATCH_SIZE + 32];
         struct buf report;
         buf_init(&report, 1 << 20);
         copy_index(folder);
@@ -271,7 +271,7 @@ flip(const char *path, long at)
 static enum found
 try_flip(const char *name, long at)
 {
-    char folder[64], path[PATH_SIZE];
+    char folder[SCRATCH_SIZE + 32], path[PATH_SIZE];
     int result;
     copy_index(folder);
     snprintf(path, sizeof path, "%s/%s", folder, name);

@@ -242,7 +242,7 @@ static void
 a_backup_has_what_waited(void **state)
 {
     (void)state;
-    char folder[96], target[96];
+    char folder[96], target[SCRATCH_SIZE + 64];
     struct reason why = {""};
     struct partition *partition = open_at("saved-from", folder);
     struct index_batch *batch = index_batch_new(partition);

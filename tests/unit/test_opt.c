@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/opt.h"
+#include "tests/unit/scratch.h"
 
 static const struct opt fetch_table[] = {
     {"fetch.delay", OPT_DURATION, "1", 0, 3600, NULL, "Least time between two requests."},
@@ -123,8 +124,8 @@ files_and_their_errors(void **state)
 {
     struct opt_set *set = *state;
     struct reason why;
-    char path[] = "/tmp/test_opt.XXXXXX";
-    const int descriptor = mkstemp(path);
+    char path[SCRATCH_SIZE];
+    const int descriptor = scratch_file(path, "test_opt");
     assert_true(descriptor >= 0);
     FILE *file = fdopen(descriptor, "w");
     (void)fputs("# comment\n\n  fetch.window = 7 \r\nfetch.window=8\nlog.name = no newline at end",

@@ -10,6 +10,7 @@
 #include "index/answers.h"
 #include "metastore/rdf.h"
 #include "rdf/canonical.h"
+#include "tests/unit/scratch.h"
 
 enum { DOCUMENTS = 300, NODES = 2, TEXT = 1 << 26, WAIT_MS = 20000 };
 
@@ -20,7 +21,7 @@ enum { DOCUMENTS = 300, NODES = 2, TEXT = 1 << 26, WAIT_MS = 20000 };
     "PREFIX ex: <http://ex.example/> "
 
 /* Metadata of two nodes is divided between them as in a cluster. */
-static char folder[] = "/tmp/test_provenance.XXXXXX";
+static char folder[SCRATCH_SIZE];
 static char sockets[NODES][96];
 static pid_t daemons[NODES];
 static uint16_t owners[PARTITIONS];
@@ -175,7 +176,7 @@ start(void **state)
 {
     (void)state;
     static const char *endpoints[NODES];
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_provenance"));
     for (size_t i = 0; i < NODES; i++) {
         char place[96];
         snprintf(sockets[i], sizeof sockets[i], "ipc://%s/socket%zu", folder, i);

@@ -20,6 +20,7 @@
 #include "queue/ordered.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"
+#include "tests/unit/scratch.h"
 
 /* ---- map ---- */
 
@@ -454,10 +455,10 @@ test_cluster_secret_must_be_secret(void **state)
 {
     static const char secret[] = "0123456789012345678901234567890123456789\n";
     struct reason why = {""};
-    char path[] = "/tmp/test_curve.XXXXXX";
+    char path[SCRATCH_SIZE];
     char text[256];
     (void)state;
-    const int file = mkstemp(path);
+    const int file = scratch_file(path, "test_queue_parts");
     assert_int_equal(write(file, secret, sizeof secret - 1), (ssize_t)sizeof secret - 1);
     snprintf(text, sizeof text,
              "node a\ncurve public=9876543210987654321098765432109876543210 secret_file=%s\n",
@@ -577,15 +578,15 @@ static void
 test_store_applies_batches_whole(void **state)
 {
     int commits = 0;
-    char folder[] = "/tmp/test_store.XXXXXX";
-    char command[64];
+    char folder[SCRATCH_SIZE];
+    char command[SCRATCH_SIZE + 32];
     struct reason why = {""};
     struct store *store;
     struct store_batch batch;
     struct buf text;
     struct slice value;
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_queue_parts"));
     const struct store_options options = {.folder = folder,
                                           .cache_bytes = 1 << 20,
                                           .checkpoint_bytes = 1 << 20,

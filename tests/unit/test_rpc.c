@@ -22,6 +22,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/rpc.h"
+#include "tests/unit/scratch.h"
 
 enum verb {
     VERB_ECHO = 1,  /* payload back */
@@ -32,8 +33,9 @@ enum verb {
     VERB_MUTE_ONCE, /* no answer to the first sending, echo to the second */
 };
 
-static char folder[] = "/tmp/test_rpc.XXXXXX";
-static char endpoint[80], socket_path[64], marker_path[64];
+static char folder[SCRATCH_SIZE];
+static char endpoint[SCRATCH_SIZE + 48], socket_path[SCRATCH_SIZE + 32],
+    marker_path[SCRATCH_SIZE + 32];
 
 /* ---- the server process ---- */
 
@@ -105,7 +107,7 @@ struct order {
     pid_t stop;        /* end this one; 0: start one */
     bool after_marker; /* serve only once the marker is there */
     bool keyed;
-    char address[80];
+    char address[SCRATCH_SIZE + 48];
     char own_public[RPC_KEY_SIZE], own_secret[RPC_KEY_SIZE], admitted[RPC_KEY_SIZE];
 };
 static int nursery = -1;
@@ -195,7 +197,7 @@ static int
 folder_make(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) {
+    if (!scratch_folder(folder, "test_rpc")) {
         return -1;
     }
     (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);

@@ -13,9 +13,10 @@
 #include "base/buf.h"
 #include "stages/scope.h"
 #include "stages/traps.h"
+#include "tests/unit/scratch.h"
 
 struct fixture {
-    char directory[64];
+    char directory[SCRATCH_SIZE];
     struct opt_set *options;
 };
 
@@ -24,8 +25,7 @@ set_up(void **state)
 {
     static const struct opt *const tables[] = {scope_options, traps_options, NULL};
     struct fixture *fixture = test_calloc(1, sizeof *fixture);
-    snprintf(fixture->directory, sizeof fixture->directory, "/tmp/test_scope.XXXXXX");
-    assert_non_null(mkdtemp(fixture->directory));
+    assert_true(scratch_folder(fixture->directory, "test_scope"));
     fixture->options = opt_set_new(tables);
     *state = fixture;
     return 0;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "tests/unit/scratch.h"
 #include "transforms/dates.h"
 #include "transforms/encoding.h"
 #include "transforms/links.h"
@@ -22,7 +23,7 @@ static struct registry *registry;
 static struct transformer *transformer;
 static struct transform_result result;
 
-static char folder[] = "/tmp/test_transform.XXXXXX";
+static char folder[SCRATCH_SIZE];
 
 static void
 write_file(const char *name, const char *text)
@@ -48,7 +49,7 @@ set_up(void **state)
     (void)state;
     struct reason why;
     char path[256];
-    assert_non_null(mkdtemp(folder));
+    assert_true(scratch_folder(folder, "test_transform"));
     write_file("loop.xsl", SHEET("<xsl:template match='*' name='a'><xsl:call-template name='a'/>"
                                  "</xsl:template>"));
     write_file("file.xsl", SHEET("<xsl:template match='/'><xsl:value-of "

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "stages/url_rules.h"
+#include "tests/unit/scratch.h"
 
 static const char *const drop[] = {"utm_*", "jsessionid", "PHPSESSID"};
 
@@ -60,8 +61,8 @@ parameters_are_dropped_once_and_for_all(void **state)
 static enum status
 open_rules(struct url_rules *rules, const char *lines, struct reason *why)
 {
-    char path[] = "/tmp/test_url_rules.XXXXXX";
-    const int file = mkstemp(path);
+    char path[SCRATCH_SIZE];
+    const int file = scratch_file(path, "test_url_rules");
     assert_true(file >= 0);
     assert_int_equal(write(file, lines, strlen(lines)), strlen(lines));
     close(file);

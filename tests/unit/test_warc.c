@@ -15,15 +15,16 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "tests/unit/scratch.h"
 #include "warc/warc.h"
 
-static char directory[] = "/tmp/quadrille-warc-XXXXXX";
+static char directory[SCRATCH_SIZE];
 
 static int
 make_directory(void **state)
 {
     (void)state;
-    return mkdtemp(directory) == NULL ? -1 : 0;
+    return !scratch_folder(directory, "test_warc") ? -1 : 0;
 }
 
 static int

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/url.h"
+#include "tests/unit/scratch.h"
 #include "warc/remote.h"
 #include "web/accept.h"
 #include "web/html.h"
@@ -135,7 +136,7 @@ test_html_is_escaped(void **state)
 /* ---- over HTTP ---- */
 
 struct fixture {
-    char folder[64];
+    char folder[SCRATCH_SIZE];
     char url[64];
     struct web_service service;
     struct web_server *server;
@@ -151,8 +152,7 @@ setup(void **state)
     static struct fixture fixture;
     struct reason why = {""};
     memset(&fixture, 0, sizeof fixture);
-    strcpy(fixture.folder, "/tmp/test_web.XXXXXX");
-    if (mkdtemp(fixture.folder) == NULL) {
+    if (!scratch_folder(fixture.folder, "test_web")) {
         return 1;
     }
     fixture.service = (struct web_service){.directory = fixture.folder, .archive = -1};

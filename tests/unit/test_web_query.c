@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/opt.h"
 #include "index/service.h"
+#include "tests/unit/scratch.h"
 #include "web/options.h"
 #include "web/service.h"
 
@@ -142,7 +143,7 @@ static const struct web_route routes[] = {{"/sparql", WEB_GET | WEB_POST, web_sp
                                           {"/graph", WEB_GET, web_graph},
                                           {NULL, 0, NULL}};
 
-static char folder[64];
+static char folder[SCRATCH_SIZE];
 static struct opt_set *options;
 static struct web_service service;
 static struct web_server *server;
@@ -156,8 +157,7 @@ setup(void **state)
     static const struct opt *const tables[] = {web_options, index_options, NULL};
     struct reason why = {""};
     char run[128];
-    strcpy(folder, "/tmp/test_web_query.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
+    if (!scratch_folder(folder, "test_web_query")) {
         return 1;
     }
     snprintf(run, sizeof run, "%s/run", folder);

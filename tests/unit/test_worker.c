@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "stages/document_worker.h"
+#include "tests/unit/scratch.h"
 
 static struct opt_set *options;
 
@@ -195,8 +196,8 @@ test_external_program(void **state)
         const char *type;
         uint64_t quads, problems;
     } cases[] = {{"text/x-echo", 2, 0}, {"text/x-none", 0, 1}, {"text/html", 1, 0}};
-    char path[] = "/tmp/registry.XXXXXX", assignment[64];
-    const int file = mkstemp(path);
+    char path[SCRATCH_SIZE], assignment[SCRATCH_SIZE + 32];
+    const int file = scratch_file(path, "test_worker");
     assert_int_equal(write(file, registry, sizeof registry - 1), sizeof registry - 1);
     close(file);
     snprintf(assignment, sizeof assignment, "transform.registry=%s", path);
