@@ -3,7 +3,7 @@
 # Each folder names its objects, programs and tests in FOLDER/build.mk:
 #   base_OBJECTS       objects of build/lib/base.a (index/query: index_query_OBJECTS)
 #   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
-#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c
+#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c and, if it has more files, test_x_PARTS
 #   FUZZERS            fuzz_x, from tests/fuzz/fuzz_x.c
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
 #   BENCHES            bench_x, from bench/bench_x.c
@@ -58,7 +58,7 @@ services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(UNIT_TESTS:%=%.o) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
@@ -133,6 +133,7 @@ endef
 $(programs):
 	$(link_command) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
+$(foreach t,$(notdir $(UNIT_TESTS)),$(eval $(BUILD)/tests/$(t): $($(t)_PARTS:%=$(BUILD)/obj/%)))
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
 	$(link_command) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 

@@ -1,6 +1,7 @@
 /* The broker's rules, one by one, without sockets. */
 #include "base/log.h"
 #include "tests/unit/queue_fixture.h"
+#include "tests/unit/queue_suites.h"
 
 #define URI "http://example.org/"
 
@@ -875,5 +876,5 @@ main(void)
         CASE(test_second_daemon_is_kept_out),
         CASE(test_watch_answers_only_strangers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + queue_model_run() + queue_nodes_run();
 }
