@@ -1,4 +1,5 @@
-/* Parts of test_queue that have files of their own. Each runs its tests and returns how many failed. */
+/* Parts of test_queue that have files of their own. Each runs its tests and returns how many
+ * failed. */
 #ifndef TESTS_UNIT_QUEUE_SUITES_H
 #define TESTS_UNIT_QUEUE_SUITES_H
 
