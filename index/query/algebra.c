@@ -305,3 +305,46 @@ algebra_mentioned(const struct algebra *node)
     }
     return slots;
 }
+
+/* Whether every variable of mentioned that the left side may bind is bound by the node itself. */
+static bool
+covered(const struct slots *mentioned, const struct slots *left, const struct slots *certain)
+{
+    const struct slots both = slots_both(mentioned, left);
+    return slots_within(&both, certain);
+}
+
+bool
+algebra_takes_values(const struct algebra *node, const struct slots *left, bool unit)
+{
+    struct slots mentioned;
+    switch (node->kind) {
+    case ALGEBRA_UNIT:
+    case ALGEBRA_PATTERNS:
+    case ALGEBRA_VALUES:
+    case ALGEBRA_SERVICE:
+        return true;
+    case ALGEBRA_JOIN:
+    case ALGEBRA_UNION:
+        return algebra_takes_values(node->left, left, unit) &&
+               algebra_takes_values(node->right, left, unit);
+    case ALGEBRA_GRAPH:
+        return algebra_takes_values(node->left, left, unit);
+    case ALGEBRA_FILTER:
+        return algebra_takes_values(node->left, left, unit) &&
+               covered(&node->expression->slots, left, &node->left->certain);
+    case ALGEBRA_LEFT_JOIN:
+        mentioned = algebra_mentioned(node->right);
+        return algebra_takes_values(node->left, left, unit) &&
+               covered(&mentioned, left, &node->left->certain) &&
+               (!node->expression || covered(&node->expression->slots, left, &node->left->certain));
+    case ALGEBRA_MINUS:
+        return algebra_takes_values(node->left, left, unit) &&
+               covered(&node->right->maybe, left, &node->left->certain);
+    case ALGEBRA_EXTEND:
+        return algebra_takes_values(node->left, left, unit) && !slots_have(left, node->slot) &&
+               covered(&node->expression->slots, left, &node->left->certain);
+    default:
+        return unit;
+    }
+}

@@ -164,6 +164,7 @@ struct algebra {
     const struct expression *expression; /* FILTER, LEFT_JOIN, EXTEND */
     uint32_t slot;                       /* EXTEND */
     struct place graph;                  /* GRAPH, SERVICE */
+    uint32_t inside;                     /* GRAPH ?g: slot of the graph within; see parse_graph */
     bool silent;                         /* SERVICE */
     struct pattern *patterns;            /* PATTERNS */
     size_t pattern_count, pattern_room;
@@ -235,5 +236,9 @@ void slots_add_pattern(struct slots *slots, const struct pattern *pattern);
 
 /* All slots that the node or anything below mentions, expressions included. */
 struct slots algebra_mentioned(const struct algebra *node);
+
+/* Whether joining the node with a solution is the same as evaluating it with that solution's
+ * values, of slots in `left`, put in. unit: the solution is empty. */
+bool algebra_takes_values(const struct algebra *node, const struct slots *left, bool unit);
 
 #endif

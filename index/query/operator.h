@@ -165,6 +165,9 @@ struct operator* merge_join_new(struct run *run, struct operator* input, struct 
 /* GRAPH ?g {}: the graph names, or the one that is bound. */
 struct operator*
     graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows);
+/* Joins rows with the graph that is in a column of its own: it is the value of slot. */
+struct operator*
+    graph_join_new(struct run *run, struct operator* input, uint32_t hidden, uint32_t slot);
 /* Runs inner once for each named graph, which it finds in the hidden column. */
 struct operator*
     graph_loop_new(struct run *run, struct operator* inner, uint32_t hidden, uint32_t slot);

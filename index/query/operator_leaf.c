@@ -302,6 +302,61 @@ struct operator*
     return &names->list.operator;
 }
 
+/* ---- solutions joined with the name of their graph ---- */
+
+/* Keeps the rows whose slot is or becomes the graph: the given one, or that of the hidden column.
+ */
+static void
+join_graph(const struct run *run, struct batch *batch, uint32_t hidden, uint32_t slot, oid given)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        oid *row = batch_row(run, batch, i);
+        const oid graph = given ? given : row[hidden];
+        if (!row[slot] || row[slot] == graph) {
+            row[slot] = graph;
+            if (kept < i) {
+                memcpy(batch_row(run, batch, kept), row, run->width * sizeof *row);
+            }
+            kept++;
+        }
+    }
+    batch->count = kept;
+}
+
+struct graph_join {
+    struct operator operator;
+    uint32_t hidden, slot;
+};
+
+static enum status
+graph_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    const struct graph_join *join = (struct graph_join *)operator;
+    for (;;) {
+        TRY(operator_next(operator->input, batch, why));
+        const bool ended = (*batch)->count == 0;
+        join_graph(operator->run, *batch, join->hidden, join->slot, OID_NONE);
+        if (ended || (*batch)->count) {
+            return STATUS_OK;
+        }
+    }
+}
+
+struct operator*
+    graph_join_new(struct run *run, struct operator* input, uint32_t hidden, uint32_t slot)
+{
+    static const struct operator_kind kind = {"is graph", sizeof(struct graph_join),
+                                              graph_join_next, NULL, NULL};
+    struct graph_join *join = (struct graph_join *)operator_new(run, &kind, input, 1);
+    if (!join) {
+        return NULL;
+    }
+    join->hidden = hidden;
+    join->slot = slot;
+    return &join->operator;
+}
+
 /* ---- a pattern run once for each graph ---- */
 
 struct graph_loop {
@@ -331,24 +386,11 @@ graph_loop_next(struct operator* operator, struct batch ** batch, struct reason 
             loop->running = true;
         }
         TRY(operator_next(operator->only, batch, why));
-        const oid graph = run->base_row[loop->hidden];
-        const size_t count = (*batch)->count;
-        size_t kept = 0;
-        for (size_t i = 0; i < count; i++) {
-            oid *row = batch_row(run, *batch, i);
-            if (!row[loop->slot] || row[loop->slot] == graph) {
-                row[loop->slot] = graph;
-                if (kept < i) {
-                    memcpy(batch_row(run, *batch, kept), row, run->width * sizeof *row);
-                }
-                kept++;
-            }
-        }
-        (*batch)->count = kept;
-        if (kept) {
+        loop->running = (*batch)->count > 0;
+        join_graph(run, *batch, loop->hidden, loop->slot, run->base_row[loop->hidden]);
+        if ((*batch)->count) {
             return STATUS_OK;
         }
-        loop->running = count > 0;
     }
 }
 

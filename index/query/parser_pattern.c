@@ -86,6 +86,20 @@ parse_union(struct parser *parser, struct group *group)
     return join(parser, &group->all, all);
 }
 
+/* Inside of GRAPH ?g { } the variable is like any other, and its solutions are joined with the name
+ * of the graph. Most groups may as well be evaluated with ?g bound to it; for the others, say with
+ * OPTIONAL { ?s ?p ?g } inside, the graph has a slot of its own. */
+static enum status
+choose_inside(struct parser *parser, struct algebra *node)
+{
+    struct slots graph = {0};
+    slots_add(&graph, node->graph.number);
+    node->inside = node->graph.number;
+    return algebra_takes_values(node->left, &graph, false)
+               ? STATUS_OK
+               : parser_new_slot(parser, SLICE(""), &node->inside);
+}
+
 /* GRAPH and SERVICE. */
 static enum status
 parse_graph(struct parser *parser, struct group *group)
@@ -105,6 +119,9 @@ parse_graph(struct parser *parser, struct group *group)
     }
     TRY(parse_place(parser, &node->graph));
     TRY(parse_group(parser, &node->left, NULL));
+    if (!service && node->graph.kind == PLACE_SLOT) {
+        TRY(choose_inside(parser, node));
+    }
     algebra_update(node);
     return join(parser, &group->all, node);
 }

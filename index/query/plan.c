@@ -74,52 +74,11 @@ plan_pattern_text(struct planner *planner, const struct pattern *pattern)
 
 /* ---- joining pipelines ---- */
 
-/* Whether every variable of mentioned that the left side may bind is bound by the node itself. */
-static bool
-covered(const struct slots *mentioned, const struct slots *left, const struct slots *certain)
-{
-    const struct slots both = slots_both(mentioned, left);
-    return slots_within(&both, certain);
-}
-
-static bool
-is_safe(const struct algebra *node, const struct slots *left, bool unit)
-{
-    struct slots mentioned;
-    switch (node->kind) {
-    case ALGEBRA_UNIT:
-    case ALGEBRA_PATTERNS:
-    case ALGEBRA_VALUES:
-    case ALGEBRA_SERVICE:
-        return true;
-    case ALGEBRA_JOIN:
-    case ALGEBRA_UNION:
-        return is_safe(node->left, left, unit) && is_safe(node->right, left, unit);
-    case ALGEBRA_GRAPH:
-        return is_safe(node->left, left, unit);
-    case ALGEBRA_FILTER:
-        return is_safe(node->left, left, unit) &&
-               covered(&node->expression->slots, left, &node->left->certain);
-    case ALGEBRA_LEFT_JOIN:
-        mentioned = algebra_mentioned(node->right);
-        return is_safe(node->left, left, unit) && covered(&mentioned, left, &node->left->certain) &&
-               (!node->expression || covered(&node->expression->slots, left, &node->left->certain));
-    case ALGEBRA_MINUS:
-        return is_safe(node->left, left, unit) &&
-               covered(&node->right->maybe, left, &node->left->certain);
-    case ALGEBRA_EXTEND:
-        return is_safe(node->left, left, unit) && !slots_have(left, node->slot) &&
-               covered(&node->expression->slots, left, &node->left->certain);
-    default:
-        return unit;
-    }
-}
-
 bool
 plan_is_safe(const struct planner *planner, const struct algebra *node, const struct known *known)
 {
     const struct slots left = slots_without(&known->maybe, &planner->substituted);
-    return is_safe(node, &left, known->unit);
+    return algebra_takes_values(node, &left, known->unit);
 }
 
 enum status

@@ -108,10 +108,18 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     if (binds_graph(node->left) != 2) {
         return plan_graph_loop(planner, node, pipeline, known);
     }
+    /* In EXISTS a value is put in everywhere, as the language has it. */
+    const bool put_in = slots_have(&planner->substituted, node->graph.number) &&
+                        slots_have(&known->certain, node->graph.number);
     struct planner inside = *planner;
-    inside.graph = node->graph;
+    inside.graph.kind = PLACE_SLOT;
+    inside.graph.number = put_in ? node->graph.number : node->inside;
     TRY(plan_node(&inside, node->left, pipeline, known, pending));
     slots_add(&known->maybe, node->graph.number);
     slots_add(&known->certain, node->graph.number);
-    return STATUS_OK;
+    return inside.graph.number == node->graph.number
+               ? STATUS_OK
+               : plan_set(planner,
+                          graph_join_new(planner->run, *pipeline, node->inside, node->graph.number),
+                          pipeline, known, NULL);
 }

@@ -100,6 +100,167 @@ test_union_of_graphs_has_no_doubles(void **state)
     QUERY_CASES(people, NULL, cases);
 }
 
+/* ---- the variable of GRAPH ---- */
+
+static const char graphs[] = "@prefix : <http://example.org/> .\n"
+                             ":g1 { :s :p :g1, :g2, \"x\" . :g1 :q 1 . :s :r :t }\n"
+                             ":g2 { :s :p :g1 . :g2 :q 2 . :t :p :s }\n";
+
+/* Groups that mention ?g in every place where a variable can stand. */
+static const char *const groups[] = {
+    "?s :p ?o OPTIONAL { ?s :p ?g }",
+    "?s :p ?o OPTIONAL { ?g :q ?v }",
+    "?s :p ?o FILTER(?g = :g1)",
+    "?s :p ?o FILTER(!BOUND(?g))",
+    "?s :p ?o MINUS { ?s :p ?g }",
+    "?s :p ?o MINUS { ?g :q ?v }",
+    "?s :p ?g MINUS { ?g :q 1 }",
+    "?s :p ?o FILTER EXISTS { ?s :p ?g }",
+    "?s :p ?o FILTER NOT EXISTS { ?g :q ?v }",
+    "?s :p ?o BIND(?g AS ?x)",
+    "?s :p ?o BIND(:g1 AS ?g)",
+    "?s :p ?o VALUES ?g { :g1 UNDEF }",
+    "?s :p ?o OPTIONAL { VALUES ?g { :g1 } }",
+    "{ ?s :p ?o } UNION { ?s :p ?g }",
+    "{ ?s :p ?o FILTER(?g = :g1) } UNION { ?s :p ?g }",
+    "{ SELECT ?s { ?s :p ?g } }",
+    "{ SELECT ?s ?g { ?s :p ?g } }",
+    "{ SELECT (COUNT(?g) AS ?n) { ?s :p ?o OPTIONAL { ?s :p ?g } } }",
+    "?s :p ?o { SELECT (MAX(?v) AS ?g) { ?a :q ?v } }",
+    "?s :p ?o GRAPH ?g { ?s :q ?v }",
+    "?s :p ?o GRAPH ?h { ?g :q ?v }",
+    "?s :p ?o OPTIONAL { GRAPH ?g { ?a :q ?v } }",
+    "?s :p ?o GRAPH ?h { ?s :p ?h OPTIONAL { ?s :p ?g } }",
+    "GRAPH ?g { ?s :p ?o OPTIONAL { ?s :p ?g } }",
+    "?s :p ?o OPTIONAL { ?s :r ?v FILTER(?g = :g1) }",
+    "?s :p ?o OPTIONAL { ?s :p ?g OPTIONAL { ?g :q ?v } }",
+    "?s :p ?o OPTIONAL { ?s :p ?g } OPTIONAL { ?g :q ?v }",
+    "?s :p ?o OPTIONAL { ?t :r ?v FILTER(?v = ?o) } OPTIONAL { ?s :p ?g }",
+    "?s :p ?g . ?s :p ?o",
+    "?s :p ?g OPTIONAL { ?g :q ?v }",
+    "?s :p ?g FILTER(?g != :g2)",
+    "?s (:p/:q?) ?o OPTIONAL { ?s :p ?g }",
+    "OPTIONAL { ?s :p ?g }",
+    "FILTER(?g = :g1)",
+    "BIND(?g AS ?x)",
+    "VALUES ?g { :g1 }",
+};
+
+/* What GRAPH ?g is defined as: for each graph its solutions, joined with its name. */
+#define EACH_GRAPH                                                                         \
+    "{ { GRAPH :g1 { %s } } VALUES ?g { :g1 } } UNION { { GRAPH :g2 { %s } } VALUES ?g { " \
+    ":g2 } }"
+
+#define ALL "?g ?s ?o ?v ?x ?h ?a ?t ?number"
+
+/* What stands around the group and its definition. */
+static const char *const around[] = {
+    "SELECT " ALL " { %s }",
+    "SELECT " ALL " { %s FILTER(?g = :g1) }",
+    "SELECT " ALL " { VALUES ?g { :g1 :none } %s }",
+    "SELECT " ALL " { ?x :p ?g %s }",
+    "SELECT " ALL " { ?g :q ?number OPTIONAL { %s } }",
+    "SELECT " ALL " { ?g :q ?number MINUS { %s } }",
+    "SELECT DISTINCT ?g ?s ?n { %s }",
+    "SELECT ?g (COUNT(*) AS ?rows) { %s } GROUP BY ?g",
+};
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines sorted, which are cut out of *text. */
+static size_t
+sorted_lines(char *text, char **lines, size_t most)
+{
+    size_t count = 0;
+    for (char *at = text; *at != '\0' && count < most; count++) {
+        lines[count] = at;
+        at += strcspn(at, "\n");
+        if (*at != '\0') {
+            *at++ = '\0';
+        }
+    }
+    qsort(lines, count, sizeof *lines, compare_lines);
+    return count;
+}
+
+static void
+print_lines(char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        print_error("%s\n", lines[i]);
+    }
+    print_error("\n");
+}
+
+static void
+answer(struct memory_source *source, const char *form, const char *pattern, struct buf *out)
+{
+    static const struct query_options options = {.now_ms = 1700000000000};
+    char text[2048] = PREFIXES;
+    const char *gap = strstr(form, "%s");
+    const size_t length = strlen(text);
+    buf_reset(out);
+    snprintf(text + length, sizeof text - length, "%.*s%s%s", (int)(gap - form), form, pattern,
+             gap + 2);
+    query_case_output(source, text, "tsv", &options, out);
+    buf_append_char(out, '\0');
+    if (out->data[0] == '!') {
+        fail_msg("%s\n%s", text, out->data);
+    }
+}
+
+static void
+test_graph_binds_its_variable_outside(void **state)
+{
+    enum { LINES = 1000 };
+    static const struct query_case cases[] = {
+        {PREFIXES "SELECT * { GRAPH ?g { ?s :p ?o OPTIONAL { ?s :p ?g } FILTER(?o = \"x\") } }",
+         "?g\t?s\t?o\n<http://example.org/g1>\t<http://example.org/s>\t\"x\"\n"},
+        {PREFIXES "SELECT * { GRAPH ?g { ?s :q ?o FILTER(?g = :g1) } }", "?g\t?s\t?o\n"},
+        /* EXISTS puts the value in everywhere. */
+        {PREFIXES "SELECT * { ?g :q ?n FILTER EXISTS { GRAPH ?g { ?s :p ?o FILTER(?g = :g1) } } }",
+         "?g\t?n\n<http://example.org/g1>\t1\n"},
+        {PREFIXES "SELECT * { ?g :q ?n FILTER EXISTS { GRAPH ?g { ?s :p ?o OPTIONAL { ?s :p ?g . "
+                  "?g :q ?v } FILTER(!BOUND(?v)) } } }",
+         "?g\t?n\n<http://example.org/g2>\t2\n"},
+        {PREFIXES "SELECT * { GRAPH ?g { :s :r ?o BIND(?g AS ?x) } }",
+         "?g\t?o\t?x\n<http://example.org/g1>\t<http://example.org/t>\t\n"},
+    };
+    struct memory_source *source = query_case_source(graphs);
+    char each[1024], within[512], *lines[2][LINES];
+    struct buf out[2];
+    (void)state;
+    buf_init(&out[0], 1 << 20);
+    buf_init(&out[1], 1 << 20);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        snprintf(within, sizeof within, "GRAPH ?g { %s }", groups[i]);
+        snprintf(each, sizeof each, EACH_GRAPH, groups[i], groups[i]);
+        for (size_t k = 0; k < sizeof around / sizeof *around; k++) {
+            answer(source, around[k], within, &out[0]);
+            answer(source, around[k], each, &out[1]);
+            const size_t count = sorted_lines(out[0].data, lines[0], LINES);
+            const size_t expected = sorted_lines(out[1].data, lines[1], LINES);
+            bool same = count == expected;
+            for (size_t n = 0; n < count && same; n++) {
+                same = strcmp(lines[0][n], lines[1][n]) == 0;
+            }
+            if (!same) {
+                print_lines(lines[0], count);
+                print_lines(lines[1], expected);
+                fail_msg("%s of %s", around[k], within);
+            }
+        }
+    }
+    memory_source_free(source);
+    buf_release(&out[0]);
+    buf_release(&out[1]);
+    QUERY_CASES(graphs, NULL, cases);
+}
+
 static void
 test_default_graph_can_be_one(void **state)
 {
@@ -278,6 +439,7 @@ main(void)
         cmocka_unit_test(test_patterns_and_filters),
         cmocka_unit_test(test_scope_of_groups),
         cmocka_unit_test(test_union_of_graphs_has_no_doubles),
+        cmocka_unit_test(test_graph_binds_its_variable_outside),
         cmocka_unit_test(test_default_graph_can_be_one),
         cmocka_unit_test(test_groups_and_order),
         cmocka_unit_test(test_paths),
