@@ -25,6 +25,7 @@ enum tag {
     TAG_CLAIMED = 41,
     TAG_CHANGE_FREQUENCY = 42,
     TAG_MAPPED = 43,
+    TAG_NESTING = 44,
 };
 
 static void
@@ -108,6 +109,7 @@ document_encode(struct buf *out, const struct document *document)
     put_visit(out, &document->visit);
     put_number(out, TAG_CLAIMED, document->claimed_ms);
     put_text(out, TAG_CHANGE_FREQUENCY, document->change_frequency);
+    put_number(out, TAG_NESTING, document->nesting);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -190,6 +192,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_CHANGE_FREQUENCY:
         document->change_frequency = bytes;
+        break;
+    case TAG_NESTING:
+        document->nesting = number_of(bytes);
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

@@ -60,6 +60,7 @@ struct document {
     uint64_t claimed_ms; /* of a sitemap's entry: when it was changed, it says; 0: nothing */
     struct slice change_frequency; /* the same: "daily" */
     uint64_t waiting_ms;           /* wall time since which it waits for others; 0: does not */
+    uint64_t nesting;              /* of a sitemap: indexes above it */
 };
 
 void document_encode(struct buf *out, const struct document *document);

@@ -130,6 +130,8 @@ read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
     fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
     fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
     fetch->submission_period_ms = opt_duration_ms(options, "sitemaps.period");
+    fetch->sitemap_nesting = (uint64_t)opt_integer(options, "sitemaps.nesting");
+    fetch->sitemap_files = (uint64_t)opt_integer(options, "sitemaps.files");
     fetch->epoch = (unsigned)opt_integer(options, "sitemaps.epoch");
 }
 

@@ -22,6 +22,7 @@ enum { HOST_REASON_SIZE = 256 };
 struct submissions {
     uint64_t period_ms; /* wall time since which they are counted; 0: not known here */
     uint64_t submitted, excess;
+    uint64_t files; /* sitemaps that indexes of the host had fetched, ever */
 };
 
 struct host {

@@ -178,6 +178,11 @@ parse(struct listing *listing)
         (void)sitemap_parse(body, take_alternates, listing, &again, NULL);
     }
     remove_doubles(listing);
+    if (listing->index && listing->count > 0 &&
+        listing->task->job->document.nesting >= listing->task->fetch->sitemap_nesting) {
+        listing->cut = "more indexes above a sitemap than sitemaps.nesting";
+        listing->count = 0;
+    }
 }
 
 /* ---- records ---- */
@@ -222,9 +227,11 @@ submissions_of(struct listing *listing)
     struct host *host = hosts_find(fetch->hosts, listing->submitter, 0);
     struct submissions *submissions = host != NULL ? &host->submissions : &listing->submissions;
     const uint64_t now_ms = clock_wall_ms();
+    const uint64_t files = submissions->files;
     if (submissions->period_ms < listing->submissions.period_ms) {
         *submissions = listing->submissions;
     }
+    submissions->files = files > submissions->files ? files : submissions->files;
     if (submissions->period_ms + fetch->submission_period_ms <= now_ms) {
         submissions->period_ms = now_ms;
         submissions->submitted = 0;
@@ -242,6 +249,7 @@ put_submitter(struct listing *listing)
     meta_set_number(&update, META_SITEMAP_PERIOD, submissions->period_ms);
     meta_set_number(&update, META_SITEMAP_SUBMITTED, submissions->submitted);
     meta_set_number(&update, META_SITEMAP_EXCESS, submissions->excess);
+    meta_set_number(&update, META_SITEMAP_FILES, submissions->files);
     stage_put_meta(listing->task->job,
                    arena_printf(&listing->arena, "h%.*s", SLICE_PRINT(listing->submitter)),
                    meta_update_fields(&update));
@@ -253,6 +261,7 @@ finish(struct listing *listing)
 {
     struct meta_update *meta = &listing->task->job->meta;
     const struct sitemap_result *result = &listing->result;
+    const char *cut = listing->cut != NULL ? listing->cut : sitemap_truncation(result);
     put_submitter(listing);
     if (result->kind != SITEMAP_NONE) {
         meta_set_text(meta, META_SITEMAP_KIND, slice_string(sitemap_kind_name(result->kind)));
@@ -260,11 +269,10 @@ finish(struct listing *listing)
         meta_set_number(meta, META_SITEMAP_NEW, listing->fresh);
         meta_set_number(meta, META_SITEMAP_REFUSED, listing->refused);
         meta_set_number(meta, META_SITEMAP_OUTSIDE, listing->outside);
-        meta_set_text(meta, META_SITEMAP_TRUNCATED, slice_string(sitemap_truncation(result)));
+        meta_set_text(meta, META_SITEMAP_TRUNCATED, slice_string(cut));
         log_debug("sitemap", "uri=%.*s kind=%s entries=%u new=%u refused=%u cut=%s incomplete=%d",
                   SLICE_PRINT(listing->task->job->job.uri), sitemap_kind_name(result->kind),
-                  result->entries, listing->fresh, listing->refused, sitemap_truncation(result),
-                  (int)result->incomplete);
+                  result->entries, listing->fresh, listing->refused, cut, (int)result->incomplete);
     }
     listing->done(listing->task, listing, NULL);
 }
@@ -357,12 +365,33 @@ score_of(const struct listing *listing, const struct listed *listed, struct slic
     return ranked ? ranks : stated;
 }
 
+/* Whether an index may have the sitemap fetched. Those that are fetched again for their entries
+ * count like new ones: indexes that list each other would have no end. */
+static bool
+has_room_for_file(struct listing *listing, const struct listed *listed)
+{
+    struct submissions *submissions = submissions_of(listing);
+    if (!listed->is_new && !listing->again) {
+        return true;
+    }
+    if (submissions->files >= listing->task->fetch->sitemap_files) {
+        listing->cut = "more sitemaps of the host than sitemaps.files";
+        return false;
+    }
+    submissions->files++;
+    return true;
+}
+
 static void
 decide(struct listing *listing, size_t at, struct slice record)
 {
     struct listed *listed = &listing->entries[at];
     struct fetch *fetch = listing->task->fetch;
     listed->is_new = number_of(record, META_SITEMAP_SEEN) == 0;
+    if (listing->index && !has_room_for_file(listing, listed)) {
+        listed->left_out = true;
+        return;
+    }
     listed->priority = listed_priority(score_of(listing, listed, record));
     if (listed->is_new && !listing->index) {
         struct submissions *submissions = submissions_of(listing);
@@ -427,7 +456,8 @@ take_submitter(struct listing *listing, struct slice host)
     listing->submissions =
         (struct submissions){.period_ms = number_of(host, META_SITEMAP_PERIOD),
                              .submitted = number_of(host, META_SITEMAP_SUBMITTED),
-                             .excess = number_of(host, META_SITEMAP_EXCESS)};
+                             .excess = number_of(host, META_SITEMAP_EXCESS),
+                             .files = number_of(host, META_SITEMAP_FILES)};
     listing->claims_held = number_of(host, META_CLAIMS_HELD);
     listing->claims_broken = number_of(host, META_CLAIMS_BROKEN);
     listing->allowance =
@@ -460,8 +490,13 @@ listing_read(struct task *task, struct slice submitter, bool named, struct buf *
              void (*done)(void *context, struct listing *listing, const char *problem))
 {
     struct listing *listing = memory_zero(1, sizeof *listing);
-    *listing = (struct listing){
-        .task = task, .body = *body, .submitter = submitter, .named = named, .done = done};
+    *listing = (struct listing){.task = task,
+                                .body = *body,
+                                .submitter = submitter,
+                                .named = named,
+                                .again = (task->job->job.flags & JOB_RECRAWL) != 0 &&
+                                         task->job->job.due_ms == 0,
+                                .done = done};
     arena_init(&listing->arena, LISTING_MEMORY);
     const struct slice keys[2] = {
         arena_printf(&listing->arena, "h%.*s", SLICE_PRINT(submitter)),

@@ -19,6 +19,7 @@ struct listed {
     bool is_new;      /* no sitemap listed it before */
     bool claimed;     /* it has changed since, it says, and is to be visited now */
     bool held;        /* over the budget */
+    bool left_out;    /* over sitemaps.files */
 };
 
 struct listing {
@@ -28,6 +29,8 @@ struct listing {
     struct slice submitter; /* origin whose robots.txt names the sitemap, else its own */
     struct slice origins;   /* further hosts that name it: lines */
     bool named, index;
+    bool again;      /* an index that is read for its entries, which are to be fetched again */
+    const char *cut; /* which limit of ours left entries out; NULL: none */
     struct sitemap_result result;
     struct listed *entries;
     size_t count, capacity;

@@ -91,6 +91,12 @@ const struct opt fetch_options[] = {
      "earlier ones that were useful (half at first); 0 for no limit. More wait behind all others "
      "of the host."},
     {"sitemaps.period", OPT_DURATION, "24h", 1, 0, NULL, "The period of sitemaps.budget."},
+    {"sitemaps.nesting", OPT_INTEGER, "3", 1, 100, NULL,
+     "Most indexes of sitemaps above a sitemap; what is listed deeper is not fetched. The protocol "
+     "knows one, some sites have two; without a limit indexes that list indexes have no end."},
+    {"sitemaps.files", OPT_INTEGER, "10000", 1, 0, NULL,
+     "Most sitemaps that the indexes of a host have fetched, ever; more are left out. So many hold "
+     "half a billion URLs."},
     {"sitemaps.score", OPT_CHOICE, "both", 0, 0, "priority|link|both",
      "Which of a sitemap's URLs go first: by the priority that it gives, by link rank, or by "
      "PriorityRank, which is of both. Ranks are those that `quadrille report sitemaps --keep` has "

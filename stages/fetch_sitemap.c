@@ -45,10 +45,11 @@ queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
 }
 
 static void
-encode_naming(struct slice origin, bool guess, struct buf *data)
+encode_naming(struct slice origin, bool guess, uint64_t nesting, struct buf *data)
 {
     const struct document document = {.type = guess ? SLICE(GUESS_TYPE) : SLICE(SITEMAP_TYPE),
-                                      .content_type = origin};
+                                      .content_type = origin,
+                                      .nesting = nesting};
     document_encode(data, &document);
 }
 
@@ -125,7 +126,7 @@ task_queue_sitemaps(struct task *task, bool good)
     buf_init(&robots, URL_MAXIMUM);
     buf_append_slice(&robots, task->origin);
     buf_append_string(&robots, "/robots.txt");
-    encode_naming(task->origin, task->guess, &data);
+    encode_naming(task->origin, task->guess, 0, &data);
     for (size_t i = 0; i < task->sitemap_count; i++) {
         buf_reset(&key);
         if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
@@ -233,7 +234,7 @@ encode_claim(const struct listing *listing, const struct listed *listed, struct 
                                       .change_frequency = listed->frequency};
     buf_reset(data);
     if (listing->index) {
-        encode_naming(listing->submitter, false, data);
+        encode_naming(listing->submitter, false, listing->task->job->document.nesting + 1, data);
     } else if (listing->task->fetch->recrawl &&
                (document.claimed_ms > 0 || document.change_frequency.length > 0)) {
         document_encode(data, &document);
@@ -245,12 +246,10 @@ encode_claim(const struct listing *listing, const struct listed *listed, struct 
 static uint8_t
 flags_of(const struct listing *listing, const struct listed *listed)
 {
-    const struct job *job = &listing->task->job->job;
     if (!listing->index) {
         return JOB_SITEMAP | (listed->claimed ? JOB_RECRAWL : 0);
     }
-    const bool again = (job->flags & JOB_RECRAWL) != 0 && job->due_ms == 0;
-    return again || listed->claimed ? JOB_RECRAWL : 0;
+    return listing->again || listed->claimed ? JOB_RECRAWL : 0;
 }
 
 static void
@@ -262,6 +261,9 @@ queue_entries(struct listing *listing)
     buf_init(&data, JOB_DATA_MAXIMUM);
     for (size_t i = 0; i < listing->count; i++) {
         const struct listed *listed = &listing->entries[i];
+        if (listed->left_out) {
+            continue;
+        }
         const uint8_t priority = listing->index ? SITEMAP_PRIORITY : listed->priority;
         if (listing->index && listing->origins.length > 0) {
             note_naming(task, listed->key, listing->origins);

@@ -66,6 +66,7 @@ struct fetch {
     bool guess;         /* sitemaps.guess */
     bool obey_location; /* sitemaps speak for their folder only */
     enum sitemap_score score;
+    uint64_t sitemap_nesting, sitemap_files; /* most indexes above one; most of a host's indexes */
     unsigned epoch; /* fetches of a host until its two queues are balanced anew */
     uint64_t submission_budget, submission_period_ms; /* new URLs of sitemaps of a host; 0: all */
     bool signals;                                     /* reservations in robots.txt are honoured */

@@ -592,7 +592,7 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
         break;
     case FETCH_REFUSED_HEADER:
         snprintf(transfer->problem, sizeof transfer->problem,
-                 "response header, with interim responses and trailers, larger than %zu bytes",
+                 "response header larger than %zu bytes, interim responses and trailers counted",
                  transfer->header.maximum);
         break;
     case FETCH_REFUSED_ADDRESS:

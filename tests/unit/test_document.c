@@ -22,6 +22,7 @@ static const struct document whole = {
     .removed = true,
     .broken = true,
     .waiting_ms = 1700000000123,
+    .nesting = 2,
     .visit = {1, 2, 3, 4, 5, 6, 7, UINT64_MAX, 1},
     .claimed_ms = 1700000000456,
     .change_frequency = {"daily", 5},
@@ -61,6 +62,7 @@ decoding_gives_back_what_was_encoded(void **state)
     assert_memory_equal(&read.visit, &whole.visit, sizeof read.visit);
     assert_int_equal(read.claimed_ms, whole.claimed_ms);
     assert_true(slice_equal(read.change_frequency, whole.change_frequency));
+    assert_int_equal(read.nesting, whole.nesting);
     buf_release(&bytes);
 }
 

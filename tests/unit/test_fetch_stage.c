@@ -41,6 +41,9 @@ struct page {
 };
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"latin1\"\r\n"
+#define RING                                                 \
+    "<sitemapindex><sitemap>http://ring.example/1</sitemap>" \
+    "<sitemap>http://ring.example/2</sitemap></sitemapindex>"
 #define TO(uri) "HTTP/1.1 301 Moved\r\nLocation: " uri "\r\n"
 
 static const struct page pages[] = {
@@ -103,6 +106,21 @@ static const struct page pages[] = {
     {"late.example", "/a", OK, "<p>a</p>", 0},
     {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
     {"hop.example", "/secret", OK, "x", 0},
+    {"nest.example", "/robots.txt", OK, "Sitemap: /nest0\n", 0},
+    {"nest.example", "/a", OK, "<p>a</p>", 0},
+    {"wide.example", "/robots.txt", OK, "Sitemap: /wide\n", 0},
+    {"wide.example", "/a", OK, "<p>a</p>", 0},
+    {"wide.example", "/wide", OK,
+     "<sitemapindex><sitemap>http://wide.example/1</sitemap>"
+     "<sitemap>http://wide.example/2</sitemap><sitemap>http://wide.example/3</sitemap>"
+     "<sitemap>http://wide.example/4</sitemap><sitemap>http://wide.example/5</sitemap>"
+     "<sitemap>http://wide.example/6</sitemap><sitemap>http://wide.example/7</sitemap>"
+     "</sitemapindex>",
+     0},
+    {"names.example", "/robots.txt", OK, "Sitemap: http://ring.example/1\n", 0},
+    {"names.example", "/a", OK, "<p>a</p>", 0},
+    {"ring.example", "/1", OK, RING, 0},
+    {"ring.example", "/2", OK, RING, 0},
 };
 
 static int listener;
@@ -150,11 +168,29 @@ say_for_ever(int peer, const char *text)
     }
 }
 
+/* An index of sitemaps that lists another one, for ever. */
+static void
+answer_nested(int peer, const char *path)
+{
+    char body[200], header[100];
+    const unsigned number = (unsigned)strtoul(path + strlen("/nest"), NULL, 10);
+    snprintf(body, sizeof body,
+             "<sitemapindex><sitemap>http://nest.example/nest%u</sitemap></sitemapindex>",
+             number + 1);
+    snprintf(header, sizeof header, "%sContent-Length: %zu\r\n\r\n", OK, strlen(body));
+    say(peer, header);
+    say(peer, body);
+}
+
 static void
 answer(int peer, const char *host, const char *path, bool conditional)
 {
     const unsigned before = note_request(host, path, conditional);
     char length[64];
+    if (strncmp(path, "/nest", strlen("/nest")) == 0) {
+        answer_nested(peer, path);
+        return;
+    }
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         const struct page *page = &pages[i];
         if (strcmp(page->host, host) != 0 || strcmp(page->path, path) != 0) {
@@ -260,7 +296,7 @@ start_program(const char *name, const char *number)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
         dup2(output, STDERR_FILENO);
-        char *arguments[40] = {path, "--dir", directory};
+        char *arguments[48] = {path, "--dir", directory};
         char *const settings[] = {
             "fetch.allow_address=127.0.0.1",
             connect_to,
@@ -272,9 +308,11 @@ start_program(const char *name, const char *number)
             "fetch.size=64K",
             "fetch.header_size=4K",
             "fetch.redirects=3",
+            "sitemaps.files=5",
             "scope.domains=plain.example rules.example maps.example "
             "down.example deep.example late.example busy.example hop.example foreign.example "
-            "unnamed.example away.example page.example shut.example"};
+            "unnamed.example away.example page.example shut.example "
+            "nest.example wide.example names.example ring.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -636,6 +674,30 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     assert_int_equal(count_requests("rules.example/robots.txt"), 2);
 }
 
+/* Without limits these have no end: indexes are no deeper than what lists them. */
+static void
+indexes_of_sitemaps_end_at_their_limits(void **state)
+{
+    (void)state;
+    put("http://nest.example/a", JOB_SEED);
+    put("http://wide.example/a", JOB_SEED);
+    put("http://names.example/a", JOB_SEED);
+    wait_for_fetch();
+    assert_int_equal(count_requests("nest.example/nest3"), 1);
+    assert_int_equal(count_requests("nest.example/nest4"), 0);
+    check_meta("uhttp://nest.example/nest2", META_SITEMAP_TRUNCATED, "");
+    check_meta("uhttp://nest.example/nest3", META_SITEMAP_TRUNCATED,
+               "more indexes above a sitemap than sitemaps.nesting");
+    assert_int_equal(count_requests("wide.example/5"), 1);
+    assert_int_equal(count_requests("wide.example/6"), 0);
+    check_meta("uhttp://wide.example/wide", META_SITEMAP_TRUNCATED,
+               "more sitemaps of the host than sitemaps.files");
+    assert_int_equal(number_in("hhttp://wide.example", META_SITEMAP_FILES), 5);
+    /* Sitemaps that another host names are fetched again, and so are those that they list. */
+    assert_in_range(count_requests("ring.example/1"), 1, 6);
+    assert_in_range(count_requests("ring.example/2"), 1, 6);
+}
+
 static void
 sitemaps_are_followed_again_at_a_smaller_depth(void **state)
 {
@@ -767,6 +829,7 @@ main(void)
         cmocka_unit_test(a_page_goes_to_detect_with_its_place_in_the_archive),
         cmocka_unit_test(every_end_has_its_state),
         cmocka_unit_test(robots_rules_are_obeyed_and_sitemaps_followed),
+        cmocka_unit_test(indexes_of_sitemaps_end_at_their_limits),
         cmocka_unit_test(sitemaps_are_followed_again_at_a_smaller_depth),
         cmocka_unit_test(a_sitemap_that_nobody_names_is_looked_for),
         cmocka_unit_test(trouble_slows_the_whole_host),
