@@ -99,7 +99,8 @@ static void
 add_file(struct retain *retain, int folder, const char *name)
 {
     struct stat info;
-    if (process_part(name) == NULL || strlen(name) >= WARC_FILE_SIZE ||
+    const size_t length = strlen(name);
+    if (process_part(name) == NULL || length >= WARC_FILE_SIZE ||
         fstatat(folder, name, &info, 0) != 0 || !S_ISREG(info.st_mode)) {
         return;
     }
@@ -108,7 +109,7 @@ add_file(struct retain *retain, int folder, const char *name)
     *file = (struct file){.bytes = (uint64_t)info.st_size,
                           .written_ms = (uint64_t)info.st_mtim.tv_sec * 1000 +
                                         (uint64_t)info.st_mtim.tv_nsec / 1000000};
-    snprintf(file->name, sizeof file->name, "%s", name);
+    memcpy(file->name, name, length + 1);
 }
 
 static enum status

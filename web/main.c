@@ -65,15 +65,43 @@ wait_for_signal(const sigset_t *set, struct reason *why)
     return STATUS_OK;
 }
 
+/* Where they are, ended by NULL. */
+static const char *const *
+other_nodes(const struct cluster *cluster, const char *urls[2 * CLUSTER_NODES_MAXIMUM + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cluster_node_count(cluster); i++) {
+        const struct cluster_node *node = cluster_node(cluster, i);
+        if (i != cluster_self(cluster)) {
+            urls[count] = node->queue;
+            count += node->queue != NULL;
+            urls[count] = node->web;
+            count += node->web != NULL;
+        }
+    }
+    urls[count] = NULL;
+    return urls;
+}
+
 static enum status
 serve(struct web_service *service, const char *listen, const sigset_t *set, int ready_descriptor,
       struct reason *why)
 {
+    const struct opt_set *set_options = service->options;
+    const struct cluster *cluster = service->cluster;
+    const char *nodes[2 * CLUSTER_NODES_MAXIMUM + 1];
     const struct web_server_options options = {
         .listen = listen,
-        .connections = (unsigned)opt_integer(service->options, "web.connections"),
-        .idle_seconds = (unsigned)((opt_duration_ms(service->options, "web.idle") + 999) / 1000),
-        .allow_origin = opt_string(service->options, "web.allow_origin"),
+        .places = {.connections = (unsigned)opt_integer(set_options, "web.connections"),
+                   .of_address = (unsigned)opt_integer(set_options, "web.connections_of_address"),
+                   .of_nodes = (unsigned)opt_integer(set_options, "web.connections_of_nodes"),
+                   .request_ms = opt_duration_ms(set_options, "web.request_time"),
+                   .reply_rate = (uint64_t)opt_integer(set_options, "web.reply_rate")},
+        .nodes = other_nodes(cluster, nodes),
+        .hosts = opt_string(set_options, "web.hosts"),
+        .own_url = cluster_node(cluster, cluster_self(cluster))->web,
+        .idle_seconds = (unsigned)((opt_duration_ms(set_options, "web.idle") + 999) / 1000),
+        .allow_origin = opt_string(set_options, "web.allow_origin"),
         .routes = web_routes,
         .service = service};
     struct web_server *server = NULL;

@@ -2,218 +2,39 @@
 
 #include "web/stream.h"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdarg.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "web/form.h"
+#include "web/host.h"
 
 enum { HEADER_MEMORY = 64 << 10, REPLY_MAXIMUM = 64 << 20, PATH_LOGGED = 512 };
 
 struct web_server {
     struct MHD_Daemon *daemon;
     struct web_server_options options;
+    struct web_places *places;
+    pthread_t tending; /* of the places, until stop is written */
+    int stop;
     atomic_uint busy; /* handlers at work */
 };
 
 /* One request while its body arrives. */
 struct exchange {
     struct buf body;
-    struct buf form;
+    struct web_form form;
     bool too_long;
 };
-
-/* ---- what handlers ask ---- */
-
-/* name=value pairs of the form, NUL-terminated strings one after the other. */
-static const char *
-form_value(const struct buf *form, const char *name, size_t *count)
-{
-    const char *found = NULL;
-    for (size_t at = 0; at < form->length;) {
-        const char *key = form->data + at;
-        const char *value = key + strlen(key) + 1;
-        if (strcmp(key, name) == 0) {
-            found = found != NULL ? found : value;
-            ++*count;
-        }
-        at = (size_t)(value + strlen(value) + 1 - form->data);
-    }
-    return found;
-}
-
-struct lookup {
-    const char *name, *value;
-    size_t count;
-};
-
-static enum MHD_Result
-lookup_visit(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-    (void)kind;
-    struct lookup *lookup = context;
-    if (strcmp(key, lookup->name) == 0) {
-        lookup->value = lookup->value != NULL ? lookup->value : value != NULL ? value : "";
-        lookup->count++;
-    }
-    return MHD_YES;
-}
-
-const char *
-web_parameter(const struct web_request *request, const char *name, size_t *count)
-{
-    struct lookup lookup = {.name = name};
-    (void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, lookup_visit,
-                                    &lookup);
-    const char *posted = form_value(request->form, name, &lookup.count);
-    if (count != NULL) {
-        *count = lookup.count;
-    }
-    return lookup.value != NULL ? lookup.value : posted;
-}
-
-static int
-socket_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info != NULL ? info->connect_fd : -1;
-}
-
-struct visiting {
-    const char *name;
-    web_visit *visit;
-    void *context;
-};
-
-static enum MHD_Result
-visit_one(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-    (void)kind;
-    const struct visiting *visiting = context;
-    if (strcmp(key, visiting->name) == 0) {
-        visiting->visit(visiting->context, value != NULL ? value : "");
-    }
-    return MHD_YES;
-}
-
-void
-web_parameters(const struct web_request *request, const char *name, web_visit *visit, void *context)
-{
-    struct visiting visiting = {name, visit, context};
-    (void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, visit_one,
-                                    &visiting);
-    for (size_t at = 0; at < request->form->length;) {
-        const char *key = request->form->data + at;
-        const char *value = key + strlen(key) + 1;
-        (void)visit_one(&visiting, MHD_POSTDATA_KIND, key, value);
-        at = (size_t)(value + strlen(value) + 1 - request->form->data);
-    }
-}
-
-int
-web_socket(const struct web_request *request)
-{
-    return socket_of(request->connection);
-}
-
-bool
-web_is_local(const struct web_request *request)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == NULL || info->client_addr == NULL) {
-        return false;
-    }
-    if (info->client_addr->sa_family == AF_INET) {
-        const struct sockaddr_in *address = (const void *)info->client_addr;
-        return ntohl(address->sin_addr.s_addr) >> 24 == 127;
-    }
-    const struct sockaddr_in6 *address = (const void *)info->client_addr;
-    return info->client_addr->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&address->sin6_addr);
-}
-
-const char *
-web_header(const struct web_request *request, const char *name)
-{
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
-
-void
-web_reply_header(struct web_reply *reply, const char *name, const char *format, ...)
-{
-    if (reply->header_count < WEB_HEADERS_MAXIMUM) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(reply->headers[reply->header_count].value, sizeof reply->headers[0].value,
-                        format, arguments);
-        va_end(arguments);
-        reply->headers[reply->header_count++].name = name;
-    }
-}
-
-void
-web_reply_error(struct web_reply *reply, unsigned status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    buf_reset(&reply->body);
-    (void)buf_vprintf(&reply->body, format, arguments);
-    va_end(arguments);
-    (void)buf_append_char(&reply->body, '\n');
-    reply->status = status;
-    reply->content_type = "text/plain; charset=utf-8";
-}
-
-/* ---- forms ---- */
-
-/* application/x-www-form-urlencoded; a NUL inside a value ends it. */
-static void
-decode_form(struct slice body, struct buf *form)
-{
-    bool in_name = true;
-    for (size_t i = 0; i < body.length; i++) {
-        char c = body.at[i];
-        if (c == '&' || (c == '=' && in_name)) {
-            (void)buf_append_char(form, '\0');
-            if (c == '&' && in_name) {
-                (void)buf_append_char(form, '\0');
-            }
-            in_name = c == '&';
-            continue;
-        }
-        if (c == '+') {
-            c = ' ';
-        } else if (c == '%' && i + 2 < body.length && ascii_hex_value(body.at[i + 1]) >= 0 &&
-                   ascii_hex_value(body.at[i + 2]) >= 0) {
-            c = (char)(ascii_hex_value(body.at[i + 1]) * 16 + ascii_hex_value(body.at[i + 2]));
-            i += 2;
-        }
-        if (c != '\0') {
-            (void)buf_append_char(form, c);
-        }
-    }
-    (void)buf_append_char(form, '\0');
-    if (in_name) {
-        (void)buf_append_char(form, '\0');
-    }
-}
-
-static bool
-is_form(const struct web_request *request)
-{
-    static const char form_type[] = "application/x-www-form-urlencoded";
-    const char *type = web_header(request, "Content-Type");
-    return type != NULL && strncasecmp(type, form_type, sizeof form_type - 1) == 0;
-}
 
 /* ---- replies ---- */
 
@@ -255,7 +76,8 @@ stream_response(struct web_server *server, struct MHD_Connection *connection,
 {
     enum { BLOCK = 64 << 10 };
     struct sending *sending = memory_zero(1, sizeof *sending);
-    *sending = (struct sending){server, reply->stream, socket_of(connection)};
+    const struct web_request request = {.connection = connection};
+    *sending = (struct sending){server, reply->stream, web_socket(&request)};
     (void)atomic_fetch_add(&server->busy, 1);
     reply->stream = NULL;
     struct MHD_Response *response = MHD_create_response_from_callback(
@@ -323,6 +145,73 @@ route_of(const struct web_route *routes, const char *path)
     return NULL;
 }
 
+/* ---- requests ---- */
+
+static bool
+is_form(const struct web_request *request)
+{
+    static const char form_type[] = "application/x-www-form-urlencoded";
+    const char *type = web_header(request, "Content-Type");
+    return type != NULL && strncasecmp(type, form_type, sizeof form_type - 1) == 0;
+}
+
+struct host_field {
+    const char *value;
+    unsigned count;
+};
+
+static enum MHD_Result
+note_host(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    (void)kind;
+    struct host_field *field = context;
+    if (strcasecmp(key, "Host") == 0) {
+        field->value = value != NULL ? value : "";
+        field->count++;
+    }
+    return MHD_YES;
+}
+
+/* Whether the service may be asked by this name. Who names none is no browser. */
+static bool
+host_is_known(const struct web_server_options *options, const struct web_request *request)
+{
+    struct host_field field = {NULL, 0};
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_host, &field);
+    if (field.count != 1) {
+        return field.count == 0;
+    }
+    const struct slice host = web_host_of(slice_string(field.value));
+    const struct slice own[] = {web_host_of(slice_string(options->listen)),
+                                web_host_of(slice_string(options->own_url))};
+    const char *listed = options->hosts != NULL ? options->hosts : "";
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (own[i].length > 0 && slice_equal_nocase(host, own[i])) {
+            return true;
+        }
+    }
+    if (web_host_is_loopback(host) || web_host_is_listed(host, listed)) {
+        return true;
+    }
+    return !web_is_local(request) && (listed[0] == '\0' || web_host_is_address(host));
+}
+
+/* By the route's handler. */
+static void
+handle(struct web_server *server, const struct web_route *route, struct web_request *request,
+       struct web_reply *reply)
+{
+    struct reason why = {""};
+    if (request->method == WEB_POST && is_form(request) &&
+        web_form_read(request->form, request->body, &why) != STATUS_OK) {
+        web_reply_error(reply, MHD_HTTP_CONTENT_TOO_LARGE, "%s", why.text);
+        return;
+    }
+    (void)atomic_fetch_add(&server->busy, 1);
+    route->handle(server->options.service, request, reply);
+    (void)atomic_fetch_sub(&server->busy, 1);
+}
+
 static enum MHD_Result
 answer(struct web_server *server, struct MHD_Connection *connection, const char *path,
        const char *method, struct exchange *exchange)
@@ -339,7 +228,10 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
     const struct web_route *route = route_of(server->options.routes, path);
     const bool known = is_post || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const char *origin = server->options.allow_origin;
-    if (strcmp(method, "OPTIONS") == 0 && origin != NULL && origin[0] != '\0') {
+    if (!host_is_known(&server->options, &request)) {
+        web_reply_error(&reply, MHD_HTTP_MISDIRECTED_REQUEST,
+                        "This service is not asked by that name: see web.hosts.");
+    } else if (strcmp(method, "OPTIONS") == 0 && origin != NULL && origin[0] != '\0') {
         reply.status = MHD_HTTP_NO_CONTENT;
         web_reply_header(&reply, "Access-Control-Allow-Methods", "GET, HEAD, POST");
         web_reply_header(&reply, "Access-Control-Allow-Headers", "Accept, Content-Type");
@@ -353,12 +245,7 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
         web_reply_header(&reply, "Allow", "%s",
                          (route->methods & WEB_POST) != 0 ? "GET, HEAD, POST" : "GET, HEAD");
     } else {
-        if (is_post && is_form(&request)) {
-            decode_form(request.body, &exchange->form);
-        }
-        (void)atomic_fetch_add(&server->busy, 1);
-        route->handle(server->options.service, &request, &reply);
-        (void)atomic_fetch_sub(&server->busy, 1);
+        handle(server, route, &request, &reply);
     }
     log_debug("answered", "method=%.10s path=%.*s status=%u", method, PATH_LOGGED, path,
               reply.status);
@@ -370,6 +257,55 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
 /* ---- libmicrohttpd's calls ---- */
 
 static enum MHD_Result
+on_accept(void *context, const struct sockaddr *address, socklen_t length)
+{
+    (void)length;
+    struct web_server *server = context;
+    return web_places_admit(server->places, address) ? MHD_YES : MHD_NO;
+}
+
+static void
+on_connection(void *context, struct MHD_Connection *connection, void **place,
+              enum MHD_ConnectionNotificationCode code)
+{
+    struct web_server *server = context;
+    const struct web_request request = {.connection = connection};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && info != NULL) {
+        *place = web_places_enter(server->places, web_socket(&request), info->client_addr,
+                                  clock_monotonic_ms());
+    } else if (code == MHD_CONNECTION_NOTIFY_CLOSED && *place != NULL) {
+        web_places_leave(server->places, *place);
+        *place = NULL;
+    }
+}
+
+static struct web_place *
+place_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static void *
+tend(void *argument)
+{
+    enum { LOOK_MS = 250 };
+    struct web_server *server = argument;
+    struct pollfd stop = {.fd = server->stop, .events = POLLIN};
+    while (poll(&stop, 1, LOOK_MS) <= 0) {
+        const unsigned ended = web_places_tend(server->places, clock_monotonic_ms());
+        if (ended > 0) {
+            log_info("ended",
+                     "connections=%u reason=\"too slow: web.request_time, web.reply_rate\"", ended);
+        }
+    }
+    return NULL;
+}
+
+static enum MHD_Result
 on_request(void *context, struct MHD_Connection *connection, const char *path, const char *method,
            const char *version, const char *upload, size_t *upload_size, void **state)
 {
@@ -378,7 +314,6 @@ on_request(void *context, struct MHD_Connection *connection, const char *path, c
     if (exchange == NULL) { /* headers have come */
         exchange = memory_zero(1, sizeof *exchange);
         buf_init(&exchange->body, WEB_BODY_MAXIMUM);
-        buf_init(&exchange->form, WEB_BODY_MAXIMUM + 2);
         *state = exchange;
         return MHD_YES;
     }
@@ -388,20 +323,28 @@ on_request(void *context, struct MHD_Connection *connection, const char *path, c
         *upload_size = 0;
         return MHD_YES;
     }
-    return answer(context, connection, path, method, exchange);
+    struct web_server *server = context;
+    struct web_place *place = place_of(connection);
+    if (place != NULL) {
+        web_places_asked(server->places, place, clock_monotonic_ms());
+    }
+    return answer(server, connection, path, method, exchange);
 }
 
 static void
 on_completed(void *context, struct MHD_Connection *connection, void **state,
              enum MHD_RequestTerminationCode code)
 {
-    (void)context;
-    (void)connection;
     (void)code;
+    struct web_server *server = context;
+    struct web_place *place = place_of(connection);
+    if (place != NULL) {
+        web_places_answered(server->places, place, clock_monotonic_ms());
+    }
     struct exchange *exchange = *state;
     if (exchange != NULL) {
         buf_release(&exchange->body);
-        buf_release(&exchange->form);
+        web_form_release(&exchange->form);
         free(exchange);
         *state = NULL;
     }
@@ -434,6 +377,51 @@ resolve(const char *listen, struct addrinfo **address, struct reason *why)
                : status_fail(why, STATUS_MISUSE, "web.listen: %s: %s", listen, gai_strerror(error));
 }
 
+static void
+stop_tending(const struct web_server *server)
+{
+    const uint64_t one = 1;
+    if (write(server->stop, &one, sizeof one) == sizeof one) {
+        (void)pthread_join(server->tending, NULL);
+    }
+}
+
+static void
+free_server(struct web_server *server)
+{
+    if (server->stop >= 0) {
+        (void)close(server->stop);
+    }
+    web_places_free(server->places);
+    free(server);
+}
+
+/* The thread that ends slow connections, then libmicrohttpd's. */
+static enum status
+start(struct web_server *server, const struct addrinfo *address, struct reason *why)
+{
+    const struct web_server_options *options = &server->options;
+    const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+                           MHD_USE_POLL | (address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+    server->stop = eventfd(0, EFD_CLOEXEC);
+    if (server->stop < 0 || pthread_create(&server->tending, NULL, tend, server) != 0) {
+        return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+    }
+    server->daemon = MHD_start_daemon(
+        flags, 0, on_accept, server, on_request, server, MHD_OPTION_SOCK_ADDR, address->ai_addr,
+        MHD_OPTION_CONNECTION_LIMIT, web_places_most(server->places), MHD_OPTION_CONNECTION_TIMEOUT,
+        options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, server, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
+    if (server->daemon == NULL) {
+        const enum status status =
+            status_fail_errno(why, "cannot listen on %s", server->options.listen);
+        stop_tending(server);
+        return status;
+    }
+    return STATUS_OK;
+}
+
 enum status
 web_server_open(struct web_server **opened, const struct web_server_options *options,
                 struct reason *why)
@@ -443,18 +431,15 @@ web_server_open(struct web_server **opened, const struct web_server_options *opt
     TRY(resolve(options->listen, &address, why));
     struct web_server *server = memory_zero(1, sizeof *server);
     server->options = *options;
-    const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
-                           MHD_USE_POLL | (address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR, address->ai_addr,
-        MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
-        MHD_OPTION_END);
+    server->places = web_places_new(&options->places);
+    for (const char *const *node = options->nodes; node != NULL && *node != NULL; node++) {
+        web_places_add_node(server->places, web_host_of(slice_string(*node)));
+    }
+    const enum status status = start(server, address, why);
     freeaddrinfo(address);
-    if (server->daemon == NULL) {
-        free(server);
-        return status_fail_errno(why, "cannot listen on %s", options->listen);
+    if (status != STATUS_OK) {
+        free_server(server);
+        return status;
     }
     *opened = server;
     return STATUS_OK;
@@ -483,6 +468,7 @@ web_server_close(struct web_server *server, unsigned wait_ms)
         (void)poll(NULL, 0, STEP_MS);
     }
     MHD_stop_daemon(server->daemon);
-    free(server);
+    stop_tending(server);
+    free_server(server);
     return true;
 }

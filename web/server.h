@@ -1,6 +1,7 @@
 /* HTTP service: connections are libmicrohttpd's, one thread each and bounded in number; what
  * is answered is in the handlers. Whatever a client sends is bounded: 64 KiB of request line
- * and headers, 1 MiB of body, idle time. */
+ * and headers, 1 MiB of body, idle time, the time to a whole request, connections of one address
+ * (places.h). On loopback only names of loopback and those configured are answered (host.h). */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
 
@@ -10,7 +11,9 @@
 #include "base/buf.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "web/places.h"
 
+struct web_form;
 struct web_stream;
 
 enum { WEB_BODY_MAXIMUM = 1 << 20, WEB_HEADERS_MAXIMUM = 4 };
@@ -19,10 +22,10 @@ enum web_method { WEB_GET = 1, WEB_POST = 2 }; /* HEAD is GET whose body is not 
 
 struct web_request {
     enum web_method method;
-    const char *path;  /* percent-decoded */
-    struct slice body; /* of a POST */
-    void *connection;  /* private */
-    struct buf *form;  /* private: decoded fields of a form POST */
+    const char *path;      /* percent-decoded */
+    struct slice body;     /* of a POST */
+    void *connection;      /* private */
+    struct web_form *form; /* private: the fields of a form POST */
 };
 
 /* A parameter of the query string or of a form POST; NULL when absent. *count (may be NULL):
@@ -71,8 +74,11 @@ struct web_route {
 struct web_server;
 struct web_server_options {
     const char *listen; /* "127.0.0.1:8033", "[::1]:0" */
-    unsigned connections;
+    struct web_places_limits places;
+    const char *const *nodes; /* URLs of the crawl's other nodes, ended by NULL; NULL: none */
     unsigned idle_seconds;
+    const char *hosts;              /* names it is asked by on loopback beside those of loopback */
+    const char *own_url;            /* whose host is one more; NULL: none */
     const char *allow_origin;       /* CORS: "*" or an origin; empty or NULL: none */
     const struct web_route *routes; /* ended by path NULL */
     struct web_service *service;

@@ -4,14 +4,17 @@
 
 #include "web/service.h"
 
-/* A browser names the page that a request comes from: other sites' pages may not write. */
+/* A browser names the page that a request comes from, or at least whether it is another site's:
+ * other sites' pages may not write. */
 static bool
 is_foreign(const struct web_request *request)
 {
     const char *origin = web_header(request, "Origin");
     const char *host = web_header(request, "Host");
+    const char *site = web_header(request, "Sec-Fetch-Site");
     const char *name = origin != NULL ? strstr(origin, "://") : NULL;
-    return origin != NULL && (name == NULL || host == NULL || strcmp(name + 3, host) != 0);
+    return (origin != NULL && (name == NULL || host == NULL || strcmp(name + 3, host) != 0)) ||
+           (site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0);
 }
 
 static bool

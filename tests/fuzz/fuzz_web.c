@@ -1,4 +1,5 @@
-/* What HTTP clients send: Range, Accept, a query, text for a page. First byte: which. */
+/* What HTTP clients send: Range, Accept, a query, text for a page, a form, Host. First byte: which.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,8 @@
 #include "base/memory.h"
 #include "base/url.h"
 #include "web/accept.h"
+#include "web/form.h"
+#include "web/host.h"
 #include "web/html.h"
 #include "web/query_form.h"
 #include "web/range.h"
@@ -47,6 +50,31 @@ page(struct slice text)
     buf_release(&out);
 }
 
+/* Every name and value is a string, and together they are no longer than what came. */
+static void
+form(struct slice body)
+{
+    struct web_form found;
+    size_t length = 0;
+    if (web_form_read(&found, body, NULL) == STATUS_OK) {
+        check(found.count <= WEB_FIELDS_MAXIMUM);
+        for (size_t i = 0; i < found.count; i++) {
+            length += strlen(found.fields[i].name) + strlen(found.fields[i].value);
+        }
+        check(length <= body.length);
+        web_form_release(&found);
+    }
+}
+
+static void
+host(struct slice text)
+{
+    const struct slice found = web_host_of(text);
+    check(found.length <= text.length);
+    check(!web_host_is_loopback(found) || found.length > 0);
+    (void)web_host_is_listed(found, "a.example b.example");
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -54,9 +82,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
+    if (data[0] % 8 == 4) {
+        form(slice_of((const char *)data + 1, size - 1)); /* without a NUL behind it */
+        return 0;
+    }
     char *text = memory_string_n((const char *)data + 1, size - 1);
     const struct slice slice = slice_of(text, size - 1);
-    switch (data[0] % 4) {
+    switch (data[0] % 8) {
     case 0:
         range(text);
         break;
@@ -65,6 +97,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 2:
         (void)web_query_form_of(slice);
+        break;
+    case 5:
+        host(slice);
         break;
     default:
         page(slice);

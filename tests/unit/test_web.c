@@ -17,6 +17,8 @@
 #include "tests/unit/scratch.h"
 #include "warc/remote.h"
 #include "web/accept.h"
+#include "web/form.h"
+#include "web/host.h"
 #include "web/html.h"
 #include "web/query_form.h"
 #include "web/range.h"
@@ -116,6 +118,105 @@ test_query_forms(void **state)
 }
 
 static void
+test_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *said;
+    } cases[] = {{"a=1&b=2", "a=1;b=2;"},
+                 {"", ""},
+                 {"&", ""},
+                 {"&&&&&a=1&&&", "a=1;"},
+                 {"a", "a=;"},
+                 {"=", "=;"},
+                 {"=&=x&a==", "=;=x;a==;"},
+                 {"%61+b=%26%3D%25&c=%", "a b=&=%;c=%;"},
+                 {"a=%4&b=%zz%", "a=%4;b=%zz%;"},
+                 {"a=%00b%0", "a=b%0;"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct web_form form;
+        struct buf said;
+        buf_init(&said, 1000);
+        /* Without a NUL behind it, so that a sanitizer sees what is read beyond the end. */
+        const size_t length = strlen(cases[i].body);
+        char *body = malloc(length + (length == 0));
+        memcpy(body, cases[i].body, length);
+        assert_int_equal(web_form_read(&form, slice_of(body, length), NULL), STATUS_OK);
+        (void)buf_append_string(&said, "");
+        for (size_t n = 0; n < form.count; n++) {
+            (void)buf_printf(&said, "%s=%s;", form.fields[n].name, form.fields[n].value);
+        }
+        assert_true(slice_is(buf_slice(&said), cases[i].said));
+        web_form_release(&form);
+        buf_release(&said);
+        free(body);
+    }
+}
+
+static void
+test_forms_have_a_most(void **state)
+{
+    (void)state;
+    enum { LENGTH = WEB_BODY_MAXIMUM };
+    struct web_form form;
+    struct reason why = {""};
+    char *body = malloc(LENGTH);
+    memset(body, '&', LENGTH);
+    assert_int_equal(web_form_read(&form, slice_of(body, LENGTH), &why), STATUS_OK);
+    assert_int_equal(form.count, 0);
+    web_form_release(&form);
+    for (size_t i = 0; i < LENGTH; i += 2) {
+        body[i] = 'a';
+    }
+    assert_int_equal(web_form_read(&form, slice_of(body, LENGTH), &why), STATUS_LIMIT);
+    assert_int_equal(form.count, 0);
+    assert_non_null(strstr(why.text, "1024"));
+    assert_int_equal(web_form_read(&form, slice_of(body, 2 * WEB_FIELDS_MAXIMUM), &why), STATUS_OK);
+    assert_int_equal(form.count, WEB_FIELDS_MAXIMUM);
+    web_form_release(&form);
+    free(body);
+}
+
+static void
+test_hosts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *authority, *host;
+        bool loopback, listed;
+    } cases[] = {{"localhost:8033", "localhost", true, false},
+                 {"LocalHost", "LocalHost", true, false},
+                 {"a.localhost", "a.localhost", true, false},
+                 {"notlocalhost", "notlocalhost", false, false},
+                 {"localhost.evil.example", "localhost.evil.example", false, false},
+                 {"127.0.0.1:1", "127.0.0.1", true, false},
+                 {"127.9.9.9", "127.9.9.9", true, false},
+                 {"127.0.0.1.evil.example", "127.0.0.1.evil.example", false, false},
+                 {"128.0.0.1", "128.0.0.1", false, false},
+                 {"0.0.0.0:8033", "0.0.0.0", false, false},
+                 {"[::1]:8033", "::1", true, false},
+                 {"[::1]", "::1", true, false},
+                 {"[::2]", "::2", false, false},
+                 {"[::1", "", false, false},
+                 {"[::1]x", "", false, false},
+                 {"localhost:80x", "", false, false},
+                 {"", "", false, false},
+                 {"Named.example:80", "Named.example", false, true},
+                 {"tcp://second.example:7001", "second.example", false, true},
+                 {"http://second.example/path:x", "second.example", false, true},
+                 {"ond.example", "ond.example", false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct slice host = web_host_of(slice_string(cases[i].authority));
+        if (!slice_is(host, cases[i].host) || web_host_is_loopback(host) != cases[i].loopback ||
+            web_host_is_listed(host, " named.example, second.example") != cases[i].listed) {
+            fail_msg("%s: %.*s", cases[i].authority, SLICE_PRINT(host));
+        }
+    }
+    assert_true(web_host_is_listed(SLICE("any"), "*"));
+    assert_true(web_host_is_address(SLICE("::2")) && !web_host_is_address(SLICE("a")));
+}
+
+static void
 test_html_is_escaped(void **state)
 {
     (void)state;
@@ -135,6 +236,8 @@ test_html_is_escaped(void **state)
 
 /* ---- over HTTP ---- */
 
+enum { PLACES = 8 };
+
 struct fixture {
     char folder[SCRATCH_SIZE];
     char url[64];
@@ -144,7 +247,19 @@ struct fixture {
     struct buf bytes;
 };
 
-static const struct web_route routes[] = {{"/warc/", WEB_GET, web_archive}, {NULL, 0, NULL}};
+/* Says the fields named a, and how many there are. */
+static void
+say_fields(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    size_t count;
+    (void)service;
+    (void)web_parameter(request, "a", &count);
+    web_parameters(request, "a", web_add_line, &reply->body);
+    (void)buf_printf(&reply->body, "%zu", count);
+}
+
+static const struct web_route routes[] = {
+    {"/warc/", WEB_GET, web_archive}, {"/fields", WEB_GET | WEB_POST, say_fields}, {NULL, 0, NULL}};
 
 static int
 setup(void **state)
@@ -157,11 +272,13 @@ setup(void **state)
     }
     fixture.service = (struct web_service){.directory = fixture.folder, .archive = -1};
     (void)pthread_mutex_init(&fixture.service.lock, NULL);
-    const struct web_server_options options = {.listen = "127.0.0.1:0",
-                                               .connections = 8,
-                                               .idle_seconds = 5,
-                                               .routes = routes,
-                                               .service = &fixture.service};
+    const struct web_server_options options = {
+        .listen = "127.0.0.1:0",
+        .places = {.connections = PLACES, .of_address = PLACES, .of_nodes = 2, .request_ms = 60000},
+        .hosts = "named.example",
+        .idle_seconds = 5,
+        .routes = routes,
+        .service = &fixture.service};
     if (web_server_open(&fixture.server, &options, &why) != STATUS_OK ||
         warc_remote_open(&fixture.remote, 5000, &why) != STATUS_OK) {
         print_error("%s\n", why.text);
@@ -230,17 +347,24 @@ test_ranges_of_archive_files(void **state)
     assert_int_equal(fetch(fixture, "../secret", 0, 1), STATUS_MISUSE);
 }
 
-/* The status line of the answer to raw bytes. */
-static unsigned
-raw(const struct fixture *fixture, const char *request)
+static int
+connect_to(const struct fixture *fixture)
 {
-    char reply[4096];
     const struct sockaddr_in address = {.sin_family = AF_INET,
                                         .sin_port = htons(web_server_port(fixture->server)),
                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int connection = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(connection, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(send(connection, request, strlen(request), 0), strlen(request));
+    return connection;
+}
+
+/* The status line of the answer to raw bytes. */
+static unsigned
+raw(const struct fixture *fixture, const char *request)
+{
+    char reply[4096];
+    const int connection = connect_to(fixture);
+    assert_int_equal(send(connection, request, strlen(request), MSG_NOSIGNAL), strlen(request));
     const ssize_t n = recv(connection, reply, sizeof reply - 1, 0);
     (void)close(connection);
     reply[n > 0 ? n : 0] = 0;
@@ -263,24 +387,269 @@ test_nothing_else_is_served(void **state)
     static const struct {
         const char *request;
         unsigned status;
-    } cases[] = {{"GET /warc/a.warc.gz HTTP/1.1\r\nHost: a\r\n\r\n", 200},
-                 {"HEAD /warc/a.warc.gz HTTP/1.1\r\nHost: a\r\n\r\n", 200},
-                 {"GET /warc/%61.warc.gz HTTP/1.1\r\nHost: a\r\n\r\n", 200},
-                 {"GET /warc/ HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc/../secret HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc/%2e%2e%2fsecret HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc/link HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc/fifo HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc/. HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"GET /warc HTTP/1.1\r\nHost: a\r\n\r\n", 404},
-                 {"DELETE /warc/a.warc.gz HTTP/1.1\r\nHost: a\r\n\r\n", 405},
-                 {"POST /warc/a.warc.gz HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", 405}};
+    } cases[] = {
+        {"GET /warc/a.warc.gz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},
+        {"HEAD /warc/a.warc.gz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},
+        {"GET /warc/%61.warc.gz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},
+        {"GET /warc/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc/../secret HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc/%2e%2e%2fsecret HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc/link HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc/fifo HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc/. HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"GET /warc HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+        {"DELETE /warc/a.warc.gz HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
+        {"POST /warc/a.warc.gz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 405}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const unsigned status = raw(fixture, cases[i].request);
         if (status != cases[i].status) {
             fail_msg("%s: %u", cases[i].request, status);
         }
     }
+}
+
+/* Every path, whatever the name leads to. */
+static void
+test_other_names_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    write_file(fixture, "a.warc.gz", "0123456789");
+    static const struct {
+        const char *fields;
+        unsigned status;
+    } cases[] = {{"Host: localhost:80\r\n", 200},
+                 {"Host: 127.0.0.1\r\n", 200},
+                 {"Host: [::1]:1\r\n", 200},
+                 {"Host: named.example\r\n", 200},
+                 {"Host: evil.example\r\n", 421},
+                 {"Host: 10.0.0.1\r\n", 421},
+                 {"Host: \r\n", 421},
+                 {"Host: localhost\r\nHost: evil.example\r\n", 421}};
+    static const char *const lines[] = {"GET /warc/a.warc.gz", "POST /fields", "GET /nothing",
+                                        "OPTIONS /fields"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t line = 0; line < sizeof lines / sizeof lines[0]; line++) {
+            char request[256];
+            (void)snprintf(request, sizeof request, "%s HTTP/1.1\r\n%sContent-Length: 0\r\n\r\n",
+                           lines[line], cases[i].fields);
+            const unsigned status = raw(fixture, request);
+            if ((line == 0 || cases[i].status == 421) && status != cases[i].status) {
+                fail_msg("%s %s: %u", lines[line], cases[i].fields, status);
+            }
+        }
+    }
+}
+
+/* More "&" than twice as many bytes would fit for. */
+static void
+test_a_form_of_separators(void **state)
+{
+    struct fixture *fixture = *state;
+    enum { LENGTH = WEB_BODY_MAXIMUM };
+    struct buf request;
+    buf_init(&request, LENGTH + 1000);
+    (void)buf_printf(&request,
+                     "POST /fields HTTP/1.1\r\nHost: localhost\r\n"
+                     "Content-Type: application/x-www-form-urlencoded\r\n"
+                     "Content-Length: %d\r\n\r\n",
+                     LENGTH);
+    char *room = buf_reserve(&request, LENGTH);
+    memset(room, '&', LENGTH);
+    buf_commit(&request, LENGTH);
+    (void)buf_append_char(&request, '\0');
+    assert_int_equal(raw(fixture, request.data), 200);
+    room = strchr(request.data, '&');
+    for (size_t i = 0; i < LENGTH; i += 2) {
+        room[i] = 'a';
+    }
+    assert_int_equal(raw(fixture, request.data), 413);
+    buf_release(&request);
+}
+
+/* Connections that never finish a request make way, first those that have waited longest. */
+static void
+test_slow_requests_make_way(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char beginning[] = "GET /warc/a.warc.gz HTTP/1.1\r\nHost: local";
+    enum { CROWD = 4 * PLACES };
+    int slow[CROWD];
+    write_file(fixture, "a.warc.gz", "0123456789");
+    for (size_t i = 0; i < CROWD; i++) {
+        slow[i] = connect_to(fixture);
+        (void)send(slow[i], beginning, sizeof beginning - 1, MSG_NOSIGNAL);
+        if (i % PLACES == 0) {
+            assert_int_equal(raw(fixture, "GET /warc/a.warc.gz HTTP/1.1\r\n\r\n"), 200);
+        }
+    }
+    assert_int_equal(raw(fixture, "GET /warc/a.warc.gz HTTP/1.1\r\nHost: localhost\r\n\r\n"), 200);
+    char byte;
+    assert_true(recv(slow[0], &byte, 1, 0) <= 0); /* it was ended */
+    static const char ending[] = "host\r\n\r\n";
+    assert_int_equal(send(slow[CROWD - 1], ending, sizeof ending - 1, MSG_NOSIGNAL),
+                     sizeof ending - 1);
+    assert_int_equal(recv(slow[CROWD - 1], &byte, 1, 0), 1); /* the latest is still there */
+    for (size_t i = 0; i < CROWD; i++) {
+        (void)close(slow[i]);
+    }
+}
+
+/* ---- places, by a clock of their own ---- */
+
+struct pair {
+    int ours, theirs;
+    struct web_place *place;
+};
+
+/* A connection from 10.0.0.LAST; place NULL when it is refused. */
+static void
+come(struct web_places *places, struct pair *pair, unsigned char last, uint64_t now)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    const unsigned char bytes[] = {10, 0, 0, last};
+    int sockets[2];
+    memcpy(&address.sin_addr, bytes, sizeof bytes);
+    *pair = (struct pair){-1, -1, NULL};
+    if (!web_places_admit(places, (const struct sockaddr *)&address)) {
+        return;
+    }
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    pair->ours = sockets[0];
+    pair->theirs = sockets[1];
+    pair->place = web_places_enter(places, pair->ours, (const struct sockaddr *)&address, now);
+    assert_non_null(pair->place);
+}
+
+static bool
+is_open(const struct pair *pair)
+{
+    char byte;
+    return recv(pair->theirs, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
+}
+
+static void
+go(struct web_places *places, struct pair *pair)
+{
+    if (pair->place != NULL) {
+        web_places_leave(places, pair->place);
+        (void)close(pair->ours);
+        (void)close(pair->theirs);
+    }
+}
+
+static void
+test_a_whole_request_has_its_time(void **state)
+{
+    (void)state;
+    const struct web_places_limits limits = {8, 8, 0, 1000, 0};
+    struct web_places *places = web_places_new(&limits);
+    struct pair a, b;
+    come(places, &a, 1, 5000);
+    come(places, &b, 1, 5000);
+    web_places_asked(places, b.place, 5900);
+    assert_int_equal(web_places_tend(places, 5999), 0);
+    assert_int_equal(web_places_tend(places, 4000), 0); /* a moment noted before */
+    assert_int_equal(web_places_tend(places, 6000), 1);
+    assert_false(is_open(&a));
+    assert_int_equal(web_places_tend(places, 60000), 0); /* being answered is no fault */
+    assert_true(is_open(&b));
+    web_places_answered(places, b.place, 60000);
+    assert_int_equal(web_places_tend(places, 60999), 0);
+    assert_int_equal(web_places_tend(places, 61000), 1); /* nor may the next one be slow */
+    assert_false(is_open(&b));
+    go(places, &a);
+    go(places, &b);
+    web_places_free(places);
+}
+
+static void
+test_places_are_shared(void **state)
+{
+    (void)state;
+    const struct web_places_limits limits = {3, 2, 1, 1000, 0};
+    struct web_places *places = web_places_new(&limits);
+    web_places_add_node(places, SLICE("10.0.0.9"));
+    struct pair a[3], b[3], node[3];
+    come(places, &a[0], 1, 1);
+    come(places, &a[1], 1, 2);
+    come(places, &a[2], 1, 3); /* the third of its address */
+    assert_false(is_open(&a[0]));
+    assert_true(is_open(&a[1]));
+    web_places_asked(places, a[1].place, 3);
+    web_places_asked(places, a[2].place, 3);
+    come(places, &b[0], 2, 4);
+    come(places, &b[1], 2, 5); /* the fourth of all: only b[0] waits */
+    assert_false(is_open(&b[0]));
+    assert_true(is_open(&a[1]) && is_open(&a[2]) && is_open(&b[1]));
+    web_places_asked(places, b[1].place, 6);
+    come(places, &b[2], 3, 7); /* all are being answered */
+    assert_null(b[2].place);
+    come(places, &node[0], 9, 8);
+    assert_non_null(node[0].place);
+    come(places, &node[1], 9, 9);
+    assert_false(is_open(&node[0]));
+    web_places_asked(places, node[1].place, 10);
+    come(places, &node[2], 9, 11);
+    assert_null(node[2].place);
+    go(places, &a[1]);
+    come(places, &b[2], 3, 12); /* a node's place is not for others, but this one is */
+    assert_non_null(b[2].place);
+    for (size_t i = 0; i < 3; i++) {
+        if (i != 1) {
+            go(places, &a[i]);
+        }
+        go(places, &b[i]);
+        go(places, &node[i]);
+    }
+    web_places_free(places);
+}
+
+/* A reply of which nothing is taken ends; one that is not yet there, or is taken, does not. */
+static void
+test_replies_are_taken(void **state)
+{
+    const struct web_places_limits limits = {4, 4, 0, 1000, 1024};
+    struct web_places *places = web_places_new(&limits);
+    const struct sockaddr_in address = {.sin_family = AF_INET};
+    static char block[64 << 10];
+    int one = 1024, listening = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof here;
+    (void)state;
+    assert_int_equal(bind(listening, (const struct sockaddr *)&here, length), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&here, &length), 0);
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_RCVBUF, &one, sizeof one), 0);
+    assert_int_equal(connect(client, (const struct sockaddr *)&here, length), 0);
+    const int server = accept(listening, NULL, NULL);
+    assert_true(web_places_admit(places, (const struct sockaddr *)&address));
+    struct web_place *place =
+        web_places_enter(places, server, (const struct sockaddr *)&address, 1000);
+    web_places_asked(places, place, 1000);
+    assert_int_equal(web_places_tend(places, 1000), 0);
+    assert_int_equal(web_places_tend(places, 100000), 0); /* it has nothing to take */
+    while (send(server, block, sizeof block, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+    }
+    assert_int_equal(web_places_tend(places, 100001), 0);
+    assert_int_equal(web_places_tend(places, 100002), 0);
+    size_t taken = 0; /* 10 KiB each 10 s are enough */
+    while (taken < sizeof block) {
+        const ssize_t n = recv(client, block, sizeof block, 0);
+        assert_true(n > 0);
+        taken += (size_t)n;
+        while (send(server, block, sizeof block, MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+        }
+    }
+    assert_int_equal(web_places_tend(places, 110003), 0);
+    assert_int_equal(web_places_tend(places, 120002), 0); /* not 10 s yet */
+    assert_int_equal(web_places_tend(places, 120003), 1);
+    assert_int_equal(web_places_tend(places, 900000), 0); /* ended once */
+    web_places_leave(places, place);
+    web_places_free(places);
+    (void)close(server);
+    (void)close(client);
+    (void)close(listening);
 }
 
 int
@@ -290,9 +659,18 @@ main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_accept),
         cmocka_unit_test(test_query_forms),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_forms_have_a_most),
+        cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_html_is_escaped),
+        cmocka_unit_test(test_a_whole_request_has_its_time),
+        cmocka_unit_test(test_places_are_shared),
+        cmocka_unit_test(test_replies_are_taken),
         cmocka_unit_test_setup_teardown(test_ranges_of_archive_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_else_is_served, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_names_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_form_of_separators, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_slow_requests_make_way, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

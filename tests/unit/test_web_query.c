@@ -171,11 +171,12 @@ setup(void **state)
     service.idle = memory_zero(service.most, sizeof(struct index_client *));
     (void)pthread_mutex_init(&service.lock, NULL);
     buf_init(&reply, 16 << 20);
-    const struct web_server_options web = {.listen = "127.0.0.1:0",
-                                           .connections = 8,
-                                           .idle_seconds = 5,
-                                           .routes = routes,
-                                           .service = &service};
+    const struct web_server_options web = {
+        .listen = "127.0.0.1:0",
+        .places = {.connections = 8, .of_address = 8, .request_ms = 60000},
+        .idle_seconds = 5,
+        .routes = routes,
+        .service = &service};
     return web_server_open(&server, &web, &why) != STATUS_OK;
 }
 
