@@ -5,3 +5,4 @@ quadrille-metastore_OBJECTS := metastore/main.o
 UNIT_TESTS += tests/unit/test_metastore_record tests/unit/test_metastore_rdf \
 	tests/unit/test_metastore tests/unit/test_metastore_pack
 FUZZERS += fuzz_metastore
+test_metastore_PARTS := tests/unit/metastore_model.o

@@ -20,6 +20,7 @@
 #include "metastore/protocol.h"
 #include "metastore/service.h"
 #include "tests/unit/metastore_fixture.h"
+#include "tests/unit/metastore_model.h"
 #include "tests/unit/scratch.h"
 
 enum { KEYS = 200, KILLS = 12, WAIT_MS = 20000 };
@@ -645,5 +646,5 @@ main(void)
         TEST(test_malformed_requests_are_refused),
         TEST(test_stale_epoch_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run();
 }
