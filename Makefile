@@ -3,7 +3,8 @@
 # Each folder names its objects, programs and tests in FOLDER/build.mk:
 #   base_OBJECTS       objects of build/lib/base.a (index/query: index_query_OBJECTS)
 #   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
-#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c and, if it has more files, test_x_PARTS
+#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c and, if it has more files, test_x_PARTS;
+#                      test_x_WRAPS: functions f that its __wrap_f stands in for
 #   FUZZERS            fuzz_x, from tests/fuzz/fuzz_x.c
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
 #   BENCHES            bench_x, from bench/bench_x.c
@@ -128,6 +129,7 @@ define newline
 
 
 endef
+comma := ,
 
 # A program may name a malloc of its own; sanitizers bring theirs.
 $(programs):
@@ -135,7 +137,7 @@ $(programs):
 
 $(foreach t,$(notdir $(UNIT_TESTS)),$(eval $(BUILD)/tests/$(t): $($(t)_PARTS:%=$(BUILD)/obj/%)))
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
-	$(link_command) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_command) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@

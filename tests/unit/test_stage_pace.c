@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "stages/stage_private.h"
+#include "tests/unit/stage_batches.h"
 
 enum { LEAST = 16, MOST = 100 };
 
@@ -65,5 +66,5 @@ main(void)
         cmocka_unit_test(backlog_and_hosts_do_not_wait),
         cmocka_unit_test(rests_grow_with_batches),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + stage_batches_run();
 }
