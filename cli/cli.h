@@ -19,11 +19,13 @@ struct cli_common {
     const char *directory;
     struct flag_list assignments;
 };
-#define CLI_COMMON_FLAGS(common)                                                  \
-    {"dir", 'd', FLAG_STRING, "DIR", &(common).directory, "The data directory."}, \
-    {                                                                             \
-        "set", 's', FLAG_REPEATED, "NAME=VALUE", &(common).assignments,           \
-            "Sets an option of DIR/quadrille.conf for this run."                  \
+#define CLI_COMMON_FLAGS(common)                                                             \
+    {"dir", 'd', FLAG_STRING, "DIR", &(common).directory, "The data directory."},            \
+    {                                                                                        \
+        "set", 's', FLAG_REPEATED, "NAME=VALUE", &(common).assignments,                      \
+            "Sets an option of DIR/quadrille.conf for this run; @FILE: those of the file's " \
+            "lines, so that "                                                                \
+            "what is secret stands in no list of processes."                                 \
     }
 
 enum { CLI_PARTS = 8 };

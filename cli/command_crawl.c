@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "cli/progress.h"
 #include "cli/seeds.h"
 #include "cli/supervisor.h"
+#include "config/pass_settings.h"
 #include "stages/scope.h"
 
 enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000 };
@@ -42,7 +44,7 @@ struct crawl {
 static void
 become_supervisor(const struct crawl *crawl, pid_t parent)
 {
-    const char *argv[2 * FLAG_LIST_MAXIMUM + 8];
+    const char *argv[8];
     size_t n = 0;
     sigset_t none;
     sigemptyset(&none);
@@ -56,14 +58,21 @@ become_supervisor(const struct crawl *crawl, pid_t parent)
     argv[n++] = "up";
     argv[n++] = "--dir";
     argv[n++] = crawl->cli.directory;
-    for (size_t i = 0; i < crawl->common->assignments.count; i++) {
+    struct reason why = {""};
+    char settings[SETTINGS_ARGUMENT_SIZE];
+    if (crawl->common->assignments.count > 0) {
+        if (settings_pass(&crawl->common->assignments, settings, &why) != STATUS_OK) {
+            fprintf(stderr, "quadrille crawl: %s\n", why.text);
+            _exit(EXIT_SYSTEM);
+        }
         argv[n++] = "--set";
-        argv[n++] = crawl->common->assignments.items[i];
+        argv[n++] = settings;
     }
     argv[n] = NULL;
     struct buf path;
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/log/supervisor.log", crawl->cli.directory);
+    (void)umask(0077);
     FILE *log = freopen(path.data, "a", stderr);
     execv("/proc/self/exe", (char *const *)argv);
     if (log != NULL) {

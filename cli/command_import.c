@@ -4,6 +4,7 @@
  * TAB modification time". The same command after a crash reads the file again and sends only what
  * comes after that many quads. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +87,9 @@ note(const struct import *import, uint64_t quads)
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(import->note, '/') - import->note),
              import->note);
     snprintf(new, sizeof new, "%s.new", import->note);
-    (void)mkdir(folder, 0777);
-    FILE *file = fopen(new, "we");
+    (void)mkdir(folder, 0700);
+    const int descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file != NULL) {
         fprintf(file, "%llu\t%s\n", (unsigned long long)quads, import->identity);
         if (fclose(file) == 0) {

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "config/access.h"
 #include "stages/document.h"
 #include "stages/services.h"
 #include "warc/warc.h"
@@ -439,6 +440,7 @@ round_of(struct retain *retain, struct reason *why)
     buf_init(&folder, 1 << 16);
     buf_printf(&folder, "%s/warc", retain->cli.directory);
     retain->folder = folder.data;
+    access_restrict(retain->cli.options);
     retain->node = cluster_node(retain->cli.cluster, cluster_self(retain->cli.cluster))->name;
     arena_init(&retain->arena, 0);
     enum status status = cli_metastore(&retain->cli, &retain->metastore, why);

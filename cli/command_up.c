@@ -28,14 +28,14 @@ make_directory(const char *directory, struct reason *why)
     }
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/log", directory); /* the supervisor's is opened before it runs */
-    if (mkdir(path.data, 0755) != 0 && errno != EEXIST) {
+    if (mkdir(path.data, 0700) != 0 && errno != EEXIST) {
         status = status_fail_errno(why, "cannot make %s", path.data);
         buf_release(&path);
         return status;
     }
     buf_reset(&path);
     buf_printf(&path, "%s/quadrille.conf", directory);
-    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) {
         struct opt_set *options = opt_set_new(config_tables);
         FILE *out = fdopen(file, "w");
@@ -128,9 +128,9 @@ to_background(const char *directory, struct reason *why)
     struct buf path;
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/log", directory);
-    (void)mkdir(path.data, 0755); /* the open below tells when it is not there */
+    (void)mkdir(path.data, 0700); /* the open below tells when it is not there */
     buf_append_string(&path, "/supervisor.log");
-    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     enum status status = STATUS_OK;
     if (log < 0 || null < 0) {

@@ -22,7 +22,7 @@ process_log_open(const char *directory, const char *name)
 {
     struct buf path;
     log_path(directory, name, "", &path);
-    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int log = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     buf_release(&path);
     return log;
 }
@@ -37,7 +37,7 @@ process_log_bound(const char *directory, const char *name, uint64_t most)
     log_path(directory, name, ".1", &old);
     const int in = open(path.data, O_RDWR | O_CLOEXEC);
     if (in >= 0 && fstat(in, &info) == 0 && (uint64_t)info.st_size > most) {
-        const int out = open(old.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        const int out = open(old.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         while (out >= 0 && sendfile(out, in, NULL, 1 << 20) > 0) {
         }
         if (out >= 0) {

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/process_log.h"
+#include "config/access.h"
 #include "config/config.h"
 #include "config/run_lock.h"
 #include "config/wanted_jobs.h"
@@ -259,12 +260,15 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
 static enum status
 make_folders(const char *directory, struct reason *why)
 {
-    static const char *const folders[] = {"run", "log", "warc", "tmp"};
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } folders[] = {{"run", 0700}, {"log", 0700}, {"warc", 0777}, {"tmp", 0700}};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         struct buf path;
         buf_init(&path, 1 << 16);
-        buf_printf(&path, "%s/%s", directory, folders[i]);
-        const bool made = mkdir(path.data, 0755) == 0 || errno == EEXIST;
+        buf_printf(&path, "%s/%s", directory, folders[i].name);
+        const bool made = mkdir(path.data, folders[i].mode) == 0 || errno == EEXIST;
         const enum status status =
             made ? STATUS_OK : status_fail_errno(why, "cannot make %s", path.data);
         buf_release(&path);
@@ -319,6 +323,8 @@ enum status
 supervisor_open(struct supervisor **out, const struct supervisor_settings *settings,
                 struct reason *why)
 {
+    access_restrict(settings->options);
+    access_narrow(settings->directory);
     TRY(make_folders(settings->directory, why));
     TRY(config_fix(settings->directory, settings->options, why));
     struct supervisor *supervisor = memory_zero(1, sizeof *supervisor);

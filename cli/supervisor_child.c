@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cli/process_log.h"
 #include "cli/supervisor_private.h"
+#include "config/pass_settings.h"
 #include "config/run_lock.h"
 
 enum { PAUSE_FIRST_MS = 100, STEADY_MS = 10000 };
@@ -142,7 +143,7 @@ stand_by(const struct supervisor *supervisor, const struct child *child)
 static void
 become(const struct supervisor *supervisor, const struct child *child, pid_t parent)
 {
-    const char *argv[2 * FLAG_LIST_MAXIMUM + 12];
+    const char *argv[16];
     char number[16];
     struct buf path;
     size_t n = 0;
@@ -180,9 +181,15 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
     if (child->number > 0 && supervisor->helper) {
         argv[n++] = "--when-wanted";
     }
-    for (size_t i = 0; i < supervisor->assignments->count; i++) {
+    struct reason why;
+    char settings[SETTINGS_ARGUMENT_SIZE];
+    if (supervisor->assignments->count > 0) {
+        if (settings_pass(supervisor->assignments, settings, &why) != STATUS_OK) {
+            dprintf(STDERR_FILENO, "%s: %s\n", child->name, why.text);
+            _exit(EXIT_SYSTEM);
+        }
         argv[n++] = "--set";
-        argv[n++] = supervisor->assignments->items[i];
+        argv[n++] = settings;
     }
     argv[n] = NULL;
     execv(path.data, (char *const *)argv);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/access.h"
+#include "config/pass_settings.h"
 
 const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
                                    "error|warning|info|debug",
@@ -26,23 +28,12 @@ extern const struct opt process_options[], scope_options[], traps_options[], url
     recrawl_options[];
 
 /* In the order of the sample and the manual: what people change most stands first. */
-const struct opt *const config_tables[] = {process_options,
-                                           scope_options,
-                                           traps_options,
-                                           urls_options,
-                                           fetch_options,
-                                           detect_options,
-                                           recrawl_options,
-                                           transforms_options,
-                                           extract_options,
-                                           index_options,
-                                           web_options,
-                                           warc_options,
-                                           queue_options,
-                                           metastore_options,
-                                           stage_option_table,
-                                           log_options,
-                                           NULL};
+const struct opt *const config_tables[] = {process_options, scope_options,      traps_options,
+                                           urls_options,    fetch_options,      detect_options,
+                                           recrawl_options, transforms_options, extract_options,
+                                           index_options,   web_options,        warc_options,
+                                           queue_options,   metastore_options,  stage_option_table,
+                                           access_options,  log_options,        NULL};
 
 enum { PATH_BYTES = 4096, OPEN_FOLDERS_MAXIMUM = 16 };
 
@@ -63,7 +54,7 @@ config_fix(const char *directory, const struct opt_set *options, struct reason *
     buf_init(&path, PATH_BYTES);
     config_path(directory, "fixed.conf", &path);
     const int file =
-        open(path.data ? path.data : "", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        open(path.data ? path.data : "", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0 && errno != EEXIST) {
         status = status_fail_errno(why, "cannot write %s", path.data ? path.data : directory);
     } else if (file >= 0) {
@@ -127,7 +118,7 @@ config_load(const char *directory, const struct flag_list *assignments, struct o
         buf_release(&path);
     }
     for (size_t i = 0; assignments && i < assignments->count && status == STATUS_OK; i++) {
-        status = opt_set_assign(*options, assignments->items[i], why);
+        status = settings_take(*options, assignments->items[i], why);
     }
     if (status == STATUS_OK && directory) {
         status = take_fixed(*options, directory, why);

@@ -20,7 +20,8 @@ extern const struct opt *const config_tables[];
 extern const struct opt log_options[];
 
 /* A new set: defaults, then DIR/quadrille.conf if there is one, then the assignments
- * ("name=value" of --set). directory and assignments may be NULL. Free with opt_set_free. */
+ * ("name=value" of --set, or "@FILE" for those of a file that is like quadrille.conf). directory
+ * and assignments may be NULL. Free with opt_set_free. */
 enum status config_load(const char *directory, const struct flag_list *assignments,
                         struct opt_set **options, struct reason *why);
 

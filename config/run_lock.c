@@ -20,9 +20,9 @@ run_lock_open(const char *directory, const char *name)
     struct buf path;
     buf_init(&path, PATH_MAXIMUM);
     buf_printf(&path, "%s/run", directory);
-    (void)mkdir(path.data, 0755); /* the open below tells when it is not there */
+    (void)mkdir(path.data, 0700); /* the open below tells when it is not there */
     buf_printf(&path, "/%s", name);
-    const int lock = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const int lock = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     buf_release(&path);
     return lock;
 }

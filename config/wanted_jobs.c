@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "config/config.h"
+#include "config/pass_settings.h"
 #include "config/run_lock.h"
 
 enum { PATH_BYTES = 1 << 16, SETTINGS_BYTES = 1 << 20 };
@@ -28,7 +29,7 @@ lock_claims(int claims, int command, struct flock *lock)
 }
 
 static bool
-write_settings(const char *directory, const struct flag_list *assignments)
+write_settings(const char *directory, struct slice text)
 {
     struct buf path, fresh;
     buf_init(&path, PATH_BYTES);
@@ -36,11 +37,7 @@ write_settings(const char *directory, const struct flag_list *assignments)
     config_path(directory, "run/settings", &path);
     buf_printf(&fresh, "%s.%d", path.data, (int)getpid());
     const int file = open(fresh.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool good = file >= 0;
-    for (size_t i = 0; good && assignments != NULL && i < assignments->count; i++) {
-        const char *text = assignments->items[i];
-        good = file_write_all(file, (struct slice){text, strlen(text) + 1});
-    }
+    bool good = file >= 0 && file_write_all(file, text);
     if (file >= 0) {
         good = close(file) == 0 && good && rename(fresh.data, path.data) == 0;
     }
@@ -54,15 +51,21 @@ wanted_jobs_claim(const char *directory, const struct flag_list *assignments, in
                   struct reason *why)
 {
     struct flock lock = {.l_type = F_RDLCK};
-    *claim = run_lock_open(directory, CLAIMS);
-    /* The settings first: whoever sees the lock finds them. */
-    if (*claim >= 0 && write_settings(directory, assignments) &&
-        lock_claims(*claim, F_OFD_SETLKW, &lock)) {
-        return STATUS_OK;
+    struct buf text;
+    *claim = -1;
+    buf_init(&text, SETTINGS_BYTES);
+    enum status status = settings_text(assignments, &text, why);
+    if (status == STATUS_OK) {
+        *claim = run_lock_open(directory, CLAIMS);
+        /* The settings first: whoever sees the lock finds them. */
+        if (*claim < 0 || !write_settings(directory, buf_slice(&text)) ||
+            !lock_claims(*claim, F_OFD_SETLKW, &lock)) {
+            status = status_fail_errno(why, "cannot write what jobs are wanted with in %s/run",
+                                       directory);
+        }
     }
-    const enum status status =
-        status_fail_errno(why, "cannot write what jobs are wanted with in %s/run", directory);
-    if (*claim >= 0) {
+    buf_release(&text);
+    if (status != STATUS_OK && *claim >= 0) {
         close(*claim);
         *claim = -1;
     }
@@ -86,51 +89,30 @@ wanted_jobs_any(const struct wanted_jobs *wanted)
     return lock_claims(wanted->claims, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-static enum status
-split(struct slice text, struct flag_list *assignments, struct reason *why)
-{
-    for (const char *at = text.at, *end = at + text.length; at < end; at += strlen(at) + 1) {
-        if (assignments->count == FLAG_LIST_MAXIMUM) {
-            return status_fail(why, STATUS_LIMIT, "more than %d settings", FLAG_LIST_MAXIMUM);
-        }
-        assignments->items[assignments->count++] = at;
-    }
-    return STATUS_OK;
-}
-
 enum status
 wanted_jobs_settings(struct wanted_jobs *wanted, struct opt_set **options, struct reason *why)
 {
-    struct flag_list assignments = {.count = 0};
-    struct buf path, text;
+    struct buf file;
     struct stat info;
     *options = NULL;
-    buf_init(&path, PATH_BYTES);
-    buf_init(&text, SETTINGS_BYTES);
-    config_path(wanted->directory, "run/settings", &path);
-    enum status status = stat(path.data, &info) == 0
-                             ? STATUS_OK
-                             : status_fail_errno(why, "cannot read %s", path.data);
+    buf_init(&file, PATH_BYTES);
+    buf_append_char(&file, '@');
+    config_path(wanted->directory, "run/settings", &file);
+    const char *path = file.data + 1;
+    const struct flag_list assignments = {.items = {file.data}, .count = 1};
+    enum status status =
+        stat(path, &info) == 0 ? STATUS_OK : status_fail_errno(why, "cannot read %s", path);
     const bool known = status == STATUS_OK && info.st_ino == wanted->settings &&
                        info.st_mtim.tv_sec == wanted->written.tv_sec &&
                        info.st_mtim.tv_nsec == wanted->written.tv_nsec;
     if (status == STATUS_OK && !known) {
-        status = file_read(path.data, &text, why);
-        buf_append_char(&text, '\0'); /* whatever was written there, it ends */
-        if (status == STATUS_OK) {
-            text.length--;
-            status = split(buf_slice(&text), &assignments, why);
-        }
-        if (status == STATUS_OK) {
-            status = config_load(wanted->directory, &assignments, options, why);
-        }
+        status = config_load(wanted->directory, &assignments, options, why);
         if (status == STATUS_OK) {
             wanted->settings = info.st_ino;
             wanted->written = info.st_mtim;
         }
     }
-    buf_release(&path);
-    buf_release(&text);
+    buf_release(&file);
     return status;
 }
 

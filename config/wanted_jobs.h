@@ -6,7 +6,7 @@
  *
  * DIR/run/jobs.wanted is locked, shared, by everyone who wants jobs done (fcntl(2), open file
  * descriptions: whoever looks need not take the lock). DIR/run/settings has the --set arguments of
- * the latest of them, each ended by a NUL; it is replaced whole. Not thread-safe.
+ * the latest of them, as lines of quadrille.conf; it is replaced whole. Not thread-safe.
  */
 #ifndef CONFIG_WANTED_JOBS_H
 #define CONFIG_WANTED_JOBS_H

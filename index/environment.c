@@ -98,7 +98,7 @@ open_engine(struct environment *environment, struct reason *why)
     code = env->open(env, environment->folder,
                      DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOG |
                          DB_INIT_TXN,
-                     0600);
+                     0666);
     if (code != 0) {
         return environment_failed(environment, true, code, why, "cannot open or recover");
     }
@@ -116,7 +116,7 @@ environment_open(struct environment **result, const struct environment_options *
     environment->options.folder = environment->folder;
     environment->lock = -1;
     enum status status = STATUS_OK;
-    if (mkdir(environment->folder, 0700) != 0 && errno != EEXIST) {
+    if (mkdir(environment->folder, 0777) != 0 && errno != EEXIST) {
         status = status_fail_errno(why, "cannot make the folder %s", environment->folder);
     }
     environment_io_add(environment);
@@ -217,7 +217,7 @@ tree_open_file(DB **result, struct environment *environment, const char *file, u
         code = db->set_pagesize(db, page ? page : PAGE_SIZE);
     }
     if (code == 0) {
-        code = db->open(db, NULL, file, NULL, DB_BTREE, flags | DB_THREAD, 0600);
+        code = db->open(db, NULL, file, NULL, DB_BTREE, flags | DB_THREAD, 0666);
     }
     if (code != 0) {
         db->close(db, 0);

@@ -80,7 +80,7 @@ waiting_open(struct waiting **result, const char *folder, struct tree *statistic
     waiting->statistics = statistics;
     buf_init(&waiting->buffer, 2 * WRITE_BYTES);
     snprintf(path, sizeof(path), "%s/waiting", folder);
-    waiting->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    waiting->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     enum status status = waiting->file >= 0 ? read_records(waiting, why)
                                             : status_fail_errno(why, "cannot open %s", path);
     if (status != STATUS_OK) {

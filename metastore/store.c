@@ -95,7 +95,7 @@ take_lock(struct meta_store *store, struct reason *why)
     if (snprintf(path, sizeof path, "%s/lock", store->folder) >= (int)sizeof path) {
         return status_fail(why, STATUS_MISUSE, "%s: the name is too long", store->folder);
     }
-    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (store->lock < 0) {
         return status_fail_errno(why, "cannot open %s", path);
     }
@@ -133,7 +133,7 @@ open_environment(struct meta_store *store, struct reason *why)
     }
     error = environment->open(
         environment, store->folder,
-        DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_MPOOL, 0644);
+        DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_MPOOL, 0666);
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open the environment");
 }
 
@@ -146,7 +146,7 @@ open_tree(struct meta_store *store, struct reason *why)
     }
     (void)store->records->set_pagesize(store->records, PAGE_BYTES);
     error = store->records->open(store->records, NULL, "records.db", NULL, DB_BTREE,
-                                 DB_CREATE | DB_AUTO_COMMIT, 0644);
+                                 DB_CREATE | DB_AUTO_COMMIT, 0666);
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open records.db");
 }
 
@@ -240,7 +240,7 @@ berkeley_open(struct meta_store **opened, const struct meta_store_options *optio
               struct reason *why)
 {
     *opened = NULL;
-    if (mkdir(options->folder, 0755) != 0 && errno != EEXIST) {
+    if (mkdir(options->folder, 0777) != 0 && errno != EEXIST) {
         return status_fail_errno(why, "cannot make %s", options->folder);
     }
     struct meta_store *store = memory_zero(1, sizeof *store);

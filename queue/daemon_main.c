@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/access.h"
 #include "config/config.h"
 
 void
@@ -26,6 +27,7 @@ configure_and_run(const struct program *program, daemon_run *run, struct daemon_
     struct cluster *cluster = NULL;
     TRY(config_load(setting->directory, assignments, &options, why));
     config_open_log(options, program->name);
+    access_restrict(options);
     enum status status = cluster_open(&cluster, setting->directory, options, why);
     if (status == STATUS_OK) {
         setting->options = options;
@@ -46,7 +48,8 @@ daemon_main(const struct program *given, daemon_run *run, int argc, char **argv)
     const struct flag flags[] = {
         {"dir", 'd', FLAG_STRING, "DIR", &setting.directory, "The data directory (default: here)."},
         {"set", 's', FLAG_REPEATED, "NAME=VALUE", &assignments,
-         "Overrides an option of DIR/quadrille.conf."},
+         "Overrides an option of DIR/quadrille.conf; @FILE: those of the file's lines, so that "
+         "what is secret stands in no list of processes."},
         {"ready-fd", 0, FLAG_INTEGER, "N", &ready_descriptor,
          "Writes a newline to this descriptor and closes it when requests are taken."},
         {.name = NULL}};

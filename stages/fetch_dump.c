@@ -68,7 +68,7 @@ take_validator(struct download *download, struct slice header)
         value = warc_http_header(header, "Last-Modified");
     }
     snprintf(download->validator, sizeof download->validator, "%.*s", SLICE_PRINT(value));
-    const int file = open(download->head, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int file = open(download->head, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file >= 0) {
         (void)!write(file, download->validator, strlen(download->validator));
         close(file);
@@ -337,7 +337,7 @@ open_part(struct download *download)
     if (access(download->head, F_OK) == 0 && access(download->part, F_OK) != 0) {
         (void)rename(download->path, download->part); /* it was whole, and nobody knows */
     }
-    download->file = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    download->file = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (download->file < 0 || fstat(download->file, &about) != 0) {
         return false;
     }
@@ -365,7 +365,7 @@ task_download(struct task *task)
     buf_init(&name, PATH_BYTES);
     execution_file_name(task->url, &name);
     snprintf(folder, sizeof folder, "%s/dumps", stage_directory(task->fetch->run));
-    (void)mkdir(folder, 0755);
+    (void)mkdir(folder, 0777);
     snprintf(download->path, sizeof download->path, "%.3900s/%.180s", folder, name.data);
     snprintf(download->part, sizeof download->part, "%s.part", download->path);
     snprintf(download->head, sizeof download->head, "%s.head", download->path);

@@ -382,13 +382,13 @@ open_file(struct harvest *harvest)
     struct buf name;
     char folder[PATH_BYTES / 2];
     snprintf(folder, sizeof folder, "%.2000s/dumps", stage_directory(harvest->task->fetch->run));
-    (void)mkdir(folder, 0755);
+    (void)mkdir(folder, 0777);
     buf_init(&name, PATH_BYTES);
     execution_file_name(harvest->task->url, &name);
     snprintf(harvest->path, sizeof harvest->path, "%s/%.180s", folder, name.data);
     snprintf(harvest->part, sizeof harvest->part, "%s.part", harvest->path);
     buf_release(&name);
-    harvest->file = open(harvest->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    harvest->file = open(harvest->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     return harvest->file >= 0 && ftruncate(harvest->file, (off_t)harvest->at.bytes) == 0;
 }
 

@@ -22,6 +22,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/pass_settings.h"
 #include "stages/fetch_task.h"
 
 enum {
@@ -30,7 +31,7 @@ enum {
     REDIRECTS = 10,
     SOUGHT_MAXIMUM = EXECUTION_DUMPS + EXECUTION_SAMPLES,
     EXECUTION_BYTES = 64 << 20,
-    ARGUMENTS = 2 * FLAG_LIST_MAXIMUM + 12,
+    ARGUMENTS = 16,
     PATH_BYTES = 4096
 };
 
@@ -142,17 +143,28 @@ look(void *context)
 }
 
 static void
-become(char **arguments, const char *log)
+become(char **arguments, size_t n, const struct flag_list *assignments, const char *log)
 {
+    char settings[SETTINGS_ARGUMENT_SIZE];
+    struct reason why;
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (out < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) {
         _exit(EXIT_SYSTEM);
     }
+    if (assignments->count > 0) {
+        if (settings_pass(assignments, settings, &why) != STATUS_OK) {
+            dprintf(STDERR_FILENO, "%s\n", why.text);
+            _exit(EXIT_SYSTEM);
+        }
+        arguments[n++] = (char *)(uintptr_t) "--set";
+        arguments[n++] = settings;
+    }
+    arguments[n] = NULL;
     execv(arguments[0], arguments);
     _exit(EXIT_SYSTEM);
 }
@@ -182,19 +194,14 @@ run(struct slicing_job *job)
         arguments[n++] = (char *)(uintptr_t) "--withdraw";
         arguments[n++] = job->failure;
     }
-    for (size_t i = 0; i < assignments->count; i++) {
-        arguments[n++] = (char *)(uintptr_t) "--set";
-        arguments[n++] = (char *)(uintptr_t)assignments->items[i];
-    }
-    arguments[n] = NULL;
     char folder[PATH_BYTES];
     snprintf(folder, sizeof folder, "%.3900s/dumps", stage_directory(run));
-    (void)mkdir(folder, 0755); /* no download may have made it */
+    (void)mkdir(folder, 0777); /* no download may have made it */
     snprintf(job->log, sizeof job->log, "%.3900s/%016llx.log", folder,
              (unsigned long long)fingerprint64(task->job->job.uri));
     job->pid = fork();
     if (job->pid == 0) {
-        become(arguments, job->log);
+        become(arguments, n, assignments, job->log);
     }
     if (job->pid < 0) {
         wait_longer(job, "no process to be had");

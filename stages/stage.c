@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/access.h"
 #include "config/config.h"
 #include "stages/services.h"
 #include "stages/stage_private.h"
@@ -419,6 +420,7 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     run->ended_last = &run->ended;
     TRY(config_load(run->directory, &arguments->assignments, &run->options, why));
     config_open_log(run->options, run->spec->program->name);
+    access_restrict(run->options);
     read_options(run);
     if (arguments->when_wanted) {
         run->wanted = memory_zero(1, sizeof *run->wanted);
@@ -505,7 +507,8 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
     const struct flag flags[] = {
         {"dir", 'd', FLAG_STRING, "DIR", &arguments.directory, "The data directory."},
         {"set", 's', FLAG_REPEATED, "NAME=VALUE", &arguments.assignments,
-         "Sets an option of quadrille.conf for this run."},
+         "Sets an option of quadrille.conf for this run; @FILE: those of the file's lines, so that "
+         "what is secret stands in no list of processes."},
         {"number", 'n', FLAG_INTEGER, "N", &arguments.number,
          "Number of this process among those of its stage, from 1; it names the worker."},
         {"when-wanted", 0, FLAG_SWITCH, NULL, &arguments.when_wanted,

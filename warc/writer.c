@@ -388,7 +388,7 @@ name_part(const char *text)
 static enum status
 make_directory(const char *directory, struct reason *why)
 {
-    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
         return status_fail_errno(why, "cannot make %s", directory);
     }
     return STATUS_OK;

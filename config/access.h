@@ -1,0 +1,18 @@
+/* Who may read what Quadrille writes in a data directory: its owner, unless files.readers says
+ * more. Sockets, locks, settings, keys and logs are the owner's alone, whatever it says. */
+#ifndef CONFIG_ACCESS_H
+#define CONFIG_ACCESS_H
+
+#include "base/opt.h"
+
+extern const struct opt access_options[];
+
+/* Sets this process's umask by files.readers: for programs that write in a data directory and
+ * nothing of their user's. */
+void access_restrict(const struct opt_set *options);
+
+/* Takes rights away that folders and settings of DIR have from others than this, as those of an
+ * earlier release had. What cannot be changed is logged. After access_restrict. */
+void access_narrow(const char *directory);
+
+#endif
