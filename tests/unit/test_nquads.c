@@ -1,5 +1,8 @@
 #include "rdf/nquads.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/unit/rdf_case.h"
@@ -125,6 +128,51 @@ test_a_pipe_is_read_to_its_end(void **state)
     close(ends[0]);
 }
 
+static int interrupted_pipe[2];
+
+static void
+write_and_close(int signal_number)
+{
+    (void)signal_number;
+    (void)!write(interrupted_pipe[1], cut_input, sizeof cut_input - 1);
+    close(interrupted_pipe[1]);
+}
+
+/* The bytes come in the very signal that interrupts the wait for them. */
+static void
+test_an_interrupted_read_goes_on(void **state)
+{
+    struct buf out;
+    const struct sigaction action = {.sa_handler = write_and_close}; /* no SA_RESTART */
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    (void)state;
+    buf_init(&out, 1 << 20);
+    assert_int_equal(pipe(interrupted_pipe), 0);
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    const struct quad_sink sink = {.quad = rdf_case_quad, .context = &out};
+    struct nquads_reader *reader = nquads_reader_new(NULL, false, &sink);
+    assert_int_equal(nquads_reader_descriptor(reader, interrupted_pipe[0], NULL), STATUS_OK);
+    assert_string_equal(out.data, cut_output);
+    nquads_reader_free(reader);
+    buf_release(&out);
+    close(interrupted_pipe[0]);
+}
+
+static void
+test_what_cannot_be_read_is_an_error(void **state)
+{
+    struct reason why = {""};
+    const struct quad_sink sink = {.quad = rdf_case_quad};
+    const int folder = open("/", O_RDONLY | O_DIRECTORY);
+    (void)state;
+    struct nquads_reader *reader = nquads_reader_new(NULL, false, &sink);
+    assert_int_equal(nquads_reader_descriptor(reader, folder, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot read quads: "));
+    nquads_reader_free(reader);
+    close(folder);
+}
+
 static void
 test_a_line_past_the_limit_is_refused_or_skipped(void **state)
 {
@@ -183,6 +231,8 @@ main(void)
         cmocka_unit_test(test_lenient_loses_only_the_bad_lines),
         cmocka_unit_test(test_pieces_may_be_cut_anywhere),
         cmocka_unit_test(test_a_pipe_is_read_to_its_end),
+        cmocka_unit_test(test_an_interrupted_read_goes_on),
+        cmocka_unit_test(test_what_cannot_be_read_is_an_error),
         cmocka_unit_test(test_a_line_past_the_limit_is_refused_or_skipped),
         cmocka_unit_test(test_the_sinks_status_comes_back),
     };

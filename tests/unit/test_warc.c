@@ -617,6 +617,89 @@ bodies_end_at_their_limit(void **state)
     buf_release(&memory);
 }
 
+static enum status
+copy(struct warc_writer *writer, const char *file, const struct warc_location *of,
+     struct warc_location *location, struct reason *why)
+{
+    return warc_copy_record(writer, slice_string(file), of->offset, of->length,
+                            slice_string(of->id), location, why);
+}
+
+/* A record is copied byte for byte out of another file, or the one that is being written. */
+static void
+records_are_copied(void **state)
+{
+    (void)state;
+    struct buf memory;
+    struct reason why = {""};
+    struct warc_location copies[2];
+    buf_init(&memory, 1 << 20);
+    struct warc_writer *writer = open_writer(1 << 20);
+    const struct warc_location of =
+        write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("hello"));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(copy(writer, of.file, &of, &copies[i], &why), STATUS_OK);
+        assert_string_equal(copies[i].id, of.id);
+        assert_int_equal(copies[i].length, of.length);
+    }
+    const struct warc_location after =
+        write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("x"));
+    assert_int_equal(copies[1].offset, copies[0].offset + of.length);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct warc_record record = read_at(&copies[i], NULL, &memory);
+        assert_slice(record.id, of.id);
+        assert_slice(record.body, "hello");
+    }
+    assert_slice(read_at(&after, NULL, &memory).body, "x");
+    assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
+    buf_release(&memory);
+}
+
+/* Nothing but a record of a file in the folder is copied, and a refusal leaves the archive whole.
+ */
+static void
+only_records_are_copied(void **state)
+{
+    (void)state;
+    struct buf memory;
+    struct reason why = {""};
+    struct warc_location location;
+    char path[WARC_FILE_SIZE + 8], outside[WARC_FILE_SIZE + 64], longest[WARC_FILE_SIZE + 8];
+    buf_init(&memory, 1 << 20);
+    struct warc_writer *writer = open_writer(1 << 20);
+    const struct warc_location of =
+        write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("hello"));
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    snprintf(path, sizeof path, "./%s", of.file);
+    snprintf(outside, sizeof outside, "%s/%s", directory, of.file);
+    memset(longest, 'a', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(copy(writer, path, &of, &location, &why), STATUS_MISUSE);
+    assert_int_equal(copy(writer, outside, &of, &location, &why), STATUS_MISUSE);
+    assert_int_equal(copy(writer, longest, &of, &location, &why), STATUS_MISUSE);
+    assert_int_equal(copy(writer, "none", &of, &location, &why), STATUS_CORRUPT);
+    struct warc_location wrong = of;
+    wrong.length = UINT64_MAX;
+    assert_int_equal(copy(writer, of.file, &wrong, &location, &why), STATUS_MISUSE);
+    wrong.length = 1;
+    assert_int_equal(copy(writer, of.file, &wrong, &location, &why), STATUS_CORRUPT);
+    wrong = of;
+    wrong.offset++;
+    wrong.length--;
+    assert_int_equal(copy(writer, of.file, &wrong, &location, &why), STATUS_CORRUPT);
+    wrong = of;
+    wrong.length = 1 << 19; /* beyond the end */
+    assert_int_equal(copy(writer, of.file, &wrong, &location, &why), STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, of.file));
+    const struct warc_location after =
+        write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("x"));
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    assert_slice(read_at(&after, NULL, &memory).body, "x");
+    assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
+    buf_release(&memory);
+}
+
 int
 main(void)
 {
@@ -637,6 +720,8 @@ main(void)
         cmocka_unit_test_teardown(records_are_read_ahead, empty_directory),
         cmocka_unit_test(gzip_is_decoded_whatever_follows_it),
         cmocka_unit_test_teardown(bodies_end_at_their_limit, empty_directory),
+        cmocka_unit_test_teardown(records_are_copied, empty_directory),
+        cmocka_unit_test_teardown(only_records_are_copied, empty_directory),
     };
     return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory);
 }
