@@ -166,6 +166,75 @@ show(struct crawl *crawl, bool last)
     fflush(stdout);
 }
 
+enum { HOSTS_SHOWN = 20 };
+
+/* Of the hosts that are set aside, those with most URIs. */
+struct aside {
+    char *lines[HOSTS_SHOWN];
+    uint64_t jobs[HOSTS_SHOWN];
+    size_t shown;
+    uint64_t hosts, all_jobs;
+    bool silent; /* all of them */
+};
+
+static bool
+take_aside(void *context, const struct queue_host *host)
+{
+    struct aside *aside = context;
+    char since[CLOCK_TEXT_SIZE];
+    struct buf line;
+    size_t at = aside->shown;
+    aside->hosts++;
+    aside->all_jobs += host->jobs;
+    aside->silent &= host->silent;
+    while (at > 0 && aside->jobs[at - 1] < host->jobs) {
+        at--;
+    }
+    if (at == HOSTS_SHOWN) {
+        return true;
+    }
+    if (aside->shown == HOSTS_SHOWN) {
+        free(aside->lines[--aside->shown]);
+    }
+    memmove(&aside->lines[at + 1], &aside->lines[at], (aside->shown - at) * sizeof *aside->lines);
+    memmove(&aside->jobs[at + 1], &aside->jobs[at], (aside->shown - at) * sizeof *aside->jobs);
+    clock_text(host->since_ms, 0, since);
+    buf_init(&line, 1 << 14);
+    buf_printf(&line, "  %.*s: %" PRIu64 " URIs, since %s: %.*s", SLICE_PRINT(host->origin),
+               host->jobs, since, SLICE_PRINT(host->cause));
+    aside->lines[at] = line.data; /* the list's now */
+    aside->jobs[at] = host->jobs;
+    aside->shown++;
+    return true;
+}
+
+static void
+tell_hosts_aside(const struct crawl *crawl)
+{
+    struct aside aside = {.silent = true};
+    struct reason why = {""};
+    if (crawl->progress.now.hosts_aside == 0) {
+        return;
+    }
+    if (progress_hosts(&crawl->progress, true, take_aside, &aside, &why) != STATUS_OK) {
+        printf("the queue did not say which hosts it set aside: %s\n", why.text);
+    }
+    printf("hosts set aside: %" PRIu64 ", with %" PRIu64
+           " URIs that wait for them; `quadrille crawl --dir %s` tries them again\n",
+           aside.hosts, aside.all_jobs, crawl->cli.directory);
+    for (size_t i = 0; i < aside.shown; i++) {
+        puts(aside.lines[i]);
+        free(aside.lines[i]);
+    }
+    if (aside.hosts > aside.shown) {
+        printf("  and %" PRIu64 " more: quadrille queue hosts --dir %s\n",
+               aside.hosts - aside.shown, crawl->cli.directory);
+    }
+    if (aside.silent && crawl->progress.now.network_ms == 0) {
+        puts("no host answered at all: is this machine's network up?");
+    }
+}
+
 static void
 summarise(struct crawl *crawl)
 {
@@ -190,8 +259,9 @@ summarise(struct crawl *crawl)
     }
     const double seconds = (double)(clock_monotonic_ms() - crawl->started_ms) / 1000.0;
     printf("seen=%" PRIu64 " buried=%" PRIu64 " seconds=%.1f\n", now->seen, buried, seconds);
+    tell_hosts_aside(crawl);
     if (buried > 0) {
-        printf("quadrille queue buried --dir %s   shows what was set aside and why\n",
+        printf("quadrille queue buried --dir %s   shows what was buried and why\n",
                crawl->cli.directory);
     }
 }
@@ -251,6 +321,18 @@ put_seeds(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
 {
     crawl->patience = (struct cli_patience){.look = look_after, .context = crawl};
     return seeds_put(seeds, crawl->queue, JOB_SEED, &crawl->patience, why);
+}
+
+/* Who crawls again gives all hosts another chance. */
+static enum status
+retry_hosts(struct crawl *crawl, struct reason *why)
+{
+    enum status status = STATUS_TIMEOUT;
+    while (status == STATUS_TIMEOUT) {
+        TRY(look_after(crawl, why));
+        status = progress_retry_hosts(&crawl->progress, why);
+    }
+    return status;
 }
 
 /* Whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does not. */
@@ -329,6 +411,7 @@ run(struct crawl *crawl, struct seeds *seeds, struct reason *why)
     TRY(cli_queue(&crawl->cli, &crawl->queue, why));
     TRY(progress_open(&crawl->progress, &crawl->cli, why));
     TRY(put_seeds(crawl, seeds, why));
+    TRY(retry_hosts(crawl, why));
     return follow(crawl, why);
 }
 

@@ -1,4 +1,4 @@
-/* quadrille queue: waiting and buried jobs. */
+/* quadrille queue: waiting and buried jobs, hosts in trouble. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,7 +41,8 @@ struct selection {
 static bool
 is_state(const char *word)
 {
-    static const char *const states[] = {"ready", "delayed", "scheduled", "buried", "outbox"};
+    static const char *const states[] = {"ready",     "aside",  "delayed",
+                                         "scheduled", "buried", "outbox"};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         if (strcmp(states[i], word) == 0) {
             return true;
@@ -61,7 +62,8 @@ each_stage(struct queue_client *queue, const struct selection *selection, const 
     }
     if (!is_state(state)) {
         return status_fail(why, STATUS_MISUSE,
-                           "%s is no state: ready, delayed, scheduled, buried, outbox", state);
+                           "%s is no state: ready, aside, delayed, scheduled, buried, outbox",
+                           state);
     }
     for (int i = 0; i < STAGE_COUNT; i++) {
         if (selection->stage == NULL || i == (int)only) {
@@ -79,7 +81,7 @@ static enum status
 kick(struct queue_client *queue, const struct selection *selection, const char *uri,
      struct reason *why)
 {
-    uint64_t kicked = 0, sum = 0;
+    uint64_t kicked = 0, sum = 0, hosts = 0, jobs = 0;
     enum stage only = STAGE_FETCH;
     if (selection->stage != NULL && !stage_of_name(slice_string(selection->stage), &only)) {
         return status_fail(why, STATUS_MISUSE, "%s is no stage", selection->stage);
@@ -90,8 +92,49 @@ kick(struct queue_client *queue, const struct selection *selection, const char *
             sum += kicked;
         }
     }
+    if (only == STAGE_FETCH) {
+        TRY(queue_retry(queue, slice_string(uri), &hosts, &jobs, why));
+    }
     printf("%" PRIu64 " jobs get another try\n", sum);
+    if (hosts > 0) {
+        printf("%" PRIu64 " hosts that were set aside, with %" PRIu64 " jobs, too\n", hosts, jobs);
+    }
     return STATUS_OK;
+}
+
+static bool
+print_host(void *context, const struct queue_host *host)
+{
+    char since[CLOCK_TEXT_SIZE], next[CLOCK_TEXT_SIZE];
+    clock_text(host->since_ms, 0, since);
+    clock_text(host->next_ms, 0, next);
+    ((struct listing *)context)->shown++;
+    printf("%.*s\t%s\t", SLICE_PRINT(host->origin),
+           host->aside     ? "aside"
+           : host->doubted ? "silent, perhaps by our own network"
+                           : "failing");
+    if (host->aside) {
+        printf("%s%" PRIu64 " URIs\t", host->counted ? "" : "at least ", host->jobs);
+    }
+    printf("failures=%" PRIu64 " since=%s next=%s\n\treason: %.*s\n", host->failures, since, next,
+           SLICE_PRINT(host->cause));
+    return true;
+}
+
+static enum status
+list_hosts(struct cli *cli, struct reason *why)
+{
+    struct progress progress;
+    struct listing listing = {0};
+    enum status status = progress_open(&progress, cli, why);
+    if (status == STATUS_OK) {
+        status = progress_hosts(&progress, false, print_host, &listing, why);
+    }
+    progress_close(&progress);
+    if (status == STATUS_OK && listing.shown == 0) {
+        puts("none");
+    }
+    return status;
 }
 
 static enum status
@@ -118,6 +161,9 @@ run(struct cli *cli, const struct selection *selection, char **operands, int n, 
     if (strcmp(verb, "stats") == 0) {
         return show_stats(cli, why);
     }
+    if (strcmp(verb, "hosts") == 0) {
+        return list_hosts(cli, why);
+    }
     TRY(cli_queue(cli, &queue, why));
     if (strcmp(verb, "peek") == 0) {
         status = each_stage(queue, selection, selection->state, why);
@@ -126,7 +172,7 @@ run(struct cli *cli, const struct selection *selection, char **operands, int n, 
     } else if (strcmp(verb, "kick") == 0) {
         status = kick(queue, selection, n > 1 ? operands[1] : "", why);
     } else {
-        status = status_fail(why, STATUS_MISUSE, "say stats, peek, buried, or kick [URI]");
+        status = status_fail(why, STATUS_MISUSE, "say stats, peek, buried, hosts, or kick [URI]");
     }
     queue_client_close(queue);
     return status;
@@ -143,18 +189,22 @@ command_queue(int argc, char **argv)
         {"stage", 0, FLAG_STRING, "STAGE", &selection.stage,
          "Only this stage: fetch, detect, transform, index, extract."},
         {"state", 0, FLAG_STRING, "STATE", &selection.state,
-         "peek: ready, delayed, scheduled, buried or outbox (ready)."},
+         "peek: ready, aside, delayed, scheduled, buried or outbox (ready)."},
         {"most", 'n', FLAG_INTEGER, "N", &selection.most, "Most jobs listed per stage (20)."},
         {0},
     };
     const struct program program = {
         .name = "quadrille queue",
-        .synopsis = "--dir DIR [stats | peek | buried | kick [URI]]",
-        .summary = "look at waiting and buried jobs, give buried ones another try",
+        .synopsis = "--dir DIR [stats | peek | buried | hosts | kick [URI]]",
+        .summary = "look at waiting and buried jobs and hosts in trouble, give them another try",
         .description =
             "stats shows the queue of every stage. peek lists jobs in a state. buried lists jobs "
             "that were set aside, each with its reason and a command that repeats the failure; "
-            "kick gives all of them, or those of one URI, another try. The queue of this node is "
+            "hosts lists hosts that fail, or are set aside with all their URIs because they failed "
+            "too "
+            "long (queue.host_failures): why, since when, and when they are asked again. "
+            "kick gives all that is buried and all hosts that are set aside, or those of one URI, "
+            "another try. The queue of this node is "
             "meant; stats adds up all nodes.",
         .examples = "quadrille queue --dir DIR stats\n"
                     "quadrille queue --dir DIR peek --stage fetch --state delayed\n"

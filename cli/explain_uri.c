@@ -279,7 +279,8 @@ take_job(void *context, const struct job *job, struct slice state, struct slice 
 static enum status
 tell_queue(struct explained *explained, struct reason *why)
 {
-    static const char *const states[] = {"ready", "delayed", "scheduled", "buried", "outbox"};
+    static const char *const states[] = {"ready",     "aside",  "delayed",
+                                         "scheduled", "buried", "outbox"};
     enum status status = STATUS_OK;
     begin(explained, "queue");
     for (int stage = STAGE_FETCH; stage <= STAGE_EXTRACT; stage++) {
@@ -415,6 +416,44 @@ tell_lane(struct explained *explained, const struct queue_look *look)
     end(explained);
 }
 
+static bool
+take_host(void *context, const struct queue_host *host)
+{
+    struct explained *explained = context;
+    char time[CLOCK_TEXT_SIZE];
+    fact(explained, "state",
+         host->aside     ? SLICE("set aside, with all its URIs: it failed too often and too long")
+         : host->doubted ? SLICE("silent like others: it may be this machine's own network")
+                         : SLICE("fails, and is still tried"));
+    fact(explained, "because", host->cause);
+    fact_number(explained, "failures in a row", host->failures);
+    clock_text(host->since_ms, 0, time);
+    fact(explained, "fails since", slice_string(time));
+    if (host->aside) {
+        clock_text(host->aside_ms, 0, time);
+        fact(explained, "set aside since", slice_string(time));
+        fact_number(explained, "URIs set aside", host->jobs);
+        fact_number(explained, "probes in vain", host->probes);
+    }
+    clock_text(host->next_ms, 0, time);
+    fact(explained, host->aside ? "next probe" : "asked again", slice_string(time));
+    return false;
+}
+
+/* Whether its host fails. */
+static enum status
+tell_trouble(struct explained *explained, struct reason *why)
+{
+    begin(explained, "trouble");
+    const enum status status = queue_hosts(explained->queue, url_origin(buf_slice(&explained->key)),
+                                           false, take_host, explained, why);
+    if (explained->first) {
+        fact(explained, "state", SLICE("none"));
+    }
+    end(explained);
+    return status;
+}
+
 static enum status
 tell_standing(struct explained *explained, struct reason *why)
 {
@@ -424,6 +463,7 @@ tell_standing(struct explained *explained, struct reason *why)
     tell_frontier(explained, &look);
     if (look.node == 0) {
         tell_lane(explained, &look);
+        TRY(tell_trouble(explained, why));
     }
     return STATUS_OK;
 }

@@ -54,6 +54,7 @@ add_stage(struct queue_stage_stats *sum, const struct queue_stage_stats *stage)
     sum->done += stage->done;
     sum->released += stage->released;
     sum->dead += stage->dead;
+    sum->aside += stage->aside;
     sum->oldest_ms = stage->oldest_ms > sum->oldest_ms ? stage->oldest_ms : sum->oldest_ms;
     sum->throttled |= stage->throttled;
 }
@@ -69,7 +70,11 @@ add_node(struct queue_stats *sum, const struct queue_stats *node)
     sum->lanes_busy += node->lanes_busy;
     sum->sent += node->sent;
     sum->received += node->received;
+    sum->hosts_aside += node->hosts_aside;
+    sum->hosts_failing += node->hosts_failing;
+    sum->network_ms = node->network_ms > sum->network_ms ? node->network_ms : sum->network_ms;
     sum->intake_stopped |= node->intake_stopped;
+    sum->cut_off |= node->cut_off;
     if (sum->disk_free == 0 || node->disk_free < sum->disk_free) {
         sum->disk_free = node->disk_free;
     }
@@ -101,6 +106,27 @@ progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why
     progress->quiet = true;
     for (int i = 0; i < STAGE_COUNT; i++) {
         progress->quiet &= progress_waiting(progress, (enum stage)i) == 0;
+    }
+    return STATUS_OK;
+}
+
+enum status
+progress_hosts(const struct progress *progress, bool aside_only, queue_host_visit *visit,
+               void *context, struct reason *why)
+{
+    for (size_t i = 0; i < progress->node_count; i++) {
+        TRY(queue_hosts(progress->nodes[i].queue, (struct slice){NULL, 0}, aside_only, visit,
+                        context, why));
+    }
+    return STATUS_OK;
+}
+
+enum status
+progress_retry_hosts(const struct progress *progress, struct reason *why)
+{
+    for (size_t i = 0; i < progress->node_count; i++) {
+        uint64_t hosts;
+        TRY(queue_retry(progress->nodes[i].queue, (struct slice){NULL, 0}, &hosts, NULL, why));
     }
     return STATUS_OK;
 }

@@ -22,6 +22,11 @@ struct progress {
 enum status progress_open(struct progress *progress, struct cli *cli, struct reason *why);
 void progress_close(struct progress *progress);
 enum status progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why);
+/* Hosts in trouble, of all nodes (queue_hosts). */
+enum status progress_hosts(const struct progress *progress, bool aside_only,
+                           queue_host_visit *visit, void *context, struct reason *why);
+/* All hosts that are set aside are tried at once. */
+enum status progress_retry_hosts(const struct progress *progress, struct reason *why);
 /* True when there is nothing left to do now. With several nodes a job may travel from one not
  * yet asked to one already asked, so two quiet moments without any travel between are needed. */
 bool progress_exhausted(const struct progress *progress);

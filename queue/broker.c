@@ -203,6 +203,9 @@ apply_pending(struct broker *broker, struct pending *pending, struct reason *why
         return STATUS_OK;
     case QUEUE_KICK:
         return broker_kick(broker, pending, why);
+    case QUEUE_RETRY:
+        broker_retry(broker, pending);
+        return STATUS_OK;
     case QUEUE_TRANSFER:
         return broker_receive(broker, pending, why);
     default:
@@ -220,6 +223,7 @@ gather(struct broker *broker, uint64_t now, struct reason *why)
     for (size_t i = 0; i < broker->pending_count; i++) {
         TRY(apply_pending(broker, &broker->pending[i], why));
     }
+    TRY(broker_troubles_write(broker, why));
     broker_nodes_write(broker);
     write_workers(broker, now);
     seen_write(broker->seen, &broker->batch);
@@ -251,6 +255,7 @@ commit(struct broker *broker, uint64_t now, struct reason *why)
     seen_settle(broker->revisits, committed);
     seen_settle(broker->sent, committed);
     broker_nodes_settle(broker, committed);
+    broker_troubles_settle(broker, committed);
     if (committed) {
         broker->committed = broker->counters;
         broker_apply_effects(broker);
@@ -278,6 +283,9 @@ answer_one(struct broker *broker, struct pending *pending, struct reason *why)
         codec_put_u64(&broker->reply, number);
     } else if (pending->request.verb == QUEUE_TOUCH || pending->request.verb == QUEUE_KICK) {
         codec_put_varint(&broker->reply, number);
+    } else if (pending->request.verb == QUEUE_RETRY) {
+        codec_put_varint(&broker->reply, number);
+        codec_put_varint(&broker->reply, pending->jobs);
     }
     broker->answer(broker->context, pending->request.token, pending->status,
                    buf_slice(&broker->reply), &pending->why);
@@ -290,7 +298,8 @@ static void
 refuse_one(struct broker *broker, struct pending *pending, const struct reason *why)
 {
     const uint8_t verb = pending->request.verb;
-    const bool refused = verb == QUEUE_PUT || verb == QUEUE_KICK || verb == QUEUE_TRANSFER;
+    const bool refused =
+        verb == QUEUE_PUT || verb == QUEUE_KICK || verb == QUEUE_RETRY || verb == QUEUE_TRANSFER;
     broker->answer(broker->context, pending->request.token,
                    refused ? STATUS_FULL : STATUS_CANCELLED, (struct slice){NULL, 0}, why);
 }
@@ -375,6 +384,7 @@ broker_work(struct broker *broker, struct reason *why)
     }
     TRY(finish_round(broker, committed, why));
     end_grace(broker, now);
+    TRY(broker_count_aside(broker, why));
     TRY(broker_serve(broker, why));
     uint64_t wait = 0;
     const enum status status = broker->options.engine->tick(broker->store, &wait, why);
@@ -398,7 +408,8 @@ broker_wait_ms(const struct broker *broker)
     const uint64_t now = clock_monotonic_ms();
     const uint64_t wall = broker->options.clock();
     uint64_t wait = 1000;
-    if (broker->pending_count > 0) {
+    struct job_key uncounted;
+    if (broker->pending_count > 0 || troubles_uncounted(broker->troubles, &uncounted)) {
         return 0;
     }
     sooner(&wait, broker->tick_ms, now);

@@ -10,6 +10,7 @@
 #include "queue/cluster.h"
 #include "queue/counters.h"
 #include "queue/store.h"
+#include "queue/troubles.h"
 
 struct broker_options {
     const char *directory; /* the data directory, for the texts of reproducers */
@@ -26,6 +27,7 @@ struct broker_options {
     size_t seen_cache_bytes;
     uint64_t domain_budget, domain_period_ms; /* queue/worth.h */
     size_t heads_bytes;                       /* of the next jobs of lanes */
+    struct trouble_rules troubles;            /* when hosts are set aside; failures 0: never */
     uint64_t (*clock)(void); /* wall time in milliseconds, for simulations; NULL: clock_wall_ms */
 };
 

@@ -113,28 +113,37 @@ bury(struct broker *broker, const struct job *job, struct slice reason, struct s
     buf_release(&made);
 }
 
-/* The lane's rest is stored with the completion, so that a restart does not make us impolite. */
+/* The lane's rest is stored with the completion, so that a restart does not make us impolite; and
+ * the first time that its host answers. */
 static void
 store_lane(struct broker *broker, const struct completion *completion, struct effect *effect)
 {
-    uint8_t key[8];
-    uint8_t value[LANE_SIZE];
-    const uint64_t group = lanes_group(broker->lanes, completion->key.lane);
-    const uint8_t share = lanes_share(broker->lanes, completion->key.lane);
+    const uint64_t lane = completion->key.lane;
+    const struct trouble trouble = broker_trouble(broker, lane);
+    const struct lane_row before = {.group = lanes_group(broker->lanes, lane),
+                                    .share = lanes_share(broker->lanes, lane),
+                                    .answered = lanes_answered(broker->lanes, lane)};
+    const struct lane_row row = {
+        .due_ms = broker->now_ms + completion->lane_delay_ms,
+        .group = completion->group != 0 ? completion->group : before.group,
+        .share = completion->share != 0 ? completion->share : before.share,
+        .answered = before.answered || completion->host & HOST_ANSWERED,
+    };
+    const bool aside = trouble.flags & TROUBLE_ASIDE;
     if (completion->key.stage != STAGE_FETCH ||
-        (completion->lane_delay_ms == 0 && (completion->group == 0 || completion->group == group) &&
-         (completion->share == 0 || completion->share == share))) {
+        (completion->lane_delay_ms == 0 && row.group == before.group && row.share == before.share &&
+         row.answered == before.answered && !aside)) {
         return;
     }
-    effect->lane_due_ms = broker->now_ms + completion->lane_delay_ms;
+    effect->lane_due_ms = aside && trouble.next_ms > row.due_ms ? trouble.next_ms : row.due_ms;
     effect->group = completion->group;
     effect->share = completion->share;
-    codec_write_u64(key, completion->key.lane);
-    codec_write_u64(value, effect->lane_due_ms);
-    codec_write_u64(value + 8, completion->group != 0 ? completion->group : group);
-    value[16] = completion->share != 0 ? completion->share : share;
-    store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
-                    slice_of((char *)value, sizeof value));
+    effect->answered = row.answered;
+    broker_store_lane(broker, lane,
+                      &(struct lane_row){.due_ms = effect->lane_due_ms,
+                                         .group = row.group,
+                                         .share = row.share,
+                                         .answered = row.answered});
 }
 
 /* ---- the three verdicts ---- */
@@ -170,9 +179,12 @@ release(struct broker *broker, const struct ending *ending, struct job *job, str
         effect->kind = EFFECT_GONE;
         return;
     }
-    job->due_ms = completion->delay_ms > 0 ? broker->now_ms + completion->delay_ms : 0;
+    /* With its host set aside it waits there. */
+    const bool aside = broker_trouble(broker, job->key.lane).flags & TROUBLE_ASIDE;
+    const bool later = completion->delay_ms > 0 && !(job->key.stage == STAGE_FETCH && aside);
+    job->due_ms = later ? broker->now_ms + completion->delay_ms : 0;
     effect->kind = EFFECT_BACK;
-    effect->moved = completion->delay_ms > 0;
+    effect->moved = later;
     remove_record(broker, &job->key);
     broker_store_job(broker, job, false);
 }
@@ -197,6 +209,7 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
         return STATUS_OK;
     }
     if (completion->verdict == VERDICT_DONE) {
+        TRY(broker_note_host(broker, completion, why));
         done(broker, ending);
     } else {
         const enum status status = broker_record(broker, &completion->key, &job, why);
@@ -207,6 +220,9 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
         if (job.attempt != ending->attempt) {
             return STATUS_OK;
         }
+        TRY(broker_note_host(broker, completion, why));
+        TRY(broker_record(broker, &completion->key, &job,
+                          why)); /* once more: it lived until then */
         if (completion->verdict == VERDICT_BURY) {
             bury(broker, &job, completion->reason, completion->reproducer);
         } else {

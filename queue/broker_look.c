@@ -113,13 +113,12 @@ look_at_lane(struct broker *broker, struct slice uri, struct queue_look *look, s
 {
     const uint64_t id = fingerprint64(url_origin(uri));
     const struct lane_view lane = lanes_view(broker->lanes, id);
-    uint64_t due_ms, group;
-    uint8_t share;
-    TRY(broker_stored_lane(broker, id, &due_ms, &group, &share, why));
+    struct lane_row row;
+    TRY(broker_stored_lane(broker, id, &row, why));
     look->lane_state = lane.place;
-    look->due_ms = lane.due_ms > due_ms ? lane.due_ms : due_ms;
-    look->group = lane.group != 0 ? lane.group : group;
-    look->share = lane.share != 0 ? lane.share : share;
+    look->due_ms = lane.due_ms > row.due_ms ? lane.due_ms : row.due_ms;
+    look->group = lane.group != 0 ? lane.group : row.group;
+    look->share = lane.share != 0 ? lane.share : row.share;
     look->jobs_out = lane.out;
     look->eased = lane.eased;
     look->listed = lane.listed;

@@ -20,10 +20,11 @@ load_counters(struct broker *broker, struct reason *why)
         return STATUS_OK;
     }
     TRY(status);
-    if (value.length != sizeof(uint64_t) * COUNTERS_NUMBERS) {
+    const size_t n = value.length / sizeof(uint64_t);
+    if (value.length % sizeof(uint64_t) != 0 || n < COUNTERS_LEAST || n > COUNTERS_NUMBERS) {
         return status_fail(why, STATUS_CORRUPT, "the counters have %zu bytes", value.length);
     }
-    for (size_t i = 0; i < COUNTERS_NUMBERS; i++) {
+    for (size_t i = 0; i < n; i++) {
         numbers[i] = codec_read_u64((const uint8_t *)value.at + 8 * i);
     }
     return STATUS_OK;
@@ -175,10 +176,13 @@ open_all(struct broker *broker, struct reason *why)
     broker->heads = heads_new(options->heads_bytes);
     broker->worth = worth_new(options->domain_budget, options->domain_period_ms);
     broker->leases = leases_new();
+    broker->troubles = troubles_new();
+    map_init(&broker->round_troubles.by_lane);
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
     TRY(load_identity(broker, why));
     TRY(worth_load(broker->worth, options->engine, broker->store, why));
+    TRY(broker_troubles_load(broker, why));
     TRY(load_lanes(broker, why));
     TRY(load_workers(broker, why));
     TRY(open_sequences(broker, why));
@@ -251,6 +255,9 @@ broker_close(struct broker *broker)
     heads_free(broker->heads);
     worth_free(broker->worth);
     leases_free(broker->leases);
+    troubles_free(broker->troubles);
+    free(broker->round_troubles.changes);
+    map_release(&broker->round_troubles.by_lane);
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         for (uint32_t lane = 0; lane < broker->sequence_counts[stage]; lane++) {
             free(broker->sequences[stage][lane].returned);

@@ -1,7 +1,7 @@
 /* Inside of the broker: shared by broker_open.c (life), broker.c (rounds), broker_submit.c (reading
  * requests), broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go
  * out), broker_view.c (people look), broker_look.c (why a URI is where it is), broker_node.c
- * (between nodes).
+ * (between nodes), broker_trouble.c (hosts that fail).
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -56,7 +56,8 @@ struct pending {
     uint8_t kick_stage;
     enum status status;
     struct reason why;
-    uint64_t number; /* answer of KICK, TRANSFER */
+    uint64_t number; /* answer of KICK, RETRY, TRANSFER */
+    uint64_t jobs;   /* and of RETRY */
 };
 
 /* A reserve that waits. */
@@ -77,6 +78,25 @@ struct effect {
     uint64_t lane_due_ms, group;
     uint8_t share; /* of the lane; 0: as before */
     uint8_t speed; /* of the lane and 1; 0: as before */
+    bool answered; /* the lane's host; so it is stored now */
+};
+
+/* What is stored of a lane. */
+struct lane_row {
+    uint64_t due_ms, group;
+    uint8_t share;
+    bool answered;
+};
+
+/* Of a host in trouble, or no more. */
+struct trouble_change {
+    struct trouble trouble; /* as this round leaves it */
+    bool tried;             /* a person asked for it */
+};
+struct round_troubles {
+    struct trouble_change *changes;
+    size_t count, capacity;
+    struct map by_lane;
 };
 
 /* Jobs of a lane that is handed out in order, many at a time. */
@@ -112,8 +132,9 @@ enum {
     ROOM_CHECK_MS = 1000,
     FAILURE_PAUSE_MS = 1000,
     STALL_CHECK_MS = 500,
-    LANE_SIZE = 17, /* what is stored of a lane; without its share it was 16 */
-    LANE_SIZE_UNDIVIDED = 16
+    LANE_SIZE = 18,       /* what is stored of a lane */
+    LANE_SIZE_LEAST = 16, /* without its share and flags, as once */
+    LANE_FLAG_ANSWERED = 1
 };
 
 struct broker {
@@ -131,6 +152,7 @@ struct broker {
     struct heads *heads;
     struct worth *worth;
     struct leases *leases;
+    struct troubles *troubles;
     struct sequence *sequences[STAGE_COUNT]; /* by lane */
     uint32_t sequence_counts[STAGE_COUNT];
     struct peer *peers; /* by node */
@@ -147,6 +169,7 @@ struct broker {
     size_t ending_count, ending_capacity;
     struct effect *effects;
     size_t effect_count, effect_capacity;
+    struct round_troubles round_troubles;
     struct map touched; /* ids whose record was changed in this round */
     uint64_t now_ms;    /* wall */
 
@@ -209,8 +232,9 @@ enum status broker_bury_the_dead(struct broker *broker, struct reason *why);
 
 void broker_apply_effects(struct broker *broker);
 /* What is stored of a lane: zeros when nothing is. */
-enum status broker_stored_lane(struct broker *broker, uint64_t lane, uint64_t *due_ms,
-                               uint64_t *group, uint8_t *share, struct reason *why);
+enum status broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row,
+                               struct reason *why);
+void broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row);
 enum status broker_renew(struct broker *broker, const struct pending *pending, uint64_t *lost,
                          struct reason *why);
 bool broker_is_throttled(struct broker *broker, uint8_t stage);
@@ -222,6 +246,24 @@ void broker_view(struct broker *broker, const struct broker_request *request);
 /* broker_look.c: the answer, in broker->reply */
 enum status broker_look(struct broker *broker, struct slice payload, struct reason *why);
 enum status broker_kick(struct broker *broker, struct pending *pending, struct reason *why);
+
+/* ---- broker_trouble.c ---- */
+
+enum status broker_troubles_load(struct broker *broker, struct reason *why);
+/* Of the lane's host, as far as this round has come; no failures: it is in no trouble. */
+struct trouble broker_trouble(const struct broker *broker, uint64_t lane);
+/* What a job that ends says of its host. */
+enum status broker_note_host(struct broker *broker, const struct completion *completion,
+                             struct reason *why);
+/* A person asks for the host: if it is set aside, it is tried at once. */
+void broker_try_host(struct broker *broker, uint64_t lane);
+void broker_retry(struct broker *broker, struct pending *pending);
+enum status broker_troubles_write(struct broker *broker, struct reason *why);
+void broker_troubles_settle(struct broker *broker, bool committed);
+/* Some of the jobs of hosts that are set aside. */
+enum status broker_count_aside(struct broker *broker, struct reason *why);
+/* The answer, in broker->reply. */
+enum status broker_view_hosts(struct broker *broker, struct slice payload, struct reason *why);
 
 /* ---- broker_node.c ---- */
 

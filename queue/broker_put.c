@@ -274,10 +274,20 @@ count_link(struct broker *broker, const struct job *link, struct seen_entry *ent
     }
 }
 
+/* Put by a person; what a seed redirects to is not. */
+static bool
+is_asked_for(const struct broker *broker, const struct job *job)
+{
+    return job->flags & JOB_SEED && job->hops == 0 && job->due_ms <= broker->now_ms;
+}
+
 static void
 enqueue_fetch(struct broker *broker, const struct incoming *incoming)
 {
     struct job job = incoming->job;
+    if (is_asked_for(broker, &job)) {
+        broker_try_host(broker, fingerprint64(job.lane_name));
+    }
     struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
     broker->counters.seen += !entry->exists;
     const enum seen_again again = !(job.flags & JOB_RECRAWL)     ? SEEN_NOT_AGAIN
@@ -309,7 +319,8 @@ static bool
 was_sent(struct broker *broker, const struct incoming *incoming)
 {
     const struct job *job = &incoming->job;
-    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE | JOB_YIELD)) {
+    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE | JOB_YIELD) ||
+        is_asked_for(broker, job)) {
         return false;
     }
     struct seen_entry *entry = seen_entry(broker->sent, incoming->print);

@@ -53,6 +53,41 @@ returned_pop(struct sequence *sequence)
     }
 }
 
+/* ---- rows of lanes ---- */
+
+enum status
+broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row, struct reason *why)
+{
+    uint8_t key[8];
+    struct slice value = {NULL, 0};
+    codec_write_u64(key, lane);
+    *row = (struct lane_row){0};
+    const enum status status = broker->options.engine->get(
+        broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
+    const uint8_t *at = (const uint8_t *)value.at;
+    if (status == STATUS_OK && value.length >= LANE_SIZE_LEAST) {
+        row->due_ms = codec_read_u64(at);
+        row->group = codec_read_u64(at + 8);
+        row->share = value.length > LANE_SIZE_LEAST ? at[16] : 0;
+        row->answered = value.length == LANE_SIZE && at[17] & LANE_FLAG_ANSWERED;
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+void
+broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row)
+{
+    uint8_t key[8];
+    uint8_t value[LANE_SIZE];
+    codec_write_u64(key, lane);
+    codec_write_u64(value, row->due_ms);
+    codec_write_u64(value + 8, row->group);
+    value[16] = row->share;
+    value[17] = row->answered ? LANE_FLAG_ANSWERED : 0;
+    store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
+                    slice_of((char *)value, sizeof value));
+}
+
 /* ---- effects ---- */
 
 static void
@@ -60,6 +95,7 @@ appeared(struct broker *broker, const struct job_key *key, uint8_t speed)
 {
     if (key->stage == STAGE_FETCH) {
         heads_ready(broker->heads, key);
+        troubles_came(broker->troubles, key);
         lanes_wake(broker->lanes, key->lane);
         if (speed != 0) {
             lanes_set_speed(broker->lanes, key->lane, (uint8_t)(speed - 1));
@@ -90,6 +126,9 @@ apply_effect(struct broker *broker, const struct effect *effect)
             if (effect->share != 0) {
                 lanes_set_share(broker->lanes, key->lane, effect->share);
             }
+            if (effect->answered) {
+                lanes_set_answered(broker->lanes, key->lane);
+            }
         }
     } else if (effect->kind != EFFECT_APPEARED && key->stage == STAGE_FETCH) {
         lanes_postpone(broker->lanes, key->lane, effect->lane_due_ms);
@@ -98,6 +137,7 @@ apply_effect(struct broker *broker, const struct effect *effect)
         appeared(broker, key, effect->speed);
     } else if (key->stage == STAGE_FETCH && !leased) { /* what is leased is in no head */
         heads_gone(broker->heads, key);
+        troubles_left(broker->troubles, key);
     }
 }
 
@@ -130,6 +170,19 @@ lease_to(struct broker *broker, uint32_t worker, uint64_t request, const struct 
     leases_add(broker->leases, &lease);
 }
 
+static enum status
+restore_lane(struct broker *broker, uint64_t lane, struct reason *why)
+{
+    struct lane_row row;
+    const enum status status = broker_stored_lane(broker, lane, &row, why);
+    lanes_restore(broker->lanes, lane, row.due_ms, row.group);
+    lanes_set_share(broker->lanes, lane, row.share);
+    if (row.answered) {
+        lanes_set_answered(broker->lanes, lane);
+    }
+    return status;
+}
+
 /* A job that its worker says it holds, though we know of no lease: we were restarted. */
 static enum status
 renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uint16_t attempt,
@@ -152,9 +205,10 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
         return STATUS_OK;
     }
     heads_gone(broker->heads, key);
+    troubles_left(broker->troubles, key);
     lease_to(broker, worker, 0, &job);
     *renewed = true;
-    return STATUS_OK;
+    return key->stage == STAGE_FETCH ? restore_lane(broker, key->lane, why) : STATUS_OK;
 }
 
 enum status
@@ -220,6 +274,7 @@ hand_out(struct handout *handout, const struct job_key *key, struct slice record
     handout->count++;
     job_key_encode(&broker->reply, key);
     (void)buf_append_slice(&broker->reply, record);
+    troubles_left(broker->troubles, key);
     lease_to(broker, handout->parked->worker, handout->parked->request.id, &job);
     if (key->stage == STAGE_FETCH) {
         worth_spend(broker->worth, job.uri, broker->now_ms);
@@ -292,31 +347,10 @@ serve_sequence(struct handout *handout, struct reason *why)
     return STATUS_OK;
 }
 
-enum status
-broker_stored_lane(struct broker *broker, uint64_t lane, uint64_t *due_ms, uint64_t *group,
-                   uint8_t *share, struct reason *why)
-{
-    uint8_t key[8];
-    struct slice value = {NULL, 0};
-    codec_write_u64(key, lane);
-    const enum status status = broker->options.engine->get(
-        broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
-    const bool stored = status == STATUS_OK && value.length >= LANE_SIZE_UNDIVIDED;
-    const uint8_t *at = (const uint8_t *)value.at;
-    *due_ms = stored ? codec_read_u64(at) : 0;
-    *group = stored ? codec_read_u64(at + 8) : 0;
-    *share = stored && value.length == LANE_SIZE ? at[16] : 0;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 static enum status
 learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
 {
-    uint64_t due_ms, group;
-    uint8_t share;
-    const enum status status = broker_stored_lane(broker, lane, &due_ms, &group, &share, why);
-    lanes_restore(broker->lanes, lane, due_ms, group);
-    lanes_set_share(broker->lanes, lane, share);
+    const enum status status = restore_lane(broker, lane, why);
     lanes_return(broker->lanes, lane);
     return status;
 }

@@ -217,6 +217,16 @@ read_kick(struct broker *broker, struct pending *pending, struct codec_reader *r
 }
 
 static enum status
+read_retry(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+           struct reason *why)
+{
+    (void)broker;
+    (void)why;
+    pending->kick_uri = codec_get_slice(reader);
+    return STATUS_OK;
+}
+
+static enum status
 read_transfer(struct broker *broker, struct pending *pending, struct codec_reader *reader,
               struct reason *why)
 {
@@ -318,7 +328,7 @@ typedef enum status reader_of_request(struct broker *broker, struct pending *pen
 /* Those that wait for the round. */
 static reader_of_request *const readers[] = {
     [QUEUE_PUT] = read_put,   [QUEUE_COMPLETE] = read_complete, [QUEUE_TOUCH] = read_touch,
-    [QUEUE_KICK] = read_kick, [QUEUE_TRANSFER] = read_transfer,
+    [QUEUE_KICK] = read_kick, [QUEUE_TRANSFER] = read_transfer, [QUEUE_RETRY] = read_retry,
 };
 
 static void
@@ -366,7 +376,7 @@ broker_submit(struct broker *broker, const struct broker_request *request)
     } else if (request->verb == QUEUE_WATCH) {
         submit_watch(broker, request);
     } else if (request->verb == QUEUE_STATS || request->verb == QUEUE_PEEK ||
-               request->verb == QUEUE_LOOK) {
+               request->verb == QUEUE_LOOK || request->verb == QUEUE_HOSTS) {
         broker_view(broker, request);
     } else if (request->verb < sizeof readers / sizeof readers[0] &&
                readers[request->verb] != NULL) {

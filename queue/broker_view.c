@@ -53,6 +53,7 @@ static void
 view_stats(struct broker *broker)
 {
     const struct counters *counters = &broker->committed;
+    const struct troubles_totals troubles = troubles_totals(broker->troubles);
     struct queue_stats stats = {
         .seen = counters->seen,
         .lanes = lanes_count(broker->lanes),
@@ -61,7 +62,11 @@ view_stats(struct broker *broker)
         .received = counters->received,
         .incarnation = broker->incarnation,
         .disk_free = broker->disk_free,
+        .hosts_aside = troubles.aside,
+        .hosts_failing = troubles.failing,
+        .network_ms = counters->network_ms,
         .intake_stopped = broker->intake_stopped,
+        .cut_off = troubles.doubted > 0,
     };
     for (uint32_t i = 0; i < leases_worker_end(broker->leases); i++) {
         stats.workers += leases_worker(broker->leases, i)->used;
@@ -69,8 +74,10 @@ view_stats(struct broker *broker)
     for (int i = 0; i < STAGE_COUNT; i++) {
         const struct stage_counters *from = &counters->stages[i];
         const uint64_t leased = leases_count(broker->leases, (enum stage)i);
+        const uint64_t aside = i == STAGE_FETCH ? troubles.jobs : 0;
         stats.stages[i] = (struct queue_stage_stats){
-            .ready = from->jobs > leased ? from->jobs - leased : 0,
+            .ready = from->jobs > leased + aside ? from->jobs - leased - aside : 0,
+            .aside = aside,
             .leased = leased,
             .delayed = from->delayed,
             .scheduled = from->scheduled,
@@ -80,7 +87,7 @@ view_stats(struct broker *broker)
             .done = from->done,
             .released = from->released,
             .dead = from->dead,
-            .oldest_ms = from->jobs > leased ? oldest_of(broker, (uint8_t)i) : 0,
+            .oldest_ms = from->jobs > leased + aside ? oldest_of(broker, (uint8_t)i) : 0,
             .throttled = broker_is_throttled(broker, (uint8_t)i),
         };
     }
@@ -102,19 +109,32 @@ show(struct view *view, const struct job_key *key, struct slice record, struct s
     return view->count < view->most && reply->length < MESSAGE_REPLY_ENOUGH;
 }
 
+/* Neither leased nor, unless these are looked for, of a host that is set aside. */
 static bool
-peek_ready(void *context, struct slice key_bytes, struct slice value)
+peek_waiting(struct view *view, struct slice key_bytes, struct slice value, bool aside)
 {
-    struct view *view = context;
     struct job_key key;
     job_key_read((const uint8_t *)key_bytes.at, &key);
     if (key.stage != view->stage) {
         return false;
     }
-    if (leases_find(view->broker->leases, key.id) != (uint32_t)LEASE_NONE) {
+    if (leases_find(view->broker->leases, key.id) != (uint32_t)LEASE_NONE ||
+        aside != (key.stage == STAGE_FETCH && troubles_aside(view->broker->troubles, key.lane))) {
         return true;
     }
     return show(view, &key, value, (struct slice){NULL, 0}, (struct slice){NULL, 0});
+}
+
+static bool
+peek_ready(void *context, struct slice key, struct slice value)
+{
+    return peek_waiting(context, key, value, false);
+}
+
+static bool
+peek_aside(void *context, struct slice key, struct slice value)
+{
+    return peek_waiting(context, key, value, true);
 }
 
 /* Ready or leased. */
@@ -186,6 +206,7 @@ static const struct peek peeks[] = {
     {"ready", TREE_JOBS, peek_ready, true, 0},       {"delayed", TREE_LATER, peek_later, false, 0},
     {"scheduled", TREE_LATER, peek_later, false, 1}, {"buried", TREE_BURIED, peek_buried, true, 0},
     {"outbox", TREE_OUTBOX, peek_outbox, false, 0},  {"jobs", TREE_JOBS, peek_job, true, 0},
+    {"aside", TREE_JOBS, peek_aside, true, 0},
 };
 
 static enum status
@@ -227,6 +248,8 @@ broker_view(struct broker *broker, const struct broker_request *request)
         status = view_peek(broker, request->payload, &why);
     } else if (request->verb == QUEUE_LOOK) {
         status = broker_look(broker, request->payload, &why);
+    } else if (request->verb == QUEUE_HOSTS) {
+        status = broker_view_hosts(broker, request->payload, &why);
     } else if (request->payload.length == 0) {
         view_stats(broker);
     } else {

@@ -508,3 +508,78 @@ queue_kick(struct queue_client *client, enum stage stage, struct slice uri, uint
     buf_release(&reply);
     return status;
 }
+
+/* Shows what one answer has; *next: the lane to go on with, 0: that was all. */
+static enum status
+show_hosts(struct slice reply, queue_host_visit *visit, void *context, uint64_t *next,
+           struct reason *why)
+{
+    struct codec_reader reader = codec_reader_of(reply);
+    const uint32_t n = codec_get_u32(&reader);
+    struct queue_host host = {0};
+    *next = 0;
+    for (uint32_t i = 0; i < n && message_get_host(&reader, &host); i++) {
+        if (!visit(context, &host)) {
+            return STATUS_OK;
+        }
+    }
+    if (!codec_at_end(&reader)) {
+        return status_fail(why, STATUS_PROTOCOL, "the queue's answer was not understood");
+    }
+    *next = n == MESSAGE_HOSTS_MOST ? host.lane + 1 : 0;
+    return STATUS_OK;
+}
+
+enum status
+queue_hosts(struct queue_client *client, struct slice origin, bool aside_only,
+            queue_host_visit *visit, void *context, struct reason *why)
+{
+    enum { TIMEOUT_MS = 30000 };
+    struct buf reply;
+    uint64_t next = 0;
+    enum status status;
+    buf_init(&reply, PAYLOAD_MAXIMUM);
+    do {
+        buf_reset(&client->payload);
+        buf_reset(&reply);
+        codec_put_u64(&client->payload, next);
+        codec_put_slice(&client->payload, origin);
+        codec_put_u8(&client->payload, aside_only ? HOSTS_ASIDE : 0);
+        codec_put_varint(&client->payload, MESSAGE_HOSTS_MOST);
+        status = rpc_call(client->rpc, QUEUE_HOSTS, buf_slice(&client->payload), TIMEOUT_MS, &reply,
+                          why);
+        if (status == STATUS_OK) {
+            status = show_hosts(buf_slice(&reply), visit, context, &next, why);
+        }
+    } while (status == STATUS_OK && next != 0);
+    buf_release(&reply);
+    return status;
+}
+
+enum status
+queue_retry(struct queue_client *client, struct slice uri, uint64_t *hosts, uint64_t *jobs,
+            struct reason *why)
+{
+    enum { TIMEOUT_MS = 30000 };
+    struct buf reply;
+    uint64_t now = MESSAGE_KICK_MOST, all_jobs = 0;
+    enum status status = STATUS_OK;
+    *hosts = 0;
+    buf_init(&reply, 64);
+    while (status == STATUS_OK && now >= MESSAGE_KICK_MOST) {
+        buf_reset(&client->payload);
+        buf_reset(&reply);
+        codec_put_slice(&client->payload, uri);
+        status = rpc_call(client->rpc, QUEUE_RETRY, buf_slice(&client->payload), TIMEOUT_MS, &reply,
+                          why);
+        struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+        now = status == STATUS_OK ? codec_get_varint(&reader) : 0;
+        *hosts += now;
+        all_jobs += status == STATUS_OK ? codec_get_varint(&reader) : 0;
+    }
+    if (jobs != NULL) {
+        *jobs = all_jobs;
+    }
+    buf_release(&reply);
+    return status;
+}

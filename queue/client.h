@@ -35,6 +35,14 @@ typedef void queue_reserved(void *context, enum status status, const struct job 
 void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
                    uint32_t wait_ms, queue_reserved *done, void *context);
 
+/* What the requests of a job told of its host (PROTOCOL.md, "Hosts in trouble"). Both ANSWERED and
+ * FAILED: it answered and failed then. */
+enum host_word {
+    HOST_ANSWERED = 1, /* whatever the status */
+    HOST_FAILED = 2,
+    HOST_SILENT = 4 /* with FAILED: nobody answered at all, which may be our own fault */
+};
+
 /* How one reserved job ended. */
 enum verdict { VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY };
 struct completion {
@@ -47,6 +55,8 @@ struct completion {
     uint64_t lane_delay_ms; /* fetch: the lane's (host's) rest from now */
     uint8_t share;          /* fetch: of 256 jobs of the lane so many are sitemaps'; 0: as it was */
     uint64_t group;         /* fetch: group of the lane (address); 0 none */
+    uint8_t host;       /* fetch: what became of the host, enum host_word; 0: it was not asked */
+    struct slice cause; /* HOST_FAILED: text for people */
     const struct job
         *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
     size_t output_count;
@@ -70,6 +80,7 @@ struct queue_stage_stats {
     uint64_t outbox;                    /* waiting for other nodes */
     uint64_t put, done, released, dead; /* totals since init */
     uint64_t oldest_ms;                 /* age of the oldest ready job */
+    uint64_t aside;                     /* fetch: would be ready, but the host is set aside */
     bool throttled;                     /* reserve held back: downstream full */
 };
 struct queue_stats {
@@ -79,15 +90,41 @@ struct queue_stats {
     uint64_t workers;
     uint64_t sent, received; /* jobs moved between nodes */
     uint64_t incarnation, disk_free;
+    uint64_t hosts_aside, hosts_failing; /* queue_hosts tells which, and why */
+    uint64_t network_ms;                 /* wall time at which any host answered last; 0: never */
     bool intake_stopped;
+    bool cut_off; /* many hosts, and no other, are silent since network_ms: it may be our network */
 };
 /* The following block until answered or timeout_ms. */
 enum status queue_stats_get(struct queue_client *client, struct queue_stats *stats,
                             uint32_t timeout_ms, struct reason *why);
 typedef bool queue_visit(void *context, const struct job *job, struct slice state,
                          struct slice reason, struct slice reproducer);
-/* state: "ready", "delayed", "scheduled", "buried", "outbox", "jobs" (ready or leased). visit
- * returns false to stop. */
+/* A host in trouble. Slices live until the callback returns. */
+struct queue_host {
+    struct slice origin, cause;
+    bool aside;           /* set aside; else it is still tried like others */
+    bool silent, doubted; /* nobody answered; and this may be our own network's fault */
+    bool counted;         /* jobs are all that wait for it; else there are more, still uncounted */
+    uint64_t jobs;        /* set aside */
+    uint64_t failures;    /* in a row */
+    uint64_t probes;      /* that failed since it is set aside */
+    uint64_t since_ms, last_ms; /* wall time: the first and the last failure */
+    uint64_t aside_ms;          /* set aside since; 0: it never was */
+    uint64_t next_ms;           /* it is asked again, at the soonest */
+    uint64_t lane;
+};
+typedef bool queue_host_visit(void *context, const struct queue_host *host);
+/* Hosts in trouble of this queue's node, in no order that means something; origin: only that one,
+ * empty: all; aside_only: those set aside. visit returns false to stop. */
+enum status queue_hosts(struct queue_client *client, struct slice origin, bool aside_only,
+                        queue_host_visit *visit, void *context, struct reason *why);
+/* Hosts that are set aside are tried at once: that of the URI; empty: all. *jobs, if not NULL, gets
+ * how many wait for them. */
+enum status queue_retry(struct queue_client *client, struct slice uri, uint64_t *hosts,
+                        uint64_t *jobs, struct reason *why);
+/* state: "ready", "aside", "delayed", "scheduled", "buried", "outbox", "jobs" (ready or leased).
+ * visit returns false to stop. */
 enum status queue_peek(struct queue_client *client, enum stage stage, const char *state,
                        uint32_t most, queue_visit *visit, void *context, struct reason *why);
 /* Where a URI stands in the frontier and why: numbers only, in the order of the message

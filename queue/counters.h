@@ -14,7 +14,11 @@ struct counters {
     uint64_t next_id; /* of the next job */
     uint64_t seen, revisits, sent, received;
     struct stage_counters stages[STAGE_COUNT];
+    uint64_t network_ms; /* wall time at which anybody answered last; 0: never */
 };
-enum { COUNTERS_NUMBERS = sizeof(struct counters) / sizeof(uint64_t) };
+enum {
+    COUNTERS_NUMBERS = sizeof(struct counters) / sizeof(uint64_t),
+    COUNTERS_LEAST = COUNTERS_NUMBERS - 1 /* an earlier version had no network_ms */
+};
 
 #endif

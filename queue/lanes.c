@@ -10,11 +10,12 @@ enum lane_state { LANE_IDLE, LANE_WAITING, LANE_BUSY, LANE_PARKED, LANE_FREE };
 
 struct lane {
     uint64_t id;
-    uint64_t due_ms;
-    uint32_t place;    /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
-    uint32_t previous; /* WAITING */
-    uint32_t group;    /* index, NONE */
-    unsigned out : 6;  /* BUSY: jobs */
+    uint64_t due_ms : 48;  /* until the year 10889 */
+    uint64_t answered : 1; /* the host has, at any time */
+    uint32_t place;        /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
+    uint32_t previous;     /* WAITING */
+    uint32_t group;        /* index, NONE */
+    unsigned out : 6;      /* BUSY: jobs */
     unsigned speed : 2;
     uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
     unsigned state : 3;    /* enum lane_state */
@@ -25,6 +26,8 @@ struct lane {
     bool turn_over : 1;    /* BUSY: others go before it when it ends */
 };
 _Static_assert(sizeof(struct lane) == 32, "there are millions of them");
+
+static const uint64_t due_most_ms = (UINT64_C(1) << 48) - 1;
 
 struct group {
     uint64_t id;
@@ -78,6 +81,12 @@ lanes_free(struct lanes *lanes)
         free(lanes->groups);
         free(lanes);
     }
+}
+
+static void
+set_due(struct lane *lane, uint64_t due_ms)
+{
+    lane->due_ms = (due_ms < due_most_ms ? due_ms : due_most_ms) & due_most_ms;
 }
 
 /* ---- the heap ---- */
@@ -240,7 +249,7 @@ send_scout(struct lanes *lanes, uint32_t at)
     group->parked = lane->place;
     group->scout = scout;
     if (lane->due_ms < group->due_ms) {
-        lane->due_ms = group->due_ms;
+        set_due(lane, group->due_ms);
     }
     heap_add(lanes, scout);
 }
@@ -368,7 +377,7 @@ lanes_restore(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
     struct lane *lane = &lanes->lanes[at];
     lane->known = lane->listed = true;
     if (lane->due_ms < due_ms) {
-        lane->due_ms = due_ms;
+        set_due(lane, due_ms);
     }
     if (lane->group == (uint32_t)NONE) {
         join_group(lanes, at, group);
@@ -498,7 +507,7 @@ postpone(struct lanes *lanes, uint32_t at, uint64_t due_ms)
 {
     struct lane *lane = &lanes->lanes[at];
     if (lane->due_ms < due_ms) {
-        lane->due_ms = due_ms;
+        set_due(lane, due_ms);
         if (lane->state == LANE_IDLE) {
             heap_down(lanes, lane->place);
         }
@@ -510,6 +519,19 @@ lanes_postpone(struct lanes *lanes, uint64_t id, uint64_t due_ms)
 {
     lanes_wake(lanes, id);
     postpone(lanes, map_get(&lanes->by_id, id), due_ms);
+}
+
+void
+lanes_hasten(struct lanes *lanes, uint64_t id, uint64_t due_ms)
+{
+    lanes_wake(lanes, id);
+    struct lane *lane = &lanes->lanes[map_get(&lanes->by_id, id)];
+    if (lane->due_ms > due_ms) {
+        set_due(lane, due_ms);
+        if (lane->state == LANE_IDLE) {
+            heap_up(lanes, lane->place);
+        }
+    }
 }
 
 void
@@ -593,6 +615,22 @@ lanes_set_share(struct lanes *lanes, uint64_t id, uint8_t share)
     if (at != (uint32_t)MAP_NONE) {
         lanes->lanes[at].share = share;
     }
+}
+
+void
+lanes_set_answered(struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    if (at != (uint32_t)MAP_NONE) {
+        lanes->lanes[at].answered = true;
+    }
+}
+
+bool
+lanes_answered(const struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    return at != (uint32_t)MAP_NONE && lanes->lanes[at].answered;
 }
 
 bool

@@ -56,6 +56,8 @@ bool lanes_take(struct lanes *lanes, uint64_t lane);
 void lanes_rest(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t group);
 /* Not before due_ms, whatever its state. */
 void lanes_postpone(struct lanes *lanes, uint64_t lane, uint64_t due_ms);
+/* At due_ms at the latest, whatever it was told before. */
+void lanes_hasten(struct lanes *lanes, uint64_t lane, uint64_t due_ms);
 /* It was not used: as it was before lanes_next. */
 void lanes_return(struct lanes *lanes, uint64_t lane);
 /* BUSY now; when it ends, those that wait go before it. */
@@ -67,6 +69,9 @@ void lanes_forget(struct lanes *lanes, uint64_t lane);
  * the lane is not in memory. */
 void lanes_set_share(struct lanes *lanes, uint64_t lane, uint8_t share);
 uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
+/* The host has answered, at any time; so it is stored. Nothing when the lane is not in memory. */
+void lanes_set_answered(struct lanes *lanes, uint64_t lane);
+bool lanes_answered(const struct lanes *lanes, uint64_t lane);
 /* Whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
 void lanes_set_listed(struct lanes *lanes, uint64_t lane, bool listed);
 bool lanes_listed(const struct lanes *lanes, uint64_t lane);

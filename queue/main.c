@@ -102,6 +102,16 @@ broker_options_of(const struct daemon_setting *setting)
         .domain_budget = (uint64_t)opt_integer(options, "queue.domain_budget"),
         .domain_period_ms = opt_duration_ms(options, "queue.domain_period"),
         .heads_bytes = (size_t)opt_integer(options, "queue.heads"),
+        .troubles =
+            {
+                .failures = (uint32_t)opt_integer(options, "queue.host_failures"),
+                .patience_ms = opt_duration_ms(options, "queue.host_patience"),
+                .patience_new_ms = opt_duration_ms(options, "queue.host_patience_new"),
+                .probe_ms = opt_duration_ms(options, "queue.host_probe"),
+                .probe_most_ms = opt_duration_ms(options, "queue.host_probe_maximum"),
+                .outage_hosts = (uint32_t)opt_integer(options, "queue.outage_hosts"),
+                .outage_patience_ms = opt_duration_ms(options, "queue.outage_patience"),
+            },
         .seen_cache_bytes = (size_t)opt_integer(options, "queue.seen_cache"),
     };
 }

@@ -2,7 +2,7 @@
 
 #include "base/url.h"
 
-enum { NEW_LEAST = 14, STAGE_NUMBERS = 11, NUMBERS = 8 };
+enum { NEW_LEAST = 14, STAGE_NUMBERS = 12, NUMBERS = 11 };
 
 void
 message_put_new(struct buf *out, const struct job *job)
@@ -65,6 +65,8 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_varint(out, completion->lane_delay_ms);
     codec_put_u64(out, completion->group);
     codec_put_u8(out, completion->share);
+    codec_put_u8(out, completion->host);
+    codec_put_slice(out, cut(completion->cause));
     const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
     codec_put_varint(out, outputs);
     for (size_t i = 0; i < outputs; i++) {
@@ -87,6 +89,8 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
     completion->lane_delay_ms = codec_get_varint(reader);
     completion->group = codec_get_u64(reader);
     completion->share = codec_get_u8(reader);
+    completion->host = codec_get_u8(reader);
+    completion->cause = cut(codec_get_slice(reader));
     completion->output_count = message_get_count(reader, NEW_LEAST);
     completion->verdict = (enum verdict)verdict;
     *attempt = (uint16_t)given;
@@ -101,19 +105,20 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
 static void
 stage_numbers(struct queue_stage_stats *stage, uint64_t *numbers[STAGE_NUMBERS])
 {
-    uint64_t *const order[STAGE_NUMBERS] = {&stage->ready,     &stage->leased,   &stage->delayed,
-                                            &stage->scheduled, &stage->buried,   &stage->outbox,
-                                            &stage->put,       &stage->done,     &stage->released,
-                                            &stage->dead,      &stage->oldest_ms};
+    uint64_t *const order[STAGE_NUMBERS] = {&stage->ready,     &stage->leased,    &stage->delayed,
+                                            &stage->scheduled, &stage->buried,    &stage->outbox,
+                                            &stage->put,       &stage->done,      &stage->released,
+                                            &stage->dead,      &stage->oldest_ms, &stage->aside};
     memcpy(numbers, order, sizeof order);
 }
 
 static void
 numbers_of(struct queue_stats *stats, uint64_t *numbers[NUMBERS])
 {
-    uint64_t *const order[NUMBERS] = {&stats->seen,      &stats->lanes,    &stats->lanes_busy,
-                                      &stats->sent,      &stats->received, &stats->incarnation,
-                                      &stats->disk_free, &stats->workers};
+    uint64_t *const order[NUMBERS] = {&stats->seen,          &stats->lanes,     &stats->lanes_busy,
+                                      &stats->sent,          &stats->received,  &stats->incarnation,
+                                      &stats->disk_free,     &stats->workers,   &stats->hosts_aside,
+                                      &stats->hosts_failing, &stats->network_ms};
     memcpy(numbers, order, sizeof order);
 }
 
@@ -135,6 +140,7 @@ message_put_stats(struct buf *out, const struct queue_stats *given)
         codec_put_varint(out, *numbers[n]);
     }
     codec_put_u8(out, stats.intake_stopped);
+    codec_put_u8(out, stats.cut_off);
 }
 
 bool
@@ -158,7 +164,52 @@ message_get_stats(struct slice bytes, struct queue_stats *stats)
         *numbers[n] = codec_get_varint(&reader);
     }
     stats->intake_stopped = codec_get_u8(&reader) != 0;
+    stats->cut_off = codec_get_u8(&reader) != 0;
     return codec_at_end(&reader);
+}
+
+/* ---- a host in trouble ---- */
+
+enum { HOST_FLAG_ASIDE = 1, HOST_FLAG_SILENT = 2, HOST_FLAG_DOUBTED = 4, HOST_FLAG_COUNTED = 8 };
+
+void
+message_put_host(struct buf *out, const struct queue_host *host)
+{
+    codec_put_u64(out, host->lane);
+    codec_put_u8(out, (uint8_t)((host->aside ? HOST_FLAG_ASIDE : 0) |
+                                (host->silent ? HOST_FLAG_SILENT : 0) |
+                                (host->doubted ? HOST_FLAG_DOUBTED : 0) |
+                                (host->counted ? HOST_FLAG_COUNTED : 0)));
+    codec_put_varint(out, host->failures);
+    codec_put_varint(out, host->probes);
+    codec_put_varint(out, host->since_ms);
+    codec_put_varint(out, host->last_ms);
+    codec_put_varint(out, host->aside_ms);
+    codec_put_varint(out, host->next_ms);
+    codec_put_varint(out, host->jobs);
+    codec_put_slice(out, host->origin);
+    codec_put_slice(out, host->cause);
+}
+
+bool
+message_get_host(struct codec_reader *reader, struct queue_host *host)
+{
+    *host = (struct queue_host){.lane = codec_get_u64(reader)};
+    const uint8_t flags = codec_get_u8(reader);
+    host->aside = flags & HOST_FLAG_ASIDE;
+    host->silent = flags & HOST_FLAG_SILENT;
+    host->doubted = flags & HOST_FLAG_DOUBTED;
+    host->counted = flags & HOST_FLAG_COUNTED;
+    host->failures = codec_get_varint(reader);
+    host->probes = codec_get_varint(reader);
+    host->since_ms = codec_get_varint(reader);
+    host->last_ms = codec_get_varint(reader);
+    host->aside_ms = codec_get_varint(reader);
+    host->next_ms = codec_get_varint(reader);
+    host->jobs = codec_get_varint(reader);
+    host->origin = codec_get_slice(reader);
+    host->cause = codec_get_slice(reader);
+    return !reader->bad;
 }
 
 /* ---- look: the same ---- */

@@ -14,7 +14,9 @@ enum queue_verb {
     QUEUE_PEEK = 7,
     QUEUE_KICK = 8,
     QUEUE_TRANSFER = 9,
-    QUEUE_LOOK = 10
+    QUEUE_LOOK = 10,
+    QUEUE_HOSTS = 11,
+    QUEUE_RETRY = 12
 };
 
 enum {
@@ -22,9 +24,10 @@ enum {
     MESSAGE_REPLY_ENOUGH = 16 << 20,   /* a list of jobs ends after the job that passes this */
     MESSAGE_REPLY_MAXIMUM = 32 << 20,
     MESSAGE_TEXT_MAXIMUM = 4096, /* reasons and reproducers are cut to this */
-    MESSAGE_KICK_MOST = 10000    /* per request; the client asks again */
+    MESSAGE_KICK_MOST = 10000,   /* per request; the client asks again */
+    MESSAGE_HOSTS_MOST = 1000    /* the same */
 };
-enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1 };
+enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1, HOSTS_ASIDE = 1 };
 
 /* "new": u8 stage, record. */
 void message_put_new(struct buf *out, const struct job *job);
@@ -40,6 +43,9 @@ bool message_get_completion(struct codec_reader *reader, struct completion *comp
 
 void message_put_stats(struct buf *out, const struct queue_stats *stats);
 bool message_get_stats(struct slice bytes, struct queue_stats *stats);
+
+void message_put_host(struct buf *out, const struct queue_host *host);
+bool message_get_host(struct codec_reader *reader, struct queue_host *host);
 
 void message_put_look(struct buf *out, const struct queue_look *look);
 bool message_get_look(struct slice bytes, struct queue_look *look);

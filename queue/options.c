@@ -24,6 +24,31 @@ const struct opt queue_options[] = {
      "(fetch.delay is 0) and no other host waits. They are still fetched one after the other."},
     {"queue.group_delay", OPT_DURATION, "0", 0, 3600, NULL,
      "Least time between two fetches from one address, whatever the host."},
+    {"queue.host_failures", OPT_INTEGER, "5", 1, 1000000, NULL,
+     "A host (scheme, name and port) that failed so often in a row is set aside with all its URIs: "
+     "no address, no connection, no TLS, no answer, no robots.txt; HTTP statuses of documents do "
+     "not count. With the rests of fetch.backoff five failures take half a minute, which a "
+     "moment's overload does not last."},
+    {"queue.host_patience", OPT_DURATION, "4m", 0, 0, NULL,
+     "A host that has answered before is set aside after so long at the soonest: a machine that is "
+     "started anew, or a service that is being replaced, is back within it."},
+    {"queue.host_patience_new", OPT_DURATION, "30", 0, 0, NULL,
+     "The same for a host that has never answered: most of them are gone for good, and a crawl's "
+     "end waits for them. As long as three attempts of a document take."},
+    {"queue.host_probe", OPT_DURATION, "5m", 0.01, 0, NULL,
+     "A host that is set aside is asked again after this time by one request, then after twice as "
+     "long, and so on. When it answers, all its URIs go on."},
+    {"queue.host_probe_maximum", OPT_DURATION, "24h", 0.01, 0, NULL,
+     "Longest time between two of these requests: a dead host costs one a day, and one that comes "
+     "back is noticed within a day."},
+    {"queue.outage_hosts", OPT_INTEGER, "5", 1, 1000000, NULL,
+     "When so many hosts are silent at a time, and no other host answers, it may be this machine's "
+     "own network: then none is set aside for silence until queue.outage_patience is over. Fewer "
+     "cannot be told from dead hosts."},
+    {"queue.outage_patience", OPT_DURATION, "1h", 0, 0, NULL,
+     "How long silence of all hosts is taken for an outage of this machine's own network, which "
+     "jobs wait out; 0: not at all. An hour, because a crawl that ends meanwhile has to be begun "
+     "again by hand."},
     {"queue.cache", OPT_SIZE, "128M", 1048576, 0, NULL, "Database pages kept in memory."},
     {"queue.recent", OPT_SIZE, "64M", 65536, 0, NULL,
      "Memory for what was noted of URIs and hosts and for jobs of fetch until it is written to "

@@ -14,22 +14,23 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-#define STORE_TREE_MAP(X)   \
-    X(JOBS, "jobs")         \
-    X(LATER, "later")       \
-    X(BURIED, "buried")     \
-    X(SEEN, "seen")         \
-    X(REVISITS, "revisits") \
-    X(LANES, "lanes")       \
-    X(OUTBOX, "outbox")     \
-    X(PEERS, "peers")       \
-    X(ORIGINS, "origins")   \
-    X(WORKERS, "workers")   \
-    X(ABOUT, "about")       \
-    X(FETCH, "fetch")       \
-    X(RUNS, "runs")         \
-    X(JOURNAL, "journal")   \
-    X(ESTIMATES, "estimates")
+#define STORE_TREE_MAP(X)     \
+    X(JOBS, "jobs")           \
+    X(LATER, "later")         \
+    X(BURIED, "buried")       \
+    X(SEEN, "seen")           \
+    X(REVISITS, "revisits")   \
+    X(LANES, "lanes")         \
+    X(OUTBOX, "outbox")       \
+    X(PEERS, "peers")         \
+    X(ORIGINS, "origins")     \
+    X(WORKERS, "workers")     \
+    X(ABOUT, "about")         \
+    X(FETCH, "fetch")         \
+    X(RUNS, "runs")           \
+    X(JOURNAL, "journal")     \
+    X(ESTIMATES, "estimates") \
+    X(TROUBLES, "troubles")
 
 enum store_tree {
 #define X(name, text) TREE_##name,

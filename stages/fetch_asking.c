@@ -30,6 +30,7 @@ task_delay_ms(const struct task *task)
 void
 task_turn_back(struct task *task, uint64_t address)
 {
+    task_tell_host(task);
     stage_set_lane_rest(task->job, task->has_asked ? task_delay_ms(task) : 0, address);
     stage_release(task->job, 0, false, "others are being fetched from the host's address");
     task_free(task);
@@ -156,6 +157,12 @@ task_note_end(struct task *task, const struct fetch_result *result)
         return;
     }
     task->has_asked = true;
+    if (own && result->end == FETCH_FAILED) {
+        task->host_words |= (uint8_t)(HOST_FAILED | (result->silent ? HOST_SILENT : 0));
+        task->cause = arena_copy(&task->job->arena, slice_string(result->problem));
+    } else if (own && result->end != FETCH_REFUSED_ADDRESS && result->end != FETCH_NO_MEMORY) {
+        task->host_words = HOST_ANSWERED;
+    }
     /* A dump's time is no measure of its host. */
     if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
         task_learn_pace(task, result);

@@ -136,7 +136,8 @@ looked_up(void *context, int code, int timeouts, struct ares_addrinfo *found)
         answer.problem = code == ARES_ENOTFOUND ? "the host's name does not exist"
                          : code == ARES_ENODATA ? "the host's name has no address"
                                                 : ares_strerror(code);
-        if (code == ARES_ENOTFOUND || code == ARES_ENODATA) {
+        answer.none = code == ARES_ENOTFOUND || code == ARES_ENODATA;
+        if (answer.none) {
             keep(dns, lookup, &answer, dns->negative_ms);
         }
     }

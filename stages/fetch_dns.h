@@ -27,6 +27,7 @@ struct dns_answer {
     struct dns_address addresses[DNS_ADDRESSES]; /* best first */
     size_t count;
     const char *problem; /* when there are none */
+    bool none;           /* a name server said that there are none */
 };
 typedef void dns_done(void *context, const struct dns_answer *answer);
 

@@ -74,6 +74,9 @@ struct fetch_result {
                                 fetch.allow_address and not in fetch.hosts_file, or every
                                 connection is directed by fetch.connect_to */
     const char *problem;     /* for people; "" when there is none */
+    /* FETCH_FAILED: */
+    bool unsent; /* the server was not asked: name, connection, TLS */
+    bool silent; /* nobody refused: name server, host or proxy said nothing, or there is no way */
 };
 
 /* Both say whether to go on. begin: once, before the first piece. */

@@ -59,6 +59,8 @@ struct transfer {
     uint64_t started_ms, started_monotonic_ms;
     uint64_t joined_ms; /* monotonic: since when libcurl has it */
     char problem[CURL_ERROR_SIZE];
+    bool sent;    /* the request */
+    bool no_name; /* a name server said so */
     fetch_done *done;
     void *context;
     struct fetch_sink sink; /* take NULL: none */

@@ -84,6 +84,12 @@ pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t retry_
     }
 }
 
+void
+pace_heard(struct pace *pace, bool answer)
+{
+    pace->failures = answer ? 0 : pace->failures + (pace->failures < UINT32_MAX);
+}
+
 uint64_t
 pace_backoff_ms(const struct pace *pace, const struct pace_rules *rules)
 {

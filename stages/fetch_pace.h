@@ -19,6 +19,7 @@ struct pace {
     uint64_t noted_ms;    /* the response time that the host's record has */
     uint32_t response_ms; /* smoothed; 0: none was measured */
     uint32_t troubles;    /* in a row */
+    uint32_t failures;    /* requests in a row that were not answered at all */
 };
 
 struct pace_rules {
@@ -41,6 +42,8 @@ void pace_answered(struct pace *pace, uint32_t milliseconds);
 /* 429, 503, no connection, no answer in time. retry_after_ms: 0 when nothing was said. */
 void pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t retry_after_ms,
                    uint64_t now_ms);
+/* Whatever came or not: whether it is an answer, with any status. */
+void pace_heard(struct pace *pace, bool answer);
 /* The rest from now until the next request. */
 uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms);
 /* What of it comes from trouble; 0: none. For people and for the record. */

@@ -69,6 +69,7 @@ task_learn_pace(struct task *task, const struct fetch_result *result)
     for (size_t i = 0; i < 2 && numbers[i] != 0; i++) {
         struct pace *pace = paces_find(fetch->paces, numbers[i]);
         const uint32_t troubles = pace->troubles;
+        pace_heard(pace, result->end != FETCH_FAILED);
         if (trouble) {
             pace_troubled(pace, &fetch->pace_rules, i == 0 ? result->retry_after_ms : 0,
                           clock_wall_ms());
@@ -113,6 +114,12 @@ task_pace_ms(const struct task *task)
         rest_ms = rest_ms > shared_ms ? rest_ms : shared_ms;
     }
     return rest_ms;
+}
+
+uint32_t
+task_host_failures(const struct task *task)
+{
+    return paces_find(task->fetch->paces, origin_number(task))->failures;
 }
 
 bool

@@ -29,11 +29,20 @@ task_free(struct task *task)
     free(task);
 }
 
+void
+task_tell_host(struct task *task)
+{
+    if (task->host_words != 0) {
+        stage_set_host(task->job, task->host_words, task->cause);
+    }
+}
+
 /* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
  * connections there. */
 static void
 set_rest(struct task *task)
 {
+    task_tell_host(task);
     if (task->has_asked) {
         const uint64_t delay_ms = task_delay_ms(task);
         stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
@@ -133,6 +142,55 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
     set_rest(task);
     stage_release(task->job, delay_ms, true, "%s", reason);
     task_free(task);
+}
+
+/* The host is asked for its rules first, next time. */
+static void
+forget_rules(struct task *task)
+{
+    const uint64_t now_ms = clock_wall_ms();
+    struct host *host = hosts_find(task->fetch->hosts, task->origin, now_ms);
+    struct meta_update update;
+    if (host != NULL) {
+        host->expires_ms = now_ms;
+    }
+    meta_update_init(&update);
+    meta_set_number(&update, META_ROBOTS_EXPIRES, now_ms);
+    task_put_host(task, task->origin, &update);
+    meta_update_release(&update);
+}
+
+void
+task_wait_for_host(struct task *task, const char *reason)
+{
+    const struct fetch *fetch = task->fetch;
+    if (task->resource) {
+        task_retry(task, 0, reason);
+        return;
+    }
+    /* Without any back-off a host that fails would be asked without rest. */
+    const uint64_t least_ms = fetch->pace_rules.backoff_ms > 0 ? 0 : fetch->retry_ms;
+    task->rest_ms = task->rest_ms > least_ms ? task->rest_ms : least_ms;
+    set_common(task, NULL, NULL);
+    set_rest(task);
+    stage_release(task->job, 0, false, "%s", reason);
+    task_free(task);
+}
+
+/* The request was sent and nothing came. If others of the host had no answer, either, since its
+ * last one, it may be the host: no attempt is counted, and its robots.txt is asked for before
+ * anything else. That it answers shows that this document is at fault next time. */
+static void
+unanswered(struct task *task, const char *reason)
+{
+    if (task_host_failures(task) <= task->job->job.attempt || task->resource) {
+        task_retry(task, 0, reason);
+        return;
+    }
+    if (task->fetch->robots) {
+        forget_rules(task);
+    }
+    task_wait_for_host(task, reason);
 }
 
 /* ---- archive and metadata ---- */
@@ -555,7 +613,7 @@ page_fetched(void *context, const struct fetch_result *result)
         cut(task, result);
         break;
     case FETCH_FAILED:
-        task_retry(task, 0, result->problem);
+        (result->unsent ? task_wait_for_host : unanswered)(task, result->problem);
         break;
     case FETCH_REFUSED_HEADER:
         task_bury(task, result->problem);

@@ -3,6 +3,7 @@
  * one at a time (its lane), so nobody fetches the same robots.txt at the same time. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/url.h"
@@ -134,6 +135,19 @@ task_may_ask(const struct task *task, struct slice url)
     return host == NULL || rules_allow(host, url);
 }
 
+/* They could not be had: by this job, or by another one of late. */
+static void
+wait_for_rules(struct task *task, const struct host *host)
+{
+    char reason[HOST_REASON_SIZE];
+    const uint64_t now_ms = clock_wall_ms();
+    memcpy(reason, host->reason, sizeof reason);
+    if (!task->has_asked && host->expires_ms > now_ms) {
+        stage_set_lane_rest(task->job, host->expires_ms - now_ms, task->address);
+    }
+    task_wait_for_host(task, reason);
+}
+
 static void
 decide(struct task *task, const struct host *host)
 {
@@ -142,7 +156,7 @@ decide(struct task *task, const struct host *host)
         return;
     }
     if (host->access == HOST_UNREACHABLE) {
-        task_retry(task, 0, host->reason);
+        wait_for_rules(task, host);
         return;
     }
     if (!rules_allow(host, task->url)) {
@@ -184,7 +198,8 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
 {
     struct fetch *fetch = task->fetch;
     const uint64_t now_ms = clock_wall_ms();
-    const uint64_t age_ms = access == HOST_UNREACHABLE ? fetch->retry_ms : fetch->robots_age_ms;
+    /* As long as the host rests nobody asks again. */
+    const uint64_t age_ms = access == HOST_UNREACHABLE ? task_delay_ms(task) : fetch->robots_age_ms;
     const struct slice *maps = NULL;
     struct meta_update update;
     struct buf key;
@@ -218,10 +233,12 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
 }
 
 static void
-unreachable(struct task *task, uint16_t status, const char *problem)
+unreachable(struct task *task, uint16_t status, bool silent, const char *problem)
 {
     char reason[HOST_REASON_SIZE];
     snprintf(reason, sizeof reason, "robots.txt: %s", problem);
+    task->host_words = (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0));
+    task->cause = arena_copy(&task->job->arena, slice_string(reason));
     decide(task, remember(task, HOST_UNREACHABLE, status, (struct slice){0}, reason));
 }
 
@@ -277,7 +294,7 @@ robots_fetched(void *context, const struct fetch_result *result)
         return;
     }
     if (!whole && result->end != FETCH_CUT_LENGTH) {
-        unreachable(task, 0, result->problem);
+        unreachable(task, 0, result->silent, result->problem);
         return;
     }
     if (!task_archive(task, buf_slice(&task->robots_url), result,
@@ -293,7 +310,7 @@ robots_fetched(void *context, const struct fetch_result *result)
     } else {
         char words[FETCH_WORDS_SIZE];
         fetch_answer_words(result->status, result->reply, words);
-        unreachable(task, result->status, words);
+        unreachable(task, result->status, false, words);
     }
 }
 

@@ -108,6 +108,8 @@ struct task {
     struct rests_turn turn;       /* in the line of that host */
     bool lined_up;                /* it stood there */
     bool has_asked;               /* a request went to the host */
+    uint8_t host_words;           /* what it told of the host: enum host_word */
+    struct slice cause;           /* of its failure; in the job's arena */
     struct asked asked;
     struct slice ip; /* of the host, when asked; in the job's arena */
     /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
@@ -169,6 +171,11 @@ void task_done(struct task *task, const char *state, const char *reason);
 /* Another attempt later, or, when there were enough, the state "failed". */
 void task_retry(struct task *task, uint64_t least_delay_ms, const char *reason);
 void task_bury(struct task *task, const char *reason);
+/* No document could be had of the host: the job waits for the host (docs/FETCH.md, "Hosts that
+ * fail"), but what another document needs is tried so often and no more. */
+void task_wait_for_host(struct task *task, const char *reason);
+/* Tells the queue what the requests told of the host. */
+void task_tell_host(struct task *task);
 /* Writes the exchange to the archive; on failure the job has been released: the task is over. */
 bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
                   struct slice truncated, struct warc_location *location);
@@ -209,6 +216,8 @@ void task_end_request(struct task *task, const struct fetch_result *result);
 /* fetch_pacing.c */
 /* How long the host may be silent before its answer begins. */
 uint64_t task_patience_ms(const struct task *task);
+/* Requests in a row that it did not answer. */
+uint32_t task_host_failures(const struct task *task);
 /* Whether it was in trouble when last asked. */
 bool task_is_troubled(const struct task *task);
 /* A request to the task's own origin has ended. */

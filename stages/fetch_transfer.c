@@ -1,5 +1,6 @@
 /* One transfer: what libcurl is told of it, what it calls back, how it ended. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ on_request(void *context, char *ip, char *own_ip, int port, int own_port)
     (void)own_ip;
     (void)port;
     (void)own_port;
+    transfer->sent = true;
     buf_reset(&transfer->request); /* a connection may have died, and the request is sent again */
     curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 1L);
     return CURL_PREREQFUNC_OK;
@@ -430,6 +432,7 @@ transfer_go_to(struct transfer *transfer, const struct dns_answer *answer)
         return true;
     }
     if (answer->count == 0) {
+        transfer->no_name = answer->none;
         snprintf(transfer->problem, sizeof transfer->problem, "%s", answer->problem);
     }
     return false;
@@ -537,6 +540,7 @@ transfer_reset(struct transfer *transfer)
     transfer->header_bytes = 0;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
     transfer->out_of_memory = transfer->crowded = transfer->resolving = false;
+    transfer->sent = transfer->no_name = false;
     transfer->refused = NULL;
     transfer->problem[0] = '\0';
 }
@@ -574,6 +578,24 @@ end_of(const struct transfer *transfer, CURLcode code, long status)
         return FETCH_CUT_LENGTH;
     }
     return code == CURLE_OPERATION_TIMEDOUT ? FETCH_CUT_TIME : FETCH_CUT_CONNECTION;
+}
+
+/* Whether nobody said no. What fails behind a proxy cannot be told from the proxy's own trouble. */
+static bool
+is_silent(const struct transfer *transfer, CURLcode code)
+{
+    long number = 0;
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return !transfer->no_name;
+    case CURLE_COULDNT_CONNECT:
+        curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
+        return transfer->proxied || number != ECONNREFUSED;
+    case CURLE_OPERATION_TIMEDOUT:
+        return true;
+    default:
+        return transfer->proxied;
+    }
 }
 
 static const char *
@@ -655,6 +677,8 @@ transfer_finish(struct transfer *transfer, CURLcode code)
         .address = transfer->crowded ? crowd_address(http->crowd, transfer->host)
                                      : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
+        .unsent = end == FETCH_FAILED && !transfer->sent,
+        .silent = end == FETCH_FAILED && is_silent(transfer, code),
     };
     if (!transfer->resolving && !transfer->ftp) {
         curl_multi_remove_handle(transfer->multi->handle, transfer->easy);

@@ -157,6 +157,13 @@ stage_set_lane_share(struct stage_job *job, uint8_t share)
 }
 
 void
+stage_set_host(struct stage_job *job, uint8_t words, struct slice cause)
+{
+    held_of(job)->host = words;
+    held_of(job)->cause = keep(held_of(job), cause);
+}
+
+void
 stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
 {
     struct held_job *held = held_of(job);
@@ -293,6 +300,8 @@ send_completions(void *context)
             .lane_delay_ms = held->lane_delay_ms,
             .group = held->group,
             .share = held->share,
+            .host = held->host,
+            .cause = held->cause,
             .outputs = held->outputs,
             .output_count = held->output_count,
         };

@@ -43,8 +43,8 @@ struct held_job {
     bool ended, aside;
     bool no_attempt;
     uint64_t delay_ms, lane_delay_ms, group, ended_ms;
-    uint8_t share;
-    struct slice reason;
+    uint8_t share, host;
+    struct slice reason, cause;
     struct job *outputs;
     size_t output_count, output_capacity;
     struct meta_put *puts;

@@ -319,6 +319,12 @@ start_program(const char *name, const char *number)
             arguments[n++] = "--set";
             arguments[n++] = settings[i];
         }
+        if (strcmp(name, "quadrille-queue") == 0) {
+            arguments[n++] = "--set";
+            arguments[n++] = "queue.host_failures=3";
+            arguments[n++] = "--set";
+            arguments[n++] = "queue.host_patience_new=0";
+        }
         if (fetch) {
             arguments[n++] = "--number";
             arguments[n++] = (char *)(uintptr_t)number;
@@ -495,6 +501,29 @@ count_jobs(enum stage stage, const char *state, const char *uri)
 }
 
 static bool
+take_host(void *context, const struct queue_host *host)
+{
+    struct count *count = context;
+    count->n = host->aside && host->counted ? (unsigned)host->jobs : 0;
+    buf_append_slice(&count->reason, host->cause);
+    return true;
+}
+
+/* The host is set aside with so many URIs. */
+static void
+check_aside(const char *origin, unsigned jobs, const char *cause)
+{
+    struct count count = {0};
+    struct reason why;
+    buf_init(&count.reason, 1 << 16);
+    assert_int_equal(queue_hosts(queue, slice_string(origin), true, take_host, &count, &why),
+                     STATUS_OK);
+    assert_int_equal(count.n, jobs);
+    assert_string_equal(count.reason.data, cause);
+    buf_release(&count.reason);
+}
+
+static bool
 find_programs(void)
 {
     const ssize_t n = readlink("/proc/self/exe", programs, sizeof programs - 32);
@@ -658,8 +687,10 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     check_meta("uhttp://rules.example/secret/1", META_STATE, "denied");
     check_meta("uhttp://rules.example/open", META_STATE, "fetched");
     check_meta("uhttp://hop.example/secret", META_STATE, "denied");
-    check_meta("uhttp://down.example/x", META_STATE, "failed");
-    check_meta("uhttp://down.example/x", META_REASON, "robots.txt: the server answered 503");
+    check_meta("uhttp://down.example/x", META_STATE, "");
+    check_aside("http://down.example", 1, "robots.txt: the server answered 503");
+    assert_int_equal(count_jobs(STAGE_FETCH, "aside", "http://down.example/x"), 1);
+    assert_int_equal(count_requests("down.example/robots.txt"), 3);
     assert_int_equal(count_requests("rules.example/secret/1"), 0);
     assert_int_equal(count_requests("down.example/x"), 0);
     check_meta("hhttp://rules.example", META_SITEMAPS, "http://maps.example/map.xml\n");
