@@ -38,7 +38,7 @@ awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/
 
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
     --set log.level=debug --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
-    --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
+    --set fetch.backoff=0.1 --set fetch.backoff_maximum=1 --set queue.host_patience_new=1
     --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.stall=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
 "$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
@@ -67,6 +67,13 @@ sed -n 's/^time=[^T]*T\([0-9:.]*\)Z .* event=committed documents=\([0-9]*\) .*/\
     END { print NR " batches, longest rest " longest " ms"; exit NR < 2 || longest == 0 || wrong }' ||
     fail "the index did not let documents gather"
 
+# ---- hosts whose robots.txt cannot be had are set aside, and no others ----
+awk -F'\t' '$3 == "waits" { split($1, part, "/"); print "http://" part[3] }' "$work/pages" | sort >"$work/broken"
+"$bin/quadrille" queue --dir "$work/data" hosts | awk -F'\t' '$2 == "aside" { print $1 }' | sort >"$work/aside"
+diff "$work/broken" "$work/aside" || fail "other hosts were set aside"
+aside=$(wc -l <"$work/aside")
+((aside == 0)) || grep -q "^hosts set aside: $aside," "$work/crawl.out" || fail "no word of $aside hosts: $(cat "$work/crawl.out")"
+
 # ---- ends ----
 awk -F'\t' '$3 != "unseen" { print $1 }' "$work/pages" >"$work/uris"
 xargs -d '\n' -a "$work/uris" -n 2000 "$bin/quadrille" meta --dir "$work/data" >"$work/meta" ||
@@ -76,7 +83,7 @@ awk '/^<http/ { uri = substr($1, 2, length($1) - 2) }
 awk -F'\t' 'NR == FNR { state[$1] = $2; next }
     $3 == "unseen" { next }
     { n[$2]++
-      fine = $3 == state[$1] || ($3 == "cut" && state[$1] ~ /^(fetched|indexed)$/) || ($3 == "fetched" && (state[$1] == "indexed" || $2 == "bomb"))
+      fine = $3 == state[$1] || ($3 == "waits" && state[$1] == "") || ($3 == "cut" && state[$1] ~ /^(fetched|indexed)$/) || ($3 == "fetched" && (state[$1] == "indexed" || $2 == "bomb"))
       if (!fine) { print $2 " " $1 ": " state[$1] ", not " $3; wrong = 1 } }
     END { for (kind in n) kinds++; print kinds " kinds of pages ended as they should"
           exit wrong }' "$work/states" "$work/pages" || fail "pages ended otherwise"

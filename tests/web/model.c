@@ -418,7 +418,7 @@ web_page(const struct web *web, const struct web_host *host, uint32_t number)
         }
     }
     if (host->robots == ROBOTS_BROKEN) { /* nothing links to its pages but its own */
-        page.end = number == 0 ? "failed" : "unseen";
+        page.end = number == 0 ? "waits" : "unseen";
     }
     return page;
 }
