@@ -1,5 +1,5 @@
 base_OBJECTS := base/status.o base/memory.o base/slice.o base/buf.o base/file.o base/outcome.o base/arena.o base/codec.o \
-	base/log.o base/clock.o base/opt.o base/opt_print.o base/program.o base/text_print.o base/digest.o base/digest_pair.o \
+	base/log.o base/clock.o base/opt.o base/opt_print.o base/nearest.o base/program.o base/text_print.o base/digest.o base/digest_pair.o \
 	base/rpc_socket.o base/rpc_server.o base/rpc_client.o base/print_set.o
 base_OBJECTS += base/iri.o base/url.o base/url_host.o base/url_key.o base/url_percent.o base/url_text.o
 CONFORMANCE += run_urls

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/opt_private.h"
 
 enum { FILE_MAXIMUM = 64 << 20 };
@@ -254,26 +255,6 @@ opt_find(const struct opt_set *set, struct slice name)
     return NULL;
 }
 
-/* The known name that shares the longest beginning with what was written. */
-static const char *
-name_near(const struct opt_set *set, struct slice name)
-{
-    const char *nearest = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        const char *known = set->values[i].opt->name;
-        size_t same = 0;
-        while (same < name.length && known[same] && known[same] == name.at[same]) {
-            same++;
-        }
-        if (same > most) {
-            most = same;
-            nearest = known;
-        }
-    }
-    return nearest;
-}
-
 static enum status
 pair_assign(struct opt_set *set, struct slice pair, struct reason *why)
 {
@@ -286,10 +267,13 @@ pair_assign(struct opt_set *set, struct slice pair, struct reason *why)
     const struct slice text = slice_trim(slice_of(pair.at + equals + 1, pair.length - equals - 1));
     struct opt_value *value = opt_find(set, name);
     if (!value) {
-        const char *near = name_near(set, name);
-        return status_fail(why, STATUS_MISUSE, "no option is named \"%.*s\"%s%s%s",
-                           SLICE_PRINT(name), near ? "; is it " : "", near ? near : "",
-                           near ? "?" : "");
+        struct nearest nearest = nearest_to(name);
+        char near[NEAREST_TEXT_SIZE];
+        for (size_t i = 0; i < set->count; i++) {
+            nearest_offer(&nearest, set->values[i].opt->name);
+        }
+        return status_fail(why, STATUS_MISUSE, "no option is named \"%.*s\"%s", SLICE_PRINT(name),
+                           nearest_text(&nearest, "", near));
     }
     if (memchr(text.at, '\0', text.length)) {
         return status_fail(why, STATUS_MISUSE, "%s: a value must not hold a NUL byte",

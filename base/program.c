@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/opt.h"
 #include "base/text_print.h"
 
@@ -111,6 +112,21 @@ flag_apply(const struct program *program, const struct flag *flag, const char *v
     return flag_store(flag, value, why);
 }
 
+static enum status
+flag_unknown(const struct program *program, struct slice name, struct reason *why)
+{
+    struct nearest nearest = nearest_to(name);
+    char near[NEAREST_TEXT_SIZE];
+    for (int table = 0; table < 2; table++) {
+        for (const struct flag *flag = flags_of(program, table); flag->name; flag++) {
+            nearest_offer(&nearest, flag->name);
+        }
+    }
+    const bool known = *nearest_text(&nearest, "--", near) != '\0';
+    return status_fail(why, STATUS_MISUSE, "unknown flag --%.*s%s %s %s --help", SLICE_PRINT(name),
+                       known ? near : ";", known ? "See" : "see", program->name);
+}
+
 /* "--name", "--name=value", "-x", "-xvalue", "-xyz" (switches) */
 static enum status
 argument_parse(const struct program *program, const char *argument, const char *next, bool *taken,
@@ -121,8 +137,7 @@ argument_parse(const struct program *program, const char *argument, const char *
         const size_t length = strcspn(name, "=");
         const struct flag *flag = flag_find(program, slice_of(name, length), 0);
         if (!flag) {
-            return status_fail(why, STATUS_MISUSE, "unknown flag --%.*s; see %s --help",
-                               (int)length, name, program->name);
+            return flag_unknown(program, slice_of(name, length), why);
         }
         return flag_apply(program, flag, name[length] ? name + length + 1 : NULL, next, taken, why);
     }

@@ -50,7 +50,7 @@ void cli_close(struct cli *cli);
  * docs/PROCESSES.md. A second call does nothing. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
-/* MISUSE unless it is a folder. */
+/* MISUSE unless it is a data directory. */
 enum status cli_check_directory(const char *directory, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
@@ -134,6 +134,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(add, "add URIs to the crawl")                                              \
     X(meta, "print what is known of a URI, as Turtle")                           \
     X(query, "answer a SPARQL query or a quad pattern")                          \
+    X(prefixes, "list the prefixes that queries need not declare")               \
     X(update, "change the index by SPARQL Update")                               \
     X(import, "add RDF files to the index")                                      \
     X(search, "find literals by keywords")                                       \

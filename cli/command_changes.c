@@ -260,6 +260,7 @@ command_changes(int argc, char **argv)
     struct index_follower follower;
     bool follow = false;
     bool start = false;
+    bool json = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"since", 'S', FLAG_STRING, "POSITION", &since,
@@ -268,6 +269,7 @@ command_changes(int argc, char **argv)
          "Goes on with each new batch until SIGINT or SIGTERM; waits while the index is down."},
         {"format", 'F', FLAG_STRING, "FORMAT", &format,
          "nquads-patch (the usual), rdf-patch or json."},
+        {"json", 'j', FLAG_SWITCH, NULL, &json, "The same as --format json."},
         {"graph", 'g', FLAG_REPEATED, "URI", &graphs, "Only changes of this document; repeatable."},
         {"start", 0, FLAG_SWITCH, NULL, &start, "Prints the position of now, and nothing else."},
         {0},
@@ -294,7 +296,7 @@ command_changes(int argc, char **argv)
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        status = find_format(format, &follower, &why);
+        status = find_format(json ? "json" : format, &follower, &why);
     }
     if (status == STATUS_OK && start && (follow || since != NULL || graphs.count > 0)) {
         status = status_fail(&why, STATUS_MISUSE, "--start stands alone");

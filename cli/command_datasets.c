@@ -9,7 +9,7 @@ enum { HOSTS_AT_A_TIME = 1000, RECORD_BYTES = 1 << 20, KEY_BYTES = 16 << 10 };
 
 struct telling {
     struct metastore_client *metastore;
-    uint64_t documents, requests;
+    uint64_t documents, requests, plans;
     struct reason why;
     enum status status;
     struct buf last; /* key */
@@ -65,6 +65,7 @@ tell_host(void *context, struct slice key, struct slice record)
     if (!meta_record_text(record, META_PLAN, &words)) {
         return true;
     }
+    telling->plans++;
     printf("%.*s\n", (int)(key.length - 1), key.at + 1);
     while (execution_line(&words, &line)) {
         printf("  %.*s\n", SLICE_PRINT(line));
@@ -105,6 +106,11 @@ tell_all(struct cli *cli, const char *host, struct reason *why)
                                     HOSTS_AT_A_TIME, tell_host, &telling, CLI_ANSWER_MS, why);
         }
     } while (status == STATUS_OK && telling.seen == HOSTS_AT_A_TIME);
+    if (status == STATUS_OK && telling.plans == 0) {
+        printf("no plan of datasets is known%s%s: no crawl has found a description of datasets "
+               "there\n",
+               host != NULL ? " of " : "", host != NULL ? host : "");
+    }
     if (status == STATUS_OK && telling.requests > 0) {
         printf("%llu documents for %llu requests: %llu saved, %llu to one\n",
                (unsigned long long)telling.documents, (unsigned long long)telling.requests,

@@ -85,6 +85,9 @@ take_material(const struct file_flags *flags, const char *path, struct material_
 static enum status
 take_options(const struct file_flags *flags, struct opt_set **options, struct reason *why)
 {
+    if (flags->common.directory != NULL) {
+        TRY(cli_check_directory(flags->common.directory, why));
+    }
     TRY(config_load(flags->common.directory, &flags->common.assignments, options, why));
     config_open_log(*options, "quadrille");
     return STATUS_OK;

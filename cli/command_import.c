@@ -205,6 +205,26 @@ import_all(struct cli *cli, const struct import_flags *flags, char **paths, int 
     return status;
 }
 
+/* Before anything is started. */
+static enum status
+check_files(char **paths, int n, struct reason *why)
+{
+    for (int i = 0; i < n; i++) {
+        struct stat about;
+        if (strcmp(paths[i], "-") == 0) {
+            continue;
+        }
+        if (stat(paths[i], &about) != 0 || access(paths[i], R_OK) != 0) {
+            return status_fail_errno(why, "cannot read %s", paths[i]);
+        }
+        if (S_ISDIR(about.st_mode)) {
+            return status_fail(why, STATUS_MISUSE, "%s is a folder; name the files in it",
+                               paths[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 check_flags(const struct import_flags *flags, int n, struct reason *why)
 {
@@ -215,9 +235,13 @@ check_flags(const struct import_flags *flags, int n, struct reason *why)
         rdf_format_of_name(slice_string(flags->format)) == RDF_FORMAT_NONE) {
         return status_fail(why, STATUS_MISUSE, "--format %s is no RDF syntax", flags->format);
     }
-    return flags->memory >= 16 && flags->memory <= 1 << 20
-               ? STATUS_OK
-               : status_fail(why, STATUS_MISUSE, "--memory is 16 to 1048576 MiB");
+    if (flags->common.directory == NULL) {
+        return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
+    }
+    if (flags->memory < 16 || flags->memory > 1 << 20) {
+        return status_fail(why, STATUS_MISUSE, "--memory is 16 to 1048576 MiB");
+    }
+    return STATUS_OK;
 }
 
 int
@@ -264,6 +288,12 @@ command_import(int argc, char **argv)
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK) {
         status = check_flags(&import, n, &why);
+    }
+    if (status == STATUS_OK) {
+        status = check_files(operands, n, &why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_make_directory(import.common.directory, &why);
     }
     if (status == STATUS_OK) {
         status = cli_open(&cli, &import.common, &why);

@@ -25,6 +25,9 @@ ask(const struct plan_flags *flags, const char *operand, survey_use *use, struct
     struct web_client *client = NULL;
     struct survey survey;
     struct buf key;
+    if (flags->common.directory != NULL) {
+        TRY(cli_check_directory(flags->common.directory, why));
+    }
     TRY(config_load(flags->common.directory, &flags->common.assignments, &options, why));
     survey_init(&survey);
     buf_init(&key, URL_MAXIMUM);
@@ -204,6 +207,12 @@ plan_host(struct survey *survey, struct web_client *client, struct slice key,
         }
     }
     web_client_counted(client, &requests, &bytes);
+    if (datasets == 0) {
+        fprintf(flags->json ? stderr : stdout,
+                "nothing to plan: neither robots.txt, sitemaps nor /.well-known/void of %.*s "
+                "describe a dataset\n",
+                SLICE_PRINT(survey->origin));
+    }
     if (!flags->json) {
         printf("%.*s: %zu dataset%s; asked in %llu requests, ", SLICE_PRINT(survey->origin),
                datasets, datasets == 1 ? "" : "s", (unsigned long long)requests);

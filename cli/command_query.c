@@ -1,5 +1,6 @@
 /* quadrille query, search, dump, verify: clients of the query service. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -75,6 +76,14 @@ print_pattern(struct index_client *index, const struct pattern_texts *texts, str
 
 /* ---- SPARQL ---- */
 
+/* A person's terminal has little room; whatever else reads a table wants all of it. */
+static const char *
+format_for(const char *format)
+{
+    const bool table = format[0] == '\0' || strcmp(format, "table") == 0;
+    return table && isatty(STDOUT_FILENO) ? "terminal" : format;
+}
+
 int
 command_query(int argc, char **argv)
 {
@@ -82,8 +91,8 @@ command_query(int argc, char **argv)
     struct cli cli = {0};
     struct index_client *index = NULL;
     struct pattern_texts texts = {0};
-    const char *file = NULL, *format = "table", *default_graph = "", *partial = NULL;
-    bool explain = false, analyze = false;
+    const char *file = NULL, *format = "", *default_graph = "", *partial = NULL;
+    bool explain = false, analyze = false, json = false;
     int64_t timeout = 60;
     struct buf text, folder;
     const struct flag flags[] = {
@@ -91,7 +100,10 @@ command_query(int argc, char **argv)
         {"file", 'f', FLAG_STRING, "FILE", &file,
          "Reads the query from FILE; - for standard input."},
         {"format", 'o', FLAG_STRING, "FORMAT", &format,
-         "table, json, xml, csv or tsv; for CONSTRUCT and DESCRIBE nt, ttl or nq."},
+         "table (the usual), json, xml, csv or tsv; for CONSTRUCT and DESCRIBE ttl (the usual), nt "
+         "or "
+         "nq. A table for a terminal is cut to what can be read; elsewhere it is whole."},
+        {"json", 'j', FLAG_SWITCH, NULL, &json, "The same as --format json."},
         {"timeout", 0, FLAG_INTEGER, "SECONDS", &timeout, "Gives up after so long (60)."},
         {"default-graph", 0, FLAG_STRING, "IRI", &default_graph,
          "The one graph that is the default (the union of all)."},
@@ -116,14 +128,16 @@ command_query(int argc, char **argv)
             "?d binds the document a statement is from. ?literal <urn:x-quadrille:query#matches> "
             "\"words\" finds literals by keywords, and GRAPH "
             "<urn:x-quadrille:query#provenance> is what is known of documents: when and how each "
-            "was fetched and transformed.\n\n"
+            "was fetched and transformed. Prefixes that `quadrille prefixes` lists need no "
+            "declaration.\n\n"
             "With --subject, --predicate, --object or --graph it prints the quads that match, as "
             "N-Quads. Works while a crawl runs and after.\n\n"
             "Ctrl-C ends the query in all partitions. " CLI_PARTIAL_EXIT,
         .examples =
             "quadrille query --dir DIR 'SELECT ?type (COUNT(*) AS ?n) { ?s a ?type } GROUP BY "
             "?type ORDER BY DESC(?n)'\n"
-            "quadrille query --dir DIR --format json 'SELECT * { ?s ?p ?o } LIMIT 3'\n"
+            "quadrille query --dir DIR --json 'SELECT * { ?s ?p ?o } LIMIT 3'\n"
+            "quadrille query --dir DIR 'CONSTRUCT { ?s foaf:name ?o } { ?s rdfs:label ?o }'\n"
             "quadrille query --dir DIR --predicate http://xmlns.com/foaf/0.1/name",
         .flags = flags,
     };
@@ -153,6 +167,7 @@ command_query(int argc, char **argv)
         status = print_pattern(index, &texts, &why);
     } else if (status == STATUS_OK) {
         config_path(cli.directory, "tmp", &folder);
+        format = json ? "json" : format_for(format);
         const struct index_query_options options = {.timeout_ms = (uint32_t)timeout * 1000,
                                                     .default_graph = slice_string(default_graph),
                                                     .answer = analyze   ? INDEX_ANSWER_MEASURED
@@ -171,6 +186,14 @@ command_query(int argc, char **argv)
 
 /* ---- search ---- */
 
+static enum status
+print_hits(void *context, struct slice bytes, struct reason *why)
+{
+    bool *found = context;
+    *found = *found || bytes.length > 0;
+    return cli_print_piece(stdout, bytes, why);
+}
+
 int
 command_search(int argc, char **argv)
 {
@@ -179,6 +202,7 @@ command_search(int argc, char **argv)
     struct index_client *index = NULL;
     int64_t limit = 10;
     const char *partial = NULL;
+    bool found = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N hits (10)."},
@@ -220,8 +244,11 @@ command_search(int argc, char **argv)
         status = cli_asking(&cli, partial, index, &why);
     }
     if (status == STATUS_OK) {
-        status =
-            index_search(index, buf_slice(&words), (uint32_t)limit, cli_print_piece, stdout, &why);
+        status = index_search(index, buf_slice(&words), (uint32_t)limit, print_hits, &found, &why);
+    }
+    if (status == STATUS_OK && !found) {
+        fprintf(stderr, "%s: no literal has all of %.*s\n", program.name,
+                SLICE_PRINT(buf_slice(&words)));
     }
     buf_release(&words);
     const int code = cli_answered(&program, index, status, &why);

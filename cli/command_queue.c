@@ -172,7 +172,8 @@ run(struct cli *cli, const struct selection *selection, char **operands, int n, 
     } else if (strcmp(verb, "kick") == 0) {
         status = kick(queue, selection, n > 1 ? operands[1] : "", why);
     } else {
-        status = status_fail(why, STATUS_MISUSE, "say stats, peek, buried, hosts, or kick [URI]");
+        status = status_fail(why, STATUS_MISUSE,
+                             "queue %.100s: say stats, peek, buried, hosts, or kick [URI]", verb);
     }
     queue_client_close(queue);
     return status;

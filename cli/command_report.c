@@ -30,7 +30,7 @@ struct report {
 struct report_options {
     const char *format;
     int64_t limit; /* -1: by format */
-    bool problems;
+    bool problems, json;
 };
 
 /* ---- which pages ---- */
@@ -226,6 +226,7 @@ command_report(int argc, char **argv)
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"format", 'f', FLAG_STRING, "FORMAT", &options.format, "text, tsv or json (text)."},
+        {"json", 'j', FLAG_SWITCH, NULL, &options.json, "The same as --format json."},
         {"limit", 'n', FLAG_INTEGER, "N", &options.limit,
          "At most N pages, 0: all (text: 50, else all). Totals are always of all."},
         {"problems", 'p', FLAG_SWITCH, NULL, &options.problems,
@@ -240,7 +241,7 @@ command_report(int argc, char **argv)
         .examples = "quadrille report --dir DIR example.org\n"
                     "quadrille report --dir DIR --problems --limit 0 example.org example.net\n"
                     "quadrille report --dir DIR --format tsv https://example.org/\n"
-                    "quadrille report --dir DIR --format json http://example.org/\n"
+                    "quadrille report --dir DIR --json http://example.org/\n"
                     "quadrille report sitemaps --dir DIR --plot sitemaps.svg example.org",
         .flags = flags,
     };
@@ -255,6 +256,7 @@ command_report(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "which site? See --help");
     }
     if (status == STATUS_OK) {
+        options.format = options.json ? "json" : options.format;
         status = set_options(report, &options, &why);
     }
     if (status == STATUS_OK) {

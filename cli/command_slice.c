@@ -253,6 +253,9 @@ check_flags(const struct slice_flags *flags, int n, struct reason *why)
     if ((flags->common.directory != NULL) != (flags->source != NULL)) {
         return status_fail(why, STATUS_MISUSE, "--dir and --source belong together");
     }
+    if (flags->common.directory != NULL) {
+        TRY(cli_check_directory(flags->common.directory, why));
+    }
     if (flags->depth < 0 || flags->depth > UINT16_MAX) {
         return status_fail(why, STATUS_MISUSE, "--depth is 0 to %d", UINT16_MAX);
     }

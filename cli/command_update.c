@@ -31,6 +31,10 @@ load(void *context, struct slice document, struct slice graph, struct reason *wh
         status = seeds_put(&seeds, queue, JOB_SEED | JOB_RECRAWL, NULL, why);
         queue_client_close(queue);
     }
+    if (status == STATUS_OK) {
+        printf("<%.*s> is queued: it is fetched when a crawl or quadrille up runs\n",
+               SLICE_PRINT(document));
+    }
     seeds_release(&seeds);
     return status;
 }

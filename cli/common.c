@@ -25,15 +25,9 @@ enum { LONGEST_WAIT_MS = 100 };
 enum status
 cli_check_directory(const char *directory, struct reason *why)
 {
-    struct stat info;
-    if (directory == NULL) {
-        return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
-    }
-    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return status_fail(why, STATUS_MISUSE, "%s is not a folder; quadrille init --dir %s",
-                           directory, directory);
-    }
-    return STATUS_OK;
+    return directory != NULL
+               ? config_check_directory(directory, why)
+               : status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
 }
 
 enum status

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "config/config.h"
 
@@ -44,6 +45,19 @@ describe(void)
     }
 }
 
+static int
+no_command(const char *word)
+{
+    struct nearest nearest = nearest_to(slice_string(word));
+    char near[NEAREST_TEXT_SIZE];
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        nearest_offer(&nearest, commands[i].name);
+    }
+    fprintf(stderr, "quadrille: there is no command %s%s quadrille --help lists them\n", word,
+            *nearest_text(&nearest, "", near) ? near : ";");
+    return EXIT_MISUSE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -57,9 +71,7 @@ main(int argc, char **argv)
                 return commands[i].run(argc - 1, argv + 1);
             }
         }
-        fprintf(stderr, "quadrille: there is no command %s; quadrille --help lists them\n",
-                argv[1]);
-        return EXIT_MISUSE;
+        return no_command(argv[1]);
     }
     const enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
     if (status == STATUS_END) {

@@ -5,31 +5,9 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "index/query/prefixes.h"
 #include "rdf/nquads.h"
 #include "rdf/vocabulary.h"
-
-/* Prefixes that need no declaration. */
-static const struct {
-    const char *prefix, *iri;
-} prefixes[] = {
-    {"rdf", RDF_NAMESPACE},
-    {"rdfs", "http://www.w3.org/2000/01/rdf-schema#"},
-    {"xsd", XSD_NAMESPACE},
-    {"owl", "http://www.w3.org/2002/07/owl#"},
-    {"skos", "http://www.w3.org/2004/02/skos/core#"},
-    {"dc", "http://purl.org/dc/elements/1.1/"},
-    {"dcterms", "http://purl.org/dc/terms/"},
-    {"foaf", "http://xmlns.com/foaf/0.1/"},
-    {"schema", "https://schema.org/"},
-    {"og", "http://ogp.me/ns#"},
-    {"sioc", "http://rdfs.org/sioc/ns#"},
-    {"geo", "http://www.w3.org/2003/01/geo/wgs84_pos#"},
-    {"vcard", "http://www.w3.org/2006/vcard/ns#"},
-    {"xhv", "http://www.w3.org/1999/xhtml/vocab#"},
-    {"prov", "http://www.w3.org/ns/prov#"},
-    {"void", "http://rdfs.org/ns/void#"},
-    {"rss", "http://purl.org/rss/1.0/"},
-};
 
 struct term_taker {
     struct arena *arena;
@@ -75,17 +53,19 @@ spell_term(const char *text, struct buf *out, struct reason *why)
         buf_append_string(out, "<" RDF_TYPE ">");
         return STATUS_OK;
     }
-    for (size_t i = 0; colon != NULL && i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(colon, "://", 3) != 0 &&
-            slice_is(slice_of(text, (size_t)(colon - text)), prefixes[i].prefix)) {
-            buf_printf(out, "<%s%s>", prefixes[i].iri, colon + 1);
-            return STATUS_OK;
-        }
+    const char *iri = colon != NULL && strncmp(colon, "://", 3) != 0
+                          ? prefix_iri(slice_of(text, (size_t)(colon - text)))
+                          : NULL;
+    if (iri != NULL) {
+        buf_printf(out, "<%s%s>", iri, colon + 1);
+        return STATUS_OK;
     }
     if (colon != NULL && !has_scheme(text)) {
-        return status_fail(why, STATUS_MISUSE,
-                           "the prefix of %.200s is not known; if it is an IRI, write <%.200s>",
-                           text, text);
+        return status_fail(
+            why, STATUS_MISUSE,
+            "the prefix of %.200s is not known (quadrille prefixes); if it is an IRI, "
+            "write <%.200s>",
+            text, text);
     }
     buf_printf(out, "<%s>", text);
     return STATUS_OK;

@@ -1,5 +1,6 @@
 #include "config/config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,6 +43,83 @@ config_path(const char *directory, const char *name, struct buf *out)
 {
     (void)buf_printf(out, "%s/%s", directory, name);
 }
+
+/* ---- what is a data directory ---- */
+
+static bool
+is_data_directory(const char *directory)
+{
+    static const char *const marks[] = {"quadrille.conf",       "fixed.conf",
+                                        "cluster.conf",         "queue/jobs.db",
+                                        "metastore/records.db", "index-0/documents.db"};
+    bool found = false;
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0] && !found; i++) {
+        buf_reset(&path);
+        config_path(directory, marks[i], &path);
+        found = path.data && access(path.data, F_OK) == 0;
+    }
+    buf_release(&path);
+    return found;
+}
+
+static enum status
+check_folder(const char *directory, struct reason *why)
+{
+    struct stat info;
+    if (stat(directory, &info) != 0 && errno != ENOENT) {
+        return status_fail_errno(why, "cannot read %s", directory);
+    }
+    if (access(directory, F_OK) != 0 || !S_ISDIR(info.st_mode)) {
+        return status_fail(why, STATUS_MISUSE, "%s is not a folder; quadrille init --dir %s",
+                           directory, directory);
+    }
+    return access(directory, X_OK) == 0 ? STATUS_OK
+                                        : status_fail_errno(why, "cannot read %s", directory);
+}
+
+static enum status
+refuse(const char *directory, struct reason *why)
+{
+    return status_fail(why, STATUS_MISUSE,
+                       "%s is no data directory; quadrille init --dir DIR makes one, quadrille "
+                       "crawl --dir DIR URI makes and fills it",
+                       directory);
+}
+
+enum status
+config_check_directory(const char *directory, struct reason *why)
+{
+    TRY(check_folder(directory, why));
+    return is_data_directory(directory) ? STATUS_OK : refuse(directory, why);
+}
+
+enum status
+config_check_place(const char *directory, struct reason *why)
+{
+    static const char *const own[] = {".",   "..",  "queue",  "metastore",  "warc", "log",
+                                      "run", "tmp", "import", "scope.conf", "dumps"};
+    TRY(check_folder(directory, why));
+    if (is_data_directory(directory)) {
+        return STATUS_OK;
+    }
+    DIR *folder = opendir(directory);
+    if (folder == NULL) {
+        return status_fail_errno(why, "cannot read %s", directory);
+    }
+    bool foreign = false;
+    for (struct dirent *entry; !foreign && (entry = readdir(folder)) != NULL;) {
+        foreign = strncmp(entry->d_name, "index-", 6) != 0;
+        for (size_t i = 0; i < sizeof own / sizeof own[0] && foreign; i++) {
+            foreign = strcmp(entry->d_name, own[i]) != 0;
+        }
+    }
+    (void)closedir(folder);
+    return foreign ? refuse(directory, why) : STATUS_OK;
+}
+
+/* ---- options ---- */
 
 static const char *const fixed_names[] = {"index.partitions"};
 enum { FIXED_COUNT = sizeof fixed_names / sizeof fixed_names[0] };

@@ -30,6 +30,13 @@ enum status config_load(const char *directory, const struct flag_list *assignmen
  * is asked for explicitly is MISUSE. Writes that file where it is missing. */
 enum status config_fix(const char *directory, const struct opt_set *options, struct reason *why);
 
+/* MISUSE unless directory is a data directory: a folder with something in it that only they have.
+ */
+enum status config_check_directory(const char *directory, struct reason *why);
+/* The same for a process that makes its own part of one: what holds nothing foreign will do, too.
+ */
+enum status config_check_place(const char *directory, struct reason *why);
+
 /* log_open by log.level and log.format. program must outlive logging. */
 void config_open_log(const struct opt_set *options, const char *program);
 

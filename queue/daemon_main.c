@@ -25,6 +25,7 @@ configure_and_run(const struct program *program, daemon_run *run, struct daemon_
 {
     struct opt_set *options = NULL;
     struct cluster *cluster = NULL;
+    TRY(config_check_place(setting->directory, why));
     TRY(config_load(setting->directory, assignments, &options, why));
     config_open_log(options, program->name);
     access_restrict(options);

@@ -418,6 +418,7 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     run->number = (unsigned)arguments->number;
     run->waiting_last = &run->waiting;
     run->ended_last = &run->ended;
+    TRY(config_check_place(run->directory, why));
     TRY(config_load(run->directory, &arguments->assignments, &run->options, why));
     config_open_log(run->options, run->spec->program->name);
     access_restrict(run->options);

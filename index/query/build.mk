@@ -1,5 +1,5 @@
 index_query_OBJECTS := index/query/lexer.o index/query/algebra.o index/query/parser.o \
-	index/query/parser_term.o index/query/parser_select.o index/query/parser_pattern.o \
+	index/query/parser_term.o index/query/prefixes.o index/query/parser_select.o index/query/parser_pattern.o \
 	index/query/parser_triples.o index/query/parser_expression.o index/query/decimal.o \
 	index/query/moment.o index/query/value.o index/query/memory.o index/query/spill.o index/query/sorter.o index/query/row_set.o index/query/join_spill.o index/query/dictionary.o \
 	index/query/regex.o index/query/function.o index/query/function_form.o \

@@ -1,6 +1,7 @@
 /* Names, constants, IRIs and literals. */
 #include "base/url.h"
 #include "index/query/parser.h"
+#include "index/query/prefixes.h"
 #include "rdf/lexical.h"
 
 #define XSD "http://www.w3.org/2001/XMLSchema#"
@@ -106,8 +107,9 @@ expand_name(struct parser *parser, struct slice *iri)
             start = parser->prefixes[i - 1].iri;
         }
     }
-    if (!start.at && slice_is(token->prefix, "q")) {
-        start = SLICE(QUERY_NAMESPACE);
+    if (!start.at) {
+        const char *known = prefix_iri(token->prefix);
+        start = known ? slice_string(known) : start;
     }
     if (!start.at) {
         return lexer_fail(&parser->lexer, token->text.at, "the prefix '%.*s:' is not declared",

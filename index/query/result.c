@@ -12,11 +12,13 @@ static const struct format_row {
     const struct result_syntax *syntax;
 } formats[] = {
     {RESULT_TABLE, true, "table", "text/plain", &result_table},
+    {RESULT_CUT_TABLE, true, "terminal", "", &result_table},
     {RESULT_JSON, true, "json", "application/sparql-results+json", &result_json},
     {RESULT_XML, true, "xml", "application/sparql-results+xml", &result_xml},
     {RESULT_CSV, true, "csv", "text/csv", &result_csv},
     {RESULT_TSV, true, "tsv", "text/tab-separated-values", &result_tsv},
     {RESULT_TURTLE, false, "ttl", "text/turtle", &result_turtle},
+    {RESULT_TURTLE, false, "terminal", "", &result_turtle},
     {RESULT_NTRIPLES, false, "nt", "application/n-triples", &result_lines},
     {RESULT_NQUADS, false, "nq", "application/n-quads", &result_lines},
 };

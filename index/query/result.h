@@ -8,8 +8,8 @@
  *   result_writer_finish(writer, why)     the closing brackets; only after a run that was OK
  *   result_writer_free(writer)
  *
- * Rows leave in pieces of about 64 KiB; `table` needs all rows for its widths and holds at most
- * RESULT_TABLE_MAXIMUM bytes, wider cells are cut.
+ * Rows leave in pieces of about 64 KiB; a table needs all rows for its widths and holds at most
+ * RESULT_TABLE_MAXIMUM bytes. Its cells are whole; those of `terminal` are cut.
  */
 #ifndef INDEX_QUERY_RESULT_H
 #define INDEX_QUERY_RESULT_H
@@ -21,17 +21,19 @@
 enum { RESULT_TABLE_MAXIMUM = 64 << 20 };
 
 enum result_format {
-    RESULT_JSON,     /* SELECT, ASK: application/sparql-results+json */
-    RESULT_XML,      /* SELECT, ASK: application/sparql-results+xml */
-    RESULT_CSV,      /* SELECT, ASK: text/csv */
-    RESULT_TSV,      /* SELECT, ASK: text/tab-separated-values */
-    RESULT_TABLE,    /* SELECT, ASK, for people: text/plain */
-    RESULT_NTRIPLES, /* CONSTRUCT, DESCRIBE: application/n-triples */
-    RESULT_TURTLE,   /* CONSTRUCT, DESCRIBE: text/turtle */
-    RESULT_NQUADS    /* CONSTRUCT, DESCRIBE: application/n-quads */
+    RESULT_JSON,      /* SELECT, ASK: application/sparql-results+json */
+    RESULT_XML,       /* SELECT, ASK: application/sparql-results+xml */
+    RESULT_CSV,       /* SELECT, ASK: text/csv */
+    RESULT_TSV,       /* SELECT, ASK: text/tab-separated-values */
+    RESULT_TABLE,     /* SELECT, ASK, for people: text/plain */
+    RESULT_CUT_TABLE, /* the same for a terminal */
+    RESULT_NTRIPLES,  /* CONSTRUCT, DESCRIBE: application/n-triples */
+    RESULT_TURTLE,    /* CONSTRUCT, DESCRIBE: text/turtle */
+    RESULT_NQUADS     /* CONSTRUCT, DESCRIBE: application/n-quads */
 };
 
-/* name: a short name (json xml csv tsv table; nt ttl nq) or a media type; empty: table, or ttl.
+/* name: a short name (json xml csv tsv table; nt ttl nq) or a media type; empty: table, or ttl;
+ * "terminal": table with cut cells, or ttl.
  * UNSUPPORTED when unknown or not of this form, naming those that are. */
 enum status result_format_find(struct slice name, enum query_form form, enum result_format *format,
                                struct reason *why);

@@ -150,22 +150,25 @@ text_width(struct slice text)
     return width;
 }
 
-/* Adds a cell, cut at CELL_WIDTH characters. */
+/* Adds a cell. One that is wider than CELL_WIDTH characters is cut for a terminal; elsewhere it is
+ * whole, and widens no column. */
 static enum status
 table_cell(struct result_writer *writer, size_t column, struct slice text, struct reason *why)
 {
+    const bool cut = writer->format == RESULT_CUT_TABLE;
     struct buf *cells = &writer->cells;
-    const size_t from = cells->length;
     size_t width = 0;
     for (size_t i = 0; i < text.length; i++) {
         const unsigned char c = (unsigned char)text.at[i];
-        if ((c & 0xC0) != 0x80 && ++width > CELL_WIDTH) {
+        width += (c & 0xC0) != 0x80;
+        if (cut && width > CELL_WIDTH) {
             (void)buf_append_string(cells, "…");
             break;
         }
         (void)buf_append_char(cells, c < 0x20 || c == 0x7F ? ' ' : (char)c);
     }
-    width = text_width(slice_of(cells->data + from, cells->length - from));
+    const size_t widest = CELL_WIDTH + cut;
+    width = width < widest ? width : widest;
     if (width > writer->widths[column]) {
         writer->widths[column] = width;
     }
@@ -211,7 +214,10 @@ table_line(struct result_writer *writer, const char **cell)
     for (size_t i = 0; i < writer->count; i++) {
         const struct slice text = slice_string(*cell);
         const bool last = i + 1 == writer->count;
-        const size_t fill = last ? 0 : writer->widths[i] - text_width(text) + 2;
+        const size_t width = text_width(text);
+        const size_t fill = last                        ? 0
+                            : width < writer->widths[i] ? writer->widths[i] - width + 2
+                                                        : 2;
         (void)buf_printf(&writer->buf, "%.*s%*s", SLICE_PRINT(text), (int)fill, "");
         *cell += text.length + 1;
     }

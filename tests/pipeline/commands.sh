@@ -28,6 +28,24 @@ refused() { # exit code, what the message must say, command...
 }
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
+refused 100 'is it search?' quadrille serch
+refused 100 'is it --format?' quadrille query --dir "$dir" --fromat json 'ASK {}'
+refused 100 'is it web.listen?' quadrille status --dir "$dir" --set web.listne=1
+refused 111 no-such-file quadrille import --dir "$work/never" "$work/no-such-file"
+mkdir "$work/foreign"
+echo theirs >"$work/foreign/file"
+for name in down status top stats verify compact queue scope datasets changes dump retain 'replay --transform=html' \
+    'meta http://one.example/' 'report one.example' 'query ASK{}' 'update CLEAR' 'search page' \
+    'explain http://one.example/' "backup $work/never" 'add http://one.example/' 'transforms list' \
+    'plan one.example' 'sitemap validate http://one.example/s.xml' "detect $work/seeds" "transform $work/seeds" \
+    "slice --source http://one.example/ --format turtle $work/seeds"; do
+    read -ra words <<<"$name"
+    refused 100 'no data directory' quadrille "${words[0]}" --dir "$work/foreign" "${words[@]:1}"
+done
+for program in "$bin"/quadrille-*[a-z]; do
+    [[ $program == *example-web ]] || refused 100 'no data directory' "$program" --dir "$work/foreign"
+done
+[[ $(ls -A "$work/foreign") == file ]] || fail "a foreign folder was filled: $(ls -A "$work/foreign")"
 for name in init up down status top stats add meta report query update import search dump verify \
     explain backup restore compact queue scope; do
     case $name in
@@ -121,10 +139,24 @@ lines=$(quadrille dump --dir "$dir" | wc -l)
     $(awk -F'\t' '$1 == "host" { n += $2 } END { print n }' "$work/counters") -eq $lines ]] ||
     fail "counters of predicates or hosts do not add up to $lines"
 quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "status --json"
-quadrille query --dir "$dir" --format json 'SELECT * { ?s ?p ?o } LIMIT 3' |
-    python3 -m json.tool >/dev/null || fail "query --format json"
-quadrille report --dir "$dir" --format json one.example | python3 -m json.tool >/dev/null ||
-    fail "report --format json"
+quadrille query --dir "$dir" --json 'SELECT * { ?s ?p ?o } LIMIT 3' |
+    python3 -m json.tool >/dev/null || fail "query --json"
+quadrille prefixes --json | python3 -m json.tool >/dev/null || fail "prefixes --json"
+quadrille changes --dir "$dir" --json | head -n 1 | python3 -m json.tool >/dev/null || fail "changes --json"
+quadrille report --dir "$dir" --json one.example | python3 -m json.tool >/dev/null ||
+    fail "report --json"
+# ---- what people read ----
+
+long='CONSTRUCT { ?s foaf:name ?o } { ?s dcterms:title ?o }'
+quadrille query --dir "$dir" "$long" >"$work/construct.ttl" || fail "CONSTRUCT without --format"
+serdi -q "$work/construct.ttl" | grep -q 'foaf/0.1/name' || fail "no Turtle: $(cat "$work/construct.ttl")"
+text=$(printf 'x%.0s' {1..200})
+quadrille query --dir "$dir" "SELECT (\"$text\" AS ?x) {}" | grep -q "$text" || fail "a table is cut that nobody looks at"
+script -qec "quadrille query --dir '$dir' 'SELECT (\"$text\" AS ?x) {}'" /dev/null >"$work/out" </dev/null || fail "no table for a terminal"
+if grep -q "$text" "$work/out"; then fail "a table is not cut for a terminal"; fi
+grep -q xxx…  "$work/out" || fail "no table for a terminal: $(cat "$work/out")"
+quadrille search --dir "$dir" nothinglikethis 2>&1 | grep -q 'no literal' || fail "search without hits says nothing"
+quadrille datasets --dir "$dir" | grep -q 'no plan' || fail "datasets without any says nothing"
 quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
 quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"
 for file in meta host; do

@@ -44,6 +44,35 @@ file_write(const char *name, const char *text)
 }
 
 static void
+folders_of_others_are_none(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"quadrille.conf", "fixed.conf", "cluster.conf"};
+    struct reason why;
+    assert_int_equal(config_check_directory("/nowhere", &why), STATUS_MISUSE);
+    assert_int_equal(config_check_place("/nowhere", &why), STATUS_MISUSE);
+    /* Nothing in it: a process may make its part there, a command has nothing to ask. */
+    assert_int_equal(config_check_directory(folder, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "is no data directory; quadrille init"));
+    assert_int_equal(config_check_place(folder, &why), STATUS_OK);
+    file_write("scope.conf", "");
+    assert_int_equal(config_check_place(folder, &why), STATUS_OK);
+    file_write("theirs", "");
+    assert_int_equal(config_check_place(folder, &why), STATUS_MISUSE);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        file_write(own[i], "");
+        assert_int_equal(config_check_directory(folder, &why), STATUS_OK);
+        assert_int_equal(config_check_place(folder, &why), STATUS_OK);
+        (void)unlink(path);
+    }
+    file_write("theirs", "");
+    assert_int_equal(config_check_directory(path, &why), STATUS_MISUSE); /* a file */
+    (void)unlink(path);
+    (void)snprintf(path, sizeof path, "%s/scope.conf", folder);
+    (void)unlink(path);
+}
+
+static void
 later_sources_win(void **state)
 {
     (void)state;
@@ -192,6 +221,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folders_of_others_are_none),
         cmocka_unit_test(later_sources_win),
         cmocka_unit_test(errors_name_file_and_line),
         cmocka_unit_test(what_the_data_were_made_with_stays),

@@ -252,6 +252,9 @@ wrong_flags(void **state)
         const char *argument, *reason;
     } cases[] = {
         {"--nothing=1", "unknown flag --nothing; see quadrille crawl --help"},
+        {"--sedes=x", "unknown flag --sedes; is it --seeds? See quadrille crawl --help"},
+        {"--jso", "unknown flag --jso; is it --json? See quadrille crawl --help"},
+        {"--manual", "unknown flag --manual; see quadrille crawl --help"},
         {"-x", "unknown flag -x; see quadrille crawl --help"},
         {"--seeds", "--seeds needs a value: FILE"},
         {"--json=yes", "--json takes no value"},

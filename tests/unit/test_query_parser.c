@@ -9,6 +9,8 @@ test_errors_name_line_and_column(void **state)
              "the query"},
         {"SELECT ?s WHERE {\n  ?s ?p }", "!line 2, column 9: expected a variable, an IRI, a "
                                          "literal or a blank node, found '}'"},
+        {"SELECT (foaf:name AS ?p) {}", "?p\n<http://xmlns.com/foaf/0.1/name>\n"},
+        {"PREFIX foaf: <a:> SELECT (foaf:name AS ?p) {}", "?p\n<a:name>\n"},
         {"SELECT ?s { ?s ex:p ?o }", "!line 1, column 16: the prefix 'ex:' is not declared"},
         {"SELECT * { ?s ?p \"x }", "!line 1, column 18: a string that does not end"},
         {"SELECT * { ?s ?p \"x\n\" }", "!line 1, column 20: a line ends inside a string"},

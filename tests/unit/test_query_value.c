@@ -197,13 +197,46 @@ test_formats(void **state)
     memory_source_free(source);
 }
 
+static void
+test_tables_are_cut_for_terminals_only(void **state)
+{
+    static const char query[] =
+        "SELECT * { VALUES (?a ?b) { (\"0123456789012345678901234567890123456789"
+        "0123456789012345678901234567890123456789\" 1) (\"x\" 2) } } ORDER BY ?b";
+    static const struct {
+        const char *format, *output;
+    } cases[] = {
+        {"table", "a                                                             b\n"
+                  "------------------------------------------------------------  -\n"
+                  "01234567890123456789012345678901234567890123456789012345678901234567890123456789"
+                  "  1\n"
+                  "x                                                             2\n(2 rows)\n"},
+        {"terminal", "a                                                              b\n"
+                     "-------------------------------------------------------------  -\n"
+                     "012345678901234567890123456789012345678901234567890123456789…  1\n"
+                     "x                                                              2\n"
+                     "(2 rows)\n"},
+    };
+    const struct query_options options = {0};
+    struct memory_source *source = query_case_source("");
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out;
+        buf_init(&out, 1 << 16);
+        (void)query_case_output(source, query, cases[i].format, &options, &out);
+        assert_string_equal(out.data, cases[i].output);
+        buf_release(&out);
+    }
+    memory_source_free(source);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_text),
         cmocka_unit_test(test_time),       cmocka_unit_test(test_casts_and_logic),
-        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_formats),    cmocka_unit_test(test_tables_are_cut_for_terminals_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
