@@ -42,7 +42,7 @@ struct bench {
     struct partition *partition;
     struct sample sample;
     struct service_options service;
-    struct cursor_turns *turns;
+    struct turns *turns;
     int event;
     struct buf request, answer;
     uint64_t random;
@@ -281,7 +281,7 @@ main(int argc, char **argv)
     struct reason why = {""};
     bench.folder = argv[1];
     bench.service = (struct service_options){.scratch_folder = argv[1], .query_memory = 512 << 20};
-    bench.turns = cursor_turns_new(2);
+    bench.turns = turns_new(2, 512 << 20);
     bench.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     buf_init(&bench.request, ANSWER_MAXIMUM);
     buf_init(&bench.answer, ANSWER_MAXIMUM);
@@ -299,7 +299,7 @@ main(int argc, char **argv)
     }
     partition_close(bench.partition);
     sample_release(&bench.sample);
-    cursor_turns_free(bench.turns);
+    turns_free(bench.turns);
     buf_release(&bench.request);
     buf_release(&bench.answer);
     close(bench.event);

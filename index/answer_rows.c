@@ -134,6 +134,7 @@ match(struct rows *rows, uint64_t number, const oid pattern[PLACES], struct reas
             const oid row[PLACES] = {quad->subject, quad->predicate, quad->object, quad->graph};
             status = take_row(rows, number, pattern, row, why);
         }
+        cursor_step(rows->cursor);
         if (status == STATUS_OK && atomic_load(cursor_cancelled(rows->cursor))) {
             status = status_fail(why, STATUS_CANCELLED, "cancelled");
         }

@@ -24,6 +24,7 @@ struct answer {
     struct quad pattern;
     uint64_t limit;
     uint64_t timeout_ms;
+    uint64_t client;
     struct slice default_graph, dataset, dataset_named;
     enum index_answer answer;
     bool with_sets, with_position;
@@ -67,6 +68,7 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         answer->answer = (enum index_answer)codec_get_u8(in);
         answer->dataset = codec_get_slice(in);
         answer->dataset_named = codec_get_slice(in);
+        answer->client = codec_get_u64(in);
         return answer->answer <= INDEX_ANSWER_MEASURED;
     case INDEX_STREAM_PATTERN:
         answer->limit = codec_get_varint(in);
@@ -139,6 +141,19 @@ bool
 answer_is_query(const struct answer *answer)
 {
     return answer->stream == INDEX_STREAM_QUERY;
+}
+
+bool
+answer_is_care(const struct answer *answer)
+{
+    return answer->stream == INDEX_STREAM_DUMP || answer->stream == INDEX_STREAM_VERIFY ||
+           answer->stream == INDEX_STREAM_BACKUP || answer->stream == INDEX_STREAM_COMPACT;
+}
+
+uint64_t
+answer_client(const struct answer *answer)
+{
+    return answer->client;
 }
 
 void
@@ -263,16 +278,18 @@ answer_query(const struct quad_source *source, const struct metastore_client_opt
 
 /* The limits of a query. */
 static struct query_options
-limits_of(const struct answer *answer, const struct cursor *cursor)
+limits_of(const struct answer *answer, struct cursor *cursor)
 {
     const uint64_t most = answer->options->query_timeout_ms;
     const uint64_t wanted = answer->timeout_ms;
     return (struct query_options){.timeout_ms =
                                       wanted == 0 || (most > 0 && wanted > most) ? most : wanted,
-                                  .memory = answer->options->query_memory,
+                                  .memory = cursor_memory(cursor),
                                   .scratch_folder = answer->options->scratch_folder,
                                   .disk = answer->options->query_disk,
-                                  .cancel = cursor_cancelled(cursor)};
+                                  .cancel = cursor_cancelled(cursor),
+                                  .step = cursor_step,
+                                  .step_context = cursor};
 }
 
 static enum status

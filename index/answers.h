@@ -16,6 +16,10 @@ enum status answer_new(struct answer **answer, struct partition *partition,
                        const struct service_options *options, struct sessions *sessions,
                        struct slice request, struct reason *why);
 bool answer_is_query(const struct answer *answer);
+/* Goes through the whole partition. */
+bool answer_is_care(const struct answer *answer);
+/* Whom it is for, if the request says so; else 0. */
+uint64_t answer_client(const struct answer *answer);
 enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
 void answer_free(void *answer);
 

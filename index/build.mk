@@ -3,7 +3,7 @@ index_OBJECTS := index/gate.o index/oid.o index/rows.o index/environment.o index
 	index/term_set.o index/term_blocks.o index/packing.o index/node_block.o index/node_cache.o index/term_cache.o index/nodes.o index/lexicon.o index/documents.o \
 	index/statistics.o index/predicate_sets.o index/census.o index/characteristic_sets.o index/partition.o index/batch_gather.o index/batch.o index/commit.o index/waiting.o index/bring_in.o index/differences.o index/reader.o \
 	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/verify_rolling.o index/statistics_check.o index/links.o \
-	index/links_default.o index/service_protocol.o index/cursor.o index/answers.o \
+	index/links_default.o index/service_protocol.o index/cursor.o index/turns.o index/answers.o \
 	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_links.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/quads_build.o index/terms_write.o index/environment_care.o index/federation.o
 index_OBJECTS += index/row_names.o index/answer_rows.o index/answer_share.o index/federation_stream.o \
@@ -19,7 +19,7 @@ FUZZERS += fuzz_words
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index.o
 UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/test_index_quads \
-	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_faults tests/unit/test_index_waiting tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_index_care tests/unit/test_index_verify \
+	tests/unit/test_index_partition tests/unit/test_index_kill tests/unit/test_index_faults tests/unit/test_index_waiting tests/unit/test_index_mixed tests/unit/test_index_service tests/unit/test_turns tests/unit/test_index_care tests/unit/test_index_verify \
 	tests/unit/test_index_statistics
 UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache tests/unit/test_term_cache
 UNIT_TESTS += tests/unit/test_provenance tests/unit/test_share

@@ -217,6 +217,7 @@ run_there(struct index_client *client, size_t partition, struct slice sparql, co
     codec_put_u8(&request, (uint8_t)options->answer);
     codec_put_slice(&request, options->graphs);
     codec_put_slice(&request, options->named_graphs);
+    codec_put_u64(&request, options->client);
     enum status status = check_request(&request, why);
     if (status == STATUS_OK) {
         client->deadline_ms += client->deadline_ms > 0 ? GRACE_MS : 0; /* the service ends it */

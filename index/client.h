@@ -65,6 +65,7 @@ struct index_query_options {
     struct slice graphs, named_graphs;
     enum index_answer answer;
     const char *scratch_folder; /* for files of queries that this library evaluates; NULL: none */
+    uint64_t client;            /* for whom: each has a fair part of the index. 0: this process */
 };
 /* format: a media type or short name: SELECT/ASK json, xml, csv, tsv, table; CONSTRUCT
  * nt, ttl, nq. */

@@ -7,12 +7,6 @@
 
 #include "base/memory.h"
 
-struct cursor_turns {
-    pthread_mutex_t mutex;
-    pthread_cond_t free;
-    unsigned left;
-};
-
 enum { FIRST_ROOM = 4096, ROOM_GROWTH = 4 };
 /* A producer takes a processor half as often as who writes: readers ask again as soon as
  * they are answered, and would leave the writer no more than one part among theirs. */
@@ -26,6 +20,7 @@ struct cursor {
     void *job;
     pthread_t thread;
     atomic_bool cancelled;
+    struct turn turn;
 
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t emptied;
@@ -36,48 +31,6 @@ struct cursor {
     enum status status;
     struct reason why;
 };
-
-/* ---- turns ---- */
-
-struct cursor_turns *
-cursor_turns_new(unsigned most)
-{
-    struct cursor_turns *turns = memory_zero(1, sizeof(*turns));
-    pthread_mutex_init(&turns->mutex, NULL);
-    pthread_cond_init(&turns->free, NULL);
-    turns->left = most > 0 ? most : 1;
-    return turns;
-}
-
-void
-cursor_turns_free(struct cursor_turns *turns)
-{
-    if (turns != NULL) {
-        pthread_cond_destroy(&turns->free);
-        pthread_mutex_destroy(&turns->mutex);
-        free(turns);
-    }
-}
-
-static void
-take_turn(struct cursor_turns *turns)
-{
-    pthread_mutex_lock(&turns->mutex);
-    while (turns->left == 0) {
-        pthread_cond_wait(&turns->free, &turns->mutex);
-    }
-    turns->left--;
-    pthread_mutex_unlock(&turns->mutex);
-}
-
-static void
-give_turn(struct cursor_turns *turns)
-{
-    pthread_mutex_lock(&turns->mutex);
-    turns->left++;
-    pthread_cond_signal(&turns->free);
-    pthread_mutex_unlock(&turns->mutex);
-}
 
 /* ---- producing ---- */
 
@@ -96,11 +49,11 @@ run(void *argument)
     struct reason why = {""};
     const int niceness = nice(NICE); /* of this thread */
     (void)niceness;
-    take_turn(cursor->settings.turns);
+    turn_take(&cursor->turn);
     const enum status status = atomic_load(&cursor->cancelled)
                                    ? status_fail(&why, STATUS_CANCELLED, "cancelled")
                                    : cursor->produce(cursor->job, cursor, &why);
-    give_turn(cursor->settings.turns);
+    turn_give(&cursor->turn);
     pthread_mutex_lock(&cursor->mutex);
     cursor->ended = true;
     cursor->status = status == STATUS_END ? STATUS_OK : status;
@@ -124,6 +77,7 @@ cursor_open(struct cursor **result, uint64_t id, const struct cursor_settings *s
     pthread_cond_init(&cursor->emptied, NULL);
     buf_init(&cursor->window, SIZE_MAX / 2);
     cursor->room = FIRST_ROOM;
+    turn_open(&cursor->turn, settings->turns, settings->client, &cursor->cancelled);
     *result = cursor;
     if (pthread_create(&cursor->thread, NULL, run, cursor) != 0) {
         cursor->ended = true;
@@ -142,6 +96,7 @@ cursor_cancel(struct cursor *cursor)
     pthread_mutex_lock(&cursor->mutex);
     pthread_cond_signal(&cursor->emptied);
     pthread_mutex_unlock(&cursor->mutex);
+    turns_wake(cursor->settings.turns);
 }
 
 bool
@@ -163,6 +118,7 @@ cursor_close(struct cursor *cursor)
     if (!pthread_equal(cursor->thread, pthread_self())) {
         pthread_join(cursor->thread, NULL);
     }
+    turn_close(&cursor->turn);
     cursor->release(cursor->job);
     buf_release(&cursor->window);
     pthread_cond_destroy(&cursor->emptied);
@@ -182,20 +138,34 @@ cursor_cancelled(const struct cursor *cursor)
     return &cursor->cancelled;
 }
 
+void
+cursor_step(void *context)
+{
+    struct cursor *cursor = context;
+    turn_step(&cursor->turn);
+}
+
+size_t
+cursor_memory(const struct cursor *cursor)
+{
+    return cursor->turn.memory;
+}
+
 /* A producer that waits for its reader lets another one run. */
 static void
 wait_for_room(struct cursor *cursor)
 {
-    give_turn(cursor->settings.turns);
+    turn_give(&cursor->turn);
     pthread_cond_wait(&cursor->emptied, &cursor->mutex);
     pthread_mutex_unlock(&cursor->mutex);
-    take_turn(cursor->settings.turns);
+    turn_take(&cursor->turn);
     pthread_mutex_lock(&cursor->mutex);
 }
 
 static enum status
 put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
 {
+    turn_step(&cursor->turn);
     pthread_mutex_lock(&cursor->mutex);
     while (cursor->window.length >= cursor->room && !atomic_load(&cursor->cancelled)) {
         wait_for_room(cursor);

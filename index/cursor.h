@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "index/turns.h"
 
 struct cursor;
 
@@ -17,13 +18,9 @@ struct cursor;
 typedef enum status cursor_produce(void *job, struct cursor *cursor, struct reason *why);
 typedef void cursor_release(void *job);
 
-/* Lets so many producers run at a time; the others wait their turn. */
-struct cursor_turns;
-struct cursor_turns *cursor_turns_new(unsigned most);
-void cursor_turns_free(struct cursor_turns *turns);
-
 struct cursor_settings {
-    struct cursor_turns *turns;
+    struct turns *turns; /* producers run by turns */
+    uint64_t client;     /* whose turn it is */
     int event;           /* eventfd that is written when there is something to hand out */
     size_t window;       /* bytes held at most; few at first and more with each read, so that little
                           * is in vain when only the beginning is wanted */
@@ -47,6 +44,11 @@ enum status cursor_write(struct cursor *cursor, struct slice bytes, struct reaso
 /* The same for the last bytes: they wait for the end of the producer, which follows at once, so
  * that a short answer goes out whole in one piece. */
 enum status cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why);
+/* Lets others run if it is their turn; to be called often where nothing is written for long. A
+ * struct cursor. */
+void cursor_step(void *cursor);
+/* Bytes that the producer may use for its work. */
+size_t cursor_memory(const struct cursor *cursor);
 /* For work that looks now and then whether to go on. */
 const atomic_bool *cursor_cancelled(const struct cursor *cursor);
 

@@ -47,12 +47,16 @@ const struct opt index_options[] = {
      "batch, then for all that wait to be brought into the trees together, some 100 bytes for "
      "each. More is faster for imports that do not fit."},
     {"index.query_threads", OPT_INTEGER, "2", 1, 1024, NULL,
-     "Queries that run at a time in a partition."},
+     "Queries that run at a time in a partition. Others are under way, too: they take turns of "
+     "some "
+     "milliseconds, first those that have run least, and each client has its part."},
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,
      "The longest time a query may run; 0 for no limit."},
     {"index.query_memory", OPT_SIZE, "512M", 1 << 18, 1e12, NULL,
      "Memory for the joins, groups and sorting of one query; what needs more goes on in temporary "
-     "files in DIR/tmp."},
+     "files in DIR/tmp. Queries under way together have index.query_threads times as much: the "
+     "later "
+     "ones of many get less of it."},
     {"index.query_disk", OPT_SIZE, "8G", 0, 1e15, NULL,
      "Bytes of temporary files of one query at most; when it needs more it ends with an error."},
     {"index.document", OPT_SIZE, "256M", 1 << 16, 1e12, NULL,

@@ -45,7 +45,7 @@ struct service {
     struct rpc_server *rpc;
     struct work_pool *pool;
     struct patch_queue *patches;
-    struct cursor_turns *turns;
+    struct turns *turns, *care_turns;
     struct sessions *sessions;
     struct publisher *publisher;
     int event;
@@ -212,11 +212,13 @@ open_cursor(struct service *service, struct rpc_request *request)
     if (slot->cursor == NULL) {
         struct reason why = {""};
         struct answer *job;
-        struct cursor_settings settings = {
-            .turns = service->turns, .event = service->event, .window = WINDOW};
+        struct cursor_settings settings = {.event = service->event, .window = WINDOW};
         enum status status = answer_new(&job, service->partition, &service->options,
                                         service->sessions, request->payload, &why);
         if (status == STATUS_OK) {
+            /* What takes long by its nature has turns of its own. */
+            settings.turns = answer_is_care(job) ? service->care_turns : service->turns;
+            settings.client = answer_client(job) != 0 ? answer_client(job) : request->incarnation;
             settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
             status = cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce,
                                  answer_free, job, &why);
@@ -435,7 +437,8 @@ service_start(struct service **result, struct partition *partition,
     service->options = *options;
     /* A client that asks on after a restart must not meet another one's cursor. */
     randombytes_buf(&service->next_cursor, sizeof(service->next_cursor));
-    service->turns = cursor_turns_new(options->query_threads);
+    service->turns = turns_new(options->query_threads, options->query_memory);
+    service->care_turns = turns_new(options->query_threads, 0);
     service->sessions = sessions_new(partition, options->cursors);
     service->slots = memory_zero(options->cursors, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
@@ -499,7 +502,8 @@ service_stop(struct service *service)
     }
     sessions_free(service->sessions);
     rpc_server_close(service->rpc);
-    cursor_turns_free(service->turns);
+    turns_free(service->turns);
+    turns_free(service->care_turns);
     if (service->event >= 0) {
         close(service->event);
     }

@@ -18,7 +18,10 @@ struct work_pool {
     unsigned thread_count;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t wake;
-    struct work *first, **last; /* to be done */
+    /* To be done: estimates, for which queries wait, before links, each of which takes longer. */
+    struct work_line {
+        struct work *first, **last;
+    } estimates, links;
     struct work *done;
     bool stopping;
 };
@@ -154,13 +157,14 @@ run(void *argument)
     worker.links = links_run_new(pool->options->links, worker.reader);
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stopping) {
-        struct work *work = pool->first;
+        struct work_line *line = pool->estimates.first != NULL ? &pool->estimates : &pool->links;
+        struct work *work = line->first;
         if (work == NULL) {
             pthread_cond_wait(&pool->wake, &pool->mutex);
             continue;
         }
-        pool->first = work->next;
-        pool->last = pool->first ? pool->last : &pool->first;
+        line->first = work->next;
+        line->last = line->first ? line->last : &line->first;
         pthread_mutex_unlock(&pool->mutex);
         answer_work(&worker, work);
         pthread_mutex_lock(&pool->mutex);
@@ -184,7 +188,8 @@ work_pool_start(struct work_pool **result, struct partition *partition,
     pool->partition = partition;
     pool->options = options;
     pool->event = event;
-    pool->last = &pool->first;
+    pool->estimates.last = &pool->estimates.first;
+    pool->links.last = &pool->links.first;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->threads = memory_zero(options->query_threads, sizeof(*pool->threads));
@@ -230,7 +235,8 @@ work_pool_stop(struct work_pool *pool)
     for (unsigned i = 0; i < pool->thread_count; i++) {
         pthread_join(pool->threads[i], NULL);
     }
-    drop(pool->first);
+    drop(pool->estimates.first);
+    drop(pool->links.first);
     drop(pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
@@ -244,8 +250,9 @@ work_pool_add(struct work_pool *pool, const struct rpc_request *request)
     struct work *work = memory_zero(1, sizeof(*work));
     work->request = *request;
     pthread_mutex_lock(&pool->mutex);
-    *pool->last = work;
-    pool->last = &work->next;
+    struct work_line *line = request->verb == INDEX_VERB_LINKS ? &pool->links : &pool->estimates;
+    *line->last = work;
+    line->last = &work->next;
     pthread_cond_signal(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
 }

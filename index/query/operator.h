@@ -102,7 +102,7 @@ batch_row(const struct run *run, const struct batch *batch, size_t at)
 {
     return batch->rows + at * run->width;
 }
-/* Time and cancellation; cheap enough for every batch and scan. */
+/* Time, cancellation and others' turns; cheap enough for every batch and scan. */
 enum status run_check(const struct run *run, struct reason *why);
 bool graphs_have(const struct graphs *graphs, oid graph);
 

@@ -67,7 +67,10 @@ struct query_options {
     struct slice only_graph;
     uint64_t timeout_ms;       /* 0: none; STATUS_TIMEOUT */
     const atomic_bool *cancel; /* NULL: none; STATUS_CANCELLED soon after it turns true */
-    size_t memory;             /* bytes for joins, sorting, groups; 0: 1 GiB */
+    /* Called often while the query runs, so that it can let others run. NULL: nothing is. */
+    void (*step)(void *context);
+    void *step_context;
+    size_t memory; /* bytes for joins, sorting, groups; 0: 1 GiB */
     /* Where joins, sorting and groups go on when memory is used up: unlinked files of together at
      * most `disk` bytes (0: 8 GiB). NULL: nowhere. STATUS_LIMIT past either. */
     const char *scratch_folder;

@@ -1,8 +1,10 @@
 /* The query service as its clients see it, with one partition and with three. */
 #include "tests/unit/index_fixture.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -671,6 +673,82 @@ teardown(void **state)
     return 0;
 }
 
+/* ---- long queries, and short ones beside them ---- */
+
+enum { LONG_QUERIES = 7 };
+
+static atomic_uint long_ended;
+static atomic_bool long_cancelled;
+
+static void *
+ask_at_length(void *argument)
+{
+    const char *const endpoints[] = {argument};
+    const struct index_client_options options = {
+        .endpoints = endpoints, .count = 1, .name = "long"};
+    const struct index_query_options how = {.timeout_ms = 30000};
+    struct index_client *client;
+    struct reason why = {""};
+    struct buf out;
+    buf_init(&out, ANSWER);
+    must(index_client_open(&client, &options, &why), &why);
+    index_client_manner(client, INDEX_PARTIAL_ERROR, &long_cancelled);
+    (void)index_query(client,
+                      SLICE("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l "
+                            "FILTER(?c > ?i && ?f > ?l) }"),
+                      "csv", &how, fixture_append, &out, &why);
+    (void)atomic_fetch_add(&long_ended, 1);
+    index_client_close(client);
+    buf_release(&out);
+    return NULL;
+}
+
+static uint64_t
+process_cpu_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* More long ones than may run at a time are under way, and all of them still are when the short
+ * ones of another client and of the same have been answered. */
+static void
+short_queries_pass_long_ones(void **state)
+{
+    (void)state;
+    struct world world;
+    struct buf out;
+    pthread_t threads[LONG_QUERIES];
+    start(&world, 1);
+    buf_init(&out, ANSWER);
+    atomic_store(&long_ended, 0);
+    atomic_store(&long_cancelled, false);
+    const uint64_t before = process_cpu_ms();
+    for (size_t i = 0; i < LONG_QUERIES; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_at_length, world.endpoints[0]), 0);
+    }
+    while (process_cpu_ms() - before < 300) {
+        (void)poll(NULL, 0, 10);
+    }
+    for (int i = 0; i < 10; i++) {
+        query(&world, "SELECT (COUNT(*) AS ?n) { <http://s.example/a> ?p ?o }", "csv", &out);
+        assert_string_equal(out.data, "n\r\n4\r\n");
+        struct quad pattern = {0};
+        struct reason why = {""};
+        buf_reset(&out);
+        must(index_pattern(world.client, &pattern, 5, fixture_append, &out, &why), &why);
+        assert_int_equal(lines_of(&out), 5);
+    }
+    assert_int_equal(atomic_load(&long_ended), 0);
+    atomic_store(&long_cancelled, true);
+    for (size_t i = 0; i < LONG_QUERIES; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    buf_release(&out);
+    stop(&world);
+}
+
 int
 main(void)
 {
@@ -683,6 +761,7 @@ main(void)
         cmocka_unit_test(links_come_from_patterns_and_queries),
         cmocka_unit_test(links_of_many_documents_come_to_whom_they_belong),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
+        cmocka_unit_test(short_queries_pass_long_ones),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
