@@ -113,7 +113,7 @@ clients_share(void **state)
 {
     (void)state;
     struct waiter waiters[] = {{'a', 1, 200, 60}, {'b', 1, 200, 0}, {'c', 1, 200, 0},
-                               {'d', 2, 900, 10}, {'e', 3, 10, 30},  {'f', 4, 10, 5}};
+                               {'d', 2, 900, 10}, {'e', 3, 10, 30}, {'f', 4, 10, 5}};
     assert_memory_equal(order_of(waiters, 6), "fed", 3);
 }
 
