@@ -187,10 +187,10 @@ execution_owns(const struct execution *execution, struct slice document)
 void
 execution_file_name(struct slice uri, struct buf *name)
 {
-    const char *slash = uri.length > 0 ? memrchr(uri.at, '/', uri.length) : NULL;
+    const struct slice path = slice_of(uri.at, slice_find(uri, '?'));
+    const char *slash = path.length > 0 ? memrchr(path.at, '/', path.length) : NULL;
     struct slice end =
-        slash != NULL ? slice_of(slash + 1, (size_t)(uri.at + uri.length - slash - 1)) : uri;
-    end = slice_of(end.at, slice_find(end, '?'));
+        slash != NULL ? slice_of(slash + 1, (size_t)(path.at + path.length - slash - 1)) : path;
     if (end.length > NAME_BYTES) {
         end = slice_of(end.at + end.length - NAME_BYTES, NAME_BYTES);
     }

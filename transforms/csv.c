@@ -26,15 +26,14 @@ csv_release(struct csv_reader *reader)
     buf_release(&reader->text);
 }
 
-/* Behind the quote that ends the cell whose content begins at `from`; NULL: it does not end. */
+/* The quote that ends the cell whose content begins at `from`; NULL: it does not end. A search
+ * passes only runs of quotes that are of even length, and a cell that begins with such a run ends
+ * in it, so all searches together look at each byte twice at most, however many quotes never end.
+ */
 static const char *
 closing_quote(const struct csv_reader *reader, const char *from, bool *doubled)
 {
     const char *end = reader->end;
-    if (reader->open_line > 0) {
-        const char *newline = memchr(from, '\n', (size_t)(end - from));
-        end = newline ? newline : end;
-    }
     *doubled = false;
     for (const char *at = from; (at = memchr(at, '"', (size_t)(end - at))) != NULL; at += 2) {
         if (at + 1 >= end || at[1] != '"') {

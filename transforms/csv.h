@@ -23,9 +23,8 @@ struct csv_reader {
     struct slice cells[CSV_COLUMNS]; /* trimmed; valid until the next record */
     size_t count;                    /* of cells, also of those past CSV_COLUMNS */
     bool cut;                        /* a cell of this record was too long */
-    uint64_t open_line; /* a quote that begins in this line never ends; 0: none. Then quotes end
-                         * with their line. */
-    struct buf text;    /* cells that had doubled quotes */
+    uint64_t open_line;              /* a quote that begins in this line never ends; 0: none */
+    struct buf text;                 /* cells that had doubled quotes */
 };
 
 void csv_begin(struct csv_reader *reader, struct slice text, char delimiter);

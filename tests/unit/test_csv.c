@@ -85,24 +85,6 @@ test_delimiters_are_guessed(void **state)
     }
 }
 
-/* One quote after the other that never ends must not be looked for again and again. */
-static void
-test_open_quotes_are_not_quadratic(void **state)
-{
-    (void)state;
-    enum { LINES = 400000 };
-    struct buf text, out;
-    buf_init(&text, 64 << 20);
-    buf_init(&out, 64 << 20);
-    for (int i = 0; i < LINES; i++) {
-        buf_append_string(&text, "\"x,\"y\n");
-    }
-    write_records(buf_slice(&text), ',', &out);
-    assert_true(out.length > LINES);
-    buf_release(&text);
-    buf_release(&out);
-}
-
 static struct transformer *transformer;
 
 static const char *
@@ -225,7 +207,6 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),
         cmocka_unit_test(test_delimiters_are_guessed),
-        cmocka_unit_test(test_open_quotes_are_not_quadratic),
         cmocka_unit_test(test_tables_become_rows),
         cmocka_unit_test(test_packed_documents_are_unpacked),
         cmocka_unit_test(test_packed_xml_matches_by_its_root),

@@ -10,6 +10,8 @@
 
 #include "metastore/rdf.h"
 #include "metastore/record.h"
+#include "rdf/turtle.h"
+#include "rdf/writer.h"
 
 static struct meta_update update;
 static struct buf record, turtle;
@@ -154,10 +156,24 @@ test_host(void **state)
     assert_has("dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime");
 }
 
+static enum status
+note_quad(void *context, const struct quad *quad, struct reason *why)
+{
+    (void)why;
+    assert_false(slice_starts(quad->subject.value, SLICE("evil:")));
+    assert_false(slice_starts(quad->predicate.value, SLICE("evil:")));
+    return nquads_write(context, quad);
+}
+
+/* What a server said stands in literals; none of it becomes a statement. */
 static void
 test_hostile_values(void **state)
 {
+    struct buf quads;
+    struct reason why = {""};
+    const struct quad_sink sink = {.quad = note_quad, .context = &quads};
     (void)state;
+    buf_init(&quads, 1 << 20);
     text(META_REDIRECT_TO, "http://a.example/> . <evil:x> <evil:y> <evil:z");
     text(META_REASON, "quote\" back\\slash \x01 \xE9t\xE9 \xC3\xA9");
     text(META_RESPONSE_HEADERS, "no colon\nX: caf\xE9\n:\n");
@@ -166,6 +182,12 @@ test_hostile_values(void **state)
     write_turtle("uhttp://a.example/");
     assert_has("dcterms:isReplacedBy \"http://a.example/> . <evil:x> <evil:y> <evil:z\"");
     assert_has("caf\xC3\xA9");
+    assert_has(
+        "rdfs:comment \"quote\\\" back\\\\slash \\u0001 \xC3\xA9t\xC3\xA9 \xC3\x83\xC2\xA9\"");
+    if (turtle_parse(buf_slice(&turtle), NULL, &sink, &why) != STATUS_OK) {
+        fail_msg("%s\nin: %s", why.text, turtle.data);
+    }
+    buf_release(&quads);
 }
 
 static void
