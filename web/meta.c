@@ -82,7 +82,8 @@ web_meta(struct web_service *service, const struct web_request *request, struct 
         form(reply);
         return;
     }
-    if (!web_place_take(service, reply)) {
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
         return;
     }
     reply->content_type = "text/turtle; charset=utf-8";
@@ -90,5 +91,5 @@ web_meta(struct web_service *service, const struct web_request *request, struct 
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
     }
-    web_place_give(service);
+    web_query_give(service, query);
 }

@@ -31,8 +31,12 @@ const struct opt web_options[] = {
      "refused (421), since a page of another site can have its own name lead there; on other "
      "addresses they are when names are given here. A proxy on this machine that passes the Host "
      "field on needs its name here; * is for all."},
-    {"web.queries", OPT_INTEGER, "8", 1, 256, NULL,
-     "Most queries at a time; one more is answered 503."},
+    {"web.queries", OPT_INTEGER, "32", 1, 256, NULL,
+     "Most queries at a time. For one more, of the client that has most of them the youngest that "
+     "has "
+     "taken more than a second is cut off with an error that says so; while there is none such, "
+     "the "
+     "newcomer is answered 503. Half of index.cursors, so that others reach the index beside."},
     {"web.query_timeout", OPT_DURATION, "30", 0.1, 3600, NULL,
      "Longest time for one query. A request may ask for less by timeout=MILLISECONDS."},
     {"web.result_maximum", OPT_SIZE, "256M", 65536, 0, NULL,

@@ -17,7 +17,7 @@ enum {
     ENDING_MOST = 64,  /* ended, and not yet gone */
     SLOW_MS = 10000,   /* over which the rate of a reply is measured */
     NODES_MOST = 1024, /* addresses */
-    KEY = 16,
+    KEY = WEB_ADDRESS_KEY,
     HOST_BYTES = 256
 };
 
@@ -45,8 +45,8 @@ struct web_places {
 };
 
 /* An IPv4 address as it is mapped into IPv6; of others the network that one customer has. */
-static void
-key_of(const struct sockaddr *address, unsigned char key[KEY])
+void
+web_address_key(const struct sockaddr *address, unsigned char key[KEY])
 {
     memset(key, 0, KEY);
     if (address->sa_family == AF_INET) {
@@ -110,7 +110,7 @@ web_places_add_node(struct web_places *places, struct slice host)
     }
     for (const struct addrinfo *one = found; one != NULL; one = one->ai_next) {
         unsigned char key[KEY];
-        key_of(one->ai_addr, key);
+        web_address_key(one->ai_addr, key);
         if (!is_node(places, key) && places->node_count < NODES_MOST) {
             places->nodes =
                 memory_resize(places->nodes, places->node_count + 1, sizeof *places->nodes);
@@ -177,7 +177,7 @@ bool
 web_places_admit(struct web_places *places, const struct sockaddr *address)
 {
     unsigned char key[KEY];
-    key_of(address, key);
+    web_address_key(address, key);
     const bool node = is_node(places, key);
     (void)pthread_mutex_lock(&places->mutex);
     bool room = (node || make_room(places, false, key, places->limits.of_address)) &&
@@ -202,7 +202,7 @@ web_places_enter(struct web_places *places, int socket, const struct sockaddr *a
     if (found != NULL) {
         *found = (struct web_place){
             .state = WAITING, .reserved = reserved, .socket = socket, .since_ms = now_ms};
-        key_of(address, found->address);
+        web_address_key(address, found->address);
     }
     (void)pthread_mutex_unlock(&places->mutex);
     return found;

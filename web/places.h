@@ -28,6 +28,10 @@ struct web_places_limits {
     uint64_t reply_rate;  /* bytes each second that a client has to take; 0: any */
 };
 
+/* Who an address counts as. */
+enum { WEB_ADDRESS_KEY = 16 };
+void web_address_key(const struct sockaddr *address, unsigned char key[WEB_ADDRESS_KEY]);
+
 struct web_places;
 struct web_place;
 

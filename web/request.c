@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/digest.h"
 #include "web/form.h"
 #include "web/server.h"
 
@@ -82,6 +83,18 @@ web_is_local(const struct web_request *request)
     }
     const struct sockaddr_in6 *address = (const void *)info->client_addr;
     return info->client_addr->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&address->sin6_addr);
+}
+
+uint64_t
+web_client(const struct web_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    unsigned char key[WEB_ADDRESS_KEY] = {0};
+    if (info != NULL && info->client_addr != NULL) {
+        web_address_key(info->client_addr, key);
+    }
+    return digest_local(slice_of((const char *)key, sizeof key)) | 1;
 }
 
 const char *

@@ -225,7 +225,11 @@ web_search(struct web_service *service, const struct web_request *request, struc
     struct reason why = {""};
     struct buf lines;
     bool warn;
-    if (!web_partial(service, request, reply, &warn) || !web_place_take(service, reply)) {
+    if (!web_partial(service, request, reply, &warn)) {
+        return;
+    }
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
         return;
     }
     buf_init(&lines, HITS_BYTES);
@@ -234,7 +238,8 @@ web_search(struct web_service *service, const struct web_request *request, struc
         struct index_client *client;
         status = web_index_take(service, &client, &why);
         if (status == STATUS_OK) {
-            index_client_manner(client, warn ? INDEX_PARTIAL_WARN : INDEX_PARTIAL_ERROR, NULL);
+            index_client_manner(client, warn ? INDEX_PARTIAL_WARN : INDEX_PARTIAL_ERROR,
+                                &query->cancelled);
             status =
                 index_search(client, slice_string(words), limit_of(request), gather, &lines, &why);
             web_reply_missing(reply, client);
@@ -242,6 +247,7 @@ web_search(struct web_service *service, const struct web_request *request, struc
             web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
         }
     }
+    status = web_query_status(query, status, &why);
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
     } else if (json) {
@@ -251,5 +257,5 @@ web_search(struct web_service *service, const struct web_request *request, struc
         html_hits(&reply->body, slice_string(words), buf_slice(&lines));
     }
     buf_release(&lines);
-    web_place_give(service);
+    web_query_give(service, query);
 }

@@ -35,6 +35,9 @@ const char *web_header(const struct web_request *request, const char *name); /* 
 
 /* The socket of the connection, to see when the client goes away; -1: unknown. */
 int web_socket(const struct web_request *request);
+/* A number for whoever is at the other end, not 0; addresses that web/places.h holds for one have
+ * the same. */
+uint64_t web_client(const struct web_request *request);
 /* The other end is this machine. */
 bool web_is_local(const struct web_request *request);
 /* Calls visit for each parameter of this name, in order. */

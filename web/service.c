@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "stages/services.h"
 
@@ -31,6 +32,7 @@ web_service_open(struct web_service **opened, const char *directory, const struc
     service->cluster = cluster;
     service->most = (size_t)opt_integer(options, "web.queries");
     service->idle = memory_zero(service->most, sizeof(struct index_client *));
+    service->queries = web_queries_new(service->most);
     (void)pthread_mutex_init(&service->lock, NULL);
     service->archive = -1;
     enum status status = services_metastores(cluster, directory, &service->metastores, why);
@@ -64,30 +66,28 @@ web_service_close(struct web_service *service)
     cluster_services_release(&service->queues);
     cluster_services_release(&service->indexes);
     (void)pthread_mutex_destroy(&service->lock);
+    web_queries_free(service->queries);
     free(service->idle);
     free(service);
 }
 
-bool
-web_place_take(struct web_service *service, struct web_reply *reply)
+struct web_query *
+web_query_take(struct web_service *service, const struct web_request *request,
+               struct web_reply *reply)
 {
-    (void)pthread_mutex_lock(&service->lock);
-    const bool taken = service->working < service->most;
-    service->working += taken;
-    (void)pthread_mutex_unlock(&service->lock);
-    if (!taken) {
+    struct web_query *query =
+        web_queries_take(service->queries, web_client(request), clock_monotonic_ms());
+    if (query == NULL) {
         web_reply_error(reply, 503, "Too many queries at a time; try again soon.");
         web_reply_header(reply, "Retry-After", "1");
     }
-    return taken;
+    return query;
 }
 
 void
-web_place_give(struct web_service *service)
+web_query_give(struct web_service *service, struct web_query *query)
 {
-    (void)pthread_mutex_lock(&service->lock);
-    service->working--;
-    (void)pthread_mutex_unlock(&service->lock);
+    web_queries_give(service->queries, query);
 }
 
 static enum status

@@ -7,6 +7,7 @@
 
 #include "index/client.h"
 #include "queue/cluster.h"
+#include "web/queries.h"
 #include "web/server.h"
 
 struct web_service {
@@ -18,8 +19,8 @@ struct web_service {
     pthread_mutex_t lock;
     struct index_client **idle; /* not in use at the moment */
     size_t idle_count;
-    size_t working; /* places taken */
-    size_t most;    /* web.queries */
+    size_t most; /* web.queries */
+    struct web_queries *queries;
 };
 
 enum status web_service_open(struct web_service **service, const char *directory,
@@ -27,9 +28,10 @@ enum status web_service_open(struct web_service **service, const char *directory
                              struct reason *why);
 void web_service_close(struct web_service *service);
 
-/* A place among web.queries, to be given back. False: all are taken; the reply says so. */
-bool web_place_take(struct web_service *service, struct web_reply *reply);
-void web_place_give(struct web_service *service);
+/* A place among web.queries, to be given back. NULL: all are taken; the reply says so. */
+struct web_query *web_query_take(struct web_service *service, const struct web_request *request,
+                                 struct web_reply *reply);
+void web_query_give(struct web_service *service, struct web_query *query);
 
 /* An index client to be given back; healthy false: it is closed instead. Needs a place. */
 enum status web_index_take(struct web_service *service, struct index_client **client,

@@ -120,6 +120,7 @@ timeout_of(const struct web_service *service, const struct web_request *request)
 /* Of one request; the stream's thread owns it. */
 struct question {
     struct web_service *service;
+    struct web_query *query;
     char *text;
     const char *format;
     struct buf folder, graphs, named_graphs;
@@ -130,7 +131,7 @@ static void
 question_free(void *context)
 {
     struct question *question = context;
-    web_place_give(question->service);
+    web_query_give(question->service, question->query);
     free(question->text);
     buf_release(&question->folder);
     buf_release(&question->graphs);
@@ -139,11 +140,12 @@ question_free(void *context)
 }
 
 static struct question *
-question_new(struct web_service *service, const struct web_request *request, char *text,
-             const char *format)
+question_new(struct web_service *service, const struct web_request *request,
+             struct web_query *query, char *text, const char *format)
 {
     struct question *question = memory_zero(1, sizeof *question);
     question->service = service;
+    question->query = query;
     question->text = text;
     question->format = format;
     buf_init(&question->folder, PATH_BYTES);
@@ -156,17 +158,18 @@ question_new(struct web_service *service, const struct web_request *request, cha
         (struct index_query_options){.timeout_ms = timeout_of(service, request),
                                      .graphs = buf_slice(&question->graphs),
                                      .named_graphs = buf_slice(&question->named_graphs),
-                                     .scratch_folder = question->folder.data};
+                                     .scratch_folder = question->folder.data,
+                                     .client = query->client};
     return question;
 }
 
 static enum status
-ask(const struct question *question, enum index_partial partial, const atomic_bool *cancel,
-    index_piece *piece, void *context, struct web_reply *reply, struct reason *why)
+ask(const struct question *question, enum index_partial partial, index_piece *piece, void *context,
+    struct web_reply *reply, struct reason *why)
 {
     struct index_client *client;
     TRY(web_index_take(question->service, &client, why));
-    index_client_manner(client, partial, cancel);
+    index_client_manner(client, partial, &question->query->cancelled);
     const enum status status = index_query(client, slice_string(question->text), question->format,
                                            &question->options, piece, context, why);
     if (status == STATUS_OK && reply != NULL) {
@@ -174,13 +177,13 @@ ask(const struct question *question, enum index_partial partial, const atomic_bo
     }
     index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
     web_index_give(question->service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
-    return status;
+    return web_query_status(question->query, status, why);
 }
 
 static enum status
-produce(void *context, struct web_stream *stream, const atomic_bool *cancel, struct reason *why)
+produce(void *context, struct web_stream *stream, struct reason *why)
 {
-    return ask(context, INDEX_PARTIAL_ERROR, cancel, web_stream_piece, stream, NULL, why);
+    return ask(context, INDEX_PARTIAL_ERROR, web_stream_piece, stream, NULL, why);
 }
 
 /* The whole answer before its header. */
@@ -190,8 +193,7 @@ spool_answer(struct question *question, struct web_reply *reply, struct reason *
     struct web_spool spool;
     web_spool_init(&spool, question->folder.data,
                    (uint64_t)opt_integer(question->service->options, "web.result_maximum"));
-    enum status status =
-        ask(question, INDEX_PARTIAL_WARN, NULL, web_spool_piece, &spool, reply, why);
+    enum status status = ask(question, INDEX_PARTIAL_WARN, web_spool_piece, &spool, reply, why);
     if (status == STATUS_OK) {
         status = web_spool_finish(&spool, reply, why);
     }
@@ -204,7 +206,8 @@ static enum status
 stream_answer(struct question *question, const struct web_request *request, struct web_reply *reply,
               struct reason *why)
 {
-    struct web_stream *stream = web_stream_open(produce, question_free, question);
+    struct web_stream *stream =
+        web_stream_open(produce, question_free, question, &question->query->cancelled);
     size_t length;
     if (stream == NULL) {
         return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
@@ -232,11 +235,14 @@ run(struct web_service *service, const struct web_request *request, char *text,
 {
     struct reason why = {""};
     bool warn;
-    if (!web_partial(service, request, reply, &warn) || !web_place_take(service, reply)) {
+    struct web_query *query = web_partial(service, request, reply, &warn)
+                                  ? web_query_take(service, request, reply)
+                                  : NULL;
+    if (query == NULL) {
         free(text);
         return;
     }
-    struct question *question = question_new(service, request, text, types->formats[chosen]);
+    struct question *question = question_new(service, request, query, text, types->formats[chosen]);
     const enum status status =
         warn ? spool_answer(question, reply, &why) : stream_answer(question, request, reply, &why);
     if (status != STATUS_OK) {

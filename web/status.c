@@ -115,14 +115,14 @@ void
 web_status_json(struct web_service *service, const struct web_request *request,
                 struct web_reply *reply)
 {
-    (void)request;
-    if (!web_place_take(service, reply)) {
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
         return;
     }
     struct figures figures;
     char now[CLOCK_TEXT_SIZE];
     gather(service, &figures);
-    web_place_give(service);
+    web_query_give(service, query);
     clock_text(clock_wall_ms(), 1, now);
     reply->content_type = "application/json";
     (void)buf_printf(&reply->body, "{\"time\":\"%s\"", now);
@@ -179,13 +179,13 @@ page_stages(struct buf *out, struct figures *figures)
 void
 web_status(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
-    (void)request;
-    if (!web_place_take(service, reply)) {
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
         return;
     }
     struct figures figures;
     gather(service, &figures);
-    web_place_give(service);
+    web_query_give(service, query);
     web_reply_header(reply, "Refresh", "5");
     html_begin(&reply->body, "Status of the crawl", slice_of(NULL, 0));
     (void)buf_append_string(&reply->body, "<h1>Status of the crawl</h1>\n");

@@ -20,7 +20,7 @@ struct web_stream {
     web_release *release;
     void *context;
     pthread_t thread;
-    atomic_bool cancelled;
+    atomic_bool *cancelled;
 
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
@@ -36,7 +36,7 @@ run(void *argument)
 {
     struct web_stream *stream = argument;
     struct reason why = {""};
-    const enum status status = stream->produce(stream->context, stream, &stream->cancelled, &why);
+    const enum status status = stream->produce(stream->context, stream, &why);
     pthread_mutex_lock(&stream->mutex);
     stream->ended = true;
     stream->status = status;
@@ -57,13 +57,14 @@ free_stream(struct web_stream *stream)
 }
 
 struct web_stream *
-web_stream_open(web_produce *produce, web_release *release, void *context)
+web_stream_open(web_produce *produce, web_release *release, void *context, atomic_bool *cancelled)
 {
     struct web_stream *stream = memory_zero(1, sizeof *stream);
     pthread_condattr_t attributes;
     stream->produce = produce;
     stream->release = release;
     stream->context = context;
+    stream->cancelled = cancelled;
     buf_init(&stream->bytes, SIZE_MAX / 2);
     pthread_mutex_init(&stream->mutex, NULL);
     pthread_condattr_init(&attributes);
@@ -81,9 +82,21 @@ static void
 cancel(struct web_stream *stream)
 {
     pthread_mutex_lock(&stream->mutex);
-    atomic_store(&stream->cancelled, true);
+    atomic_store(stream->cancelled, true);
     pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->mutex);
+}
+
+/* For a change, or LOOK_MS. The mutex is held. */
+static void
+wait_a_little(struct web_stream *stream)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    (void)pthread_cond_timedwait(&stream->changed, &stream->mutex, &until);
 }
 
 void
@@ -99,10 +112,10 @@ web_stream_piece(void *context, struct slice bytes, struct reason *why)
 {
     struct web_stream *stream = context;
     pthread_mutex_lock(&stream->mutex);
-    while (stream->bytes.length - stream->at >= ROOM && !atomic_load(&stream->cancelled)) {
-        pthread_cond_wait(&stream->changed, &stream->mutex);
+    while (stream->bytes.length - stream->at >= ROOM && !atomic_load(stream->cancelled)) {
+        wait_a_little(stream); /* others may cancel it, too */
     }
-    const bool cancelled = atomic_load(&stream->cancelled);
+    const bool cancelled = atomic_load(stream->cancelled);
     if (!cancelled) {
         const size_t left = stream->bytes.length - stream->at;
         if (left > 0 && stream->at > 0) {
@@ -131,12 +144,7 @@ static enum status
 wait_for(struct web_stream *stream, size_t wanted, int socket)
 {
     while (!stream->ended && stream->bytes.length - stream->at < wanted) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        (void)pthread_cond_timedwait(&stream->changed, &stream->mutex, &until);
+        wait_a_little(stream);
         if (web_stream_gone(socket)) {
             return STATUS_CANCELLED;
         }

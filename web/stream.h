@@ -11,13 +11,14 @@
 #include "base/status.h"
 
 struct web_stream;
-/* Calls web_stream_piece with the bytes; looks at cancel now and then. */
-typedef enum status web_produce(void *context, struct web_stream *stream, const atomic_bool *cancel,
-                                struct reason *why);
+/* Calls web_stream_piece with the bytes; looks now and then whether it is cancelled. */
+typedef enum status web_produce(void *context, struct web_stream *stream, struct reason *why);
 typedef void web_release(void *context);
 
-/* Takes context: release is called in the end. NULL: no thread can be started. */
-struct web_stream *web_stream_open(web_produce *produce, web_release *release, void *context);
+/* Takes context: release is called in the end. NULL: no thread can be started. cancelled: the flag
+ * by which the work ends; this sets it, and others may. It lives until the release. */
+struct web_stream *web_stream_open(web_produce *produce, web_release *release, void *context,
+                                   atomic_bool *cancelled);
 /* Cancels and waits for the thread. */
 void web_stream_close(struct web_stream *stream);
 

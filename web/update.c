@@ -88,9 +88,10 @@ web_update(struct web_service *service, const struct web_request *request, bool 
     char *text =
         direct ? strndup(request->body.at != NULL ? request->body.at : "", request->body.length)
                : strdup(parameter);
-    if (web_place_take(service, reply)) {
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query != NULL) {
         run(service, request, text, reply);
-        web_place_give(service);
+        web_query_give(service, query);
     }
     free(text);
 }

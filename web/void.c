@@ -6,12 +6,12 @@ enum { DESCRIPTION_BYTES = 64 << 20 };
 void
 web_void(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
-    (void)request;
     static const struct index_void_options options = {
         .dataset = "/void#index", .endpoint = "/sparql", .search = "/search"};
     struct index_client *client;
     struct reason why = {""};
-    if (!web_place_take(service, reply)) {
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
         return;
     }
     enum status status = web_index_take(service, &client, &why);
@@ -20,7 +20,7 @@ web_void(struct web_service *service, const struct web_request *request, struct 
         status = index_void(client, &options, &reply->body, &why);
         web_index_give(service, client, status == STATUS_OK);
     }
-    web_place_give(service);
+    web_query_give(service, query);
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
         return;

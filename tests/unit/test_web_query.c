@@ -9,8 +9,11 @@
 
 #include <cmocka.h>
 #include <curl/curl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/opt.h"
 #include "index/service.h"
@@ -40,6 +43,8 @@ index_client_close(struct index_client *client)
     free(client);
 }
 
+static atomic_uint endless;                           /* queries under way */
+static _Thread_local const atomic_bool *asked_cancel; /* of this thread's client */
 static enum index_partial with_partial, searched_with;
 static char with_graphs[64]; /* of the last update */
 
@@ -55,6 +60,14 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     char said[256];
     if (slice_find_slice(sparql, SLICE("bad")) < sparql.length) {
         return status_fail(why, STATUS_BAD_INPUT, "line 1: bad");
+    }
+    if (slice_find_slice(sparql, SLICE("endless")) < sparql.length) {
+        (void)atomic_fetch_add(&endless, 1);
+        while (!atomic_load(asked_cancel)) {
+            (void)poll(NULL, 0, 1);
+        }
+        (void)atomic_fetch_sub(&endless, 1);
+        return status_fail(why, STATUS_CANCELLED, "cancelled");
     }
     if (slice_find_slice(sparql, SLICE("slow")) < sparql.length) {
         return status_fail(why, STATUS_TIMEOUT, "too slow");
@@ -72,7 +85,8 @@ void
 index_client_manner(struct index_client *client, enum index_partial partial,
                     const atomic_bool *cancel)
 {
-    (void)client, (void)cancel;
+    (void)client;
+    asked_cancel = cancel;
     with_partial = partial;
 }
 
@@ -168,6 +182,7 @@ setup(void **state)
     }
     service =
         (struct web_service){.directory = folder, .options = options, .archive = -1, .most = 2};
+    service.queries = web_queries_new(service.most);
     service.idle = memory_zero(service.most, sizeof(struct index_client *));
     (void)pthread_mutex_init(&service.lock, NULL);
     buf_init(&reply, 16 << 20);
@@ -191,6 +206,7 @@ teardown(void **state)
     }
     (void)pthread_mutex_destroy(&service.lock);
     free(service.idle);
+    web_queries_free(service.queries);
     opt_set_free(options);
     buf_release(&reply);
     snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -236,6 +252,12 @@ ask(const char *target, const char *accept, const char *body, const char *type)
     curl_slist_free_all(headers);
     curl_easy_cleanup(easy);
     return status;
+}
+
+static size_t
+take_bytes(char *bytes, size_t size, size_t count, void *context)
+{
+    return buf_append(context, bytes, size * count) == STATUS_OK ? size * count : 0;
 }
 
 #define FORM "application/x-www-form-urlencoded"
@@ -342,12 +364,109 @@ static void
 test_places_are_bounded(void **state)
 {
     (void)state;
-    service.working = service.most;
+    const uint64_t now = clock_monotonic_ms() + 60000; /* none has been long under way */
+    struct web_query *taken[] = {web_queries_take(service.queries, 1, now),
+                                 web_queries_take(service.queries, 2, now)};
     assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 503);
     assert_int_equal(ask("/search?q=a", "*/*", NULL, NULL), 503);
-    service.working = 0;
+    web_queries_give(service.queries, taken[0]);
     assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200);
-    assert_int_equal(service.working, 0);
+    web_queries_give(service.queries, taken[1]);
+    for (size_t i = 0; i < 2 * service.most; i++) { /* all are given back */
+        assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200);
+    }
+}
+
+/* One that never ends, and one more than there are places for. */
+static void *
+ask_endless(void *status)
+{
+    struct buf bytes;
+    char url[64];
+    CURL *easy = curl_easy_init();
+    buf_init(&bytes, 1 << 20);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/sparql?query=endless", web_server_port(server));
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, &bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, (long *)status);
+    assert_non_null(bytes.data);
+    assert_non_null(strstr(bytes.data, "was cut off"));
+    curl_easy_cleanup(easy);
+    buf_release(&bytes);
+    return NULL;
+}
+
+static void
+test_long_queries_make_way(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    long statuses[2] = {0, 0};
+    atomic_store(&endless, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_endless, &statuses[i]), 0);
+    }
+    while (atomic_load(&endless) < 2) {
+        (void)poll(NULL, 0, 1);
+    }
+    while (ask("/sparql?query=ASK", "*/*", NULL, NULL) != 200) { /* until one counts as long */
+        (void)poll(NULL, 0, 10);
+    }
+    assert_true(atomic_load(&endless) >= 1); /* the other one goes on */
+    struct web_query *taken = NULL; /* it makes way, too, when another client takes the places */
+    while (atomic_load(&endless) > 0) {
+        if (taken == NULL) {
+            taken = web_queries_take(service.queries, 1, clock_monotonic_ms());
+        }
+        struct web_query *more = web_queries_take(service.queries, 1, clock_monotonic_ms());
+        if (more != NULL) {
+            web_queries_give(service.queries, more);
+        }
+        (void)poll(NULL, 0, 1);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(statuses[i], 503);
+    }
+    if (taken != NULL) {
+        web_queries_give(service.queries, taken);
+    }
+}
+
+/* Who has most loses the youngest of its long ones. */
+static void
+test_who_makes_way(void **state)
+{
+    (void)state;
+    enum { LONG = WEB_QUERY_LONG_MS };
+    struct web_queries *queries = web_queries_new(4);
+    struct reason why = {""};
+    struct web_query *one = web_queries_take(queries, 1, 10);
+    struct web_query *first = web_queries_take(queries, 2, 0);
+    struct web_query *second = web_queries_take(queries, 2, 5);
+    struct web_query *third = web_queries_take(queries, 2, 500);
+    assert_null(web_queries_take(queries, 3, LONG - 1)); /* none is long yet */
+    struct web_query *newcomer = web_queries_take(queries, 3, LONG + 20);
+    assert_non_null(newcomer);
+    assert_true(atomic_load(&second->cut) && atomic_load(&second->cancelled));
+    assert_false(atomic_load(&one->cut) || atomic_load(&first->cut) || atomic_load(&third->cut));
+    assert_int_equal(web_query_status(second, STATUS_CANCELLED, &why), STATUS_AGAIN);
+    assert_non_null(strstr(why.text, "cut off"));
+    assert_int_equal(web_query_status(second, STATUS_OK, &why), STATUS_OK);
+    assert_int_equal(web_query_status(first, STATUS_CANCELLED, &why), STATUS_CANCELLED);
+    /* Those cut off, who take their time, have no others' places, but there is an end to it. */
+    struct web_query *later[3];
+    for (size_t i = 0; i < 3; i++) {
+        later[i] = web_queries_take(queries, 3, 3 * LONG);
+        assert_non_null(later[i]);
+    }
+    assert_null(web_queries_take(queries, 3, 9 * LONG));
+    web_queries_give(queries, second);
+    assert_non_null(web_queries_take(queries, 3, 9 * LONG));
+    web_queries_free(queries);
 }
 
 static void
@@ -382,8 +501,12 @@ test_search(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_sparql_requests), TEST(test_long_results),
-                                       TEST(test_updates), TEST(test_places_are_bounded),
+    const struct CMUnitTest tests[] = {TEST(test_sparql_requests),
+                                       TEST(test_long_results),
+                                       TEST(test_updates),
+                                       TEST(test_places_are_bounded),
+                                       TEST(test_long_queries_make_way),
+                                       cmocka_unit_test(test_who_makes_way),
                                        TEST(test_search)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
