@@ -350,7 +350,7 @@ enum status
 index_batch_commit(struct index_batch *batch, struct reason *why)
 {
     struct partition *partition = batch->partition;
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK) {
         status = bring_in(partition, why);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/watchdog.h"
 #include "index/commit.h"
 #include "index/differences.h"
 
@@ -120,7 +121,7 @@ enum status
 index_batch_wait(struct index_batch *batch, size_t memory, struct reason *why)
 {
     struct partition *partition = batch->partition;
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     const bool held = partition->waiting_held > 0;
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK && !held) {
@@ -244,6 +245,7 @@ take_all(struct bringing *b, struct reason *why)
     bool end = status == STATUS_END;
     while (!end && status == STATUS_OK) {
         status = take_graph(b, &row, &end, why);
+        watchdog_feed(); /* an import's rows take as long as there are */
     }
     return status == STATUS_END ? STATUS_OK : status;
 }
@@ -314,7 +316,7 @@ bring_in(struct partition *partition, struct reason *why)
 enum status
 partition_bring_in(struct partition *partition, uint64_t *added, struct reason *why)
 {
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK) {
         status = bring_in(partition, why);
@@ -331,7 +333,7 @@ partition_bring_in(struct partition *partition, uint64_t *added, struct reason *
 enum status
 partition_hold_waiting(struct partition *partition, struct reason *why)
 {
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     const enum status status = bring_in(partition, why);
     partition->waiting_held += status == STATUS_OK;
     pthread_mutex_unlock(&partition->writer);
@@ -341,7 +343,7 @@ partition_hold_waiting(struct partition *partition, struct reason *why)
 void
 partition_release_waiting(struct partition *partition)
 {
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     partition->waiting_held--;
     pthread_mutex_unlock(&partition->writer);
 }

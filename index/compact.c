@@ -56,7 +56,7 @@ do_step(struct compaction *c, compact_step *step, int order, struct tree *tree,
 {
     struct partition *partition = c->partition;
     struct transaction *transaction = NULL;
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK) {
         status = transaction_begin(&transaction, partition->environment, 0, why);

@@ -1,5 +1,7 @@
 #include "index/gate.h"
 
+#include "base/watchdog.h"
+
 void
 gate_init(struct gate *gate)
 {
@@ -25,9 +27,11 @@ gate_enter_reading(struct gate *gate)
         /* The writer that leaves counts this reader among those inside. */
         const uint64_t phase = gate->phase;
         gate->readers++;
+        watchdog_pause();
         while (gate->phase == phase) {
             pthread_cond_wait(&gate->may_read, &gate->mutex);
         }
+        watchdog_resume();
     } else {
         gate->reading++;
     }
@@ -39,8 +43,12 @@ gate_enter_writing(struct gate *gate)
 {
     pthread_mutex_lock(&gate->mutex);
     gate->writers++;
-    while (gate->writing || gate->reading > 0) {
-        pthread_cond_wait(&gate->may_write, &gate->mutex);
+    if (gate->writing || gate->reading > 0) {
+        watchdog_pause();
+        do {
+            pthread_cond_wait(&gate->may_write, &gate->mutex);
+        } while (gate->writing || gate->reading > 0);
+        watchdog_resume();
     }
     gate->writers--;
     gate->writing = true;

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watchdog.h"
 
 enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
 
@@ -40,7 +41,7 @@ struct duty {
 static enum status
 write_words(struct partition *partition, struct reason *why)
 {
-    pthread_mutex_lock(&partition->writer);
+    partition_lock_writer(partition);
     const enum status status =
         literals_write_step(partition->literals, partition->waiting_held > 0, why);
     pthread_mutex_unlock(&partition->writer);
@@ -192,6 +193,14 @@ partition_position(struct partition *partition, struct change_position *position
     change_log_state(partition->change_log, position, first);
 }
 
+void
+partition_lock_writer(struct partition *partition)
+{
+    watchdog_pause();
+    pthread_mutex_lock(&partition->writer);
+    watchdog_resume();
+}
+
 enum status
 partition_health(struct partition *partition, struct reason *why)
 {
@@ -207,9 +216,11 @@ partition_settle(struct partition *partition, struct reason *why)
 {
     pthread_mutex_lock(&partition->mutex);
     const uint64_t limit = partition->totals.terms + 1;
+    watchdog_pause();
     while (partition->literals_next < limit && partition->failed == STATUS_OK) {
         pthread_cond_wait(&partition->settled, &partition->mutex);
     }
+    watchdog_resume();
     pthread_mutex_unlock(&partition->mutex);
     return partition_health(partition, why);
 }
@@ -221,10 +232,12 @@ partition_write_words(struct partition *partition, struct reason *why)
     const uint64_t until = partition->totals.terms + 1;
     partition->words_until = until > partition->words_until ? until : partition->words_until;
     pthread_cond_signal(&partition->wake);
+    watchdog_pause();
     while (partition->literals_written < until && partition->words_until >= until &&
            partition->failed == STATUS_OK) {
         pthread_cond_wait(&partition->settled, &partition->mutex);
     }
+    watchdog_resume();
     pthread_mutex_unlock(&partition->mutex);
     return partition_health(partition, why);
 }

@@ -35,7 +35,7 @@ struct partition {
     bool checkpoint_due;
 
     /* Held by a batch while it writes, by verify for moments. */
-    pthread_mutex_t writer;
+    pthread_mutex_t writer; /* taken by partition_lock_writer */
     struct waiting *waiting;
     uint64_t brought_in;   /* quads that were new, since somebody asked */
     unsigned waiting_held; /* no quads may wait: partition_hold_waiting */
@@ -55,6 +55,8 @@ struct partition {
 
 /* OK while the keeper is well. */
 enum status partition_health(struct partition *partition, struct reason *why);
+/* Waits for `writer`, however long whoever has it needs. */
+void partition_lock_writer(struct partition *partition);
 /* Waits until no words of what is committed are in memory alone, or the disk is full. Not with
  * `writer` held. */
 enum status partition_write_words(struct partition *partition, struct reason *why);

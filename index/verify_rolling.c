@@ -266,7 +266,7 @@ rolling_lock(struct rolling *rolling, struct reason *why)
     for (int i = 0; i < BEHIND_MOST && status == STATUS_OK; i++) {
         status = go_on(rolling, why);
     }
-    pthread_mutex_lock(&rolling->partition->writer);
+    partition_lock_writer(rolling->partition);
     while (status == STATUS_OK ||
            (status == STATUS_END && snapshot_next(rolling->reader->snapshot) != NULL)) {
         status = go_on(rolling, why);

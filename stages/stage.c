@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watchdog.h"
 #include "config/access.h"
 #include "config/config.h"
 #include "stages/services.h"
@@ -27,7 +27,6 @@ enum {
     RESERVE_PACE_MOST_MS = 100,
     PACE_PER_JOB_MS = 2,
     START_SLICE_MS = 20,
-    FEED_EVERY_MS = 250,
     HELD_PER_WINDOW = 4
 };
 
@@ -255,31 +254,6 @@ take_signals(struct stage_run *run, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-on_standstill(int number)
-{
-    static const char text[] =
-        "event=standstill reason=\"the loop stood still for stage.watchdog\"\n";
-    (void)number;
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(EXIT_SYSTEM);
-}
-
-static void
-feed_watchdog(struct stage_run *run)
-{
-    const uint64_t now_ms = clock_monotonic_ms();
-    if (now_ms < run->fed_ms + FEED_EVERY_MS) {
-        return;
-    }
-    run->fed_ms = now_ms;
-    const uint64_t limit_ms = opt_duration_ms(run->options, "stage.watchdog");
-    if (limit_ms > 0) {
-        const struct itimerval limit = {.it_value = {(time_t)(limit_ms / 1000) + 1, 0}};
-        setitimer(ITIMER_REAL, &limit, NULL);
-    }
-}
-
 /* ---- loop ---- */
 
 static void
@@ -356,13 +330,13 @@ static void
 loop(struct stage_run *run)
 {
     while (!finished(run)) {
-        events_round(&run->events, loop_wait_ms(run));
+        events_round(&run->events, watchdog_wait_ms(loop_wait_ms(run)));
         start_waiting(run);
         batch_advance(run);
         retire_when_due(run);
         reserve_more(run);
         process_clients(run);
-        feed_watchdog(run);
+        watchdog_feed();
     }
 }
 
@@ -543,13 +517,14 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
         close_run(&run);
         return status_exit_code(status);
     }
-    signal(SIGALRM, on_standstill);
     log_info("ready", "worker=%s window=%zu batch=%zu", run.name, run.window, run.batch_most);
     if (arguments.ready_descriptor >= 0) {
         (void)!write((int)arguments.ready_descriptor, "\n", 1);
         close((int)arguments.ready_descriptor);
     }
+    watchdog_start(opt_duration_ms(run.options, "stage.watchdog"));
     loop(&run);
+    watchdog_start(0);
     log_info("stopped", "worker=%s done=%lu released=%lu buried=%lu left=%zu", run.name,
              (unsigned long)run.totals[VERDICT_DONE], (unsigned long)run.totals[VERDICT_RELEASE],
              (unsigned long)run.totals[VERDICT_BURY], run.running_count);

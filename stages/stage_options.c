@@ -12,7 +12,9 @@ const struct opt stage_option_table[] = {
     {"stage.job_memory", OPT_SIZE, "64M", 65536, 0, NULL,
      "Most memory that the records of one job may take in a stage process."},
     {"stage.watchdog", OPT_DURATION, "300", 0, 86400, NULL,
-     "A stage process whose loop stands still for so long ends itself; 0 for never."},
+     "A stage process that does not come back to its loop for so long ends itself and is started "
+     "again; what it waits for (another process or node, a lock, the disk) does not count. 0 for "
+     "never."},
     {"stage.stop_timeout", OPT_DURATION, "10", 0, 3600, NULL,
      "How long jobs in flight may take to end after SIGTERM; the rest go back to the queue."},
     {"stage.poll", OPT_DURATION, "1", 0.01, 60, NULL,

@@ -93,7 +93,6 @@ struct stage_run {
     size_t aside_count; /* of those that run: they do not count for the window */
     bool reserving, stopping, daemon_answers;
     bool clients_ready;  /* of queue or metadata store: there is something to process */
-    uint64_t fed_ms;     /* monotonic; the watchdog */
     size_t held_batches; /* whose flush said AGAIN */
     size_t asked;        /* most jobs that the reserve under way may bring */
     uint64_t stop_deadline_ms, jobs_taken, reserve_again_ms;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/watchdog.h"
 #include "warc/warc.h"
 
 enum { DEFAULT_TIMEOUT_MS = 30000, URL_BYTES = 1024 };
@@ -139,6 +140,8 @@ warc_fetch_remote(struct warc_remote *remote, const char *web, struct slice file
     (void)curl_easy_setopt(remote->easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(remote->easy, CURLOPT_RANGE, range);
     (void)curl_easy_setopt(remote->easy, CURLOPT_WRITEDATA, &body);
+    watchdog_pause();
     const CURLcode code = curl_easy_perform(remote->easy);
+    watchdog_resume();
     return judge(remote, code, &body, url, why);
 }
