@@ -118,6 +118,12 @@ size_t rpc_client_outstanding(const struct rpc_client *client);
 /* Incarnation of the daemon in the latest reply; a change means it was restarted. */
 uint64_t rpc_client_peer_incarnation(const struct rpc_client *client);
 
+/* Asked now and then while a request of a client of this process waits; if it is not OK, all that
+ * client's requests end with it. For commands: whoever is to answer may be unable to start, and has
+ * said why. NULL: nobody is asked. */
+typedef enum status rpc_look(void *context, struct reason *why);
+void rpc_client_look(rpc_look *look, void *context);
+
 /* Waits for the answer; reply (may be NULL) gets the payload. */
 enum status rpc_call(struct rpc_client *client, uint8_t verb, struct slice payload,
                      uint32_t timeout_ms, struct buf *reply, struct reason *why);

@@ -24,6 +24,7 @@ enum {
     RESEND_MS = 500,
     RESEND_FACTOR_MAXIMUM = 16,
     HOLD_MS = 20,
+    LOOK_MS = 500,
     REPLY_FRAMES = 1,
     MONITOR_FRAMES = 2,
 };
@@ -55,8 +56,19 @@ struct rpc_client {
     bool any_unsent, closing;
     uint64_t held_until; /* monotonic; nothing is sent before */
     uint64_t due;        /* monotonic; nothing times out or is resent before */
+    uint64_t look_at;    /* monotonic; when it is asked next whether there will be an answer */
     uint64_t malformed;
 };
+
+static rpc_look *look_asked;
+static void *look_context;
+
+void
+rpc_client_look(rpc_look *look, void *context)
+{
+    look_asked = look;
+    look_context = context;
+}
 
 /* ---- opening and closing ---- */
 
@@ -114,6 +126,7 @@ rpc_client_open(struct rpc_client **client_out, const struct rpc_client_options 
     client->late_context = options->late_context;
     client->end = &client->first;
     client->due = UINT64_MAX;
+    client->look_at = UINT64_MAX;
     enum status status = rpc_socket_open(&client->socket, ZMQ_DEALER, why);
     if (status == STATUS_OK) {
         status = client_connect(client, options, why);
@@ -265,6 +278,9 @@ rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload, u
     request_encode(client, request, payload);
     *client->end = request;
     client->end = &request->next;
+    if (look_asked != NULL && client->look_at == UINT64_MAX) {
+        client->look_at = clock_monotonic_ms() + LOOK_MS;
+    }
     due_by(client, request->deadline);
     if (!client->any_unsent) {
         client->any_unsent = true;
@@ -388,6 +404,35 @@ clock_notice(struct rpc_client *client)
     }
 }
 
+/* Whether those who are to answer can. */
+static void
+look_around(struct rpc_client *client)
+{
+    struct reason why;
+    const uint64_t now = clock_monotonic_ms();
+    if (look_asked == NULL || client->first == NULL) {
+        client->look_at = UINT64_MAX;
+        return;
+    }
+    if (now < client->look_at) {
+        return;
+    }
+    client->look_at = now + LOOK_MS;
+    const enum status status = look_asked(look_context, &why);
+    if (status == STATUS_OK) {
+        return;
+    }
+    struct request *ended = client->first;
+    client->first = NULL;
+    client->end = &client->first;
+    while (ended != NULL) {
+        struct request *request = ended;
+        ended = request->next;
+        client->outstanding--;
+        request_end(request, status, SLICE(""), &why);
+    }
+}
+
 static void
 refused_end(struct rpc_client *client)
 {
@@ -409,17 +454,19 @@ rpc_client_process(struct rpc_client *client)
     losses_notice(client);
     refused_end(client);
     clock_notice(client);
+    look_around(client);
     send_unsent(client);
 }
 
 int
 rpc_client_wait_ms(const struct rpc_client *client)
 {
-    if (client->due == UINT64_MAX) {
+    const uint64_t due = client->due < client->look_at ? client->due : client->look_at;
+    if (due == UINT64_MAX) {
         return -1;
     }
     const uint64_t now = clock_monotonic_ms();
-    const uint64_t wait = client->due > now ? client->due - now : 0;
+    const uint64_t wait = due > now ? due - now : 0;
     return wait < INT_MAX ? (int)wait : INT_MAX;
 }
 

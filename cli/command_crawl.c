@@ -18,13 +18,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/process_troubles.h"
 #include "cli/progress.h"
 #include "cli/seeds.h"
 #include "cli/supervisor.h"
 #include "config/pass_settings.h"
 #include "stages/scope.h"
 
-enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000 };
+enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000, MIND_MS = 500 };
 
 struct crawl {
     struct cli cli;
@@ -32,10 +33,11 @@ struct crawl {
     struct queue_client *queue;
     struct progress progress;
     struct cli_patience patience; /* of putting the seeds */
-    pid_t child;                  /* `quadrille up`; 0: somebody else's supervisor is used */
+    struct process_troubles_told told;
+    pid_t child; /* `quadrille up`; 0: somebody else's supervisor is used */
     int signals;
     bool quiet, terminal, continuous, interrupted;
-    uint64_t started_ms, line_ms;
+    uint64_t started_ms, line_ms, minded_ms;
     int lines_shown;
 };
 
@@ -104,9 +106,13 @@ keep_supervisor(struct crawl *crawl, struct reason *why)
     if (crawl->child > 0 && waitpid(crawl->child, &how, WNOHANG) == crawl->child) {
         crawl->child = 0;
         if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
-            return status_fail(why, STATUS_MISUSE,
-                               "a process refused its configuration; see %s/log",
-                               crawl->cli.directory);
+            const enum status status =
+                process_troubles_end(crawl->cli.directory, crawl->started_ms, true, why);
+            return status != STATUS_OK
+                       ? status
+                       : status_fail(why, STATUS_MISUSE,
+                                     "a process refused its configuration; see %s/log",
+                                     crawl->cli.directory);
         }
         if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_DONE) {
             crawl->interrupted = true; /* quadrille down */
@@ -280,6 +286,20 @@ pause_for(struct crawl *crawl, int ms)
     }
 }
 
+/* Says who waits and why, also when it is to be quiet; fails when a process cannot start. One that
+ * lacks room on the disk goes on by itself. */
+static enum status
+mind_processes(struct crawl *crawl, struct reason *why)
+{
+    const uint64_t now = clock_monotonic_ms();
+    if (now < crawl->minded_ms + MIND_MS) {
+        return STATUS_OK;
+    }
+    crawl->minded_ms = now;
+    process_troubles_tell(&crawl->told, crawl->cli.directory, "quadrille crawl", stderr);
+    return process_troubles_end(crawl->cli.directory, crawl->started_ms, true, why);
+}
+
 static enum status
 follow(struct crawl *crawl, struct reason *why)
 {
@@ -290,6 +310,7 @@ follow(struct crawl *crawl, struct reason *why)
             break;
         }
         TRY(keep_supervisor(crawl, why));
+        TRY(mind_processes(crawl, why));
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
             if (!crawl->continuous && progress_exhausted(&crawl->progress)) {
@@ -311,6 +332,7 @@ look_after(void *context, struct reason *why)
 {
     struct crawl *crawl = context;
     TRY(keep_supervisor(crawl, why));
+    TRY(mind_processes(crawl, why));
     pause_for(crawl, 0);
     return crawl->interrupted ? STATUS_CANCELLED : STATUS_OK;
 }
@@ -405,6 +427,8 @@ run(struct crawl *crawl, struct seeds *seeds, struct reason *why)
     crawl->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     crawl->started_ms = clock_monotonic_ms();
     crawl->terminal = isatty(STDOUT_FILENO);
+    crawl->told.began_ms = crawl->started_ms;
+    process_troubles_end_waits(crawl->cli.directory, true);
     TRY(seeds_apply_rules(seeds, crawl->cli.options, why));
     TRY(set_scope(crawl, seeds, why));
     TRY(keep_supervisor(crawl, why));

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/process_troubles.h"
 #include "cli/progress.h"
 
 enum { ANSWER_MS = 30000 };
@@ -84,11 +85,18 @@ show_once(const struct program *program, const struct cli_common *common, bool j
     if (status == STATUS_OK) {
         status = index_figures(&view, &stats, &why);
     }
-    if (status == STATUS_OK && json) {
-        progress_print_json(&view.progress, &stats, stdout);
-    } else if (status == STATUS_OK) {
+    const bool counted = view.progress.before_ms != 0;
+    if (counted && json) {
+        progress_print_json(&view.progress, status == STATUS_OK ? &stats : NULL, view.cli.directory,
+                            stdout);
+    } else if (counted) {
         progress_print_table(&view.progress, stdout);
+    }
+    if (status == STATUS_OK && !json) {
         print_index(&stats);
+    }
+    if (view.cli.directory != NULL && !json) {
+        process_troubles_print(view.cli.directory, stdout);
     }
     close_view(&view);
     return cli_end(program, status, &why);

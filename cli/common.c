@@ -15,6 +15,7 @@
 #include "base/outcome.h"
 #include "base/url.h"
 #include "cli/cli.h"
+#include "cli/process_troubles.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
 #include "datasets/dump_key.h"
@@ -39,6 +40,7 @@ cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
     cli->assignments = &common->assignments;
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
     config_open_log(cli->options, "quadrille");
+    process_troubles_end_waits(cli->directory, false);
     return cluster_open(&cli->cluster, cli->directory, cli->options, why);
 }
 
@@ -146,6 +148,7 @@ leave_helper(struct cli *cli)
 void
 cli_close(struct cli *cli)
 {
+    process_troubles_end_waits(NULL, false);
     leave_helper(cli);
     cluster_close(cli->cluster);
     opt_set_free(cli->options);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/process_troubles.h"
 #include "stages/services.h"
 
 struct progress_node {
@@ -226,7 +227,8 @@ print_stage_json(const struct progress *progress, enum stage stage, FILE *out)
 }
 
 void
-progress_print_json(const struct progress *progress, const struct index_stats *index, FILE *out)
+progress_print_json(const struct progress *progress, const struct index_stats *index,
+                    const char *directory, FILE *out)
 {
     const int slow = progress_bottleneck(progress);
     fputs("{\"stages\":{", out);
@@ -254,5 +256,7 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
                 index->documents, index->quads, index->terms, index->literals, index->bytes_on_disk,
                 index->batches, index->full, index->damaged);
     }
+    fputs(",\"processes\":", out);
+    process_troubles_print_json(directory, out);
     fputs("}\n", out);
 }

@@ -38,7 +38,8 @@ uint64_t progress_waiting(const struct progress *progress, enum stage stage);
 double progress_left(const struct progress *progress);
 
 void progress_print_table(const struct progress *progress, FILE *out);
+/* index: NULL: it did not answer. directory: whose processes' troubles are told, too. */
 void progress_print_json(const struct progress *progress, const struct index_stats *index,
-                         FILE *out);
+                         const char *directory, FILE *out);
 
 #endif

@@ -23,6 +23,7 @@
 #include "cli/process_log.h"
 #include "config/access.h"
 #include "config/config.h"
+#include "config/process_state.h"
 #include "config/run_lock.h"
 #include "config/wanted_jobs.h"
 
@@ -249,8 +250,11 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
         run_lock_sign(supervisor->lock, supervisor->crawl_over ? "" : SUPERVISOR_STOPPED);
     }
     if (supervisor->misused[0] != '\0') {
-        return status_fail(why, STATUS_MISUSE, "%s refused its configuration; see %s/log/%s.log",
-                           supervisor->misused, supervisor->directory, supervisor->misused);
+        struct process_state state;
+        const bool said = process_state_read(supervisor->directory, supervisor->misused, &state) &&
+                          state.phase == PROCESS_FAILED;
+        return status_fail(why, STATUS_MISUSE, "%s refused its configuration: %s",
+                           supervisor->misused, said ? state.why.text : "DIR/log says why");
     }
     return STATUS_OK;
 }

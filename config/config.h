@@ -3,7 +3,7 @@
  *   DIR/quadrille.conf   options; DIR/cluster.conf   nodes, when there are several
  *   DIR/fixed.conf       options that the data were made with
  *   DIR/queue  DIR/metastore  DIR/index-N            database environments
- *   DIR/warc   DIR/log   DIR/run                     archive files, logs, sockets
+ *   DIR/warc   DIR/log   DIR/run                     archive files, logs, sockets and states
  *
  * This header stands on base alone, so that every program may include it; config.c knows the
  * option tables of all folders by name.

@@ -369,7 +369,9 @@ transaction_begin(struct transaction **result, struct environment *environment, 
         return status_fail(why, STATUS_SYSTEM, "%s: an earlier write failed; start again",
                            environment->folder);
     }
-    TRY(check_room(environment, bytes, why));
+    if (bytes != TRANSACTION_WITHIN_RESERVE) {
+        TRY(check_room(environment, bytes, why));
+    }
     DB_TXN *txn = NULL;
     const int code = environment->env->txn_begin(environment->env, NULL, &txn, 0);
     if (code != 0) {

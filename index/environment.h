@@ -54,6 +54,7 @@ enum { TREE_FILE_SIZE = 64 };
 void tree_file(const struct tree *tree, char file[TREE_FILE_SIZE]);
 struct gate *tree_gate(struct tree *tree);
 
+#define TRANSACTION_WITHIN_RESERVE UINT64_MAX /* a few pages, for which the reserve is kept */
 /* bytes: how much it may write, about. FULL when disk_reserve is not left besides. */
 enum status transaction_begin(struct transaction **transaction, struct environment *environment,
                               uint64_t bytes, struct reason *why);

@@ -52,7 +52,8 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && format == OLDEST_FORMAT)) {
         format = FORMAT;
         struct transaction *transaction;
-        TRY(transaction_begin(&transaction, environment, 0, why));
+        /* Two pages: an index that cannot grow can still be opened to be read. */
+        TRY(transaction_begin(&transaction, environment, TRANSACTION_WITHIN_RESERVE, why));
         status = statistics_write(statistics, transaction, SLICE("F"), &format, 1, why);
         if (status != STATUS_OK) {
             transaction_abort(transaction);

@@ -13,6 +13,7 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/process_state.h"
 #include "metastore/pack.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
@@ -541,7 +542,10 @@ meta_service_turn(struct meta_service *service, bool *more, struct reason *why)
     const bool broken = service->engine->broken(service->store);
     if (status != STATUS_OK && !broken) {
         log_warning("put_refused", "reason=%s", why->text);
+        process_state_wait(WAIT_WRITE, status, why);
         status = STATUS_OK;
+    } else if (status == STATUS_OK) {
+        process_state_goes_on(WAIT_WRITE);
     }
     for (size_t i = 0; i < n && !broken; i++) {
         rpc_reply(service->server, &service->requests[i], statuses[i], slice_of(NULL, 0),

@@ -70,6 +70,14 @@ disk_is_full(const struct meta_store *store)
            (uint64_t)space.f_bavail * space.f_frsize < DISK_MARGIN_BYTES / 2;
 }
 
+/* Whatever is not as it was written is an invalid argument to some of the library's functions. */
+static bool
+is_damage(int error)
+{
+    return error == DB_RUNRECOVERY || error == DB_PAGE_NOTFOUND || error == DB_VERIFY_BAD ||
+           error == DB_CHKSUM_FAIL || error == EINVAL;
+}
+
 static enum status
 fail(struct meta_store *store, int error, struct reason *why, const char *what)
 {
@@ -83,7 +91,11 @@ fail(struct meta_store *store, int error, struct reason *why, const char *what)
                            "room and start again",
                            store->folder, what);
     }
-    return status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what, db_strerror(error));
+    return is_damage(error)
+               ? status_fail(why, STATUS_CORRUPT, "%s: %s: the database or its log is damaged: %s",
+                             store->folder, what, db_strerror(error))
+               : status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what,
+                             db_strerror(error));
 }
 
 /* ---- open and close ---- */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/process_state.h"
 
 enum { WORKER_FORGET_MS = 600000 };
 
@@ -324,9 +325,15 @@ check_room(struct broker *broker, uint64_t now)
         log_error("intake_stopped", "path=%s free=%lu least=%lu do=%s",
                   broker->options.store.folder, (unsigned long)broker->disk_free,
                   (unsigned long)least, "free some room, or lower queue.min_free");
+        (void)status_fail(&why, STATUS_FULL,
+                          "%s: %lu MiB are free on the disk, less than queue.min_free (%lu MiB)",
+                          broker->options.store.folder, (unsigned long)(broker->disk_free >> 20),
+                          (unsigned long)(least >> 20));
+        process_state_wait(WAIT_WRITE, STATUS_FULL, &why);
     } else if (!stop && broker->intake_stopped) {
         log_info("intake_open", "path=%s free=%lu", broker->options.store.folder,
                  (unsigned long)broker->disk_free);
+        process_state_goes_on(WAIT_WRITE);
     }
     broker->intake_stopped = stop;
 }
@@ -338,6 +345,7 @@ failed(struct broker *broker, enum status status, uint64_t now, struct reason *w
         return status;
     }
     log_error("write_failed", "reason=%s", why->text);
+    process_state_wait(WAIT_WRITE, status, why);
     broker->failed_until_ms = now + FAILURE_PAUSE_MS;
     broker->intake_stopped = true;
     broker->room_check_ms = broker->failed_until_ms;

@@ -1,15 +1,18 @@
 #include "queue/daemon_main.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "config/access.h"
 #include "config/config.h"
+#include "config/process_state.h"
 
 void
 daemon_tell_ready(int ready_descriptor)
 {
+    process_state_ready();
     if (ready_descriptor < 0) {
         return;
     }
@@ -66,8 +69,10 @@ daemon_main(const struct program *given, daemon_run *run, int argc, char **argv)
     }
     if (status == STATUS_OK) {
         setting.ready_descriptor = (int)ready_descriptor;
+        process_state_open(setting.directory, strchr(program.name, '-') + 1);
         status = configure_and_run(&program, run, &setting, &assignments, &why);
     }
+    process_state_end(status, &why);
     if (status != STATUS_OK && status != STATUS_END) {
         fprintf(stderr, "%s: %s\n", program.name, why.text);
     }

@@ -66,6 +66,14 @@ store_tree_name(enum store_tree tree)
 
 /* ---- failures ---- */
 
+/* Whatever is not as it was written is an invalid argument to some of the library's functions. */
+static bool
+is_damage(int error)
+{
+    return error == DB_RUNRECOVERY || error == DB_PAGE_NOTFOUND || error == DB_VERIFY_BAD ||
+           error == DB_CHKSUM_FAIL || error == EINVAL;
+}
+
 static enum status
 fail(struct store *store, int error, struct reason *why, const char *what)
 {
@@ -77,8 +85,11 @@ fail(struct store *store, int error, struct reason *why, const char *what)
                            "no room on the disk of %s: %s; free some and it goes on by itself",
                            store->folder, what);
     }
-    return status_fail(why, error == DB_RUNRECOVERY ? STATUS_CORRUPT : STATUS_SYSTEM, "%s: %s: %s",
-                       store->folder, what, db_strerror(error));
+    return is_damage(error)
+               ? status_fail(why, STATUS_CORRUPT, "%s: %s: the database or its log is damaged: %s",
+                             store->folder, what, db_strerror(error))
+               : status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what,
+                             db_strerror(error));
 }
 
 static void

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "config/process_state.h"
 #include "index/patch.h"
 #include "index/service.h"
 #include "stages/content.h"
@@ -73,6 +74,7 @@ note_outcome(struct index_stage *stage, enum status status, const struct reason 
     if (!partition_waits(stage->partition, status)) {
         if (status == STATUS_OK && stage->stopped != STATUS_OK) {
             log_info("writing_goes_on", "after_ms=%lu", now - stage->stopped_ms);
+            process_state_goes_on(WAIT_WRITE);
             stage->stopped = STATUS_OK;
         }
         return status;
@@ -82,6 +84,7 @@ note_outcome(struct index_stage *stage, enum status status, const struct reason 
         stage->told_ms = 0;
     }
     stage->stopped = status;
+    process_state_wait(WAIT_WRITE, status, why);
     if (stage->told_ms == 0 || now - stage->told_ms >= TELL_MS) {
         stage->told_ms = now;
         log_error("writing_waits", "reason=%s do=%s", why->text,
@@ -244,6 +247,7 @@ index_start(void *context, struct stage_job *job)
         const enum status committed = commit(stage, &why);
         if (committed != STATUS_OK && committed != STATUS_AGAIN) {
             log_error("commit_failed", "reason=%s", why.text);
+            process_state_end(committed, &why);
             _exit(EXIT_SYSTEM); /* as a failed flush: the jobs come back by their leases */
         }
     }
@@ -267,6 +271,7 @@ take_patches(void *context, uint32_t events)
     }
     if (status != STATUS_OK) {
         log_error("commit_failed", "reason=%s", why.text);
+        process_state_end(status, &why);
         _exit(EXIT_SYSTEM); /* what was not committed comes back by its lease or its client */
     }
 }

@@ -17,6 +17,7 @@
 #include "base/watchdog.h"
 #include "config/access.h"
 #include "config/config.h"
+#include "config/process_state.h"
 #include "stages/services.h"
 #include "stages/stage_private.h"
 
@@ -114,10 +115,14 @@ jobs_reserved(void *context, enum status status, const struct job *jobs, size_t 
     run->reserving = false;
     if (status != STATUS_OK) {
         log_warning("reserve_refused", "reason=%s", why->text);
+        if (status != STATUS_CANCELLED) {
+            process_state_wait(WAIT_QUEUE, status, why);
+        }
         run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PAUSE_MS;
         return;
     }
     run->daemon_answers = true;
+    process_state_goes_on(WAIT_QUEUE);
     for (size_t i = 0; i < n; i++) {
         struct held_job *held = held_job_new(run, &jobs[i]);
         *run->waiting_last = held;
@@ -510,9 +515,13 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
                              "--dir is needed, --number is 1 to 4096, and no operands are taken");
     }
     if (status == STATUS_OK) {
+        char name[32];
+        snprintf(name, sizeof name, "%s.%u", stage_name(spec->stage), (unsigned)arguments.number);
+        process_state_open(arguments.directory, name);
         status = open_run(&run, &arguments, &why);
     }
     if (status != STATUS_OK) {
+        process_state_end(status, &why);
         fprintf(stderr, "%s: %s\n", spec->program->name, why.text);
         close_run(&run);
         return status_exit_code(status);
@@ -523,11 +532,13 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
         close((int)arguments.ready_descriptor);
     }
     watchdog_start(opt_duration_ms(run.options, "stage.watchdog"));
+    process_state_ready();
     loop(&run);
     watchdog_start(0);
     log_info("stopped", "worker=%s done=%lu released=%lu buried=%lu left=%zu", run.name,
              (unsigned long)run.totals[VERDICT_DONE], (unsigned long)run.totals[VERDICT_RELEASE],
              (unsigned long)run.totals[VERDICT_BURY], run.running_count);
     close_run(&run);
+    process_state_end(STATUS_OK, NULL);
     return EXIT_DONE;
 }

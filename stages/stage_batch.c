@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/process_state.h"
 #include "stages/stage_private.h"
 
 enum {
@@ -272,9 +273,11 @@ batch_answered(void *context, enum status status, const struct reason *why)
     struct stage_run *run = batch->run;
     if (status != STATUS_OK) {
         log_warning("completion_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        process_state_wait(WAIT_QUEUE, status, why);
         events_timer(&run->events, RETRY_MS, send_completions, batch);
         return;
     }
+    process_state_goes_on(WAIT_QUEUE);
     run->batches_under_way--;
     if (run->spec->stage == STAGE_FETCH) {
         run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
@@ -316,9 +319,11 @@ metadata_answered(void *context, enum status status, const struct reason *why)
     struct batch *batch = context;
     if (status != STATUS_OK) {
         log_warning("metadata_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        process_state_wait(WAIT_METADATA, status, why);
         events_timer(&batch->run->events, RETRY_MS, send_metadata, batch);
         return;
     }
+    process_state_goes_on(WAIT_METADATA);
     send_completions(batch);
 }
 
@@ -396,6 +401,7 @@ flush_batch(struct batch *batch)
     }
     if (status != STATUS_OK) {
         log_error("flush_failed", "jobs=%zu reason=%s", batch->count, why.text);
+        process_state_end(status, &why);
         _exit(EXIT_SYSTEM);
     }
     run->rest_until_ms = clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_most_ms);
