@@ -1,4 +1,5 @@
 cli_OBJECTS := cli/common.o cli/asking.o cli/archive.o cli/seeds.o cli/progress.o cli/supervisor.o cli/supervisor_child.o cli/supervisor_look.o cli/process_log.o cli/process_troubles.o cli/options.o cli/by_hand.o cli/quad_diff.o \
+	cli/import_nodes.o cli/node_naming.o cli/node_names.o \
 	cli/report_advice.o cli/report_page.o cli/report_totals.o cli/report_print.o cli/sitemap_study.o cli/sitemap_plot.o
 PROGRAMS += quadrille
 quadrille_OBJECTS := cli/main.o cli/command_up.o cli/command_crawl.o cli/command_status.o \
@@ -7,3 +8,4 @@ quadrille_OBJECTS := cli/main.o cli/command_up.o cli/command_crawl.o cli/command
 SUBCOMMANDS += init crawl up down status top stats add meta query prefixes update import search dump changes verify explain backup restore compact queue \
 	scope detect transform transforms replay retain slice datasets plan sitemap report selftest
 UNIT_TESTS += tests/unit/test_process_state tests/unit/test_report tests/unit/test_sitemap_study
+UNIT_TESTS += tests/unit/test_import_nodes

@@ -12,7 +12,6 @@
 enum {
     REQUEST_BYTES = 16 << 20, /* gathered in memory before a partition's quads are sent */
     QUAD_MAXIMUM = RPC_PAYLOAD_MAXIMUM / 4,
-    LABEL_MAXIMUM = 4096,
     RESEND_MS = 30000 /* a large batch takes its time; lost requests are rare */
 };
 static const size_t usual_memory = (size_t)256 << 20;
@@ -42,8 +41,7 @@ struct importer {
     struct importer_options options;
     struct lane *lanes, *latest; /* latest: where the last quad went */
     struct pollfd *polls;
-    struct buf label;
-    char *graph, *prefix;
+    char *graph;
     uint64_t taken, added;
     uint64_t failed_first; /* quads before the first request that failed; UINT64_MAX: none did */
     size_t under_way;      /* bytes */
@@ -65,11 +63,9 @@ importer_close(struct importer *importer)
         term_set_release(&lane->terms);
         free(lane->quads);
     }
-    buf_release(&importer->label);
     free(importer->lanes);
     free(importer->polls);
     free(importer->graph);
-    free(importer->prefix);
     free(importer);
 }
 
@@ -92,10 +88,8 @@ importer_open(struct importer **result, const struct importer_options *options, 
     importer->failed_first = UINT64_MAX;
     importer->options.memory = options->memory > 0 ? options->memory : usual_memory;
     importer->options.graph = slice_string(importer->graph = copy(options->graph));
-    importer->options.blank_prefix = slice_string(importer->prefix = copy(options->blank_prefix));
     importer->lanes = memory_zero(options->count, sizeof(*importer->lanes));
     importer->polls = memory_zero(options->count, sizeof(*importer->polls));
-    buf_init(&importer->label, 2 * LABEL_MAXIMUM);
     enum status status = STATUS_OK;
     for (size_t i = 0; i < options->count; i++) {
         struct lane *lane = &importer->lanes[i];
@@ -194,40 +188,6 @@ send_lane(struct lane *lane, bool last)
 
 /* ---- taking quads ---- */
 
-static struct term
-own_label(struct importer *importer, const struct term *term, struct buf *memory, size_t *from)
-{
-    struct term named = *term;
-    if (term->kind == TERM_BLANK && importer->options.blank_prefix.length > 0) {
-        *from = memory->length;
-        (void)buf_append_slice(memory, importer->options.blank_prefix);
-        (void)buf_append_slice(memory, term->value);
-        named.value.length = memory->length - *from;
-        named.value.at = NULL; /* set when the buffer does not move any more */
-    }
-    return named;
-}
-
-/* Blank nodes of one file are not those of another. False: a label is too long. */
-static bool
-name_blanks(struct importer *importer, struct quad *quad)
-{
-    size_t subject = 0, object = 0;
-    buf_reset(&importer->label);
-    quad->subject = own_label(importer, &quad->subject, &importer->label, &subject);
-    quad->object = own_label(importer, &quad->object, &importer->label, &object);
-    if (importer->label.overflowed) {
-        return false;
-    }
-    if (quad->subject.kind == TERM_BLANK && quad->subject.value.at == NULL) {
-        quad->subject.value.at = importer->label.data + subject;
-    }
-    if (quad->object.kind == TERM_BLANK && quad->object.value.at == NULL) {
-        quad->object.value.at = importer->label.data + object;
-    }
-    return true;
-}
-
 static size_t
 term_bytes(const struct term *term)
 {
@@ -277,10 +237,6 @@ take(void *context, const struct quad *quad, struct reason *why)
             return status_fail(why, STATUS_BAD_INPUT, "a quad without a graph that has an IRI");
         }
         named.graph = term_iri(importer->options.graph);
-    }
-    if (!name_blanks(importer, &named)) {
-        return status_fail(why, STATUS_LIMIT, "a blank node's label is longer than %d bytes",
-                           LABEL_MAXIMUM);
     }
     if (term_bytes(&named.subject) + term_bytes(&named.predicate) + term_bytes(&named.object) +
             named.graph.value.length >

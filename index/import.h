@@ -16,10 +16,9 @@ struct importer_options {
     const char *const *endpoints; /* one per partition, in order */
     size_t count;
     const struct rpc_keys *keys;
-    size_t memory;             /* bytes of requests under way; 0: 256 MiB */
-    uint64_t skip;             /* so many quads at the start are known to be there already */
-    struct slice graph;        /* of quads that have none; empty: they are refused with BAD_INPUT */
-    struct slice blank_prefix; /* put before blank node labels, so that files stay apart */
+    size_t memory;      /* bytes of requests under way; 0: 256 MiB */
+    uint64_t skip;      /* so many quads at the start are known to be there already */
+    struct slice graph; /* of quads that have none; empty: they are refused with BAD_INPUT */
 };
 
 enum status importer_open(struct importer **importer, const struct importer_options *options,
