@@ -134,6 +134,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(add, "add URIs to the crawl")                                              \
     X(meta, "print what is known of a URI, as Turtle")                           \
     X(query, "answer a SPARQL query or a quad pattern")                          \
+    X(serve, "serve a crawled directory: search and queries in a browser")       \
     X(prefixes, "list the prefixes that queries need not declare")               \
     X(update, "change the index by SPARQL Update")                               \
     X(import, "add RDF files to the index")                                      \

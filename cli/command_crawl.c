@@ -23,6 +23,7 @@
 #include "cli/seeds.h"
 #include "cli/supervisor.h"
 #include "config/pass_settings.h"
+#include "config/web_address.h"
 #include "stages/scope.h"
 
 enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000, MIND_MS = 500 };
@@ -38,6 +39,7 @@ struct crawl {
     int signals;
     bool quiet, terminal, continuous, interrupted;
     uint64_t started_ms, line_ms, minded_ms;
+    bool page_told;
     int lines_shown;
 };
 
@@ -241,6 +243,24 @@ tell_hosts_aside(const struct crawl *crawl)
     }
 }
 
+/* Once, as soon as the web service listens. */
+static void
+tell_page(struct crawl *crawl)
+{
+    char url[WEB_ADDRESS_SIZE];
+    if (crawl->quiet || crawl->page_told ||
+        web_address_read(crawl->cli.directory, url, NULL) != STATUS_OK) {
+        return;
+    }
+    crawl->page_told = true;
+    if (crawl->lines_shown > 0) {
+        printf("\033[%dA\033[J", crawl->lines_shown);
+        crawl->lines_shown = 0;
+    }
+    printf("its page, for a browser: %s\n", url);
+    fflush(stdout);
+}
+
 static void
 summarise(struct crawl *crawl)
 {
@@ -311,6 +331,7 @@ follow(struct crawl *crawl, struct reason *why)
         }
         TRY(keep_supervisor(crawl, why));
         TRY(mind_processes(crawl, why));
+        tell_page(crawl);
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
             if (!crawl->continuous && progress_exhausted(&crawl->progress)) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/web_address.h"
 #include "queue/daemon_main.h"
 #include "web/service.h"
 
@@ -105,9 +106,12 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
         .routes = web_routes,
         .service = service};
     struct web_server *server = NULL;
+    const int claim = web_address_claim(service->directory);
     if (listen[0] != 0) {
         TRY(web_server_open(&server, &options, why));
         log_info("listening", "address=%s port=%u", listen, web_server_port(server));
+        web_address_tell(claim, listen, web_server_port(server));
+        web_tell_missing(service);
     }
     daemon_tell_ready(ready_descriptor);
     const enum status status = wait_for_signal(set, why);

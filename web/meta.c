@@ -18,6 +18,7 @@ look_up(struct web_service *service, struct slice key, struct buf *record, struc
                                                      .name = "web",
                                                      .keys = services->keys};
     struct metastore_client *client;
+    TRY(web_check_part(service, "metastore", why));
     enum status status = metastore_client_open(&client, &options, why);
     if (status == STATUS_OK) {
         status = metastore_get_wait(client, key, record, ANSWER_MS, why);

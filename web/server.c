@@ -412,7 +412,7 @@ start(struct web_server *server, const struct addrinfo *address, struct reason *
         MHD_OPTION_CONNECTION_LIMIT, web_places_most(server->places), MHD_OPTION_CONNECTION_TIMEOUT,
         options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_END);
+        on_completed, server, MHD_OPTION_END);
     if (server->daemon == NULL) {
         const enum status status =
             status_fail_errno(why, "cannot listen on %s", server->options.listen);

@@ -1,10 +1,17 @@
 #include "web/service.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "config/run_lock.h"
 #include "stages/services.h"
 
 const struct web_route web_routes[] = {
@@ -90,6 +97,76 @@ web_query_give(struct web_service *service, struct web_query *query)
     web_queries_give(service->queries, query);
 }
 
+/* ---- parts that nobody runs ---- */
+
+/* Whether no process of this machine listens at "ipc://PATH". */
+static bool
+is_deserted(const char *endpoint)
+{
+    static const char scheme[] = "ipc://";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0) {
+        return false;
+    }
+    const char *path = endpoint + sizeof scheme - 1;
+    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (probe < 0 || strlen(path) >= sizeof address.sun_path) {
+        if (probe >= 0) {
+            (void)close(probe);
+        }
+        return false;
+    }
+    strcpy(address.sun_path, path);
+    const bool deserted = connect(probe, (const struct sockaddr *)&address, sizeof address) != 0 &&
+                          (errno == ECONNREFUSED || errno == ENOENT);
+    (void)close(probe);
+    return deserted;
+}
+
+/* A supervisor starts it, or a process of its name recovers before it listens. */
+static bool
+is_awaited(const char *directory, const char *part)
+{
+    char name[32];
+    pid_t owner;
+    const bool numbered = strcmp(part, "index") == 0;
+    snprintf(name, sizeof name, "%s%s.lock", part, numbered ? ".1" : "");
+    return run_lock_held(directory, SUPERVISOR_LOCK, &owner) ||
+           run_lock_held(directory, name, &owner);
+}
+
+enum status
+web_check_part(const struct web_service *service, const char *part, struct reason *why)
+{
+    const struct cluster_services *services = strcmp(part, "index") == 0   ? &service->indexes
+                                              : strcmp(part, "queue") == 0 ? &service->queues
+                                                                           : &service->metastores;
+    for (size_t i = 0; i < services->count; i++) {
+        if (!is_deserted(services->endpoints[i])) {
+            return STATUS_OK;
+        }
+    }
+    if (services->count == 0 || is_awaited(service->directory, part)) {
+        return STATUS_OK;
+    }
+    return status_fail(why, STATUS_AGAIN,
+                       "the %s of %s does not run: quadrille serve --dir %s runs what searches and "
+                       "queries need, quadrille up --dir %s the whole pipeline",
+                       part, service->directory, service->directory, service->directory);
+}
+
+void
+web_tell_missing(const struct web_service *service)
+{
+    static const char *const parts[] = {"queue", "metastore", "index"};
+    struct reason why;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (web_check_part(service, parts[i], &why) != STATUS_OK) {
+            log_warning("missing", "part=%s reason=%s", parts[i], why.text);
+        }
+    }
+}
+
 static enum status
 open_index(const struct web_service *service, struct index_client **client, struct reason *why)
 {
@@ -115,6 +192,7 @@ enum status
 web_index_take(struct web_service *service, struct index_client **client, struct reason *why)
 {
     *client = NULL;
+    TRY(web_check_part(service, "index", why));
     (void)pthread_mutex_lock(&service->lock);
     if (service->idle_count > 0) {
         *client = service->idle[--service->idle_count];

@@ -28,6 +28,12 @@ enum status web_service_open(struct web_service **service, const char *directory
                              struct reason *why);
 void web_service_close(struct web_service *service);
 
+/* AGAIN when a part ("index", "metastore", "queue") is one of this machine's and neither runs nor
+ * is about to: nobody need wait for its answer. */
+enum status web_check_part(const struct web_service *service, const char *part, struct reason *why);
+/* Logs which are so. */
+void web_tell_missing(const struct web_service *service);
+
 /* A place among web.queries, to be given back. NULL: all are taken; the reply says so. */
 struct web_query *web_query_take(struct web_service *service, const struct web_request *request,
                                  struct web_reply *reply);

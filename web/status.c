@@ -62,6 +62,7 @@ add_queue(struct queue_stats *sum, struct queue_stats *one)
 static enum status
 ask_queues(struct web_service *service, struct queue_stats *sum, struct reason *why)
 {
+    TRY(web_check_part(service, "queue", why));
     for (size_t i = 0; i < service->queues.count; i++) {
         const struct queue_client_options options = {
             .endpoint = service->queues.endpoints[i], .name = "web", .keys = service->queues.keys};

@@ -142,21 +142,25 @@ quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "
 quadrille query --dir "$dir" --json 'SELECT * { ?s ?p ?o } LIMIT 3' |
     python3 -m json.tool >/dev/null || fail "query --json"
 quadrille prefixes --json | python3 -m json.tool >/dev/null || fail "prefixes --json"
-quadrille changes --dir "$dir" --json | head -n 1 | python3 -m json.tool >/dev/null || fail "changes --json"
+quadrille changes --dir "$dir" --json >"$work/changes" || fail "changes --json"
+head -n 1 "$work/changes" | python3 -m json.tool >/dev/null || fail "changes --json is none"
 quadrille report --dir "$dir" --json one.example | python3 -m json.tool >/dev/null ||
     fail "report --json"
 # ---- what people read ----
 
 long='CONSTRUCT { ?s foaf:name ?o } { ?s dcterms:title ?o }'
 quadrille query --dir "$dir" "$long" >"$work/construct.ttl" || fail "CONSTRUCT without --format"
-serdi -q "$work/construct.ttl" | grep -q 'foaf/0.1/name' || fail "no Turtle: $(cat "$work/construct.ttl")"
+serdi -q "$work/construct.ttl" >"$work/construct.nt" && grep -q 'foaf/0.1/name' "$work/construct.nt" || fail "no Turtle: $(cat "$work/construct.ttl")"
 text=$(printf 'x%.0s' {1..200})
-quadrille query --dir "$dir" "SELECT (\"$text\" AS ?x) {}" | grep -q "$text" || fail "a table is cut that nobody looks at"
+quadrille query --dir "$dir" "SELECT (\"$text\" AS ?x) {}" >"$work/out"
+grep -q "$text" "$work/out" || fail "a table is cut that nobody looks at"
 script -qec "quadrille query --dir '$dir' 'SELECT (\"$text\" AS ?x) {}'" /dev/null >"$work/out" </dev/null || fail "no table for a terminal"
 if grep -q "$text" "$work/out"; then fail "a table is not cut for a terminal"; fi
 grep -q xxx…  "$work/out" || fail "no table for a terminal: $(cat "$work/out")"
-quadrille search --dir "$dir" nothinglikethis 2>&1 | grep -q 'no literal' || fail "search without hits says nothing"
-quadrille datasets --dir "$dir" | grep -q 'no plan' || fail "datasets without any says nothing"
+quadrille search --dir "$dir" nothinglikethis >"$work/out" 2>&1
+grep -q 'no literal' "$work/out" || fail "search without hits says nothing"
+quadrille datasets --dir "$dir" >"$work/out"
+grep -q 'no plan' "$work/out" || fail "datasets without any says nothing"
 quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
 quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"
 for file in meta host; do
@@ -164,6 +168,36 @@ for file in meta host; do
     [[ -s $work/$file.nt ]] || fail "meta says nothing"
 done
 dump_and_verify "$dir" "$work/peace.nq"
+
+# ---- in a browser ----
+
+quadrille serve --dir "$dir" --set web.listen=127.0.0.1:0 >"$work/serve" 2>"$work/serve.log" &
+serve=$!
+until grep -q '^http' "$work/serve"; do
+    kill -0 $serve || fail "serve: $(cat "$work/serve.log")"
+    sleep 0.05
+done
+url=$(cut -d' ' -f1 "$work/serve")
+port=${url##*:} port=${port%/}
+curl -sf -G "${url}sparql" --data-urlencode 'query=ASK { ?d dcterms:title ?t }' -H 'Accept: text/csv' >"$work/out" &&
+    grep -q true "$work/out" || fail "serve answers no query: $(cat "$work/out")"
+curl -sf "${url}search?q=page" >"$work/out" && grep -q 'Page 1' "$work/out" || fail "serve finds nothing: $(cat "$work/out")"
+quadrille serve --dir "$dir" >"$work/out" && grep -qF "already: $url" "$work/out" || fail "a directory is served twice"
+quadrille init --dir "$work/second" >/dev/null
+for program in 'quadrille serve' quadrille-web; do
+    refused 111 "cannot listen on 127.0.0.1:$port: Address already in use" $program --dir "$work/second" \
+        --set web.listen=127.0.0.1:$port
+done
+kill -INT $serve && wait $serve || fail "serve: exit $?: $(cat "$work/serve.log")"
+quadrille-web --dir "$work/second" --set web.listen=127.0.0.1:$port 2>"$work/web.log" &
+alone=$!
+until grep -q 'event=missing part=index' "$work/web.log"; do
+    kill -0 $alone || fail "quadrille-web: $(cat "$work/web.log")"
+    sleep 0.05
+done
+code=$(curl -s -m 5 -o "$work/out" -w '%{http_code}' "${url}search?q=page") # index.silence is 10 s
+[[ $code == 503 ]] && grep -q 'quadrille serve' "$work/out" || fail "without an index: $code $(cat "$work/out")"
+kill $alone && wait $alone || fail "quadrille-web: exit $?"
 
 # ---- Ctrl-C, then the same command ----
 
@@ -189,7 +223,8 @@ same "$work/peace.nq" "$work/stopped.nq" "stopped and resumed"
 # ---- the scope, while running ----
 
 : >"$web_log"
-crawl "$work/scope" --set fetch.delay=0.4 >"$work/out" &
+quadrille crawl --dir "$work/scope" --seeds "$work/seeds" "${settings[@]}" --set fetch.delay=0.4 --set processes.web=1 \
+    --set web.listen=127.0.0.1:0 >"$work/out" &
 command=$!
 until grep -q 'one.example.*/4.html' "$web_log"; do
     kill -0 $command || fail "crawl: $(cat "$work/out")"
@@ -200,6 +235,8 @@ wait $command || fail "crawl: $(cat "$work/out")"
 asides=$(grep -c 'two.example.*html' "$web_log" || true)
 [[ $asides -gt 0 && $asides -lt $pages ]] ||
     fail "$asides of $pages pages of a host that came into scope during the crawl"
+
+grep -q '^its page, for a browser: http://127.0.0.1:[1-9]' "$work/out" || fail "a crawl names no page: $(cat "$work/out")"
 
 # ---- once more, with conditions ----
 

@@ -12,6 +12,7 @@
 #include "base/rpc.h"
 #include "config/config.h"
 #include "config/wanted_jobs.h"
+#include "config/web_address.h"
 #include "tests/unit/scratch.h"
 
 static char folder[SCRATCH_SIZE];
@@ -217,6 +218,32 @@ jobs_are_wanted_with_the_latest_settings(void **state)
     wanted_jobs_close(&wanted);
 }
 
+static void
+web_service_says_where_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *listen, *url;
+    } cases[] = {
+        {"127.0.0.1:0", "http://127.0.0.1:5/"}, {"0.0.0.0:80", "http://localhost:5/"},
+        {"[::]:80", "http://localhost:5/"},     {":80", "http://localhost:5/"},
+        {"[::1]:80", "http://[::1]:5/"},        {"data.example:80", "http://data.example:5/"}};
+    char url[WEB_ADDRESS_SIZE];
+    struct reason why;
+    assert_int_equal(web_address_read(folder, url, &why), STATUS_NOT_FOUND);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int claim = web_address_claim(folder);
+        assert_true(claim >= 0);
+        assert_int_equal(web_address_read(folder, url, &why), STATUS_NOT_FOUND); /* not yet */
+        web_address_tell(claim, cases[i].listen, 5);
+        assert_int_equal(web_address_read(folder, url, &why), STATUS_OK);
+        assert_string_equal(url, cases[i].url);
+        assert_int_equal(web_address_claim(folder), -1);
+        close(claim); /* whatever ended it */
+        assert_int_equal(web_address_read(folder, url, &why), STATUS_NOT_FOUND);
+    }
+}
+
 int
 main(void)
 {
@@ -227,6 +254,7 @@ main(void)
         cmocka_unit_test(what_the_data_were_made_with_stays),
         cmocka_unit_test(endpoints_lie_in_the_run_folder),
         cmocka_unit_test(long_paths_serve_at_the_same_place),
+        cmocka_unit_test(web_service_says_where_it_is),
         cmocka_unit_test(jobs_are_wanted_with_the_latest_settings),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
