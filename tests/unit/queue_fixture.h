@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -326,13 +325,6 @@ stats(struct bench *bench)
     const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_STATS, 0);
     assert_true(message_get_stats(buf_slice(&answer->payload), &stats));
     return stats;
-}
-
-static inline void
-pause_ms(long ms)
-{
-    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
-    nanosleep(&pause, NULL);
 }
 
 #endif

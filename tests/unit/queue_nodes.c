@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "tests/unit/brief.h"
+#include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
 
@@ -391,7 +392,7 @@ test_failed_commit_of_the_receiver(void **state)
     pair.failing[1] = 1;
     assert_int_equal(arrive(&pair, 0, &last), STATUS_FULL);
     assert_int_equal(stats(pair.benches[1]).received, 0);
-    pause_ms(1100); /* its pause after a failure; no restart, which would read everything anew */
+    clock_move(1100); /* its pause after a failure; no restart, which would read everything anew */
     bench_work(pair.benches[1]);
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     assert_int_equal(last, 4);
@@ -418,7 +419,7 @@ test_failed_commit_of_the_sender(void **state)
     assert_int_equal(put_jobs(pair.benches[0], &job, 1), STATUS_FULL);
     assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 0);
     assert_false(send(&pair, 0));
-    pause_ms(1100);
+    clock_move(1100);
     bench_work(pair.benches[0]);
     assert_int_equal(put_jobs(pair.benches[0], &job, 1), STATUS_OK);
     assert_true(send(&pair, 0));

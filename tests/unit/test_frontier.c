@@ -10,6 +10,7 @@
 #include "queue/merge.h"
 #include "queue/store_batch.h"
 #include "tests/unit/queue_fixture.h"
+#include "tests/unit/moved_clock.h"
 
 /* ---- a run ---- */
 
@@ -513,7 +514,7 @@ test_full_disk_loses_nothing(void **state)
     assert_true(n > 10); /* memory takes some */
     assert_true(is_as_model(store, &before));
     full = false;
-    pause_ms(1100);
+    clock_move(1100);
     uint64_t wait;
     assert_int_equal(store_frontier.tick(store, &wait, &why), STATUS_OK);
     model = before;

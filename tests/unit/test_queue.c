@@ -1,7 +1,9 @@
 /* The broker's rules, one by one, without sockets. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
+#include "tests/unit/moved_clock.h"
 
 #define URI "http://example.org/"
 
@@ -131,12 +133,12 @@ test_release_with_delay(void **state)
     struct bench *bench = *state;
     put_uri(bench, STAGE_FETCH, URI, 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-    give_back(bench, "w", &bench->jobs[0], 2000, false);
+    give_back(bench, "w", &bench->jobs[0], 600000, false);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 1);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 0);
     restart(bench);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 1);
-    pause_ms(2100);
+    clock_move(600000);
     touch(bench, "w", 1, NULL, 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 0);
@@ -263,11 +265,12 @@ static void
 test_waiting_reserve_ends_empty(void **state)
 {
     struct bench *bench = *state;
-    const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 400, 0, 0);
+    const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_DETECT, 2, 30000, 0, 0);
     bench_work(bench);
     assert_false(answer->given);
-    assert_true(broker_wait_ms(bench->broker) <= 400);
-    pause_ms(410);
+    clock_move(29900);
+    assert_true(broker_wait_ms(bench->broker) <= 100);
+    clock_move(100);
     bench_work(bench);
     read_answer(bench, answer);
     assert_int_equal(bench->job_count, 0);
@@ -299,17 +302,17 @@ test_stalled_worker_loses_its_jobs(void **state)
 {
     struct bench *bench = *state;
     bench_close(bench);
-    bench->options.lease_ms = 600;
+    bench->options.lease_ms = 600000;
     bench_open(bench);
     put_uri(bench, STAGE_FETCH, URI, 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 2), 1);
     const struct job job = bench->jobs[0];
-    pause_ms(700);
+    clock_move(700000);
     touch(bench, "w", 1, &job, 1); /* in time before the round looks */
     assert_int_equal(reserve(bench, "v", 1, STAGE_FETCH, 2), 0);
-    pause_ms(1200);
+    clock_move(1200000);
     bench_work(bench);
-    pause_ms(1100); /* the host rests */
+    clock_move(1100); /* the host rests */
     assert_int_equal(reserve(bench, "v", 1, STAGE_FETCH, 2), 1);
     assert_int_equal(bench->jobs[0].attempt, 2);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].dead, 1);
@@ -410,10 +413,10 @@ test_restart_without_announcement(void **state)
     struct bench *bench = *state;
     put_uri(bench, STAGE_DETECT, URI "a", 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 1), 1);
-    bench->options.grace_ms = 1000;
+    bench->options.grace_ms = 600000;
     restart(bench);
     assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 2), 0);
-    pause_ms(1100);
+    clock_move(600000);
     bench_work(bench);
     assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 2), 1);
 }
@@ -659,7 +662,7 @@ test_recrawl(void **state)
     assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK); /* one is on its way */
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
     pass_on(bench, "w", &bench->jobs[0]);
-    again.due_ms = (uint64_t)time(NULL) * 1000 + 100000;
+    again.due_ms = clock_wall_ms() + 100000;
     assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
     assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK); /* a repetition */
     assert_int_equal(stats(bench).stages[STAGE_FETCH].scheduled, 1);
@@ -771,7 +774,7 @@ test_failed_commit_has_no_effect(void **state)
     const struct queue_stats after = stats(bench);
     assert_memory_equal(&before.stages, &after.stages, sizeof before.stages);
     assert_int_equal(before.seen, after.seen);
-    pause_ms(1100);
+    clock_move(1100);
     bench_work(bench);
     complete(bench, "w", 1, &completion, 1);
     assert_int_equal(put_jobs(bench, &more, 1), STATUS_OK);
