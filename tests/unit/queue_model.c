@@ -188,6 +188,19 @@ checked_stats(struct model *model)
     return now;
 }
 
+/* The daemon wakes in time for what is delayed. */
+static void
+check_wait(const struct model *model)
+{
+    const uint64_t wait = broker_wait_ms(model->bench->broker);
+    for (size_t i = 0; i < model->count; i++) {
+        const struct model_job *job = &model->jobs[i];
+        if (job->place == DELAYED) {
+            assert_true(wait <= (job->due_ms > now_ms ? job->due_ms - now_ms : 0));
+        }
+    }
+}
+
 /* ---- what people see ---- */
 
 static size_t
@@ -628,6 +641,7 @@ test_broker_beside_model(void **state)
         for (int i = 0; i < STEPS; i++) {
             steps[pick(model, sizeof steps / sizeof steps[0])](model);
             checked_stats(model);
+            check_wait(model);
             if (i % 16 == 0) {
                 check_views(model);
             }

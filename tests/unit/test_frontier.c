@@ -9,8 +9,8 @@
 #include "queue/heads.h"
 #include "queue/merge.h"
 #include "queue/store_batch.h"
-#include "tests/unit/queue_fixture.h"
 #include "tests/unit/moved_clock.h"
+#include "tests/unit/queue_fixture.h"
 
 /* ---- a run ---- */
 

@@ -1,9 +1,9 @@
 /* The broker's rules, one by one, without sockets. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
-#include "tests/unit/moved_clock.h"
 
 #define URI "http://example.org/"
 
@@ -689,6 +689,25 @@ test_recrawl_has_a_larger_generation(void **state)
     }
 }
 
+/* The daemon was restarted and has not heard who holds what. */
+static void
+test_recrawl_ends_without_a_lease(void **state)
+{
+    struct bench *bench = *state;
+    struct job again = a_job(STAGE_FETCH, URI);
+    again.flags = JOB_RECRAWL;
+    put_uri(bench, STAGE_FETCH, URI, 0);
+    for (uint64_t generation = 1; generation < 4; generation++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+        assert_int_equal(bench->jobs[0].generation, generation);
+        const struct job job = bench->jobs[0];
+        restart(bench);
+        done(bench, "w", &job);
+        touch(bench, "w", 1, NULL, 0);
+        assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    }
+}
+
 /* ---- back-pressure and refusals ---- */
 
 static void
@@ -872,6 +891,7 @@ main(void)
         CASE(test_slices_spare_the_fetch_that_waits),
         CASE(test_recrawl),
         CASE(test_recrawl_has_a_larger_generation),
+        CASE(test_recrawl_ends_without_a_lease),
         CASE(test_full_next_stage_holds_back),
         CASE(test_maximum_and_disk_refuse_puts),
         CASE(test_failed_commit_has_no_effect),
