@@ -1,8 +1,8 @@
 metastore_OBJECTS := metastore/options.o metastore/record.o metastore/store.o metastore/pack.o metastore/service.o \
-	metastore/daemon.o metastore/client.o metastore/rdf.o metastore/rdf_emit.o metastore/rdf_http.o
+	metastore/daemon.o metastore/client.o metastore/archive.o metastore/rdf.o metastore/rdf_emit.o metastore/rdf_http.o
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/main.o
 UNIT_TESTS += tests/unit/test_metastore_record tests/unit/test_metastore_rdf \
-	tests/unit/test_metastore tests/unit/test_metastore_pack
+	tests/unit/test_metastore tests/unit/test_metastore_pack tests/unit/test_archive_link
 FUZZERS += fuzz_metastore
 test_metastore_PARTS := tests/unit/metastore_model.o

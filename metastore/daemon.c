@@ -68,6 +68,7 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
             meta_service_open(&daemon.service, daemon.engine, daemon.store, daemon.server, why);
     }
     if (status == STATUS_OK) {
+        meta_service_serve_archive(daemon.service, options->archive);
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],
                  (unsigned long)daemon.engine->epoch(daemon.store));
         daemon_tell_ready(options->ready_descriptor);

@@ -9,6 +9,7 @@ struct meta_daemon_options {
     struct meta_store_options store;
     const char *const *endpoints; /* NULL-terminated */
     const struct rpc_keys *keys;
+    const char *archive;  /* folder of this node's WARC files */
     int ready_descriptor; /* a newline is written when requests are taken; -1: none */
 };
 

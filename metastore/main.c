@@ -10,7 +10,9 @@ static const struct program program = {
     .summary = "keeps what is known of every URI and host",
     .description =
         "Owns the Berkeley DB environment DIR/metastore and answers the other programs on "
-        "DIR/run/metastore.sock, and on the address that cluster.conf gives for this node. "
+        "DIR/run/metastore.sock, and on the address that cluster.conf gives for this node, where "
+        "it "
+        "also hands other nodes the bytes of this node's WARC files. "
         "Requests that arrive together are committed with one sync and answered after it, so "
         "every confirmed write survives kill -9. At most one runs on a directory: a second "
         "one waits until the first has ended.\n\n"
@@ -25,10 +27,12 @@ run(const struct daemon_setting *setting, struct reason *why)
 {
     const struct opt_set *options = setting->options;
     const struct cluster *cluster = setting->cluster;
-    struct buf folder;
+    struct buf folder, archive;
     struct buf local;
     buf_init(&folder, PATH_BYTES);
     buf_init(&local, PATH_BYTES);
+    buf_init(&archive, PATH_BYTES);
+    config_path(setting->directory, "warc", &archive);
     config_path(setting->directory, "metastore", &folder);
     config_endpoint(setting->directory, "metastore", &local);
     const struct cluster_node *node = cluster_node(cluster, cluster_self(cluster));
@@ -43,10 +47,12 @@ run(const struct daemon_setting *setting, struct reason *why)
                   .lock_wait_ms = LOCK_WAIT_MS},
         .endpoints = endpoints,
         .keys = cluster_keys(cluster),
+        .archive = archive.data,
         .ready_descriptor = setting->ready_descriptor};
     const enum status status = meta_daemon_run(&daemon, why);
     buf_release(&folder);
     buf_release(&local);
+    buf_release(&archive);
     return status;
 }
 

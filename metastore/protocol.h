@@ -6,13 +6,16 @@ enum metastore_verb {
     METASTORE_PUT = 1,
     METASTORE_GET = 2,
     METASTORE_SCAN = 3,
-    METASTORE_STATS = 4
+    METASTORE_STATS = 4,
+    METASTORE_ARCHIVE = 5
 };
 
 enum {
-    METASTORE_ENTRIES_MAXIMUM = 65536, /* in one request */
-    METASTORE_REPLY_ENOUGH = 8 << 20,  /* a reply ends after the entry that passes this */
-    METASTORE_REPLY_MAXIMUM = 48 << 20 /* and is never longer */
+    METASTORE_ENTRIES_MAXIMUM = 65536,  /* in one request */
+    METASTORE_REPLY_ENOUGH = 8 << 20,   /* a reply ends after the entry that passes this */
+    METASTORE_REPLY_MAXIMUM = 48 << 20, /* and is never longer */
+    /* Of a WARC file in one request: the daemon answers others in between. */
+    ARCHIVE_PIECE = 1 << 20
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/process_state.h"
+#include "metastore/archive.h"
 #include "metastore/pack.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
@@ -32,6 +33,7 @@ struct meta_service {
     const struct meta_engine *engine;
     struct meta_store *store;
     struct rpc_server *server;
+    const char *archive;          /* folder of WARC files; NULL: none are served */
     struct rpc_request *requests; /* of the batch: puts */
     size_t request_count;
     struct update *updates;
@@ -309,6 +311,12 @@ write_stats(struct meta_service *service, struct buf *reply)
     }
 }
 
+void
+meta_service_serve_archive(struct meta_service *service, const char *folder)
+{
+    service->archive = folder;
+}
+
 enum status
 meta_service_read(struct meta_service *service, uint8_t verb, struct slice payload,
                   struct buf *reply, struct reason *why)
@@ -324,6 +332,11 @@ meta_service_read(struct meta_service *service, uint8_t verb, struct slice paylo
     if (verb == METASTORE_STATS && payload.length == 0) {
         write_stats(service, reply);
         return STATUS_OK;
+    }
+    if (verb == METASTORE_ARCHIVE) {
+        return service->archive != NULL
+                   ? archive_answer(service->archive, payload, reply, why)
+                   : status_fail(why, STATUS_NOT_FOUND, "metastore: it serves no archive");
     }
     return status_fail(why, STATUS_PROTOCOL, "metastore: verb %u is not known", verb);
 }

@@ -13,13 +13,16 @@ enum status meta_service_open(struct meta_service **service, const struct meta_e
                               struct meta_store *store, struct rpc_server *server,
                               struct reason *why);
 void meta_service_free(struct meta_service *service);
+/* Where the WARC files are that ARCHIVE reads; it must outlive the service. NOT_FOUND before. */
+void meta_service_serve_archive(struct meta_service *service, const char *folder);
 
 /* Handles what has arrived, up to one batch; *more: there may be another at once.
  * A status other than OK means that the store is broken and the daemon must end; what was not
  * answered the clients send again. */
 enum status meta_service_turn(struct meta_service *service, bool *more, struct reason *why);
 
-/* Answers one GET, SCAN or STATS payload into reply; PROTOCOL for others. For tests, too. */
+/* Answers one GET, SCAN, STATS or ARCHIVE payload into reply; PROTOCOL for others. For tests, too.
+ */
 enum status meta_service_read(struct meta_service *service, uint8_t verb, struct slice payload,
                               struct buf *reply, struct reason *why);
 

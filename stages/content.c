@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "metastore/archive.h"
 #include "stages/stage.h"
 #include "warc/remote.h"
 
@@ -14,7 +15,8 @@ struct content {
     struct warc_reader *reader; /* of DIR/warc */
     struct stage_run *run;      /* NULL: files are closed with the object */
     bool resting;               /* the timer is set */
-    struct warc_remote *remote; /* opened at first need */
+    struct warc_remote *remote; /* opened at first need, as are the links, one for each node */
+    struct archive_link **links;
     struct buf member;
 };
 
@@ -51,16 +53,41 @@ content_close(struct content *content)
     if (content->remote != NULL) {
         warc_remote_close(content->remote);
     }
+    for (size_t i = 0; content->links != NULL && i < cluster_node_count(content->cluster); i++) {
+        archive_link_close(content->links[i]);
+    }
+    free(content->links);
     buf_release(&content->member);
     warc_reader_close(content->reader);
     free(content);
 }
 
 static enum status
-read_remote(struct content *content, const struct cluster_node *node,
-            const struct document_record *where, struct buf *memory, struct warc_record *record,
-            struct reason *why)
+fetch_by_link(struct content *content, size_t number, const struct document_record *where,
+              struct reason *why)
 {
+    const struct cluster_node *node = cluster_node(content->cluster, number);
+    if (node->metastore == NULL) {
+        return status_fail(why, STATUS_MISUSE,
+                           "cluster.conf: node %s has no metastore=, which its archive is read by",
+                           node->name);
+    }
+    if (content->links == NULL) {
+        content->links = memory_zero(cluster_node_count(content->cluster), sizeof *content->links);
+    }
+    struct archive_link **link = &content->links[number];
+    if (*link == NULL) {
+        TRY(archive_link_open(link, node->metastore, cluster_keys(content->cluster), why));
+    }
+    return archive_link_read(*link, where->file, where->offset, where->length, &content->member,
+                             why);
+}
+
+static enum status
+fetch_by_web(struct content *content, size_t number, const struct document_record *where,
+             struct reason *why)
+{
+    const struct cluster_node *node = cluster_node(content->cluster, number);
     if (node->web == NULL) {
         return status_fail(why, STATUS_MISUSE,
                            "cluster.conf: node %s has no web=, which its archive is read by",
@@ -69,8 +96,17 @@ read_remote(struct content *content, const struct cluster_node *node,
     if (content->remote == NULL) {
         TRY(warc_remote_open(&content->remote, REMOTE_WAIT_MS, why));
     }
-    TRY(warc_fetch_remote(content->remote, node->web, where->file, where->offset, where->length,
-                          &content->member, why));
+    return warc_fetch_remote(content->remote, node->web, where->file, where->offset, where->length,
+                             &content->member, why);
+}
+
+/* With keys nothing goes between nodes that is not encrypted and authenticated. */
+static enum status
+read_remote(struct content *content, size_t node, const struct document_record *where,
+            struct buf *memory, struct warc_record *record, struct reason *why)
+{
+    TRY((cluster_keys(content->cluster) != NULL ? fetch_by_link : fetch_by_web)(content, node,
+                                                                                where, why));
     return warc_read_member(buf_slice(&content->member), &content->limits, memory, record, why);
 }
 
@@ -97,8 +133,7 @@ content_read(struct content *content, const struct document_record *where, struc
                            SLICE_PRINT(where->node));
     }
     if (node != cluster_self(content->cluster)) {
-        return read_remote(content, cluster_node(content->cluster, node), where, memory, record,
-                           why);
+        return read_remote(content, node, where, memory, record, why);
     }
     if (content->run != NULL && !content->resting) {
         content->resting = true;

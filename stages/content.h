@@ -1,5 +1,6 @@
-/* Archived records, wherever they are: this node's from DIR/warc, another node's from its
- * quadrille-web by one Range request. One thread per object. */
+/* Archived records, wherever they are: this node's from DIR/warc, another node's over
+ * the encrypted link to its metadata daemon, or in a cluster without keys from its quadrille-web by
+ * one Range request. One thread per object. */
 #ifndef STAGES_CONTENT_H
 #define STAGES_CONTENT_H
 

@@ -93,6 +93,9 @@ judge(const struct warc_remote *remote, CURLcode code, const struct body *body, 
     if (http == 416) {
         return status_fail(why, STATUS_CORRUPT, "%s: the file is shorter than its record", url);
     }
+    if (http >= 400) { /* its body is no bytes of the file */
+        return status_fail(why, STATUS_SYSTEM, "%s: HTTP status %ld", url, http);
+    }
     if (body->too_long) {
         return status_fail(why, body->bytes->overflowed ? STATUS_LIMIT : STATUS_PROTOCOL,
                            "%s: more bytes than asked for or allowed", url);

@@ -49,6 +49,10 @@ void
 web_archive(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
     struct stat info;
+    if (cluster_keys(service->cluster) != NULL || !opt_bool(service->options, "web.archive")) {
+        web_reply_error(reply, 403, "The archive is not served here.");
+        return;
+    }
     const int file = open_file(service, slice_string(request->path + strlen("/warc/")), &info);
     if (file < 0) {
         web_reply_error(reply, 404, "There is no such WARC file on this node.");

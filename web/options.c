@@ -41,6 +41,10 @@ const struct opt web_options[] = {
      "Longest time for one query. A request may ask for less by timeout=MILLISECONDS."},
     {"web.result_maximum", OPT_SIZE, "256M", 65536, 0, NULL,
      "A longer result is refused. Results above 1 MiB wait in an unnamed file in DIR/run."},
+    {"web.archive", OPT_BOOL, "yes", 0, 0, NULL,
+     "Whether /warc/ serves the archive's files as they are, which nodes of a cluster without keys "
+     "need of each other. Whoever reaches web.listen then reads all that was fetched, also with "
+     "credentials. In a cluster with keys it never does: nodes read over their encrypted links."},
     {"web.update", OPT_CHOICE, "no", 0, 0, "no|loopback|token",
      "Who may POST SPARQL Updates to /sparql: nobody; programs on this machine, and who has the "
      "token; or only who has the token."},

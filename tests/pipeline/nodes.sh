@@ -78,6 +78,10 @@ ip netns exec "${tag}a" "$bin/quadrille" explain --dir "$work/a" --limit 1000 --
     "${of_a[@]}" '? dcterms:title ?' >"$work/two.explained" || fail "explain over two nodes"
 grep -q 'node a$' "$work/two.explained" && grep -q 'node b$' "$work/two.explained" ||
     fail "explain: $(cat "$work/two.explained")"
+# With keys the archive goes over the encrypted links alone: whoever has none gets nothing of it.
+file=$(basename "$(find "$work/b/warc" -name '*.warc.gz' | head -n 1)")
+code=$(ip netns exec "${tag}a" curl -s -o "$work/stolen" -w '%{http_code}' "http://10.73.0.2:7080/warc/$file")
+[[ $code == 403 ]] && ! grep -q WARC "$work/stolen" || fail "the archive is served to everybody: $code"
 mapfile -t sites < <(sed 's,http://,,; s,/$,,' "$work/seeds")
 ip netns exec "${tag}a" "$bin/quadrille" report --dir "$work/a" --format tsv "${of_a[@]}" \
     "${sites[@]}" >"$work/two.tsv" || fail "report over two nodes"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/url.h"
+#include "config/config.h"
 #include "tests/unit/scratch.h"
 #include "warc/remote.h"
 #include "web/accept.h"
@@ -242,6 +243,7 @@ struct fixture {
     char folder[SCRATCH_SIZE];
     char url[64];
     struct web_service service;
+    struct cluster *cluster;
     struct web_server *server;
     struct warc_remote *remote;
     struct buf bytes;
@@ -261,6 +263,18 @@ say_fields(struct web_service *service, const struct web_request *request, struc
 static const struct web_route routes[] = {
     {"/warc/", WEB_GET, web_archive}, {"/fields", WEB_GET | WEB_POST, say_fields}, {NULL, 0, NULL}};
 
+static bool
+use_cluster(struct fixture *fixture, const char *text)
+{
+    struct reason why;
+    struct cluster *cluster = NULL;
+    const bool good =
+        cluster_parse(&cluster, slice_string(text), NULL, fixture->folder, &why) == STATUS_OK;
+    cluster_close(fixture->cluster);
+    fixture->service.cluster = fixture->cluster = cluster;
+    return good;
+}
+
 static int
 setup(void **state)
 {
@@ -270,7 +284,11 @@ setup(void **state)
     if (!scratch_folder(fixture.folder, "test_web")) {
         return 1;
     }
-    fixture.service = (struct web_service){.directory = fixture.folder, .archive = -1};
+    fixture.service = (struct web_service){
+        .directory = fixture.folder, .options = opt_set_new(config_tables), .archive = -1};
+    if (!use_cluster(&fixture, "node a\n")) {
+        return 1;
+    }
     (void)pthread_mutex_init(&fixture.service.lock, NULL);
     const struct web_server_options options = {
         .listen = "127.0.0.1:0",
@@ -303,6 +321,8 @@ teardown(void **state)
         (void)close(fixture->service.archive);
     }
     (void)pthread_mutex_destroy(&fixture->service.lock);
+    cluster_close(fixture->cluster);
+    opt_set_free((struct opt_set *)(uintptr_t)fixture->service.options);
     snprintf(command, sizeof command, "rm -rf %s", fixture->folder);
     return system(command) != 0 || !closed;
 }
@@ -343,6 +363,21 @@ test_ranges_of_archive_files(void **state)
     assert_int_equal(fetch(fixture, "a.warc.gz", 9, 2), STATUS_CORRUPT);
     assert_int_equal(fetch(fixture, "a.warc.gz", 10, 1), STATUS_CORRUPT);
     assert_int_equal(fetch(fixture, "a.warc.gz", 0, 1001), STATUS_LIMIT);
+    /* Nodes that have keys read over their links, and nobody else reads at all. */
+    write_file(fixture, "../secret", "cccccccccccccccccccccccccccccccccccccccc\n");
+    char secret[128];
+    snprintf(secret, sizeof secret, "%s/secret", fixture->folder);
+    assert_int_equal(chmod(secret, 0600), 0);
+    assert_true(use_cluster(fixture, "node a\n"
+                                     "curve public=cccccccccccccccccccccccccccccccccccccccc "
+                                     "secret_file=secret\n"));
+    assert_int_equal(fetch(fixture, "a.warc.gz", 0, 1), STATUS_SYSTEM);
+    assert_true(use_cluster(fixture, "node a\n"));
+    assert_int_equal(fetch(fixture, "a.warc.gz", 0, 1), STATUS_OK);
+    struct opt_set *options = (struct opt_set *)(uintptr_t)fixture->service.options;
+    assert_int_equal(opt_set_assign(options, "web.archive=no", NULL), STATUS_OK);
+    assert_int_equal(fetch(fixture, "a.warc.gz", 0, 1), STATUS_SYSTEM);
+    assert_int_equal(opt_set_assign(options, "web.archive=yes", NULL), STATUS_OK);
     assert_int_equal(fetch(fixture, "b.warc.gz", 0, 1), STATUS_NOT_FOUND);
     assert_int_equal(fetch(fixture, "../secret", 0, 1), STATUS_MISUSE);
 }
