@@ -1,5 +1,6 @@
 /* quadrille selftest: proves the sandbox by trying what it forbids. */
 #include "cli/cli.h"
+#include "stages/landlock.h"
 #include "stages/sandbox.h"
 
 static void
@@ -18,15 +19,26 @@ command_selftest(int argc, char **argv)
         .summary = "prove that the sandbox of the workers holds",
         .description = "Starts a process in the sandbox in which documents are parsed, lets it "
                        "try forbidden things (opening files, connecting, starting programs, "
-                       "taking memory, ...), and prints what stopped each. Exit code 0: all were "
-                       "stopped; 111: some were not.",
+                       "taking memory, ...), and prints what stopped each; then the same for "
+                       "external programs of a registry, with what those could try (changing "
+                       "files, killing, connecting, leaving their group, ...). Exit code 0: all "
+                       "were stopped; 111: some were not.",
         .examples = "quadrille selftest",
     };
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        printf("Landlock: %s\n", sandbox_has_landlock() ? "yes" : "not in this kernel");
-        const unsigned allowed = sandbox_selftest(print_trial, NULL);
+        const int version = landlock_version();
+        if (version == LANDLOCK_NONE) {
+            printf("Landlock: not in this kernel\n");
+        } else {
+            printf("Landlock: version %d%s\n", version,
+                   version < LANDLOCK_SCOPES ? "; what it lacks seccomp alone forbids" : "");
+        }
+        printf("parsers:\n");
+        unsigned allowed = sandbox_selftest(print_trial, NULL);
+        printf("external programs:\n");
+        allowed += sandbox_selftest_program(print_trial, NULL);
         if (allowed > 0) {
             status = status_fail(&why, STATUS_SYSTEM, "%u things were not stopped", allowed);
         }

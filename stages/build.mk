@@ -12,7 +12,7 @@ PROGRAMS += quadrille-fetch
 quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_asking.o stages/fetch_slow.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_listing.o stages/fetch_share.o stages/fetch_visit.o stages/fetch_plan.o stages/fetch_decide.o stages/fetch_dump.o stages/fetch_endpoint.o stages/fetch_slice.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
 	stages/detect_rdf.o stages/detect_text.o \
-	stages/detect_options.o stages/sandbox.o stages/sandbox_selftest.o stages/worker.o \
+	stages/detect_options.o stages/sandbox.o stages/sandbox_calls.o stages/landlock.o stages/sandbox_selftest.o stages/sandbox_selftest_program.o stages/worker.o \
 	stages/worker_nursery.o stages/document_worker.o
 PROGRAMS += quadrille-detect quadrille-transform
 quadrille-detect_OBJECTS := stages/detect_program.o

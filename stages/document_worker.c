@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "stages/landlock.h"
 #include "transforms/contexts.h"
 #include "transforms/grddl.h"
 
@@ -56,6 +59,7 @@ decode_settings(struct slice bytes, struct settings *settings, struct reason *wh
     settings->limits.output = codec_get_u64(&reader);
     settings->limits.canonical_work = codec_get_u64(&reader);
     settings->limits.program_ms = codec_get_u64(&reader);
+    settings->limits.enter_cage = sandbox_enter_program;
     settings->work = codec_get_u8(&reader);
     settings->hooks = codec_get_u8(&reader);
     return codec_at_end(&reader)
@@ -248,6 +252,7 @@ const struct worker_program document_worker_program = {
 struct document_workers {
     struct worker_pool *pool;
     struct registry *registry; /* NULL: it has no external programs */
+    bool uncaged;              /* programs cannot be run here as transform.landlock wants it */
     struct buf peek_memory;
     size_t input; /* most bytes of a document */
 };
@@ -300,6 +305,24 @@ open_pool(struct document_workers *workers, struct worker_nursery *nursery,
     return status;
 }
 
+/* Says what of the programs' cage this kernel does not have. */
+static void
+look_at_cage(struct document_workers *workers, const struct opt_set *options)
+{
+    const int version = landlock_version();
+    workers->uncaged = version == LANDLOCK_NONE &&
+                       strcmp(opt_string(options, "transform.landlock"), "required") == 0;
+    if (version == LANDLOCK_NONE) {
+        log_warning("no_landlock", "effect=%s option=%s",
+                    workers->uncaged ? "external programs are not started"
+                                     : "external programs can read what this user can",
+                    "transform.landlock");
+    } else if (version < LANDLOCK_SCOPES) {
+        log_info("landlock", "version=%d effect=%s", version,
+                 "truncating, TCP or signals are stopped by seccomp alone");
+    }
+}
+
 enum status
 document_workers_open(struct document_workers **result, struct worker_nursery *nursery,
                       const struct opt_set *options, const char *directory, unsigned work,
@@ -314,6 +337,9 @@ document_workers_open(struct document_workers **result, struct worker_nursery *n
             registry_free(workers->registry);
             workers->registry = NULL;
         }
+    }
+    if (status == STATUS_OK && workers->registry) {
+        look_at_cage(workers, options);
     }
     if (status == STATUS_OK) {
         status = open_pool(workers, nursery, options, directory, work, why);
@@ -394,16 +420,23 @@ encode_request(const struct transform_request *request, struct buf *header)
     }
 }
 
-/* The pool's limit has room for resources too. */
+/* Whether the request can be worked on, and in which cage. The pool's limit of length has room for
+ * resources too. */
 static enum status
-check_length(const struct document_workers *workers, const struct transform_request *request,
-             struct reason *why)
+admit(struct document_workers *workers, const struct transform_request *request,
+      enum sandbox_policy *policy, struct reason *why)
 {
-    return request->bytes.length <= workers->input
-               ? STATUS_OK
-               : status_fail(why, STATUS_LIMIT,
-                             "%zu bytes are more than the limit of %zu (transform.input)",
-                             request->bytes.length, workers->input);
+    if (request->bytes.length > workers->input) {
+        return status_fail(why, STATUS_LIMIT,
+                           "%zu bytes are more than the limit of %zu (transform.input)",
+                           request->bytes.length, workers->input);
+    }
+    *policy = policy_for(workers, request);
+    return *policy == SANDBOX_PROGRAM && workers->uncaged
+               ? status_fail(why, STATUS_UNSUPPORTED,
+                             "this kernel has no Landlock, without which no external program is "
+                             "started: see transform.landlock")
+               : STATUS_OK;
 }
 
 void
@@ -411,7 +444,8 @@ document_submit_transform(struct document_workers *workers, const struct transfo
                           struct buf *header, worker_done *done, void *context)
 {
     struct reason why;
-    const struct worker_answer answer = {.status = check_length(workers, request, &why),
+    enum sandbox_policy policy;
+    const struct worker_answer answer = {.status = admit(workers, request, &policy, &why),
                                          .why = &why};
     if (answer.status != STATUS_OK) {
         done(context, &answer);
@@ -419,8 +453,7 @@ document_submit_transform(struct document_workers *workers, const struct transfo
     }
     encode_request(request, header);
     const struct slice pieces[] = {buf_slice(header), request->bytes};
-    worker_submit(workers->pool, policy_for(workers, request), VERB_TRANSFORM, pieces, 2, done,
-                  context);
+    worker_submit(workers->pool, policy, VERB_TRANSFORM, pieces, 2, done, context);
 }
 
 bool
@@ -485,7 +518,8 @@ document_transform(struct document_workers *workers, const struct transform_requ
 {
     struct buf header;
     size_t resources = 0;
-    TRY(check_length(workers, request, why));
+    enum sandbox_policy policy;
+    TRY(admit(workers, request, &policy, why));
     for (size_t i = 0; i < request->resource_count; i++) {
         resources += request->resources[i].bytes.length;
     }
@@ -493,8 +527,8 @@ document_transform(struct document_workers *workers, const struct transform_requ
     encode_request(request, &header);
     const struct slice pieces[] = {buf_slice(&header), request->bytes};
     buf_reset(reply);
-    enum status status = worker_call(workers->pool, policy_for(workers, request), VERB_TRANSFORM,
-                                     pieces, 2, reply, died, why);
+    enum status status =
+        worker_call(workers->pool, policy, VERB_TRANSFORM, pieces, 2, reply, died, why);
     if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
         status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
     }

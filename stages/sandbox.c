@@ -1,8 +1,6 @@
 #include "stages/sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/landlock.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,9 +8,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "stages/landlock.h"
+#include "stages/sandbox_calls.h"
 
 /* Sanitizers need more address space and more calls than any cage would give. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -71,61 +70,6 @@ set_limits(enum sandbox_policy policy, size_t memory, struct reason *why)
         TRY(limit(RLIMIT_AS, mapped_now() + memory, why));
     }
     return STATUS_OK;
-}
-
-/* ---- Landlock ---- */
-
-static int
-landlock_version(void)
-{
-    return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-}
-
-bool
-sandbox_has_landlock(void)
-{
-    return landlock_version() > 0;
-}
-
-/* Rights of version 1, which every kernel with Landlock knows. */
-static const uint64_t reading =
-    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-static const uint64_t writing = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                                LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                                LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                                LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-                                LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
-
-static void
-allow_reading(int rules, const char *folder)
-{
-    const int parent = open(folder, O_PATH | O_CLOEXEC);
-    if (parent >= 0) {
-        const struct landlock_path_beneath_attr beneath = {.allowed_access = reading,
-                                                           .parent_fd = parent};
-        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-        close(parent);
-    }
-}
-
-static enum status
-enter_landlock(enum sandbox_policy policy, struct reason *why)
-{
-    static const char *const folders[] = {"/usr", "/bin", "/lib", "/lib64", "/etc", "/opt"};
-    if (!sandbox_has_landlock()) {
-        return STATUS_OK;
-    }
-    const struct landlock_ruleset_attr handled = {.handled_access_fs = reading | writing};
-    const int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
-    if (rules < 0) {
-        return status_fail_errno(why, "cannot make Landlock rules");
-    }
-    for (size_t i = 0; policy == SANDBOX_PROGRAM && i < sizeof folders / sizeof *folders; i++) {
-        allow_reading(rules, folders[i]);
-    }
-    const long result = syscall(SYS_landlock_restrict_self, rules, 0);
-    close(rules);
-    return result == 0 ? STATUS_OK : status_fail_errno(why, "cannot enter Landlock");
 }
 
 /* ---- seccomp ---- */
@@ -195,39 +139,35 @@ add_parser_rules(scmp_filter_ctx filter)
     return error;
 }
 
-static int
-add_program_rules(scmp_filter_ctx filter)
+/* Loads and frees the filter, unless its rules failed. */
+static enum status
+load(scmp_filter_ctx filter, int error, struct reason *why)
 {
-    static const int dangerous[] = {
-        SCMP_SYS(ptrace),          SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
-        SCMP_SYS(mount),           SCMP_SYS(umount2),          SCMP_SYS(setns),
-        SCMP_SYS(unshare),         SCMP_SYS(keyctl),           SCMP_SYS(bpf),
-        SCMP_SYS(perf_event_open), SCMP_SYS(init_module),      SCMP_SYS(reboot)};
-    int error = 0;
-    for (size_t i = 0; i < sizeof dangerous / sizeof *dangerous && error == 0; i++) {
-        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), dangerous[i], 0);
-    }
     if (error == 0) {
-        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                 SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
+        error = seccomp_load(filter);
     }
-    return error;
+    seccomp_release(filter);
+    return error == 0 ? STATUS_OK : seccomp_failed(why, error);
 }
 
 static enum status
 enter_seccomp(enum sandbox_policy policy, struct reason *why)
 {
     const bool parser = policy == SANDBOX_PARSER;
-    scmp_filter_ctx filter = seccomp_init(parser ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ALLOW);
+    scmp_filter_ctx filter = seccomp_init(parser ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
     if (!filter) {
         return seccomp_failed(why, ENOMEM);
     }
-    int error = parser ? add_parser_rules(filter) : add_program_rules(filter);
-    if (error == 0) {
-        error = seccomp_load(filter);
-    }
-    seccomp_release(filter);
-    return error == 0 ? STATUS_OK : seccomp_failed(why, error);
+    return load(filter,
+                parser ? add_parser_rules(filter)
+                       : sandbox_add_program_calls(filter, landlock_version()),
+                why);
+}
+
+bool
+sandbox_has_landlock(void)
+{
+    return landlock_version() != LANDLOCK_NONE;
 }
 
 enum status
@@ -236,7 +176,23 @@ sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         return status_fail_errno(why, "cannot give up privileges");
     }
+    /* What a program leaves behind becomes the worker's, who ends it. */
+    if (policy == SANDBOX_PROGRAM && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
+        return status_fail_errno(why, "cannot adopt what programs leave behind");
+    }
     TRY(set_limits(policy, memory, why));
-    TRY(enter_landlock(policy, why));
+    TRY(landlock_enter(policy == SANDBOX_PROGRAM, why));
     return SANITIZED ? STATUS_OK : enter_seccomp(policy, why);
+}
+
+bool
+sandbox_enter_program(void)
+{
+    if (landlock_enter_alone(NULL) != STATUS_OK) {
+        return false;
+    }
+    scmp_filter_ctx filter = SANITIZED ? NULL : seccomp_init(SCMP_ACT_ALLOW);
+    return filter ? load(filter, sandbox_add_program_refusals(filter, landlock_version()), NULL) ==
+                        STATUS_OK
+                  : SANITIZED;
 }

@@ -6,8 +6,14 @@
  * something fail with EPERM, so that a library which merely looks for a file goes on without;
  * everything else that is not on the list ends the process (SIGSYS).
  *
- * SANDBOX_PROGRAM, for external programs of the registry: no new privileges, limits, files can
- * be read but not written (Landlock), no sockets other than local ones.
+ * SANDBOX_PROGRAM, for workers that start external programs of the registry, and for those: no new
+ * privileges, limits, and a list of system calls; others fail with EPERM. Files of the system can
+ * be read (Landlock); nothing can be written, changed, made or removed by name; no sockets but
+ * pairs; no signals to others, no namespaces, io_uring, userfaultfd, tracing, shared memory. The
+ * program itself enters a second cage (sandbox_enter_program), in which it leaves neither its
+ * process group nor its worker; so that all of its processes end with the document. Where the
+ * kernel has no Landlock, or an old one, the list of calls makes up for it but for one thing:
+ * without Landlock every file that the user can read can be read.
  *
  * Both: limits of memory, no core dumps, no growing of files.
  */
@@ -25,6 +31,10 @@ enum sandbox_policy { SANDBOX_PARSER, SANDBOX_PROGRAM };
  * mapped now; 0: unlimited. */
 enum status sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why);
 
+/* In a process that a worker under SANDBOX_PROGRAM started, as the leader of a process group,
+ * before it becomes the program. False: it must not. */
+bool sandbox_enter_program(void);
+
 /* Whether the kernel has Landlock: the second wall behind seccomp. */
 bool sandbox_has_landlock(void);
 
@@ -36,5 +46,7 @@ bool sandbox_is_complete(void);
  * returns how many were not stopped. */
 typedef void sandbox_report(void *context, const char *trial, bool stopped, const char *how);
 unsigned sandbox_selftest(sandbox_report *report, void *context);
+/* The same for external programs, in their cage. Reading files is left out without Landlock. */
+unsigned sandbox_selftest_program(sandbox_report *report, void *context);
 
 #endif

@@ -167,6 +167,7 @@ struct nursery {
     void *context;
     int control;
     pid_t children[SLOTS];
+    bool has_programs; /* a worker was started that starts programs */
 };
 
 /* A message and up to two descriptors. The number of bytes; 0: the other side is gone. */
@@ -211,11 +212,41 @@ spawn(struct nursery *nursery, const struct worker_message *message, const int d
     close(descriptors[1]);
     if (child > 0) {
         nursery->children[message->slot] = child;
+        nursery->has_programs |= message->policy == SANDBOX_PROGRAM;
         return;
     }
     const struct worker_message ended = {
         .kind = WORKER_ENDED, .slot = message->slot, .wait_status = SIGKILL};
     tell(nursery, &ended);
+}
+
+static bool
+is_worker(const struct nursery *nursery, pid_t process)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (nursery->children[slot] == process) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What programs of a worker that died have left behind is this process's child now. They are in
+ * groups that they cannot leave, so that a group ends as one. */
+static void
+end_left_behind(const struct nursery *nursery)
+{
+    int process;
+    FILE *children = fopen("/proc/thread-self/children", "re");
+    while (children && fscanf(children, "%d", &process) == 1) {
+        const pid_t group = is_worker(nursery, process) ? 0 : getpgid(process);
+        if (group > 0) {
+            kill(group != getpgrp() ? -group : process, SIGKILL);
+        }
+    }
+    if (children) {
+        fclose(children);
+    }
 }
 
 static void
@@ -232,6 +263,9 @@ reap(struct nursery *nursery)
                 tell(nursery, &ended);
             }
         }
+    }
+    if (nursery->has_programs) {
+        end_left_behind(nursery);
     }
 }
 
@@ -272,6 +306,7 @@ become_nursery(const struct worker_program *program, int control, pid_t parent)
     struct nursery nursery = {.program = program, .control = control};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, program->name);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (getppid() != parent) {
         _exit(0);
     }

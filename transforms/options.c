@@ -4,6 +4,11 @@ const struct opt transforms_options[] = {
     {"transform.registry", OPT_STRING, "", 0, 0, NULL,
      "A registry of transforms to read after the one that comes with the program and after "
      "DIR/transforms/registry."},
+    {"transform.landlock", OPT_CHOICE, "required", 0, 0, "required|optional",
+     "Where the kernel has no Landlock, external programs of a registry could read whatever the "
+     "user "
+     "can. With required they are not started there, and documents that need one are buried; with "
+     "optional they are, in what is left of their sandbox."},
     {"transform.memory", OPT_SIZE, "512M", 16 << 20, 64e9, NULL,
      "Memory that one document may take in its worker process. A worker that needs more is ended "
      "and its document buried."},

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "base/memory.h"
 #include "transforms/material.h"
 
-enum { ARGUMENTS_MAXIMUM = 32 };
+enum { ARGUMENTS_MAXIMUM = 32, NO_CAGE = 126 };
 
 static void
 limit(int resource, uint64_t value)
@@ -35,6 +36,10 @@ become(const struct material *material, char **arguments, char **environment, in
     dup2(nowhere, 2);
     closefrom(3);
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (material->limits.enter_cage && !material->limits.enter_cage()) {
+        _exit(NO_CAGE);
+    }
     limit(RLIMIT_CPU, material->limits.program_ms / 1000 + 1);
     limit(RLIMIT_AS, material->limits.memory);
     limit(RLIMIT_CORE, 0);
@@ -71,6 +76,20 @@ drain(struct material *material, int out, struct buf *text, struct reason *why)
     }
 }
 
+/* Ends what is left of the program's processes, which in the cage cannot leave its group; how the
+ * program itself ended. */
+static int
+end_all(const struct material *material, pid_t child)
+{
+    int ended = 0;
+    kill(-child, SIGKILL);
+    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+    }
+    while (material->limits.enter_cage && (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)) {
+    }
+    return ended;
+}
+
 static enum status
 run_process(struct material *material, char **arguments, int in, struct buf *text,
             struct reason *why)
@@ -103,13 +122,10 @@ run_process(struct material *material, char **arguments, int in, struct buf *tex
         return status_fail(why, STATUS_UNSUPPORTED, "no program can be started here: %s",
                            strerror(error));
     }
+    setpgid(child, child); /* whoever of both comes first */
     const enum status status = drain(material, pipes[0], text, why);
     close(pipes[0]);
-    kill(-child, SIGKILL);
-    kill(child, status == STATUS_OK ? 0 : SIGKILL);
-    int ended = 0;
-    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-    }
+    const int ended = end_all(material, child);
     if (status != STATUS_OK) {
         return status;
     }

@@ -21,6 +21,9 @@ struct transform_limits {
     size_t output;           /* bytes of N-Quads */
     uint64_t canonical_work; /* 0: the default of rdf/canonical.h */
     uint64_t program_ms;     /* external programs */
+    /* In the process that becomes an external program, before it does; false: it must not. Then all
+     * children of this process are the program's, and end with it. NULL: there is no cage. */
+    bool (*enter_cage)(void);
 };
 
 /* registry stays the caller's and must outlive the transformer. */

@@ -104,8 +104,8 @@ web_places_add_node(struct web_places *places, struct slice host)
     (void)snprintf(name, sizeof name, "%.*s", SLICE_PRINT(host));
     const int error = getaddrinfo(name, NULL, &hints, &found);
     if (error != 0) {
-        log_warning("node_unknown", "host=%s reason=\"%s\" effect=\"it has no places of its own\"",
-                    name, gai_strerror(error));
+        log_warning("node_unknown", "host=%s reason=%s effect=%s", name, gai_strerror(error),
+                    "it has no places of its own");
         return;
     }
     for (const struct addrinfo *one = found; one != NULL; one = one->ai_next) {

@@ -1,9 +1,13 @@
 /* Workers: what hostile documents do to them stays with them. */
+#include <dirent.h>
+#include <errno.h>
 #include <poll.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -223,6 +227,262 @@ test_external_program(void **state)
     buf_release(&reply);
 }
 
+static void
+report(void *context, const char *trial, bool stopped, const char *how)
+{
+    (void)context;
+    if (!stopped) {
+        print_error("%s: %s\n", trial, how);
+    }
+}
+
+/* ---- what programs leave behind ---- */
+
+/* The process of that command line, NULs as blanks; 0: there is none. */
+static pid_t
+find_process(const char *command)
+{
+    pid_t found = 0;
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    while (processes && !found && (entry = readdir(processes))) {
+        char path[300], line[256];
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        FILE *file = fopen(path, "re");
+        const size_t n = file ? fread(line, 1, sizeof line - 1, file) : 0;
+        if (file) {
+            fclose(file);
+        }
+        for (size_t i = 0; i < n; i++) {
+            line[i] = line[i] ? line[i] : ' ';
+        }
+        line[n] = '\0';
+        found = n > 0 && strcmp(line, command) == 0 ? atoi(entry->d_name) : 0;
+    }
+    if (processes) {
+        closedir(processes);
+    }
+    return found;
+}
+
+static pid_t
+parent_of(pid_t process)
+{
+    char path[64], line[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(line, sizeof line, file) && strrchr(line, ')')) {
+        sscanf(strrchr(line, ')'), ") %*c %d", &parent);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return parent;
+}
+
+/* Documents of type text/x-shell are scripts. */
+struct shell {
+    struct worker_nursery *nursery;
+    struct document_workers *workers;
+    char path[SCRATCH_SIZE];
+    struct buf header;
+    struct answer answer;
+};
+
+static void
+open_shell(struct shell *shell)
+{
+    static const char registry[] =
+        "transform shell 1 program /bin/sh\nmatch text/x-shell -> shell\n";
+    char assignment[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    *shell = (struct shell){0};
+    buf_init(&shell->header, 4096);
+    const int file = scratch_file(shell->path, "test_worker");
+    assert_int_equal(write(file, registry, sizeof registry - 1), sizeof registry - 1);
+    close(file);
+    snprintf(assignment, sizeof assignment, "transform.registry=%s", shell->path);
+    assert_int_equal(opt_set_assign(options, assignment, NULL), STATUS_OK);
+    shell->nursery = worker_nursery_fork(&document_worker_program);
+    assert_int_equal(document_workers_open(&shell->workers, shell->nursery, options, NULL,
+                                           DOCUMENT_TRANSFORM, &why),
+                     STATUS_OK);
+}
+
+static void
+close_shell(struct shell *shell)
+{
+    document_workers_close(shell->workers);
+    worker_nursery_close(shell->nursery);
+    unlink(shell->path);
+    buf_release(&shell->header);
+    assert_int_equal(opt_set_assign(options, "transform.registry=", NULL), STATUS_OK);
+}
+
+static void
+begin_script(struct shell *shell, const char *script)
+{
+    const struct transform_request request = {.uri = SLICE("http://a.example/"),
+                                              .type = SLICE("text/x-shell"),
+                                              .bytes = slice_string(script)};
+    shell->answer = (struct answer){0};
+    document_submit_transform(shell->workers, &request, &shell->header, take, &shell->answer);
+}
+
+#define ONE_QUAD "echo '<http:x> <http:p> \"a\" .'\n"
+
+static void
+check_end(struct shell *shell, const char *format, const char *wanted)
+{
+    char script[256], command[32];
+    const int seconds = 100000 + getpid();
+    snprintf(command, sizeof command, "sleep %d ", seconds);
+    snprintf(script, sizeof script, "%s%d%s", format, seconds, strchr(format, '\0') + 1);
+    begin_script(shell, script);
+    wait_for(document_workers_pool(shell->workers), &shell->answer, 1);
+    assert_string_equal(shell->answer.why, wanted);
+    if (find_process(command) != 0) {
+        fail_msg("it goes on: %s", script);
+    }
+}
+
+static void
+set_times(const char *cpu, const char *timeout)
+{
+    assert_int_equal(opt_set_assign(options, cpu, NULL), STATUS_OK);
+    assert_int_equal(opt_set_assign(options, timeout, NULL), STATUS_OK);
+}
+
+/* A session, a group or a background of its own, and what takes its time. */
+static void
+test_programs_end_with_their_document(void **state)
+{
+    (void)state;
+    /* At the NUL stands the number of seconds. */
+    static const char *const scripts[] = {"setsid -f sleep \0 >/dev/null\n" ONE_QUAD,
+                                          "setsid sleep \0 >/dev/null &\n" ONE_QUAD,
+                                          "(sleep \0 >/dev/null &) >/dev/null\n" ONE_QUAD,
+                                          "set -m; sleep \0 >/dev/null &\n" ONE_QUAD};
+    if (!sandbox_has_landlock()) {
+        print_message("skipped: this kernel has no Landlock\n");
+        skip();
+    }
+    struct shell shell;
+    set_times("transform.cpu=60", "transform.timeout=60");
+    open_shell(&shell);
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        check_end(&shell, scripts[i], "");
+    }
+    close_shell(&shell);
+    set_times("transform.cpu=0.3", "transform.timeout=4");
+    open_shell(&shell);
+    check_end(&shell, "sleep \0 &\n", "shell: the program took longer than 300 ms");
+    close_shell(&shell);
+}
+
+/* Workers are killed while their programs have programs under way. */
+static void
+test_programs_end_with_their_worker(void **state)
+{
+    (void)state;
+    if (!sandbox_has_landlock()) {
+        print_message("skipped: this kernel has no Landlock\n");
+        skip();
+    }
+    char script[256], command[32];
+    struct shell shell;
+    const int seconds = 200000 + getpid();
+    set_times("transform.cpu=60", "transform.timeout=60");
+    open_shell(&shell);
+    snprintf(command, sizeof command, "sleep %d ", seconds);
+    snprintf(script, sizeof script, "(sleep %d; true) &\nwait\n", seconds);
+    begin_script(&shell, script);
+    while (!shell.answer.done) { /* it is tried three times */
+        struct pollfd wait = {.fd = worker_pool_descriptor(document_workers_pool(shell.workers)),
+                              .events = POLLIN};
+        poll(&wait, 1, 10);
+        assert_int_equal(worker_pool_process(document_workers_pool(shell.workers), NULL),
+                         STATUS_OK);
+        const pid_t left = find_process(command); /* of a subshell, of the shell, of the worker */
+        const pid_t worker = left > 0 ? parent_of(parent_of(parent_of(left))) : 0;
+        if (worker > 1) {
+            kill(worker, SIGKILL);
+        }
+        while (left > 0 && find_process(command) == left) {
+            poll(NULL, 0, 1);
+        }
+    }
+    assert_true(shell.answer.died);
+    assert_int_equal(find_process(command), 0);
+    close_shell(&shell);
+    set_times("transform.cpu=0.3", "transform.timeout=4");
+}
+
+/* As if the kernel did not know the call. */
+static bool
+forbid_landlock(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    const int error =
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(landlock_create_ruleset), 0);
+    const bool forbidden = error == 0 && seccomp_load(filter) == 0 && !sandbox_has_landlock();
+    seccomp_release(filter);
+    return forbidden;
+}
+
+/* The exit code: 0, or what is not as it should be. */
+static int
+try_without_landlock(void)
+{
+    if (!forbid_landlock()) {
+        return 1;
+    }
+    if (sandbox_selftest_program(report, NULL) != 0) {
+        return 2;
+    }
+    for (int optional = 0; optional < 2; optional++) {
+        struct shell shell;
+        assert_int_equal(
+            opt_set_assign(options,
+                           optional ? "transform.landlock=optional" : "transform.landlock=required",
+                           NULL),
+            STATUS_OK);
+        open_shell(&shell);
+        begin_script(&shell, ONE_QUAD);
+        wait_for(document_workers_pool(shell.workers), &shell.answer, 1);
+        const bool as_wanted = optional
+                                   ? shell.answer.status == STATUS_OK && shell.answer.quads == 1
+                                   : shell.answer.status == STATUS_UNSUPPORTED &&
+                                         strstr(shell.answer.why, "transform.landlock") != NULL;
+        if (!as_wanted) {
+            print_error("status %d: %s\n", (int)shell.answer.status, shell.answer.why);
+            return 3;
+        }
+        close_shell(&shell);
+    }
+    return 0;
+}
+
+static void
+test_without_landlock(void **state)
+{
+    (void)state;
+    if (!sandbox_is_complete()) {
+        print_message("skipped: this build has a sanitizer instead\n");
+        skip();
+    }
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(try_without_landlock());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* A worker that somebody kills gives its document to the next one; the dead nursery is told. */
 static pid_t slow_worker;
 
@@ -395,15 +655,6 @@ test_orders_of_many(void **state)
 }
 
 static void
-report(void *context, const char *trial, bool stopped, const char *how)
-{
-    (void)context;
-    if (!stopped) {
-        print_error("%s: %s\n", trial, how);
-    }
-}
-
-static void
 test_sandbox_stops_every_trial(void **state)
 {
     (void)state;
@@ -412,6 +663,7 @@ test_sandbox_stops_every_trial(void **state)
         skip();
     }
     assert_int_equal(sandbox_selftest(report, NULL), 0);
+    assert_int_equal(sandbox_selftest_program(report, NULL), 0);
 }
 
 int
@@ -422,6 +674,9 @@ main(void)
         cmocka_unit_test(test_document_longer_than_limit),
         cmocka_unit_test(test_close_cancels),
         cmocka_unit_test(test_external_program),
+        cmocka_unit_test(test_programs_end_with_their_document),
+        cmocka_unit_test(test_programs_end_with_their_worker),
+        cmocka_unit_test(test_without_landlock),
         cmocka_unit_test(test_killed_from_outside_is_repeated),
         cmocka_unit_test(test_orders_of_many),
         cmocka_unit_test(test_sandbox_stops_every_trial),
