@@ -30,6 +30,7 @@ struct web_place {
     int socket;
     unsigned char address[KEY];
     uint64_t since_ms; /* it waits */
+    uint64_t order;    /* in which they began to wait: many do in one millisecond */
     bool measured;     /* its reply, at measured_ms: taken bytes had been taken */
     uint64_t measured_ms;
     uint64_t taken;
@@ -42,6 +43,7 @@ struct web_places {
     pthread_mutex_t mutex; /* guards what follows */
     struct web_place *places;
     unsigned count;
+    uint64_t waits; /* so far */
 };
 
 /* An IPv4 address as it is mapped into IPv6; of others the network that one customer has. */
@@ -151,7 +153,7 @@ crowd_of(struct web_places *places, bool reserved, const unsigned char *key)
         }
         crowd.count++;
         if (place->state == WAITING &&
-            (crowd.longest == NULL || place->since_ms < crowd.longest->since_ms)) {
+            (crowd.longest == NULL || place->order < crowd.longest->order)) {
             crowd.longest = place;
         }
     }
@@ -200,8 +202,11 @@ web_places_enter(struct web_places *places, int socket, const struct sockaddr *a
         found = places->places[i].state == FREE ? &places->places[i] : NULL;
     }
     if (found != NULL) {
-        *found = (struct web_place){
-            .state = WAITING, .reserved = reserved, .socket = socket, .since_ms = now_ms};
+        *found = (struct web_place){.state = WAITING,
+                                    .reserved = reserved,
+                                    .socket = socket,
+                                    .since_ms = now_ms,
+                                    .order = ++places->waits};
         web_address_key(address, found->address);
     }
     (void)pthread_mutex_unlock(&places->mutex);
@@ -232,6 +237,7 @@ web_places_answered(struct web_places *places, struct web_place *place, uint64_t
     (void)pthread_mutex_lock(&places->mutex);
     place->state = WAITING;
     place->since_ms = now_ms;
+    place->order = ++places->waits;
     (void)pthread_mutex_unlock(&places->mutex);
 }
 
