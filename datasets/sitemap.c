@@ -496,6 +496,33 @@ sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
     return status;
 }
 
+/* As most pages do. */
+static bool
+begins_as_page(struct slice text)
+{
+    const struct slice trimmed = slice_trim(text);
+    return slice_starts_nocase(trimmed, SLICE("<!doctype html")) ||
+           slice_starts_nocase(trimmed, SLICE("<html"));
+}
+
+bool
+sitemap_is_likely(struct slice bytes)
+{
+    static const char *const roots[] = {"urlset", "sitemapindex"};
+    const struct slice text = slice_of(
+        bytes.at, bytes.length < SITEMAP_SNIFF_BYTES ? bytes.length : (size_t)SITEMAP_SNIFF_BYTES);
+    if (begins_as_page(text)) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const size_t at = slice_find_slice(text, slice_string(roots[i]));
+        if (at > 0 && at < text.length && (text.at[at - 1] == '<' || text.at[at - 1] == ':')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *
 sitemap_kind_name(enum sitemap_kind kind)
 {

@@ -18,6 +18,7 @@
 enum {
     SITEMAP_BYTES_MAXIMUM = 50 << 20, /* unpacked */
     SITEMAP_ENTRIES_MAXIMUM = 50000,
+    SITEMAP_SNIFF_BYTES = 4096,
     SITEMAP_LINES_MAXIMUM = 16 << 10 /* bytes of an entry's alternates, of its facts */
 };
 
@@ -53,6 +54,10 @@ struct sitemap_result {
 };
 /* What was left out, for people; empty: nothing. */
 const char *sitemap_truncation(const struct sitemap_result *result);
+
+/* Whether the first SITEMAP_SNIFF_BYTES have a sitemap's root element, under any prefix. Cheap; of
+ * the formats those that are nothing else. */
+bool sitemap_is_likely(struct slice bytes);
 
 /* bytes: content-decoded. BAD_INPUT when it is no sitemap of any kind. */
 enum status sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,

@@ -7,7 +7,7 @@ stages_OBJECTS += stages/robots.o stages/robots_tags.o stages/traps.o stages/fet
 CONFORMANCE += run_robots
 FUZZERS += fuzz_robots fuzz_robots_tags
 UNIT_TESTS += tests/unit/test_robots_tags tests/unit/test_traps tests/unit/test_fetch_credentials tests/unit/test_url_rules
-stages_OBJECTS += stages/fetch_options.o stages/fetch_address.o stages/fetch_http.o stages/fetch_transfer.o stages/fetch_ftp.o stages/fetch_hosts.o stages/fetch_balance.o stages/fetch_pace.o stages/fetch_names.o stages/fetch_crowd.o stages/fetch_rests.o
+stages_OBJECTS += stages/fetch_options.o stages/fetch_parser.o stages/fetch_parser_work.o stages/fetch_address.o stages/fetch_http.o stages/fetch_transfer.o stages/fetch_ftp.o stages/fetch_hosts.o stages/fetch_balance.o stages/fetch_pace.o stages/fetch_names.o stages/fetch_crowd.o stages/fetch_rests.o
 PROGRAMS += quadrille-fetch
 quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_asking.o stages/fetch_slow.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_listing.o stages/fetch_share.o stages/fetch_visit.o stages/fetch_plan.o stages/fetch_decide.o stages/fetch_dump.o stages/fetch_endpoint.o stages/fetch_slice.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
@@ -20,7 +20,7 @@ quadrille-transform_OBJECTS := stages/transform.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
 CONFORMANCE += run_mime
-UNIT_TESTS += tests/unit/test_worker
+UNIT_TESTS += tests/unit/test_worker tests/unit/test_fetch_parser
 UNIT_TESTS += tests/unit/test_hostile
 UNIT_TESTS += tests/unit/test_fetch_stage tests/unit/test_stage_pace tests/unit/test_fetch_http tests/unit/test_fetch_ftp tests/unit/test_fetch_pace tests/unit/test_fetch_places tests/unit/test_fetch_balance tests/unit/test_robots
 UNIT_TESTS += tests/unit/test_detect

@@ -5,11 +5,13 @@
  * fetch_http.h moves the bytes; WARC files keep them; the next stage gets the place in the archive.
  * Nobody hears of a place before it is synced: the skeleton calls flush first.
  *
- * Hostile input: servers, their headers, robots.txt, sitemaps, redirects. Bodies are not parsed
- * here, but for those two.
+ * Hostile input: servers, their headers, robots.txt, redirects. What needs a library to be unpacked
+ * or parsed (sitemaps, descriptions, answers of endpoints) goes to sandboxed workers
+ * (fetch_parser.h), which were forked before this process knew anything.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -17,6 +19,8 @@
 #include "stages/fetch_task.h"
 
 enum { SCOPE_CHECK_MS = 1000 };
+
+static struct worker_nursery *nursery; /* forked before anything else is known */
 
 /* ---- libcurl's descriptors in the skeleton's loop ---- */
 
@@ -179,6 +183,18 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch_slow_open(fetch, options);
 }
 
+static void
+pool_ready(void *context, uint32_t events)
+{
+    struct fetch *fetch = context;
+    struct reason why;
+    (void)events;
+    if (worker_pool_process(fetch_parser_pool(fetch->parser), &why) != STATUS_OK) {
+        log_error("cannot go on", "reason=%s", why.text);
+        exit(EXIT_SYSTEM); /* the jobs come back by their leases */
+    }
+}
+
 static enum status
 open_archive(struct fetch *fetch, const struct opt_set *options, struct reason *why)
 {
@@ -210,6 +226,9 @@ fetch_open(struct stage_run *run, void **context, struct reason *why)
     TRY(scope_open(&fetch->scope, options, stage_directory(run), why));
     TRY(open_archive(fetch, options, why));
     TRY(fetch_http_open(&fetch->http, options, &loop, why));
+    TRY(fetch_parser_open(&fetch->parser, nursery, options, fetch->http, why));
+    stage_watch(run, worker_pool_descriptor(fetch_parser_pool(fetch->parser)), EPOLLIN, pool_ready,
+                fetch);
     refresh_scope(fetch);
     (void)opt_text(options, "fetch.user_agent", &named);
     if (!named) {
@@ -224,6 +243,7 @@ fetch_close(void *context)
 {
     struct fetch *fetch = context;
     struct reason why;
+    fetch_parser_close(fetch->parser);
     fetch_http_close(fetch->http);
     if (warc_writer_close(fetch->warc, &why) != STATUS_OK) {
         log_error("archive_failed", "reason=%s", why.text);
@@ -252,7 +272,10 @@ static const struct program fetch_program = {
         "DIR/warc. Documents go on to the detect stage; targets of redirects and entries of "
         "sitemaps come back to the queue of the fetch stage.\n\n"
         "Hostile input: servers. Time, size, header, redirects and decompression are limited, and "
-        "addresses that are not public are refused unless fetch.allow_address names them.\n\n"
+        "addresses that are not public are refused unless fetch.allow_address names them. "
+        "Sitemaps, "
+        "descriptions of datasets and answers of SPARQL endpoints are parsed in worker processes "
+        "without files, network or privileges.\n\n"
         "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
     .examples = "quadrille-fetch --dir DIR --set fetch.window=1000\n"
                 "# crawl a mirror on this machine\n"
@@ -274,5 +297,8 @@ static const struct stage_spec fetch_spec = {
 int
 main(int argc, char **argv)
 {
-    return stage_main(&fetch_spec, argc, argv);
+    nursery = worker_nursery_fork(&fetch_parser_program);
+    const int code = stage_main(&fetch_spec, argc, argv);
+    worker_nursery_close(nursery);
+    return code;
 }

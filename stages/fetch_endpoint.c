@@ -12,7 +12,7 @@
  *                           there are not so many triples as were counted. If both harvests come to
  *                           the same, not they are wrong but the count.
  *
- * Hostile input: answers, as N-Triples. */
+ * Hostile input: answers, as N-Triples, which are unpacked and parsed in sandboxed workers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,6 +41,8 @@ struct harvest {
     struct arena arena;
     struct execution execution;
     struct harvest_position at;
+    struct fetch_result result; /* of the request, while a worker reads the answer */
+    struct buf result_memory;
     int file;
     char path[PATH_BYTES], part[PATH_BYTES + 8];
 };
@@ -51,6 +53,7 @@ harvest_free(struct harvest *harvest)
     if (harvest->file >= 0) {
         close(harvest->file);
     }
+    buf_release(&harvest->result_memory);
     arena_release(&harvest->arena);
     free(harvest);
 }
@@ -239,31 +242,54 @@ keep_page(struct harvest *harvest, const struct fetch_result *result,
 }
 
 static void
-take_page(struct harvest *harvest, const struct fetch_result *result, struct slice body)
+take_page(struct harvest *harvest, const struct harvest_page *page)
 {
     const struct harvest_position *at = &harvest->at;
-    struct harvest_page page;
-    struct reason why = {""};
-    harvest_page_init(&page);
-    const enum status status = harvest_read(&page, &harvest->execution, at, body, &why);
-    if (status == STATUS_LIMIT) {
-        halve(harvest, why.text);
-    } else if (status != STATUS_OK) {
-        trouble(harvest, 0, why.text);
-    } else if (page.deeper && at->depth < HARVEST_DEPTH_MAXIMUM) {
+    if (page->deeper && at->depth < HARVEST_DEPTH_MAXIMUM) {
         struct harvest_position deeper = *at;
         deeper.depth = HARVEST_DEPTH_MAXIMUM;
         go_on(harvest, &deeper);
-    } else if (page.triples == 0) {
-        finish(harvest, result, at);
+    } else if (page->triples == 0) {
+        finish(harvest, &harvest->result, at);
     } else if (at->shorter != 0) {
         begin_again(harvest, 0, "the page before was cut");
-    } else if (at->unordered == 0 && slice_compare(page.last, at->after) <= 0) {
+    } else if (at->unordered == 0 && slice_compare(page->last, at->after) <= 0) {
         give_up(harvest, "failed", "the endpoint does not filter");
     } else {
-        keep_page(harvest, result, &page);
+        keep_page(harvest, &harvest->result, page);
+    }
+}
+
+static void
+page_parsed(void *context, enum status status, struct slice reply, const struct reason *why)
+{
+    struct harvest *harvest = context;
+    struct harvest_page page;
+    if (status == STATUS_CANCELLED) {
+        return; /* the process ends; the job comes back by its lease */
+    }
+    harvest_page_init(&page);
+    if (status == STATUS_LIMIT || status == STATUS_TIMEOUT) {
+        halve(harvest, why->text);
+    } else if (status != STATUS_OK || !parsed_page_decode(reply, &page)) {
+        trouble(harvest, 0, why->text);
+    } else {
+        take_page(harvest, &page);
     }
     harvest_page_release(&page);
+}
+
+static void
+count_parsed(void *context, enum status status, struct slice reply, const struct reason *why)
+{
+    struct harvest *harvest = context;
+    struct harvest_position next = harvest->at;
+    (void)why;
+    if (status != STATUS_CANCELLED) {
+        next.counted = status == STATUS_OK ? parsed_count(reply) : 0;
+        next.number = 1;
+        go_on(harvest, &next);
+    }
 }
 
 /* To another place of the same publisher, of which it is the dump from now on. */
@@ -322,25 +348,50 @@ refused(struct harvest *harvest, const struct fetch_result *result)
     }
 }
 
+static struct slice
+keep(struct buf *memory, struct slice bytes)
+{
+    const size_t at = memory->length;
+    buf_append_slice(memory, bytes);
+    return slice_of(memory->data + at, bytes.length);
+}
+
+/* What is archived when the answer was read; the transfer's own is gone by then. */
+static void
+keep_result(struct harvest *harvest, const struct fetch_result *result)
+{
+    struct buf *memory = &harvest->result_memory;
+    struct fetch_result *kept = &harvest->result;
+    const size_t bytes = result->request.length + result->response_header.length +
+                         result->body.length + result->ip.length;
+    *kept = *result;
+    buf_init(memory, bytes + 1);
+    (void)buf_reserve(memory, bytes + 1);
+    kept->request = keep(memory, result->request);
+    kept->response_header = keep(memory, result->response_header);
+    kept->body = keep(memory, result->body);
+    kept->ip = keep(memory, result->ip);
+    kept->problem = "";
+}
+
 static void
 answered(struct harvest *harvest, const struct fetch_result *result)
 {
-    struct buf body;
-    buf_init(&body, HARVEST_PAGE_BYTES);
-    (void)warc_decode(warc_http_header(result->response_header, "Content-Encoding"), result->body,
-                      0, &body, NULL);
+    const bool counts = harvest->at.number == 0;
+    const struct parser_request request = {
+        .verb = counts ? PARSER_COUNT : PARSER_PAGE,
+        .coding = warc_http_header(result->response_header, "Content-Encoding"),
+        .bytes = result->body,
+        .execution = &harvest->execution,
+        .position = &harvest->at};
     const struct slice type = warc_http_header(result->response_header, "Content-Type");
     if (harvest->at.bytes == 0 && slice_starts_nocase(type, SLICE("text/html"))) {
         give_up(harvest, "failed", "a page for people answers, and no endpoint");
-    } else if (harvest->at.number == 0) {
-        struct harvest_position next = harvest->at;
-        next.counted = harvest_counted(buf_slice(&body));
-        next.number = 1;
-        go_on(harvest, &next);
     } else {
-        take_page(harvest, result, buf_slice(&body));
+        keep_result(harvest, result);
+        fetch_parser_submit(harvest->task->fetch->parser, &request,
+                            counts ? count_parsed : page_parsed, harvest);
     }
-    buf_release(&body);
 }
 
 static void

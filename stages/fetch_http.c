@@ -362,6 +362,18 @@ fetch_http_crowded(const struct fetch_http *http, struct slice url)
     return crowd_is_full(http->crowd, address) ? address : 0;
 }
 
+void
+fetch_http_hold(struct fetch_http *http, size_t bytes)
+{
+    http->memory_used += bytes;
+}
+
+void
+fetch_http_let_go(struct fetch_http *http, size_t bytes)
+{
+    http->memory_used -= bytes;
+}
+
 static void
 end_transfer(struct transfer *transfer, CURLcode code)
 {

@@ -114,6 +114,9 @@ struct fetch_request {
 
 /* 0, or the fingerprint of the address that the URL's host is known to have, when it is crowded. */
 uint64_t fetch_http_crowded(const struct fetch_http *http, struct slice url);
+/* Bytes that the owner keeps of bodies count with those in flight, until it lets go of them. */
+void fetch_http_hold(struct fetch_http *http, size_t bytes);
+void fetch_http_let_go(struct fetch_http *http, size_t bytes);
 struct transfer;
 /* Copies what it needs. The callback comes later, never from inside this call. The transfer lives
  * until then. */

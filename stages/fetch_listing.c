@@ -1,7 +1,8 @@
-/* Order of events: the records of submitter and sitemap; parsing; sightings of the entries, a chunk
- * at a time; visits of the documents that are said to have changed; records. */
+/* Order of events: the records of submitter and sitemap; its entries; sightings of the entries, a
+ * chunk at a time; visits of the documents that are said to have changed; records. */
 #include "stages/fetch_listing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -24,7 +25,7 @@ enum {
 void
 listing_free(struct listing *listing)
 {
-    buf_release(&listing->body);
+    buf_release(&listing->entries_memory);
     arena_release(&listing->arena);
     free(listing->entries);
     free(listing->claims);
@@ -119,31 +120,36 @@ add(struct listing *listing, struct slice location, const struct listed *listed)
     return room;
 }
 
-static bool
-take_entry(void *context, const struct sitemap_entry *entry)
+static void
+take_entries(struct listing *listing)
 {
-    struct listing *listing = context;
-    const struct listed listed = {.modified_ms = entry->modified_ms,
-                                  .frequency = entry->change_frequency,
-                                  .facts = entry->facts,
-                                  .stated = entry->priority};
-    listing->index = listing->result.kind == SITEMAP_INDEX;
-    return add(listing, entry->location, &listed);
+    struct slice rest = buf_slice(&listing->entries_memory);
+    struct sitemap_entry entry;
+    while (parsed_sitemap_next(&rest, &entry)) {
+        const struct listed listed = {.modified_ms = entry.modified_ms,
+                                      .frequency = entry.change_frequency,
+                                      .facts = entry.facts,
+                                      .stated = entry.priority};
+        if (!add(listing, entry.location, &listed)) {
+            break;
+        }
+    }
 }
 
 /* Translations come behind all entries: most of them are entries themselves, who say more. */
-static bool
-take_alternates(void *context, const struct sitemap_entry *entry)
+static void
+take_alternates(struct listing *listing)
 {
-    struct listing *listing = context;
-    struct slice rest = entry->alternates, language, location;
-    const struct listed listed = {.stated = entry->priority};
-    while (sitemap_next_alternate(&rest, &language, &location)) {
-        if (!add(listing, location, &listed)) {
-            return false;
+    struct slice rest = buf_slice(&listing->entries_memory), language, location;
+    struct sitemap_entry entry;
+    while (parsed_sitemap_next(&rest, &entry)) {
+        const struct listed listed = {.stated = entry.priority};
+        while (sitemap_next_alternate(&entry.alternates, &language, &location)) {
+            if (!add(listing, location, &listed)) {
+                return;
+            }
         }
     }
-    return true;
 }
 
 static void
@@ -161,21 +167,21 @@ remove_doubles(struct listing *listing)
 }
 
 static void
-parse(struct listing *listing)
+take_sitemap(struct listing *listing)
 {
-    struct reason why = {""};
-    struct slice body = buf_slice(&listing->body);
-    struct sitemap_result again;
     const struct slice uri = listing->task->job->job.uri;
-    if (sitemap_parse(body, take_entry, listing, &listing->result, &why) != STATUS_OK) {
+    listing->index = listing->result.kind == SITEMAP_INDEX;
+    if (listing->result.kind == SITEMAP_NONE) {
         if (listing->named) {
-            log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(uri), why.text);
-            meta_set_text(&listing->task->job->meta, META_REASON, slice_string(why.text));
+            log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(uri),
+                     listing->problem);
+            meta_set_text(&listing->task->job->meta, META_REASON, slice_string(listing->problem));
         }
         return;
     }
-    if (!listing->result.limited && slice_find_slice(body, SLICE("hreflang")) < body.length) {
-        (void)sitemap_parse(body, take_alternates, listing, &again, NULL);
+    take_entries(listing);
+    if (!listing->result.limited) {
+        take_alternates(listing);
     }
     remove_doubles(listing);
     if (listing->index && listing->count > 0 &&
@@ -480,23 +486,28 @@ records_read(void *context, enum status status, const struct slice *records, siz
     take_submitter(listing, records[0]);
     (void)meta_record_text(records[1], META_SITEMAP_FOR, &origins);
     listing->origins = arena_copy(&listing->arena, origins);
-    parse(listing);
+    take_sitemap(listing);
     listing->claims = memory_zero(listing->count + 1, sizeof *listing->claims);
     next_chunk(listing);
 }
 
 void
-listing_read(struct task *task, struct slice submitter, bool named, struct buf *body,
+listing_read(struct task *task, struct slice submitter, bool named,
+             const struct parsed_sitemap *sitemap,
              void (*done)(void *context, struct listing *listing, const char *problem))
 {
     struct listing *listing = memory_zero(1, sizeof *listing);
     *listing = (struct listing){.task = task,
-                                .body = *body,
                                 .submitter = submitter,
                                 .named = named,
+                                .describes = sitemap->describes,
+                                .result = sitemap->result,
                                 .again = (task->job->job.flags & JOB_RECRAWL) != 0 &&
                                          task->job->job.due_ms == 0,
                                 .done = done};
+    snprintf(listing->problem, sizeof listing->problem, "%.*s", SLICE_PRINT(sitemap->problem));
+    buf_init(&listing->entries_memory, PARSER_ENTRIES_BYTES);
+    buf_append_slice(&listing->entries_memory, sitemap->entries);
     arena_init(&listing->arena, LISTING_MEMORY);
     const struct slice keys[2] = {
         arena_printf(&listing->arena, "h%.*s", SLICE_PRINT(submitter)),

@@ -25,10 +25,11 @@ struct listed {
 struct listing {
     struct task *task;
     struct arena arena;
-    struct buf body;
-    struct slice submitter; /* origin whose robots.txt names the sitemap, else its own */
-    struct slice origins;   /* further hosts that name it: lines */
-    bool named, index;
+    struct buf entries_memory; /* what a worker said of them */
+    struct slice submitter;    /* origin whose robots.txt names the sitemap, else its own */
+    struct slice origins;      /* further hosts that name it: lines */
+    bool named, index, describes;
+    char problem[REASON_SIZE]; /* why it is none; "": it is one */
     bool again;      /* an index that is read for its entries, which are to be fetched again */
     const char *cut; /* which limit of ours left entries out; NULL: none */
     struct sitemap_result result;
@@ -46,9 +47,11 @@ struct listing {
     void (*done)(void *context, struct listing *listing, const char *problem);
 };
 
-/* Takes body over. done gets the task, and the listing, whose records have been put with the
- * task's job (to be freed by listing_free), or NULL and why metadata could not be read. */
-void listing_read(struct task *task, struct slice submitter, bool named, struct buf *body,
+/* Copies what it needs of sitemap, which is a candidate. done gets the task, and the listing, whose
+ * records have been put with the task's job (to be freed by listing_free), or NULL and why metadata
+ * could not be read. */
+void listing_read(struct task *task, struct slice submitter, bool named,
+                  const struct parsed_sitemap *sitemap,
                   void (*done)(void *context, struct listing *listing, const char *problem));
 void listing_free(struct listing *listing);
 

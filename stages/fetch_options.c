@@ -60,6 +60,16 @@ const struct opt fetch_options[] = {
     {"fetch.memory", OPT_SIZE, "512M", 1048576, 0, NULL,
      "Most bytes that all bodies in flight in a process hold together; what passes it is fetched "
      "again later."},
+    {"fetch.parsers", OPT_INTEGER, "1", 1, 64, NULL,
+     "Sandboxed workers of a fetch process that unpack and parse sitemaps, descriptions of "
+     "datasets "
+     "and what SPARQL endpoints answer. One keeps up with a thousand hosts; more only where a few "
+     "hosts have large sitemaps."},
+    {"fetch.parser_memory", OPT_SIZE, "1G", 67108864, 0, NULL,
+     "Most address space of such a worker. A sitemap of 50 MB takes a third of it."},
+    {"fetch.parser_cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
+     "Most processor time of such a worker for one document, a tenth of which 50 MB take; three "
+     "times as much of the clock."},
     {"fetch.redirects", OPT_INTEGER, "10", 0, 100, NULL, "A chain of more redirects is given up."},
     {"fetch.attempts", OPT_INTEGER, "3", 1, 1000, NULL,
      "How often a document is tried that a server or the network fails to deliver. Less than "

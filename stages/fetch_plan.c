@@ -10,7 +10,7 @@
  * Descriptions in RDF are read from what transform made of them. One on another host speaks for
  * this host if /.well-known/void here redirects there.
  *
- * Hostile input: sitemaps, parsed as when they were fetched. */
+ * Hostile input: sitemaps and RDF, parsed in sandboxed workers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +18,9 @@
 #include "base/memory.h"
 #include "base/url.h"
 #include "datasets/rdf_description.h"
-#include "datasets/semantic_sitemap.h"
-#include "rdf/nquads.h"
 #include "stages/fetch_planning.h"
 
-enum { WAIT_MS = 500, RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20, GRAPH_BYTES = 128 << 20 };
+enum { WAIT_MS = 500, RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20 };
 #define WELL_KNOWN "/.well-known/void"
 
 enum task_kind
@@ -53,13 +51,6 @@ task_put_sample(struct task *task, struct slice uri, uint8_t flags)
     buf_release(&data);
 }
 
-static bool
-says_something(const struct description *description)
-{
-    return description->dataset_count > 0 || description->sub_count > 0 ||
-           description->parent_count > 0 || description->authority.length > 0;
-}
-
 void
 task_put_host(struct task *task, struct slice origin, const struct meta_update *update)
 {
@@ -72,25 +63,14 @@ task_put_host(struct task *task, struct slice origin, const struct meta_update *
 }
 
 void
-task_describe(struct task *task, struct slice sitemap)
+task_describe(struct task *task)
 {
-    struct arena arena;
-    struct description *description;
-    if (!semantic_sitemap_likely(sitemap)) {
-        return;
-    }
-    arena_init(&arena, PLAN_MEMORY);
-    description = arena_zero(&arena, sizeof *description);
-    if (semantic_sitemap_parse(sitemap, task->url, &arena, description, NULL) == STATUS_OK &&
-        says_something(description)) {
-        struct meta_update update;
-        meta_update_init(&update);
-        meta_set_text(&update, META_DESCRIPTIONS, task->url);
-        task_put_host(task, task->origin, &update);
-        meta_update_release(&update);
-        task_put_plan(task);
-    }
-    arena_release(&arena);
+    struct meta_update update;
+    meta_update_init(&update);
+    meta_set_text(&update, META_DESCRIPTIONS, task->url);
+    task_put_host(task, task->origin, &update);
+    meta_update_release(&update);
+    task_put_plan(task);
 }
 
 bool
@@ -134,6 +114,7 @@ planning_free(struct planning *planning)
 {
     arena_release(&planning->arena);
     free(planning->claims.descriptions);
+    free(planning->readings);
     buf_release(&planning->cover);
     buf_release(&planning->authorities);
     buf_release(&planning->datasets);
@@ -169,75 +150,107 @@ set_space(struct planning *planning, struct description *description)
     return slice_equal(url_origin(description->uri), origin);
 }
 
-/* What transform made of a document; empty: nothing. */
-static struct slice
-conversion_of(struct planning *planning, struct slice record, struct buf *memory)
+static void read_next(struct reading *reading);
+static void go_on(struct planning *planning);
+
+/* The last of the readings goes on; in their order, whichever ended first. */
+static void
+end_reading(struct planning *planning)
 {
-    struct document_record where = {0};
-    struct warc_record archived;
-    meta_record_text(record, META_CONVERSION_NODE, &where.node);
-    meta_record_text(record, META_CONVERSION_FILE, &where.file);
-    meta_record_number(record, META_CONVERSION_OFFSET, &where.offset);
-    meta_record_number(record, META_CONVERSION_LENGTH, &where.length);
-    if (where.file.length == 0 || content_read(planning->task->fetch->content, &where, memory,
-                                               &archived, NULL) != STATUS_OK) {
-        return (struct slice){0};
+    if (--planning->readings_left > 0) {
+        return;
     }
-    return archived.body;
+    for (size_t i = 0; i < planning->reading_count; i++) {
+        struct description *description = planning->readings[i].description;
+        if (description != NULL && (!description->rdf || (rdf_description_offers(description) &&
+                                                          set_space(planning, description)))) {
+            add_description(planning, description);
+        }
+    }
+    go_on(planning);
 }
 
 static void
-read_rdf(struct planning *planning, struct slice uri, struct slice record)
+parsed(void *context, enum status status, struct slice reply, const struct reason *why)
 {
+    struct reading *reading = context;
+    struct planning *planning = reading->planning;
     struct description *description = arena_zero(&planning->arena, sizeof *description);
-    struct graph graph;
+    (void)why;
+    if (status == STATUS_CANCELLED) {
+        return; /* the process ends; the job comes back by its lease */
+    }
+    if (status == STATUS_OK && description != NULL &&
+        parsed_description_decode(reply, reading->uri, &planning->arena, description) &&
+        description->rdf == reading->rdf) {
+        reading->description = description;
+        end_reading(planning);
+    } else if (reading->rdf) {
+        end_reading(planning);
+    } else {
+        reading->rdf = true;
+        read_next(reading);
+    }
+}
+
+/* As a sitemap: what came. As RDF: what transform made of it. */
+static void
+read_next(struct reading *reading)
+{
+    struct planning *planning = reading->planning;
+    struct fetch *fetch = planning->task->fetch;
+    const struct document_record *where = reading->rdf ? &reading->conversion : &reading->response;
+    struct warc_record archived;
     struct buf memory;
     buf_init(&memory, RECORD_BYTES);
-    const struct slice quads = conversion_of(planning, record, &memory);
-    if (description != NULL && rdf_description_likely(quads)) {
-        graph_init(&graph, GRAPH_BYTES);
-        const struct quad_sink sink = graph_sink(&graph);
-        if (nquads_parse(quads, NULL, &sink, NULL) == STATUS_OK) {
-            rdf_description_read(&graph, uri, &planning->arena, description);
-            if (rdf_description_offers(description) && set_space(planning, description)) {
-                add_description(planning, description);
-            }
-        }
-        graph_release(&graph);
+    if (where->file.length > 0 &&
+        content_read(fetch->content, where, &memory, &archived, NULL) == STATUS_OK &&
+        (reading->rdf || archived.http_status == 200)) {
+        const struct parser_request request = {
+            .verb = PARSER_DESCRIPTION,
+            .uri = reading->uri,
+            .coding = warc_http_header(archived.http_header, "Content-Encoding"),
+            .bytes = archived.payload,
+            .rdf = reading->rdf};
+        fetch_parser_submit(fetch->parser, &request, parsed, reading);
+    } else {
+        end_reading(planning);
     }
     buf_release(&memory);
 }
 
-/* Whether anything has come of the URI, and if it is a description, reads it. */
-static bool
-read_description(struct planning *planning, struct slice uri, struct slice record)
+static struct document_record
+place_of(struct planning *planning, struct slice record, const enum meta_field fields[4])
 {
-    struct fetch *fetch = planning->task->fetch;
-    struct slice state = {0};
     struct document_record where = {0};
-    struct warc_record archived;
-    struct buf memory;
+    struct slice text = {0};
+    (void)meta_record_text(record, fields[0], &text);
+    where.node = arena_copy(&planning->arena, text);
+    text = (struct slice){0};
+    (void)meta_record_text(record, fields[1], &text);
+    where.file = arena_copy(&planning->arena, text);
+    (void)meta_record_number(record, fields[2], &where.offset);
+    (void)meta_record_number(record, fields[3], &where.length);
+    return where;
+}
+
+/* Whether anything has come of the URI, which is then to be read. */
+static bool
+begin_reading(struct planning *planning, struct slice uri, struct slice record)
+{
+    static const enum meta_field response[] = {META_WARC_NODE, META_WARC_FILE, META_WARC_OFFSET,
+                                               META_WARC_LENGTH};
+    static const enum meta_field conversion[] = {META_CONVERSION_NODE, META_CONVERSION_FILE,
+                                                 META_CONVERSION_OFFSET, META_CONVERSION_LENGTH};
+    struct slice state = {0};
     if (!meta_record_text(record, META_STATE, &state)) {
         return false;
     }
-    meta_record_text(record, META_WARC_NODE, &where.node);
-    meta_record_text(record, META_WARC_FILE, &where.file);
-    meta_record_number(record, META_WARC_OFFSET, &where.offset);
-    meta_record_number(record, META_WARC_LENGTH, &where.length);
-    buf_init(&memory, RECORD_BYTES);
-    if (where.file.length > 0 &&
-        content_read(fetch->content, &where, &memory, &archived, NULL) == STATUS_OK &&
-        archived.http_status == 200) {
-        struct description *description = arena_zero(&planning->arena, sizeof *description);
-        const struct slice bytes = arena_copy(&planning->arena, archived.body);
-        if (description != NULL && bytes.at != NULL &&
-            semantic_sitemap_parse(bytes, uri, &planning->arena, description, NULL) == STATUS_OK) {
-            add_description(planning, description);
-        } else {
-            read_rdf(planning, uri, record);
-        }
-    }
-    buf_release(&memory);
+    planning->readings[planning->reading_count++] =
+        (struct reading){.planning = planning,
+                         .uri = uri,
+                         .response = place_of(planning, record, response),
+                         .conversion = place_of(planning, record, conversion)};
     return true;
 }
 
@@ -262,36 +275,21 @@ fetch_joined(struct planning *planning, size_t from)
     planning_free(planning);
 }
 
-/* Records come in pairs: the sitemap as fetched like any document, and as a resource. */
+/* With the descriptions that have come. */
 static void
-described(void *context, enum status status, const struct slice *records, size_t n,
-          const struct reason *why)
+go_on(struct planning *planning)
 {
-    struct planning *planning = context;
-    const size_t from = planning->sought.count - n / 2;
-    size_t waits = 0;
-    if (status != STATUS_OK) {
-        planning_wait(planning, why->text);
-        return;
-    }
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        const struct slice uri = planning->sought.items[from + i / 2];
-        waits += read_description(planning, uri, records[i]) ||
-                         read_description(planning, uri, records[i + 1])
-                     ? 0
-                     : 1;
-    }
     const bool patient =
         planning->task->job->job.queued_ms + planning->task->fetch->wait_ms > clock_wall_ms();
-    if (from > 0 && waits > 0 && !planning->joined) {
-        fetch_joined(planning, from);
+    if (planning->from > 0 && planning->waits > 0 && !planning->joined) {
+        fetch_joined(planning, planning->from);
         return;
     }
-    if (from > 0 && waits > 0 && patient) {
+    if (planning->from > 0 && planning->waits > 0 && patient) {
         planning_wait(planning, "sitemaps that join have not come yet");
         return;
     }
-    if (from > 0) {
+    if (planning->from > 0) {
         planning_decide(planning);
         return;
     }
@@ -311,6 +309,33 @@ described(void *context, enum status status, const struct slice *records, size_t
     } else {
         planning_decide(planning);
     }
+}
+
+/* Records come in pairs: the sitemap as fetched like any document, and as a resource. */
+static void
+described(void *context, enum status status, const struct slice *records, size_t n,
+          const struct reason *why)
+{
+    struct planning *planning = context;
+    if (status != STATUS_OK) {
+        planning_wait(planning, why->text);
+        return;
+    }
+    planning->from = planning->sought.count - n / 2;
+    planning->waits = planning->reading_count = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        const struct slice uri = planning->sought.items[planning->from + i / 2];
+        planning->waits +=
+            begin_reading(planning, uri, records[i]) || begin_reading(planning, uri, records[i + 1])
+                ? 0
+                : 1;
+    }
+    const size_t count = planning->reading_count;
+    planning->readings_left = count + 1; /* one more, until all have begun */
+    for (size_t i = 0; i < count; i++) {
+        read_next(&planning->readings[i]);
+    }
+    end_reading(planning);
 }
 
 static void
@@ -363,7 +388,7 @@ void
 task_plan(struct task *task)
 {
     struct fetch *fetch = task->fetch;
-    const struct warc_limits limits = {.record = RECORD_BYTES};
+    const struct warc_limits limits = {.record = RECORD_BYTES, .encoded = true};
     struct reason why;
     if (fetch->content == NULL &&
         content_open(&fetch->content, stage_directory(fetch->run), stage_cluster(fetch->run),
@@ -381,6 +406,7 @@ task_plan(struct task *task)
     planning->claims.arena = &planning->arena;
     planning->claims.descriptions =
         memory_zero(2 * DESCRIPTIONS_MAXIMUM, sizeof *planning->claims.descriptions);
+    planning->readings = memory_zero(DESCRIPTIONS_MAXIMUM, sizeof *planning->readings);
     buf_init(&planning->cover, LINES_BYTES);
     buf_init(&planning->authorities, LINES_BYTES);
     buf_init(&planning->datasets, LINES_BYTES);

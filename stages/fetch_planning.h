@@ -10,12 +10,25 @@ enum { DESCRIPTIONS_MAXIMUM = 64, EXECUTIONS_MAXIMUM = 1000, LINES_BYTES = 512 <
 #define JOINED_PLAN PLAN_FRAGMENT "=joined"
 #define SAMPLE_TYPE "sample"
 
+/* A description that is being read: as a sitemap, then as RDF. */
+struct reading {
+    struct planning *planning;
+    struct slice uri;
+    struct document_record response, conversion; /* in the archive; file empty: none */
+    bool rdf;
+    struct description *description; /* NULL: it is none */
+};
+
 struct planning {
     struct task *task;
     struct arena arena;
     struct claims claims;
-    struct slices sought;    /* URIs of descriptions, then of those that join */
-    size_t own;              /* how many are the host's own */
+    struct slices sought; /* URIs of descriptions, then of those that join */
+    size_t own;           /* how many are the host's own */
+    size_t from;          /* the first of them that was asked for last */
+    size_t waits;         /* of these have not come yet */
+    struct reading *readings;
+    size_t reading_count, readings_left;
     struct slice well_known; /* where this host's VoID description is */
     bool joined;             /* the second look */
     bool again;              /* known dumps are asked for again */

@@ -236,7 +236,7 @@ static void
 unreachable(struct task *task, uint16_t status, bool silent, const char *problem)
 {
     char reason[HOST_REASON_SIZE];
-    snprintf(reason, sizeof reason, "robots.txt: %s", problem);
+    snprintf(reason, sizeof reason, "robots.txt: %.200s", problem);
     task->host_words = (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0));
     task->cause = arena_copy(&task->job->arena, slice_string(reason));
     decide(task, remember(task, HOST_UNREACHABLE, status, (struct slice){0}, reason));
@@ -261,16 +261,32 @@ follow_robots(struct task *task, const struct fetch_result *result)
 }
 
 static void
+robots_decoded(void *context, enum status status, struct slice reply, const struct reason *why)
+{
+    struct task *task = context;
+    if (status == STATUS_OK) {
+        const struct slice text = reply.length > 0 ? reply : SLICE("");
+        decide(task, remember(task, HOST_BY_RULES, task->robots_status, text, ""));
+    } else if (status != STATUS_CANCELLED) { /* else the process ends */
+        unreachable(task, task->robots_status, false, why->text);
+    }
+}
+
+static void
 rules_from(struct task *task, const struct fetch_result *result)
 {
-    struct buf body;
-    const struct slice coding = warc_http_header(result->response_header, "Content-Encoding");
-    buf_init(&body, ROBOTS_MAXIMUM);
     /* What could be decoded counts, as does the beginning of what is too long. */
-    (void)warc_decode(coding, result->body, 0, &body, NULL);
-    const struct slice text = body.length > 0 ? buf_slice(&body) : SLICE("");
-    decide(task, remember(task, HOST_BY_RULES, result->status, text, ""));
-    buf_release(&body);
+    const struct parser_request request = {
+        .verb = PARSER_DECODE,
+        .coding = warc_http_header(result->response_header, "Content-Encoding"),
+        .bytes = result->body,
+        .most = ROBOTS_MAXIMUM};
+    task->robots_status = result->status;
+    if (request.coding.length > 0) {
+        fetch_parser_submit(task->fetch->parser, &request, robots_decoded, task);
+    } else {
+        robots_decoded(task, STATUS_OK, result->body, NULL);
+    }
 }
 
 static void

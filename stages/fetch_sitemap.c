@@ -25,8 +25,6 @@
 #define SITEMAP_TYPE "sitemap"
 #define GUESS_TYPE "sitemap?"
 
-enum { SNIFF_BYTES = 4096 };
-
 static void
 queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority, struct slice via,
           struct slice data, uint8_t flags)
@@ -146,54 +144,6 @@ task_queue_sitemaps(struct task *task, bool good)
     buf_release(&robots);
 }
 
-/* As most pages do. */
-static bool
-begins_as_page(struct slice text)
-{
-    const struct slice trimmed = slice_trim(text);
-    return slice_starts_nocase(trimmed, SLICE("<!doctype html")) ||
-           slice_starts_nocase(trimmed, SLICE("<html"));
-}
-
-/* Whether the beginning of a decoded body has a sitemap's root element, under any prefix. */
-static bool
-has_sitemap_root(struct slice text)
-{
-    static const char *const roots[] = {"urlset", "sitemapindex"};
-    if (begins_as_page(text)) {
-        return false;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const size_t at = slice_find_slice(text, slice_string(roots[i]));
-        if (at > 0 && at < text.length && (text.at[at - 1] == '<' || text.at[at - 1] == ':')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The decoded body when it may be a sitemap; false when it is surely none. */
-static bool
-decode_candidate(const struct fetch_result *result, bool named, struct buf *body)
-{
-    struct buf decoded;
-    const struct slice coding = warc_http_header(result->response_header, "Content-Encoding");
-    struct slice start =
-        slice_of(result->body.at,
-                 result->body.length < SNIFF_BYTES ? result->body.length : (size_t)SNIFF_BYTES);
-    buf_init(&decoded, SNIFF_BYTES);
-    if (coding.length > 0 && !named) {
-        (void)warc_decode(coding, result->body, 0, &decoded, NULL);
-        start = buf_slice(&decoded);
-    }
-    const bool candidate = named || has_sitemap_root(start);
-    buf_release(&decoded);
-    if (candidate) {
-        (void)warc_decode(coding, result->body, 0, body, NULL);
-    }
-    return candidate && body->length > 0;
-}
-
 void
 task_note_first_link(struct task *task)
 {
@@ -288,27 +238,64 @@ listed(void *context, struct listing *listing, const char *problem)
     if (task_is_guess(task)) {
         task_note_guess(task, GUESS_FOUND);
     }
-    if (task->fetch->plan) {
-        task_describe(task, buf_slice(&listing->body));
+    if (listing->describes) {
+        task_describe(task);
     }
     listing_free(listing);
     task_done(task, "fetched", "");
 }
 
+static void
+end_without_sitemap(struct task *task)
+{
+    if (task_is_guess(task)) {
+        task_note_guess(task, "what is there is none");
+    }
+    task_done(task, "fetched", "");
+}
+
+/* Whether robots.txt or an index names it: then it is one whatever it looks like. */
+static bool
+is_named(const struct task *task)
+{
+    return task_is_sitemap(task) && !task_is_guess(task);
+}
+
+static void
+sitemap_parsed(void *context, enum status status, struct slice reply, const struct reason *why)
+{
+    struct task *task = context;
+    struct parsed_sitemap sitemap = {0};
+    if (status == STATUS_CANCELLED) {
+        return; /* the process ends; the job comes back by its lease */
+    }
+    if (status != STATUS_OK || !parsed_sitemap_decode(reply, &sitemap)) {
+        log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(task->url), why->text);
+        task_done(task, "fetched", is_named(task) ? why->text : "");
+    } else if (!sitemap.candidate) {
+        end_without_sitemap(task);
+    } else {
+        listing_read(task, task_is_sitemap(task) ? task->job->document.content_type : task->origin,
+                     task_is_sitemap(task), &sitemap, listed);
+    }
+}
+
 void
 task_follow_sitemap(struct task *task, const struct fetch_result *result)
 {
-    const bool named = task_is_sitemap(task) && !task_is_guess(task);
-    struct buf body;
-    buf_init(&body, SITEMAP_BYTES_MAXIMUM + 1); /* the one too many is noticed */
-    if (!task->fetch->sitemaps || !decode_candidate(result, named, &body)) {
-        buf_release(&body);
-        if (task_is_guess(task)) {
-            task_note_guess(task, "what is there is none");
-        }
-        task_done(task, "fetched", "");
+    const struct parser_request request = {
+        .verb = PARSER_SITEMAP,
+        .uri = task->url,
+        .coding = warc_http_header(result->response_header, "Content-Encoding"),
+        .bytes = result->body,
+        .named = is_named(task),
+        .described = task->fetch->plan,
+    };
+    /* Most pages are none, which is seen here when they are not packed. */
+    if (!task->fetch->sitemaps ||
+        (!request.named && request.coding.length == 0 && !sitemap_is_likely(request.bytes))) {
+        end_without_sitemap(task);
         return;
     }
-    listing_read(task, task_is_sitemap(task) ? task->job->document.content_type : task->origin,
-                 task_is_sitemap(task), &body, listed);
+    fetch_parser_submit(task->fetch->parser, &request, sitemap_parsed, task);
 }

@@ -25,6 +25,7 @@
 #include "stages/fetch_hosts.h"
 #include "stages/fetch_http.h"
 #include "stages/fetch_pace.h"
+#include "stages/fetch_parser.h"
 #include "stages/fetch_rests.h"
 #include "stages/recrawl.h"
 #include "stages/schedule.h"
@@ -48,6 +49,7 @@ struct slow {
 struct fetch {
     struct stage_run *run;
     struct fetch_http *http;
+    struct fetch_parser *parser;
     struct warc_writer *warc;
     struct scope *scope;
     struct url_rules url_rules;
@@ -102,6 +104,7 @@ struct task {
     struct slice etag, last_modified; /* of the earlier fetch, on a recrawl; in the job's arena */
     struct buf robots_url;            /* of the robots.txt being fetched, after redirects */
     unsigned robots_hops;
+    uint16_t robots_status;       /* of the answer that has the rules */
     struct fetch_request request; /* to be sent, or under way */
     uint64_t asked_host;          /* fingerprint of its origin */
     struct slice truncated;       /* as WARC-Truncated says: why the body is not whole */
@@ -244,13 +247,14 @@ void task_note_reading(struct task *task);
 void task_balance(struct task *task);
 /* Notes when a link led to it, of what links found before any sitemap. */
 void task_note_first_link(struct task *task);
-/* The end of a task that was answered: queues the entries when the response is a sitemap. */
+/* The end of a task that was answered: queues the entries when the response is a sitemap, which
+ * workers find out. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 
 /* fetch_plan.c, fetch_dump.c, fetch_endpoint.c, fetch_slice.c */
 enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
-/* Notes that the sitemap speaks of datasets, if it does, and has the host's plan made. */
-void task_describe(struct task *task, struct slice sitemap);
+/* Notes that the task's sitemap speaks of datasets, and has the host's plan made. */
+void task_describe(struct task *task);
 /* Queues the host's /.well-known/void, once. */
 void task_ask_void(struct task *task);
 /* Whether the job is that, or what it redirects to. */

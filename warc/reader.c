@@ -128,7 +128,7 @@ decode_body(struct buf *memory, const struct warc_limits *limits, struct layout 
     const char *block = memory->data + layout->block;
     const struct slice payload = slice_of(block + layout->http, layout->length - layout->http);
     struct slice coding = warc_http_header(slice_of(block, layout->http), "Content-Encoding");
-    if (coding.length == 0 || payload.length == 0) {
+    if (coding.length == 0 || payload.length == 0 || limits->encoded) {
         return;
     }
     buf_init(&encoded, coding.length + payload.length);

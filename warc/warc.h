@@ -136,6 +136,7 @@ struct warc_record {
 struct warc_limits {
     size_t record;  /* bytes of the record after the member's gzip; 0: 256 MiB */
     size_t body;    /* bytes of the decoded body; 0: as record */
+    bool encoded;   /* the body stays as it is stored: Content-Encoding is not undone */
     uint32_t ratio; /* decoded body against its encoded bytes; 0: 1000; small bodies are exempt */
 };
 

@@ -550,6 +550,10 @@ start(void **state)
     assert_true(scratch_folder(directory, "test_fetch_stage"));
     snprintf(run, sizeof run, "%s/run", directory);
     assert_int_equal(mkdir(run, 0755), 0);
+    snprintf(run, sizeof run, "%s/quadrille.conf", directory); /* which makes it a data directory */
+    const int made = open(run, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(made >= 0);
+    close(made);
     start_web();
     start_program("quadrille-queue", "1");
     start_program("quadrille-metastore", "1");
