@@ -1,6 +1,8 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -79,6 +81,18 @@ flag_store(const struct flag *flag, const char *text, struct reason *why)
     return STATUS_OK;
 }
 
+static void
+print_about(const struct program *program, enum common wanted)
+{
+    if (wanted == COMMON_HELP) {
+        program_print_help(program, stdout);
+    } else if (wanted == COMMON_MAN) {
+        program_print_mdoc(program, stdout);
+    } else {
+        (void)printf("%s %s\n", program->name, QUADRILLE_VERSION);
+    }
+}
+
 /* One argument that begins with '-'. value: what follows '=' or the letter, or NULL; next: the
  * argument after it, or NULL. *taken tells whether next was used. */
 static enum status
@@ -86,17 +100,9 @@ flag_apply(const struct program *program, const struct flag *flag, const char *v
            const char *next, bool *taken, struct reason *why)
 {
     *taken = false;
-    if (flag == &common_flags[COMMON_HELP]) {
-        program_print_help(program, stdout);
-        return STATUS_END;
-    }
-    if (flag == &common_flags[COMMON_VERSION]) {
-        (void)printf("%s %s\n", program->name, QUADRILLE_VERSION);
-        return STATUS_END;
-    }
-    if (flag == &common_flags[COMMON_MAN]) {
-        program_print_mdoc(program, stdout);
-        return STATUS_END;
+    if (flag >= common_flags && flag < common_flags + COMMON_COUNT) {
+        print_about(program, (enum common)(flag - common_flags));
+        return fflush(stdout) == 0 ? STATUS_END : status_fail_errno(why, "cannot write the output");
     }
     if (flag->type == FLAG_SWITCH && value) {
         return status_fail(why, STATUS_MISUSE, "--%s takes no value", flag->name);
@@ -156,12 +162,26 @@ argument_parse(const struct program *program, const char *argument, const char *
     return STATUS_OK;
 }
 
+/* A standard descriptor that the caller closed would be given to the next file that is opened, and
+ * what is printed would go there. One that can only be used the other way takes its place: what is
+ * printed fails and is told. */
+static void
+occupy_standard_descriptors(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF) {
+            (void)!open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
 enum status
 program_parse(const struct program *program, int argc, char **argv, char ***operands,
               int *operand_count, struct reason *why)
 {
     int kept = 1;
     bool flags_end = false;
+    occupy_standard_descriptors();
     for (int i = 1; i < argc; i++) {
         char *argument = argv[i];
         if (flags_end || argument[0] != '-' || argument[1] == '\0') {

@@ -52,6 +52,9 @@ enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* MISUSE unless it is a data directory. */
 enum status cli_check_directory(const char *directory, struct reason *why);
+/* Whether the operands are files that can be read, before anything is started for them; "-" is
+ * standard input. */
+enum status cli_check_files(char **paths, int n, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
 

@@ -360,7 +360,8 @@ check_restored(const struct cli_common *common, const char *folder, int64_t part
 static enum status
 restore(const struct cli_common *common, const char *from, struct reason *why)
 {
-    char path[PATH_SIZE], source[PATH_SIZE], partial[PATH_SIZE + sizeof unfinished];
+    char path[PATH_SIZE], source[PATH_SIZE], manifest[PATH_SIZE],
+        partial[PATH_SIZE + sizeof unfinished];
     int64_t partitions = 0;
     if (common->directory == NULL) {
         return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the folder to be made");
@@ -373,6 +374,10 @@ restore(const struct cli_common *common, const char *from, struct reason *why)
     }
     if (access(source, F_OK) != 0) {
         return status_fail_errno(why, "cannot read %s", source);
+    }
+    TRY(join_path(manifest, source, "MANIFEST", why));
+    if (access(manifest, R_OK) != 0) { /* before anything is made */
+        return status_fail(why, STATUS_MISUSE, "%s is no backup: cannot read its MANIFEST", source);
     }
     TRY(make_folder(partial, why));
     TRY(restore_files(source, partial, &partitions, why));

@@ -326,26 +326,6 @@ import_all(struct cli *cli, const struct import_flags *flags, char **paths, int 
     return status;
 }
 
-/* Before anything is started. */
-static enum status
-check_files(char **paths, int n, struct reason *why)
-{
-    for (int i = 0; i < n; i++) {
-        struct stat about;
-        if (strcmp(paths[i], "-") == 0) {
-            continue;
-        }
-        if (stat(paths[i], &about) != 0 || access(paths[i], R_OK) != 0) {
-            return status_fail_errno(why, "cannot read %s", paths[i]);
-        }
-        if (S_ISDIR(about.st_mode)) {
-            return status_fail(why, STATUS_MISUSE, "%s is a folder; name the files in it",
-                               paths[i]);
-        }
-    }
-    return STATUS_OK;
-}
-
 static enum status
 check_flags(const struct import_flags *flags, int n, struct reason *why)
 {
@@ -412,7 +392,7 @@ command_import(int argc, char **argv)
         status = check_flags(&import, n, &why);
     }
     if (status == STATUS_OK) {
-        status = check_files(operands, n, &why);
+        status = cli_check_files(operands, n, &why);
     }
     if (status == STATUS_OK) {
         status = cli_make_directory(import.common.directory, &why);

@@ -330,6 +330,9 @@ command_slice(int argc, char **argv)
         status = check_flags(&slice, n, &why);
     }
     if (status == STATUS_OK) {
+        status = cli_check_files(operands, n, &why);
+    }
+    if (status == STATUS_OK) {
         status = slice_files(&slice, operands, n, &why);
     }
     return cli_end(&program, status, &why);

@@ -349,7 +349,10 @@ show_repeatedly(struct view *view, unsigned seconds, struct reason *why)
         }
         fputs(terminal ? "\033[H\033[J" : "", stdout);
         progress_print_table(&view->progress, stdout);
-        fflush(stdout);
+        if (fflush(stdout) != 0) {
+            close(signals);
+            return status_fail_errno(why, "cannot write the output");
+        }
     } while (wait_or_stop(signals, (int)seconds * 1000));
     close(signals);
     return STATUS_OK;

@@ -26,9 +26,28 @@ enum { LONGEST_WAIT_MS = 100 };
 enum status
 cli_check_directory(const char *directory, struct reason *why)
 {
-    return directory != NULL
+    return directory != NULL && directory[0] != '\0'
                ? config_check_directory(directory, why)
                : status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the data directory");
+}
+
+enum status
+cli_check_files(char **paths, int n, struct reason *why)
+{
+    for (int i = 0; i < n; i++) {
+        struct stat about;
+        if (strcmp(paths[i], "-") == 0) {
+            continue;
+        }
+        if (stat(paths[i], &about) != 0 || access(paths[i], R_OK) != 0) {
+            return status_fail_errno(why, "cannot read %s", paths[i]);
+        }
+        if (S_ISDIR(about.st_mode)) {
+            return status_fail(why, STATUS_MISUSE, "%s is a folder; name the files in it",
+                               paths[i]);
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status

@@ -74,9 +74,6 @@ main(int argc, char **argv)
         return no_command(argv[1]);
     }
     const enum status status = program_parse(&program, argc, argv, &operands, &operand_count, &why);
-    if (status == STATUS_END) {
-        return EXIT_DONE;
-    }
     if (status == STATUS_OK) {
         program_print_help(&program, stderr);
         return EXIT_MISUSE;

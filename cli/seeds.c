@@ -59,6 +59,9 @@ seeds_add_file(struct seeds *seeds, const char *path, struct reason *why)
             status_prefix(why, status, "%s:%zu", path, number);
         }
     }
+    if (status == STATUS_OK && ferror(in) != 0) { /* a folder, too, can be opened */
+        status = status_fail_errno(why, "cannot read %s", path);
+    }
     free(line);
     if (in != stdin) {
         fclose(in);

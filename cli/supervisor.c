@@ -327,6 +327,7 @@ enum status
 supervisor_open(struct supervisor **out, const struct supervisor_settings *settings,
                 struct reason *why)
 {
+    TRY(supervisor_check_parts(settings->only, why));
     access_restrict(settings->options);
     access_narrow(settings->directory);
     TRY(make_folders(settings->directory, why));

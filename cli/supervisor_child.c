@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cli/process_log.h"
 #include "cli/supervisor_private.h"
 #include "config/pass_settings.h"
@@ -69,6 +70,27 @@ is_listed(const char *only, const char *name)
         at += word + (at[word] == ',');
     }
     return only == NULL;
+}
+
+enum status
+supervisor_check_parts(const char *only, struct reason *why)
+{
+    for (const char *at = only; at != NULL && *at != '\0';) {
+        const struct slice word = slice_of(at, strcspn(at, ","));
+        struct nearest nearest = nearest_to(word);
+        char near[NEAREST_TEXT_SIZE];
+        bool known = word.length == 0;
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            known = known || slice_is(word, parts[i].name);
+            nearest_offer(&nearest, parts[i].name);
+        }
+        if (!known) {
+            return status_fail(why, STATUS_MISUSE, "--only: there is no process %.*s%s",
+                               SLICE_PRINT(word), nearest_text(&nearest, "", near));
+        }
+        at += word.length + (at[word.length] == ',');
+    }
+    return STATUS_OK;
 }
 
 void

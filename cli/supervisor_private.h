@@ -39,6 +39,8 @@ struct supervisor {
     char misused[32]; /* name of a child that refused its configuration */
 };
 
+/* MISUSE when a word of a list "queue,index" is no part. */
+enum status supervisor_check_parts(const char *only, struct reason *why);
 /* Fills supervisor->children with what is to run here. */
 void supervisor_add_children(struct supervisor *supervisor, const struct opt_set *options,
                              const struct cluster *cluster, const char *only);

@@ -45,6 +45,17 @@ done
 for program in "$bin"/quadrille-*[a-z]; do
     [[ $program == *example-web ]] || refused 100 'no data directory' "$program" --dir "$work/foreign"
 done
+refused 111 'Is a directory' quadrille crawl --dir "$work/never" --seeds "$work/foreign"
+refused 100 'is a folder' quadrille import --dir "$dir" "$work/foreign"
+refused 100 'no backup' quadrille restore --dir "$work/never" "$work/foreign"
+refused 100 'is it web?' quadrille up --dir "$dir" --only index,wbe
+# Without a standard output: what is printed must not go to a file that was opened in its place.
+for words in "query --dir $dir ASK{}" "search --dir $dir page" "changes --dir $dir" "status --dir $dir" --help; do
+    refused 111 'cannot write' bash -c "exec quadrille $words >&-"
+    refused 111 'cannot write' bash -c "exec quadrille $words >/dev/full"
+done
+refused 111 'cannot write' bash -c "exec quadrille-queue --help >/dev/full"
+[[ ! -e $work/never && ! -e $work/never.partial ]] || fail "what was refused left something"
 [[ $(ls -A "$work/foreign") == file ]] || fail "a foreign folder was filled: $(ls -A "$work/foreign")"
 for name in init up down status top stats add meta report query update import search dump verify \
     explain backup restore compact queue scope; do
