@@ -49,9 +49,9 @@ config_path(const char *directory, const char *name, struct buf *out)
 static bool
 is_data_directory(const char *directory)
 {
-    static const char *const marks[] = {"quadrille.conf",       "fixed.conf",
-                                        "cluster.conf",         "queue/jobs.db",
-                                        "metastore/records.db", "index-0/documents.db"};
+    static const char *const marks[] = {
+        "quadrille.conf",       "fixed.conf",           "cluster.conf",       "queue/jobs.db",
+        "metastore/records.db", "index-0/documents.db", "transforms/registry"};
     bool found = false;
     struct buf path;
     buf_init(&path, PATH_BYTES);
@@ -98,8 +98,9 @@ config_check_directory(const char *directory, struct reason *why)
 enum status
 config_check_place(const char *directory, struct reason *why)
 {
-    static const char *const own[] = {".",   "..",  "queue",  "metastore",  "warc", "log",
-                                      "run", "tmp", "import", "scope.conf", "dumps"};
+    static const char *const own[] = {".",      "..",         "queue",      "metastore",
+                                      "warc",   "log",        "run",        "tmp",
+                                      "import", "scope.conf", "transforms", "curve.secret"};
     TRY(check_folder(directory, why));
     if (is_data_directory(directory)) {
         return STATUS_OK;
