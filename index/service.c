@@ -17,8 +17,9 @@
 
 enum {
     WINDOW = 2 << 20,
-    PARKED_MS = 300, /* then a request is answered with an empty piece: below rpc's resend_ms */
-    IDLE_MS = 60000, /* a cursor nobody asks for any more is dropped */
+    PARKED_MS = 300,  /* then a request is answered with an empty piece: below rpc's resend_ms */
+    IDLE_MS = 60000,  /* a cursor nobody asks for any more is dropped */
+    SPARED_MS = 1000, /* one that was asked for so lately makes way for no other */
     TICK_MS = 100,
     WAITING_MOST = 256,
     REPLY_MAXIMUM = INDEX_PIECE_BYTES + 64
@@ -28,6 +29,7 @@ enum {
 struct slot {
     struct cursor *cursor;      /* NULL: free */
     uint64_t opener, opener_id; /* incarnation of the client, id of its request */
+    uint64_t client;            /* for whom it is */
     struct rpc_request request;
     bool parked, opening, dying;
     uint64_t offset, since_ms;
@@ -50,6 +52,7 @@ struct service {
     struct publisher *publisher;
     int event;
     struct slot *slots;
+    unsigned slot_count; /* more than may be open: those that end take their time */
     struct waiting waiting[WAITING_MOST];
     size_t waiting_count;
     uint64_t last_batch; /* that was seen */
@@ -143,7 +146,7 @@ static void
 tend_slots(struct service *service)
 {
     const uint64_t now = clock_monotonic_ms();
-    for (unsigned i = 0; i < service->options.cursors; i++) {
+    for (unsigned i = 0; i < service->slot_count; i++) {
         struct slot *slot = &service->slots[i];
         if (slot->cursor == NULL) {
             continue;
@@ -175,7 +178,7 @@ park(struct slot *slot, const struct rpc_request *request, uint64_t offset)
 static struct slot *
 find_slot(struct service *service, uint64_t id)
 {
-    for (unsigned i = 0; i < service->options.cursors; i++) {
+    for (unsigned i = 0; i < service->slot_count; i++) {
         struct slot *slot = &service->slots[i];
         if (slot->cursor != NULL && !slot->dying && cursor_id(slot->cursor) == id) {
             return slot;
@@ -184,53 +187,137 @@ find_slot(struct service *service, uint64_t id)
     return NULL;
 }
 
-/* The slot that this very request opened before, a free one, or NULL. */
-static struct slot *
-slot_for(struct service *service, const struct rpc_request *request)
+static bool
+is_open(const struct slot *slot)
 {
-    struct slot *free_slot = NULL;
-    for (unsigned i = 0; i < service->options.cursors; i++) {
+    return slot->cursor != NULL && !slot->dying;
+}
+
+static unsigned
+slots_of(const struct service *service, uint64_t client)
+{
+    unsigned slots = 0;
+    for (unsigned i = 0; i < service->slot_count; i++) {
+        slots += is_open(&service->slots[i]) && service->slots[i].client == client;
+    }
+    return slots;
+}
+
+/* Whether a makes way rather than b: unread ones do first, from the longest unread on; then the
+ * latest that was asked for. */
+static bool
+makes_way_before(const struct slot *a, const struct slot *b)
+{
+    if (a->parked != b->parked) {
+        return !a->parked;
+    }
+    return a->parked ? a->since_ms > b->since_ms : a->since_ms < b->since_ms;
+}
+
+/* Of the client that has most cursors one makes way: for one who has fewer, any; for itself, one
+ * that it has not read for SPARED_MS. False: there is none such. */
+static bool
+make_room(struct service *service, uint64_t client)
+{
+    struct slot *found = NULL;
+    unsigned most = 0;
+    for (unsigned i = 0; i < service->slot_count; i++) {
         struct slot *slot = &service->slots[i];
-        if (slot->cursor == NULL) {
-            free_slot = free_slot ? free_slot : slot;
-        } else if (!slot->dying && slot->opener == request->incarnation &&
-                   slot->opener_id == request->id) {
+        const unsigned slots = is_open(slot) ? slots_of(service, slot->client) : 0;
+        if (slots > most || (slots > 0 && slots == most && makes_way_before(slot, found))) {
+            found = slot;
+            most = slots;
+        }
+    }
+    const uint64_t unread_ms = found == NULL ? 0 : clock_monotonic_ms() - found->since_ms;
+    if (found == NULL ||
+        (most <= slots_of(service, client) + 1 && (found->parked || unread_ms < SPARED_MS))) {
+        return false;
+    }
+    if (found->parked) {
+        found->parked = false;
+        refuse(service, &found->request, STATUS_AGAIN,
+               "the answer was cut off, so that others are answered: too many are under way "
+               "(index.cursors), most of them for this client");
+    }
+    let_die(found);
+    return true;
+}
+
+/* The slot that this very request opened before, or NULL. */
+static struct slot *
+opened_before(struct service *service, const struct rpc_request *request)
+{
+    for (unsigned i = 0; i < service->slot_count; i++) {
+        struct slot *slot = &service->slots[i];
+        if (is_open(slot) && slot->opener == request->incarnation &&
+            slot->opener_id == request->id) {
             return slot;
         }
     }
-    return free_slot;
+    return NULL;
+}
+
+/* A free slot, or NULL. */
+static struct slot *
+slot_for(struct service *service, uint64_t client)
+{
+    struct slot *free_slot = NULL;
+    unsigned open = 0;
+    for (unsigned i = 0; i < service->slot_count; i++) {
+        struct slot *slot = &service->slots[i];
+        open += is_open(slot);
+        free_slot = slot->cursor == NULL ? slot : free_slot;
+    }
+    const bool room =
+        free_slot != NULL && (open < service->options.cursors || make_room(service, client));
+    return room ? free_slot : NULL;
+}
+
+/* Takes job. */
+static enum status
+open_slot(struct service *service, const struct rpc_request *request, struct answer *job,
+          struct slot **opened, struct reason *why)
+{
+    const struct cursor_settings settings = {
+        .event = service->event,
+        .window = WINDOW,
+        /* What takes long by its nature has turns of its own. */
+        .turns = answer_is_care(job) ? service->care_turns : service->turns,
+        .client = answer_client(job) != 0 ? answer_client(job) : request->incarnation,
+        .bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0};
+    struct slot *slot = slot_for(service, settings.client);
+    if (slot == NULL) {
+        answer_free(job);
+        return status_fail(why, STATUS_LIMIT, "too many answers are under way; try again");
+    }
+    TRY(cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce, answer_free,
+                    job, why));
+    slot->opener = request->incarnation;
+    slot->client = settings.client;
+    slot->opener_id = request->id;
+    slot->opening = true;
+    *opened = slot;
+    return STATUS_OK;
 }
 
 static void
 open_cursor(struct service *service, struct rpc_request *request)
 {
-    struct slot *slot = slot_for(service, request);
+    struct slot *slot = opened_before(service, request);
     if (slot == NULL) {
-        refuse(service, request, STATUS_LIMIT, "too many answers are under way; try again");
-        return;
-    }
-    if (slot->cursor == NULL) {
         struct reason why = {""};
         struct answer *job;
-        struct cursor_settings settings = {.event = service->event, .window = WINDOW};
         enum status status = answer_new(&job, service->partition, &service->options,
                                         service->sessions, request->payload, &why);
         if (status == STATUS_OK) {
-            /* What takes long by its nature has turns of its own. */
-            settings.turns = answer_is_care(job) ? service->care_turns : service->turns;
-            settings.client = answer_client(job) != 0 ? answer_client(job) : request->incarnation;
-            settings.bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0;
-            status = cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce,
-                                 answer_free, job, &why);
+            status = open_slot(service, request, job, &slot, &why);
         }
         if (status != STATUS_OK) {
             buf_reset(&service->reply);
             answer(service, request, status, &why);
             return;
         }
-        slot->opener = request->incarnation;
-        slot->opener_id = request->id;
-        slot->opening = true;
     }
     park(slot, request, 0);
 }
@@ -394,7 +481,7 @@ anybody_waits(const struct service *service)
     if (service->waiting_count > 0) {
         return true;
     }
-    for (unsigned i = 0; i < service->options.cursors; i++) {
+    for (unsigned i = 0; i < service->slot_count; i++) {
         if (service->slots[i].cursor != NULL) {
             return true;
         }
@@ -440,7 +527,8 @@ service_start(struct service **result, struct partition *partition,
     service->turns = turns_new(options->query_threads, options->query_memory);
     service->care_turns = turns_new(options->query_threads, 0);
     service->sessions = sessions_new(partition, options->cursors);
-    service->slots = memory_zero(options->cursors, sizeof(*service->slots));
+    service->slot_count = options->cursors + options->cursors / 4 + 1;
+    service->slots = memory_zero(service->slot_count, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
     service->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     service->patches = patch_queue_new(service->event);
@@ -493,7 +581,7 @@ service_stop(struct service *service)
     publisher_stop(service->publisher);
     work_pool_stop(service->pool);
     patch_queue_free(service->patches);
-    for (unsigned i = 0; i < service->options.cursors; i++) {
+    for (unsigned i = 0; i < service->slot_count; i++) {
         struct slot *slot = &service->slots[i];
         if (slot->parked) {
             rpc_request_drop(&slot->request);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "index/client.h"
 #include "index/service.h"
+#include "index/service_protocol.h"
 
 enum { PARTITIONS_MOST = 3, DOCUMENTS = 40, ANSWER = 1 << 26 };
 
@@ -673,6 +674,43 @@ teardown(void **state)
     return 0;
 }
 
+/* ---- cursors that nobody reads ---- */
+
+/* Whoever opens all there are, and reads none to its end, keeps nobody else out. */
+static void
+unread_cursors_make_way(void **state)
+{
+    (void)state;
+    struct world world;
+    struct rpc_client *hoarder;
+    struct reason why = {""};
+    struct buf out;
+    enum status status = STATUS_LIMIT;
+    start(&world, 1);
+    buf_init(&out, ANSWER);
+    const struct rpc_client_options options = {.endpoint = world.endpoints[0], .name = "hoarder"};
+    must(rpc_client_open(&hoarder, &options, &why), &why);
+    const char dump[] = {INDEX_STREAM_DUMP, 0};
+    for (int i = 0; i < 64; i++) {
+        buf_reset(&out);
+        must(rpc_call(hoarder, INDEX_VERB_OPEN, slice_of(dump, sizeof dump), 60000, &out, &why),
+             &why);
+        assert_int_equal(out.data[0], 0); /* there is more of it */
+    }
+    const uint64_t until = clock_monotonic_ms() + 30000; /* half of when they are dropped anyway */
+    while (status != STATUS_OK && clock_monotonic_ms() < until) {
+        buf_reset(&out);
+        status = index_query(world.client, SLICE("SELECT * { ?s ?p ?o } LIMIT 3"), "csv",
+                             &(struct index_query_options){0}, fixture_append, &out, &why);
+        assert_true(status == STATUS_OK || strstr(why.text, "too many answers") != NULL);
+    }
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(lines_of(&out), 4);
+    rpc_client_close(hoarder);
+    buf_release(&out);
+    stop(&world);
+}
+
 /* ---- long queries, and short ones beside them ---- */
 
 enum { LONG_QUERIES = 7 };
@@ -762,6 +800,7 @@ main(void)
         cmocka_unit_test(links_of_many_documents_come_to_whom_they_belong),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
         cmocka_unit_test(short_queries_pass_long_ones),
+        cmocka_unit_test(unread_cursors_make_way),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
