@@ -139,9 +139,9 @@ broker_note_host(struct broker *broker, const struct completion *completion, str
 void
 broker_try_host(struct broker *broker, uint64_t lane)
 {
-    if (broker_trouble(broker, lane).flags & TROUBLE_ASIDE) {
-        change_of(broker, lane)->trouble = broker_trouble(broker, lane);
-        change_of(broker, lane)->tried = true;
+    const struct trouble trouble = broker_trouble(broker, lane);
+    if (trouble.flags & TROUBLE_ASIDE) {
+        *change_of(broker, lane) = (struct trouble_change){.trouble = trouble, .tried = true};
     }
 }
 

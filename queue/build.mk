@@ -8,7 +8,7 @@ queue_OBJECTS := queue/options.o queue/job.o queue/message.o queue/map.o queue/s
 	queue/daemon.o queue/daemon_main.o queue/client.o
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
-UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon
+UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon tests/unit/test_queue_troubles
 UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/test_worth
 FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
 test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_nodes.o tests/unit/moved_clock.o

@@ -598,6 +598,18 @@ is_silent(const struct transfer *transfer, CURLcode code)
     }
 }
 
+/* libcurl names the alias. */
+static void
+tell_unconnected(struct transfer *transfer)
+{
+    char ip[INET6_ADDRSTRLEN] = "";
+    long number = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
+    inet_ntop(transfer->target.family, transfer->target.bytes, ip, sizeof ip);
+    snprintf(transfer->problem, sizeof transfer->problem, "cannot connect to %s: %s", ip,
+             number != 0 ? strerror((int)number) : "no connection");
+}
+
 static const char *
 problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
 {
@@ -631,7 +643,9 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
     case FETCH_CUT_TIME:
     case FETCH_CUT_CONNECTION:
     case FETCH_FAILED:
-        if (transfer->problem[0] == '\0') {
+        if (code == CURLE_COULDNT_CONNECT && transfer->alias.family != AF_UNSPEC) {
+            tell_unconnected(transfer);
+        } else if (transfer->problem[0] == '\0') {
             snprintf(transfer->problem, sizeof transfer->problem, "%s",
                      code == CURLE_OK ? "the server sent no response" : curl_easy_strerror(code));
         }
