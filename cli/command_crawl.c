@@ -160,7 +160,7 @@ show(struct crawl *crawl, bool last)
             printf(", known work done in about %.0f s", left);
         }
         putchar('\n');
-        crawl->lines_shown = STAGE_COUNT + 3 + progress->now.intake_stopped;
+        crawl->lines_shown = STAGE_COUNT + 3 + progress->now.intake_stopped + progress->now.cut_off;
     } else if (last || now - crawl->line_ms >= LINE_MS) {
         crawl->line_ms = now;
         printf("%" PRIu64 "s", (now - crawl->started_ms) / 1000);
@@ -168,6 +168,13 @@ show(struct crawl *crawl, bool last)
             printf("  %s %" PRIu64 " (%.0f/s, %" PRIu64 " waiting)", stage_name((enum stage)i),
                    progress->now.stages[i].done, progress_rate(progress, (enum stage)i),
                    progress_waiting(progress, (enum stage)i));
+        }
+        if (progress->now.hosts_aside > 0) {
+            printf("  set aside %" PRIu64 " hosts with %" PRIu64 " URIs", progress->now.hosts_aside,
+                   progress->now.stages[STAGE_FETCH].aside);
+        }
+        if (progress->now.cut_off) {
+            printf("  no host answers: is this machine's network up?");
         }
         putchar('\n');
     }

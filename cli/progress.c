@@ -203,6 +203,13 @@ progress_print_table(const struct progress *progress, FILE *out)
     }
     fprintf(out, "URIs seen %" PRIu64 ", hosts waiting %" PRIu64 " (%" PRIu64 " busy)",
             progress->now.seen, progress->now.lanes, progress->now.lanes_busy);
+    if (progress->now.hosts_failing > 0) {
+        fprintf(out, ", failing %" PRIu64, progress->now.hosts_failing);
+    }
+    if (progress->now.hosts_aside > 0) {
+        fprintf(out, ", set aside %" PRIu64 " with %" PRIu64 " URIs", progress->now.hosts_aside,
+                progress->now.stages[STAGE_FETCH].aside);
+    }
     if (progress->node_count > 1) {
         fprintf(out, ", %zu nodes, jobs moved %" PRIu64, progress->node_count, progress->now.sent);
     }
@@ -210,6 +217,14 @@ progress_print_table(const struct progress *progress, FILE *out)
               ? "\nIntake is stopped: free disk space below queue.min_free or queue.maximum\n"
               : "\n",
           out);
+    if (progress->now.cut_off) {
+        char since[CLOCK_TEXT_SIZE];
+        clock_text(progress->now.network_ms, 0, since);
+        fprintf(out,
+                "No host answers since %s: is this machine's network up? Jobs wait "
+                "(queue.outage_patience)\n",
+                since);
+    }
 }
 
 static void
@@ -219,11 +234,11 @@ print_stage_json(const struct progress *progress, enum stage stage, FILE *out)
     fprintf(out,
             "\"%s\":{\"done\":%" PRIu64 ",\"per_second\":%.3f,\"ready\":%" PRIu64
             ",\"leased\":%" PRIu64 ",\"delayed\":%" PRIu64 ",\"scheduled\":%" PRIu64
-            ",\"buried\":%" PRIu64 ",\"outbox\":%" PRIu64 ",\"put\":%" PRIu64
+            ",\"buried\":%" PRIu64 ",\"aside\":%" PRIu64 ",\"outbox\":%" PRIu64 ",\"put\":%" PRIu64
             ",\"released\":%" PRIu64 ",\"oldest_ms\":%" PRIu64 ",\"throttled\":%s}",
             stage_name(stage), s->done, progress_rate(progress, stage), s->ready, s->leased,
-            s->delayed, s->scheduled, s->buried, s->outbox, s->put, s->released, s->oldest_ms,
-            s->throttled ? "true" : "false");
+            s->delayed, s->scheduled, s->buried, s->aside, s->outbox, s->put, s->released,
+            s->oldest_ms, s->throttled ? "true" : "false");
 }
 
 void
@@ -238,11 +253,14 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
     }
     fprintf(out,
             "},\"seen\":%" PRIu64 ",\"lanes\":%" PRIu64 ",\"lanes_busy\":%" PRIu64
+            ",\"hosts_failing\":%" PRIu64 ",\"hosts_aside\":%" PRIu64 ",\"cut_off\":%s"
             ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64 ",\"disk_free\":%" PRIu64
             ",\"intake_stopped\":%s,\"exhausted\":%s,\"bottleneck\":",
-            progress->now.seen, progress->now.lanes, progress->now.lanes_busy, progress->now.sent,
-            progress->now.received, progress->now.disk_free,
-            progress->now.intake_stopped ? "true" : "false", progress->quiet ? "true" : "false");
+            progress->now.seen, progress->now.lanes, progress->now.lanes_busy,
+            progress->now.hosts_failing, progress->now.hosts_aside,
+            progress->now.cut_off ? "true" : "false", progress->now.sent, progress->now.received,
+            progress->now.disk_free, progress->now.intake_stopped ? "true" : "false",
+            progress->quiet ? "true" : "false");
     if (slow >= 0) {
         fprintf(out, "\"%s\"", stage_name((enum stage)slow));
     } else {

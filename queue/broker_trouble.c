@@ -92,8 +92,7 @@ failure_of(const struct broker *broker, const struct completion *completion,
         .now_ms = broker->now_ms,
         .rest_ms = completion->lane_delay_ms,
         .silent = completion->host & HOST_SILENT,
-        .answered_before =
-            completion->host & HOST_ANSWERED || lanes_answered(broker->lanes, completion->key.lane),
+        .answered_before = lanes_answered(broker->lanes, completion->key.lane),
         .network_ms = broker->counters.network_ms,
         .silent_hosts = totals.silent > 0 && counted ? totals.silent - 1 : totals.silent,
     };
@@ -111,11 +110,13 @@ broker_note_host(struct broker *broker, const struct completion *completion, str
     if (completion->key.stage != STAGE_FETCH || broker->options.troubles.failures == 0) {
         return STATUS_OK;
     }
-    if (word & HOST_ANSWERED || (word & HOST_FAILED && !(word & HOST_SILENT))) {
+    if (word & (HOST_ANSWERED | HOST_RULES) || (word & HOST_FAILED && !(word & HOST_SILENT))) {
         broker->counters.network_ms = broker->now_ms;
     }
-    if (word & HOST_ANSWERED) {
+    if (word & HOST_ANSWERED || (word & HOST_RULES && !(word & HOST_FAILED))) {
         trouble = (struct trouble){.lane = lane};
+    } else if (word & HOST_RULES) {
+        trouble_doubt(&trouble);
     }
     if (word & HOST_FAILED) {
         const enum status status = broker_record(broker, &completion->key, &job, why);
@@ -313,7 +314,9 @@ show_host(void *context, struct slice key, struct slice value)
         .silent = trouble.flags & TROUBLE_SILENT,
         .doubted = trouble.flags & TROUBLE_DOUBTED,
         .counted = counted != NULL && counted->counted,
-        .jobs = counted != NULL ? counted->jobs : 0,
+        .jobs = counted != NULL && trouble.flags & TROUBLE_ASIDE
+                    ? counted->jobs + lanes_view(view->broker->lanes, trouble.lane).out
+                    : 0,
         .failures = trouble.failures,
         .probes = trouble.probes,
         .since_ms = trouble.since_ms,

@@ -49,6 +49,22 @@ oldest_of(struct broker *broker, uint8_t stage)
     return view.oldest_ms != 0 && view.oldest_ms < now ? now - view.oldest_ms : 0;
 }
 
+/* Jobs of hosts that are set aside which are out: probes, that nobody waits for. */
+static uint64_t
+count_probes(struct broker *broker)
+{
+    uint64_t n = 0;
+    for (uint32_t at = 0; at < leases_worker_end(broker->leases); at++) {
+        const struct worker *worker = leases_worker(broker->leases, at);
+        for (uint32_t i = worker->used ? worker->first : (uint32_t)LEASE_NONE;
+             i != (uint32_t)LEASE_NONE; i = leases_at(broker->leases, i)->next) {
+            const struct job_key *key = &leases_at(broker->leases, i)->key;
+            n += key->stage == STAGE_FETCH && troubles_aside(broker->troubles, key->lane);
+        }
+    }
+    return n;
+}
+
 static void
 view_stats(struct broker *broker)
 {
@@ -73,8 +89,9 @@ view_stats(struct broker *broker)
     }
     for (int i = 0; i < STAGE_COUNT; i++) {
         const struct stage_counters *from = &counters->stages[i];
-        const uint64_t leased = leases_count(broker->leases, (enum stage)i);
-        const uint64_t aside = i == STAGE_FETCH ? troubles.jobs : 0;
+        const uint64_t probes = i == STAGE_FETCH && troubles.aside > 0 ? count_probes(broker) : 0;
+        const uint64_t leased = leases_count(broker->leases, (enum stage)i) - probes;
+        const uint64_t aside = i == STAGE_FETCH ? troubles.jobs + probes : 0;
         stats.stages[i] = (struct queue_stage_stats){
             .ready = from->jobs > leased + aside ? from->jobs - leased - aside : 0,
             .aside = aside,

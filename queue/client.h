@@ -35,12 +35,12 @@ typedef void queue_reserved(void *context, enum status status, const struct job 
 void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
                    uint32_t wait_ms, queue_reserved *done, void *context);
 
-/* What the requests of a job told of its host (PROTOCOL.md, "Hosts in trouble"). Both ANSWERED and
- * FAILED: it answered and failed then. */
+/* What the requests of a job told of its host (PROTOCOL.md, "Hosts in trouble"). */
 enum host_word {
-    HOST_ANSWERED = 1, /* whatever the status */
-    HOST_FAILED = 2,
-    HOST_SILENT = 4 /* with FAILED: nobody answered at all, which may be our own fault */
+    HOST_ANSWERED = 1, /* for a document, with any status */
+    HOST_FAILED = 2,   /* afterwards */
+    HOST_SILENT = 4,   /* with FAILED: nobody answered at all, which may be our own fault */
+    HOST_RULES = 8     /* it had answered for its robots.txt before that */
 };
 
 /* How one reserved job ended. */

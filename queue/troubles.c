@@ -66,6 +66,14 @@ trouble_fail(struct trouble *trouble, const struct trouble_rules *rules,
 }
 
 void
+trouble_doubt(struct trouble *trouble)
+{
+    if (trouble->flags & TROUBLE_ASIDE) {
+        *trouble = (struct trouble){.lane = trouble->lane, .probes = trouble->probes + 1};
+    }
+}
+
+void
 trouble_try(struct trouble *trouble, uint64_t now_ms)
 {
     trouble->flags &= (uint8_t)~TROUBLE_ASIDE;

@@ -46,6 +46,9 @@ struct trouble_failure {
 };
 void trouble_fail(struct trouble *trouble, const struct trouble_rules *rules,
                   const struct trouble_failure *failure);
+/* Its robots.txt was answered, though nothing else was: if it is set aside, others of its jobs get
+ * their turn before it is so again, for a longer time. */
+void trouble_doubt(struct trouble *trouble);
 /* Asked for by a person: due now. */
 void trouble_try(struct trouble *trouble, uint64_t now_ms);
 

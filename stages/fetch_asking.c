@@ -139,6 +139,12 @@ delay_of_other(const struct fetch *fetch, struct slice origin)
                   fetch->delay_ms);
 }
 
+static bool
+asks_for_rules(const struct task *task)
+{
+    return task->request.url.length > 0 && task->request.url.at == task->robots_url.data;
+}
+
 void
 task_note_end(struct task *task, const struct fetch_result *result)
 {
@@ -161,7 +167,7 @@ task_note_end(struct task *task, const struct fetch_result *result)
         task->host_words |= (uint8_t)(HOST_FAILED | (result->silent ? HOST_SILENT : 0));
         task->cause = arena_copy(&task->job->arena, slice_string(result->problem));
     } else if (own && result->end != FETCH_REFUSED_ADDRESS && result->end != FETCH_NO_MEMORY) {
-        task->host_words = HOST_ANSWERED;
+        task->host_words = asks_for_rules(task) ? HOST_RULES : HOST_ANSWERED;
     }
     /* A dump's time is no measure of its host. */
     if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {

@@ -102,6 +102,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .group_parallel = 1,
         .seen_cache_bytes = 4096,
         .domain_budget = 2,
+        .troubles = {.failures = 1, .probe_ms = 1, .probe_most_ms = 4, .outage_hosts = 2},
         .domain_period_ms = 60000,
     };
     if (broker_open(&world.broker, &options, take_answer, &world, &why) != STATUS_OK) {

@@ -400,7 +400,9 @@ test_a_host_that_comes_back_gets_its_jobs(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 16), 1); /* the probe */
     struct job probe = bench->jobs[0];
     assert_true(slice_is(probe.uri, DEAD "/0"));
-    check_counts(bench, 0, PAGES + MORE - 1, 1);
+    check_counts(bench, 0, PAGES + MORE, 1); /* nobody waits for it */
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 0);
+    assert_int_equal(list(bench, DEAD, true).jobs, PAGES + MORE);
     host_fails(bench, &probe, HOST_FAILED, 2 * SECOND);
     check_counts(bench, 0, PAGES + MORE, 1);
     reopen(bench);
@@ -499,6 +501,34 @@ test_delayed_jobs_join(void **state)
     wall_ms += 2 * MINUTE;
     check_counts(bench, 0, 3, 1);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 0);
+}
+
+/* A host whose robots.txt is answered and nothing else is set aside, too; and when it is probed,
+ * other jobs than the first have their turn. */
+static void
+test_rules_alone_are_no_answer(void **state)
+{
+    struct bench *bench = *state;
+    put_pages(bench, DEAD, 0, 10, 0);
+    assert_int_equal(fail_until_nothing_is_due(bench, HOST_FAILED | HOST_RULES), 5);
+    check_counts(bench, 0, 10, 1);
+    wall_ms = list(bench, DEAD, true).last.next_ms;
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    struct job job = bench->jobs[0];
+    host_fails(bench, &job, HOST_FAILED | HOST_RULES, SECOND);
+    check_counts(bench, 10, 0, 0);
+    assert_int_equal(list(bench, DEAD, false).last.failures, 1);
+    wall_ms += SECOND;
+    (void)fail_until_nothing_is_due(bench, HOST_FAILED | HOST_SILENT);
+    check_counts(bench, 0, 10, 1);
+    assert_int_equal(list(bench, DEAD, true).last.probes, 1);
+    wall_ms = list(bench, DEAD, true).last.next_ms;
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    job = bench->jobs[0];
+    const struct completion denied = {.key = job.key, .host = HOST_RULES};
+    complete(bench, "w", 1, &denied, job.attempt);
+    check_counts(bench, 9, 0, 0);
+    assert_int_equal(list(bench, DEAD, false).hosts, 0);
 }
 
 /* ---- our own network ---- */
@@ -657,6 +687,7 @@ main(void)
         CASE(test_a_person_gives_another_chance),
         CASE(test_a_host_that_answered_has_more_patience),
         CASE(test_delayed_jobs_join),
+        CASE(test_rules_alone_are_no_answer),
         CASE(test_an_outage_of_our_own_sets_nothing_aside),
         CASE(test_counts_are_exact),
         CASE(test_bad_requests_are_refused),
