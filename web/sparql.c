@@ -22,17 +22,20 @@ enum { PATH_BYTES = 4096, LEAST_TIMEOUT_MS = 10 };
 struct result_types {
     const char *types[6], *formats[6];
     size_t count;
+    int usual; /* of the form, which says nothing of the query's form: format= */
 };
 
 static const struct result_types table_types = {
     {"application/sparql-results+json", "application/json", "application/sparql-results+xml",
      "text/csv", "text/tab-separated-values", "application/xml"},
     {"json", "json", "xml", "csv", "tsv", "xml"},
-    6};
+    6,
+    3};
 static const struct result_types graph_types = {
     {"text/turtle", "application/n-triples", "application/n-quads", "text/plain"},
     {"ttl", "nt", "nq", "nt"},
-    4};
+    4,
+    0};
 
 static void
 form_page(struct web_reply *reply)
@@ -44,8 +47,11 @@ form_page(struct web_reply *reply)
         "<textarea name=\"query\" rows=\"12\" aria-label=\"Query\">"
         "SELECT ?type (COUNT(?s) AS ?n)\nWHERE { GRAPH ?document { ?s a ?type } }\n"
         "GROUP BY ?type ORDER BY DESC(?n) LIMIT 20</textarea>"
-        "<p><label>Result <select name=\"format\"><option>csv<option>tsv<option>json<option>xml"
+        "<p><label>Result <select name=\"format\">"
+        "<option value=\"\">csv, or ttl of CONSTRUCT<option>csv<option>tsv<option>json<option>xml"
         "<option>ttl<option>nt<option>nq</select></label> <button>Run</button></p></form>"
+        "<p>Usual prefixes (rdf:, rdfs:, foaf:, dcterms:, schema:, skos: and others that "
+        "<code>quadrille prefixes</code> lists) need no declaration.</p>"
         "<p>This is a SPARQL 1.1 Protocol endpoint: GET or POST, the result format by "
         "Accept or by <code>format=</code>, <code>timeout=</code> in milliseconds, "
         "<code>partial=error</code> or <code>warn</code> for when an index partition is down.</p>");
@@ -86,6 +92,9 @@ choose_type(const struct web_request *request, const struct result_types *types,
             struct web_reply *reply)
 {
     const char *format = web_parameter(request, "format", NULL);
+    if (format != NULL && format[0] == '\0') {
+        return types->usual;
+    }
     for (size_t i = 0; format != NULL && i < types->count; i++) {
         if (strcmp(format, types->formats[i]) == 0 || strcmp(format, types->types[i]) == 0) {
             return (int)i;

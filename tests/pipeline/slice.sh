@@ -187,7 +187,7 @@ refused 100 'which FILE'
 refused 100 'no RDF syntax' --format postscript "$work/a.nt"
 refused 100 'is not subject' --slicing sideways "$work/a.nt"
 refused 100 'its name tells no RDF syntax' "$work/told"
-refused 100 'missing.nt' "$work/missing.nt"
+refused 111 'missing.nt' "$work/missing.nt"
 refused 111 'nowhere' --output /nowhere/at/all "$work/a.nt"
 head -c 200 "$work/a.nt.gz" | head -c -40 >"$work/short.nt.gz"
 refused 100 'short.nt.gz' "$work/short.nt.gz"
