@@ -83,23 +83,28 @@ start_mirror
 check "start"
 
 # Kills while everything is crawled.
-crawl "$dir" >"$work/crawl.out" 2>&1 &
+delay=0.1 crawl "$dir" >"$work/crawl.out" 2>&1 & # a rest between pages, so that it is not over at once
 command=$!
-kills=0
+kills=0 kills_of_index=0
 follow
 while kill -0 $command 2>/dev/null; do
     sleep "0.$(printf %03d $((RANDOM % 300 + 100)))"
-    pid=$follower
-    if ((RANDOM % 2)); then
+    if ((kills + kills_of_index == 12)); then
+        continue
+    elif ((kills_of_index <= kills)); then
         pid=$(pgrep -f -- "quadrille-index.*--dir $dir( |$)" | shuf -n 1 || true)
+        [[ -n $pid ]] && kill -9 "$pid" 2>/dev/null && kills_of_index=$((kills_of_index + 1))
+    else
+        kill -9 "$follower" 2>/dev/null && kills=$((kills + 1))
     fi
-    [[ -n $pid ]] && kill -9 "$pid" 2>/dev/null && kills=$((kills + 1))
     if ! kill -0 "$follower" 2>/dev/null; then
         wait $applier || fail "mirror: $(cat "$work/mirror.err")"
         follow
     fi
 done
 wait $command || fail "crawl: $(cat "$work/crawl.out")"
+((kills > 0 && kills_of_index > 0)) ||
+    fail "$kills kills of the follower and $kills_of_index of the index: nothing is proved"
 kill "$follower" 2>/dev/null || true
 wait $applier || fail "mirror: $(cat "$work/mirror.err")"
 catch_up "after the crawl"
@@ -143,4 +148,4 @@ code=0
     >/dev/null 2>"$work/behind.err" || code=$?
 [[ $code -ne 0 ]] && grep -q "dump again" "$work/behind.err" ||
     fail "a wrong position: $code, $(cat "$work/behind.err")"
-echo "changes: $kills kills, the mirror is equal"
+echo "changes: $kills kills of the follower, $kills_of_index of the index, the mirror is equal"

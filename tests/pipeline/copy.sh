@@ -7,7 +7,7 @@ seeds_of "$root/examples/web/hosts" >"$work/seeds"
 crawl "$work/peace" >/dev/null || fail "crawl in peace"
 dump_and_verify "$work/peace" "$work/peace.nq"
 
-mapfile -t settings < <(delay=0.05 web_settings)
+mapfile -t settings < <(delay=0.3 web_settings) # so that it is far from its end
 dir=$work/whole
 "$bin/quadrille" init --dir "$dir" >/dev/null
 "$bin/quadrille" up --dir "$dir" --background "${settings[@]}"
@@ -31,6 +31,11 @@ reach 40
 cp -a "$dir" "$work/mixed"
 rm -r "$work/mixed/queue"
 cp -a "$work/copy/queue" "$work/mixed/queue" # older than the rest
+graphs() { "$bin/quadrille" dump --dir "$1" | sed 's/.* <//' | sort -u | wc -l; }
+first=$(graphs "$work/copy") second=$(graphs "$work/mixed")
+all=$(sed 's/.* <//' "$work/peace.nq" | sort -u | wc -l)
+((first >= 10 && second > first && all > second)) ||
+    fail "of $all documents the copies have $first and $second: nothing is left to be done in them"
 for copy in copy mixed; do
     crawl "$work/$copy" >"$work/out" || fail "crawl in $copy: $(cat "$work/out")"
     dump_and_verify "$work/$copy" "$work/$copy.nq"

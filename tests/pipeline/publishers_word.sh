@@ -34,6 +34,7 @@ crawl "$work/obeying" >/dev/null || fail "crawl"
 dump_and_verify "$work/obeying" "$work/obeying.nq"
 expect "$work/obeying.nq" said.example/kept.html 1 "another crawler's tag"
 expect "$work/obeying.nq" said.example/hidden.html 0 noindex
+expect "$work/obeying.nq" said.example/behind-hidden.html 0 "links of what is not indexed"
 expect "$work/obeying.nq" said.example/dead-end.html 1 nofollow
 expect "$work/obeying.nq" said.example/behind-dead-end.html 0 nofollow
 expect "$work/obeying.nq" said.example/reserved.html 1 "a reservation that is only noted"
@@ -45,6 +46,7 @@ crawl "$work/noting" --set fetch.robots_tags=note --set fetch.robots_signals=hon
     fail "crawl"
 dump_and_verify "$work/noting" "$work/noting.nq"
 expect "$work/noting.nq" said.example/hidden.html 1 "fetch.robots_tags=note"
+expect "$work/noting.nq" said.example/behind-hidden.html 1 "fetch.robots_tags=note"
 expect "$work/noting.nq" said.example/behind-dead-end.html 1 "fetch.robots_tags=note"
 expect "$work/noting.nq" said.example/reserved.html 0 "fetch.robots_signals=honour"
 expect "$work/noting.nq" train.example/ 0 "fetch.robots_signals=honour"
