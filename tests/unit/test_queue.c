@@ -227,6 +227,36 @@ test_bury_keeps_the_job(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_TRANSFORM, 1), 1);
 }
 
+static struct queue_look
+look(struct bench *bench, const char *uri)
+{
+    struct queue_look look;
+    codec_put_slice(bench_payload(bench), slice_string(uri));
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_true(message_get_look(buf_slice(&answer->payload), &look));
+    return look;
+}
+
+/* A lane whose last job asked for no rest may hand out several at a time; one that did may not. */
+static void
+test_lane_is_eased_by_jobs_without_rest(void **state)
+{
+    struct bench *bench = *state;
+    put_uri(bench, STAGE_FETCH, URI "a", 0);
+    put_uri(bench, STAGE_FETCH, URI "b", 0);
+    put_uri(bench, STAGE_FETCH, URI "c", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    done(bench, "w", &bench->jobs[0]);
+    assert_int_equal(look(bench, URI).eased, 1);
+    assert_int_equal(look(bench, URI).due_ms, 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    const struct completion completion = {.key = bench->jobs[0].key, .lane_delay_ms = 60000};
+    complete(bench, "w", 1, &completion, 1);
+    assert_int_equal(look(bench, URI).eased, 0);
+    assert_true(look(bench, URI).due_ms > clock_wall_ms());
+}
+
 /* ---- leases ---- */
 
 static void
@@ -689,6 +719,22 @@ test_recrawl_has_a_larger_generation(void **state)
     }
 }
 
+/* A depth that was once known is not forgotten by a visit that was asked for from further away. */
+static void
+test_recrawl_keeps_the_smaller_depth(void **state)
+{
+    struct bench *bench = *state;
+    struct job again = a_job(STAGE_FETCH, URI);
+    again.flags = JOB_RECRAWL;
+    again.depth = 9;
+    put_uri(bench, STAGE_FETCH, URI, 2);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    done(bench, "w", &bench->jobs[0]);
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    assert_int_equal(bench->jobs[0].depth, 2);
+}
+
 /* The daemon was restarted and has not heard who holds what. */
 static void
 test_recrawl_ends_without_a_lease(void **state)
@@ -869,6 +915,7 @@ main(void)
         CASE(test_release_with_delay),
         CASE(test_too_many_attempts_bury),
         CASE(test_bury_keeps_the_job),
+        CASE(test_lane_is_eased_by_jobs_without_rest),
         CASE(test_reserve_again_gets_the_same_jobs),
         CASE(test_repeated_waiting_reserve_replaces_the_first),
         CASE(test_waiting_reserve_ends_empty),
@@ -891,6 +938,7 @@ main(void)
         CASE(test_slices_spare_the_fetch_that_waits),
         CASE(test_recrawl),
         CASE(test_recrawl_has_a_larger_generation),
+        CASE(test_recrawl_keeps_the_smaller_depth),
         CASE(test_recrawl_ends_without_a_lease),
         CASE(test_full_next_stage_holds_back),
         CASE(test_maximum_and_disk_refuse_puts),

@@ -574,6 +574,50 @@ fail_second(void *context, enum store_point point)
     return point == STORE_BEFORE_COMMIT && ++*count == 2 ? 5 : 0;
 }
 
+static int
+fail_checkpoint(void *context, enum store_point point)
+{
+    const bool *fails = context;
+    return point == STORE_CHECKPOINT && *fails ? 5 : 0;
+}
+
+/* A checkpoint that failed is said; the next one is made. */
+static void
+test_store_tells_of_failed_checkpoints(void **state)
+{
+    bool fails = true;
+    char folder[SCRATCH_SIZE];
+    char command[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    struct store *store;
+    struct store_batch batch;
+    uint64_t wait_ms;
+    (void)state;
+    assert_true(scratch_folder(folder, "test_queue_parts"));
+    const struct store_options options = {.folder = folder,
+                                          .cache_bytes = 1 << 20,
+                                          .checkpoint_bytes = 1 << 20,
+                                          .checkpoint_ms = 0, /* each tick */
+                                          .fault = fail_checkpoint,
+                                          .fault_context = &fails};
+    assert_int_equal(store_berkeley.open(&store, &options, &why), STATUS_OK);
+    store_batch_init(&batch);
+    store_batch_put(&batch, TREE_LANES, SLICE("a"), SLICE("1"));
+    store_batch_sort(&batch);
+    assert_int_equal(store_berkeley.apply(store, store_berkeley.epoch(store),
+                                          (const struct store_operation *const *)batch.operations,
+                                          batch.count, &why),
+                     STATUS_OK);
+    store_batch_release(&batch);
+    assert_int_not_equal(store_berkeley.tick(store, &wait_ms, &why), STATUS_OK);
+    assert_int_not_equal(why.text[0], '\0');
+    fails = false;
+    assert_int_equal(store_berkeley.tick(store, &wait_ms, &why), STATUS_OK);
+    store_berkeley.close(store);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void
 test_store_applies_batches_whole(void **state)
 {
@@ -653,6 +697,7 @@ main(void)
         cmocka_unit_test(test_job_record_bytes),
         cmocka_unit_test(test_key_bytes_sort_like_numbers),
         cmocka_unit_test(test_store_applies_batches_whole),
+        cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,38 @@ parts_of_keys_are_found(void **state)
     assert_true(slice_is(url_registrable_domain(SLICE("10.0.0.1")), "10.0.0.1"));
 }
 
+/* What a reference does not say is its base's: who asks, whom, on which port. */
+static void
+references_keep_the_authority_of_their_base(void **state)
+{
+    static const struct {
+        const char *reference, *href, *username, *password;
+        int port;
+    } rows[] = {
+        {"x", "http://u:p@h:81/a/x", "u", "p", 81},    {"/x", "http://u:p@h:81/x", "u", "p", 81},
+        {"?x", "http://u:p@h:81/a/b?x", "u", "p", 81}, {"", "http://u:p@h:81/a/b?q", "u", "p", 81},
+        {"//i/x", "http://i/x", "", "", -1},
+    };
+    struct buf base_memory, memory;
+    struct url base, url;
+    (void)state;
+    buf_init(&base_memory, ROOM);
+    buf_init(&memory, ROOM);
+    assert_int_equal(url_parse(SLICE("http://u:p@h:81/a/b?q#f"), NULL, &base_memory, &base, NULL),
+                     STATUS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf_reset(&memory);
+        assert_int_equal(url_parse(slice_string(rows[i].reference), &base, &memory, &url, NULL),
+                         STATUS_OK);
+        assert_true(slice_is(url.href, rows[i].href));
+        assert_true(slice_is(url.username, rows[i].username));
+        assert_true(slice_is(url.password, rows[i].password));
+        assert_int_equal(url.port, rows[i].port);
+    }
+    buf_release(&base_memory);
+    buf_release(&memory);
+}
+
 static void
 the_standard_parser_repairs_what_people_write(void **state)
 {
@@ -189,6 +221,7 @@ main(void)
         cmocka_unit_test(absolute_links_need_no_base),
         cmocka_unit_test(long_urls_are_limited),
         cmocka_unit_test(parts_of_keys_are_found),
+        cmocka_unit_test(references_keep_the_authority_of_their_base),
         cmocka_unit_test(the_standard_parser_repairs_what_people_write),
     };
     return cmocka_run_group_tests_name("url", tests, NULL, NULL);
