@@ -24,11 +24,20 @@ rows_of() { # directory, file of the query; further arguments are settings
         >"$work/answer" 2>"$work/said" || fail "$(cat "$work/said"): $(cat "$2")"
     echo $(($(wc -l <"$work/answer") - less))
 }
+# Rows without what differs from crawl to crawl: times, identifiers of records, places in files.
+comparable() {
+    sed -E 's/[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} GMT/TIME/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/g; s/urn:uuid:[0-9a-f-]+/RECORD/g
+        s/[^ ,"<]*\.warc\.gz/FILE/g; s/_:[^ ,]+/NODE/g; s/"[0-9]+"\^\^[^ ]*/NUMBER/g' "$1" | LC_ALL=C sort
+}
 for query in "$work/queries"/*; do
     one=$(rows_of "$work/one" "$query")
+    comparable "$work/answer" >"$work/answer.one"
     two=$(rows_of "$work/two" "$query" --set index.partitions=2)
+    comparable "$work/answer" >"$work/answer.two"
     [[ $one -gt 0 ]] || fail "no answers: $(cat "$query")"
-    [[ $one -eq $two ]] || fail "$one rows with one partition, $two with two: $(cat "$query")"
+    grep -q LIMIT "$query" && [[ $one -eq $two ]] && continue # which ones is the engine's choice
+    cmp -s "$work/answer.one" "$work/answer.two" ||
+        fail "with two partitions: $(diff "$work/answer.one" "$work/answer.two"): $(cat "$query")"
 done
 
 # ---- what meta prints of a document, a query gives ----
