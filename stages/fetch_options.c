@@ -105,7 +105,9 @@ const struct opt fetch_options[] = {
      "Most indexes of sitemaps above a sitemap; what is listed deeper is not fetched. The protocol "
      "knows one, some sites have two; without a limit indexes that list indexes have no end."},
     {"sitemaps.files", OPT_INTEGER, "10000", 1, 0, NULL,
-     "Most sitemaps that the indexes of a host have fetched, ever; more are left out. So many hold "
+     "Most sitemaps that the indexes of a host have fetched, ever, and most that are taken from "
+     "its "
+     "robots.txt; more are left out. So many hold "
      "half a billion URLs."},
     {"sitemaps.score", OPT_CHOICE, "both", 0, 0, "priority|link|both",
      "Which of a sitemap's URLs go first: by the priority that it gives, by link rank, or by "

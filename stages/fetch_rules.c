@@ -69,7 +69,8 @@ is_cover_old(const struct task *task, const struct host *host)
 static void
 take_maps(struct task *task, const struct slice *maps, size_t n)
 {
-    for (size_t i = 0; task->sitemaps != NULL && i < n; i++) {
+    const uint64_t most = task->fetch->sitemap_files;
+    for (size_t i = 0; task->sitemaps != NULL && i < n && task->sitemap_count < most; i++) {
         task->sitemaps[task->sitemap_count++] = arena_copy(&task->job->arena, maps[i]);
     }
 }

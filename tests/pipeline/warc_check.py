@@ -80,7 +80,7 @@ def check_exchange(kind, headers, block):
     if not re.match(r"https?://[^ <>]+$", uri):
         raise ValueError("WARC-Target-URI %r" % uri)
     head, end, body = block.partition(b"\r\n\r\n")
-    first = rb"HTTP/1\.[01] [1-5][0-9][0-9]( |\r|$)" if kind == "response" else rb"GET \S+ HTTP/1\.[01]\r"
+    first = rb"HTTP/1\.[01] [0-9]{3}( |\r|$)" if kind == "response" else rb"GET \S+ HTTP/1\.[01]\r"
     if not end or not re.match(first, head):
         raise ValueError("no HTTP %s: %r" % (kind, block[:60]))
     if headers.get("WARC-Payload-Digest") not in (None, digest(body)):
