@@ -128,21 +128,21 @@ test_rows_are_read_as_written(void **state)
 {
     struct buf row;
     struct slice origin, cause;
-    const struct trouble written = {.lane = 7,
-                                    .since_ms = 1,
-                                    .last_ms = 2,
-                                    .rest_ms = 3,
-                                    .aside_ms = 4,
-                                    .next_ms = UINT64_MAX,
-                                    .failures = UINT32_MAX,
-                                    .probes = 6,
-                                    .flags = TROUBLE_ASIDE | TROUBLE_SILENT};
+    const struct trouble given = {.lane = 7,
+                                  .since_ms = 1,
+                                  .last_ms = 2,
+                                  .rest_ms = 3,
+                                  .aside_ms = 4,
+                                  .next_ms = UINT64_MAX,
+                                  .failures = UINT32_MAX,
+                                  .probes = 6,
+                                  .flags = TROUBLE_ASIDE | TROUBLE_SILENT};
     struct trouble read = {.lane = 7};
     (void)state;
     buf_init(&row, 1000);
-    trouble_encode(&row, &written, SLICE(DEAD), SLICE("refused"));
+    trouble_encode(&row, &given, SLICE(DEAD), SLICE("refused"));
     assert_true(trouble_decode(buf_slice(&row), &read, &origin, &cause));
-    assert_memory_equal(&read, &written, sizeof read);
+    assert_memory_equal(&read, &given, sizeof read);
     assert_true(slice_is(origin, DEAD));
     assert_true(slice_is(cause, "refused"));
     for (size_t n = 0; n < row.length; n++) {
@@ -403,6 +403,11 @@ test_a_host_that_comes_back_gets_its_jobs(void **state)
     check_counts(bench, 0, PAGES + MORE, 1); /* nobody waits for it */
     assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 0);
     assert_int_equal(list(bench, DEAD, true).jobs, PAGES + MORE);
+    reopen(bench);
+    settle(bench);
+    touch(bench, "w", 1, &probe, 1); /* it is still out, as its worker says */
+    check_counts(bench, 0, PAGES + MORE, 1);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_FETCH, 16), 0);
     host_fails(bench, &probe, HOST_FAILED, 2 * SECOND);
     check_counts(bench, 0, PAGES + MORE, 1);
     reopen(bench);
@@ -501,6 +506,31 @@ test_delayed_jobs_join(void **state)
     wall_ms += 2 * MINUTE;
     check_counts(bench, 0, 3, 1);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 0);
+    /* The one whose failure sets the host aside waits with it, not for itself. */
+    assert_int_equal(retry(bench, DEAD), 1);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    job = bench->jobs[0];
+    const struct completion completion = {.key = job.key,
+                                          .verdict = VERDICT_RELEASE,
+                                          .delay_ms = HOUR,
+                                          .host = HOST_FAILED,
+                                          .lane_delay_ms = SECOND};
+    complete(bench, "w", 1, &completion, job.attempt);
+    check_counts(bench, 0, 3, 1);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].delayed, 0);
+}
+
+/* A document that comes out of a dump needs no fetch, also of a host that is set aside. */
+static void
+test_a_slice_spares_a_job_that_is_set_aside(void **state)
+{
+    struct bench *bench = *state;
+    put_pages(bench, DEAD, 0, 3, 0);
+    (void)fail_until_nothing_is_due(bench, HOST_FAILED);
+    check_counts(bench, 0, 3, 1);
+    put_pages(bench, DEAD, 2, 1, JOB_SLICE);
+    check_counts(bench, 0, 2, 1);
+    assert_int_equal(stats(bench).stages[STAGE_INDEX].ready, 1);
 }
 
 /* A host whose robots.txt is answered and nothing else is set aside, too; and when it is probed,
@@ -687,6 +717,7 @@ main(void)
         CASE(test_a_person_gives_another_chance),
         CASE(test_a_host_that_answered_has_more_patience),
         CASE(test_delayed_jobs_join),
+        CASE(test_a_slice_spares_a_job_that_is_set_aside),
         CASE(test_rules_alone_are_no_answer),
         CASE(test_an_outage_of_our_own_sets_nothing_aside),
         CASE(test_counts_are_exact),
