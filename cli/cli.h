@@ -32,6 +32,8 @@ enum { CLI_PARTS = 8 };
 
 struct cli {
     char *directory;
+    char *copy;   /* a private copy that `directory` is, of one that may only be read; NULL: none */
+    bool reading; /* DIR may only be read, and the command only reads */
     struct opt_set *options;
     struct cluster *cluster;
     const struct flag_list *assignments;
@@ -41,8 +43,10 @@ struct cli {
     size_t use_count;
 };
 
-/* Checks that DIR exists, loads its configuration. */
+/* Checks that DIR exists, loads its configuration. MISUSE when it may only be read. */
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
+/* For commands that change nothing: of such a directory cli_serve makes a private copy. */
+enum status cli_open_reading(struct cli *cli, const struct cli_common *common, struct reason *why);
 /* Also stops what cli_serve started, unless others use it. */
 void cli_close(struct cli *cli);
 /* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and

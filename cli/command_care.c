@@ -33,10 +33,10 @@ own_index(struct cli *cli, struct index_client **index, struct reason *why)
 }
 
 static enum status
-open_own(struct cli *cli, const struct cli_common *common, struct index_client **index,
+open_own(struct cli *cli, const struct cli_common *common, bool reads, struct index_client **index,
          struct reason *why)
 {
-    TRY(cli_open(cli, common, why));
+    TRY((reads ? cli_open_reading : cli_open)(cli, common, why));
     TRY(cli_serve(cli, "index", why));
     return own_index(cli, index, why);
 }
@@ -180,7 +180,7 @@ back_up(const struct cli_common *common, const char *target, struct reason *why)
     if (access(path, F_OK) == 0) {
         return status_fail(why, STATUS_MISUSE, "%s is there already", path);
     }
-    enum status status = open_own(&cli, common, &index, why);
+    enum status status = open_own(&cli, common, true, &index, why);
     if (status == STATUS_OK) {
         status = make_folder(partial, why);
     }
@@ -440,7 +440,7 @@ command_compact(int argc, char **argv)
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        status = open_own(&cli, &common, &index, &why);
+        status = open_own(&cli, &common, false, &index, &why);
     }
     if (status == STATUS_OK) {
         status = index_compact(index, cli_print_piece, stdout, &why);

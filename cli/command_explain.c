@@ -364,7 +364,7 @@ explain(struct explaining *explaining, const struct cli_common *common, const ch
     term_set_init(&explaining->documents);
     enum status status = cli_parse_pattern(text, &arena, &explaining->pattern, why);
     if (status == STATUS_OK) {
-        status = cli_open(cli, common, why);
+        status = cli_open_reading(cli, common, why);
     }
     if (status == STATUS_OK) {
         status = cli_serve(cli, "index,metastore", why);

@@ -106,7 +106,7 @@ command_meta(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "which URI? See --help");
     }
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        status = cli_open_reading(&cli, &common, &why);
     }
     for (int i = 0; status == STATUS_OK && i < n; i++) {
         status = print_meta(&cli, operands[i], host ? 'h' : seen ? 's' : 'u', &why);

@@ -23,7 +23,7 @@ static enum status
 open_index(struct cli *cli, const struct cli_common *common, const char *needed,
            struct index_client **index, struct reason *why)
 {
-    TRY(cli_open(cli, common, why));
+    TRY(cli_open_reading(cli, common, why));
     TRY(cli_serve(cli, needed, why));
     return cli_index(cli, index, why);
 }

@@ -260,7 +260,7 @@ command_report(int argc, char **argv)
         status = set_options(report, &options, &why);
     }
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        status = cli_open_reading(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
         status = run(report, &cli, operands, n, options.problems, &why);

@@ -23,7 +23,7 @@ static enum status
 open_view(struct view *view, const struct cli_common *common, struct reason *why)
 {
     *view = (struct view){0};
-    TRY(cli_open(&view->cli, common, why));
+    TRY(cli_open_reading(&view->cli, common, why));
     TRY(cli_serve(&view->cli, "queue,index", why));
     return progress_open(&view->progress, &view->cli, why);
 }
@@ -245,7 +245,7 @@ show_counters(const struct program *program, const struct cli_common *common, en
     struct index_client *index = NULL;
     struct buf text;
     buf_init(&text, (size_t)1 << 30);
-    enum status status = cli_open(&cli, common, &why);
+    enum status status = cli_open_reading(&cli, common, &why);
     if (status == STATUS_OK) {
         status = cli_serve(&cli, "index", &why);
     }

@@ -16,6 +16,7 @@
 #include "base/url.h"
 #include "cli/cli.h"
 #include "cli/process_troubles.h"
+#include "cli/reading_copy.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
 #include "datasets/dump_key.h"
@@ -50,17 +51,34 @@ cli_check_files(char **paths, int n, struct reason *why)
     return STATUS_OK;
 }
 
-enum status
-cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
+static enum status
+open_any(struct cli *cli, const struct cli_common *common, bool reads, struct reason *why)
 {
     *cli = (struct cli){0};
     TRY(cli_check_directory(common->directory, why));
+    cli->reading = reading_copy_needed(common->directory);
+    if (cli->reading && !reads) {
+        return status_fail(why, STATUS_MISUSE, "%s may only be read, and this would write there",
+                           common->directory);
+    }
     cli->directory = memory_string(common->directory);
     cli->assignments = &common->assignments;
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
     config_open_log(cli->options, "quadrille");
     process_troubles_end_waits(cli->directory, false);
     return cluster_open(&cli->cluster, cli->directory, cli->options, why);
+}
+
+enum status
+cli_open(struct cli *cli, const struct cli_common *common, struct reason *why)
+{
+    return open_any(cli, common, false, why);
+}
+
+enum status
+cli_open_reading(struct cli *cli, const struct cli_common *common, struct reason *why)
+{
+    return open_any(cli, common, true, why);
 }
 
 /* ---- processes that a command needs, docs/PROCESSES.md ---- */
@@ -129,6 +147,12 @@ cli_serve(struct cli *cli, const char *only, struct reason *why)
     if (cli->helper > 0) {
         return STATUS_OK;
     }
+    if (cli->reading) {
+        TRY(reading_copy_make(cli->directory, only, &cli->copy, why));
+        free(cli->directory);
+        cli->directory = memory_string(cli->copy);
+        process_troubles_end_waits(cli->directory, false);
+    }
     TRY(use_parts(cli, only, why));
     const pid_t self = getpid();
     const pid_t pid = pipe2(staying, O_CLOEXEC) == 0 ? fork() : -1;
@@ -169,6 +193,7 @@ cli_close(struct cli *cli)
 {
     process_troubles_end_waits(NULL, false);
     leave_helper(cli);
+    reading_copy_remove(cli->copy);
     cluster_close(cli->cluster);
     opt_set_free(cli->options);
     free(cli->directory);

@@ -586,7 +586,7 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
     buf_init(&explained.out, TEXT_MAXIMUM);
     enum status status = cli_dump_key(uri, &explained.key, why);
     if (status == STATUS_OK) {
-        status = cli_open(&explained.cli, common, why);
+        status = cli_open_reading(&explained.cli, common, why);
     }
     if (status == STATUS_OK) {
         status = tell_all(&explained, why);

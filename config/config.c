@@ -182,6 +182,17 @@ take_fixed(struct opt_set *options, const char *directory, struct reason *why)
     return status;
 }
 
+static bool
+is_of_another(const char *directory)
+{
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    config_path(directory, "quadrille.conf", &path);
+    const bool unreadable = access(path.data, R_OK) != 0 && errno == EACCES;
+    buf_release(&path);
+    return unreadable && access(directory, W_OK) != 0;
+}
+
 enum status
 config_load(const char *directory, const struct flag_list *assignments, struct opt_set **options,
             struct reason *why)
@@ -193,7 +204,10 @@ config_load(const char *directory, const struct flag_list *assignments, struct o
         buf_init(&path, PATH_BYTES);
         config_path(directory, "quadrille.conf", &path);
         status = opt_set_load_file(*options, path.data ? path.data : "", why);
-        status = status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nothing to change */
+        /* Nothing to change; or settings of somebody else, whose directory may only be read. */
+        if (status == STATUS_NOT_FOUND || (status == STATUS_SYSTEM && is_of_another(directory))) {
+            status = STATUS_OK;
+        }
         buf_release(&path);
     }
     for (size_t i = 0; assignments && i < assignments->count && status == STATUS_OK; i++) {

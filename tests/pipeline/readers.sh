@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Who may read a data directory: what a crawl leaves is its owner's alone unless files.readers says
-# more, no setting stands among the arguments of a process, and folders of wider modes are narrowed.
+# more, no setting stands among the arguments of a process, folders of wider modes are narrowed; and a
+# directory that may only be read is read without a change in it.
 . "$(dirname "$0")/lib.sh"
 export PATH=$bin:$PATH
 umask 022
@@ -59,3 +60,72 @@ refused() { # exit code, what the message must say, command...
 refused 100 no-such-file quadrille status --dir "$dir" --set "@$work/no-such-file"
 printf 'fetch.delay = 1\nfetch.delay = slow\n' >"$work/bad.conf"
 refused 100 bad.conf:2 quadrille status --dir "$dir" --set "@$work/bad.conf"
+
+# ---- a directory that may only be read ----
+
+dir=$work/read
+quadrille init --dir "$dir" >/dev/null
+echo 'files.readers = everyone' >>"$dir/quadrille.conf"
+crawl "$dir" >"$work/out" || fail "crawl: $(cat "$work/out")"
+quadrille dump --dir "$dir" --output "$work/dump.nq"
+listing() { find "$dir" -printf '%P %m %s %T@\n' | LC_ALL=C sort; }
+reads() { # how to run a command
+    local i
+    mkdir -p "$work/tmp" && chmod 1777 "$work/tmp"
+    local pids=()
+    for i in 1 2 3; do # several at once
+        "$@" quadrille dump --dir "$dir" >"$work/dump.$i.nq" &
+        pids+=($!)
+    done
+    wait "${pids[@]}"
+    for i in 1 2 3; do cmp "$work/dump.nq" "$work/dump.$i.nq" || fail "$*: the dump is another"; done
+    [[ $1 == setpriv || $(id -u) -ne 0 ]] || return 0 # of the other way these will do
+    "$@" quadrille verify --dir "$dir" >"$work/out" 2>&1 || fail "$*: verify: $(cat "$work/out")"
+    [[ $("$@" quadrille query --dir "$dir" --format csv 'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }' | tail -n 1 | tr -d '\r') -eq $(wc -l <"$work/dump.nq") ]] ||
+        fail "$*: query"
+    "$@" quadrille search --dir "$dir" Second >"$work/out" 2>&1 && grep -q Second "$work/out" || fail "$*: search: $(cat "$work/out")"
+    "$@" quadrille meta --dir "$dir" http://one.example/ >"$work/out" 2>&1 && grep -q one.example "$work/out" || fail "$*: meta: $(cat "$work/out")"
+    "$@" quadrille explain --dir "$dir" '? ? "Second"' >"$work/out" 2>&1 && grep -q one.example/1.html "$work/out" ||
+        fail "$*: explain: $(cat "$work/out")"
+    "$@" quadrille explain --dir "$dir" http://one.example/ >"$work/out" 2>&1 || fail "$*: explain URI: $(cat "$work/out")"
+    "$@" quadrille status --dir "$dir" >"$work/out" 2>&1 || fail "$*: status: $(cat "$work/out")"
+    "$@" quadrille report --dir "$dir" one.example >"$work/out" 2>&1 || fail "$*: report: $(cat "$work/out")"
+    local code=0
+    "$@" quadrille update --dir "$dir" 'CLEAR ALL' >"$work/out" 2>&1 || code=$?
+    [[ $code -eq 100 ]] && grep -q 'may only be read' "$work/out" || fail "$*: update: exit $code, $(cat "$work/out")"
+    [[ -z $(ls "$work/tmp") ]] || fail "$*: copies are left behind"
+}
+kinds=()
+if [[ $(id -u) -eq 0 ]] && command -v setpriv >/dev/null; then
+    for folder in "$work" "$(dirname "$work")"; do # the other user has to get there
+        [[ ! $(basename "$folder") == quadrille-* ]] || chmod go+x "$folder"
+    done
+    kinds+=("setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR=$work/tmp")
+elif [[ $(id -u) -ne 0 ]]; then
+    chmod a-w "$dir"
+    kinds+=("env TMPDIR=$work/tmp")
+fi
+if unshare -rm true 2>/dev/null; then
+    # shellcheck disable=SC2016
+    kinds+=("env TMPDIR=$work/tmp unshare -rm sh -c 'mount --bind \"$dir\" \"$dir\" && mount -o remount,ro,bind \"$dir\" && exec \"\$@\"' sh")
+fi
+before=$(listing)
+for kind in "${kinds[@]}"; do
+    eval "as=($kind)"
+    reads "${as[@]}"
+    [[ $(listing) == "$before" ]] || fail "$kind: reading has changed the directory"
+done
+chmod u+w "$dir"
+
+# Killed in the middle: what a start would recover is recovered in the copy.
+quadrille up --dir "$dir" --background --set web.listen=
+quadrille update --dir "$dir" 'INSERT DATA { GRAPH <urn:g> { <urn:s> <urn:p> "late" } }' >/dev/null
+for pid in $(pgrep -f -- "--dir $dir"); do kill -KILL "$pid" 2>/dev/null || true; done
+while pgrep -f -- "--dir $dir" >/dev/null; do sleep 0.05; done
+for kind in "${kinds[@]}"; do
+    eval "as=($kind)"
+    [[ $kind == setpriv* ]] || chmod a-w "$dir"
+    "${as[@]}" quadrille dump --dir "$dir" | grep -q '"late"' || fail "$kind: what was committed before a kill is not there"
+    chmod u+w "$dir"
+done
+echo "readers: ${#kinds[@]} ways of reading only"
