@@ -32,6 +32,8 @@ become_web(const struct serving *serving, pid_t parent, int ready)
     struct reason why = {""};
     sigset_t none;
     sigemptyset(&none);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setpgid(0, 0); /* Ctrl-C is for the command, which then stops it in order */
@@ -138,6 +140,14 @@ wait_for_index(struct cli *cli, struct reason *why)
     return status;
 }
 
+/* While nothing is served yet there is nothing to be ended in order: the helper ends by itself. */
+static void
+leave(int number)
+{
+    (void)number;
+    _exit(EXIT_DONE);
+}
+
 static enum status
 run(struct serving *serving, const sigset_t *signals, struct reason *why)
 {
@@ -160,6 +170,8 @@ run(struct serving *serving, const sigset_t *signals, struct reason *why)
                            "%s/log/web.log",
                            cli->directory, cli->directory);
     }
+    (void)signal(SIGINT, leave);
+    (void)signal(SIGTERM, leave);
     TRY(cli_serve(cli, "queue,metastore,index", why));
     TRY(wait_for_index(cli, why));
     sigprocmask(SIG_BLOCK, signals, NULL);

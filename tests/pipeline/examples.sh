@@ -55,7 +55,7 @@ run_examples() { # file of examples, folder to work in
         runs=(timeout 20)
         case $line in
             *--background*) ;;
-            quadrille-* | 'quadrille up'* | 'quadrille serve'* | 'quadrille top'* | *--follow* | *--continuous*)
+            quadrille-* | 'quadrille up '* | 'quadrille serve '* | 'quadrille top'* | *--follow* | *--continuous*)
                 runs=(timeout --preserve-status -s TERM 1.5) ;;
         esac
         case $line in
