@@ -2,12 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 static enum status
 read_stream(FILE *file, const char *path, struct buf *bytes, struct reason *why)
@@ -132,5 +137,106 @@ file_sync_folder(const char *folder, struct reason *why)
     if (descriptor >= 0) {
         close(descriptor);
     }
+    return status;
+}
+
+/* Of what the path names. */
+static int
+sync_parent(const char *path)
+{
+    char *copy = memory_string(path);
+    const int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int result = folder >= 0 ? fsync(folder) : -1;
+    const int error = errno;
+    if (folder >= 0) {
+        close(folder);
+    }
+    free(copy);
+    errno = error;
+    return result;
+}
+
+enum status
+file_make_folder(const char *folder, mode_t mode, struct reason *why)
+{
+    const bool made = mkdir(folder, mode) == 0;
+    if (!made && errno != EEXIST) {
+        return status_fail_errno(why, "cannot make %s", folder);
+    }
+    /* Whoever made it before may not have lived to sync it. */
+    if (sync_parent(folder) != 0 && made) {
+        return status_fail_errno(why, "cannot sync the folder of %s", folder);
+    }
+    return STATUS_OK;
+}
+
+int
+file_rename(const char *from, const char *to)
+{
+    const int renamed = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int result = renamed >= 0 && fsync(renamed) == 0 ? rename(from, to) : -1;
+    const int error = errno;
+    if (renamed >= 0) {
+        close(renamed);
+    }
+    errno = error;
+    return result == 0 ? sync_parent(to) : -1;
+}
+
+int
+file_open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    int file = -1;
+    if ((flags & O_CREAT) == 0 || ((file = open(path, flags | O_EXCL, mode)) < 0 &&
+                                   errno == EEXIST && (flags & O_EXCL) == 0)) {
+        return open(path, flags & ~O_CREAT, mode);
+    }
+    if (file >= 0 && sync_parent(path) != 0) {
+        const int error = errno;
+        (void)unlink(path);
+        (void)close(file);
+        errno = error;
+        file = -1;
+    }
+    return file;
+}
+
+/* Not every file system can refuse to replace at once. */
+static bool
+rename_to_new(const char *from, const char *to, bool *made)
+{
+    *made = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+    if (!*made && errno != EEXIST && access(to, F_OK) != 0) {
+        *made = rename(from, to) == 0;
+    }
+    return *made || access(to, F_OK) == 0;
+}
+
+enum status
+file_make(const char *path, struct slice bytes, mode_t mode, bool *made, struct reason *why)
+{
+    struct buf fresh;
+    buf_init(&fresh, PATH_MAX);
+    (void)buf_printf(&fresh, "%s.%d.new", path, (int)getpid());
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    const int file = fresh.overflowed ? -1 : open(fresh.data, flags, mode);
+    bool good = file >= 0 && file_write_all(file, bytes) && fsync(file) == 0;
+    *made = false;
+    if (file >= 0) {
+        good = close(file) == 0 && good;
+        good = good && rename_to_new(fresh.data, path, made);
+        const int error = errno;
+        if (!*made) {
+            (void)unlink(fresh.data);
+        }
+        errno = error;
+    }
+    good = good && sync_parent(path) == 0;
+    const enum status status = good ? STATUS_OK : status_fail_errno(why, "cannot write %s", path);
+    buf_release(&fresh);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/slice.h"
@@ -33,5 +34,20 @@ enum status file_open_unnamed(const char *folder, int *descriptor, struct reason
 
 /* So that names made, changed and removed in the folder outlast a power failure. */
 enum status file_sync_folder(const char *folder, struct reason *why);
+/* Makes the folder where it is missing. Its name is there for good when it returns OK: a file
+ * system may forget a folder with all that was synced in it. */
+enum status file_make_folder(const char *folder, mode_t mode, struct reason *why);
+/* Makes a file that is there for good and whole, or not at all. When there is one already, it stays
+ * and *made is false. */
+enum status file_make(const char *path, struct slice bytes, mode_t mode, bool *made,
+                      struct reason *why);
+/* As rename(2) of a file or folder. What it holds is synced before and the new name is there for
+ * good: a name must not outlast a power failure that the bytes do not. */
+int file_rename(const char *from, const char *to);
+/* As open(2); a file that it makes has its name for good before anything is written to it. This and
+ * file_rename are for Berkeley DB (db_env_set_func_open), which syncs no folder, so that its log
+ * would be forgotten with all the commits that were synced to it, and removes a tree by renaming
+ * a file to it that it has not synced, over which recovery fails. */
+int file_open(const char *path, int flags, ...);
 
 #endif

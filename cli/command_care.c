@@ -95,18 +95,9 @@ make_folder(const char *path, struct reason *why)
 static enum status
 finish_folder(const char *partial, const char *path, struct reason *why)
 {
-    char parent[PATH_SIZE];
-    TRY(file_sync_folder(partial, why));
-    if (rename(partial, path) != 0) {
-        return status_fail_errno(why, "cannot rename %s to %s", partial, path);
-    }
-    snprintf(parent, sizeof parent, "%s", path);
-    char *slash = strrchr(parent, '/');
-    if (slash == NULL) {
-        return file_sync_folder(".", why);
-    }
-    slash[slash == parent] = '\0';
-    return file_sync_folder(parent, why);
+    return file_rename(partial, path) == 0
+               ? STATUS_OK
+               : status_fail_errno(why, "cannot rename %s to %s", partial, path);
 }
 
 /* ---- backup ---- */
@@ -286,9 +277,7 @@ restore_file(const char *source, const char *folder, char *line, struct reason *
         char inner[PATH_SIZE];
         *slash = '\0';
         TRY(join_path(inner, folder, name, why));
-        if (mkdir(inner, 0700) != 0 && errno != EEXIST) {
-            return status_fail_errno(why, "cannot make %s", inner);
-        }
+        TRY(file_make_folder(inner, 0700, why));
         *slash = '/';
     }
     TRY(backup_copy_file(from, to, name, NULL, digest, &bytes, why));

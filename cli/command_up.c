@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/rpc.h"
 #include "cli/cli.h"
@@ -23,9 +24,7 @@ make_directory(const char *directory, struct reason *why)
 {
     struct buf path;
     enum status status = STATUS_OK;
-    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
-        return status_fail_errno(why, "cannot make %s", directory);
-    }
+    TRY(file_make_folder(directory, 0755, why));
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/log", directory); /* the supervisor's is opened before it runs */
     if (mkdir(path.data, 0700) != 0 && errno != EEXIST) {
@@ -35,19 +34,16 @@ make_directory(const char *directory, struct reason *why)
     }
     buf_reset(&path);
     buf_printf(&path, "%s/quadrille.conf", directory);
-    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file >= 0) {
-        struct opt_set *options = opt_set_new(config_tables);
-        FILE *out = fdopen(file, "w");
-        opt_set_print_sample(options, out);
-        const bool written = fflush(out) == 0 && fsync(file) == 0;
-        if (fclose(out) != 0 || !written) {
-            status = status_fail_errno(why, "cannot write %s", path.data);
-        }
-        opt_set_free(options);
-    } else if (errno != EEXIST) {
-        status = status_fail_errno(why, "cannot write %s", path.data);
-    }
+    char *text = NULL;
+    size_t length = 0;
+    bool made;
+    struct opt_set *options = opt_set_new(config_tables);
+    FILE *out = open_memstream(&text, &length);
+    opt_set_print_sample(options, out);
+    fclose(out);
+    opt_set_free(options);
+    status = file_make(path.data, slice_of(text, length), 0600, &made, why);
+    free(text);
     buf_release(&path);
     return status;
 }
@@ -70,15 +66,15 @@ make_keys(const char *directory, struct reason *why)
     TRY(rpc_keys_make(public_key, secret_key, why));
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/curve.secret", directory);
-    enum status status = STATUS_OK;
-    const int file = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 || dprintf(file, "%s\n", secret_key) < 0 || fsync(file) != 0) {
-        status = status_fail_errno(why, "cannot write %s", path.data);
-    } else {
-        printf("curve public=%s secret_file=curve.secret\n", public_key);
+    char line[RPC_KEY_SIZE + 1];
+    bool made;
+    snprintf(line, sizeof line, "%s\n", secret_key);
+    enum status status = file_make(path.data, slice_string(line), 0600, &made, why);
+    if (status == STATUS_OK && !made) {
+        status = status_fail(why, STATUS_SYSTEM, "cannot write %s: there is one", path.data);
     }
-    if (file >= 0) {
-        close(file);
+    if (status == STATUS_OK) {
+        printf("curve public=%s secret_file=curve.secret\n", public_key);
     }
     buf_release(&path);
     return status;

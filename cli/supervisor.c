@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/process_log.h"
@@ -272,9 +273,7 @@ make_folders(const char *directory, struct reason *why)
         struct buf path;
         buf_init(&path, 1 << 16);
         buf_printf(&path, "%s/%s", directory, folders[i].name);
-        const bool made = mkdir(path.data, folders[i].mode) == 0 || errno == EEXIST;
-        const enum status status =
-            made ? STATUS_OK : status_fail_errno(why, "cannot make %s", path.data);
+        const enum status status = file_make_folder(path.data, folders[i].mode, why);
         buf_release(&path);
         TRY(status);
     }

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "config/access.h"
 #include "config/pass_settings.h"
@@ -128,27 +129,21 @@ enum { FIXED_COUNT = sizeof fixed_names / sizeof fixed_names[0] };
 enum status
 config_fix(const char *directory, const struct opt_set *options, struct reason *why)
 {
-    struct buf path;
-    enum status status = STATUS_OK;
+    struct buf path, text;
+    bool made;
     buf_init(&path, PATH_BYTES);
+    buf_init(&text, PATH_BYTES);
     config_path(directory, "fixed.conf", &path);
-    const int file =
-        open(path.data ? path.data : "", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0 && errno != EEXIST) {
-        status = status_fail_errno(why, "cannot write %s", path.data ? path.data : directory);
-    } else if (file >= 0) {
-        bool written =
-            dprintf(file, "# What the data here were made with; not to be changed.\n") > 0;
-        for (int i = 0; i < FIXED_COUNT; i++) {
-            written = written && dprintf(file, "%s = %s\n", fixed_names[i],
-                                         opt_text(options, fixed_names[i], NULL)) > 0;
-        }
-        if (!written || fsync(file) != 0) {
-            status = status_fail_errno(why, "cannot write %s", path.data);
-            (void)unlink(path.data);
-        }
-        (void)close(file);
+    (void)buf_append_string(&text, "# What the data here were made with; not to be changed.\n");
+    for (int i = 0; i < FIXED_COUNT; i++) {
+        (void)buf_printf(&text, "%s = %s\n", fixed_names[i],
+                         opt_text(options, fixed_names[i], NULL));
     }
+    const enum status status =
+        path.data != NULL && access(path.data, F_OK) == 0
+            ? STATUS_OK
+            : file_make(path.data ? path.data : "", buf_slice(&text), 0666, &made, why);
+    buf_release(&text);
     buf_release(&path);
     return status;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -102,7 +103,8 @@ open_engine(struct environment *environment, struct reason *why)
     if (code != 0) {
         return environment_failed(environment, true, code, why, "cannot open or recover");
     }
-    return STATUS_OK;
+    /* Files that an earlier process made may have no name for good yet. */
+    return file_sync_folder(environment->folder, why);
 }
 
 enum status
@@ -115,10 +117,7 @@ environment_open(struct environment **result, const struct environment_options *
     environment->folder = memory_string(options->folder);
     environment->options.folder = environment->folder;
     environment->lock = -1;
-    enum status status = STATUS_OK;
-    if (mkdir(environment->folder, 0777) != 0 && errno != EEXIST) {
-        status = status_fail_errno(why, "cannot make the folder %s", environment->folder);
-    }
+    enum status status = file_make_folder(environment->folder, 0777, why);
     environment_io_add(environment);
     if (status == STATUS_OK) {
         status = lock_folder(environment, why);

@@ -20,6 +20,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static struct {
     enum fault_action action;
     uint64_t at;
@@ -274,6 +276,8 @@ static void
 set_functions(void)
 {
     read_variable();
+    db_env_set_func_open(file_open);
+    db_env_set_func_rename(file_rename);
     db_env_set_func_pwrite(counted_pwrite);
     db_env_set_func_fsync(counted_fsync);
     db_env_set_func_pread(checked_pread);

@@ -19,11 +19,12 @@
 
 #include "base/clock.h"
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 
 enum {
-    PAGE_BYTES = 16384,
+    PAGE_BYTES = 4096,        /* what a disk writes whole: a torn page cannot be recovered */
     LOG_FILE_BYTES = 4 << 20, /* each start writes zeros to what is left of the latest */
     LOG_BUFFER_BYTES = 1 << 20,
     BULK_BYTES = 1 << 20,
@@ -133,6 +134,8 @@ open_environment(struct meta_store *store, struct reason *why)
         return fail(store, error, why, "cannot create the environment");
     }
     DB_ENV *const environment = store->environment;
+    (void)db_env_set_func_open(file_open);
+    (void)db_env_set_func_rename(file_rename);
     environment->set_errcall(environment, log_message);
     const uint64_t cache = store->options.cache_bytes;
     (void)environment->set_cachesize(environment, (uint32_t)(cache >> 30),
@@ -146,7 +149,9 @@ open_environment(struct meta_store *store, struct reason *why)
     error = environment->open(
         environment, store->folder,
         DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_MPOOL, 0666);
-    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open the environment");
+    /* Files that an earlier process made may have no name for good yet. */
+    return error == 0 ? file_sync_folder(store->folder, why)
+                      : fail(store, error, why, "cannot open the environment");
 }
 
 static enum status
@@ -252,9 +257,7 @@ berkeley_open(struct meta_store **opened, const struct meta_store_options *optio
               struct reason *why)
 {
     *opened = NULL;
-    if (mkdir(options->folder, 0777) != 0 && errno != EEXIST) {
-        return status_fail_errno(why, "cannot make %s", options->folder);
-    }
+    TRY(file_make_folder(options->folder, 0777, why));
     struct meta_store *store = memory_zero(1, sizeof *store);
     store->lock = -1;
     store->options = *options;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "queue/frontier_private.h"
@@ -347,9 +348,7 @@ open_all(struct frontier *frontier, struct reason *why)
     struct manifest_scan manifest = {.frontier = frontier, .why = why};
     struct journal_scan journal = {.frontier = frontier};
     struct slice value;
-    if (mkdir(frontier->folder, 0700) != 0 && errno != EEXIST) {
-        return status_fail_errno(why, "cannot make %s", frontier->folder);
-    }
+    TRY(file_make_folder(frontier->folder, 0700, why));
     TRY(store_berkeley.scan(frontier->below, TREE_RUNS, (struct slice){"", 0}, read_run, &manifest,
                             why));
     TRY(manifest.status);

@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/codec.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -170,6 +171,8 @@ open_environment(struct store *store, struct reason *why)
         return fail(store, error, why, "cannot make an environment");
     }
     DB_ENV *environment = store->environment;
+    (void)db_env_set_func_open(file_open);
+    (void)db_env_set_func_rename(file_rename);
     environment->set_errcall(environment, report);
     error = environment->set_cachesize(environment, (uint32_t)(cache >> 30),
                                        (uint32_t)(cache & ((1u << 30) - 1)), 1);
@@ -196,7 +199,9 @@ open_environment(struct store *store, struct reason *why)
             why, STATUS_FULL, "cannot recover %s: the disk has only %llu KB left; free some",
             store->folder, (unsigned long long)(disk.f_bavail * disk.f_frsize) >> 10);
     }
-    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open or recover");
+    /* Files that an earlier process made may have no name for good yet. */
+    return error == 0 ? file_sync_folder(store->folder, why)
+                      : fail(store, error, why, "cannot open or recover");
 }
 
 static enum status
@@ -275,9 +280,7 @@ berkeley_close(struct store *store)
 static enum status
 open_all(struct store *store, struct reason *why)
 {
-    if (mkdir(store->folder, 0700) != 0 && errno != EEXIST) {
-        return status_fail_errno(why, "cannot make %s", store->folder);
-    }
+    TRY(file_make_folder(store->folder, 0700, why));
     TRY(take_lock(store, why));
     TRY(open_environment(store, why));
     for (int tree = 0; tree < TREE_COUNT; tree++) {

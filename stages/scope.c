@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
@@ -425,8 +426,7 @@ scope_save(const char *directory, const char *const *assignments, size_t n, stru
     for (size_t i = 0; i < n; i++) {
         fprintf(out, "%s\n", assignments[i]);
     }
-    const bool written = fflush(out) == 0 && fsync(fileno(out)) == 0;
-    if (fclose(out) != 0 || !written || rename(fresh.data, path.data) != 0) {
+    if (fclose(out) != 0 || file_rename(fresh.data, path.data) != 0) {
         status = status_fail_errno(why, "cannot write %s", path.data);
         unlink(fresh.data);
     }

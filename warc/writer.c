@@ -385,15 +385,6 @@ name_part(const char *text)
     return part;
 }
 
-static enum status
-make_directory(const char *directory, struct reason *why)
-{
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        return status_fail_errno(why, "cannot make %s", directory);
-    }
-    return STATUS_OK;
-}
-
 enum status
 warc_writer_open(struct warc_writer **result, const char *directory,
                  const struct warc_writer_options *options, struct reason *why)
@@ -402,7 +393,7 @@ warc_writer_open(struct warc_writer **result, const char *directory,
     if (sodium_init() < 0) {
         return status_fail(why, STATUS_SYSTEM, "libsodium could not start");
     }
-    TRY(make_directory(directory, why));
+    TRY(file_make_folder(directory, 0777, why));
     const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) {
         return status_fail_errno(why, "cannot open %s", directory);

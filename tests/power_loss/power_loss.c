@@ -1,0 +1,354 @@
+/* What a power failure may do to what was acknowledged.
+ *
+ *   power_loss NAME...            does what the scenarios of these names do, under the recorder,
+ * then starts on what a disk may hold after cuts at random moments power_loss --sites NAME... for
+ * each place in the code that syncs: is it missed if it did not? power_loss --mark TEXT under the
+ * recorder: what a script saw acknowledged power_loss --count TRACE      how many operations a
+ * trace has, and its marks power_loss --state TRACE AT SEED FOLDER    makes one state, for scripts
+ *
+ * QUADRILLE_POWER_CUTS multiplies the number of cuts, QUADRILLE_POWER_SEED gives other ones.
+ * A state that fails is told by cut, fate and seed, and found again by them. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tests/power_loss/scenarios.h"
+#include "tests/power_loss/trace.h"
+#include "tests/unit/scratch.h"
+
+enum { CHECK_S = 120, TRIES_OF_SITE = 120, TRACE_SIZE = SCRATCH_SIZE + 16 };
+
+static const struct scenario *const scenarios[] = {
+    &scenario_queue,      &scenario_metadata, &scenario_archive, &scenario_index,
+    &scenario_index_anew, &scenario_settings, &scenario_backup};
+
+static const char *const fate_names[DISK_FATES] = {
+    "by chance",         "all lost", "all lost, sizes kept", "all kept",
+    "as a while before", "one lost", "one lost, size kept",  "one kept"};
+
+static char base[SCRATCH_SIZE], trace_path[TRACE_SIZE], state_folder[TRACE_SIZE],
+    message_path[TRACE_SIZE];
+static uint64_t seed = 1;
+
+static uint64_t
+next_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static void
+remove_all(const char *path)
+{
+    char command[2 * PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s' '%s.nq'", path, path);
+    if (system(command) != 0) {
+        exit(1);
+    }
+}
+
+void
+acknowledge(const char *text)
+{
+    void (*mark)(const char *);
+    *(void **)&mark = dlsym(RTLD_DEFAULT, TRACE_MARK_FUNCTION);
+    if (mark != NULL) {
+        mark(text);
+    }
+}
+
+/* ---- the trace ---- */
+
+static bool
+child_succeeds(pid_t child)
+{
+    int code;
+    return child > 0 && waitpid(child, &code, 0) == child && WIFEXITED(code) &&
+           WEXITSTATUS(code) == 0;
+}
+
+/* Runs itself again, under the recorder. */
+static struct disk_trace *
+record(const struct scenario *scenario)
+{
+    char self[PATH_MAX], recorder[PATH_MAX + 16], folder[PATH_MAX], where[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    snprintf(where, sizeof where, "%s/disk", base);
+    if (length < 0 || mkdir(where, 0700) != 0 || realpath(where, folder) == NULL) {
+        perror(where);
+        return NULL;
+    }
+    self[length] = '\0';
+    snprintf(recorder, sizeof recorder, "%.*s/recorder.so", (int)(strrchr(self, '/') - self), self);
+    (void)unlink(trace_path);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)setenv("LD_PRELOAD", recorder, 1);
+        (void)setenv(TRACE_FOLDER_VARIABLE, folder, 1);
+        (void)setenv(TRACE_FILE_VARIABLE, trace_path, 1);
+        execl(self, self, "--act", scenario->name, folder, (char *)NULL);
+        _exit(127);
+    }
+    const bool good = child_succeeds(child);
+    remove_all(folder);
+    if (!good) {
+        fprintf(stderr, "%s: failed without any loss\n", scenario->name);
+        return NULL;
+    }
+    return disk_trace_read(trace_path);
+}
+
+/* ---- one cut ---- */
+
+static bool
+survives(const struct scenario *scenario, const struct disk_trace *trace,
+         const struct disk_cut *cut)
+{
+    remove_all(state_folder);
+    if (!disk_build(trace, cut, state_folder)) {
+        exit(1);
+    }
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(CHECK_S);
+        if (freopen(message_path, "w", stderr) == NULL) {
+            _exit(2);
+        }
+        log_open("power_loss", LOG_LEVEL_ERROR, false);
+        const bool good = scenario->check(state_folder, trace, disk_marks(trace, cut->at));
+        (void)fflush(stderr);
+        _exit(good ? 0 : 1);
+    }
+    return child_succeeds(child);
+}
+
+static void
+tell_messages(void)
+{
+    char line[512];
+    FILE *messages = fopen(message_path, "r");
+    for (int i = 0; messages != NULL && i < 8 && fgets(line, sizeof line, messages) != NULL; i++) {
+        fprintf(stderr, "    %s", line);
+    }
+    if (messages != NULL) {
+        fclose(messages);
+    }
+}
+
+static size_t
+random_cut(const struct disk_trace *trace, size_t from)
+{
+    const size_t left = disk_operations(trace) - from;
+    return from + (size_t)(next_random() % (left + 1));
+}
+
+/* Often just after something was acknowledged, which is when most is promised. */
+static size_t
+cut_after_mark(const struct disk_trace *trace, size_t from)
+{
+    const size_t marks = disk_marks(trace, disk_operations(trace)),
+                 before = disk_marks(trace, from);
+    struct slice text;
+    size_t at = disk_operations(trace);
+    if (before < marks) {
+        (void)disk_mark(trace, before + (size_t)(next_random() % (marks - before)), &text, &at);
+    }
+    return at;
+}
+
+/* ---- all there is ---- */
+
+static unsigned
+many(const struct scenario *scenario)
+{
+    const char *text = getenv("QUADRILLE_POWER_CUTS");
+    const unsigned factor = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 1;
+    return scenario->cuts * (factor > 0 ? factor : 1);
+}
+
+static unsigned
+try_cuts(const struct scenario *scenario, const struct disk_trace *trace)
+{
+    unsigned failed = 0;
+    for (unsigned i = 0; i < many(scenario) && failed < 10; i++) {
+        const struct disk_cut cut = {.at = i % 2 == 0 ? random_cut(trace, 0)
+                                                      : cut_after_mark(trace, 0),
+                                     .fate = (enum disk_fate)(next_random() % DISK_FATES),
+                                     .seed = next_random(),
+                                     .without = SIZE_MAX,
+                                     .victim = SIZE_MAX};
+        if (!survives(scenario, trace, &cut)) {
+            failed++;
+            fprintf(stderr, "%s: cut at %zu of %zu, %s, seed %llu\n", scenario->name, cut.at,
+                    disk_operations(trace), fate_names[cut.fate], (unsigned long long)cut.seed);
+            tell_messages();
+        }
+    }
+    return failed;
+}
+
+/* Whether some cut is not survived that is survived when these syncs work. */
+static bool
+is_noticed(const struct scenario *scenario, const struct disk_trace *trace, size_t site)
+{
+    static const enum disk_fate fates[] = {DISK_ONE_LOST, DISK_ONE_LONG, DISK_LOST, DISK_CHANCE};
+    const size_t syncs = disk_site_syncs(trace, site);
+    for (unsigned i = 0; i < TRIES_OF_SITE; i++) {
+        const size_t n = i < syncs
+                             ? (syncs <= TRIES_OF_SITE / 4 ? i % syncs : i * syncs / TRIES_OF_SITE)
+                             : (size_t)(next_random() % syncs);
+        const size_t sync = disk_site_at(trace, site, n);
+        const size_t near = sync + 1 + (size_t)(next_random() % 12);
+        struct disk_cut cut = {
+            .at = i % 3 == 0   ? cut_after_mark(trace, sync)
+                  : i % 3 == 1 ? random_cut(trace, sync)
+                               : (near < disk_operations(trace) ? near : disk_operations(trace)),
+            .fate = fates[next_random() % (sizeof fates / sizeof fates[0])],
+            .seed = next_random(),
+            .without = site,
+            .victim = sync};
+        if (!survives(scenario, trace, &cut)) {
+            cut.without = SIZE_MAX;
+            if (survives(scenario, trace, &cut)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static unsigned
+try_sites(const struct scenario *scenario, struct disk_trace *trace)
+{
+    unsigned missed = 0;
+    disk_find_sites(trace);
+    for (size_t site = 0; site < disk_sites(trace); site++) {
+        const bool noticed = is_noticed(scenario, trace, site);
+        missed += !noticed;
+        printf("%-12s %5zu %-8s %s\n", scenario->name, disk_site_syncs(trace, site),
+               noticed ? "noticed" : "MISSED", disk_site_name(trace, site));
+        (void)fflush(stdout);
+    }
+    return missed;
+}
+
+static int
+run_scenario(const char *name, bool sites)
+{
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        if (strcmp(scenarios[i]->name, name) != 0) {
+            continue;
+        }
+        struct disk_trace *trace = record(scenarios[i]);
+        if (trace == NULL) {
+            return 1;
+        }
+        const unsigned failed =
+            sites ? try_sites(scenarios[i], trace) : try_cuts(scenarios[i], trace);
+        if (!sites) {
+            printf("%s: %zu operations, %zu marks, %u cuts, %u not survived\n", name,
+                   disk_operations(trace), disk_marks(trace, disk_operations(trace)),
+                   many(scenarios[i]), failed);
+        }
+        disk_trace_free(trace);
+        return failed > 0;
+    }
+    fprintf(stderr, "%s is no scenario\n", name);
+    return 100;
+}
+
+static int
+act(const char *name, const char *folder)
+{
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        if (strcmp(scenarios[i]->name, name) == 0) {
+            log_open("power_loss", LOG_LEVEL_ERROR, false);
+            scenarios[i]->act(folder);
+            return 0;
+        }
+    }
+    return 100;
+}
+
+static int
+count(const char *path)
+{
+    struct disk_trace *trace = disk_trace_read(path);
+    struct slice text;
+    size_t at;
+    if (trace == NULL) {
+        return 1;
+    }
+    printf("%zu\n", disk_operations(trace));
+    for (size_t i = 0; disk_mark(trace, i, &text, &at); i++) {
+        printf("%zu\t%.*s\n", at, SLICE_PRINT(text));
+    }
+    disk_trace_free(trace);
+    return 0;
+}
+
+static int
+state(const char *path, const char *at, const char *with_seed, const char *folder)
+{
+    struct disk_trace *trace = disk_trace_read(path);
+    if (trace == NULL) {
+        return 1;
+    }
+    seed = strtoull(with_seed, NULL, 10) * 2 + 1;
+    (void)next_random();
+    const struct disk_cut cut = {.at = strtoull(at, NULL, 10),
+                                 .fate = (enum disk_fate)(next_random() % DISK_FATES),
+                                 .seed = next_random(),
+                                 .without = SIZE_MAX,
+                                 .victim = SIZE_MAX};
+    const bool good = disk_build(trace, &cut, folder);
+    printf("%s\n", fate_names[cut.fate]);
+    disk_trace_free(trace);
+    return good ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *given = getenv("QUADRILLE_POWER_SEED");
+    if (argc == 4 && strcmp(argv[1], "--act") == 0) {
+        return act(argv[2], argv[3]);
+    }
+    if (argc == 3 && strcmp(argv[1], "--mark") == 0) {
+        acknowledge(argv[2]);
+        return 0;
+    }
+    if (argc == 3 && strcmp(argv[1], "--count") == 0) {
+        return count(argv[2]);
+    }
+    if (argc == 6 && strcmp(argv[1], "--state") == 0) {
+        return state(argv[2], argv[3], argv[4], argv[5]);
+    }
+    if (!scratch_folder(base, "power_loss")) {
+        perror("power_loss");
+        return 111;
+    }
+    snprintf(trace_path, sizeof trace_path, "%s/trace", base);
+    snprintf(state_folder, sizeof state_folder, "%s/state", base);
+    snprintf(message_path, sizeof message_path, "%s/messages", base);
+    const bool sites = argc > 1 && strcmp(argv[1], "--sites") == 0;
+    int code = 0;
+    for (int i = sites ? 2 : 1; i < argc; i++) {
+        seed = given != NULL ? strtoull(given, NULL, 10) * 2 + 1 : 88172645463325252u;
+        const int result = run_scenario(argv[i], sites);
+        code = code > result ? code : result;
+        remove_all(trace_path);
+    }
+    remove_all(base);
+    return code;
+}
