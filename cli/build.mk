@@ -1,4 +1,4 @@
-cli_OBJECTS := cli/common.o cli/reading_copy.o cli/asking.o cli/archive.o cli/seeds.o cli/progress.o cli/supervisor.o cli/supervisor_child.o cli/supervisor_look.o cli/process_log.o cli/process_troubles.o cli/options.o cli/by_hand.o cli/quad_diff.o \
+cli_OBJECTS := cli/common.o cli/reading_copy.o cli/asking.o cli/archive.o cli/seeds.o cli/progress.o cli/supervisor.o cli/supervisor_child.o cli/supervisor_look.o cli/process_log.o cli/process_troubles.o cli/crawl_outcome.o cli/options.o cli/by_hand.o cli/quad_diff.o \
 	cli/import_nodes.o cli/node_naming.o cli/node_names.o \
 	cli/report_advice.o cli/report_page.o cli/report_totals.o cli/report_print.o cli/sitemap_study.o cli/sitemap_plot.o
 PROGRAMS += quadrille

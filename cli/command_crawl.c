@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/crawl_outcome.h"
 #include "cli/process_troubles.h"
 #include "cli/progress.h"
 #include "cli/seeds.h"
@@ -26,7 +27,14 @@
 #include "config/web_address.h"
 #include "stages/scope.h"
 
-enum { POLL_FIRST_MS = 50, POLL_MS = 500, LINE_MS = 5000, STATS_WAIT_MS = 2000, MIND_MS = 500 };
+enum {
+    POLL_FIRST_MS = 50,
+    POLL_MS = 500,
+    LINE_MS = 5000,
+    STATS_WAIT_MS = 2000,
+    MIND_MS = 500,
+    SUMMARY_BYTES = 64 << 20
+};
 
 struct crawl {
     struct cli cli;
@@ -37,7 +45,7 @@ struct crawl {
     struct process_troubles_told told;
     pid_t child; /* `quadrille up`; 0: somebody else's supervisor is used */
     int signals;
-    bool quiet, terminal, continuous, interrupted;
+    bool quiet, terminal, continuous, interrupted, json;
     uint64_t started_ms, line_ms, minded_ms;
     bool page_told;
     int lines_shown;
@@ -146,7 +154,7 @@ show(struct crawl *crawl, bool last)
 {
     const uint64_t now = clock_monotonic_ms();
     const struct progress *progress = &crawl->progress;
-    if (crawl->quiet || progress->now_ms == 0) {
+    if (crawl->quiet || crawl->json || progress->now_ms == 0) {
         return;
     }
     if (crawl->terminal) {
@@ -176,7 +184,15 @@ show(struct crawl *crawl, bool last)
         if (progress->now.cut_off) {
             printf("  no host answers: is this machine's network up?");
         }
+        const double left = progress_left(progress);
+        if (left > 0) {
+            printf("  about %.0f s for what is known", left);
+        }
         putchar('\n');
+        if (!last && now - crawl->started_ms >= LINE_MS &&
+            progress_rate(progress, STAGE_FETCH) <= 0) {
+            crawl_outcome_print_waits(progress, stdout);
+        }
     }
     fflush(stdout);
 }
@@ -255,7 +271,7 @@ static void
 tell_page(struct crawl *crawl)
 {
     char url[WEB_ADDRESS_SIZE];
-    if (crawl->quiet || crawl->page_told ||
+    if (crawl->quiet || crawl->json || crawl->page_told ||
         web_address_read(crawl->cli.directory, url, NULL) != STATUS_OK) {
         return;
     }
@@ -268,16 +284,48 @@ tell_page(struct crawl *crawl)
     fflush(stdout);
 }
 
-static void
-summarise(struct crawl *crawl)
+/* What became of the seeds: fails when none of them could be fetched. */
+static enum status
+judge_seeds(const struct crawl *crawl, const struct seed_outcomes *outcomes, struct reason *why)
 {
+    if (crawl->continuous || outcomes->seeds == 0 || outcomes->count < outcomes->seeds) {
+        return STATUS_OK;
+    }
+    return status_fail(why, STATUS_NOT_FOUND, "no seed could be fetched; %s: %s",
+                       outcomes->items[0].key, outcomes->items[0].why.text);
+}
+
+static void
+summarise_json(struct crawl *crawl, const struct index_stats *stats,
+               const struct seed_outcomes *outcomes)
+{
+    struct buf members;
+    buf_init(&members, SUMMARY_BYTES);
+    crawl_outcome_put_json(&crawl->progress, &members);
+    seed_outcomes_put_json(outcomes, &members);
+    progress_print_json(&crawl->progress, stats, crawl->cli.directory, buf_slice(&members), stdout);
+    buf_release(&members);
+}
+
+static enum status
+summarise(struct crawl *crawl, const struct seeds *seeds, struct reason *judged)
+{
+    struct seed_outcomes outcomes = {0};
     struct index_client *index = NULL;
     struct index_stats stats = {0};
     struct reason why = {""};
     const struct queue_stats *now = &crawl->progress.now;
     uint64_t buried = 0;
-    if (cli_index(&crawl->cli, &index, &why) == STATUS_OK &&
-        index_stats_get(index, &stats, &why) == STATUS_OK) {
+    enum status status =
+        crawl_outcome_of_seeds(&crawl->cli, &crawl->progress, seeds, &outcomes, judged);
+    if (status == STATUS_OK) {
+        status = judge_seeds(crawl, &outcomes, judged);
+    }
+    const bool told = cli_index(&crawl->cli, &index, &why) == STATUS_OK &&
+                      index_stats_get(index, &stats, &why) == STATUS_OK;
+    if (crawl->json) {
+        summarise_json(crawl, told ? &stats : NULL, &outcomes);
+    } else if (told) {
         printf("documents=%" PRIu64 " quads=%" PRIu64 " terms=%" PRIu64 " literals=%" PRIu64 "\n",
                stats.documents, stats.quads, stats.terms, stats.literals);
     } else {
@@ -286,17 +334,24 @@ summarise(struct crawl *crawl)
     if (index != NULL) {
         index_client_close(index);
     }
-    for (int i = 0; i < STAGE_COUNT; i++) {
+    for (int i = 0; i < STAGE_COUNT && !crawl->json; i++) {
         printf("%s=%" PRIu64 " ", stage_name((enum stage)i), now->stages[i].done);
         buried += now->stages[i].buried;
     }
     const double seconds = (double)(clock_monotonic_ms() - crawl->started_ms) / 1000.0;
-    printf("seen=%" PRIu64 " buried=%" PRIu64 " seconds=%.1f\n", now->seen, buried, seconds);
-    tell_hosts_aside(crawl);
-    if (buried > 0) {
+    if (!crawl->json) {
+        printf("seen=%" PRIu64 " buried=%" PRIu64 " seconds=%.1f\n", now->seen, buried, seconds);
+        crawl_outcome_print(now, stdout);
+        crawl_outcome_print_buried(&crawl->progress, stdout);
+        seed_outcomes_print(&outcomes, stdout);
+        tell_hosts_aside(crawl);
+    }
+    if (buried > 0 && !crawl->json) {
         printf("quadrille queue buried --dir %s   shows what was buried and why\n",
                crawl->cli.directory);
     }
+    seed_outcomes_release(&outcomes);
+    return status;
 }
 
 /* ---- loop ---- */
@@ -492,7 +547,7 @@ crawl_all(const struct program *program, struct crawl *crawl, struct seeds *seed
         status = run(crawl, seeds, &why);
     }
     if (status == STATUS_OK) {
-        summarise(crawl);
+        status = summarise(crawl, seeds, &why);
     } else if (status == STATUS_CANCELLED) {
         printf("stopped; the same command goes on from here\n");
         status = STATUS_OK;
@@ -521,6 +576,8 @@ command_crawl(int argc, char **argv)
         {"continuous", 'c', FLAG_SWITCH, NULL, &crawl.continuous,
          "Goes on for ever: documents are visited again, each at its own time "
          "(recrawl.enabled=yes)."},
+        {"json", 'j', FLAG_SWITCH, NULL, &crawl.json,
+         "Shows no progress, and prints the summary as one JSON object."},
         {"quiet", 'q', FLAG_SWITCH, NULL, &crawl.quiet, "Shows no progress, only the summary."},
         {0},
     };
@@ -531,6 +588,8 @@ command_crawl(int argc, char **argv)
         .description =
             "Makes DIR if needed, starts all processes, puts the seeds, and follows the crawl "
             "until nothing is left to do; then it stops the processes and prints a summary. "
+            "The summary counts what became of the documents, and names the seeds that brought "
+            "nothing and why; when none could be fetched the exit code is 111. "
             "Ctrl-C stops cleanly, and the same command goes on from there; so it does after a "
             "crash of any kind.\n\n"
             "With --continuous it never ends: what changes often is visited often, what is gone is "

@@ -8,10 +8,11 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/crawl_outcome.h"
 #include "cli/process_troubles.h"
 #include "cli/progress.h"
 
-enum { ANSWER_MS = 30000 };
+enum { ANSWER_MS = 30000, MEMBERS_BYTES = 1 << 20 };
 
 struct view {
     struct cli cli;
@@ -87,10 +88,17 @@ show_once(const struct program *program, const struct cli_common *common, bool j
     }
     const bool counted = view.progress.before_ms != 0;
     if (counted && json) {
+        struct buf members;
+        buf_init(&members, MEMBERS_BYTES);
+        crawl_outcome_put_json(&view.progress, &members);
         progress_print_json(&view.progress, status == STATUS_OK ? &stats : NULL, view.cli.directory,
-                            stdout);
+                            buf_slice(&members), stdout);
+        buf_release(&members);
     } else if (counted) {
         progress_print_table(&view.progress, stdout);
+        crawl_outcome_print(&view.progress.now, stdout);
+        crawl_outcome_print_buried(&view.progress, stdout);
+        crawl_outcome_print_waits(&view.progress, stdout);
     }
     if (status == STATUS_OK && !json) {
         print_index(&stats);
@@ -120,7 +128,11 @@ command_status(int argc, char **argv)
             "Measures for a second and prints for each stage how many documents it has done and "
             "does per second, how many wait, are being worked on, wait for another try or a "
             "recrawl, how old the oldest is, how many were set aside, and which stage would need "
-            "longest to empty its queue: the bottleneck. Figures are sums over all nodes.",
+            "longest to empty its queue: the bottleneck; then what became of the documents so far, "
+            "why "
+            "jobs were buried, what is waited for, and which processes of this node wait or "
+            "failed. "
+            "Figures are sums over all nodes.",
         .examples = "quadrille status --dir DIR",
         .flags = flags,
     };

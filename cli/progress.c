@@ -66,6 +66,9 @@ add_node(struct queue_stats *sum, const struct queue_stats *node)
     for (int i = 0; i < STAGE_COUNT; i++) {
         add_stage(&sum->stages[i], &node->stages[i]);
     }
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        sum->outcomes[i] += node->outcomes[i];
+    }
     sum->seen += node->seen;
     sum->lanes += node->lanes;
     sum->lanes_busy += node->lanes_busy;
@@ -118,6 +121,34 @@ progress_hosts(const struct progress *progress, bool aside_only, queue_host_visi
     for (size_t i = 0; i < progress->node_count; i++) {
         TRY(queue_hosts(progress->nodes[i].queue, (struct slice){NULL, 0}, aside_only, visit,
                         context, why));
+    }
+    return STATUS_OK;
+}
+
+enum status
+progress_buried(const struct progress *progress, queue_visit *visit, void *context,
+                struct reason *why)
+{
+    enum { MOST = 5000 };
+    for (size_t i = 0; i < progress->node_count; i++) {
+        for (int stage = 0; stage < STAGE_COUNT; stage++) {
+            if (progress->now.stages[stage].buried > 0) {
+                TRY(queue_peek(progress->nodes[i].queue, (enum stage)stage, "buried", MOST, visit,
+                               context, why));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+progress_delayed(const struct progress *progress, queue_visit *visit, void *context,
+                 struct reason *why)
+{
+    enum { MOST = 3 };
+    for (size_t i = 0; i < progress->node_count; i++) {
+        TRY(queue_peek(progress->nodes[i].queue, STAGE_FETCH, "delayed", MOST, visit, context,
+                       why));
     }
     return STATUS_OK;
 }
@@ -243,7 +274,7 @@ print_stage_json(const struct progress *progress, enum stage stage, FILE *out)
 
 void
 progress_print_json(const struct progress *progress, const struct index_stats *index,
-                    const char *directory, FILE *out)
+                    const char *directory, struct slice members, FILE *out)
 {
     const int slow = progress_bottleneck(progress);
     fputs("{\"stages\":{", out);
@@ -276,5 +307,10 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
     }
     fputs(",\"processes\":", out);
     process_troubles_print_json(directory, out);
+    const double left = progress_left(progress);
+    if (left >= 0) {
+        fprintf(out, ",\"left_seconds\":%.0f", left);
+    }
+    (void)fwrite(members.at, 1, members.length, out);
     fputs("}\n", out);
 }

@@ -25,6 +25,12 @@ enum status progress_take(struct progress *progress, uint32_t timeout_ms, struct
 /* Hosts in trouble, of all nodes (queue_hosts). */
 enum status progress_hosts(const struct progress *progress, bool aside_only,
                            queue_host_visit *visit, void *context, struct reason *why);
+/* Buried jobs of all stages and nodes, some thousands of each at most. */
+enum status progress_buried(const struct progress *progress, queue_visit *visit, void *context,
+                            struct reason *why);
+/* Fetches that wait for another try, a few of each node, the next first. */
+enum status progress_delayed(const struct progress *progress, queue_visit *visit, void *context,
+                             struct reason *why);
 /* All hosts that are set aside are tried at once. */
 enum status progress_retry_hosts(const struct progress *progress, struct reason *why);
 /* True when there is nothing left to do now. With several nodes a job may travel from one not
@@ -38,8 +44,9 @@ uint64_t progress_waiting(const struct progress *progress, enum stage stage);
 double progress_left(const struct progress *progress);
 
 void progress_print_table(const struct progress *progress, FILE *out);
-/* index: NULL: it did not answer. directory: whose processes' troubles are told, too. */
+/* index: NULL: it did not answer. directory: whose processes' troubles are told, too. members:
+ * more of the object, each after a comma. */
 void progress_print_json(const struct progress *progress, const struct index_stats *index,
-                         const char *directory, FILE *out);
+                         const char *directory, struct slice members, FILE *out);
 
 #endif

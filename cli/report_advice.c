@@ -13,7 +13,8 @@ static const struct report_advice entries[] = {
      "Serve the page to unknown programs too, or forbid it in robots.txt so that it is not asked "
      "for."},
     {"fetch", "answered 5", "The server failed; its error log says why."},
-    {"fetch", "robots.txt", "If machines should read this page, allow it in robots.txt."},
+    {"fetch", "robots.txt of the host",
+     "If machines should read this page, allow it in robots.txt."},
     {"fetch", "redirects to itself", "Let the redirect lead to the page, not to itself."},
     {"fetch", "more redirects", "Redirect to the last address at once."},
     {"fetch", "redirect without a target",

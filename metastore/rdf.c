@@ -90,7 +90,6 @@ static const struct field_entry fields[] = {
     {META_HTTP_VERSION, NODE_RESPONSE, HTTP "httpVersion", NULL},
     {META_FETCHED, NODE_DOCUMENT, PROV "generatedAtTime", NULL},
     {META_HTTP_STATUS, NODE_DOCUMENT, HTTP "statusCodeValue", NULL},
-    {META_HTTP_STATUS, NODE_RESPONSE, HTTP "statusCodeValue", NULL},
     {META_FTP_REPLY, NODE_DOCUMENT, META_NAMESPACE "ftpReply", NULL},
     {META_PAYLOAD_BYTES, NODE_DOCUMENT, DCAT "byteSize", XSD_NAMESPACE "nonNegativeInteger"},
     {META_PAYLOAD_BYTES, NODE_BODY, DCAT "byteSize", XSD_NAMESPACE "nonNegativeInteger"},

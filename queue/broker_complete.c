@@ -164,6 +164,9 @@ done(struct broker *broker, const struct ending *ending)
     }
     remove_record(broker, key);
     broker->counters.stages[key->stage].done++;
+    if (ending->completion.outcome != OUTCOME_NONE) {
+        broker->counters.outcomes[ending->completion.outcome]++;
+    }
 }
 
 static void

@@ -1,6 +1,8 @@
 /* People look: stats, peek; and give buried jobs another try: kick. */
 #include "queue/broker_private.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 
 struct view {
@@ -108,6 +110,7 @@ view_stats(struct broker *broker)
             .throttled = broker_is_throttled(broker, (uint8_t)i),
         };
     }
+    memcpy(stats.outcomes, counters->outcomes, sizeof stats.outcomes);
     message_put_stats(&broker->reply, &stats);
 }
 

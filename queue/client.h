@@ -10,6 +10,7 @@
 
 #include "base/rpc.h"
 #include "queue/job.h"
+#include "queue/outcomes.h"
 
 struct queue_client;
 
@@ -57,6 +58,7 @@ struct completion {
     uint64_t group;         /* fetch: group of the lane (address); 0 none */
     uint8_t host;       /* fetch: what became of the host, enum host_word; 0: it was not asked */
     struct slice cause; /* HOST_FAILED: text for people */
+    enum job_outcome outcome; /* DONE: what it is counted as */
     const struct job
         *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
     size_t output_count;
@@ -92,6 +94,7 @@ struct queue_stats {
     uint64_t incarnation, disk_free;
     uint64_t hosts_aside, hosts_failing; /* queue_hosts tells which, and why */
     uint64_t network_ms;                 /* wall time at which any host answered last; 0: never */
+    uint64_t outcomes[OUTCOME_COUNT];    /* jobs that ended, since init */
     bool intake_stopped;
     bool cut_off; /* many hosts, and no other, are silent since network_ms: it may be our network */
 };

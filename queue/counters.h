@@ -2,7 +2,7 @@
 #ifndef QUEUE_COUNTERS_H
 #define QUEUE_COUNTERS_H
 
-#include "queue/job.h"
+#include "queue/outcomes.h"
 
 struct stage_counters {
     uint64_t jobs; /* ready and leased */
@@ -15,10 +15,12 @@ struct counters {
     uint64_t seen, revisits, sent, received;
     struct stage_counters stages[STAGE_COUNT];
     uint64_t network_ms; /* wall time at which anybody answered last; 0: never */
+    uint64_t outcomes[OUTCOME_COUNT];
 };
 enum {
     COUNTERS_NUMBERS = sizeof(struct counters) / sizeof(uint64_t),
-    COUNTERS_LEAST = COUNTERS_NUMBERS - 1 /* an earlier version had no network_ms */
+    /* Earlier versions had neither network_ms nor outcomes, or fewer of these. */
+    COUNTERS_LEAST = COUNTERS_NUMBERS - OUTCOME_COUNT - 1
 };
 
 #endif

@@ -67,6 +67,7 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_u8(out, completion->share);
     codec_put_u8(out, completion->host);
     codec_put_slice(out, cut(completion->cause));
+    codec_put_u8(out, (uint8_t)completion->outcome);
     const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
     codec_put_varint(out, outputs);
     for (size_t i = 0; i < outputs; i++) {
@@ -91,10 +92,12 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
     completion->share = codec_get_u8(reader);
     completion->host = codec_get_u8(reader);
     completion->cause = cut(codec_get_slice(reader));
+    const uint8_t outcome = codec_get_u8(reader);
+    completion->outcome = (enum job_outcome)outcome;
     completion->output_count = message_get_count(reader, NEW_LEAST);
     completion->verdict = (enum verdict)verdict;
     *attempt = (uint16_t)given;
-    if (verdict > VERDICT_BURY || given > UINT16_MAX) {
+    if (verdict > VERDICT_BURY || given > UINT16_MAX || outcome >= OUTCOME_COUNT) {
         reader->bad = true;
     }
     return !reader->bad;
@@ -139,6 +142,10 @@ message_put_stats(struct buf *out, const struct queue_stats *given)
     for (int n = 0; n < NUMBERS; n++) {
         codec_put_varint(out, *numbers[n]);
     }
+    codec_put_u8(out, OUTCOME_COUNT);
+    for (int n = 0; n < OUTCOME_COUNT; n++) {
+        codec_put_varint(out, stats.outcomes[n]);
+    }
     codec_put_u8(out, stats.intake_stopped);
     codec_put_u8(out, stats.cut_off);
 }
@@ -162,6 +169,12 @@ message_get_stats(struct slice bytes, struct queue_stats *stats)
     numbers_of(stats, numbers);
     for (int n = 0; n < NUMBERS; n++) {
         *numbers[n] = codec_get_varint(&reader);
+    }
+    if (codec_get_u8(&reader) != OUTCOME_COUNT) {
+        return false;
+    }
+    for (int n = 0; n < OUTCOME_COUNT; n++) {
+        stats->outcomes[n] = codec_get_varint(&reader);
     }
     stats->intake_stopped = codec_get_u8(&reader) != 0;
     stats->cut_off = codec_get_u8(&reader) != 0;

@@ -76,7 +76,9 @@ finish(struct detect_stage *stage, struct stage_job *job, const struct detection
     document.type = slice_string(detection->type);
     if (is_wanted(stage, detection)) {
         stage_output_next(job, STAGE_TRANSFORM, &document);
+        stage_count_as(job, OUTCOME_DETECTED);
     } else {
+        stage_count_as(job, OUTCOME_UNKNOWN_TYPE);
         meta_set_text(&job->meta, META_STATE, SLICE("unknown"));
         meta_set_text(&job->meta, META_REASON, SLICE("no transform is registered for its type"));
         keep_nothing(job, &document);
@@ -128,6 +130,7 @@ kept_out(struct detect_stage *stage, struct stage_job *job, const struct warc_re
                   noindex ? SLICE("its publisher says noindex")
                           : SLICE("its publisher reserves its use: fetch.robots_signals"));
     keep_nothing(job, &job->document);
+    stage_count_as(job, OUTCOME_NOINDEX);
     stage_done(job);
     return true;
 }

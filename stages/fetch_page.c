@@ -92,6 +92,33 @@ is_vain_guess(const struct task *task, const char *state)
             strcmp(state, "denied") == 0);
 }
 
+/* What a state counts as unless it was said more exactly. */
+static const struct {
+    const char *state;
+    enum job_outcome outcome;
+} state_outcomes[] = {{"fetched", OUTCOME_FETCHED}, {"redirected", OUTCOME_REDIRECTED},
+                      {"gone", OUTCOME_GONE},       {"denied", OUTCOME_REFUSED},
+                      {"covered", OUTCOME_REFUSED}, {"failed", OUTCOME_FAILED_ANSWER}};
+
+/* A document that was refused before it was asked for is one, too; what is asked for besides is
+ * counted only when it was. */
+static enum job_outcome
+outcome_of(const struct task *task, const char *state)
+{
+    if (task_kind(task->job->job.uri) != TASK_PAGE) {
+        return OUTCOME_NONE;
+    }
+    if (task->resource || task_is_guess(task) || task_is_sitemap(task)) {
+        return OUTCOME_BESIDE;
+    }
+    for (size_t i = 0; state != NULL && i < sizeof state_outcomes / sizeof state_outcomes[0]; i++) {
+        if (strcmp(state, state_outcomes[i].state) == 0) {
+            return task->counts_as != OUTCOME_NONE ? task->counts_as : state_outcomes[i].outcome;
+        }
+    }
+    return OUTCOME_NONE;
+}
+
 void
 task_done(struct task *task, const char *state, const char *reason)
 {
@@ -100,6 +127,7 @@ task_done(struct task *task, const char *state, const char *reason)
         state = NULL;
     }
     set_common(task, state, reason);
+    stage_count_as(task->job, outcome_of(task, state));
     if (task->resource) { /* tells when a failure is old enough for another try */
         meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
     }
@@ -472,6 +500,8 @@ answered_redirect(struct task *task, const struct fetch_result *result)
             queue_target(task, buf_slice(&target));
         } else if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
             queue_target(task, buf_slice(&target));
+        } else {
+            task->counts_as = OUTCOME_REDIRECTED_OUT;
         }
         task->outcome =
             slice_equal(task->redirect, buf_slice(&target)) ? VISIT_UNCHANGED : VISIT_CHANGED;
@@ -496,6 +526,7 @@ answered_unchanged(struct task *task, const struct fetch_result *result)
     if (task->describes && task->fetch->plan) {
         task_put_plan(task);
     }
+    task->counts_as = OUTCOME_UNMODIFIED;
     task_done(task, "fetched", "not modified");
 }
 
@@ -531,6 +562,7 @@ answered_failure(struct task *task, const struct fetch_result *result)
     char reason[40];
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
     if (task_keep_response(task, result, &location)) {
+        task->counts_as = OUTCOME_FAILED_STATUS;
         task_done(task, "failed", reason);
     }
 }
@@ -580,6 +612,7 @@ cut(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
     const bool time = result->end == FETCH_CUT_TIME;
+    task->counts_as = OUTCOME_FAILED_SILENCE;
     if (task->job->job.attempt < task->fetch->attempts) {
         task_retry(task, 0, result->problem);
         return;
@@ -613,6 +646,7 @@ page_fetched(void *context, const struct fetch_result *result)
         cut(task, result);
         break;
     case FETCH_FAILED:
+        task->counts_as = result->unsent ? OUTCOME_FAILED_CONNECTION : OUTCOME_FAILED_SILENCE;
         (result->unsent ? task_wait_for_host : unanswered)(task, result->problem);
         break;
     case FETCH_REFUSED_HEADER:

@@ -161,11 +161,13 @@ decide(struct task *task, const struct host *host)
         return;
     }
     if (!rules_allow(host, task->url)) {
+        task->counts_as = OUTCOME_DENIED;
         task_done(task, "denied", "robots.txt of the host");
         return;
     }
     if (task->fetch->signals && host->access == HOST_BY_RULES &&
         signals_reserve(robots_signals(host->robots), url_path_query(task->url))) {
+        task->counts_as = OUTCOME_DENIED;
         task_done(task, "denied", "robots.txt of the host reserves its use: fetch.robots_signals");
         return;
     }

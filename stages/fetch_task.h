@@ -119,10 +119,11 @@ struct task {
     int64_t crawl_delay_ms; /* -1: nothing */
     struct slice *sitemaps; /* still to be queued; in the job's arena */
     size_t sitemap_count;
-    bool mapped;         /* the host has sitemaps */
-    bool sitemaps_again; /* they were queued before, at a greater depth */
-    bool guess;          /* no sitemap is named: the one of them is where one may be */
-    uint64_t address;    /* that hosts are grouped by; 0: not known, or by none */
+    enum job_outcome counts_as; /* NONE: as its state says */
+    bool mapped;                /* the host has sitemaps */
+    bool sitemaps_again;        /* they were queued before, at a greater depth */
+    bool guess;                 /* no sitemap is named: the one of them is where one may be */
+    uint64_t address;           /* that hosts are grouped by; 0: not known, or by none */
     /* Recrawling; slices in the job's arena. */
     struct document_visit visit;        /* goes on with the document */
     enum visit_outcome outcome;         /* when no later stage hears of it */

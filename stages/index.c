@@ -140,6 +140,18 @@ tell_frontier(struct stage_job *job, const struct taken *taken)
     }
 }
 
+static enum job_outcome
+outcome_of(const struct stage_job *job, const struct index_result *result)
+{
+    if (result->outcome == DOCUMENT_STALE || result->outcome == DOCUMENT_SUPERSEDED) {
+        return OUTCOME_STALE;
+    }
+    if (job->document.removed) {
+        return OUTCOME_REMOVED;
+    }
+    return result->outcome == DOCUMENT_CHANGED ? OUTCOME_CHANGED : OUTCOME_UNCHANGED;
+}
+
 /* What a later generation replaced is looked after by that. */
 static void
 schedule(struct stage_job *job, const struct index_result *result)
@@ -165,6 +177,7 @@ index_flush(void *context, struct stage_job *const *jobs, size_t n, struct reaso
         }
         tell_metadata(jobs[i], taken);
         tell_frontier(jobs[i], taken);
+        stage_count_as(jobs[i], outcome_of(jobs[i], &taken->result));
         schedule(jobs[i], &taken->result);
     }
     return STATUS_OK;

@@ -76,6 +76,8 @@ void stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_atte
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void stage_bury(struct stage_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What the job counts as when it is done: for people who ask what became of a crawl. */
+void stage_count_as(struct stage_job *job, enum job_outcome outcome);
 /* fetch: how the lane goes on after this job. */
 void stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group);
 /* fetch: what its requests told of the host, enum host_word; cause: of its failure. */

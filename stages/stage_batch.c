@@ -208,6 +208,12 @@ stage_set_aside(struct stage_job *job, bool aside)
 }
 
 void
+stage_count_as(struct stage_job *job, enum job_outcome outcome)
+{
+    held_of(job)->outcome = outcome;
+}
+
+void
 stage_done(struct stage_job *job)
 {
     end_job(job, VERDICT_DONE);
@@ -305,6 +311,7 @@ send_completions(void *context)
             .share = held->share,
             .host = held->host,
             .cause = held->cause,
+            .outcome = held->outcome,
             .outputs = held->outputs,
             .output_count = held->output_count,
         };

@@ -44,6 +44,7 @@ struct held_job {
     bool no_attempt;
     uint64_t delay_ms, lane_delay_ms, group, ended_ms;
     uint8_t share, host;
+    enum job_outcome outcome;
     struct slice reason, cause;
     struct job *outputs;
     size_t output_count, output_capacity;

@@ -243,6 +243,7 @@ store(struct transform_stage *stage, struct stage_job *job, const struct worker_
     set_record(job, &location, stage->node, &document.conversion);
     set_sketch(job, outcome->graph);
     set_meta(job, outcome, answer);
+    stage_count_as(job, outcome->state == TRANSFORM_BROKEN ? OUTCOME_BROKEN : OUTCOME_TRANSFORMED);
     stage_output_next(job, STAGE_INDEX, &document);
     if (stage->plan) {
         describe(job, outcome->graph);

@@ -90,6 +90,33 @@ test_done_twice_in_one_round(void **state)
     assert_int_equal(stats(bench).stages[STAGE_DETECT].done, 1);
 }
 
+/* Each job counts once: not again when its completion is repeated, in another round or after a
+ * restart, not when it is given back; and what was counted stays. */
+static void
+test_outcomes_count_once(void **state)
+{
+    struct bench *bench = *state;
+    put_uri(bench, STAGE_FETCH, URI "a", 0);
+    put_uri(bench, STAGE_FETCH, URI "b", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    struct completion completion = {.key = bench->jobs[0].key, .outcome = OUTCOME_GONE};
+    submit_complete(bench, "w", 1, &completion, 1);
+    submit_complete(bench, "w", 1, &completion, 1);
+    bench_work(bench);
+    assert_int_equal(stats(bench).outcomes[OUTCOME_GONE], 1);
+    restart(bench);
+    submit_complete(bench, "w", 1, &completion, 1);
+    bench_work(bench);
+    assert_int_equal(reserve(bench, "w", 2, STAGE_FETCH, 1), 1);
+    completion = (struct completion){
+        .key = bench->jobs[0].key, .verdict = VERDICT_RELEASE, .outcome = OUTCOME_FETCHED};
+    submit_complete(bench, "w", 2, &completion, 1);
+    bench_work(bench);
+    assert_int_equal(stats(bench).outcomes[OUTCOME_GONE], 1);
+    assert_int_equal(stats(bench).outcomes[OUTCOME_FETCHED], 0);
+    assert_int_equal(stats(bench).outcomes[OUTCOME_NONE], 0);
+}
+
 static void
 test_order_of_arrival(void **state)
 {
@@ -910,6 +937,7 @@ main(void)
         CASE(test_lane_name_is_the_origin),
         CASE(test_done_twice_has_no_second_effect),
         CASE(test_done_twice_in_one_round),
+        CASE(test_outcomes_count_once),
         CASE(test_order_of_arrival),
         CASE(test_release_comes_back_first_and_counts),
         CASE(test_release_with_delay),

@@ -273,6 +273,8 @@ static const struct outcome {
      "error fetch: redirect without a target: no Location header"},
     {"failed", "connection refused", "", "", "", 0,
      "error fetch: it could not be had: connection refused"},
+    {"failed", "robots.txt: the host's name does not exist", "", "", "", 0,
+     "error fetch: it could not be had: robots.txt: the host's name does not exist"},
     {"denied", "robots.txt of the host", "", "", "", 0, "advice fetch: robots.txt of the host"},
     {"fetched", "the response has no body", "", "", "", 200,
      "warning fetch: the response has no body"},
