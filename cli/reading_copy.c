@@ -226,7 +226,7 @@ check_room(const char *copy, uint64_t bytes, struct reason *why)
     struct statvfs disk;
     const uint64_t room =
         statvfs(copy, &disk) == 0 ? (uint64_t)disk.f_bavail * disk.f_frsize : UINT64_MAX;
-    /* As much again for what recovery and keyword index may write. */
+    /* A quarter more for what recovery and keyword index may write. */
     return bytes / 4 + bytes <= room
                ? STATUS_OK
                : status_fail(why, STATUS_FULL,
