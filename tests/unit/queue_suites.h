@@ -5,6 +5,8 @@
 
 /* The broker beside a model of its rules (queue_model.c). */
 int queue_model_run(void);
+/* What fetch knows of URIs, beside a model (queue_fetch_model.c). */
+int queue_fetch_model_run(void);
 /* Jobs between nodes (queue_nodes.c). */
 int queue_nodes_run(void);
 

@@ -975,5 +975,6 @@ main(void)
         CASE(test_second_daemon_is_kept_out),
         CASE(test_watch_answers_only_strangers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + queue_model_run() + queue_nodes_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + queue_model_run() + queue_fetch_model_run() +
+           queue_nodes_run();
 }
