@@ -24,6 +24,7 @@ UNIT_TESTS += tests/unit/test_index_oid tests/unit/test_index_rows tests/unit/te
 UNIT_TESTS += tests/unit/test_index_changes tests/unit/test_index_nodes tests/unit/test_node_cache tests/unit/test_term_cache
 UNIT_TESTS += tests/unit/test_provenance tests/unit/test_share
 FUZZERS += fuzz_index_blocks fuzz_index_requests
+test_index_rows_PARTS := tests/unit/row_blocks.o
 test_index_partition_PARTS := tests/unit/index_steps.o
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
 	change_log_append differences_add statistics_apply

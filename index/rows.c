@@ -220,7 +220,7 @@ read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfo
             at = get_place(at, end, row, i, near[i]);
         }
     }
-    return at != NULL && row->place[first] > before && row->place[first] < OID_LOCAL ? at : NULL;
+    return at != NULL && row->place[first] > before ? at : NULL;
 }
 
 static enum status

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "index/rows.h"
+#include "tests/unit/row_blocks.h"
 
 static uint64_t seed = 88172645463325252u;
 static uint64_t
@@ -237,5 +238,5 @@ main(void)
         cmocka_unit_test(splicing_gives_the_bytes_of_writing_all),
         cmocka_unit_test(fence_lies_between_its_neighbours),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + row_blocks_run();
 }
