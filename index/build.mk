@@ -28,3 +28,5 @@ test_index_rows_PARTS := tests/unit/row_blocks.o
 test_index_partition_PARTS := tests/unit/index_steps.o
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
 	change_log_append differences_add statistics_apply
+test_index_changes_PARTS := tests/unit/index_change_log.o
+test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete

@@ -2,11 +2,15 @@
  * patches, new starts, and a log that is too short. */
 #include "tests/unit/index_fixture.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "index/change_lines.h"
 #include "index/publisher.h"
+#include "tests/unit/index_change_log.h"
 #include "tests/unit/index_mirror.h"
 #include "tests/unit/scratch.h"
 
@@ -372,6 +376,20 @@ receive_batch(void *socket, const char *topic_prefix, char position[64], struct 
     return count;
 }
 
+/* One that nobody listens on now. */
+static void
+free_endpoint(char *endpoint, size_t size)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof(address);
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    close(listener);
+    snprintf(endpoint, size, "tcp://127.0.0.1:%u", ntohs(address.sin_port));
+}
+
 static void
 subscribers_get_all_batches(void **state)
 {
@@ -381,7 +399,8 @@ subscribers_get_all_batches(void **state)
     struct buf text, lines;
     char endpoint[128], public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
     char position[2][64] = {"", ""};
-    static const char tcp[] = "tcp://127.0.0.1:17423";
+    char tcp[64];
+    free_endpoint(tcp, sizeof(tcp));
     buf_init(&text, TEXT);
     buf_init(&lines, TEXT);
     must(rpc_keys_make(public_key, secret_key, &why), &why);
@@ -441,5 +460,5 @@ main(void)
         cmocka_unit_test_setup_teardown(subscribers_get_all_batches, open_index, close_index),
         cmocka_unit_test(positions_are_read_as_written),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + index_change_log_run();
 }
