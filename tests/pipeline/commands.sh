@@ -22,10 +22,12 @@ crawl "$work/peace" >"$work/out" || fail "crawl: $(cat "$work/out")"
 dir=$work/peace
 refused() { # exit code, what the message must say, command...
     local code=0
-    timeout 20 "${@:3}" >"$work/out" 2>&1 </dev/null || code=$?
+    timeout 120 "${@:3}" >"$work/out" 2>&1 </dev/null || code=$?
     [[ $code -eq $1 ]] || fail "${*:3}: exit $code instead of $1: $(cat "$work/out")"
     grep -qF -- "$2" "$work/out" || fail "${*:3}: says no '$2': $(cat "$work/out")"
 }
+# What commands ask is there already, so that none of the many has to start it.
+quadrille up --dir "$dir" --background --only queue,metastore,index || fail "up"
 refused 100 Usage quadrille
 refused 100 'no command nonsense' quadrille nonsense
 refused 100 'is it search?' quadrille serch
@@ -179,6 +181,7 @@ for file in meta host; do
     [[ -s $work/$file.nt ]] || fail "meta says nothing"
 done
 dump_and_verify "$dir" "$work/peace.nq"
+quadrille down --dir "$dir" || fail "down"
 
 # ---- in a browser ----
 
@@ -284,7 +287,7 @@ for signal in KILL INT TERM KILL; do
     quadrille verify --dir "$dir" >"$work/ended" 2>&1 &
     sleep 0.03
     kill -s $signal $! 2>/dev/null || true
-    timeout 20 quadrille dump --dir "$dir" --output "$work/after.nq" ||
+    timeout 120 quadrille dump --dir "$dir" --output "$work/after.nq" ||
         fail "no dump after a command that was ended by $signal"
     cmp "$work/after.nq" "$work/again.nq" || fail "another dump"
 done

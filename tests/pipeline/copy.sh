@@ -16,7 +16,7 @@ documents() {
     "$bin/quadrille" stats --dir "$dir" --json | sed -nE 's/.*"documents":([0-9]+).*/\1/p'
 }
 reach() { # so many documents
-    for _ in $(seq 300); do
+    for _ in $(seq "$patience"); do
         (($(documents) >= $1)) && return
         sleep 0.1
     done

@@ -96,7 +96,7 @@ echo http://moving.example/ >"$work/seeds"
 : >"$web_log"
 run "$work/moving" --set fetch.retry=1500ms &
 running=$!
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     [[ -n $(gets moving.example /all.nt) ]] && break
     sleep 0.05
 done
@@ -137,7 +137,7 @@ prepared() {
     quadrille datasets --dir "$dir" whole.example | grep -q 'dataset .*sliced'
 }
 quadrille add --dir "$dir" --again http://whole.example/sitemap.xml "${settings[@]}" >/dev/null
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     prepared && break
     sleep 0.1
 done
@@ -161,7 +161,7 @@ for call in fdatasync fsync unlink sendto write pwrite64; do
 done 2>/dev/null
 cp "$hosts/whole.example/all.nt" "$dir/dumps/$name"
 quadrille datasets --dir "$dir" "${settings[@]}" --execute "$uri" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
-for _ in $(seq 300); do
+for _ in $(seq "$patience"); do
     quadrille stats --dir "$dir" | awk '$1 == "index" && NF > 5 { exit $4 + $5 + $6 > 0 }' && break
     sleep 0.1
 done

@@ -6,7 +6,7 @@
 # asked for once, in order. The server logs every connection and every question for a name.
 . "$(dirname "$0")/lib.sh"
 command -v openssl >/dev/null || skip "apt-get install openssl"
-each=600 # URIs of each host
+each=300 # URIs of each host
 dead=(refuses mute tls nameless)
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=tls.example \
     -addext subjectAltName=DNS:tls.example -keyout "$work/key.pem" -out "$work/ca.pem" 2>"$work/openssl.log" ||
@@ -102,7 +102,7 @@ asyncio.run(main())
 P
 python3 "$work/server.py" "$work" 2>"$work/web.out" &
 web_pid=$!
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     [[ -s $work/ports ]] && break
     sleep 0.05
 done
@@ -119,7 +119,7 @@ for host in good refuses mute tls; do echo "127.5.0.$((++i)) $host.example"; don
 dir=$work/data
 settings=(--set "fetch.hosts_file=$work/hosts" --set "fetch.dns_servers=127.5.0.1:$dns" --set fetch.allow_address=127.0.0.0/8
     --set "fetch.ca_file=$work/ca.pem" --set fetch.delay=0 --set fetch.backoff=0.05 --set fetch.backoff_maximum=0.1
-    --set fetch.patience=0.3 --set fetch.dns_negative=0 --set processes.web=0 --set scope.domains=example
+    --set fetch.patience=1.5 --set fetch.dns_negative=0 --set processes.web=0 --set scope.domains=example
     --set queue.host_failures=2 --set queue.host_patience_new=0)
 show_hosts() { "$bin/quadrille" queue --dir "$dir" hosts "$@"; }
 asked() { grep -c "^$1 dead" "$work/log" || true; }
@@ -168,7 +168,7 @@ await_probes() { # of each host so many more
     local host want
     for host in mute tls nameless; do
         want=$(($(asked "$host") + $1))
-        for _ in $(seq 400); do
+        for _ in $(seq "$patience"); do
             (($(asked "$host") >= want)) && continue 2
             sleep 0.05
         done
@@ -185,7 +185,7 @@ pkill -KILL -f -- "--dir $dir( |$)"
 up
 await_probes 1
 "$bin/quadrille" add --dir "$dir" "http://good.example:$port/second/1"
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     [[ $(show_hosts | grep -c "	aside	$((each + 22)) URIs") -eq 2 ]] && break
     sleep 0.05
 done
@@ -196,11 +196,11 @@ show_hosts >"$work/listed"
 # ---- they are back ----
 touch "$work/back"
 answered() { grep -cE '^(refuses|mute|tls|nameless) /(late/.*|[0-9]+)$' "$work/log" || true; }
-for _ in $(seq 1200); do
+for _ in $(seq "$patience"); do
     (($(answered) >= 4 * each + 44)) && break
     sleep 0.05
 done
-for _ in $(seq 100); do # the last of them ends
+for _ in $(seq "$patience"); do # the last of them ends
     left=$(show_hosts)
     [[ $left == none ]] && break
     sleep 0.05

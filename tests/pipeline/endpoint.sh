@@ -43,7 +43,7 @@ quadrille import --dir "$work/store" "$work/all.nq" >/dev/null 2>&1 || fail "imp
 quadrille up --dir "$work/store" --background --only index,metastore,web --set web.listen=127.0.0.1:0 >/dev/null ||
     fail "the endpoint does not start"
 sparql_port=
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     sparql_port=$(sed -nE 's/.*event=listening .*port=([0-9]+).*/\1/p' "$work"/store/log/web*.log 2>/dev/null |
         tail -n 1) || true
     [[ -n $sparql_port ]] && curl -sf "http://127.0.0.1:$sparql_port/sparql?query=ASK%7B%7D" >/dev/null && break
@@ -116,7 +116,7 @@ crawl "$work/killed" "${rules[@]}" --set datasets.prefer=endpoint --set datasets
     --set scope.hosts=plain.example >"$work/out" 2>&1 &
 running=$!
 for part in 3 6 9; do
-    for _ in $(seq 400); do
+    for _ in $(seq "$patience"); do
         [[ $(asked plain /sparql) -ge $part ]] && break
         sleep 0.02
     done

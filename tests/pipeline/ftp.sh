@@ -43,7 +43,7 @@ start_ftp() { # name, certificate or nothing; sets ftp_port, ftp_log, ftp_pid
     ftp_log=$work/$1.tsv
     python3 "$root/tests/web/ftp_server.py" "$work/ftp" "$work/$1.port" "$ftp_log" "${@:2}" >"$work/$1.out" 2>&1 &
     ftp_pid=$!
-    for _ in $(seq 200); do
+    for _ in $(seq "$patience"); do
         [[ -s $work/$1.port ]] && break
         sleep 0.05
     done
@@ -169,7 +169,7 @@ echo http://moving.example/ >"$work/seeds"
 : >"$ftp_log"
 run "$work/moving" --set fetch.retry=1500ms &
 running=$!
-for _ in $(seq 400); do
+for _ in $(seq "$patience"); do
     [[ -n $(commands RETR moving.nt) ]] && break
     sleep 0.05
 done

@@ -14,7 +14,7 @@ if command -v openssl >/dev/null; then
 fi
 python3 "$server" "${tls[@]}" "$work/ports" "$work/log" 2>"$work/web.out" &
 web_pid=$!
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     [[ -s $work/ports ]] && break
     sleep 0.05
 done

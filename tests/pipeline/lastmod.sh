@@ -44,7 +44,7 @@ visits() { # host: of its documents
 
 # The liar's documents change all the time, and their lastmod does not.
 version=0
-for _ in $(seq 60); do
+for _ in $(seq "$patience"); do
     version=$((version + 1))
     for ((i = 0; i < count; i++)); do document lying.example $i $version; done
     sleep 0.2
@@ -73,7 +73,7 @@ sitemap honest.example "$(date -u +%Y-%m-%dT%H:%M:%SZ)" 2020-01-02
 is_new() {
     quadrille dump --dir "$work/crawl" --output "$work/dump" && grep -q '<http://honest.example/0> .*"new"' "$work/dump"
 }
-for _ in $(seq 50); do
+for _ in $(seq "$patience"); do
     is_new && break
     sleep 0.1
 done

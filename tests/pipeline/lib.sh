@@ -13,6 +13,7 @@ if [[ -z $scratch ]]; then
     [[ -w /dev/shm && $(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1) -gt 2000000 ]] && scratch=/dev/shm
 fi
 work=$(mktemp -d "$scratch/quadrille-$(basename "$0" .sh).XXXXXX")
+patience=2400 # how often a condition is looked for before a test gives up: minutes, which only end what hangs
 web_pid=
 web_stop=() # a command that ends a web that is not ours
 
@@ -54,7 +55,7 @@ start_web() { # folder of hosts
     : >"$work/web.out" # before the server's shell has made it
     "$bin/quadrille-example-web" --hosts "$1" --port 0 --log "$web_log" >"$work/web.out" 2>&1 &
     web_pid=$!
-    for _ in $(seq 100); do
+    for _ in $(seq "$patience"); do
         web_port=$(sed -nE 's/.*127\.0\.0\.1:([0-9]+).*/\1/p' "$work/web.out" | head -n 1)
         [[ -n $web_port ]] && return
         sleep 0.05
@@ -68,7 +69,7 @@ start_faulty_web() { # folder of hosts
     web_log=$work/access.tsv
     python3 "$root/tests/web/faulty_web.py" "$1" "$work/port" "$web_log" >"$work/web.out" 2>&1 &
     web_pid=$!
-    for _ in $(seq 200); do
+    for _ in $(seq "$patience"); do
         [[ -s $work/port ]] && break
         sleep 0.05
     done
@@ -81,7 +82,7 @@ kill_downloads() { # data directory, bytes...
     shift
     kills=0
     for part; do
-        for _ in $(seq 400); do
+        for _ in $(seq "$patience"); do
             n=$(stat -c %s "$dir"/dumps/*.part 2>/dev/null | head -n 1) || n=0
             [[ ${n:-0} -ge $part ]] && break
             sleep 0.02
@@ -94,7 +95,7 @@ kill_downloads() { # data directory, bytes...
 # Waits until processes are idle: a tenth of a processor at most, for half a second.
 await_rest() { # command that prints their processor time in ticks
     local before
-    for _ in $(seq 40); do
+    for _ in $(seq 240); do
         before=$("$1")
         sleep 0.5
         (($("$1") - before <= 5)) && return

@@ -16,7 +16,7 @@ dir=$work/d
 pid_of() { # program
     pgrep -f -- "quadrille-$1 --dir $dir( |\$)" | head -n 1
 }
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$dir"/log/web*.log 2>/dev/null | tail -n 1) || true
     [[ -n $port && -S $dir/run/queue.sock && -S $dir/run/metastore.sock && -S $dir/run/index-0.sock ]] && break
     sleep 0.05

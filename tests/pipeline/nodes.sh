@@ -37,7 +37,7 @@ serve_in() { # namespace
 serve_in a
 serve_in b
 for n in a b; do
-    for _ in $(seq 200); do
+    for _ in $(seq "$patience"); do
         grep -q :8480 "$work/web.$n.out" && break
         sleep 0.05
     done

@@ -36,7 +36,7 @@ must_fail() { # what, code, words on standard error
 count='SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }'
 join='SELECT ?s ?t { ?s <http://p.example/1> ?t . ?s <http://p.example/1> ?u }'
 whole() {
-    for _ in $(seq 100); do
+    for _ in $(seq "$patience"); do
         run query --format csv "$count"
         [[ $code -eq 0 ]] && break
         sleep 0.1
@@ -132,13 +132,13 @@ busy() { # clock ticks of all partitions
 setsid --fork bash -c "trap - INT; quadrille query --dir '$dir' --timeout 600 'SELECT (COUNT(*) AS ?n)
     { ?a <http://p.example/1> ?x . ?b <http://p.example/2> ?y . ?c <http://p.example/3> ?z FILTER(?x > ?z) }' \
     >'$work/out' 2>'$work/err'; echo \$? >'$work/code'"
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     query=$(pgrep -f -- "^quadrille query --dir $dir --timeout 600" | head -n 1) && break
     sleep 0.05
 done
 sleep 0.7
 kill -INT "$query"
-for _ in $(seq 40); do
+for _ in $(seq "$patience"); do
     [[ -s $work/code ]] && break
     sleep 0.05
 done

@@ -28,21 +28,21 @@ mapfile -t settings < <(web_settings)
 quadrille init --dir "$work/crawl" >"$work/out"
 quadrille changes --follow --dir "$work/crawl" >"$work/changes" &
 following=$!
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     grep -q event=ready "$work"/crawl/log/index.*.log 2>/dev/null && break
     sleep 0.1
 done
 quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
     "${recrawling[@]}" >"$work/out" 2>&1 &
 crawling=$!
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     [[ $(quadrille dump --dir "$work/crawl" 2>/dev/null | wc -l) == "${#names[@]}" ]] && break
     sleep 0.1
 done
 
 # Two documents change all the time; their copies follow.
 shows() { # value: both documents, soon
-    for _ in $(seq 200); do
+    for _ in $(seq "$patience"); do
         [[ $(says lively1) == "$1" && $(says lively2) == "$1" ]] && return
         sleep 0.1
     done
@@ -56,7 +56,7 @@ for round in $(seq 6); do
 done
 
 rm "$site/going.nt"
-for _ in $(seq 150); do
+for _ in $(seq "$patience"); do
     [[ -z $(says going) ]] && break
     sleep 0.1
 done

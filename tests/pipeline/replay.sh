@@ -77,7 +77,7 @@ for after in 0.15 0.4; do
     sleep $after
     kill -9 $command 2>/dev/null || true
     wait $command 2>/dev/null || true
-    for _ in $(seq 100); do [[ -z $(pgrep -f -- "--dir $dir( |$)") ]] && break; sleep 0.1; done
+    for _ in $(seq "$patience"); do [[ -z $(pgrep -f -- "--dir $dir( |$)") ]] && break; sleep 0.1; done
 done
 q replay --dir "$dir" --transform dish >"$work/out" 2>&1 || fail "replay: $(cat "$work/out")"
 grep -q "$pages documents replayed" "$work/out" || fail "$(cat "$work/out")"
@@ -90,7 +90,7 @@ mapfile -t settings < <(web_settings)
 q up --dir "$dir" --background "${settings[@]}" >/dev/null || fail "up"
 q replay --dir "$dir" --transform dish --host people.example >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 grep -q 'sent to the transform stage' "$work/out" || fail "$(cat "$work/out")"
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     q stats --dir "$dir" --json | grep -q '"exhausted":true' && break
     sleep 0.2
 done

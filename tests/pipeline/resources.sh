@@ -47,7 +47,7 @@ again+=(--set scope.hosts=recipes.example)
 "$bin/quadrille" up --dir "$one" --background "${again[@]}" --set transform.resource_age=0.1 \
     >/dev/null || fail "up"
 "$bin/quadrille" replay --dir "$one" --transform jsonld >/dev/null 2>&1 || fail "replay"
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     [[ $(asked 'vocab.example /context/units.jsonld') -ge 2 &&
         $(asked 'nowhere.example /guests.jsonld') -ge 2 ]] && break
     sleep 0.1

@@ -84,7 +84,7 @@ asyncio.run(main())
 P
 python3 "$work/server.py" "$silent" "$good" "$pages" "$work/log" "$work/port" 2>"$work/web.out" &
 web_pid=$!
-for _ in $(seq 200); do
+for _ in $(seq "$patience"); do
     [[ -s $work/port ]] && break
     sleep 0.05
 done

@@ -42,7 +42,7 @@ for score in priority link both; do
     : >"$web_log"
     quadrille add --dir "$work/$score" --again http://order.example/map.xml >/dev/null || fail "add"
     quadrille crawl --continuous --dir "$work/$score" --quiet "${settings[@]}" --set sitemaps.score=$score --set queue.burst=1 >"$work/out" 2>&1 &
-    for _ in $(seq 600); do
+    for _ in $(seq "$patience"); do
         orders[$score]=$(fetched)
         ((${#orders[$score]} >= ${#names[@]})) && break
         sleep 0.05

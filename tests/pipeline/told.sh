@@ -17,7 +17,7 @@ copy() { # to a name of its own, of what was ended cleanly
 }
 says() { # what, command...: exit 111 with all of these words, within the time of two starts
     local code=0 word
-    timeout 25 "${@:2}" >"$work/out" 2>&1 || code=$?
+    timeout 60 "${@:2}" >"$work/out" 2>&1 || code=$?
     [[ $code -eq 111 ]] || fail "${*:2}: exit $code: $(cat "$work/out")"
     for word in $1; do
         grep -qF -- "$word" "$work/out" || fail "${*:2}: says no '$word': $(cat "$work/out")"
@@ -27,28 +27,36 @@ scribble() { # file, place
     printf 'scribbled over' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
+for name in words lanes log; do copy $name; done
+
+# ---- a node that only answers, while the rest of this is done ----
+
+quadrille up --dir "$dir" --background --only index,web --set stage.watchdog=2 \
+    --set web.listen=127.0.0.1:0
+answers() { quadrille query --dir "$dir" --format csv 'SELECT ?t { ?s <http://purl.org/dc/terms/title> ?t }' | grep -q One; }
+answers || fail "the index does not answer"
+process=$(cat "$dir/run/index.1.lock")
+answered=$EPOCHSECONDS
+
 # ---- damage ----
 
-copy words
 scribble "$work/words/index-0/words.db" 4196
 says 'index.1 words.db damaged docs/OPERATION.md' quadrille verify --dir "$work/words"
-copy lanes
 scribble "$work/lanes/queue/lanes.db" 0
 says 'queue lanes.db damaged docs/OPERATION.md' quadrille crawl --quiet --dir "$work/lanes" http://one.example/
-copy log
 scribble "$work/log/metastore/log.0000000001" 4000
 says 'metastore damaged docs/OPERATION.md' quadrille meta --dir "$work/log" http://one.example/
 
 # ---- room ----
 
 quadrille init --dir "$work/fresh" >/dev/null
-timeout 25 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
+timeout 60 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
     --output "$work/none.nq" >"$work/out" 2>&1 || fail "a dump without room to write: $(cat "$work/out")"
 mapfile -t web < <(web_settings)
 quadrille up --dir "$work/full" --background "${web[@]}" --set metastore.disk_reserve=900000G --set stage.stop_timeout=0.5
 quadrille add --dir "$work/full" --seeds "$work/seeds" >/dev/null
 waits() { quadrille status --dir "$work/full" >"$work/out" 2>&1 && grep -q 'fetch.1 waits.*metastore.disk_reserve' "$work/out"; }
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     waits && break
     sleep 0.1
 done
@@ -63,12 +71,7 @@ quadrille down --dir "$work/full"
 
 # ---- no standstill ----
 
-quadrille up --dir "$dir" --background --only index,web --set stage.watchdog=0.3 \
-    --set web.listen=127.0.0.1:0
-answers() { quadrille query --dir "$dir" --format csv 'SELECT ?t { ?s <http://purl.org/dc/terms/title> ?t }' | grep -q One; }
-answers || fail "the index does not answer"
-process=$(cat "$dir/run/index.1.lock")
-sleep 1
+while ((EPOCHSECONDS - answered < 4)); do sleep 0.1; done # twice the watchdog's time without a question
 [[ $(cat "$dir/run/index.1.lock") == "$process" ]] || fail "the watchdog ended an index that only waits"
 answers || fail "the index does not answer any more"
 quadrille down --dir "$dir"

@@ -60,7 +60,7 @@ for partitions in 1 3; do
     sed 's/"Page 3"/"Fresh"/' "$work/before" >"$work/expected"
     echo '<!DOCTYPE html><title>Fresh</title>' >"$site/3.html"
     quadrille update --dir "$dir" 'DROP GRAPH <urn:mine:e> ; LOAD <http://one.example/3.html>' >/dev/null
-    for _ in $(seq 100); do
+    for _ in $(seq "$patience"); do
         quadrille dump --dir "$dir" | sort >"$work/after"
         cmp -s <(sort "$work/expected") "$work/after" && break
         sleep 0.1

@@ -10,7 +10,7 @@ crawl "$work/d" "${scope[@]}" >"$work/d.out" || fail "crawl: $(cat "$work/d.out"
 
 "$bin/quadrille" up --dir "$work/d" --set web.listen=127.0.0.1:0 --set processes.web=1 \
     >"$work/up.out" 2>&1 &
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$work"/d/log/web*.log 2>/dev/null |
         tail -n 1) || true
     [[ -n $port ]] && break
@@ -30,7 +30,7 @@ expect() { # what, arguments of curl
 }
 has() { grep -qF -- "$1" "$work/reply" || fail "not in the reply: $1: $(head -c 600 "$work/reply")"; }
 
-for _ in $(seq 50); do # the daemons may still be starting
+for _ in $(seq "$patience"); do # the daemons may still be starting
     [[ $(status "$url/status.json") == 200* ]] && grep -q '"index"' "$work/reply" &&
         grep -q '"stages"' "$work/reply" && break
     sleep 0.2
@@ -134,14 +134,14 @@ expect 404 "$url/nothing"
 "$bin/quadrille" up --dir "$work/d" --background --set web.listen=127.0.0.1:0 --set processes.fetch=0 \
     --set web.update=loopback --set web.update_token=secret --set web.allow_origin='*'
 port=
-for _ in $(seq 100); do
+for _ in $(seq "$patience"); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$work/d/log/web.log" | tail -n 1)
     [[ -n $port ]] && break
     sleep 0.1
 done
 url=http://127.0.0.1:$port
 expect 204 -X OPTIONS "$url/sparql" -H 'Origin: http://elsewhere.example'
-for _ in $(seq 50); do
+for _ in $(seq "$patience"); do
     [[ $(status -G "$url/sparql" --data-urlencode "query=$all") == 200* ]] && break
     sleep 0.2
 done

@@ -23,7 +23,7 @@
 #include "tests/unit/metastore_model.h"
 #include "tests/unit/scratch.h"
 
-enum { KEYS = 200, KILLS = 12, WAIT_MS = 20000 };
+enum { KEYS = 200, KILLS = 12, WAIT_MS = 60000 };
 
 static char folder[SCRATCH_SIZE];
 

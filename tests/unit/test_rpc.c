@@ -275,7 +275,7 @@ nobody_there(void **state)
     struct reason why;
     const uint64_t before = clock_monotonic_ms();
     assert_int_equal(rpc_call(client, VERB_ECHO, SLICE(""), 150, NULL, &why), STATUS_TIMEOUT);
-    assert_in_range(clock_monotonic_ms() - before, 150, 5000);
+    assert_in_range(clock_monotonic_ms() - before, 150, 60000);
     rpc_client_close(client);
 }
 
@@ -338,7 +338,7 @@ tally_late(void *context, uint8_t verb, enum status status, struct slice payload
 static void
 wait_until(struct rpc_client *client, const int *counter, int wanted)
 {
-    const uint64_t end = clock_monotonic_ms() + 20000;
+    const uint64_t end = clock_monotonic_ms() + 60000;
     while (*counter < wanted && clock_monotonic_ms() < end) {
         struct pollfd descriptor = {.fd = rpc_client_descriptor(client), .events = POLLIN};
         const int wait = rpc_client_wait_ms(client);

@@ -8,10 +8,12 @@
  *   synthetic_web --rules                  host, address, Crawl-delay in ms, whether /private/ is
  * forbidden common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE --port N
  *
- * The log has one line per request: begin and end in µs (request read; last bytes given to the
- * kernel, before that call), host number, address the connection came in at, status, bytes, how it
- * ended (whole, part: as planned; left: the client went), path. It is of the server's clock, so a
- * gap seen here is never longer than the client's. */
+ * The log has one line per request: begin and end in µs, host number, address the connection came
+ * in at, status, bytes, how it ended (whole, part: as planned; left: the client went; gone: it had
+ * gone before the request was read, so nobody knows when it was sent), path. Begin is read after
+ * the request was received, end before the last send for which the client was still there after
+ * that moment. So, however late this process is, the client sent no later than begin and was not
+ * done before end: a gap from end to begin that is too short was too short for the client, too. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -180,10 +182,22 @@ answered(struct server *server, struct connection *c)
 }
 
 static bool
+client_is_there(const struct connection *c)
+{
+    char byte;
+    const ssize_t n = recv(c->descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static bool
 send_more(struct server *server, struct connection *c)
 {
     while (c->sent < c->limit) {
         const uint64_t before_us = now_us(); /* the client has it no sooner */
+        if (!client_is_there(c)) {
+            left(server, c);
+            return false;
+        }
         const ssize_t n =
             send(c->descriptor, c->answer.bytes.data + c->sent, c->limit - c->sent, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) {
@@ -274,8 +288,14 @@ serve(struct server *server, struct connection *c)
     }
     memmove(c->request, c->request + length, c->received - length);
     c->received -= length;
-    c->busy = true;
     c->sent = 0;
+    if (!client_is_there(c)) {
+        c->answer.status = 0;
+        note(server, c, c->begin_us, "gone");
+        end_connection(server, c, false);
+        return false;
+    }
+    c->busy = true;
     buf_reset(&c->answer.bytes);
     web_answer(&server->web, &c->host, slice_string(c->path),
                (c->begin_us - server->started_us) / 1000, &c->answer);
