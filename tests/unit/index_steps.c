@@ -159,6 +159,9 @@ test_every_step_fails_once(void **state)
             snprintf(expected, sizeof expected, "step %d failed", step);
             assert_string_equal(why.text, expected);
             assert_int_equal(steps, step); /* nothing goes on behind it */
+            struct partition_stats stats;
+            partition_stats(partition, &stats);
+            assert_int_equal(stats.writes, STATUS_SYSTEM);
             failing = 0;
         }
         fixture_dump(partition, folder, &now);

@@ -2,6 +2,7 @@
 #include "tests/unit/index_fixture.h"
 
 #include "index/packed_quads.h"
+#include "tests/unit/index_outcomes.h"
 #include "tests/unit/index_steps.h"
 
 enum { DOCUMENTS = 120, ROUNDS = 40 };
@@ -421,5 +422,5 @@ main(void)
         cmocka_unit_test(searches_find_what_is_in_the_graphs_now),
         cmocka_unit_test(terms_of_every_shape_come_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + index_steps_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + index_steps_run() + index_outcomes_run();
 }
