@@ -11,7 +11,7 @@ quadrille-queue_OBJECTS := queue/main.o
 UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon tests/unit/test_queue_troubles
 UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/test_worth
 FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
-test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_nodes.o \
+test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
 	tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
 test_frontier_PARTS := tests/unit/moved_clock.o
