@@ -105,7 +105,7 @@ stop_server() {
     server_pid=
 }
 
-common=(--set fetch.allow_address=127.0.0.0/8 --set fetch.backoff=2 --set fetch.backoff_maximum=4
+common=(--set 'scope.hosts=*' --set fetch.allow_address=127.0.0.0/8 --set fetch.backoff=2 --set fetch.backoff_maximum=4
     --set fetch.retry=2 --set fetch.timeout=5 --set fetch.size=1M --set queue.cache=256M
     --set log.level=warning --set processes.web=0)
 # Puts the list into the queue of a new store.

@@ -1,11 +1,16 @@
 /* quadrille add: URIs into a crawl, running or not. */
+#include "cli/before_fetching.h"
 #include "cli/cli.h"
 #include "cli/seeds.h"
+#include "cli/supervisor.h"
 
 static enum status
 add(struct cli *cli, const struct seeds *seeds, bool again, struct reason *why)
 {
     struct queue_client *queue;
+    if (supervisor_pid(cli->directory) == 0) { /* else it has been said, perhaps by --set */
+        TRY(require_scope(cli, why));
+    }
     TRY(cli_serve(cli, "queue", why));
     TRY(cli_queue(cli, &queue, why));
     const enum status status =
@@ -33,10 +38,12 @@ command_add(int argc, char **argv)
         .name = "quadrille add",
         .synopsis = "--dir DIR [--again] URI...",
         .summary = "add URIs to the crawl",
-        .description = "Puts URIs into the queue. They are durable when the command returns; a "
-                       "crawl that runs takes them at once, else the next one does. A URI that was "
-                       "ever put before is not "
-                       "fetched again, unless --again asks for it.",
+        .description =
+            "Puts URIs into the queue. They are durable when the command returns; a "
+            "crawl that runs takes them at once, else the next one does. A URI that was "
+            "ever put before is not "
+            "fetched again, unless --again asks for it. Where the crawl may go must have "
+            "been said before, by scope.* in quadrille.conf or by `quadrille scope`.",
         .examples = "quadrille add --dir DIR https://example.org/ https://example.net/\n"
                     "quadrille add --dir DIR --again https://example.org/",
         .flags = flags,

@@ -17,15 +17,16 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/before_fetching.h"
 #include "cli/cli.h"
 #include "cli/crawl_outcome.h"
 #include "cli/process_troubles.h"
 #include "cli/progress.h"
+#include "cli/scope_of_seeds.h"
 #include "cli/seeds.h"
 #include "cli/supervisor.h"
 #include "config/pass_settings.h"
 #include "config/web_address.h"
-#include "stages/scope.h"
 
 enum {
     POLL_FIRST_MS = 50,
@@ -440,64 +441,6 @@ retry_hosts(struct crawl *crawl, struct reason *why)
     return status;
 }
 
-/* Whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does not. */
-static bool
-says_where(const struct opt_set *options, size_t first)
-{
-    static const char *const names[] = {"scope.hosts", "scope.domains", "scope.prefixes",
-                                        "scope.include"};
-    bool changed = false;
-    for (size_t i = first; i < sizeof names / sizeof names[0] && !changed; i++) {
-        opt_text(options, names[i], &changed);
-    }
-    return changed;
-}
-
-/* The hosts that an earlier crawl wrote to DIR/scope.conf are kept. Where people wrote other rules
- * there by `quadrille scope`, those hold. */
-static enum status
-extend_scope(struct crawl *crawl, const struct seeds *seeds, struct opt_set *saved,
-             struct reason *why)
-{
-    const char *const *hosts;
-    struct buf assignment, path;
-    bool other = false;
-    buf_init(&path, 1 << 16);
-    buf_init(&assignment, SCOPE_TEXT_MAXIMUM);
-    buf_printf(&path, "%s/scope.conf", crawl->cli.directory);
-    enum status status = opt_set_load_file(saved, path.data, why);
-    buf_release(&path);
-    const size_t host_count = opt_list(saved, "scope.hosts", &hosts);
-    if (status == STATUS_OK) {
-        other = (host_count > 0 && strcmp(hosts[0], "*") == 0) || says_where(saved, 1);
-    } else if (status == STATUS_NOT_FOUND) {
-        status = STATUS_OK;
-    }
-    if (status == STATUS_OK && !other) {
-        status = seeds_scope(seeds, hosts, host_count, &assignment, why);
-        if (status == STATUS_OK) {
-            const char *lines[] = {assignment.data};
-            status = scope_save(crawl->cli.directory, lines, 1, why);
-        }
-    }
-    buf_release(&assignment);
-    return status;
-}
-
-/* Without any configured scope the crawl stays on the hosts of its seeds. */
-static enum status
-set_scope(struct crawl *crawl, const struct seeds *seeds, struct reason *why)
-{
-    static const struct opt *const tables[] = {scope_options, NULL};
-    if (says_where(crawl->cli.options, 0) || seeds->count == 0) {
-        return STATUS_OK;
-    }
-    struct opt_set *saved = opt_set_new(tables);
-    const enum status status = extend_scope(crawl, seeds, saved, why);
-    opt_set_free(saved);
-    return status;
-}
-
 static enum status
 run(struct crawl *crawl, struct seeds *seeds, struct reason *why)
 {
@@ -513,7 +456,9 @@ run(struct crawl *crawl, struct seeds *seeds, struct reason *why)
     crawl->told.began_ms = crawl->started_ms;
     process_troubles_end_waits(crawl->cli.directory, true);
     TRY(seeds_apply_rules(seeds, crawl->cli.options, why));
-    TRY(set_scope(crawl, seeds, why));
+    TRY(scope_of_seeds(&crawl->cli, seeds, why));
+    TRY(require_scope(&crawl->cli, why));
+    TRY(require_user_agent(&crawl->cli, why));
     TRY(keep_supervisor(crawl, why));
     TRY(cli_queue(&crawl->cli, &crawl->queue, why));
     TRY(progress_open(&crawl->progress, &crawl->cli, why));

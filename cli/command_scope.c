@@ -88,9 +88,9 @@ command_scope(int argc, char **argv)
         .summary = "show or change which URIs may be crawled, also while running",
         .description =
             "Shows the rules, checks URIs against them, or changes them: `set` writes "
-            "DIR/scope.conf, which overrides quadrille.conf, and running stages read it within a "
-            "second or two. URIs that were refused before are considered again when a document "
-            "links to them again.",
+            "DIR/scope.conf, which overrides quadrille.conf. It is in force for what is put "
+            "afterwards, and for processes that run within a second. What was refused before is "
+            "found again, without asking any host (docs/SCOPE.md).",
         .examples = "quadrille scope --dir DIR\n"
                     "quadrille scope --dir DIR set scope.domains=example.org scope.depth=5\n"
                     "quadrille scope --dir DIR check https://example.org/page",

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rpc.h"
+#include "cli/before_fetching.h"
 #include "cli/cli.h"
 #include "cli/supervisor.h"
 #include "config/config.h"
@@ -168,7 +169,9 @@ command_up(int argc, char **argv)
             "Starts the queue daemon, the metadata store and the stage processes that "
             "DIR/quadrille.conf (processes.*) and DIR/cluster.conf ask for, restarts those that "
             "die, and stops all of them on SIGTERM or Ctrl-C. One such supervisor runs in a data "
-            "directory. Logs go to DIR/log.",
+            "directory. Logs go to DIR/log.\n\n"
+            "Where it fetches, something must say where it may go (scope.*, `quadrille scope`; "
+            "scope.hosts=* is everywhere) and who crawls (fetch.user_agent).",
         .examples = "quadrille up --dir DIR\n"
                     "quadrille up --dir DIR --background --set processes.transform=2\n"
                     "quadrille down --dir DIR",
@@ -191,6 +194,12 @@ command_up(int argc, char **argv)
                                                      .assignments = &common.assignments,
                                                      .only = only};
         status = supervisor_open(&supervisor, &settings, &why);
+    }
+    if (status == STATUS_OK && supervisor_fetches(supervisor)) {
+        status = require_scope(&cli, &why);
+    }
+    if (status == STATUS_OK && supervisor_fetches(supervisor)) {
+        status = require_user_agent(&cli, &why);
     }
     if (status == STATUS_OK && background) { /* with the lock: what is said next meets it */
         status = to_background(cli.directory, &why);

@@ -270,6 +270,19 @@ cli_index(struct cli *cli, struct index_client **index, struct reason *why)
 typedef enum status key_maker(struct slice uri, struct slice base, struct buf *key,
                               struct reason *why);
 
+/* Of "mailto:a@b.c": 6. Of "example.org", "example.org:8080/": 0, they lack a scheme. */
+static size_t
+opaque_scheme(const char *text)
+{
+    const size_t name = strcspn(text, ":/?#");
+    if (text[name] != ':' || name == 0) {
+        return 0;
+    }
+    const char *rest = text + name + 1;
+    const size_t digits = strspn(rest, "0123456789");
+    return digits > 0 && strchr("/?#", rest[digits]) != NULL ? 0 : name;
+}
+
 static enum status
 key_by(key_maker *make, const char *text, struct buf *key, struct reason *why)
 {
@@ -280,7 +293,10 @@ key_by(key_maker *make, const char *text, struct buf *key, struct reason *why)
     }
     buf_append_string(&whole, text);
     enum status status = STATUS_OK;
-    if (whole.overflowed) {
+    if (strstr(text, "://") == NULL && opaque_scheme(text) > 0) {
+        status = status_fail(why, STATUS_MISUSE, "nothing is fetched by \"%.*s:\"",
+                             (int)opaque_scheme(text), text);
+    } else if (whole.overflowed) {
         status = status_fail(why, STATUS_LIMIT, "URI of more than %d bytes", URL_MAXIMUM);
     } else {
         status = make(buf_slice(&whole), (struct slice){NULL, 0}, key, why);

@@ -30,6 +30,7 @@
 
 enum {
     LOG_CHECK_MS = 10000,
+    SCOPE_CHECK_MS = 1000,
     STOP_GRACE_MS = 15000,
     STAY_MS = 50 /* between looks whether a part is still used */
 };
@@ -71,7 +72,7 @@ reap(struct supervisor *supervisor)
 static int
 start_due(struct supervisor *supervisor)
 {
-    int wait = LOG_CHECK_MS;
+    int wait = supervisor->scope.directory != NULL ? SCOPE_CHECK_MS : LOG_CHECK_MS;
     for (size_t i = 0; i < supervisor->count; i++) {
         struct child *child = &supervisor->children[i];
         const uint64_t now = clock_monotonic_ms();
@@ -240,6 +241,7 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
             supervisor->lock); /* the process may be a child of the one that opened it */
     }
     while (!supervisor->stopping) {
+        scope_keeper_look(&supervisor->scope); /* before any process reads the scope */
         const int wait = start_due(supervisor);
         bound_logs(supervisor);
         wait_for_signal(supervisor, wait);
@@ -322,6 +324,22 @@ take_signals(struct supervisor *supervisor)
     supervisor->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static bool
+has_part(const struct supervisor *supervisor, const char *part)
+{
+    bool any = false;
+    for (size_t i = 0; i < supervisor->count; i++) {
+        any |= strcmp(supervisor->children[i].part, part) == 0;
+    }
+    return any;
+}
+
+bool
+supervisor_fetches(const struct supervisor *supervisor)
+{
+    return has_part(supervisor, "fetch");
+}
+
 enum status
 supervisor_open(struct supervisor **out, const struct supervisor_settings *settings,
                 struct reason *why)
@@ -352,6 +370,9 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
         return status;
     }
     supervisor_add_children(supervisor, settings->options, settings->cluster, settings->only);
+    if (!settings->helper && (has_part(supervisor, "fetch") || has_part(supervisor, "extract"))) {
+        scope_keeper_open(&supervisor->scope, supervisor->directory, settings->options);
+    }
     take_signals(supervisor);
     *out = supervisor;
     return STATUS_OK;

@@ -30,6 +30,8 @@ struct supervisor_settings {
  * to must outlive it. */
 enum status supervisor_open(struct supervisor **supervisor,
                             const struct supervisor_settings *settings, struct reason *why);
+/* Whether it is to run processes that fetch. */
+bool supervisor_fetches(const struct supervisor *supervisor);
 /* Runs until it is told to end by a signal, then stops all children: stages first, then the index,
  * then queue and metadata store; a helper each when nobody uses it any more. SIGUSR1: the crawl
  * that it was for is over; others say that whoever uses it is to stop. */

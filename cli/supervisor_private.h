@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/scope_keeper.h"
 #include "cli/supervisor.h"
 
 enum { CHILDREN_MOST = 1200, PAUSE_MOST_MS = 5000 };
@@ -35,6 +36,7 @@ struct supervisor {
     int signals, lock;
     int claim; /* on the jobs being done */
     uint64_t log_most, logs_checked_ms;
+    struct scope_keeper scope;
     bool stopping, crawl_over;
     char misused[32]; /* name of a child that refused its configuration */
 };

@@ -219,6 +219,7 @@ gather(struct broker *broker, uint64_t now, struct reason *why)
 {
     TRY(seen_load(broker->seen, broker->options.engine, broker->store, why));
     TRY(seen_load(broker->revisits, broker->options.engine, broker->store, why));
+    broker_adopt_scope(broker);
     TRY(broker_bury_the_dead(broker, why));
     TRY(broker_move_due(broker, why));
     for (size_t i = 0; i < broker->pending_count; i++) {
@@ -257,6 +258,7 @@ commit(struct broker *broker, uint64_t now, struct reason *why)
     seen_settle(broker->sent, committed);
     broker_nodes_settle(broker, committed);
     broker_troubles_settle(broker, committed);
+    broker_scope_settle(broker, committed);
     if (committed) {
         broker->committed = broker->counters;
         broker_apply_effects(broker);

@@ -52,6 +52,9 @@ void broker_close(struct broker *broker);
 
 /* The daemon's incarnation, as its answers bear it; before the first request. */
 void broker_serve_as(struct broker *broker, uint64_t incarnation);
+/* The version of the scope as it stands in the data directory, 0 for none. With the next round's
+ * commit it is in force: that round's jobs are handed out under it. */
+void broker_set_scope(struct broker *broker, uint64_t version);
 /* Whether this round takes another request; if not, call broker_work first. */
 bool broker_has_room(const struct broker *broker);
 void broker_submit(struct broker *broker, const struct broker_request *request);

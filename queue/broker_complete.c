@@ -43,6 +43,9 @@ broker_prepare_ending(struct broker *broker, struct ending *ending, struct reaso
     if (key->stage == STAGE_FETCH) {
         seen_want(broker->seen, ending->print);
     }
+    if (broker_is_outdated(broker, &ending->completion) && broker->counters.revisits > 0) {
+        seen_want(broker->revisits, ending->print);
+    }
     return STATUS_OK;
 }
 
@@ -148,8 +151,8 @@ store_lane(struct broker *broker, const struct completion *completion, struct ef
 
 /* ---- the three verdicts ---- */
 
-static void
-done(struct broker *broker, const struct ending *ending)
+static enum status
+done(struct broker *broker, const struct ending *ending, struct reason *why)
 {
     const struct job_key *key = &ending->completion.key;
     uint16_t lift = 0;
@@ -162,11 +165,15 @@ done(struct broker *broker, const struct ending *ending)
         output->job.depth = output->job.depth > lift ? (uint16_t)(output->job.depth - lift) : 0;
         broker_enqueue(broker, output);
     }
+    if (broker_is_outdated(broker, &ending->completion)) {
+        TRY(broker_refilter(broker, ending, lift, why));
+    }
     remove_record(broker, key);
     broker->counters.stages[key->stage].done++;
     if (ending->completion.outcome != OUTCOME_NONE) {
         broker->counters.outcomes[ending->completion.outcome]++;
     }
+    return STATUS_OK;
 }
 
 static void
@@ -213,7 +220,7 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
     }
     if (completion->verdict == VERDICT_DONE) {
         TRY(broker_note_host(broker, completion, why));
-        done(broker, ending);
+        TRY(done(broker, ending, why));
     } else {
         const enum status status = broker_record(broker, &completion->key, &job, why);
         if (status == STATUS_NOT_FOUND || !may_give_back(broker, worker, ending)) {

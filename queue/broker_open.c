@@ -181,6 +181,7 @@ open_all(struct broker *broker, struct reason *why)
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
     TRY(load_identity(broker, why));
+    TRY(broker_scope_open(broker, why));
     TRY(worth_load(broker->worth, options->engine, broker->store, why));
     TRY(broker_troubles_load(broker, why));
     TRY(load_lanes(broker, why));

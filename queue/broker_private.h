@@ -1,7 +1,7 @@
 /* Inside of the broker: shared by broker_open.c (life), broker.c (rounds), broker_submit.c (reading
  * requests), broker_put.c (jobs come in), broker_complete.c (jobs end), broker_reserve.c (jobs go
- * out), broker_view.c (people look), broker_look.c (why a URI is where it is), broker_node.c
- * (between nodes), broker_trouble.c (hosts that fail).
+ * out), broker_scope.c (the scope changes), broker_view.c (people look), broker_look.c (why a URI
+ * is where it is), broker_node.c (between nodes), broker_trouble.c (hosts that fail).
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -144,6 +144,7 @@ struct broker {
     struct store *store;
     uint64_t epoch, origin, incarnation;
     bool identity_stored;
+    uint64_t scope, scope_committed, scope_told; /* versions: of this round; as stored; to be */
 
     struct counters counters, committed; /* of this round; of the last commit */
     struct store_batch batch;
@@ -215,6 +216,8 @@ void broker_unpark(struct broker *broker, size_t at);
  * what applying will need of `seen`. */
 void broker_prepare(struct broker *broker, struct incoming *incoming, bool ours);
 void broker_enqueue(struct broker *broker, const struct incoming *incoming);
+/* What a fetch job becomes without being fetched: to this node's queue, or to another's. */
+void broker_pass_on(struct broker *broker, const struct incoming *fetch, const struct job *job);
 /* Moves jobs whose time has come from `later` to `jobs`. */
 enum status broker_move_due(struct broker *broker, struct reason *why);
 /* Writes a record where it belongs by its due time, and counts it. */
@@ -227,6 +230,18 @@ enum status broker_complete(struct broker *broker, uint32_t worker, const struct
                             struct reason *why);
 /* Jobs of dead and stalled workers go back. */
 enum status broker_bury_the_dead(struct broker *broker, struct reason *why);
+
+/* ---- broker_scope.c ---- */
+
+enum status broker_scope_open(struct broker *broker, struct reason *why);
+/* Puts the version that was told in force and has all documents considered again. */
+void broker_adopt_scope(struct broker *broker);
+void broker_scope_settle(struct broker *broker, bool committed);
+/* Whether a job that has ended must be considered again: by rules that are not in force. */
+bool broker_is_outdated(const struct broker *broker, const struct completion *completion);
+/* Queues that, after such a job. lift: its document is by so much less deep than the job says. */
+enum status broker_refilter(struct broker *broker, const struct ending *ending, uint16_t lift,
+                            struct reason *why);
 
 /* ---- broker_reserve.c ---- */
 

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 
+/* Flags of what is put to fetch for its effect, whether or not its URI was put before. */
+enum { NEVER_KNOWN = JOB_RECRAWL | JOB_SLICE | JOB_YIELD | JOB_REFILTER };
 enum { LATER_DELAYED = 0, LATER_SCHEDULED = 1, LATER_KEY_SIZE = 8 + JOB_KEY_SIZE };
 
 void
@@ -11,6 +13,7 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
     struct job *job = &incoming->job;
     const struct cluster *cluster = broker->options.cluster;
     const size_t self = cluster_self(cluster);
+    ours |= slice_starts(job->uri, SLICE(JOB_SWEEP_URI));
     incoming->node =
         (uint32_t)(ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
     const bool here = incoming->node == self;
@@ -134,7 +137,7 @@ static void
 enqueue_extract(struct broker *broker, const struct incoming *incoming)
 {
     struct job job = incoming->job;
-    if (job.flags & JOB_REVISIT) {
+    if (job.flags & JOB_REVISIT && !(job.flags & JOB_REFILTER)) {
         note_revisit(broker, incoming);
     } else {
         const struct seen_entry *entry = seen_entry(broker->revisits, incoming->print);
@@ -145,9 +148,8 @@ enqueue_extract(struct broker *broker, const struct incoming *incoming)
     add_job(broker, &job);
 }
 
-/* What a fetch job becomes without being fetched: to this node's queue, or to another's. */
-static void
-pass_on(struct broker *broker, const struct incoming *fetch, const struct job *job)
+void
+broker_pass_on(struct broker *broker, const struct incoming *fetch, const struct job *job)
 {
     struct incoming incoming = *fetch;
     const struct cluster *cluster = broker->options.cluster;
@@ -174,7 +176,7 @@ revisit(struct broker *broker, const struct incoming *fetch, const struct seen_e
         .depth = entry->depth,
         .generation = entry->generation,
     };
-    pass_on(broker, fetch, &job);
+    broker_pass_on(broker, fetch, &job);
 }
 
 /* The job of a page that is ready and was never handed out. put: what is put of the same URI now.
@@ -228,7 +230,7 @@ enqueue_slice(struct broker *broker, const struct incoming *incoming)
     job.flags = 0;
     job.depth = entry->depth;
     job.generation = entry->generation;
-    pass_on(broker, incoming, &job);
+    broker_pass_on(broker, incoming, &job);
 }
 
 /* ---- fetch: new URIs only ---- */
@@ -314,13 +316,25 @@ enqueue_fetch(struct broker *broker, const struct incoming *incoming)
     }
 }
 
+/* Its document's links are considered again, at the smallest depth that is known of it. */
+static void
+enqueue_refilter(struct broker *broker, const struct incoming *incoming)
+{
+    const struct seen_entry *entry = seen_entry(broker->seen, incoming->print);
+    struct job job = incoming->job;
+    job.key.stage = STAGE_EXTRACT;
+    job.lane_name = (struct slice){0};
+    job.flags = JOB_REVISIT | JOB_REFILTER;
+    job.depth = entry->exists ? entry->depth : job.depth;
+    broker_pass_on(broker, incoming, &job);
+}
+
 /* What another node was told once it need not be told again, unless the depth is smaller. */
 static bool
 was_sent(struct broker *broker, const struct incoming *incoming)
 {
     const struct job *job = &incoming->job;
-    if (job->key.stage != STAGE_FETCH || job->flags & (JOB_RECRAWL | JOB_SLICE | JOB_YIELD) ||
-        is_asked_for(broker, job)) {
+    if (job->key.stage != STAGE_FETCH || job->flags & NEVER_KNOWN || is_asked_for(broker, job)) {
         return false;
     }
     struct seen_entry *entry = seen_entry(broker->sent, incoming->print);
@@ -345,6 +359,8 @@ broker_enqueue(struct broker *broker, const struct incoming *incoming)
         worth_yielded(broker->worth, job.uri, codec_get_varint(&reader));
     } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_SLICE) {
         enqueue_slice(broker, incoming);
+    } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_REFILTER) {
+        enqueue_refilter(broker, incoming);
     } else if (job.key.stage == STAGE_FETCH) {
         enqueue_fetch(broker, incoming);
     } else if (job.key.stage == STAGE_EXTRACT) {

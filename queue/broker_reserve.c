@@ -540,6 +540,7 @@ serve_one(struct broker *broker, size_t at, uint64_t now, bool *answered, struct
     };
     buf_reset(&broker->reply);
     codec_put_varint(&broker->reply, broker->options.lease_ms);
+    codec_put_varint(&broker->reply, broker->scope_committed);
     const size_t count_at = broker->reply.length;
     codec_put_u32(&broker->reply, 0);
     bool repeated = was_answered(broker, parked);

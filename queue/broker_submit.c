@@ -27,6 +27,7 @@ answer_no_jobs(struct broker *broker, const struct broker_request *request)
 {
     buf_reset(&broker->reply);
     codec_put_varint(&broker->reply, broker->options.lease_ms);
+    codec_put_varint(&broker->reply, broker->scope_committed);
     codec_put_u32(&broker->reply, 0);
     broker->answer(broker->context, request->token, STATUS_OK, buf_slice(&broker->reply), NULL);
 }

@@ -4,11 +4,11 @@ queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o qu
 	queue/frontier.o queue/frontier_work.o queue/heads.o \
 	queue/estimates.o queue/worth.o queue/seen.o queue/lanes.o queue/leases.o queue/troubles.o queue/cluster.o \
 	queue/broker_open.o queue/broker.o queue/broker_submit.o queue/broker_put.o queue/broker_complete.o \
-	queue/broker_reserve.o queue/broker_view.o queue/broker_look.o queue/broker_node.o queue/broker_trouble.o \
+	queue/broker_reserve.o queue/broker_scope.o queue/broker_view.o queue/broker_look.o queue/broker_node.o queue/broker_trouble.o \
 	queue/daemon.o queue/daemon_main.o queue/client.o
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
-UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon tests/unit/test_queue_troubles
+UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon tests/unit/test_queue_troubles tests/unit/test_queue_scope
 UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/test_worth
 FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
 test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
@@ -16,3 +16,5 @@ test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_fetch_model.o test
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
 test_frontier_PARTS := tests/unit/moved_clock.o
 test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms
+test_queue_scope_PARTS := tests/unit/moved_clock.o
+test_queue_scope_WRAPS := clock_monotonic_ms clock_wall_ms

@@ -35,6 +35,7 @@ struct queue_client {
     struct rpc_client *rpc;
     uint64_t known; /* incarnation of the daemon that knows what we hold; 0: none yet */
     uint64_t lease_ms, renew_ms; /* renew_ms: monotonic, the next time */
+    uint64_t scope;              /* version in force, as told last */
     bool watching, touching, closing;
     struct held *held;
     uint32_t held_used, held_capacity, held_free, held_count;
@@ -157,12 +158,17 @@ watch(struct queue_client *client)
 
 /* ---- opening ---- */
 
+struct reserve_head {
+    uint64_t lease_ms, scope;
+};
+
 static bool
-read_jobs(struct slice payload, uint64_t *lease_ms, struct job **jobs, size_t *count)
+read_jobs(struct slice payload, struct reserve_head *head, struct job **jobs, size_t *count)
 {
     enum { JOB_LEAST = JOB_KEY_SIZE + 13 };
     struct codec_reader reader = codec_reader_of(payload);
-    *lease_ms = codec_get_varint(&reader);
+    head->lease_ms = codec_get_varint(&reader);
+    head->scope = codec_get_varint(&reader);
     const uint32_t n = codec_get_u32(&reader);
     *jobs = NULL;
     *count = 0;
@@ -199,8 +205,8 @@ late(void *context, uint8_t verb, enum status status, struct slice payload)
     struct queue_client *client = context;
     struct job *jobs;
     size_t n;
-    uint64_t lease_ms;
-    if (verb != QUEUE_RESERVE || status != STATUS_OK || !read_jobs(payload, &lease_ms, &jobs, &n)) {
+    struct reserve_head head;
+    if (verb != QUEUE_RESERVE || status != STATUS_OK || !read_jobs(payload, &head, &jobs, &n)) {
         return;
     }
     size_t strange = 0;
@@ -297,6 +303,12 @@ queue_client_wait_ms(const struct queue_client *client)
 
 /* ---- reserve ---- */
 
+uint64_t
+queue_client_scope(const struct queue_client *client)
+{
+    return client->scope;
+}
+
 struct reserve {
     struct queue_client *client;
     queue_reserved *done;
@@ -311,18 +323,19 @@ reserved(void *context, enum status status, struct slice payload, const struct r
     struct reason text = {""};
     struct job *jobs = NULL;
     size_t n = 0;
-    uint64_t lease_ms = client->lease_ms;
+    struct reserve_head head = {client->lease_ms, client->scope};
     if (status == STATUS_OK) {
         notice_restart(client);
-        if (!read_jobs(payload, &lease_ms, &jobs, &n)) {
+        if (!read_jobs(payload, &head, &jobs, &n)) {
             status = status_fail(&text, STATUS_PROTOCOL, "the queue's answer was not understood");
             why = &text;
         }
     }
     if (n > 0 && client->held_count == 0) {
-        client->renew_ms = clock_monotonic_ms() + lease_ms / LEASE_PARTS;
+        client->renew_ms = clock_monotonic_ms() + head.lease_ms / LEASE_PARTS;
     }
-    client->lease_ms = lease_ms > 0 ? lease_ms : client->lease_ms;
+    client->lease_ms = head.lease_ms > 0 ? head.lease_ms : client->lease_ms;
+    client->scope = head.scope;
     for (size_t i = 0; i < n; i++) {
         hold(client, &jobs[i]);
     }

@@ -43,6 +43,8 @@ enum host_word {
     HOST_SILENT = 4,   /* with FAILED: nobody answered at all, which may be our own fault */
     HOST_RULES = 8     /* it had answered for its robots.txt before that */
 };
+/* The version of the scope that was in force when jobs were last reserved; 0: none. */
+uint64_t queue_client_scope(const struct queue_client *client);
 
 /* How one reserved job ended. */
 enum verdict { VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY };
@@ -59,6 +61,7 @@ struct completion {
     uint8_t host;       /* fetch: what became of the host, enum host_word; 0: it was not asked */
     struct slice cause; /* HOST_FAILED: text for people */
     enum job_outcome outcome; /* DONE: what it is counted as */
+    uint64_t scope; /* fetch, extract: version of the scope by which the outputs were filtered */
     const struct job
         *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
     size_t output_count;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,12 +14,14 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "config/scope_file.h"
 #include "queue/message.h"
 
 enum {
     BIND_PATIENCE_MS = 5000, /* a dying daemon may let go of its lock before its socket */
     BIND_PAUSE_MS = 20,
     TRANSFER_PAYLOAD_MAXIMUM = 8 << 20,
+    PATH_BYTES = 1 << 16,
     TRANSFER_TIMEOUT_MS = 0 /* for ever: the transport repeats it */
 };
 
@@ -38,6 +41,7 @@ struct daemon {
     struct pollfd *polls;
     int signals;
     bool stopping;
+    struct stat scope; /* of DIR/scope.version, as read last */
 };
 
 /* ---- requests ---- */
@@ -77,6 +81,29 @@ receive(struct daemon *daemon)
         any = true;
     }
     return any;
+}
+
+/* Looked at between taking requests and applying them: who changes the scope and then puts a URI
+ * has that URI fetched under the new one. */
+static void
+look_at_scope(struct daemon *daemon)
+{
+    const char *directory = daemon->options->broker.directory;
+    struct scope_edition edition;
+    struct stat file = {0};
+    struct buf path;
+    buf_init(&path, PATH_BYTES);
+    scope_edition_path(directory, &path);
+    const bool there = stat(path.data, &file) == 0;
+    buf_release(&path);
+    if (there && file.st_ino == daemon->scope.st_ino &&
+        file.st_mtim.tv_sec == daemon->scope.st_mtim.tv_sec &&
+        file.st_mtim.tv_nsec == daemon->scope.st_mtim.tv_nsec) {
+        return;
+    }
+    daemon->scope = file;
+    (void)scope_edition_read(directory, &edition);
+    broker_set_scope(daemon->broker, edition.version);
 }
 
 /* ---- other nodes ---- */
@@ -217,6 +244,7 @@ loop(struct daemon *daemon, struct reason *why)
             }
         }
         const bool busy = receive(daemon);
+        look_at_scope(daemon);
         TRY(broker_work(daemon->broker, why));
         transfer(daemon);
         wait_for_work(daemon, busy);
@@ -259,6 +287,10 @@ queue_daemon_run(const struct queue_daemon_options *options, struct reason *why)
     }
     if (status == STATUS_OK) {
         broker_serve_as(daemon.broker, rpc_server_incarnation(daemon.server));
+        look_at_scope(&daemon);
+        status = broker_work(daemon.broker, why); /* nobody hears that there is nothing to do */
+    }
+    if (status == STATUS_OK) {
         say_ready(&daemon);
         status = loop(&daemon, why);
     }

@@ -39,8 +39,11 @@ enum job_flags {
     JOB_RESOURCE =
         8,          /* fetch only: another document needs it; URI with fragment, see PROTOCOL.md */
     JOB_SLICE = 16, /* put to fetch: needs no fetch, its data say where the document's quads are */
-    JOB_SITEMAP = 32, /* fetch only: a sitemap lists it; shares its lane with what links lead to */
-    JOB_YIELD = 64    /* put to fetch: no job, but word of how many new quads its URI brought */
+    JOB_SITEMAP = 32,  /* fetch only: a sitemap lists it; shares its lane with what links lead to */
+    JOB_YIELD = 64,    /* put to fetch: no job, but word of how many new quads its URI brought */
+    JOB_REFILTER = 128 /* the scope changed. Extract, with JOB_REVISIT: links are considered again
+                          at the same depth; put to fetch: the queue makes it that, at the depth
+                          that it knows */
 };
 
 /* Ranks of fetch: the priority; behind all of these, beginning at RANK_SITEMAP, those of
@@ -67,6 +70,10 @@ struct job {
 };
 
 enum { JOB_DATA_MAXIMUM = 64 << 10 };
+
+/* Begins the URI of the extract job that goes through a node's documents after a change of the
+ * scope (docs/SCOPE.md); behind it stands how far it has come. */
+#define JOB_SWEEP_URI "scope:"
 
 /* Bytes in the order of the queue. */
 void job_key_write(const struct job_key *key, uint8_t bytes[JOB_KEY_SIZE]);

@@ -68,6 +68,7 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_u8(out, completion->host);
     codec_put_slice(out, cut(completion->cause));
     codec_put_u8(out, (uint8_t)completion->outcome);
+    codec_put_varint(out, completion->scope);
     const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
     codec_put_varint(out, outputs);
     for (size_t i = 0; i < outputs; i++) {
@@ -94,6 +95,7 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
     completion->cause = cut(codec_get_slice(reader));
     const uint8_t outcome = codec_get_u8(reader);
     completion->outcome = (enum job_outcome)outcome;
+    completion->scope = codec_get_varint(reader);
     completion->output_count = message_get_count(reader, NEW_LEAST);
     completion->verdict = (enum verdict)verdict;
     *attempt = (uint16_t)given;

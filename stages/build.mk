@@ -1,7 +1,7 @@
 stages_OBJECTS := stages/document.o stages/scope.o stages/services.o stages/content.o stages/resources.o stages/document_meta.o stages/stage.o stages/stage_batch.o \
 	stages/stage_events.o stages/stage_options.o stages/extract_options.o stages/recrawl.o stages/recrawl_options.o stages/schedule.o
 PROGRAMS += quadrille-extract
-quadrille-extract_OBJECTS := stages/extract.o
+quadrille-extract_OBJECTS := stages/extract.o stages/extract_sweep.o
 UNIT_TESTS += tests/unit/test_document tests/unit/test_scope tests/unit/test_recrawl
 stages_OBJECTS += stages/robots.o stages/robots_tags.o stages/traps.o stages/fetch_credentials.o stages/url_rules.o
 CONFORMANCE += run_robots

@@ -9,6 +9,9 @@
  * with the smaller depth; for a document still in the pipeline the queue lowers the depth of
  * its coming extract job (queue/PROTOCOL.md), so nothing has to wait here.
  *
+ * When the scope has changed, a job of its own goes through the node's documents and has each
+ * considered again (stages/extract_sweep.h, docs/SCOPE.md): that is a revisit at the same depth.
+ *
  * Hostile input: link targets. They are parsed by base/url.h and bounded in length and number.
  */
 #include <stdlib.h>
@@ -23,17 +26,19 @@
 #include "datasets/execution.h"
 #include "index/client.h"
 #include "stages/extract.h"
+#include "stages/extract_sweep.h"
 #include "stages/scope.h"
 #include "stages/services.h"
 #include "stages/stage.h"
 #include "stages/url_rules.h"
 
-enum { SCOPE_CHECK_MS = 1000, RETRY_MS = 1000, NOTED_PLACES = 1 << 16 };
+enum { SCOPE_CHECK_MS = 1000, SCOPE_WAIT_MS = 200, RETRY_MS = 1000, NOTED_PLACES = 1 << 16 };
 
 struct extract {
     struct stage_run *run;
     struct index_client *index;
     struct scope *scope;
+    struct sweep *sweep;
     struct url_rules url_rules;
     size_t links_most;
     bool study;      /* sitemaps.study */
@@ -161,6 +166,22 @@ end_without_links(struct stage_job *job)
     stage_done(job);
 }
 
+/* The plan of a host's datasets is made by fetch, out of what is archived. */
+static void
+put_plan_job(struct stage_job *job)
+{
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = job->job.uri,
+        .lane_name = url_origin(job->job.uri),
+        .via = job->job.via,
+        .priority = PLAN_PRIORITY,
+        .flags = JOB_RESOURCE | JOB_RECRAWL,
+        .depth = job->job.depth,
+    };
+    stage_output(job, &output);
+}
+
 static void
 revisit(void *context, enum status status, const struct slice *records, size_t n,
         const struct reason *why)
@@ -189,7 +210,22 @@ static void
 extract_start(void *context, struct stage_job *job)
 {
     struct extract *extract = context;
+    const uint64_t scope = scope_at_least(extract->scope, stage_scope(extract->run));
     job->state = extract;
+    stage_set_scope(job, scope);
+    if (scope < stage_scope(extract->run)) {
+        stage_release(job, SCOPE_WAIT_MS, false, "the scope is being written");
+        return;
+    }
+    if (slice_starts(job->job.uri, SLICE(JOB_SWEEP_URI))) {
+        sweep_step(extract->sweep, job, scope);
+        return;
+    }
+    if (sweep_is_plan(job->job.uri)) {
+        put_plan_job(job);
+        stage_done(job);
+        return;
+    }
     if (job->document.nofollow) {
         end_without_links(job);
         return;
@@ -251,6 +287,7 @@ extract_open(struct stage_run *run, void **context, struct reason *why)
     extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
     TRY(url_rules_open(&extract->url_rules, stage_options(run), why));
     TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
+    TRY(sweep_open(&extract->sweep, run, why));
     TRY(open_index(extract, why));
     const size_t n = index_client_descriptors(extract->index, descriptors, 256);
     for (size_t i = 0; i < n; i++) {
@@ -268,6 +305,7 @@ extract_close(void *context)
     if (extract->index != NULL) {
         index_client_close(extract->index);
     }
+    sweep_close(extract->sweep);
     scope_close(extract->scope);
     url_rules_close(&extract->url_rules);
     free(extract->noted);

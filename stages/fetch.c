@@ -79,6 +79,7 @@ fetch_start(void *context, struct stage_job *job)
     struct task *task = memory_zero(1, sizeof *task);
     task->fetch = fetch;
     task->job = job;
+    stage_set_scope(job, scope_at_least(fetch->scope, stage_scope(fetch->run)));
     task->url = slice_of(job->job.uri.at, slice_find(job->job.uri, '#'));
     task->resource = job->job.flags & JOB_RESOURCE;
     const enum task_kind kind = task_kind(job->job.uri);

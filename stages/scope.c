@@ -1,9 +1,6 @@
 #include "stages/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
@@ -62,9 +58,10 @@ struct rules {
 
 struct scope {
     const struct opt_set *configured;
-    char *path; /* DIR/scope.conf */
+    char *directory, *path; /* DIR, DIR/scope.conf */
     struct timespec modified;
     off_t size;
+    uint64_t version;
     struct rules *rules;
 };
 
@@ -168,23 +165,47 @@ rules_options(const struct opt_set *configured, struct reason *why)
     return options;
 }
 
+/* The lines of the file; *whole: an editor is not at work on it. */
 static enum status
-rules_load(struct scope *scope, struct rules **out, struct reason *why)
+rules_read(struct scope *scope, struct rules *rules, bool *whole, struct reason *why)
+{
+    struct stat file;
+    struct buf text;
+    *whole = true;
+    if (stat(scope->path, &file) != 0) {
+        return STATUS_OK;
+    }
+    buf_init(&text, 4 * SCOPE_TEXT_MAXIMUM);
+    enum status status = scope_file_read(scope->directory, &text, whole, why);
+    if (status == STATUS_OK) {
+        status = opt_set_load_text(rules->options, buf_slice(&text), scope->path, why);
+    }
+    if (status == STATUS_OK) {
+        scope->modified = file.st_mtim;
+        scope->size = file.st_size;
+    }
+    buf_release(&text);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* only_whole: AGAIN when an editor may be at work on the file. */
+static enum status
+rules_load(struct scope *scope, struct rules **out, bool only_whole, struct reason *why)
 {
     struct rules *rules = memory_zero(1, sizeof *rules);
     enum status status = STATUS_MISUSE;
-    struct stat file;
+    bool whole;
     rules->options = rules_options(scope->configured, why);
     if (rules->options == NULL) {
         goto fail;
     }
-    if (stat(scope->path, &file) == 0) {
-        status = opt_set_load_file(rules->options, scope->path, why);
-        if (status != STATUS_OK) {
-            goto fail;
-        }
-        scope->modified = file.st_mtim;
-        scope->size = file.st_size;
+    status = rules_read(scope, rules, &whole, why);
+    if (only_whole && !whole) {
+        scope->size = -1; /* to be looked at again */
+        status = status_fail(why, STATUS_AGAIN, "%s is being written", scope->path);
+    }
+    if (status != STATUS_OK) {
+        goto fail;
     }
     status = patterns_compile(&rules->include, rules->options, "scope.include", why);
     if (status == STATUS_OK) {
@@ -214,13 +235,17 @@ scope_open(struct scope **out, const struct opt_set *options, const char *direct
            struct reason *why)
 {
     struct scope *scope = memory_zero(1, sizeof *scope);
+    struct scope_edition edition;
     struct buf path;
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/scope.conf", directory);
     scope->path = memory_string(path.data);
+    scope->directory = memory_string(directory);
     buf_release(&path);
     scope->configured = options;
-    const enum status status = rules_load(scope, &scope->rules, why);
+    (void)scope_edition_read(directory, &edition);
+    scope->version = edition.version;
+    const enum status status = rules_load(scope, &scope->rules, false, why);
     if (status != STATUS_OK) {
         scope_close(scope);
         return status;
@@ -236,30 +261,86 @@ scope_close(struct scope *scope)
         return;
     }
     rules_free(scope->rules);
+    free(scope->directory);
     free(scope->path);
     free(scope);
+}
+
+static bool
+file_is_as_read(const struct scope *scope)
+{
+    struct stat file;
+    return stat(scope->path, &file) != 0 ||
+           (file.st_mtim.tv_sec == scope->modified.tv_sec &&
+            file.st_mtim.tv_nsec == scope->modified.tv_nsec && file.st_size == scope->size);
 }
 
 void
 scope_refresh(struct scope *scope)
 {
-    struct stat file;
-    if (stat(scope->path, &file) != 0 ||
-        (file.st_mtim.tv_sec == scope->modified.tv_sec &&
-         file.st_mtim.tv_nsec == scope->modified.tv_nsec && file.st_size == scope->size)) {
-        return;
-    }
+    struct scope_edition edition;
     struct rules *rules;
     struct reason why;
-    if (rules_load(scope, &rules, &why) != STATUS_OK) {
-        scope->modified = file.st_mtim;
-        scope->size = file.st_size;
-        log_warning("scope_kept", "file=%s reason=%s", scope->path, why.text);
-        return;
+    (void)scope_edition_read(scope->directory, &edition);
+    if (!file_is_as_read(scope)) {
+        const enum status status = rules_load(scope, &rules, true, &why);
+        if (status == STATUS_AGAIN) {
+            return;
+        }
+        if (status != STATUS_OK) {
+            struct stat file;
+            if (stat(scope->path, &file) == 0) {
+                scope->modified = file.st_mtim;
+                scope->size = file.st_size;
+            }
+            log_warning("scope_kept", "file=%s reason=%s", scope->path, why.text);
+        } else {
+            rules_free(scope->rules);
+            scope->rules = rules;
+            log_info("scope_changed", "file=%s version=%lu", scope->path,
+                     (unsigned long)edition.version);
+        }
     }
-    rules_free(scope->rules);
-    scope->rules = rules;
-    log_info("scope_changed", "file=%s", scope->path);
+    scope->version = edition.version; /* also of a broken file: until it is mended these hold */
+}
+
+uint64_t
+scope_version(const struct scope *scope)
+{
+    return scope->version;
+}
+
+uint64_t
+scope_at_least(struct scope *scope, uint64_t least)
+{
+    if (scope->version < least) {
+        scope_refresh(scope);
+    }
+    return scope->version;
+}
+
+bool
+scope_is_said(const struct scope *scope)
+{
+    return !scope->rules->everywhere;
+}
+
+static bool
+host_is_local(struct slice host)
+{
+    return slice_equal_nocase(host, SLICE("localhost")) || slice_starts(host, SLICE("127.")) ||
+           slice_is(host, "::1") || slice_is(host, "[::1]");
+}
+
+bool
+scope_is_local(const struct scope *scope)
+{
+    const struct rules *rules = scope->rules;
+    bool local = rules->hosts.count > 0;
+    for (size_t i = 0; i < rules->hosts.count && local; i++) {
+        local = host_is_local(slice_string(rules->hosts.sorted[i]));
+    }
+    return local && rules->domains.count + rules->prefix_count + rules->include.count == 0;
 }
 
 /* The host itself, or a domain it is in: what follows each of its dots. */
@@ -364,39 +445,8 @@ scope_allows(struct scope *scope, struct slice key, uint32_t depth, const char *
 
 /* ---- writing DIR/scope.conf ---- */
 
-static bool
-same_name(const char *line, const char *assignment)
-{
-    const size_t n = strcspn(assignment, "= \t");
-    line += strspn(line, " \t");
-    return strncmp(line, assignment, n) == 0 && strchr("= \t", line[n]) != NULL;
-}
-
-static void
-keep_other_lines(const char *path, const char *const *assignments, size_t n, FILE *out)
-{
-    FILE *in = fopen(path, "re");
-    if (in == NULL) {
-        fputs("# Written by quadrille scope and quadrille crawl; overrides quadrille.conf.\n", out);
-        return;
-    }
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, in) > 0) {
-        bool replaced = false;
-        for (size_t i = 0; i < n; i++) {
-            replaced = replaced || same_name(line, assignments[i]);
-        }
-        if (!replaced) {
-            fputs(line, out);
-        }
-    }
-    free(line);
-    fclose(in);
-}
-
 enum status
-scope_save(const char *directory, const char *const *assignments, size_t n, struct reason *why)
+scope_check(const char *const *assignments, size_t n, struct reason *why)
 {
     static const struct opt *const tables[] = {scope_options, NULL};
     struct opt_set *check = opt_set_new(tables);
@@ -410,28 +460,19 @@ scope_save(const char *directory, const char *const *assignments, size_t n, stru
         patterns_release(&list);
     }
     opt_set_free(check);
-    TRY(status);
+    return status;
+}
 
-    struct buf path, fresh;
-    buf_init(&path, 1 << 16);
-    buf_init(&fresh, 1 << 16);
-    buf_printf(&path, "%s/scope.conf", directory);
-    buf_printf(&fresh, "%s/scope.conf.new", directory);
-    FILE *out = fopen(fresh.data, "we");
-    if (out == NULL) {
-        status = status_fail_errno(why, "cannot write %s", fresh.data);
-        goto done;
+enum status
+scope_save(const char *directory, const char *const *assignments, size_t n, struct reason *why)
+{
+    int lock;
+    TRY(scope_check(assignments, n, why));
+    TRY(scope_file_lock(directory, &lock, why));
+    enum status status = scope_file_set(directory, assignments, n, why);
+    if (status == STATUS_OK) {
+        status = scope_file_settle(directory, NULL, why);
     }
-    keep_other_lines(path.data, assignments, n, out);
-    for (size_t i = 0; i < n; i++) {
-        fprintf(out, "%s\n", assignments[i]);
-    }
-    if (fclose(out) != 0 || file_rename(fresh.data, path.data) != 0) {
-        status = status_fail_errno(why, "cannot write %s", path.data);
-        unlink(fresh.data);
-    }
-done:
-    buf_release(&path);
-    buf_release(&fresh);
+    close(lock);
     return status;
 }

@@ -5,6 +5,8 @@
  * A URI is in scope when it matches any of scope.hosts, scope.domains, scope.prefixes,
  * scope.include, or when all four are empty; and matches no scope.exclude; and its depth is
  * at most scope.depth; and it is no trap (scope.repeats, stages/traps.h). One thread per object.
+ * Every change of the rules has a version, and the queue has what was filtered by an older one
+ * considered again: docs/SCOPE.md.
  */
 #ifndef STAGES_SCOPE_H
 #define STAGES_SCOPE_H
@@ -15,10 +17,9 @@
 #include "base/opt.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "config/scope_file.h"
 
 extern const struct opt scope_options[];
-
-enum { SCOPE_TEXT_MAXIMUM = 48 << 20 }; /* of one option: the names of some two million hosts */
 
 struct scope;
 
@@ -32,13 +33,27 @@ void scope_close(struct scope *scope);
 bool scope_allows(struct scope *scope, struct slice crawl_key, uint32_t depth,
                   const char **because);
 
-/* Reads DIR/scope.conf again if it changed; a broken file keeps the old rules and is logged.
- * Call it about once a second. */
+/* Reads DIR/scope.conf again if it changed; a broken file keeps the old rules and is logged, and
+ * one that an editor may still be writing is left alone for now. Call it about once a second. */
 void scope_refresh(struct scope *scope);
 
-/* Writes DIR/scope.conf durably (temporary file, rename): lines "name = value" for those of
- * the names given. Existing lines of other names stay. */
+/* The version of the rules (config/scope_file.h); 0: nobody has said. They may be newer than that,
+ * never older. */
+uint64_t scope_version(const struct scope *scope);
+/* What was filtered now is said to be of this version: that of the rules after a look whether there
+ * are any of version `least`, which the queue says is in force. */
+uint64_t scope_at_least(struct scope *scope, uint64_t least);
+
+/* Whether anything says which URIs are in scope. */
+bool scope_is_said(const struct scope *scope);
+/* Whether that is only hosts of this machine: localhost, addresses of loopback. */
+bool scope_is_local(const struct scope *scope);
+
+/* Changes DIR/scope.conf durably: lines "name = value" for those of the names given; lines of other
+ * names stay. One of several programs that do so waits for the others. */
 enum status scope_save(const char *directory, const char *const *assignments, size_t n,
                        struct reason *why);
+/* Whether the assignments are right. */
+enum status scope_check(const char *const *assignments, size_t n, struct reason *why);
 
 #endif

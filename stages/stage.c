@@ -57,6 +57,12 @@ stage_assignments(struct stage_run *run)
     return run->assignments;
 }
 
+uint64_t
+stage_scope(struct stage_run *run)
+{
+    return queue_client_scope(run->queue);
+}
+
 unsigned
 stage_worker_number(struct stage_run *run)
 {

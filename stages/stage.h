@@ -86,6 +86,8 @@ void stage_set_host(struct stage_job *job, uint8_t words, struct slice cause);
 void stage_set_aside(struct stage_job *job, bool aside);
 /* fetch: of 256 jobs of the lane so many are those of sitemaps; 0: as before. */
 void stage_set_lane_share(struct stage_job *job, uint8_t share);
+/* fetch, extract: what the job puts is filtered by this version of the scope or a later one. */
+void stage_set_scope(struct stage_job *job, uint64_t version);
 /* More metadata, of another key ("h" + origin): sent with the batch. fields are copied. */
 void stage_put_meta(struct stage_job *job, struct slice key, struct slice fields);
 
@@ -96,6 +98,8 @@ const char *stage_directory(struct stage_run *run);   /* the data directory */
 const char *stage_worker_name(struct stage_run *run); /* "fetch.1" */
 /* --set arguments of this process, for programs that it starts. */
 const struct flag_list *stage_assignments(struct stage_run *run);
+/* The version of the scope that the queue says is in force; 0: none. */
+uint64_t stage_scope(struct stage_run *run);
 unsigned stage_worker_number(struct stage_run *run); /* 1-based: index partition = number - 1 */
 const struct cluster *stage_cluster(struct stage_run *run);
 struct metastore_client *stage_metastore(struct stage_run *run);

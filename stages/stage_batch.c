@@ -165,6 +165,12 @@ stage_set_host(struct stage_job *job, uint8_t words, struct slice cause)
 }
 
 void
+stage_set_scope(struct stage_job *job, uint64_t version)
+{
+    held_of(job)->scope = version;
+}
+
+void
 stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
 {
     struct held_job *held = held_of(job);
@@ -312,6 +318,7 @@ send_completions(void *context)
             .host = held->host,
             .cause = held->cause,
             .outcome = held->outcome,
+            .scope = held->scope,
             .outputs = held->outputs,
             .output_count = held->output_count,
         };

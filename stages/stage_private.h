@@ -42,7 +42,7 @@ struct held_job {
     enum verdict verdict;
     bool ended, aside;
     bool no_attempt;
-    uint64_t delay_ms, lane_delay_ms, group, ended_ms;
+    uint64_t delay_ms, lane_delay_ms, group, ended_ms, scope;
     uint8_t share, host;
     enum job_outcome outcome;
     struct slice reason, cause;

@@ -10,6 +10,7 @@ dump_and_verify "$work/peace" "$work/peace.nq"
 mapfile -t settings < <(delay=0.3 web_settings) # so that it is far from its end
 dir=$work/whole
 "$bin/quadrille" init --dir "$dir" >/dev/null
+"$bin/quadrille" scope --dir "$dir" set 'scope.hosts=*'
 "$bin/quadrille" up --dir "$dir" --background "${settings[@]}"
 "$bin/quadrille" add --dir "$dir" --seeds "$work/seeds" >/dev/null
 documents() {

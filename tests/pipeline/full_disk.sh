@@ -50,6 +50,7 @@ crawl "$work/peace" >/dev/null || fail "crawl in peace"
 dump_and_verify "$work/peace" "$work/peace.nq"
 : >"$web_log"
 quadrille init --dir "$dir" >/dev/null
+quadrille scope --dir "$dir" set 'scope.hosts=*'
 quadrille up --dir "$dir" --background "${web[@]}" "${small[@]}"
 printf '<http://e.example/a> <http://e.example/p> "there before" <http://e.example/g> .\n' >"$work/one.nq"
 quadrille import --dir "$dir" "$work/one.nq" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"

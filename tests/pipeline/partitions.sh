@@ -12,7 +12,7 @@ awk 'BEGIN { for (d = 0; d < 1500; d++) for (i = 0; i < 100; i++)
     printf "<http://h.example/%d#%d> <http://p.example/%d> \"some text of document %d, line %d\" <http://h.example/%d> .\n",
         d, i, i % 5, d, i, d }' >"$work/all.nq"
 quadrille import --dir "$dir" --quiet "$work/all.nq" || fail "import"
-quadrille up --dir "$dir" --background
+quadrille up --dir "$dir" --background --set processes.fetch=0
 # The supervisor stands still, so that what is killed stays dead.
 supervisor=$(pgrep -f -- "up --dir $dir --background" | head -n 1)
 [[ -n $supervisor ]] || fail "no supervisor"

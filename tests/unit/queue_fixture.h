@@ -40,6 +40,7 @@ struct bench {
     size_t tokens;
     struct buf payloads[ANSWERS_MOST]; /* requests live until they are answered */
     uint64_t last_id;
+    uint64_t scope;             /* as the latest reserve was told */
     struct job jobs[JOBS_MOST]; /* of the latest reserve; bytes live in its answer */
     size_t job_count;
 };
@@ -218,6 +219,7 @@ read_answer(struct bench *bench, const struct answer *answer)
     assert_true(answer->given);
     assert_int_equal(answer->status, STATUS_OK);
     (void)codec_get_varint(&reader);
+    bench->scope = codec_get_varint(&reader);
     bench->job_count = codec_get_u32(&reader);
     assert_true(bench->job_count <= JOBS_MOST);
     for (size_t i = 0; i < bench->job_count; i++) {

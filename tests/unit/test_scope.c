@@ -1,4 +1,5 @@
 /* stages/scope.h: which URIs may be crawled. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,8 +38,13 @@ tear_down(void **state)
 {
     struct fixture *fixture = *state;
     char path[128];
-    snprintf(path, sizeof path, "%s/scope.conf", fixture->directory);
-    unlink(path);
+    static const char *const files[] = {"scope.conf", "scope.version", "run/scope.lock"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", fixture->directory, files[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/run", fixture->directory);
+    rmdir(path);
     rmdir(fixture->directory);
     opt_set_free(fixture->options);
     test_free(fixture);
@@ -180,6 +187,130 @@ a_wrong_rule_is_refused_and_named(void **state)
     assert_non_null(strstr(why.text, "scope.colour"));
 }
 
+/* ---- versions ---- */
+
+static void
+write_by_hand(const struct fixture *fixture, const char *text, bool long_ago)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/scope.conf", fixture->directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    if (long_ago) {
+        const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+}
+
+static void
+settle(const struct fixture *fixture, uint64_t configured)
+{
+    struct reason why;
+    int lock;
+    assert_int_equal(scope_file_lock(fixture->directory, &lock, &why), STATUS_OK);
+    assert_int_equal(scope_file_settle(fixture->directory, &configured, &why), STATUS_OK);
+    close(lock);
+}
+
+static uint64_t
+version_of(const struct fixture *fixture)
+{
+    struct scope_edition edition;
+    (void)scope_edition_read(fixture->directory, &edition);
+    return edition.version;
+}
+
+static void
+every_change_has_a_larger_version(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    const char *line[] = {"scope.hosts=b.example"};
+    assert_int_equal(version_of(fixture), 0);
+    settle(fixture, 1);
+    const uint64_t first = version_of(fixture);
+    assert_true(first > 0);
+    settle(fixture, 1);
+    assert_int_equal(version_of(fixture), first);
+    assert_int_equal(scope_save(fixture->directory, line, 1, &why), STATUS_OK);
+    const uint64_t second = version_of(fixture);
+    assert_true(second > first);
+    assert_int_equal(scope_save(fixture->directory, line, 1, &why), STATUS_OK);
+    assert_int_equal(version_of(fixture), second);
+    settle(fixture, 2); /* other options */
+    const uint64_t third = version_of(fixture);
+    assert_true(third > second);
+    write_by_hand(fixture, "scope.hosts = d.example\n", true);
+    settle(fixture, 2);
+    assert_true(version_of(fixture) > third);
+}
+
+static void
+rules_are_never_older_than_their_version(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    const char *line[] = {"scope.hosts=b.example"};
+    struct scope *scope = scope_with(fixture, "scope.hosts=a.example");
+    assert_int_equal(scope_version(scope), 0);
+    assert_int_equal(scope_save(fixture->directory, line, 1, &why), STATUS_OK);
+    assert_int_equal(scope_at_least(scope, 0), 0); /* nobody has asked for it */
+    assert_false(allows(scope, "http://b.example/", 1));
+    assert_int_equal(scope_at_least(scope, version_of(fixture)), version_of(fixture));
+    assert_true(allows(scope, "http://b.example/", 1));
+    scope_close(scope);
+}
+
+/* A file without rules lets everything in, and an editor may begin with one. */
+static void
+a_file_under_an_editor_is_left_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct scope *scope = scope_with(fixture, "scope.hosts=a.example");
+    write_by_hand(fixture, "scope.hosts =\n", false);
+    scope_refresh(scope);
+    assert_false(allows(scope, "http://c.example/", 1));
+    write_by_hand(fixture, "scope.hosts = c.example\n", true);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://c.example/", 1));
+    scope_close(scope);
+}
+
+static void
+programs_that_change_it_at_one_moment_wait_for_each_other(void **state)
+{
+    enum { NAMES = 4, ROUNDS = 25 };
+    static const char *const names[NAMES] = {"scope.depth", "scope.repeats", "scope.hosts",
+                                             "scope.domains"};
+    struct fixture *fixture = *state;
+    pid_t children[NAMES];
+    for (int i = 0; i < NAMES; i++) {
+        children[i] = fork();
+        for (int round = 1; children[i] == 0; round++) {
+            char text[64];
+            struct reason why;
+            const char *line[1] = {text};
+            snprintf(text, sizeof text, "%s=%d%s", names[i], round, i < 2 ? "" : ".example");
+            if (scope_save(fixture->directory, line, 1, &why) != STATUS_OK || round == ROUNDS) {
+                _exit(round == ROUNDS ? 0 : 1);
+            }
+        }
+    }
+    for (int i = 0; i < NAMES; i++) {
+        int how;
+        assert_int_equal(waitpid(children[i], &how, 0), children[i]);
+        assert_int_equal(how, 0);
+    }
+    struct scope *scope = scope_with(fixture, NULL);
+    assert_true(allows(scope, "http://25.example/", 25));
+    assert_false(allows(scope, "http://24.example/", 25));
+    assert_false(allows(scope, "http://25.example/", 26));
+    assert_true(allows(scope, "http://sub.25.example/", 1));
+    scope_close(scope);
+}
+
 int
 main(void)
 {
@@ -191,6 +322,10 @@ main(void)
         CASE(prefixes_and_expressions_add_and_exclude_takes_away),
         CASE(depth_and_repeating_paths_are_cut_and_named),
         CASE(a_saved_scope_overrides_and_is_read_again),
+        CASE(every_change_has_a_larger_version),
+        CASE(rules_are_never_older_than_their_version),
+        CASE(a_file_under_an_editor_is_left_alone),
+        CASE(programs_that_change_it_at_one_moment_wait_for_each_other),
         CASE(hosts_of_many_seeds_are_kept_and_found),
         CASE(a_wrong_rule_is_refused_and_named),
     };
