@@ -1,7 +1,11 @@
-/* A part of test_metastore that has a file of its own: runs its tests, returns how many failed. */
+/* Parts of test_metastore that have files of their own. Each runs its tests and returns how many
+ * failed. */
 #ifndef TESTS_UNIT_METASTORE_MODEL_H
 #define TESTS_UNIT_METASTORE_MODEL_H
 
+/* The service beside a model (metastore_model.c). */
 int metastore_model_run(void);
+/* Berkeley DB and disks that fail (metastore_faults.c). */
+int metastore_faults_run(void);
 
 #endif

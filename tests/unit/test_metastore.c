@@ -646,5 +646,6 @@ main(void)
         TEST(test_malformed_requests_are_refused),
         TEST(test_stale_epoch_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run() +
+           metastore_faults_run();
 }

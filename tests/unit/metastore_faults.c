@@ -1,0 +1,554 @@
+/* The metadata store when Berkeley DB fails or the disk fills: each call of the library fails once,
+ * with each kind of error; the store says what it is, keeps what it confirmed, and knows whether it
+ * can go on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <db.h>
+#include <errno.h>
+#include <sys/statvfs.h>
+
+#include "base/codec.h"
+#include "metastore/protocol.h"
+#include "metastore/record.h"
+#include "metastore/service.h"
+#include "tests/unit/metastore_model.h"
+#include "tests/unit/moved_clock.h"
+#include "tests/unit/scratch.h"
+
+enum { MARGIN = 32 << 20, CHECKPOINT_MS = 600000, CHECKPOINT_BYTES = 7 << 20, OVERHEAD = 64 };
+
+/* ---- a library whose calls fail ---- */
+
+static struct {
+    int calls; /* until one fails; below 0: none does */
+    int error;
+    uint64_t free;        /* bytes on the disk; 0: as it is */
+    unsigned looks;       /* at the disk */
+    unsigned checkpoints; /* asked for */
+    uint32_t kilobytes;   /* of log that the latest was to wait for */
+    int (*txn_begin)(DB_ENV *, DB_TXN *, DB_TXN **, u_int32_t);
+    int (*checkpoint)(DB_ENV *, u_int32_t, u_int32_t, u_int32_t);
+    int (*commit)(DB_TXN *, u_int32_t);
+    int (*put)(DB *, DB_TXN *, DBT *, DBT *, u_int32_t);
+    int (*get)(DB *, DB_TXN *, DBT *, DBT *, u_int32_t);
+    int (*cursor)(DB *, DB_TXN *, DBC **, u_int32_t);
+    int (*cursor_get)(DBC *, DBT *, DBT *, u_int32_t);
+} library = {.calls = -1};
+
+static int
+strikes(void)
+{
+    return library.calls >= 0 && library.calls-- == 0 ? library.error : 0;
+}
+
+static int
+fail_commit(DB_TXN *transaction, u_int32_t flags)
+{
+    const int error = strikes();
+    if (error != 0) {
+        (void)transaction->abort(transaction);
+        return error;
+    }
+    return library.commit(transaction, flags);
+}
+
+static int
+fail_begin(DB_ENV *environment, DB_TXN *parent, DB_TXN **transaction, u_int32_t flags)
+{
+    const int struck = strikes();
+    const int error =
+        struck != 0 ? struck : library.txn_begin(environment, parent, transaction, flags);
+    if (error == 0 && (*transaction)->commit != fail_commit) {
+        library.commit = (*transaction)->commit;
+        (*transaction)->commit = fail_commit;
+    }
+    return error;
+}
+
+static int
+fail_checkpoint(DB_ENV *environment, u_int32_t kilobytes, u_int32_t minutes, u_int32_t flags)
+{
+    const int error = strikes();
+    library.checkpoints++;
+    library.kilobytes = kilobytes;
+    return error != 0 ? error : library.checkpoint(environment, kilobytes, minutes, flags);
+}
+
+static int
+fail_put(DB *tree, DB_TXN *transaction, DBT *key, DBT *value, u_int32_t flags)
+{
+    const int error = strikes();
+    return error != 0 ? error : library.put(tree, transaction, key, value, flags);
+}
+
+static int
+fail_get(DB *tree, DB_TXN *transaction, DBT *key, DBT *value, u_int32_t flags)
+{
+    const int error = strikes();
+    return error != 0 ? error : library.get(tree, transaction, key, value, flags);
+}
+
+static int
+fail_cursor_get(DBC *cursor, DBT *key, DBT *value, u_int32_t flags)
+{
+    const int error = strikes();
+    return error != 0 ? error : library.cursor_get(cursor, key, value, flags);
+}
+
+static int
+fail_cursor(DB *tree, DB_TXN *transaction, DBC **cursor, u_int32_t flags)
+{
+    const int struck = strikes();
+    const int error = struck != 0 ? struck : library.cursor(tree, transaction, cursor, flags);
+    if (error == 0 && (*cursor)->get != fail_cursor_get) { /* the library keeps used ones */
+        library.cursor_get = (*cursor)->get;
+        (*cursor)->get = fail_cursor_get;
+    }
+    return error;
+}
+
+int __real_db_env_create(DB_ENV **environment, u_int32_t flags);
+int __wrap_db_env_create(DB_ENV **environment, u_int32_t flags);
+int __real_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
+int __wrap_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
+int __real_statvfs(const char *path, struct statvfs *space);
+int __wrap_statvfs(const char *path, struct statvfs *space);
+
+int
+__wrap_db_env_create(DB_ENV **environment, u_int32_t flags)
+{
+    const int struck = strikes();
+    const int error = struck != 0 ? struck : __real_db_env_create(environment, flags);
+    if (error == 0) {
+        library.txn_begin = (*environment)->txn_begin;
+        library.checkpoint = (*environment)->txn_checkpoint;
+        (*environment)->txn_begin = fail_begin;
+        (*environment)->txn_checkpoint = fail_checkpoint;
+    }
+    return error;
+}
+
+int
+__wrap_db_create(DB **tree, DB_ENV *environment, u_int32_t flags)
+{
+    const int struck = strikes();
+    const int error = struck != 0 ? struck : __real_db_create(tree, environment, flags);
+    if (error == 0) {
+        library.put = (*tree)->put;
+        library.get = (*tree)->get;
+        library.cursor = (*tree)->cursor;
+        (*tree)->put = fail_put;
+        (*tree)->get = fail_get;
+        (*tree)->cursor = fail_cursor;
+    }
+    return error;
+}
+
+int
+__wrap_statvfs(const char *path, struct statvfs *space)
+{
+    const int result = __real_statvfs(path, space);
+    library.looks++;
+    if (library.free != 0) {
+        space->f_frsize = 1;
+        space->f_bavail = library.free;
+    }
+    return result;
+}
+
+/* ---- the store ---- */
+
+static const struct meta_engine *const engine = &meta_engine_berkeley;
+
+struct place {
+    char folder[SCRATCH_SIZE];
+    struct meta_store *store;
+    uint64_t reserve;
+};
+
+static enum status
+open_store(struct place *place, struct reason *why)
+{
+    const struct meta_store_options options = {.folder = place->folder,
+                                               .cache_bytes = 1 << 20,
+                                               .checkpoint_bytes = CHECKPOINT_BYTES,
+                                               .checkpoint_ms = CHECKPOINT_MS,
+                                               .disk_reserve = place->reserve};
+    return engine->open(&place->store, &options, why);
+}
+
+static int
+setup(void **state)
+{
+    static struct place place;
+    place = (struct place){.reserve = 0};
+    library.calls = -1;
+    library.free = 0;
+    assert_true(scratch_folder(place.folder, "test_metastore"));
+    assert_int_equal(open_store(&place, NULL), STATUS_OK);
+    *state = &place;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct place *place = *state;
+    char command[SCRATCH_SIZE + 32];
+    library.calls = -1;
+    library.free = 0;
+    if (place->store != NULL) {
+        engine->close(place->store);
+    }
+    snprintf(command, sizeof command, "rm -rf %s", place->folder);
+    assert_int_equal(system(command), 0);
+    return 0;
+}
+
+static void
+reopen(struct place *place)
+{
+    engine->close(place->store);
+    assert_int_equal(open_store(place, NULL), STATUS_OK);
+}
+
+static enum status
+put_value(struct place *place, const char *value, struct reason *why)
+{
+    const struct meta_pair pair = {SLICE("ua"), slice_string(value)};
+    return engine->put(place->store, engine->epoch(place->store), &pair, 1, why);
+}
+
+static bool
+copy_value(void *context, size_t index, struct slice key, struct slice value)
+{
+    char *text = context;
+    (void)index;
+    (void)key;
+    snprintf(text, 16, "%.*s", SLICE_PRINT(value));
+    return true;
+}
+
+static enum status
+get_value(struct place *place, char text[16], struct reason *why)
+{
+    const struct slice key = SLICE("ua");
+    text[0] = '\0';
+    return engine->get(place->store, &key, 1, copy_value, text, why);
+}
+
+static enum status
+scan_value(struct place *place, char text[16], struct reason *why)
+{
+    text[0] = '\0';
+    return engine->scan(place->store, SLICE("u"), (struct slice){NULL, 0}, copy_value, text, why);
+}
+
+static void
+test_a_start_tells_of_every_failed_call(void **state)
+{
+    struct place *place = *state;
+    int failed = 0;
+    assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
+    engine->close(place->store);
+    library.error = EIO;
+    for (int at = 0;; at++) {
+        struct reason why = {""};
+        library.calls = at;
+        const enum status status = open_store(place, &why);
+        if (status == STATUS_OK) {
+            break;
+        }
+        assert_int_equal(status, STATUS_SYSTEM);
+        assert_null(place->store);
+        assert_non_null(strstr(why.text, ": cannot "));
+        failed++;
+    }
+    library.calls = -1;
+    assert_true(failed >= 8);
+    char text[16];
+    assert_int_equal(get_value(place, text, NULL), STATUS_OK);
+    assert_string_equal(text, "1");
+}
+
+/* A put that fails has not happened. After a commit that fails only a new start tells. */
+static void
+test_a_put_tells_of_every_failed_call(void **state)
+{
+    struct place *place = *state;
+    char text[16];
+    int failed = 0;
+    bool broken = false;
+    assert_int_equal(put_value(place, "old", NULL), STATUS_OK);
+    library.error = EIO;
+    for (int at = 0;; at++) {
+        struct reason why = {""};
+        library.calls = at;
+        const enum status status = put_value(place, "new", &why);
+        library.calls = -1;
+        if (status == STATUS_OK) {
+            break;
+        }
+        assert_int_equal(status, STATUS_SYSTEM);
+        assert_non_null(strstr(why.text, ": cannot "));
+        assert_false(broken);
+        broken = engine->broken(place->store);
+        assert_int_equal(get_value(place, text, NULL), STATUS_OK);
+        assert_string_equal(text, "old");
+        failed++;
+        if (broken) {
+            reopen(place);
+        }
+    }
+    assert_int_equal(failed, 3); /* begin, put, commit */
+    assert_true(broken);
+    assert_int_equal(get_value(place, text, NULL), STATUS_OK);
+    assert_string_equal(text, "new");
+}
+
+static void
+test_errors_are_told_apart(void **state)
+{
+    struct place *place = *state;
+    static const struct {
+        int error;
+        uint64_t free;
+        enum status status;
+        bool broken;
+        const char *text;
+    } cases[] = {
+        {EIO, 0, STATUS_SYSTEM, false, "Input/output error"},
+        {EINVAL, 0, STATUS_CORRUPT, false, "is damaged"},
+        {DB_PAGE_NOTFOUND, 0, STATUS_CORRUPT, false, "is damaged"},
+        {DB_VERIFY_BAD, 0, STATUS_CORRUPT, false, "is damaged"},
+        {DB_CHKSUM_FAIL, 0, STATUS_CORRUPT, false, "is damaged"},
+        {DB_RUNRECOVERY, MARGIN / 2, STATUS_CORRUPT, true, "is damaged"},
+        {DB_RUNRECOVERY, MARGIN / 2 - 1, STATUS_FULL, true, "the disk is full"},
+        {ENOSPC, 0, STATUS_FULL, true, "the disk is full"},
+        {EDQUOT, 0, STATUS_FULL, true, "the disk is full"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int at = 0; at < 4; at++) { /* two calls of a get, two of a scan */
+            char text[16];
+            struct reason why = {""};
+            library.error = cases[i].error;
+            library.free = cases[i].free;
+            library.calls = at % 2;
+            assert_int_equal(at < 2 ? get_value(place, text, &why) : scan_value(place, text, &why),
+                             cases[i].status);
+            assert_non_null(strstr(why.text, cases[i].text));
+            assert_int_equal(engine->broken(place->store), cases[i].broken);
+            library.calls = -1;
+            library.free = 0;
+            reopen(place);
+        }
+    }
+}
+
+static void
+test_damaged_numbers_of_its_own(void **state)
+{
+    struct place *place = *state;
+    static const struct {
+        struct meta_pair pair;
+        enum status status;
+        const char *text;
+    } cases[] = {
+        {{{"mepoch", 6}, {"\0\0\0", 3}}, STATUS_CORRUPT, "the number mepoch is damaged"},
+        {{{"mepoch", 6}, {"\0\0\0\0\0\0\0\7", 8}}, STATUS_OK, ""},
+        {{{"mformat", 7}, {"\0\0\0\0\0\0\0\3", 8}}, STATUS_UNSUPPORTED, "has format 3"},
+        {{{"mformat", 7}, {"\0\0\0\0\0\0\0\2", 8}}, STATUS_OK, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char command[SCRATCH_SIZE + 32];
+        struct reason why = {""};
+        assert_int_equal(
+            engine->put(place->store, engine->epoch(place->store), &cases[i].pair, 1, NULL),
+            STATUS_OK);
+        engine->close(place->store);
+        assert_int_equal(open_store(place, &why), cases[i].status);
+        assert_non_null(strstr(why.text, cases[i].text));
+        if (place->store == NULL) {
+            snprintf(command, sizeof command, "rm -rf %s/*", place->folder);
+            assert_int_equal(system(command), 0);
+            assert_int_equal(open_store(place, NULL), STATUS_OK);
+        }
+    }
+}
+
+/* What must stay free: the reserve, the margin, and four times what is written. */
+static void
+test_room_is_kept_to_the_byte(void **state)
+{
+    struct place *place = *state;
+    struct reason why = {""};
+    const uint64_t bytes = strlen("ua") + strlen("1") + OVERHEAD;
+    place->reserve = 100 << 20;
+    reopen(place);
+    const uint64_t least = place->reserve + MARGIN + 4 * bytes;
+    library.free = least;
+    assert_int_equal(put_value(place, "1", &why), STATUS_OK);
+    library.free = least - 1;
+    assert_int_equal(put_value(place, "2", &why), STATUS_FULL);
+    assert_non_null(strstr(why.text, "only 132 MB are free; 32 MB and metastore.disk_reserve "
+                                     "(100 MB) must stay"));
+    assert_false(engine->broken(place->store));
+    library.free = least;
+    assert_int_equal(put_value(place, "3", &why), STATUS_OK); /* looked at again at once */
+}
+
+static uint64_t
+told_free(struct place *place)
+{
+    struct meta_store_stats now;
+    engine->stats(place->store, &now);
+    return now.disk_free;
+}
+
+/* A disk with much room is looked at once a second; what is written meanwhile is reckoned. */
+static void
+test_disk_is_seldom_looked_at(void **state)
+{
+    struct place *place = *state;
+    const uint64_t bytes = strlen("ua") + strlen("1") + OVERHEAD;
+    place->reserve = 100 << 20;
+    reopen(place);
+    const uint64_t much = 2 * place->reserve + 4 * (uint64_t)MARGIN;
+    library.free = much + 2 * bytes;
+    library.looks = 0;
+    assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
+    assert_int_equal(library.looks, 1);
+    library.free = 5 * much;
+    assert_int_equal(told_free(place), much);
+    assert_int_equal(library.looks, 1);
+    assert_int_equal(put_value(place, "2", NULL), STATUS_OK);
+    assert_int_equal(library.looks, 1);
+    assert_int_equal(told_free(place), 5 * much); /* less than much: looked at */
+    assert_int_equal(library.looks, 2);
+    library.free = 4 * much;
+    clock_move(1000);
+    assert_int_equal(told_free(place), 4 * much);
+    assert_int_equal(library.looks, 3);
+}
+
+static void
+test_checkpoints_when_they_are_due(void **state)
+{
+    struct place *place = *state;
+    struct reason why = {""};
+    int wait_ms = 0;
+    library.checkpoints = 0;
+    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
+    assert_int_equal(library.checkpoints, 1);
+    assert_int_equal(library.kilobytes, CHECKPOINT_BYTES >> 10);
+    clock_move(CHECKPOINT_MS);
+    library.calls = 0;
+    library.error = EIO;
+    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_SYSTEM);
+    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK); /* still due */
+    assert_int_equal(library.kilobytes, 0);
+    assert_int_equal(wait_ms, -1);
+    assert_int_equal(library.checkpoints, 3);
+    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_int_equal(library.checkpoints, 3); /* nothing was written since */
+    assert_int_equal(wait_ms, -1);
+    assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
+    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_int_equal(library.checkpoints, 4);
+    assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
+}
+
+/* ---- the service over it ---- */
+
+/* A value that is no record is named to whoever asks, and to the one whose put it is; others go on.
+ */
+static void
+test_damaged_records_are_named(void **state)
+{
+    struct place *place = *state;
+    struct reason why = {""}, reasons[2] = {{""}, {""}};
+    enum status statuses[2];
+    struct meta_service *service;
+    struct buf reply;
+    const struct slice puts[2] = {SLICE("\x01\x02ua\x02\x10\x01"), SLICE("\x01\x02uz\x02\x10\x01")};
+    buf_init(&reply, METASTORE_REPLY_MAXIMUM);
+    assert_int_equal(put_value(place, "\xff no record", NULL), STATUS_OK);
+    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_OK);
+    assert_int_equal(meta_service_read(service, METASTORE_GET, SLICE("\x01\x02ua"), &reply, &why),
+                     STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, "the record of ua is damaged"));
+    assert_int_equal(
+        meta_service_read(service, METASTORE_SCAN, SLICE("\x01u\x00\x05"), &reply, &why),
+        STATUS_CORRUPT);
+    assert_int_equal(meta_service_write(service, puts, 2, statuses, reasons, &why), STATUS_OK);
+    assert_int_equal(statuses[0], STATUS_CORRUPT);
+    assert_int_equal(statuses[1], STATUS_OK);
+    assert_non_null(strstr(reasons[0].text, "the record of ua is damaged"));
+    assert_int_equal(meta_service_read(service, METASTORE_GET, SLICE("\x01\x02uz"), &reply, &why),
+                     STATUS_OK);
+    assert_int_equal(meta_service_read(service, METASTORE_ARCHIVE, SLICE(""), &reply, &why),
+                     STATUS_NOT_FOUND);
+    meta_service_free(service);
+    buf_release(&reply);
+}
+
+/* What the engine cannot read is nobody's empty answer. */
+static void
+test_failed_reads_are_told(void **state)
+{
+    struct place *place = *state;
+    struct reason why = {""}, reason = {""};
+    enum status status;
+    struct meta_service *service;
+    struct buf reply;
+    const struct slice put = SLICE("\x01\x02ua\x02\x10\x01");
+    buf_init(&reply, METASTORE_REPLY_MAXIMUM);
+    library.error = EIO;
+    library.calls = 0;
+    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_SYSTEM);
+    assert_null(service);
+    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_OK);
+    for (int at = 0; at < 2; at++) {
+        library.calls = at;
+        assert_int_equal(
+            meta_service_read(service, METASTORE_GET, SLICE("\x01\x02ua"), &reply, &why),
+            STATUS_SYSTEM);
+        library.calls = at;
+        assert_int_equal(
+            meta_service_read(service, METASTORE_SCAN, SLICE("\x01u\x00\x05"), &reply, &why),
+            STATUS_SYSTEM);
+        library.calls = at;
+        assert_int_equal(meta_service_write(service, &put, 1, &status, &reason, &why),
+                         STATUS_SYSTEM);
+        assert_int_equal(status, STATUS_SYSTEM);
+        assert_non_null(strstr(reason.text, "cannot read"));
+    }
+    meta_service_free(service);
+    buf_release(&reply);
+}
+
+int
+metastore_faults_run(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_a_start_tells_of_every_failed_call),
+        CASE(test_a_put_tells_of_every_failed_call),
+        CASE(test_errors_are_told_apart),
+        CASE(test_damaged_numbers_of_its_own),
+        CASE(test_room_is_kept_to_the_byte),
+        CASE(test_disk_is_seldom_looked_at),
+        CASE(test_checkpoints_when_they_are_due),
+        CASE(test_damaged_records_are_named),
+        CASE(test_failed_reads_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
