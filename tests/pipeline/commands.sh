@@ -56,6 +56,7 @@ for words in "query --dir $dir ASK{}" "search --dir $dir page" "changes --dir $d
     refused 111 'cannot write' bash -c "exec quadrille $words >&-"
     refused 111 'cannot write' bash -c "exec quadrille $words >/dev/full"
 done
+refused 111 'cannot write' bash -c "exec quadrille top --dir '$dir' --interval 1 >/dev/full" # and ends
 refused 111 'cannot write' bash -c "exec quadrille-queue --help >/dev/full"
 [[ ! -e $work/never && ! -e $work/never.partial ]] || fail "what was refused left something"
 [[ $(ls -A "$work/foreign") == file ]] || fail "a foreign folder was filled: $(ls -A "$work/foreign")"
@@ -187,6 +188,11 @@ quadrille search --dir "$dir" nothinglikethis >"$work/out" 2>&1
 grep -q 'no literal' "$work/out" || fail "search without hits says nothing"
 quadrille datasets --dir "$dir" >"$work/out"
 grep -q 'no plan' "$work/out" || fail "datasets without any says nothing"
+mapfile -t settings < <(web_settings)
+quadrille plan --dir "$dir" "${settings[@]}" one.example >"$work/out" || fail "plan: $(cat "$work/out")"
+grep -q 'nothing to plan: neither robots.txt' "$work/out" || fail "plan without datasets says nothing: $(cat "$work/out")"
+quadrille plan --dir "$dir" "${settings[@]}" --json one.example >"$work/out" 2>"$work/said" || fail "plan --json: $(cat "$work/said")"
+[[ ! -s $work/out ]] && grep -q 'nothing to plan' "$work/said" || fail "plan --json without datasets: $(cat "$work/out" "$work/said")"
 quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
 quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"
 for file in meta host; do

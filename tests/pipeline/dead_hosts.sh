@@ -153,9 +153,22 @@ for words in 'set aside, with all its URIs' 'failures in a row' "URIs set aside 
     grep -q "$words" "$work/explained" || fail "explain does not say \"$words\": $(cat "$work/explained")"
 done
 
+"$bin/quadrille" status --dir "$dir" >"$work/status"
+grep -q ", set aside 4 with $((4 * each + 42)) URIs" "$work/status" || fail "status names no hosts: $(cat "$work/status")"
+figures() { # JSON in which the same is told
+    python3 - "$1" $((4 * each + 42)) <<'P' || fail "no hosts in $1: $(cat "$1")"
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["hosts_aside"] == 4 and told["stages"]["fetch"]["aside"] == int(sys.argv[2]), told
+P
+}
+"$bin/quadrille" status --dir "$dir" --json >"$work/status.json"
+figures "$work/status.json"
+
 # ---- again: one request more for each ----
-crawl_to_its_end
-grep -q "^hosts set aside: 4, with $((4 * each + 42)) URIs" "$work/crawl.out" || fail "again: $(cat "$work/crawl.out")"
+crawl_to_its_end --json
+sed -n '/^{/p' "$work/crawl.out" >"$work/crawl.json"
+figures "$work/crawl.json"
 for host in mute tls nameless; do
     [[ $(asked "$host") -eq $((${before[$host]} + 1)) ]] ||
         fail "$host was asked $(($(asked "$host") - ${before[$host]})) times, not once more"

@@ -76,6 +76,12 @@ ip netns exec "${tag}a" "$bin/quadrille" query --dir "$work/a" --format csv "${o
     "$metadata" >"$work/two.csv" || fail "metadata of two nodes"
 ip netns exec "${tag}a" "$bin/quadrille" explain --dir "$work/a" --limit 1000 --extractor \
     "${of_a[@]}" '? dcterms:title ?' >"$work/two.explained" || fail "explain over two nodes"
+outcomes() { # of what status --json printed
+    python3 -c 'import json, sys
+told = json.load(open(sys.argv[1]))["outcomes"]
+print(sorted((s, o, n) for s in told for o, n in told[s].items() if n and o != "beside"))' "$1"
+}
+ip netns exec "${tag}a" "$bin/quadrille" status --json --dir "$work/a" "${of_a[@]}" >"$work/two.json" || fail "status of two nodes"
 grep -q 'node a$' "$work/two.explained" && grep -q 'node b$' "$work/two.explained" ||
     fail "explain: $(cat "$work/two.explained")"
 # With keys the archive goes over the encrypted links alone: whoever has none gets nothing of it.
@@ -116,6 +122,9 @@ start_web "$hosts"
 crawl "$work/one" >/dev/null || fail "crawl with one node"
 dump_and_verify "$work/one" "$work/one.nq"
 same "$work/one.nq" "$work/two.nq" "two nodes"
+"$bin/quadrille" status --json --dir "$work/one" >"$work/one.json"
+outcomes "$work/one.json" >"$work/one.outcomes" && outcomes "$work/two.json" >"$work/two.outcomes" || fail "status --json: $(cat "$work/two.json")"
+same "$work/one.outcomes" "$work/two.outcomes" "outcomes of two nodes, added up"
 "$bin/quadrille" query --dir "$work/one" --format csv "$metadata" >"$work/one.csv"
 same "$work/one.csv" "$work/two.csv" "metadata of two nodes"
 "$bin/quadrille" explain --dir "$work/one" --limit 1000 --extractor '? dcterms:title ?' \

@@ -117,6 +117,26 @@ for kind in "${kinds[@]}"; do
 done
 chmod u+w "$dir"
 
+# What is written meanwhile is not taken by halves: a large file takes longer to copy than its writers rest.
+truncate -s 200M "$dir/index-0/large"
+chmod 644 "$dir/index-0/large"
+writers=()
+for i in 1 2; do
+    while [[ ! -e $work/written ]]; do echo >"$dir/index-0/beside"; done &
+    writers+=($!)
+done
+until [[ -e $dir/index-0/beside ]]; do sleep 0.01; done
+for kind in "${kinds[@]}"; do
+    eval "as=($kind)"
+    [[ $kind == setpriv* ]] || chmod a-w "$dir"
+    refused 111 'is being written by another process' "${as[@]}" quadrille dump --dir "$dir"
+    [[ -z $(ls "$work/tmp") ]] || fail "$kind: copies are left behind"
+    chmod u+w "$dir"
+done
+touch "$work/written"
+wait "${writers[@]}"
+rm "$dir/index-0/large" "$dir/index-0/beside"
+
 # Killed in the middle: what a start would recover is recovered in the copy.
 quadrille up --dir "$dir" --background --set web.listen=
 quadrille update --dir "$dir" 'INSERT DATA { GRAPH <urn:g> { <urn:s> <urn:p> "late" } }' >/dev/null

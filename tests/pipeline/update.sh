@@ -59,7 +59,8 @@ for partitions in 1 3; do
     # The document changes, comes again and is what the web says it is.
     sed 's/"Page 3"/"Fresh"/' "$work/before" >"$work/expected"
     echo '<!DOCTYPE html><title>Fresh</title>' >"$site/3.html"
-    quadrille update --dir "$dir" 'DROP GRAPH <urn:mine:e> ; LOAD <http://one.example/3.html>' >/dev/null
+    quadrille update --dir "$dir" 'DROP GRAPH <urn:mine:e> ; LOAD <http://one.example/3.html>' >"$work/out"
+    grep -q '^<http://one.example/3.html> is queued: it is fetched when' "$work/out" || fail "LOAD promises more: $(cat "$work/out")"
     for _ in $(seq "$patience"); do
         quadrille dump --dir "$dir" | sort >"$work/after"
         cmp -s <(sort "$work/expected") "$work/after" && break
