@@ -36,6 +36,24 @@ readme_examples() {
     sed -n '/^## Use/,/^## What/ s/^    //p' "$root/README.md" | grep '^quadrille'
 }
 
+# Runs a command that goes on for ever, and ends it some time after it listens to SIGTERM.
+stop_by_and_by() {
+    local pid set code=0
+    "$@" &
+    pid=$!
+    for _ in $(seq 300); do
+        for set in $([[ $(readlink "/proc/$pid/exe") == */quadrille* ]] && sed -nE 's/^Sig(Blk|Cgt):\t//p' "/proc/$pid/status"); do
+            ((16#$set & 1 << 14)) && break 2
+        done
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.05
+    done
+    sleep 1
+    kill $pid 2>/dev/null || true # it may have failed
+    wait $pid || code=$?
+    return $code
+}
+
 # Runs the lines of FILE in a copy of the crawled directory; one line of output for each failure.
 run_examples() { # file of examples, folder to work in
     local line code runs=()
@@ -56,7 +74,7 @@ run_examples() { # file of examples, folder to work in
         case $line in
             *--background*) ;;
             quadrille-* | 'quadrille up '* | 'quadrille serve '* | 'quadrille top'* | *--follow* | *--continuous*)
-                runs=(timeout --preserve-status -s TERM 1.5) ;;
+                runs=(stop_by_and_by) ;;
         esac
         case $line in
             'quadrille restore'*) quadrille backup --dir crawl saved >out 2>&1 ;;
@@ -72,7 +90,7 @@ run_examples() { # file of examples, folder to work in
         if [[ $line == *--keys* ]]; then rm crawl/cluster.conf; fi # a line is not yet a cluster
     done <"$1"
 }
-export -f run_examples
+export -f run_examples stop_by_and_by
 export work root web_port
 
 subcommands=$(quadrille --help | sed -n '/^Commands/,/^Flags/ s/^  \([a-z]*\)  *[a-z].*/\1/p')
