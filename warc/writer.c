@@ -238,7 +238,7 @@ flush(struct warc_writer *writer, struct reason *why)
 }
 
 /* Members made since the last time are the archive's, unless they cannot be written: then they are
- * dropped. */
+ * not kept, and the next record drops them. */
 static enum status
 keep_members(struct warc_writer *writer, struct reason *why)
 {
@@ -251,7 +251,6 @@ keep_members(struct warc_writer *writer, struct reason *why)
     if (status != STATUS_OK) {
         writer->kept = before;
         writer->offset -= n;
-        drop_unkept(writer);
         return status;
     }
     writer->unsynced = true;

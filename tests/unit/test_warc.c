@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/warc_writer.h"
 #include "warc/warc.h"
 
 static char directory[SCRATCH_SIZE];
@@ -723,5 +724,6 @@ main(void)
         cmocka_unit_test_teardown(records_are_copied, empty_directory),
         cmocka_unit_test_teardown(only_records_are_copied, empty_directory),
     };
-    return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory);
+    return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory) +
+           warc_records_run() + warc_faults_run();
 }
