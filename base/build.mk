@@ -9,3 +9,4 @@ UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log test
 	tests/unit/test_rpc tests/unit/test_watchdog
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc
 UNIT_TESTS += tests/unit/test_url tests/unit/test_file
+test_url_PARTS := tests/unit/url_parts.o

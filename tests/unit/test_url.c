@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/url.h"
+#include "tests/unit/url_parts.h"
 
 enum { ROOM = 1 << 16 };
 
@@ -224,5 +225,5 @@ main(void)
         cmocka_unit_test(references_keep_the_authority_of_their_base),
         cmocka_unit_test(the_standard_parser_repairs_what_people_write),
     };
-    return cmocka_run_group_tests_name("url", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("url", tests, NULL, NULL) + url_parts_run();
 }
