@@ -350,6 +350,47 @@ fetch(struct fixture *fixture, const char *name, uint64_t offset, uint64_t lengt
     return status;
 }
 
+/* Sizes at the edges: nothing, one byte, the most that 64 bits hold. */
+static void
+test_ranges_of_other_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header;
+        uint64_t size;
+        enum web_range_kind kind;
+        uint64_t offset, length;
+    } cases[] = {{"bytes=-1", 0, WEB_RANGE_OUTSIDE, 0, 0},
+                 {"bytes=0-", 0, WEB_RANGE_OUTSIDE, 0, 0},
+                 {"bytes=-1", 1, WEB_RANGE_PART, 0, 1},
+                 {"bytes=0-0", 1, WEB_RANGE_PART, 0, 1},
+                 {"bytes=1-", 1, WEB_RANGE_OUTSIDE, 0, 0},
+                 {"bytes=0-98", 100, WEB_RANGE_PART, 0, 99},
+                 {"bytes=0-99", 100, WEB_RANGE_PART, 0, 100},
+                 {"bytes=99-99", 100, WEB_RANGE_PART, 99, 1},
+                 {"bytes=-99", 100, WEB_RANGE_PART, 1, 99},
+                 {"bytes=-100", 100, WEB_RANGE_PART, 0, 100},
+                 {"bytes=7-6", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=0-9x", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=0-/", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=:-1", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=18446744073709551614-", UINT64_MAX, WEB_RANGE_PART, UINT64_MAX - 1, 1},
+                 {"bytes=18446744073709551615-", UINT64_MAX, WEB_RANGE_OUTSIDE, 0, 0},
+                 {"bytes=0-18446744073709551615", UINT64_MAX, WEB_RANGE_PART, 0, UINT64_MAX},
+                 {"bytes=0-18446744073709551616", UINT64_MAX, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=18446744073709551616-", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=-18446744073709551616", 100, WEB_RANGE_NONE, 0, 0},
+                 {"bytes=18446744073709551616-1", 100, WEB_RANGE_NONE, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct web_range range = {0, 0};
+        if (web_range_parse(cases[i].header, cases[i].size, &range) != cases[i].kind ||
+            range.offset != cases[i].offset || range.length != cases[i].length) {
+            fail_msg("%s of %lu: %lu+%lu", cases[i].header, (unsigned long)cases[i].size,
+                     (unsigned long)range.offset, (unsigned long)range.length);
+        }
+    }
+}
+
 static void
 test_ranges_of_archive_files(void **state)
 {
@@ -692,6 +733,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_ranges_of_other_sizes),
         cmocka_unit_test(test_accept),
         cmocka_unit_test(test_query_forms),
         cmocka_unit_test(test_forms),
