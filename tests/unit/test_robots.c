@@ -492,10 +492,8 @@ static void
 nth_text(unsigned n, const char *letters, char *text)
 {
     const unsigned count = (unsigned)strlen(letters);
-    while (n > 0) {
-        n--;
-        *text++ = letters[n % count];
-        n /= count;
+    for (; n > 0; n = (n - 1) / count) {
+        *text++ = letters[(n - 1) % count];
     }
     *text = '\0';
 }
