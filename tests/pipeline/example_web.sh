@@ -4,7 +4,7 @@
 start_web "$root/examples/web/hosts"
 
 ask() { # URI, further curl arguments: prints status, type, target
-    curl -s -o /dev/null --max-time 5 --connect-to "::127.0.0.1:$web_port" \
+    curl -s -o /dev/null --max-time 60 --connect-to "::127.0.0.1:$web_port" \
         -w '%{http_code} %{content_type} %{redirect_url}\n' "$@" | sed 's/ *$//'
 }
 expect() { # what, URI, arguments
@@ -41,7 +41,7 @@ tag=$(curl -sI --connect-to "::127.0.0.1:$web_port" http://people.example/ada.rd
 expect '304 application/rdf+xml' http://people.example/ada.rdf -H "If-None-Match: $tag"
 expect '200 application/rdf+xml' http://people.example/ada.rdf -H 'If-None-Match: "other"'
 
-bytes=$( (curl -s --max-time 10 --connect-to "::127.0.0.1:$web_port" \
+bytes=$( (curl -s --max-time 60 --connect-to "::127.0.0.1:$web_port" \
     http://trap.example/endless.html || true) | head -c 5000000 | wc -c)
 [[ $bytes -eq 5000000 ]] || fail "the endless page ended after $bytes bytes"
 

@@ -30,9 +30,9 @@ room() { # leaves so many MiB, and never more on the way there
         truncate -c -s "-$((($1 - free) << 20))" "$ballast"
     fi
 }
-wait_for() { # what, seconds, command...
-    local until=$((SECONDS + $2))
-    until "${@:3}"; do
+wait_for() { # what, command...
+    local until=$((SECONDS + 120))
+    until "${@:2}"; do
         ((SECONDS < until)) || fail "$1 did not happen: $(cat "$work/out" 2>/dev/null)"
         sleep 0.2
     done
@@ -57,18 +57,18 @@ quadrille import --dir "$dir" "$work/one.nq" >"$work/out" 2>&1 || fail "import: 
 process=$(index_process)
 room 44
 quadrille add --dir "$dir" --seeds "$work/seeds" >"$work/out" 2>&1 || fail "add: $(cat "$work/out")"
-wait_for "waiting for room" 60 status_says 'wait for room on the disk'
+wait_for "waiting for room" status_says 'wait for room on the disk'
 grep -q writing_waits "$dir"/log/*index* || fail "the log does not say that it waits"
 [[ $(count) == 1 ]] || fail "queries do not go on: $(count)"
 quadrille search --dir "$dir" there | grep -q before || fail "searches do not go on"
 room 6
-wait_for "the stop of intake" 60 status_says 'Intake is stopped'
+wait_for "the stop of intake" status_says 'Intake is stopped'
 if quadrille add --dir "$dir" http://another.example/ >"$work/out" 2>&1; then fail "taken though full"; fi
 grep -q 'queue.min_free' "$work/out" || fail "add says $(cat "$work/out")"
 [[ $(count) == 1 ]] || fail "queries do not go on: $(count)"
 rm "$work/disk/ballast"
 exhausted() { quadrille stats --dir "$dir" --json >"$work/out" && grep -q '"exhausted":true' "$work/out"; }
-wait_for "the end of the crawl" 120 exhausted
+wait_for "the end of the crawl" exhausted
 status_says 'wait for room' && fail "still waiting: $(cat "$work/out")"
 grep -q writing_goes_on "$dir"/log/*index* || fail "the log does not say that it goes on"
 [[ $(index_process) == "$process" ]] || fail "the index was started again"

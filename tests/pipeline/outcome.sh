@@ -28,9 +28,12 @@ expect() { # path, value
 }
 
 # All processes are killed again and again until a crawl comes to its end.
-for wait in 0.7 0.9 1.2; do
-    timeout -s KILL "$wait" quadrille crawl --quiet --dir "$dir" "${web[@]}" http://one.example/ \
-        http://one.example/none.html >"$work/out" 2>&1 || true
+for requests in 1 8 16; do
+    quadrille crawl --quiet --dir "$dir" "${web[@]}" http://one.example/ http://one.example/none.html >"$work/out" 2>&1 &
+    command=$!
+    until (($(wc -l <"$web_log") >= requests)) || ! kill -0 $command 2>/dev/null; do sleep 0.02; done
+    kill -KILL $command 2>/dev/null || true
+    wait $command 2>/dev/null || true
 done
 quadrille crawl --json --dir "$dir" "${web[@]}" http://one.example/ http://one.example/none.html \
     >"$work/json" || fail "crawl: $(cat "$work/json")"

@@ -20,7 +20,7 @@ done
 url=http://127.0.0.1:$port
 
 status() { # arguments of curl
-    curl -s -o "$work/reply" --max-time 20 -w '%{http_code} %{content_type}' "$@"
+    curl -s -o "$work/reply" --max-time 120 -w '%{http_code} %{content_type}' "$@"
 }
 expect() { # what, arguments of curl
     local wanted=$1 got
