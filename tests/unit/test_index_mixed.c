@@ -16,13 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "index/client.h"
 #include "index/service.h"
 #include "tests/unit/scratch.h"
 
 enum { PARTITIONS_MOST = 3, DOCUMENTS = 60, QUADS = 6, READERS = 3, KILLS = 5 };
-enum { LIFE_MS = 350, CLIENT_MS = 5000, ANSWER = 1 << 24 };
+enum { LIFE_MS = 350, CLIENT_MS = 5000, PATIENCE_MS = 60000, ANSWER = 1 << 24 };
 
 extern char **environ;
 static char *program;
@@ -109,6 +110,7 @@ struct world {
     size_t count;
     pid_t processes[PARTITIONS_MOST];
     char folders[PARTITIONS_MOST][96], endpoints[PARTITIONS_MOST][128];
+    _Atomic uint64_t newest; /* version that was seen */
     atomic_bool stop;
 };
 
@@ -174,6 +176,9 @@ notice(struct reader *reader, unsigned document, uint64_t version)
         fault(reader, "a version went back", document);
     }
     reader->seen[document] = version;
+    if (version > atomic_load(&reader->world->newest)) { /* two readers at once: one of theirs */
+        atomic_store(&reader->world->newest, version);
+    }
 }
 
 static enum status
@@ -312,6 +317,18 @@ start_reader(struct reader *reader, struct world *world, unsigned number)
     assert_int_equal(pthread_create(&reader->thread, NULL, read_on, reader), 0);
 }
 
+/* For a while, and until a version was seen that is newer than those before. */
+static void
+live(struct world *world, unsigned ms)
+{
+    const uint64_t newest = atomic_load(&world->newest), until = clock_monotonic_ms() + PATIENCE_MS;
+    const struct timespec pause = {.tv_nsec = 5000000}, life = {.tv_nsec = ms * 1000000L};
+    (void)nanosleep(&life, NULL);
+    while (atomic_load(&world->newest) == newest && clock_monotonic_ms() < until) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 static void
 look_for_mixed_graphs(size_t count)
 {
@@ -326,14 +343,12 @@ look_for_mixed_graphs(size_t count)
         start_reader(&readers[i], &world, i);
     }
     for (unsigned n = 0; n < KILLS; n++) {
-        const struct timespec life = {.tv_nsec = (LIFE_MS + 37L * n) * 1000000};
-        (void)nanosleep(&life, NULL);
+        live(&world, LIFE_MS + 37 * n);
         const size_t one = n % count; /* the others go on */
         kill_partition(&world, one);
         start_partition(&world, one);
     }
-    const struct timespec rest = {.tv_nsec = LIFE_MS * 1000000L};
-    (void)nanosleep(&rest, NULL);
+    live(&world, LIFE_MS);
     atomic_store(&world.stop, true);
     uint64_t answers = 0, versions = 0;
     for (unsigned i = 0; i < READERS; i++) {
