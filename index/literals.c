@@ -321,7 +321,7 @@ literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit
     struct catching_up c = {.literals = literals, .limit = limit};
     if (literals->again_until > 0) {
         c.limit = literals->again_until;
-    } else if (word_memory_bytes(literals->active) >= literals->memory / 2) {
+    } else if (literals_is_full(literals)) {
         c.limit = literals->next;
     }
     return literals->next < c.limit ? nodes_walk(nodes, literals->next, take_term, &c, why)

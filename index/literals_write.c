@@ -169,14 +169,22 @@ merge_block(struct merging *m, struct reason *why)
 
 /* ---- steps ---- */
 
+/* What has no literal is never full, however little memory may be taken: it has nothing to write.
+ */
+bool
+literals_is_full(const struct literals *literals)
+{
+    return word_memory_literals(literals->active) > 0 &&
+           word_memory_bytes(literals->active) >= literals->memory / 2;
+}
+
 bool
 literals_to_write(const struct literals *literals, bool all)
 {
     if (literals->again_until > 0) {
         return literals->next == literals->again_until;
     }
-    return literals->writing != NULL ||
-           word_memory_bytes(literals->active) >= literals->memory / 2 ||
+    return literals->writing != NULL || literals_is_full(literals) ||
            (all && literals->next > literals->state.next);
 }
 

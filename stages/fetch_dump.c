@@ -3,6 +3,12 @@
  * killed leaves both, and the next one asks for the rest with If-Range, and for the last byte once
  * more: so a file that was whole when the process died costs one byte, and no answer is special.
  *
+ * When the machine has been started since, only as much counts as was synced (every SYNC_BYTES):
+ * behind that a file may have its size and other bytes. NAME.head is one sector, so that it is on
+ * the disk as it was before or as it is: the bytes of NAME.part that are safe, the boot in which
+ * the others were written, the validator. It is safe before the bytes that it speaks of are written
+ * over, and says nothing of bytes before they are safe.
+ *
  * A dump that is asked for again (data of type DUMP_AGAIN, its dataset's job as content type) is
  * asked for with conditions. When it has changed, its dataset's job is put.
  *
@@ -20,6 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/url.h"
@@ -27,7 +34,11 @@
 
 enum {
     PATH_BYTES = 4096,
-    VALIDATOR_BYTES = 512,
+    HEAD_BYTES = 512,
+    NUMBER_BYTES = 20,
+    BOOT_BYTES = 36, /* a UUID */
+    VALIDATOR_BYTES = HEAD_BYTES - NUMBER_BYTES - BOOT_BYTES - 2,
+    SYNC_BYTES = 16 << 20,
     DISK_RETRY_MS = 10000,
     AGAIN_MS = 1000,
     PROGRESS_BYTES = 64 << 10 /* a connection that breaks after these is no failed attempt */
@@ -38,9 +49,10 @@ struct download {
     struct fetch_sink sink;
     int file;
     uint64_t at_hand, written; /* bytes there before; that came now */
+    uint64_t safe;             /* bytes that a power failure leaves */
     bool keeps;                /* the answer's body is the dump, or its rest */
     char path[PATH_BYTES], part[PATH_BYTES + 8], head[PATH_BYTES + 8];
-    char validator[VALIDATOR_BYTES];
+    char validator[VALIDATOR_BYTES + 1];
     char problem[REASON_SIZE]; /* of the disk, or of the answer; "": none */
     bool refused, strange;     /* the answer's fault: it is too much, it is another part */
 };
@@ -60,19 +72,81 @@ task_free_download(struct task *task)
 
 /* ---- the file ---- */
 
+/* Which start of the machine this is; of unknown ones none is another's. */
 static void
-take_validator(struct download *download, struct slice header)
+read_boot(char boot[BOOT_BYTES + 1])
+{
+    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = file >= 0 ? read(file, boot, BOOT_BYTES) : 0;
+    boot[n == BOOT_BYTES ? BOOT_BYTES : 0] = '\0';
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+static bool
+write_head(const struct download *download)
+{
+    char bytes[HEAD_BYTES + 1] = "", boot[BOOT_BYTES + 1];
+    read_boot(boot);
+    snprintf(bytes, sizeof bytes, "%0*llu %*s %s", (int)NUMBER_BYTES,
+             (unsigned long long)download->safe, (int)BOOT_BYTES, boot, download->validator);
+    const int file = file_open(download->head, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const bool good = file >= 0 && file_write_all_at(file, slice_of(bytes, HEAD_BYTES), 0) &&
+                      fdatasync(file) == 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return good;
+}
+
+/* How many bytes of the file, which has so many, are those that were written; 0: there is no head.
+ */
+static uint64_t
+read_head(struct download *download, uint64_t size)
+{
+    char bytes[HEAD_BYTES + 1] = "", boot[BOOT_BYTES + 1];
+    const size_t boot_at = NUMBER_BYTES + 1, validator_at = boot_at + BOOT_BYTES + 1;
+    const int file = open(download->head, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = file >= 0 ? read(file, bytes, HEAD_BYTES) : 0;
+    if (file >= 0) {
+        close(file);
+    }
+    if (n != HEAD_BYTES || bytes[NUMBER_BYTES] != ' ' || bytes[validator_at - 1] != ' ' ||
+        bytes[validator_at] == '\0') {
+        return 0;
+    }
+    read_boot(boot);
+    download->safe = slice_number(slice_of(bytes, NUMBER_BYTES));
+    download->safe = download->safe < size ? download->safe : size;
+    memcpy(download->validator, bytes + validator_at, VALIDATOR_BYTES);
+    return boot[0] != '\0' && memcmp(bytes + boot_at, boot, BOOT_BYTES) == 0 ? size
+                                                                             : download->safe;
+}
+
+/* What is written is safe from here on. */
+static bool
+sync_part(struct download *download)
+{
+    if (fdatasync(download->file) != 0) {
+        return false;
+    }
+    download->safe = download->at_hand + download->written;
+    return write_head(download);
+}
+
+/* From its beginning, of this version. */
+static bool
+begin_anew(struct download *download, struct slice header)
 {
     struct slice value = warc_http_header(header, "ETag");
     if (value.length == 0 || slice_starts(value, SLICE("W/"))) {
         value = warc_http_header(header, "Last-Modified");
     }
+    value = value.length <= VALIDATOR_BYTES ? value : (struct slice){0};
     snprintf(download->validator, sizeof download->validator, "%.*s", SLICE_PRINT(value));
-    const int file = open(download->head, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file >= 0) {
-        (void)!write(file, download->validator, strlen(download->validator));
-        close(file);
-    }
+    download->at_hand = download->safe = 0;
+    return write_head(download) && ftruncate(download->file, 0) == 0;
 }
 
 /* Whether a 206 goes on where this file ends, in the same version: not every server reads If-Range
@@ -111,13 +185,9 @@ begin(void *context, uint16_t status, struct slice header)
         download->strange = true;
         return false;
     }
-    if (status == 200) { /* all of it, whatever was at hand */
-        download->at_hand = 0;
-        if (ftruncate(download->file, 0) != 0) {
-            snprintf(download->problem, sizeof download->problem, "%s", strerror(errno));
-            return false;
-        }
-        take_validator(download, header);
+    if (status == 200 && !begin_anew(download, header)) {
+        snprintf(download->problem, sizeof download->problem, "%s", strerror(errno));
+        return false;
     }
     if (download->keeps && is_too_large(download, header)) {
         snprintf(download->problem, sizeof download->problem, "larger than datasets.dump_size");
@@ -148,6 +218,12 @@ take(void *context, struct slice bytes)
             bytes = slice_of(bytes.at + n, bytes.length - (size_t)n);
         }
     }
+    if (download->at_hand + download->written >= download->safe + SYNC_BYTES &&
+        !sync_part(download)) {
+        snprintf(download->problem, sizeof download->problem, "cannot sync the dump: %s",
+                 strerror(errno));
+        return false;
+    }
     return true;
 }
 
@@ -175,7 +251,7 @@ complete(struct task *task, const struct fetch_result *result)
 {
     struct download *download = task->download;
     struct warc_location location;
-    if (fdatasync(download->file) != 0 || rename(download->part, download->path) != 0) {
+    if (!sync_part(download) || file_rename(download->part, download->path) != 0) {
         stage_release(task->job, DISK_RETRY_MS, false, "%s: %s", download->path, strerror(errno));
         task_free(task);
         return;
@@ -330,26 +406,29 @@ look_at_dump(struct task *task)
     task_ask(task, &request);
 }
 
+/* It was whole, and nobody knows: so is what has the size that its head says. */
+static void
+take_back(const struct download *download)
+{
+    struct download whole = *download;
+    struct stat about;
+    if (access(download->part, F_OK) != 0 && stat(download->path, &about) == 0 &&
+        read_head(&whole, UINT64_MAX) > 0 && whole.safe == (uint64_t)about.st_size) {
+        (void)rename(download->path, download->part);
+    }
+}
+
 static bool
 open_part(struct download *download)
 {
     struct stat about;
-    if (access(download->head, F_OK) == 0 && access(download->part, F_OK) != 0) {
-        (void)rename(download->path, download->part); /* it was whole, and nobody knows */
-    }
-    download->file = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    take_back(download);
+    download->file = file_open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (download->file < 0 || fstat(download->file, &about) != 0) {
         return false;
     }
-    const int head = open(download->head, O_RDONLY | O_CLOEXEC);
-    if (head >= 0) {
-        const ssize_t n = read(head, download->validator, sizeof download->validator - 1);
-        download->validator[n > 0 ? n : 0] = '\0';
-        close(head);
-    }
-    if (download->validator[0] != '\0' && about.st_size > 1) {
-        download->at_hand = (uint64_t)about.st_size - 1;
-    }
+    const uint64_t there = read_head(download, (uint64_t)about.st_size);
+    download->at_hand = there > 1 ? there - 1 : 0;
     return ftruncate(download->file, (off_t)download->at_hand) == 0;
 }
 
@@ -359,13 +438,14 @@ task_download(struct task *task)
     struct download *download = memory_zero(1, sizeof *download);
     struct buf name;
     char folder[PATH_BYTES];
+    struct reason why;
     task->download = download;
     download->task = task;
     download->file = -1;
     buf_init(&name, PATH_BYTES);
     execution_file_name(task->url, &name);
     snprintf(folder, sizeof folder, "%s/dumps", stage_directory(task->fetch->run));
-    (void)mkdir(folder, 0777);
+    (void)file_make_folder(folder, 0777, &why); /* or what is made there fails */
     snprintf(download->path, sizeof download->path, "%.3900s/%.180s", folder, name.data);
     snprintf(download->part, sizeof download->part, "%s.part", download->path);
     snprintf(download->head, sizeof download->head, "%s.head", download->path);

@@ -186,7 +186,7 @@ finish(struct harvest *harvest, const struct fetch_result *result,
         snprintf(reason, sizeof reason, "the endpoint counts %llu triples and gives %llu",
                  (unsigned long long)at->counted, (unsigned long long)at->triples);
     }
-    if (fdatasync(harvest->file) != 0 || rename(harvest->part, harvest->path) != 0) {
+    if (fdatasync(harvest->file) != 0 || file_rename(harvest->part, harvest->path) != 0) {
         release(harvest, strerror(errno));
         return;
     }
@@ -432,14 +432,15 @@ open_file(struct harvest *harvest)
 {
     struct buf name;
     char folder[PATH_BYTES / 2];
+    struct reason why;
     snprintf(folder, sizeof folder, "%.2000s/dumps", stage_directory(harvest->task->fetch->run));
-    (void)mkdir(folder, 0777);
+    (void)file_make_folder(folder, 0777, &why); /* or what is made there fails */
     buf_init(&name, PATH_BYTES);
     execution_file_name(harvest->task->url, &name);
     snprintf(harvest->path, sizeof harvest->path, "%s/%.180s", folder, name.data);
     snprintf(harvest->part, sizeof harvest->part, "%s.part", harvest->path);
     buf_release(&name);
-    harvest->file = open(harvest->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    harvest->file = file_open(harvest->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     return harvest->file >= 0 && ftruncate(harvest->file, (off_t)harvest->at.bytes) == 0;
 }
 

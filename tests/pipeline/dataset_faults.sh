@@ -125,6 +125,32 @@ size=$(stat -c %s "$hosts/killed.example/all.nt")
 [[ $sent -lt $((2 * size)) ]] || fail "$sent bytes for a dump of $size"
 echo "downloads: ${#faulty[@]} kinds of faults, $kills kills, $sent bytes for $size"
 
+# ---- a download that a power failure ends ----
+
+# Of what was not synced the file may have the size and other bytes; another boot is noted in the head.
+site power.example 'slow /all.nt 200000
+' all.nt
+triples power.example 1 "$count" >"$hosts/power.example/all.nt"
+echo http://power.example/ >"$work/seeds"
+run "$work/power" 2>/dev/null &
+running=$!
+for _ in $(seq 400); do
+    n=$(stat -c %s "$work"/power/dumps/*.part 2>/dev/null) || n=0
+    [[ ${n:-0} -ge 60000 ]] && break
+    sleep 0.02
+done
+pkill -KILL -f -- "--dir $work/power"
+wait $running && fail "the crawl ended before the power failed"
+part=$(echo "$work"/power/dumps/*.part) head=$(echo "$work"/power/dumps/*.head)
+n=$(stat -c %s "$part") # all but the last byte, which is compared with what comes
+[[ $(stat -c %s "$head") -eq 512 && $n -ge 60000 ]] || fail "a head of $(stat -c %s "$head") bytes, $n of the dump"
+head -c $((n - 1)) /dev/zero | dd of="$part" conv=notrunc status=none
+sed -i -E 's/^([0-9]{20}) .{36} /\1 00000000-0000-0000-0000-000000000000 /' "$head"
+run "$work/power"
+expected power.example 1 "$count"
+same_as_dump "$work/power" power.example
+echo "downloads: whole after a power failure at $n bytes"
+
 # ---- killed slicing: at each call that makes something durable ----
 
 mapfile -t settings < <(web_settings)

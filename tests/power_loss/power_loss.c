@@ -1,11 +1,15 @@
 /* What a power failure may do to what was acknowledged.
  *
- *   power_loss NAME...            does what the scenarios of these names do, under the recorder,
- * then starts on what a disk may hold after cuts at random moments power_loss --sites NAME... for
- * each place in the code that syncs: is it missed if it did not? power_loss --mark TEXT under the
- * recorder: what a script saw acknowledged power_loss --count TRACE      how many operations a
- * trace has, and its marks power_loss --state TRACE AT SEED FOLDER    makes one state, for scripts
+ *   power_loss NAME...             does what the scenarios of these names do, under the recorder,
+ *                                  then starts on what a disk may hold after cuts at random moments
+ *   power_loss --sites NAME...     for each place in the code that syncs: is it missed if it does
+ *                                  not? It must be unless syncs.tsv says that it need not
+ *   power_loss --listed NAME...    only whether all of these places are in syncs.tsv
+ *   power_loss --mark TEXT         under the recorder: what a script saw acknowledged
+ *   power_loss --count TRACE       how many operations a trace has, and its marks
+ *   power_loss --state TRACE AT SEED FOLDER    makes one state, for scripts
  *
+ * QUADRILLE_POWER_SITE takes only the places whose names contain it,
  * QUADRILLE_POWER_CUTS multiplies the number of cuts, QUADRILLE_POWER_SEED gives other ones.
  * A state that fails is told by cut, fate and seed, and found again by them. */
 #include <dlfcn.h>
@@ -23,7 +27,17 @@
 #include "tests/power_loss/trace.h"
 #include "tests/unit/scratch.h"
 
-enum { CHECK_S = 120, TRIES_OF_SITE = 120, TRACE_SIZE = SCRATCH_SIZE + 16 };
+enum {
+    CHECK_S = 120,
+    TRIES_OF_SITE = 120,
+    TRACE_SIZE = SCRATCH_SIZE + 16,
+    LINE_SIZE = 8192,
+    DEATHS_MOST = 200
+};
+
+#define SITES_TABLE "tests/power_loss/syncs.tsv"
+
+enum task { TASK_CUTS, TASK_SITES, TASK_LISTED };
 
 static const struct scenario *const scenarios[] = {
     &scenario_queue,      &scenario_metadata, &scenario_archive, &scenario_index,
@@ -64,6 +78,34 @@ acknowledge(const char *text)
     if (mark != NULL) {
         mark(text);
     }
+}
+
+void
+die_while_opening(void (*open_and_close)(const char *folder), const char *folder)
+{
+    void (*die)(unsigned);
+    *(void **)&die = dlsym(RTLD_DEFAULT, TRACE_DIE_FUNCTION);
+    int code = 0;
+    for (unsigned n = 1; n <= DEATHS_MOST; n++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (die != NULL) {
+                die(n);
+            }
+            open_and_close(folder);
+            _exit(0);
+        }
+        if (child < 0 || waitpid(child, &code, 0) != child ||
+            (WIFEXITED(code) && WEXITSTATUS(code) != 0)) {
+            fprintf(stderr, "a store cannot be opened after %u deaths\n", n - 1);
+            exit(1);
+        }
+        if (WIFEXITED(code)) {
+            return;
+        }
+    }
+    fprintf(stderr, "it dies for ever\n");
+    exit(1);
 }
 
 /* ---- the trace ---- */
@@ -227,23 +269,58 @@ is_noticed(const struct scenario *scenario, const struct disk_trace *trace, size
     return false;
 }
 
-static unsigned
-try_sites(const struct scenario *scenario, struct disk_trace *trace)
+/* ---- the table of places that sync ---- */
+
+/* What syncs.tsv says of it: "needed", or why it need not be missed; NULL: it is not there. The
+ * table's names are those of the sites without their lines. */
+static const char *
+told_of(const char *scenario, const char *site)
 {
+    static char line[LINE_SIZE];
+    char name[LINE_SIZE], *rest;
+    const size_t colon = strcspn(site, ":"), digits = strspn(site + colon + 1, "0123456789");
+    snprintf(name, sizeof name, "%.*s%s", (int)colon, site, site + colon + 1 + digits);
+    FILE *table = fopen(SITES_TABLE, "re");
+    const char *told = NULL;
+    while (table != NULL && told == NULL && fgets(line, sizeof line, table) != NULL) {
+        const char *of = strtok_r(line, "\t", &rest), *place = strtok_r(NULL, "\t", &rest);
+        const char *need = strtok_r(NULL, "\n", &rest);
+        if (need != NULL && strcmp(of, scenario) == 0 && strcmp(place, name) == 0) {
+            told = need;
+        }
+    }
+    if (table != NULL) {
+        fclose(table);
+    }
+    return told;
+}
+
+static unsigned
+try_sites(const struct scenario *scenario, struct disk_trace *trace, bool only_listed)
+{
+    const char *only = getenv("QUADRILLE_POWER_SITE");
     unsigned missed = 0;
     disk_find_sites(trace);
     for (size_t site = 0; site < disk_sites(trace); site++) {
-        const bool noticed = is_noticed(scenario, trace, site);
-        missed += !noticed;
-        printf("%-12s %5zu %-8s %s\n", scenario->name, disk_site_syncs(trace, site),
-               noticed ? "noticed" : "MISSED", disk_site_name(trace, site));
-        (void)fflush(stdout);
+        const char *name = disk_site_name(trace, site), *told = told_of(scenario->name, name);
+        if (only != NULL && strstr(name, only) == NULL) {
+            continue;
+        }
+        const bool noticed = !only_listed && is_noticed(scenario, trace, site);
+        const bool good = told != NULL && (only_listed || noticed || strcmp(told, "needed") != 0);
+        missed += !good;
+        if (!only_listed || !good) {
+            printf("%s\t%zu\t%s\t%s\t%s\n", scenario->name, disk_site_syncs(trace, site),
+                   only_listed ? "not tried" : (noticed ? "noticed" : "MISSED"), name,
+                   told != NULL ? told : "not in " SITES_TABLE);
+            (void)fflush(stdout);
+        }
     }
     return missed;
 }
 
 static int
-run_scenario(const char *name, bool sites)
+run_scenario(const char *name, enum task task)
 {
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         if (strcmp(scenarios[i]->name, name) != 0) {
@@ -253,9 +330,10 @@ run_scenario(const char *name, bool sites)
         if (trace == NULL) {
             return 1;
         }
-        const unsigned failed =
-            sites ? try_sites(scenarios[i], trace) : try_cuts(scenarios[i], trace);
-        if (!sites) {
+        const unsigned failed = task == TASK_CUTS
+                                    ? try_cuts(scenarios[i], trace)
+                                    : try_sites(scenarios[i], trace, task == TASK_LISTED);
+        if (task == TASK_CUTS) {
             printf("%s: %zu operations, %zu marks, %u cuts, %u not survived\n", name,
                    disk_operations(trace), disk_marks(trace, disk_operations(trace)),
                    many(scenarios[i]), failed);
@@ -341,11 +419,13 @@ main(int argc, char **argv)
     snprintf(trace_path, sizeof trace_path, "%s/trace", base);
     snprintf(state_folder, sizeof state_folder, "%s/state", base);
     snprintf(message_path, sizeof message_path, "%s/messages", base);
-    const bool sites = argc > 1 && strcmp(argv[1], "--sites") == 0;
+    const enum task task = argc > 1 && strcmp(argv[1], "--sites") == 0    ? TASK_SITES
+                           : argc > 1 && strcmp(argv[1], "--listed") == 0 ? TASK_LISTED
+                                                                          : TASK_CUTS;
     int code = 0;
-    for (int i = sites ? 2 : 1; i < argc; i++) {
+    for (int i = task != TASK_CUTS ? 2 : 1; i < argc; i++) {
         seed = given != NULL ? strtoull(given, NULL, 10) * 2 + 1 : 88172645463325252u;
-        const int result = run_scenario(argv[i], sites);
+        const int result = run_scenario(argv[i], task);
         code = code > result ? code : result;
         remove_all(trace_path);
     }

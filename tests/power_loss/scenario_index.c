@@ -94,8 +94,15 @@ act(const char *folder, size_t build_from)
 }
 
 static void
+open_and_close(const char *folder)
+{
+    partition_close(index_open(folder, 0));
+}
+
+static void
 index_act(const char *folder)
 {
+    die_while_opening(open_and_close, folder);
     act(folder, 0);
 }
 

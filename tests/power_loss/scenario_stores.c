@@ -94,8 +94,15 @@ queue_open(const char *folder)
 }
 
 static void
+queue_open_and_close(const char *folder)
+{
+    store_frontier.close(queue_open(folder));
+}
+
+static void
 queue_act(const char *folder)
 {
+    die_while_opening(queue_open_and_close, folder);
     struct store *store = queue_open(folder);
     struct model model = {0};
     struct store_batch batch;
@@ -218,8 +225,15 @@ metadata_pair(uint32_t n, uint32_t i, char key[32], char value[900], size_t *len
 }
 
 static void
+metadata_open_and_close(const char *folder)
+{
+    meta_engine_berkeley.close(metadata_open(folder));
+}
+
+static void
 metadata_act(const char *folder)
 {
+    die_while_opening(metadata_open_and_close, folder);
     struct meta_store *store = metadata_open(folder);
     struct reason why = {""};
     static char keys[META_BATCH][32], values[META_BATCH][900];

@@ -22,4 +22,9 @@ extern const struct scenario scenario_queue, scenario_metadata, scenario_archive
 /* What was done up to here was acknowledged. */
 void acknowledge(const char *text);
 
+/* Processes that open a store and are killed before they sync a folder: the first one, the second
+ * one, and so on, until one lives to close it. What they made is there, and its name may be lost.
+ */
+void die_while_opening(void (*open_and_close)(const char *folder), const char *folder);
+
 #endif

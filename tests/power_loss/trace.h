@@ -9,7 +9,8 @@
 
 #define TRACE_FOLDER_VARIABLE "QUADRILLE_POWER_FOLDER" /* absolute, without symbolic links */
 #define TRACE_FILE_VARIABLE "QUADRILLE_POWER_TRACE"    /* absolute, outside of that folder */
-#define TRACE_MARK_FUNCTION "power_loss_mark"          /* void (const char *text) */
+#define TRACE_DIE_FUNCTION "power_loss_die"   /* void (unsigned n): at a folder's n-th sync */
+#define TRACE_MARK_FUNCTION "power_loss_mark" /* void (const char *text) */
 
 enum trace_kind {
     TRACE_CREATE,   /* inode in folder by name */

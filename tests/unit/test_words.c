@@ -9,7 +9,7 @@
 #include "index/literals_private.h"
 #include "index/word_query.h"
 
-enum { MEMORY = 64 << 20, FOUND_MOST = 20000, CACHE = 4 << 20 };
+enum { MEMORY = 64 << 20, FOUND_MOST = 20000, CACHE = 4 << 20, SETTLE_S = 120 };
 
 /* ---- tokens ---- */
 
@@ -643,6 +643,46 @@ a_new_tree_waits_for_copies(void **state)
     end_world(&w);
 }
 
+/* ---- little memory ---- */
+
+/* Less than a memory takes that has no word yet: the keeper settles all the same. */
+static void
+an_empty_memory_is_not_full(void **state)
+{
+    (void)state;
+    struct partition_options options;
+    struct partition *partition;
+    struct reason why = {""};
+    char folder[SCRATCH_SIZE], command[SCRATCH_SIZE + 16];
+    struct buf quads;
+    const uint64_t seed = fixture_seed; /* of the tests that follow */
+    assert_true(scratch_folder(folder, "test_words"));
+    partition_options_default(&options, folder);
+    options.cache_bytes = CACHE;
+    options.words_memory = 32 << 10;
+    options.disk_reserve = 0;
+    buf_init(&quads, 1 << 20);
+    must(partition_open(&partition, &options, &why), &why);
+    struct index_batch *batch = index_batch_new(partition);
+    (void)alarm(SETTLE_S);
+    for (unsigned document = 0; document < 20; document++) {
+        buf_reset(&quads);
+        index_batch_reset(batch);
+        fixture_document(document, 20, &quads);
+        (void)fixture_add(batch, document, document + 1, &quads);
+        must(index_batch_commit(batch, &why), &why);
+        must(partition_settle(partition, &why), &why);
+    }
+    (void)alarm(0);
+    index_batch_free(batch);
+    fixture_verify(partition, folder);
+    partition_close(partition);
+    buf_release(&quads);
+    fixture_seed = seed;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 /* ---- crashes ---- */
 
 static void
@@ -771,6 +811,7 @@ main(void)
         cmocka_unit_test(large_literals_are_found_by_their_first_mebibyte),
         cmocka_unit_test(searches_agree_with_the_model),
         cmocka_unit_test(better_literals_come_first),
+        cmocka_unit_test(an_empty_memory_is_not_full),
         cmocka_unit_test(a_new_tree_waits_for_copies),
         cmocka_unit_test(crashes_between_steps_lose_and_double_nothing),
     };
