@@ -29,3 +29,5 @@ stages_OBJECTS += stages/fetch_dns.o stages/fetch_proxy.o stages/url_rewrite.o
 UNIT_TESTS += tests/unit/test_fetch_network
 test_stage_pace_PARTS := tests/unit/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms
+test_worker_PARTS := tests/unit/sandbox_steps.o
+test_worker_WRAPS := setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add seccomp_load

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/url.h"
 #include "stages/scope.h"
 #include "stages/traps.h"
 #include "tests/unit/scratch.h"
@@ -49,6 +51,14 @@ tear_down(void **state)
     opt_set_free(fixture->options);
     test_free(fixture);
     return 0;
+}
+
+static void
+forget_options(struct fixture *fixture)
+{
+    static const struct opt *const tables[] = {scope_options, traps_options, NULL};
+    opt_set_free(fixture->options);
+    fixture->options = opt_set_new(tables);
 }
 
 static struct scope *
@@ -311,6 +321,111 @@ programs_that_change_it_at_one_moment_wait_for_each_other(void **state)
     scope_close(scope);
 }
 
+static const char *
+refused_by(struct scope *scope, const char *key, unsigned depth)
+{
+    const char *because = "not said";
+    const bool allowed = scope_allows(scope, slice_string(key), depth, &because);
+    assert_int_equal(allowed, because == NULL);
+    return allowed ? "" : because;
+}
+
+static void
+each_refusal_is_named(void **state)
+{
+    static const struct {
+        const char *assignments[3], *key;
+        unsigned depth;
+        const char *because;
+    } cases[] = {
+        {{NULL}, "http://a.example/", 32, ""},
+        {{NULL}, "http://a.example/", 33, "scope.depth"},
+        {{"scope.depth=0"}, "http://a.example/", 0, ""},
+        {{"scope.depth=0"}, "http://a.example/", 1, "scope.depth"},
+        {{"scope.repeats=1"}, "http://a.example/a/b/?/a/a/a", 0, ""},
+        {{"scope.repeats=1"}, "http://a.example//a//b//", 0, ""},
+        {{"scope.repeats=1"}, "http://a.example/a/b/a", 0, "scope.repeats"},
+        {{"scope.repeats=1"}, "http://a.example/a/a/b/", 0, "scope.repeats"},
+        {{"scope.repeats=1"}, "http://a.example/a/aa/aaa", 0, ""},
+        {{NULL},
+         "http://a.example/?PHPSESSID=0123456789abcdef0123456789abcdef",
+         0,
+         "traps.sessions"},
+        {{"scope.hosts=*"}, "http://any.example/", 0, ""},
+        {{"scope.hosts=b.example,a.example,c.example"}, "http://a.example/", 0, ""},
+        {{"scope.hosts=a.example"}, "http://a.exampl/", 0, "outside"},
+        {{"scope.hosts=a.example"}, "http://a.examplee/", 0, "outside"},
+        {{"scope.domains=b.example,example.net"}, "http://x.y.example.net/", 0, ""},
+        {{"scope.domains=example.net"}, "http://net/", 0, "outside"},
+        {{"scope.prefixes=http://p.example/x,http://q.example/"}, "http://q.example/", 0, ""},
+        {{"scope.prefixes=http://p.example/x"}, "http://p.example/", 0, "outside"},
+        {{"scope.include=^http://x,^http://y"}, "http://y.example/", 0, ""},
+        {{"scope.include=^http://x"}, "http://y.example/", 0, "outside"},
+        {{"scope.include=^http://x", "scope.hosts=y.example"}, "http://y.example/", 0, ""},
+        {{"scope.exclude=[.]pdf$,[.]gif$"}, "http://y.example/a.gif", 0, "scope.exclude"},
+        {{"scope.exclude=[.]pdf$,[.]gif$"}, "http://y.example/a.html", 0, ""},
+        {{"scope.exclude=secret", "scope.hosts=y.example"},
+         "http://y.example/secret",
+         0,
+         "scope.exclude"},
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        forget_options(fixture);
+        for (size_t k = 0; k < 3 && cases[i].assignments[k] != NULL; k++) {
+            struct reason why = {""};
+            assert_int_equal(opt_set_assign(fixture->options, cases[i].assignments[k], &why),
+                             STATUS_OK);
+        }
+        struct scope *scope = scope_with(fixture, NULL);
+        const char *because = refused_by(scope, cases[i].key, cases[i].depth);
+        if (strncmp(because, cases[i].because, strlen(cases[i].because)) != 0 ||
+            (because[0] == '\0') != (cases[i].because[0] == '\0')) {
+            fail_msg("case %zu, %s: \"%s\"", i, cases[i].key, because);
+        }
+        assert_int_equal(allows(scope, cases[i].key, cases[i].depth), because[0] == '\0');
+        scope_close(scope);
+    }
+    scope_close(NULL);
+}
+
+/* Only expressions need the URI in one piece; and a path has so many segments at most. */
+static void
+long_keys_have_limits(void **state)
+{
+    enum { SEGMENTS = 256 };
+    struct fixture *fixture = *state;
+    struct buf key, path;
+    buf_init(&key, URL_MAXIMUM + 2);
+    buf_init(&path, URL_MAXIMUM);
+    buf_append_string(&key, "http://a.example/?");
+    while (key.length < URL_MAXIMUM) {
+        buf_append_char(&key, 'x');
+    }
+    struct reason why = {""};
+    assert_int_equal(opt_set_assign(fixture->options, "traps.depth=0", &why), STATUS_OK);
+    struct scope *any = scope_with(fixture, NULL);
+    struct scope *some = scope_with(fixture, "scope.exclude=y$");
+    assert_true(scope_allows(some, buf_slice(&key), 0, NULL));
+    buf_append_char(&key, 'x');
+    const char *because;
+    assert_true(scope_allows(any, buf_slice(&key), 0, NULL));
+    assert_false(scope_allows(some, buf_slice(&key), 0, &because));
+    assert_string_equal(because, "length");
+    buf_append_string(&path, "http://a.example");
+    for (int i = 0; i < SEGMENTS; i++) {
+        buf_printf(&path, "/%d", i);
+    }
+    assert_true(scope_allows(any, buf_slice(&path), 0, NULL));
+    buf_append_string(&path, "/last");
+    assert_false(scope_allows(any, buf_slice(&path), 0, &because));
+    assert_string_equal(because, "scope.repeats");
+    scope_close(any);
+    scope_close(some);
+    buf_release(&key);
+    buf_release(&path);
+}
+
 int
 main(void)
 {
@@ -328,6 +443,8 @@ main(void)
         CASE(programs_that_change_it_at_one_moment_wait_for_each_other),
         CASE(hosts_of_many_seeds_are_kept_and_found),
         CASE(a_wrong_rule_is_refused_and_named),
+        CASE(each_refusal_is_named),
+        CASE(long_keys_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

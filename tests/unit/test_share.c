@@ -9,6 +9,7 @@
 
 #include "index/query/query.h"
 #include "index/query/share.h"
+#include "tests/unit/federation_searches.h"
 
 struct case_of_kind {
     const char *pattern;
@@ -191,5 +192,5 @@ main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_numbers_name_nodes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + federation_searches_run();
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "stages/document_worker.h"
+#include "tests/unit/sandbox_steps.h"
 #include "tests/unit/scratch.h"
 
 static struct opt_set *options;
@@ -681,5 +682,5 @@ main(void)
         cmocka_unit_test(test_orders_of_many),
         cmocka_unit_test(test_sandbox_stops_every_trial),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run();
 }
