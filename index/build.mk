@@ -27,8 +27,8 @@ FUZZERS += fuzz_index_blocks fuzz_index_requests
 test_index_rows_PARTS := tests/unit/row_blocks.o
 test_index_partition_PARTS := tests/unit/index_steps.o tests/unit/index_outcomes.o tests/unit/moved_clock.o
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
-	change_log_append differences_add statistics_apply transaction_begin fence_seek clock_wall_ms clock_monotonic_ms
+	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms clock_monotonic_ms
 test_share_PARTS := tests/unit/federation_searches.o
 test_share_WRAPS := stream_start stream_next stream_close client_miss
-test_index_changes_PARTS := tests/unit/index_change_log.o
+test_index_changes_PARTS := tests/unit/index_change_log.o tests/unit/index_change_damage.o
 test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete

@@ -370,9 +370,12 @@ start_stranger(void)
 static bool
 build(struct world *world)
 {
+    enum { TEMPORARY_MOST = 32 }; /* paths of sockets are short */
     const char *temporary = getenv("TMPDIR");
-    snprintf(world->folder, sizeof world->folder, "%.32s/quadrille-selftest.XXXXXX",
-             temporary ? temporary : "/tmp");
+    if (!temporary || strlen(temporary) > TEMPORARY_MOST) {
+        temporary = "/tmp";
+    }
+    snprintf(world->folder, sizeof world->folder, "%.32s/quadrille-selftest.XXXXXX", temporary);
     if (!mkdtemp(world->folder)) {
         return false;
     }

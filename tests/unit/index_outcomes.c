@@ -27,6 +27,20 @@ __wrap_transaction_begin(struct transaction **transaction, struct environment *e
     return __real_transaction_begin(transaction, environment, bytes, why);
 }
 
+static int64_t documents_noted; /* those that came, less those that went */
+
+void __real_snapshots_publish(struct snapshots *snapshots, struct change_set *set);
+void __wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set);
+void
+__wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set)
+{
+    for (size_t i = 0; i < set->document_count; i++) {
+        assert_int_not_equal(set->documents[i].step, 0);
+        documents_noted += set->documents[i].step;
+    }
+    __real_snapshots_publish(snapshots, set);
+}
+
 enum status __real_fence_seek(struct fence_cursor *cursor, struct slice key, struct reason *why);
 enum status __wrap_fence_seek(struct fence_cursor *cursor, struct slice key, struct reason *why);
 enum status
@@ -137,6 +151,7 @@ check_step(struct partition *partition, size_t i, const struct index_result *res
     }
     assert_int_equal(stats.totals.quads, steps[i].totals.quads);
     assert_int_equal(stats.totals.documents, steps[i].totals.documents);
+    assert_int_equal(documents_noted, steps[i].totals.documents);
     assert_int_equal(stats.totals.literals, steps[i].totals.literals);
     assert_int_equal(stats.totals.batches, steps[i].totals.batches);
     assert_int_equal(stats.writes, STATUS_OK);
@@ -147,6 +162,7 @@ each_document_leaves_what_is_known_of_it(void **state)
 {
     char folder[SCRATCH_SIZE];
     uint64_t indexed_ms = 0;
+    documents_noted = 0;
     (void)state;
     assert_true(scratch_folder(folder, "test_index_outcomes"));
     struct partition *partition = fixture_open(folder, 1 << 20);
