@@ -4,6 +4,7 @@
 #include "tests/unit/index_change_log.h"
 
 #include "base/codec.h"
+#include "base/memory.h"
 #include "index/statistics.h"
 #include "index/varint.h"
 #include "tests/unit/index_fixture.h"
@@ -199,7 +200,7 @@ pieces_of(const struct change_log_fixture *log, size_t *count)
     gate_enter_reading(tree_gate(changes_of(log)));
     must(tree_cursor_open(&cursor, changes_of(log), NULL, &why), &why);
     for (enum tree_move move = TREE_FIRST;; move = TREE_NEXT) {
-        pieces = realloc(pieces, (*count + 1) * sizeof *pieces);
+        pieces = memory_resize(pieces, *count + 1, sizeof *pieces);
         struct piece *piece = &pieces[*count];
         if (tree_cursor_move(cursor, move, key, sizeof key, &key_length, piece->bytes,
                              sizeof piece->bytes, &piece->length, &why) != STATUS_OK) {

@@ -129,7 +129,7 @@ compare(const void *a, const void *b)
 static size_t
 random_rows(struct row rows[ROWS])
 {
-    struct row all[ROWS];
+    struct row all[ROWS] = {{{0}}};
     size_t n = 0;
     const size_t most = 1 + random_number() % ROWS;
     for (size_t i = 0; i < most; i++) {
