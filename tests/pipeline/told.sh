@@ -8,6 +8,7 @@ mkdir -p "$work/hosts/one.example"
 echo '<!DOCTYPE html><title>One</title>' >"$work/hosts/one.example/index.html"
 echo http://one.example/ >"$work/seeds"
 start_web "$work/hosts"
+mapfile -t web < <(web_settings)
 dir=$work/whole
 crawl "$dir" >"$work/out" || fail "crawl: $(cat "$work/out")"
 
@@ -43,7 +44,7 @@ answered=$EPOCHSECONDS
 scribble "$work/words/index-0/words.db" 4196
 says 'index.1 words.db damaged docs/OPERATION.md' quadrille verify --dir "$work/words"
 scribble "$work/lanes/queue/lanes.db" 0
-says 'queue lanes.db damaged docs/OPERATION.md' quadrille crawl --quiet --dir "$work/lanes" http://one.example/
+says 'queue lanes.db damaged docs/OPERATION.md' quadrille crawl --quiet --dir "$work/lanes" "${web[@]}" http://one.example/
 scribble "$work/log/metastore/log.0000000001" 4000
 says 'metastore damaged docs/OPERATION.md' quadrille meta --dir "$work/log" http://one.example/
 
@@ -52,7 +53,7 @@ says 'metastore damaged docs/OPERATION.md' quadrille meta --dir "$work/log" http
 quadrille init --dir "$work/fresh" >/dev/null
 timeout 60 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
     --output "$work/none.nq" >"$work/out" 2>&1 || fail "a dump without room to write: $(cat "$work/out")"
-mapfile -t web < <(web_settings)
+quadrille init --dir "$work/full" >/dev/null && quadrille scope --dir "$work/full" set scope.hosts=one.example >/dev/null
 quadrille up --dir "$work/full" --background "${web[@]}" --set metastore.disk_reserve=900000G --set stage.stop_timeout=0.5
 quadrille add --dir "$work/full" --seeds "$work/seeds" >/dev/null
 waits() { quadrille status --dir "$work/full" >"$work/out" 2>&1 && grep -q 'fetch.1 waits.*metastore.disk_reserve' "$work/out"; }

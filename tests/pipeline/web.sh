@@ -8,7 +8,7 @@ seeds_of "$hosts" | grep -v trap >"$work/seeds"
 scope=(--set 'scope.exclude=^http://trap')
 crawl "$work/d" "${scope[@]}" >"$work/d.out" || fail "crawl: $(cat "$work/d.out")"
 
-"$bin/quadrille" up --dir "$work/d" --set web.listen=127.0.0.1:0 --set processes.web=1 \
+"$bin/quadrille" up --dir "$work/d" --set fetch.connect_to="127.0.0.1:$web_port" --set web.listen=127.0.0.1:0 --set processes.web=1 \
     >"$work/up.out" 2>&1 &
 for _ in $(seq "$patience"); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$work"/d/log/web*.log 2>/dev/null |
