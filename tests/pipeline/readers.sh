@@ -122,7 +122,7 @@ truncate -s 200M "$dir/index-0/large"
 chmod 644 "$dir/index-0/large"
 writers=()
 for i in 1 2; do
-    while [[ ! -e $work/written ]]; do echo >"$dir/index-0/beside"; done &
+    while [[ ! -e $work/written && -d $dir/index-0 ]]; do echo >"$dir/index-0/beside"; done &
     writers+=($!)
 done
 until [[ -e $dir/index-0/beside ]]; do sleep 0.01; done
