@@ -85,6 +85,9 @@ memory_in_use(void)
 static void
 a_large_record_does_not_hold_memory(void **state)
 {
+    if (getenv("QUADRILLE_BRIEF") != NULL) {
+        skip(); /* checkers bring a malloc of their own, which counts nothing */
+    }
     enum { LARGE = 16 << 20, SMALL = 1 << 20 };
     (void)state;
     char *zeros = memory_zero(LARGE, 1);
