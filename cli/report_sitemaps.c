@@ -193,7 +193,7 @@ take_document(void *context, struct slice key, struct slice record)
     url->sketched = url->indexed && meta_record_text(record, META_SKETCH, &text) &&
                     sketch_read(text, &url->sketch);
     if (url->link_ms == 0 && url->sitemap_ms == 0) {
-        url->link_ms = number_of(record, META_FETCHED); /* a seed, or found before it was noted */
+        url->link_ms = number_of(record, META_FETCHED); /* a seed */
     }
     if (url->indexed) {
         keep_linked(reporter, uri);

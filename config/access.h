@@ -11,8 +11,8 @@ extern const struct opt access_options[];
  * nothing of their user's. */
 void access_restrict(const struct opt_set *options);
 
-/* Takes rights away that folders and settings of DIR have from others than this, as those of an
- * earlier release had. What cannot be changed is logged. After access_restrict. */
+/* Takes rights away that others have from folders and settings of DIR beyond files.readers, which
+ * may have said more before. What cannot be changed is logged. After access_restrict. */
 void access_narrow(const char *directory);
 
 #endif

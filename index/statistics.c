@@ -5,12 +5,7 @@
 #include "base/codec.h"
 #include "index/varint.h"
 
-enum {
-    FORMAT = 7,
-    OLDEST_FORMAT = 6,
-    AHEAD = 16,
-    VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM
-};
+enum { FORMAT = 7, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
 
 /* ---- numbers ---- */
 
@@ -49,8 +44,7 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
 {
     uint64_t format = FORMAT;
     enum status status = statistics_read(statistics, SLICE("F"), &format, 1, why);
-    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && format == OLDEST_FORMAT)) {
-        format = FORMAT;
+    if (status == STATUS_NOT_FOUND) {
         struct transaction *transaction;
         /* Two pages: an index that cannot grow can still be opened to be read. */
         TRY(transaction_begin(&transaction, environment, TRANSACTION_WITHIN_RESERVE, why));
@@ -64,7 +58,8 @@ statistics_open(struct tree *statistics, struct environment *environment, struct
     TRY(status);
     if (format != FORMAT) {
         return status_fail(why, STATUS_UNSUPPORTED,
-                           "the index has format %llu, this program reads %d",
+                           "the index has format %llu and this program reads %d only: begin a new "
+                           "directory, or use the program that wrote it",
                            (unsigned long long)format, FORMAT);
     }
     return statistics_totals(statistics, totals, why);

@@ -206,10 +206,12 @@ begin_epoch(struct meta_store *store, struct reason *why)
     uint64_t format;
     TRY(read_own(store, format_key, &format, why));
     TRY(read_own(store, epoch_key, &store->epoch, why));
-    if (format > FORMAT_VERSION) {
-        return status_fail(why, STATUS_UNSUPPORTED,
-                           "%s has format %lu; this program knows up to %d", store->folder,
-                           (unsigned long)format, FORMAT_VERSION);
+    if (format != FORMAT_VERSION && (format != 0 || store->epoch != 0)) {
+        return status_fail(
+            why, STATUS_UNSUPPORTED,
+            "%s has format %lu and this program reads %d only: begin a new directory, "
+            "or use the program that wrote it",
+            store->folder, (unsigned long)format, FORMAT_VERSION);
     }
     store->epoch++;
     DB_TXN *transaction;

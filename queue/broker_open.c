@@ -20,11 +20,10 @@ load_counters(struct broker *broker, struct reason *why)
         return STATUS_OK;
     }
     TRY(status);
-    const size_t n = value.length / sizeof(uint64_t);
-    if (value.length % sizeof(uint64_t) != 0 || n < COUNTERS_LEAST || n > COUNTERS_NUMBERS) {
+    if (value.length != sizeof broker->counters) {
         return status_fail(why, STATUS_CORRUPT, "the counters have %zu bytes", value.length);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < COUNTERS_NUMBERS; i++) {
         numbers[i] = codec_read_u64((const uint8_t *)value.at + 8 * i);
     }
     return STATUS_OK;
@@ -41,13 +40,13 @@ load_identity(struct broker *broker, struct reason *why)
         return STATUS_OK;
     }
     TRY(status);
-    const uint8_t version = value.length == IDENTITY_SIZE ? (uint8_t)value.at[0] : 0;
-    broker->identity_stored = version == IDENTITY_VERSION;
-    if (version != IDENTITY_VERSION && version != IDENTITY_WITHOUT_RUNS) {
+    if (value.length != IDENTITY_SIZE || value.at[0] != IDENTITY_VERSION) {
         return status_fail(why, STATUS_UNSUPPORTED,
-                           "%s was written by another version of this program",
+                           "%s was written by another version of this program: begin a new "
+                           "directory, or use the program that wrote it",
                            broker->options.store.folder);
     }
+    broker->identity_stored = true;
     broker->origin = codec_read_u64((const uint8_t *)value.at + 1);
     return STATUS_OK;
 }

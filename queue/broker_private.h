@@ -123,7 +123,6 @@ struct origin {
 
 enum {
     IDENTITY_VERSION = 2,
-    IDENTITY_WITHOUT_RUNS = 1,
     IDENTITY_SIZE = 9,
     ROUND_REQUESTS = 4096,
     ROUND_BYTES = 16 << 20,
@@ -132,8 +131,7 @@ enum {
     ROOM_CHECK_MS = 1000,
     FAILURE_PAUSE_MS = 1000,
     STALL_CHECK_MS = 500,
-    LANE_SIZE = 18,       /* what is stored of a lane */
-    LANE_SIZE_LEAST = 16, /* without its share and flags, as once */
+    LANE_SIZE = 18, /* what is stored of a lane */
     LANE_FLAG_ANSWERED = 1
 };
 

@@ -65,11 +65,11 @@ broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row, s
     const enum status status = broker->options.engine->get(
         broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
     const uint8_t *at = (const uint8_t *)value.at;
-    if (status == STATUS_OK && value.length >= LANE_SIZE_LEAST) {
+    if (status == STATUS_OK && value.length == LANE_SIZE) {
         row->due_ms = codec_read_u64(at);
         row->group = codec_read_u64(at + 8);
-        row->share = value.length > LANE_SIZE_LEAST ? at[16] : 0;
-        row->answered = value.length == LANE_SIZE && at[17] & LANE_FLAG_ANSWERED;
+        row->share = at[16];
+        row->answered = at[17] & LANE_FLAG_ANSWERED;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -17,10 +17,6 @@ struct counters {
     uint64_t network_ms; /* wall time at which anybody answered last; 0: never */
     uint64_t outcomes[OUTCOME_COUNT];
 };
-enum {
-    COUNTERS_NUMBERS = sizeof(struct counters) / sizeof(uint64_t),
-    /* Earlier versions had neither network_ms nor outcomes, or fewer of these. */
-    COUNTERS_LEAST = COUNTERS_NUMBERS - OUTCOME_COUNT - 1
-};
+enum { COUNTERS_NUMBERS = sizeof(struct counters) / sizeof(uint64_t) };
 
 #endif

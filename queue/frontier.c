@@ -14,7 +14,6 @@
 enum {
     JOURNAL_MAXIMUM = 1 << 30,
     JOURNAL_DELETES = 2, /* rows in runs that a commit removes; it adds one */
-    MOVE_ROWS = 1000,
     WORK_LOOK_MS = 100,
     FULL_FACTOR = 4 /* times its limit: memory takes no more while runs cannot be written */
 };
@@ -283,63 +282,12 @@ remove_unlisted(const struct frontier *frontier, struct reason *why)
     return STATUS_OK;
 }
 
-/* Rows that a version without runs left in a Berkeley DB tree. */
-struct old_rows {
-    struct frontier *frontier;
-    struct layer *layer;
-    enum store_tree tree;
-    struct store_batch *batch;
-    struct store_batch moved;
-};
-
-static bool
-take_old_row(void *context, struct slice key, struct slice value)
-{
-    struct old_rows *old = context;
-    if (key.length != old->layer->kind->shape.key_length ||
-        (old->tree == TREE_JOBS && key.at[0] != 0)) {
-        return false;
-    }
-    journal_add(old->frontier, old->layer, key, value, false);
-    store_batch_remove(old->batch, old->tree, key);
-    store_batch_put(&old->moved, old->layer->kind->tree, key, value);
-    return old->batch->count < MOVE_ROWS;
-}
-
 static void
 put_recent(struct frontier *frontier, const struct store_operation *operation)
 {
     struct layer *layer = frontier_layer(frontier, (enum store_tree)operation->tree);
     ordered_put(&layer->active, slice_of((const char *)operation->key, operation->key_length),
                 operation->value, operation->remove);
-}
-
-static enum status
-move_old_rows(struct frontier *frontier, struct layer *layer, enum store_tree tree,
-              struct reason *why)
-{
-    enum status status;
-    size_t moved;
-    do {
-        struct store_batch batch;
-        struct old_rows old = {.frontier = frontier, .layer = layer, .tree = tree, .batch = &batch};
-        store_batch_init(&batch);
-        store_batch_init(&old.moved);
-        buf_reset(&frontier->journal);
-        status = store_berkeley.scan(frontier->below, tree, (struct slice){"", 0}, take_old_row,
-                                     &old, why);
-        moved = old.moved.count;
-        if (status == STATUS_OK && moved > 0) {
-            status = frontier_commit(frontier, &batch, why);
-        }
-        for (size_t i = 0; i < moved && status == STATUS_OK; i++) {
-            put_recent(frontier, old.moved.operations[i]);
-        }
-        store_batch_release(&old.moved);
-        store_batch_release(&batch);
-        status = status == STATUS_OK ? frontier_advance(frontier, why) : status;
-    } while (status == STATUS_OK && moved > 0);
-    return status;
 }
 
 static enum status
@@ -367,11 +315,6 @@ open_all(struct frontier *frontier, struct reason *why)
         return status_fail(why, STATUS_CORRUPT, "%s: row %llu of the journal is damaged",
                            frontier->options.folder,
                            (unsigned long long)frontier->journal_next - 1);
-    }
-    for (int i = 0; i < FRONTIER_LAYERS; i++) {
-        struct layer *layer = &frontier->layers[i];
-        const enum store_tree tree = layer->kind->tree;
-        TRY(move_old_rows(frontier, layer, tree == TREE_FETCH ? TREE_JOBS : tree, why));
     }
     return STATUS_OK;
 }

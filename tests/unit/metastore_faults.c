@@ -364,6 +364,7 @@ test_damaged_numbers_of_its_own(void **state)
         {{{"mepoch", 6}, {"\0\0\0", 3}}, STATUS_CORRUPT, "the number mepoch is damaged"},
         {{{"mepoch", 6}, {"\0\0\0\0\0\0\0\7", 8}}, STATUS_OK, ""},
         {{{"mformat", 7}, {"\0\0\0\0\0\0\0\3", 8}}, STATUS_UNSUPPORTED, "has format 3"},
+        {{{"mformat", 7}, {"\0\0\0\0\0\0\0\1", 8}}, STATUS_UNSUPPORTED, "has format 1"},
         {{{"mformat", 7}, {"\0\0\0\0\0\0\0\2", 8}}, STATUS_OK, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

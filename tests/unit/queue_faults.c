@@ -246,21 +246,20 @@ static void
 test_damage_is_named_at_the_start(void **state)
 {
     struct bench *bench = *state;
-    enum { NUMBERS = COUNTERS_NUMBERS * 8, LEAST = COUNTERS_LEAST * 8 };
+    enum { NUMBERS = COUNTERS_NUMBERS * 8 };
     static const struct {
         const char *key;
         struct slice value;
         enum status status;
         const char *text;
     } cases[] = {
-        {"counters", {NULL, LEAST - 8}, STATUS_CORRUPT, "the counters have"},
+        {"counters", {NULL, NUMBERS - 8}, STATUS_CORRUPT, "the counters have"},
         {"counters", {NULL, NUMBERS + 8}, STATUS_CORRUPT, "the counters have"},
         {"counters", {NULL, NUMBERS - 1}, STATUS_CORRUPT, "the counters have"},
-        {"counters", {NULL, LEAST}, STATUS_OK, ""},
         {"counters", {NULL, NUMBERS}, STATUS_OK, ""},
         {"identity", {"\3OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
         {"identity", {"\2OOOOOOO", 8}, STATUS_UNSUPPORTED, "another version"},
-        {"identity", {"\1OOOOOOOO", 9}, STATUS_OK, ""},
+        {"identity", {"\1OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
         {"identity", {"\2OOOOOOOO", 9}, STATUS_OK, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -324,36 +323,6 @@ test_damage_is_named_in_a_round(void **state)
         bench_free(own);
     }
     (void)bench;
-}
-
-/* Rows of lanes as earlier versions wrote them. */
-static void
-test_earlier_rows_of_lanes(void **state)
-{
-    struct bench *bench = *state;
-    static const struct {
-        size_t length;
-        uint64_t due_ms, group, share;
-    } cases[] = {{15, 0, 0, 0}, {16, 5, 6, 0}, {17, 5, 6, 7}, {18, 5, 6, 7}};
-    uint8_t key[8], value[18];
-    codec_write_u64(key, fingerprint64(SLICE("http://example.org")));
-    codec_write_u64(value, 5);
-    codec_write_u64(value + 8, 6);
-    value[16] = 7;
-    value[17] = 1;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct queue_look look;
-        bench_close(bench);
-        write_row(bench, TREE_LANES, slice_of((char *)key, 8),
-                  slice_of((char *)value, cases[i].length));
-        bench_open(bench);
-        codec_put_slice(bench_payload(bench), SLICE(URI));
-        const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
-        assert_true(message_get_look(buf_slice(&answer->payload), &look));
-        assert_int_equal(look.due_ms, cases[i].due_ms);
-        assert_int_equal(look.group, cases[i].group);
-        assert_int_equal(look.share, cases[i].share);
-    }
 }
 
 /* ---- room on the disk ---- */
@@ -688,7 +657,6 @@ queue_faults_run(void)
         CASE(test_a_round_tells_of_every_failed_call),
         CASE(test_damage_is_named_at_the_start),
         CASE(test_damage_is_named_in_a_round),
-        CASE(test_earlier_rows_of_lanes),
         CASE(test_intake_opens_with_more_room_than_it_closed_with),
         CASE(test_ending_names_the_whole_key),
         CASE(test_only_the_holder_gives_back),

@@ -552,107 +552,6 @@ test_damaged_run_is_named_at_start(void **state)
     assert_non_null(strstr(why.text, "is missing"));
 }
 
-/* A queue that a version without runs has left. */
-static void
-test_old_rows_move(void **state)
-{
-    enum { OLD = 2500 };
-    const struct store_options options = options_of(NULL, NULL, false);
-    const struct job_key other = {.stage = STAGE_DETECT, .id = 7};
-    struct reason why = {""};
-    struct store *store;
-    struct store_batch batch;
-    uint8_t bytes[STORE_KEY_MAXIMUM];
-    struct slice value;
-    (void)state;
-    assert_int_equal(store_berkeley.open(&store, &options, &why), STATUS_OK);
-    store_batch_init(&batch);
-    for (uint32_t i = 0; i < OLD; i++) {
-        const struct job_key key = {.stage = STAGE_FETCH, .lane = i / 3, .id = i};
-        job_key_write(&key, bytes);
-        store_batch_put(&batch, TREE_JOBS, slice_of((char *)bytes, JOB_KEY_SIZE), SLICE("a job"));
-        codec_write_u64(bytes, i);
-        store_batch_put(&batch, TREE_SEEN, slice_of((char *)bytes, 16), SLICE("an entry"));
-    }
-    job_key_write(&other, bytes);
-    store_batch_put(&batch, TREE_JOBS, slice_of((char *)bytes, JOB_KEY_SIZE), SLICE("of detect"));
-    store_batch_sort(&batch);
-    assert_int_equal(store_berkeley.apply(store, store_berkeley.epoch(store),
-                                          (const struct store_operation *const *)batch.operations,
-                                          batch.count, &why),
-                     STATUS_OK);
-    store_batch_release(&batch);
-    store_berkeley.close(store);
-    for (int start = 0; start < 2; start++) {
-        store = open_store(NULL, NULL, false);
-        for (uint32_t i = 0; i < OLD; i++) {
-            const struct job_key key = {.stage = STAGE_FETCH, .lane = i / 3, .id = i};
-            job_key_write(&key, bytes);
-            assert_int_equal(store_frontier.get(store, TREE_FETCH,
-                                                slice_of((char *)bytes, JOB_KEY_SIZE), &value,
-                                                &why),
-                             STATUS_OK);
-            codec_write_u64(bytes, i);
-            assert_int_equal(
-                store_frontier.get(store, TREE_SEEN, slice_of((char *)bytes, 16), &value, &why),
-                STATUS_OK);
-        }
-        job_key_write(&other, bytes);
-        assert_int_equal(store_frontier.get(store, TREE_JOBS, slice_of((char *)bytes, JOB_KEY_SIZE),
-                                            &value, &why),
-                         STATUS_OK);
-        assert_true(slice_is(value, "of detect"));
-        store_frontier.close(store);
-    }
-}
-
-static void
-write_identity(const char *where, uint8_t version)
-{
-    const struct store_options options = {
-        .folder = where, .cache_bytes = 1 << 20, .checkpoint_bytes = 1 << 20};
-    const char bytes[9] = {(char)version, 1, 2, 3};
-    struct reason why = {""};
-    struct store *store;
-    struct store_batch batch;
-    assert_int_equal(store_berkeley.open(&store, &options, &why), STATUS_OK);
-    store_batch_init(&batch);
-    store_batch_put(&batch, TREE_ABOUT, SLICE("identity"), slice_of(bytes, sizeof bytes));
-    assert_int_equal(store_berkeley.apply(store, store_berkeley.epoch(store),
-                                          (const struct store_operation *const *)batch.operations,
-                                          batch.count, &why),
-                     STATUS_OK);
-    store_batch_release(&batch);
-    store_berkeley.close(store);
-}
-
-/* What is of the version without runs becomes of this one, so that a program of that version does
- * not open it and miss what was moved; what is of a later version is refused. */
-static void
-test_version_is_raised(void **state)
-{
-    struct bench *bench = bench_new(NULL, NULL);
-    struct reason why = {""};
-    struct store *store;
-    struct slice value;
-    (void)state;
-    bench_close(bench);
-    write_identity(bench->folder, 1);
-    bench_open(bench);
-    put_uri(bench, STAGE_FETCH, "http://example.org/", 1);
-    bench_close(bench);
-    assert_int_equal(store_frontier.open(&store, &bench->options.store, &why), STATUS_OK);
-    assert_int_equal(store_frontier.get(store, TREE_ABOUT, SLICE("identity"), &value, &why),
-                     STATUS_OK);
-    assert_memory_equal(value.at, "\2\1\2\3\0\0\0\0\0", 9);
-    store_frontier.close(store);
-    write_identity(bench->folder, 3);
-    assert_int_equal(broker_open(&bench->broker, &bench->options, bench_answer, bench, &why),
-                     STATUS_UNSUPPORTED);
-    assert_non_null(strstr(why.text, "another version"));
-    bench_free(bench);
-}
-
 /* ---- heads ---- */
 
 /* One lane, more jobs than a head holds: in order, each once, and what comes later but is more
@@ -737,8 +636,6 @@ main(void)
         CASE(test_killed_at_every_step),
         CASE(test_full_disk_loses_nothing),
         CASE(test_damaged_run_is_named_at_start),
-        CASE(test_old_rows_move),
-        cmocka_unit_test(test_version_is_raised),
         cmocka_unit_test(test_heads_follow_what_happens),
         cmocka_unit_test(test_lanes_take_turns),
     };

@@ -335,7 +335,7 @@ change_format(uint64_t format)
 }
 
 static void
-the_format_before_is_taken_over_and_others_are_refused(void **state)
+other_formats_are_refused(void **state)
 {
     (void)state;
     struct reason why = {""};
@@ -344,15 +344,11 @@ the_format_before_is_taken_over_and_others_are_refused(void **state)
     partition_close(partition);
     const uint64_t format = change_format(0);
     partition_options_default(&options, folder);
-    for (int i = -2; i <= 1; i += 3) {
+    for (int i = -2; i <= 1; i += i == -1 ? 2 : 1) {
         (void)change_format(format + (uint64_t)i);
         assert_int_equal(partition_open(&partition, &options, &why), STATUS_UNSUPPORTED);
     }
-    (void)change_format(format - 1);
-    partition = fixture_open(folder, CACHE);
-    fixture_verify(partition, folder);
-    partition_close(partition);
-    assert_int_equal(change_format(0), format);
+    (void)change_format(format);
     partition = fixture_open(folder, CACHE);
 }
 
@@ -368,8 +364,7 @@ main(void)
                                         open_index, close_index),
         cmocka_unit_test_setup_teardown(hosts_have_their_documents_and_quads, open_index,
                                         close_index),
-        cmocka_unit_test_setup_teardown(the_format_before_is_taken_over_and_others_are_refused,
-                                        open_index, close_index),
+        cmocka_unit_test_setup_teardown(other_formats_are_refused, open_index, close_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -523,9 +523,9 @@ test_packed_records_survive_kills(void **state)
     assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 }
 
-/* Values as they were before they were packed; and a dictionary that is damaged. */
+/* A value that is not packed; and a dictionary that is damaged. */
 static void
-test_earlier_values_and_damage(void **state)
+test_plain_values_and_damage(void **state)
 {
     (void)state;
     char place[128];
@@ -536,8 +536,8 @@ test_earlier_values_and_damage(void **state)
     struct meta_store *store;
     struct reason why;
     assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
-    const struct meta_pair earlier = {SLICE("uhttp://a.example/"), SLICE("\x01\x10\x07")};
-    assert_int_equal(engine->put(store, engine->epoch(store), &earlier, 1, &why), STATUS_OK);
+    const struct meta_pair plain = {SLICE("uhttp://a.example/"), SLICE("\x01\x10\x07")};
+    assert_int_equal(engine->put(store, engine->epoch(store), &plain, 1, &why), STATUS_OK);
     engine->close(store);
     const pid_t pid = daemon_start(0, 0);
     struct metastore_client *client = client_open(1, NULL);
@@ -641,7 +641,7 @@ main(void)
         TEST(test_kill_loses_nothing),
         TEST(test_kill_while_starting),
         TEST(test_packed_records_survive_kills),
-        TEST(test_earlier_values_and_damage),
+        TEST(test_plain_values_and_damage),
         TEST(test_full_disk_refuses_puts_only),
         TEST(test_malformed_requests_are_refused),
         TEST(test_stale_epoch_is_refused),

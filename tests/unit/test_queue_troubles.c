@@ -471,7 +471,7 @@ test_a_person_gives_another_chance(void **state)
 }
 
 /* A host that answered is not given up so soon, also when the daemon was started anew meanwhile,
- * and with the bytes of lanes that an earlier version wrote. */
+ * and its row is read only later. */
 static void
 test_a_host_that_answered_has_more_patience(void **state)
 {
