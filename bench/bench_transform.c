@@ -28,6 +28,7 @@
 #include "base/memory.h"
 #include "bench/scratch.h"
 #include "stages/document_worker.h"
+#include "transforms/transform.h"
 
 enum { FILES_MAXIMUM = 50000, FILE_MAXIMUM = 16 << 20, PROGRAM_PAGES = 100 };
 

@@ -6,7 +6,7 @@ index_OBJECTS := index/gate.o index/oid.o index/rows.o index/environment.o index
 	index/links_default.o index/service_protocol.o index/cursor.o index/turns.o index/answers.o \
 	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_links.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/quads_build.o index/terms_write.o index/environment_care.o index/federation.o
-index_OBJECTS += index/row_names.o index/answer_rows.o index/answer_share.o index/federation_stream.o \
+index_OBJECTS += index/row_names.o index/answer_rows.o index/answer_share.o index/share_request.o index/query_answer.o index/federation_stream.o \
 	index/federation_share.o index/sessions.o index/client_stream.o \
 	index/federation_scan.o index/federation_search.o
 index_OBJECTS += index/provenance.o index/provenance_many.o index/provenance_records.o

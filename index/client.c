@@ -7,12 +7,11 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
-#include "index/answers.h"
 #include "index/change_position.h"
 #include "index/client_private.h"
 #include "index/federation.h"
-#include "index/query/query.h"
 #include "index/query/result.h"
+#include "index/query_answer.h"
 
 enum {
     TIMEOUT_MS = 60000,

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/rpc.h"
 #include "base/status.h"
+#include "index/answer.h"
 #include "metastore/client.h"
 #include "rdf/term.h"
 
@@ -49,15 +50,7 @@ void index_client_manner(struct index_client *client, enum index_partial partial
 bool index_client_missing(const struct index_client *client, size_t *partition,
                           struct reason *which);
 
-/* Results come in pieces; a status other than OK stops the call, which returns it. */
-typedef enum status index_piece(void *context, struct slice bytes, struct reason *why);
-
 /* How a query is answered: zeros are the usual way. */
-enum index_answer {
-    INDEX_ANSWER_RESULT,
-    INDEX_ANSWER_PLAN,    /* text: the plan with estimates; nothing is evaluated */
-    INDEX_ANSWER_MEASURED /* text: the plan after evaluating, with rows and times; no results */
-};
 struct index_query_options {
     uint32_t timeout_ms;        /* 0: the most that the service allows */
     struct slice default_graph; /* the one graph that is the default; empty: the union of all */

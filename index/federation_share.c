@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "index/answer_share.h"
 #include "index/federation_private.h"
+#include "index/share_request.h"
 
 struct share_scan {
     struct federation *federation;

@@ -1,4 +1,5 @@
 #include "stages/document_worker.h"
+#include "transforms/transform.h"
 
 #include <magic.h>
 #include <malloc.h>

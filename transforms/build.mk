@@ -12,7 +12,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/xml.o transforms/xml_lines.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
 	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
 	transforms/stylesheet_functions.o transforms/stylesheet_lines.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
-	transforms/transform.o transforms/options.o \
+	transforms/transform.o transforms/transform_request.o transforms/rdf_syntax.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
 CONFORMANCE += run_jsonld
 UNIT_TESTS += tests/unit/test_jsonld_pages

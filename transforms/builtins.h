@@ -14,8 +14,6 @@ typedef enum status builtin_function(struct material *material, struct reason *w
 
 /* Title, links, meta elements: html_extract.h */
 builtin_function builtin_html;
-/* What publishers should mend of it: title, encoding. After material_html. */
-void html_advise(struct material *material);
 /* JSON-LD documents, and script elements of pages: jsonld.h */
 builtin_function builtin_jsonld;
 /* Link headers: link_header.c */

@@ -1,4 +1,5 @@
-/* What publishers should know of a page that was read all the same. */
+/* The transform `html`: what a page says outside of embedded syntaxes, and what its publisher
+ * should know although the page was read all the same. */
 #include <stdio.h>
 
 #include "transforms/builtins.h"
@@ -42,7 +43,7 @@ advise_on_encoding(struct material *material)
     }
 }
 
-void
+static void
 html_advise(struct material *material)
 {
     if (!has_title(&material->tree)) {
@@ -51,4 +52,15 @@ html_advise(struct material *material)
     if (slice_is(material->request->type, "text/html")) {
         advise_on_encoding(material);
     }
+}
+
+enum status
+builtin_html(struct material *material, struct reason *why)
+{
+    TRY(material_html(material, why));
+    struct quad_sink sink;
+    struct emitter emitter = material_emitter(material, &sink, why);
+    html_advise(material);
+    material->extractor.lines = material->request->explain;
+    return html_extract(&material->extractor, &material->tree, material->request->uri, &emitter);
 }

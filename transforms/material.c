@@ -430,3 +430,11 @@ material_xml(struct material *material, struct reason *why)
     }
     return STATUS_OK;
 }
+
+struct emitter
+material_emitter(struct material *material, struct quad_sink *sink, struct reason *why)
+{
+    *sink = material_sink(material);
+    return (struct emitter){
+        .sink = sink, .document = term_iri(buf_slice(&material->iri)), .why = why};
+}

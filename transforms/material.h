@@ -10,7 +10,8 @@
 #include "rdf/parse.h"
 #include "transforms/encoding.h"
 #include "transforms/html_extract.h"
-#include "transforms/transform.h"
+#include "transforms/registry.h"
+#include "transforms/transform_request.h"
 
 enum { PROBLEMS_KEPT = 20, PROBLEM_TEXT = 400, REPAIRS_KEPT = 32 };
 

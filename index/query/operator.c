@@ -79,17 +79,7 @@ operator_batch(struct operator* operator, struct batch ** batch, struct reason *
 enum status
 run_check(const struct run *run, struct reason *why)
 {
-    if (run->options->step != NULL) {
-        run->options->step(run->options->step_context);
-    }
-    if (run->options->cancel && atomic_load_explicit(run->options->cancel, memory_order_relaxed)) {
-        return status_fail(why, STATUS_CANCELLED, "the query was cancelled");
-    }
-    if (run->deadline_ms && clock_monotonic_ms() > run->deadline_ms) {
-        return status_fail(why, STATUS_TIMEOUT, "the query took longer than its %llu ms",
-                           (unsigned long long)run->options->timeout_ms);
-    }
-    return STATUS_OK;
+    return deadline_check(&run->deadline, why);
 }
 
 bool

@@ -55,7 +55,8 @@ struct run {
     oid *base_row;
     struct operator** exists; /* plans of EXISTS, made when planning */
     struct operator* all;     /* every operator, for closing */
-    uint64_t deadline_ms, now_ms;
+    struct deadline deadline;
+    uint64_t now_ms;
     uint32_t search_most;
     struct query_report report;
     bool measured; /* operators count rows and time */
@@ -102,7 +103,7 @@ batch_row(const struct run *run, const struct batch *batch, size_t at)
 {
     return batch->rows + at * run->width;
 }
-/* Time, cancellation and others' turns; cheap enough for every batch and scan. */
+/* deadline_check of the run. */
 enum status run_check(const struct run *run, struct reason *why);
 bool graphs_have(const struct graphs *graphs, oid graph);
 

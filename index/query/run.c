@@ -164,9 +164,9 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
 {
     *run = (struct run){.query = query, .source = source, .options = options};
     run->account.maximum = options->memory ? options->memory : MEMORY_DEFAULT;
-    spill_init(&run->spill, run, &run->account, options->scratch_folder, options->disk);
+    deadline_begin(&run->deadline, options);
+    spill_init(&run->spill, &run->deadline, &run->account, options->scratch_folder, options->disk);
     run->search_most = options->search_most ? options->search_most : SEARCH_MOST;
-    run->deadline_ms = options->timeout_ms ? clock_monotonic_ms() + options->timeout_ms : 0;
     run->now_ms = options->now_ms ? options->now_ms : clock_wall_ms();
     run->shares = source->share && !query->based && !options->only_graph.length &&
                   query->form != QUERY_CHANGE;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/query/operator.h"
 
 enum {
     ROOM_LEAST = 32 << 10,
@@ -111,7 +110,7 @@ compare_places(const void *a, const void *b, void *context)
 {
     struct sorter *sorter = context;
     if (++sorter->work % CHECK_EVERY == 0 && sorter->stopped == STATUS_OK) {
-        sorter->stopped = run_check(sorter->spill->run, NULL);
+        sorter->stopped = deadline_check(sorter->spill->deadline, NULL);
     }
     return sorter->stopped != STATUS_OK
                ? 0
@@ -125,7 +124,7 @@ sort(struct sorter *sorter, struct reason *why)
     if (sorter->count > 1) {
         qsort_r(sorter->places, sorter->count, sizeof *sorter->places, compare_places, sorter);
     }
-    return run_check(sorter->spill->run, why);
+    return deadline_check(sorter->spill->deadline, why);
 }
 
 static size_t

@@ -10,15 +10,14 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "index/query/operator.h"
 
 #define DISK_DEFAULT ((uint64_t)8 << 30)
 
 void
-spill_init(struct spill *spill, const struct run *run, struct memory_account *account,
+spill_init(struct spill *spill, const struct deadline *deadline, struct memory_account *account,
            const char *folder, uint64_t maximum)
 {
-    *spill = (struct spill){.run = run,
+    *spill = (struct spill){.deadline = deadline,
                             .account = account,
                             .folder = folder,
                             .descriptor = -1,
@@ -126,7 +125,7 @@ append(struct spill *spill, const char *bytes, size_t length, struct reason *why
         return errno == ENOSPC ? no_room(spill, why)
                                : status_fail_errno(why, "a temporary file in %s", spill->folder);
     }
-    return run_check(spill->run, why);
+    return deadline_check(spill->deadline, why);
 }
 
 void
@@ -257,7 +256,7 @@ read_buffer(struct spill_reader *reader, bool *end, struct reason *why)
         reader->extent++;
         reader->at_extent = 0;
     }
-    return run_check(spill->run, why);
+    return deadline_check(spill->deadline, why);
 }
 
 enum status

@@ -9,20 +9,19 @@
 
 #include <stdbool.h>
 
+#include "index/query/deadline.h"
 #include "index/query/memory.h"
 
-struct run;
-
 struct spill {
-    const struct run *run; /* for its deadline */
+    const struct deadline *deadline;
     struct memory_account *account;
     const char *folder; /* NULL: nothing can be spilled */
     int descriptor;     /* -1: not yet */
     uint64_t end, used, highest, maximum;
 };
 
-void spill_init(struct spill *spill, const struct run *run, struct memory_account *account,
-                const char *folder, uint64_t maximum);
+void spill_init(struct spill *spill, const struct deadline *deadline,
+                struct memory_account *account, const char *folder, uint64_t maximum);
 void spill_release(struct spill *spill);
 /* Whether a structure that can go on in files may take bytes more: these share half of the memory,
  * the other half is for what cannot and for buffers. True when there are no files: then the

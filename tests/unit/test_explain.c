@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "tests/unit/scratch.h"
 #include "transforms/grddl.h"
+#include "transforms/transform.h"
 
 #define RDF "xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:e='http://e.example/'"
 #define STYLE(body)                                                                              \

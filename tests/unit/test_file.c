@@ -17,7 +17,6 @@
 #include "dumps/spool.h"
 #include "index/line_sort.h"
 #include "index/query/memory.h"
-#include "index/query/operator.h"
 #include "index/query/spill.h"
 #include "tests/unit/scratch.h"
 #include "web/spool.h"
@@ -119,11 +118,11 @@ test_query_rows(void **state)
     struct reason why = {""};
     struct memory_account account = {.maximum = 1 << 16};
     const struct query_options options = {.timeout_ms = 0};
-    struct run run = {.spill = {.descriptor = -1}};
-    run.options = &options;
+    struct deadline deadline;
     struct spill spill;
     struct spill_list list;
-    spill_init(&spill, &run, &account, folder, 1 << 30);
+    deadline_begin(&deadline, &options);
+    spill_init(&spill, &deadline, &account, folder, 1 << 30);
     spill_list_init(&list, &spill, BLOCK);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(spill_list_write(&list, block, BLOCK, &why), STATUS_OK);

@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "tests/unit/scratch.h"
 #include "transforms/grddl.h"
+#include "transforms/transform.h"
 
 #define STYLE(body)                                                                   \
     "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform' " \

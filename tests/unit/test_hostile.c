@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "stages/document_worker.h"
 #include "tests/unit/brief.h"
+#include "transforms/transform.h"
 
 enum {
     SEEDS_MAXIMUM = 20000,

@@ -1,0 +1,14 @@
+/* The request of the stream SHARE as bytes: PROTOCOL.md. */
+#ifndef INDEX_SHARE_REQUEST_H
+#define INDEX_SHARE_REQUEST_H
+
+#include "base/codec.h"
+#include "index/source.h"
+
+/* What is asked for, in front of the session and its flags; NULL slices are left alone. */
+void share_request_put(struct buf *out, const struct share_request *request, uint64_t timeout_ms);
+/* False: malformed. Slices point into the reader's bytes. */
+bool share_request_get(struct codec_reader *in, struct share_request *request,
+                       uint64_t *timeout_ms);
+
+#endif
