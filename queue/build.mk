@@ -8,13 +8,12 @@ queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o qu
 	queue/daemon.o queue/daemon_main.o queue/client.o
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
-UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon tests/unit/test_queue_troubles tests/unit/test_queue_scope
+UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon
 UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/test_worth
 FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
-test_queue_PARTS := tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
-	tests/unit/moved_clock.o
+test_queue_PARTS := tests/unit/queue_leases.o tests/unit/queue_lanes.o tests/unit/queue_seen.o tests/unit/queue_model.o \
+	tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o tests/unit/queue_scope.o \
+	tests/unit/queue_troubles.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
 test_frontier_PARTS := tests/unit/moved_clock.o
 test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms
-test_queue_scope_PARTS := tests/unit/moved_clock.o
-test_queue_scope_WRAPS := clock_monotonic_ms clock_wall_ms

@@ -563,7 +563,7 @@ test_peek_and_stats_refuse_what_makes_no_sense(void **state)
     assert_int_equal(bench_submit(bench, "test", 1, QUEUE_STATS, 0)->status, STATUS_BAD_INPUT);
     codec_put_u8(bench_payload(bench), 0);
     assert_int_equal(bench_submit(bench, "test", 1, QUEUE_WATCH, 0)->status, STATUS_BAD_INPUT);
-    codec_put_slice(bench_payload(bench), SLICE("mailto:nobody"));
+    codec_put_slice(bench_payload(bench), SLICE("http:///no-host"));
     assert_int_equal(bench_submit(bench, "test", 1, QUEUE_LOOK, 0)->status, STATUS_BAD_INPUT);
 }
 

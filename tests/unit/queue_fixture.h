@@ -126,6 +126,14 @@ bench_close(struct bench *bench)
     bench->broker = NULL;
 }
 
+/* The daemon ends and begins anew. */
+static inline void
+bench_restart(struct bench *bench)
+{
+    bench_close(bench);
+    bench_open(bench);
+}
+
 static inline void
 bench_free(struct bench *bench)
 {
@@ -142,6 +150,23 @@ bench_free(struct bench *bench)
     assert_int_equal(system(command), 0);
     free(bench);
 }
+
+/* For cases with a broker of their own, in *state. */
+static inline int
+bench_set_up(void **state)
+{
+    *state = bench_new(NULL, NULL);
+    return 0;
+}
+
+static inline int
+bench_tear_down(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+#define BENCH_CASE(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
 
 static inline void
 bench_work(struct bench *bench)
@@ -327,6 +352,62 @@ stats(struct bench *bench)
     const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_STATS, 0);
     assert_true(message_get_stats(buf_slice(&answer->payload), &stats));
     return stats;
+}
+
+/* ---- what people see and do ---- */
+
+static inline bool
+note_buried(void *context, struct slice reason, struct slice reproducer, const struct job *job)
+{
+    char *text = context;
+    snprintf(text, 1024, "%.*s|%.*s|%.*s", SLICE_PRINT(job->uri), SLICE_PRINT(reason),
+             SLICE_PRINT(reproducer));
+    return true;
+}
+
+static inline size_t
+peek(struct bench *bench, enum stage stage, const char *which, char *text)
+{
+    struct buf *payload = bench_payload(bench);
+    codec_put_u8(payload, (uint8_t)stage);
+    codec_put_slice(payload, slice_string(which));
+    codec_put_varint(payload, 100);
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_PEEK, 0);
+    assert_int_equal(answer->status, STATUS_OK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+    const uint32_t n = codec_get_u32(&reader);
+    for (uint32_t i = 0; i < n; i++) {
+        struct job job;
+        assert_true(job_key_decode(&reader, &job.key));
+        assert_true(job_decode(&reader, &job));
+        const struct slice reason = codec_get_slice(&reader);
+        note_buried(text, reason, codec_get_slice(&reader), &job);
+    }
+    assert_true(codec_at_end(&reader));
+    return n;
+}
+
+static inline uint64_t
+kick(struct bench *bench, enum stage stage, const char *uri)
+{
+    struct buf *payload = bench_payload(bench);
+    codec_put_u8(payload, (uint8_t)stage);
+    codec_put_slice(payload, slice_string(uri));
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_KICK, 0);
+    bench_work(bench);
+    struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+    return codec_get_varint(&reader);
+}
+
+static inline struct queue_look
+look(struct bench *bench, const char *uri)
+{
+    struct queue_look look;
+    codec_put_slice(bench_payload(bench), slice_string(uri));
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_true(message_get_look(buf_slice(&answer->payload), &look));
+    return look;
 }
 
 #endif

@@ -3,6 +3,12 @@
 #ifndef TESTS_UNIT_QUEUE_SUITES_H
 #define TESTS_UNIT_QUEUE_SUITES_H
 
+/* Who has which jobs (queue_leases.c). */
+int queue_leases_run(void);
+/* Hosts take turns (queue_lanes.c). */
+int queue_lanes_run(void);
+/* What is known of URIs (queue_seen.c). */
+int queue_seen_run(void);
 /* The broker beside a model of its rules (queue_model.c). */
 int queue_model_run(void);
 /* What fetch knows of URIs, beside a model (queue_fetch_model.c). */
@@ -11,5 +17,9 @@ int queue_fetch_model_run(void);
 int queue_faults_run(void);
 /* Jobs between nodes (queue_nodes.c). */
 int queue_nodes_run(void);
+/* The scope changes under a running crawl (queue_scope.c). */
+int queue_scope_run(void);
+/* Hosts that fail are set aside (queue_troubles.c). */
+int queue_troubles_run(void);
 
 #endif

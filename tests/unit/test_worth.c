@@ -266,18 +266,6 @@ tell_yield(struct bench *bench, const char *uri, uint8_t quads)
     assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
 }
 
-static struct queue_look
-look(struct bench *bench, const char *uri)
-{
-    struct queue_look look;
-    codec_put_slice(bench_payload(bench), slice_string(uri));
-    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
-    assert_true(answer->given);
-    assert_int_equal(answer->status, STATUS_OK);
-    assert_true(message_get_look(buf_slice(&answer->payload), &look));
-    return look;
-}
-
 /* What is told is what the job goes by: rank, place, the lane's state and rest. */
 static void
 test_look(void **state)

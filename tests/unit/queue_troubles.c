@@ -1,6 +1,7 @@
 /* Hosts in trouble (queue/PROTOCOL.md): the rules alone, then by messages to a broker whose clock
  * is the test's own, so that hours take no time. */
 #include "tests/unit/queue_fixture.h"
+#include "tests/unit/queue_suites.h"
 
 #include "queue/troubles.h"
 
@@ -704,7 +705,7 @@ test_bad_requests_are_refused(void **state)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
-main(void)
+queue_troubles_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_of_new_and_of_known_hosts),
@@ -723,5 +724,5 @@ main(void)
         CASE(test_counts_are_exact),
         CASE(test_bad_requests_are_refused),
     };
-    return cmocka_run_group_tests_name("troubles", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("queue troubles", tests, NULL, NULL);
 }

@@ -1,22 +1,9 @@
 /* The scope changes under a running crawl: what the queue has considered again (docs/SCOPE.md). */
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
+#include "tests/unit/queue_suites.h"
 
 #define URI "http://example.org/"
-
-static int
-setup(void **state)
-{
-    *state = bench_new(NULL, NULL);
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
 
 static void
 done_by(struct bench *bench, const struct job *job, uint64_t scope)
@@ -166,18 +153,15 @@ test_a_failed_commit_leaves_the_version(void **state)
 }
 
 int
-main(void)
+queue_scope_run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_jobs_go_out_with_the_version_in_force, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_change_begins_one_sweep, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_was_filtered_before_is_considered_again, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_an_end_in_the_round_of_the_change_is_outdated, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_swept_document_has_its_depth, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_failed_commit_leaves_the_version, setup, teardown),
+        BENCH_CASE(test_jobs_go_out_with_the_version_in_force),
+        BENCH_CASE(test_a_change_begins_one_sweep),
+        BENCH_CASE(test_what_was_filtered_before_is_considered_again),
+        BENCH_CASE(test_an_end_in_the_round_of_the_change_is_outdated),
+        BENCH_CASE(test_a_swept_document_has_its_depth),
+        BENCH_CASE(test_a_failed_commit_leaves_the_version),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("queue scope", tests, NULL, NULL);
 }
