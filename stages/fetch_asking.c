@@ -171,7 +171,7 @@ task_note_end(struct task *task, const struct fetch_result *result)
     }
     /* A dump's time is no measure of its host. */
     if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
-        task_learn_pace(task, result);
+        task_learn_pace(task, result, asks_for_rules(task));
     }
     const uint64_t delay_ms = own ? task_delay_ms(task) : delay_of_other(task->fetch, origin);
     rests_until(rests, task->asked_host, now_ms + delay_ms, now_ms);

@@ -12,8 +12,10 @@ origin_number(const struct task *task)
     return digest_local(task->origin);
 }
 
+/* rules: robots.txt was asked for. A server that fails at it lets nothing be fetched (RFC 9309,
+ * 2.3.1.4), so any of its errors makes the host rest; at a document they may be the document's. */
 static bool
-is_trouble(const struct fetch_result *result)
+is_trouble(const struct fetch_result *result, bool rules)
 {
     switch (result->end) {
     case FETCH_FAILED:
@@ -22,7 +24,7 @@ is_trouble(const struct fetch_result *result)
         return true;
     case FETCH_ANSWERED:
     case FETCH_CUT_LENGTH:
-        return result->status == 429 || result->status == 503;
+        return result->status == 429 || result->status == 503 || (rules && result->status >= 500);
     default:
         return false;
     }
@@ -58,10 +60,10 @@ note_pace(struct task *task, const struct pace *pace, const struct fetch_result 
 }
 
 void
-task_learn_pace(struct task *task, const struct fetch_result *result)
+task_learn_pace(struct task *task, const struct fetch_result *result, bool rules)
 {
     struct fetch *fetch = task->fetch;
-    const bool trouble = is_trouble(result);
+    const bool trouble = is_trouble(result, rules);
     const uint64_t numbers[2] = {origin_number(task), task->address};
     if (!trouble && result->end != FETCH_ANSWERED && result->end != FETCH_CUT_LENGTH) {
         return;

@@ -225,7 +225,7 @@ uint32_t task_host_failures(const struct task *task);
 /* Whether it was in trouble when last asked. */
 bool task_is_troubled(const struct task *task);
 /* A request to the task's own origin has ended. */
-void task_learn_pace(struct task *task, const struct fetch_result *result);
+void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
 /* Begins with what the host's record says, unless more is known. */
 void task_take_pace(struct task *task, struct slice record);
 /* The rest that response times and troubles of the host and its address ask for. */
