@@ -245,8 +245,11 @@ struct handout {
     bool damaged;
     /* of the scan */
     struct job_key from, last;
-    uint64_t lanes[BURST_LANES]; /* that gave a job and may give more */
-    size_t lane_count;
+    struct { /* lanes that gave a job and may give more */
+        uint64_t lane;
+        uint64_t rank; /* of the job that went out last */
+    } bursts[BURST_LANES];
+    size_t burst_count;
 };
 
 /* Appends a ready job and leases it, unless its suspects' company forbids. The record is
@@ -380,9 +383,18 @@ next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct s
     return heads_next(broker->heads, &source, lane, HEADS_USUAL, key, record, why);
 }
 
-/* Hands out the lane's next job; *there: there is one, though it may not go to this worker. */
+/* Whether a job may be out together with one of its lane that goes before it. Pages may; what is
+ * more urgent ends before anything that is less urgent begins. */
+static bool
+may_join(uint64_t before, uint64_t rank)
+{
+    return before >= RANK_USUAL || before == rank;
+}
+
+/* Hands out the lane's next job; *there: there is one, though it may not go to this worker. rank:
+ * that of the job that went out before it; then its own. */
 static enum status
-serve_job(struct handout *handout, uint64_t lane, bool *there, struct reason *why)
+serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, struct reason *why)
 {
     struct broker *broker = handout->broker;
     enum heads_class class;
@@ -390,8 +402,11 @@ serve_job(struct handout *handout, uint64_t lane, bool *there, struct reason *wh
     struct slice record;
     TRY(next_of_lane(broker, lane, &key, &record, &class, why));
     *there = record.at != NULL;
-    if (*there && hand_out(handout, &key, record) && heads_pop(broker->heads, lane, class)) {
-        lanes_end_turn(broker->lanes, lane);
+    if (*there && may_join(*rank, key.rank) && hand_out(handout, &key, record)) {
+        *rank = key.rank;
+        if (heads_pop(broker->heads, lane, class)) {
+            lanes_end_turn(broker->lanes, lane);
+        }
     }
     return STATUS_OK;
 }
@@ -401,14 +416,16 @@ serve_lane(struct handout *handout, uint64_t lane, struct reason *why)
 {
     struct broker *broker = handout->broker;
     const uint32_t count = handout->count;
+    uint64_t rank = UINT64_MAX;
     bool there;
-    TRY(serve_job(handout, lane, &there, why));
+    TRY(serve_job(handout, lane, &rank, &there, why));
     if (!there) {
         lanes_forget(broker->lanes, lane);
     } else if (handout->count == count) {
         lanes_return(broker->lanes, lane);
-    } else if (handout->lane_count < BURST_LANES) {
-        handout->lanes[handout->lane_count++] = lane;
+    } else if (handout->burst_count < BURST_LANES) {
+        handout->bursts[handout->burst_count].lane = lane;
+        handout->bursts[handout->burst_count++].rank = rank;
     }
     return STATUS_OK;
 }
@@ -419,10 +436,10 @@ static enum status
 serve_bursts(struct handout *handout, struct reason *why)
 {
     struct lanes *lanes = handout->broker->lanes;
-    while (handout->lane_count > 0) {
+    while (handout->burst_count > 0) {
         size_t kept = 0;
-        for (size_t i = 0; i < handout->lane_count; i++) {
-            const uint64_t lane = handout->lanes[i];
+        for (size_t i = 0; i < handout->burst_count; i++) {
+            const uint64_t lane = handout->bursts[i].lane;
             const uint32_t count = handout->count;
             bool there;
             if (handout->full || count >= handout->parked->most) {
@@ -431,14 +448,14 @@ serve_bursts(struct handout *handout, struct reason *why)
             if (!lanes_more(lanes, lane)) {
                 continue;
             }
-            TRY(serve_job(handout, lane, &there, why));
+            TRY(serve_job(handout, lane, &handout->bursts[i].rank, &there, why));
             if (handout->count == count) {
                 lanes_no_more(lanes, lane);
             } else {
-                handout->lanes[kept++] = lane;
+                handout->bursts[kept++] = handout->bursts[i];
             }
         }
-        handout->lane_count = kept;
+        handout->burst_count = kept;
     }
     return STATUS_OK;
 }

@@ -117,20 +117,15 @@ sitemap parent.example "$(prefix parent.example ' sc:slicing="cbd"')$(prefix chi
 printf '<urlset xmlns:sc="%s"><sc:parentSitemap>http://parent.example/sitemap.xml</sc:parentSitemap></urlset>' \
     "$namespace" >"$hosts/child.example/sitemap.xml"
 
-# A deeper folder's sitemap takes its folder out of the space. This is a known fault: the dump's slices
-# are taken there, too. QUADRILLE_KNOWN_FAULTS=1 shows it.
-outer=()
-if [[ -n ${QUADRILLE_KNOWN_FAULTS:-} ]]; then
-    outer=(outer)
-    site outer.example all.nt && all outer.example >"$hosts/outer.example/all.nt"
-    mkdir -p "$hosts/outer.example/other"
-    thing_triples outer.example 1 | sed 's#/id/#/other/#g' >"$hosts/outer.example/other/1.nt"
-    thing_triples outer.example 1 | sed 's#/id/#/other/#g; s/thing/wrong/; s#other/1>#other/1.nt>#' >>"$hosts/outer.example/all.nt"
-    printf 'Sitemap: http://outer.example/other/sitemap.xml\n' >>"$hosts/outer.example/robots.txt"
-    sitemap outer.example "$(prefix outer.example ' sc:slicing="cbd"')<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>$(dump http://outer.example/all.nt)$(sample http://outer.example/id/7)"
-    sitemap outer.example "<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>" '' other/sitemap.xml
-fi
-taken+=(forger "${outer[@]}" parent)
+# A deeper folder's sitemap takes its folder out of the space.
+site outer.example all.nt && all outer.example >"$hosts/outer.example/all.nt"
+mkdir -p "$hosts/outer.example/other"
+thing_triples outer.example 1 | sed 's#/id/#/other/#g' >"$hosts/outer.example/other/1.nt"
+thing_triples outer.example 1 | sed 's#/id/#/other/#g; s/thing/wrong/; s#other/1>#other/1.nt>#' >>"$hosts/outer.example/all.nt"
+printf 'Sitemap: http://outer.example/other/sitemap.xml\n' >>"$hosts/outer.example/robots.txt"
+sitemap outer.example "$(prefix outer.example ' sc:slicing="cbd"')<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>$(dump http://outer.example/all.nt)$(sample http://outer.example/id/7)"
+sitemap outer.example "<sc:linkedDataPrefix>http://outer.example/other/</sc:linkedDataPrefix>" '' other/sitemap.xml
+taken+=(forger outer parent)
 
 for h in "$hosts"/*/id; do typed "$(basename "$(dirname "$h")")"; done
 start_web "$hosts"
@@ -142,12 +137,12 @@ for h in "$hosts"/*/; do
     echo "http://$h/"
     [[ $h != files.example ]] && for i in $(seq $count); do echo "http://$h/id/$i"; done
 done >"$work/seeds"
-[[ ${#outer[@]} -eq 0 ]] || echo http://outer.example/other/1.nt >>"$work/seeds"
+echo http://outer.example/other/1.nt >>"$work/seeds"
 crawl "$work/single" --set datasets.plan=no >"$work/out" || fail "crawl: $(cat "$work/out")"
 dump_and_verify "$work/single" "$work/single.nq"
 cp "$web_log" "$work/single.log"
 : >"$web_log"
-{ seeds_of "$hosts"; [[ ${#outer[@]} -eq 0 ]] || echo http://outer.example/other/1.nt; } >"$work/seeds"
+{ seeds_of "$hosts"; echo http://outer.example/other/1.nt; } >"$work/seeds"
 crawl "$work/planned" --set datasets.dump_size=1M --set datasets.wait=20 \
     --set scope.depth=1000 >"$work/out" || fail "crawl: $(cat "$work/out")"
 dump_and_verify "$work/planned" "$work/planned.nq"
@@ -172,7 +167,7 @@ tells "what the dumps say of the sample http://lying.example/id/7 is not what it
 tells "withdrawn: http://damaged.example/all.nt.gz cannot be read"
 tells "larger than datasets.dump_size"
 tells "the sub-sitemap http://victim.example/own.xml does not name this one as its parent"
-[[ ${#outer[@]} -eq 0 ]] || tells "its folder is delegated to http://outer.example/other/sitemap.xml"
+tells "its folder is delegated to http://outer.example/other/sitemap.xml"
 grep -q "40 documents of .* 1 documents refused" "$work/told" || fail "the forged document was not refused"
 meta() { quadrille meta --dir "$work/planned" "$1"; }
 meta http://authority.example/id/9 >"$work/out"

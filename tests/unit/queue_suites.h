@@ -21,5 +21,7 @@ int queue_nodes_run(void);
 int queue_scope_run(void);
 /* Hosts that fail are set aside (queue_troubles.c). */
 int queue_troubles_run(void);
+/* Which jobs of a lane go out together (queue_bursts.c). */
+int queue_bursts_run(void);
 
 #endif
