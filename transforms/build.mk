@@ -42,4 +42,5 @@ UNIT_TESTS += tests/unit/test_microdata tests/unit/test_microformats
 FUZZERS += fuzz_microdata fuzz_microformats
 UNIT_TESTS += tests/unit/test_grddl tests/unit/test_xml_mend tests/unit/test_feed
 FUZZERS += fuzz_feed
+test_html_PARTS := tests/unit/html_tokens.o tests/unit/html_tokenizer_model.o
 test_media_PARTS := tests/unit/media_recordings.o

@@ -56,22 +56,19 @@ normalise(struct html_tokenizer *tokenizer, struct slice raw, bool in_text)
 
 enum text_place { IN_TEXT, IN_ATTRIBUTE, IN_RAW_TEXT };
 
-/* Text with its character references decoded. Decoded text is never longer than the source:
- * the shortest reference of a two-code-point entity outweighs its UTF-8. */
+/* Text with its character references decoded. Two of them have more UTF-8 than the reference has
+ * bytes: "&nGt;" and "&nLt;", by a fifth. */
 static struct slice
 decode(struct html_tokenizer *tokenizer, struct slice raw, enum text_place place)
 {
-    if (raw.length == 0) {
-        return raw;
-    }
     if (tokenizer->odd) {
         raw = normalise(tokenizer, raw, place == IN_TEXT);
     }
-    const char *reference = raw.length > 0 ? memchr(raw.at, '&', raw.length) : NULL;
+    const char *reference = memchr(raw.at, '&', raw.length);
     if (!reference) {
         return raw;
     }
-    char *out = allocate(tokenizer, raw.length + ENTITY_TEXT_MAXIMUM);
+    char *out = allocate(tokenizer, raw.length + raw.length / 5 + ENTITY_TEXT_MAXIMUM);
     if (!out) {
         return (struct slice){"", 0};
     }
@@ -83,7 +80,7 @@ decode(struct html_tokenizer *tokenizer, struct slice raw, enum text_place place
         size_t written = 0;
         const size_t used = entity_decode(slice_of(reference, (size_t)(end - reference)),
                                           place == IN_ATTRIBUTE, out + length, &written);
-        if (used == 0 || length + written > raw.length) {
+        if (used == 0) {
             out[length++] = '&';
             at = reference + 1;
         } else {
@@ -96,11 +93,17 @@ decode(struct html_tokenizer *tokenizer, struct slice raw, enum text_place place
     return slice_of(out, length + (size_t)(end - at));
 }
 
-/* Index-free search; NULL when absent. */
-static const char *
-find(const char *at, const char *end, const char *needle, size_t length)
+static bool
+starts(const char *at, const char *end, struct slice word)
 {
-    return memmem(at, (size_t)(end - at), needle, length);
+    return slice_starts(slice_of(at, (size_t)(end - at)), word);
+}
+
+/* NULL when absent. */
+static const char *
+find(const char *at, const char *end, struct slice word)
+{
+    return memmem(at, (size_t)(end - at), word.at, word.length);
 }
 
 static void
@@ -110,31 +113,31 @@ skip_to_greater(struct html_tokenizer *tokenizer)
     tokenizer->at = greater ? greater + 1 : tokenizer->end;
 }
 
+/* Whether the word stands at `at`; then what is read next stands behind it. */
+static bool
+skip_word(struct html_tokenizer *tokenizer, const char *at, struct slice word)
+{
+    if (!starts(at, tokenizer->end, word)) {
+        return false;
+    }
+    tokenizer->at = at + word.length;
+    return true;
+}
+
 /* at stands after "<!--". */
 static void
 skip_comment(struct html_tokenizer *tokenizer)
 {
-    const char *at = tokenizer->at, *const end = tokenizer->end;
-    if (at < end && *at == '>') {
-        tokenizer->at = at + 1;
+    const char *at = tokenizer->at;
+    if (skip_word(tokenizer, at, SLICE(">")) || skip_word(tokenizer, at, SLICE("->"))) {
         return;
     }
-    if (end - at >= 2 && at[0] == '-' && at[1] == '>') {
-        tokenizer->at = at + 2;
-        return;
-    }
-    while ((at = find(at, end, "--", 2)) != NULL) {
-        if (end - at >= 3 && at[2] == '>') {
-            tokenizer->at = at + 3;
+    for (; (at = find(at, tokenizer->end, SLICE("--"))) != NULL; at++) {
+        if (skip_word(tokenizer, at, SLICE("-->")) || skip_word(tokenizer, at, SLICE("--!>"))) {
             return;
         }
-        if (end - at >= 4 && at[2] == '!' && at[3] == '>') {
-            tokenizer->at = at + 4;
-            return;
-        }
-        at++;
     }
-    tokenizer->at = end;
+    tokenizer->at = tokenizer->end;
 }
 
 static struct slice
@@ -175,12 +178,12 @@ add_attribute(struct html_tokenizer *tokenizer, struct html_token *token, struct
     token->attribute_count++;
 }
 
-/* at stands after '=' and blanks. */
+/* at stands on the first character of the value. */
 static struct slice
 attribute_value(struct html_tokenizer *tokenizer)
 {
     const char *at = tokenizer->at, *const end = tokenizer->end;
-    if (at < end && (*at == '"' || *at == '\'')) {
+    if (*at == '"' || *at == '\'') {
         const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
         tokenizer->at = close ? close + 1 : end;
         return close ? slice_of(at + 1, (size_t)(close - at - 1)) : slice_of(at, 0);
@@ -257,16 +260,17 @@ static bool
 read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
 {
     const char *at = tokenizer->at;
-    const size_t left = (size_t)(tokenizer->end - at);
-    if (left >= 4 && memcmp(at, "<!--", 4) == 0) {
+    const struct slice left = slice_of(at, (size_t)(tokenizer->end - at));
+    const struct slice cdata = SLICE("<![CDATA["), doctype = SLICE("<!doctype");
+    if (slice_starts(left, SLICE("<!--"))) {
         tokenizer->at = at + 4;
         skip_comment(tokenizer);
         return false;
     }
-    if (tokenizer->cdata && left >= 9 && memcmp(at, "<![CDATA[", 9) == 0) {
-        const char *close = find(at + 9, tokenizer->end, "]]>", 3);
+    if (tokenizer->cdata && slice_starts(left, cdata)) {
+        const char *text = at + cdata.length, *close = find(text, tokenizer->end, SLICE("]]>"));
         token->kind = HTML_TOKEN_TEXT;
-        token->text = slice_of(at + 9, (size_t)((close ? close : tokenizer->end) - at - 9));
+        token->text = slice_of(text, (size_t)((close ? close : tokenizer->end) - text));
         if (tokenizer->odd) {
             token->text = normalise(tokenizer, token->text, false);
         }
@@ -275,9 +279,9 @@ read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
     }
     tokenizer->at = at + 2;
     skip_to_greater(tokenizer);
-    if (left >= 9 && strncasecmp(at, "<!doctype", 9) == 0) {
+    if (left.length >= doctype.length && strncasecmp(at, doctype.at, doctype.length) == 0) {
         token->kind = HTML_TOKEN_DOCTYPE;
-        token->text = slice_of(at + 9, (size_t)(tokenizer->at - at - 9));
+        token->text = slice_of(at + doctype.length, (size_t)(tokenizer->at - at) - doctype.length);
         token->text.length -= token->text.length > 0 && tokenizer->at[-1] == '>';
         return true;
     }
@@ -362,7 +366,7 @@ static const char *
 find_raw_end(const char *at, const char *end, struct slice name)
 {
     while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
-        if (end - at > 2 && at[1] == '/' && names(at + 2, end, name)) {
+        if (starts(at, end, SLICE("</")) && names(at + 2, end, name)) {
             return at;
         }
         at++;
@@ -376,23 +380,21 @@ find_script_end(const char *at, const char *end, struct slice name)
 {
     enum { PLAIN, ESCAPED, DOUBLE } state = PLAIN;
     for (; at < end; at++) {
-        const size_t left = (size_t)(end - at);
         if (state == PLAIN) {
-            at = memchr(at, '<', left);
+            at = memchr(at, '<', (size_t)(end - at));
             if (!at) {
                 return end;
             }
         }
-        const size_t rest = (size_t)(end - at);
-        if (*at == '-' && state != PLAIN && rest >= 3 && memcmp(at, "-->", 3) == 0) {
+        if (*at == '-' && state != PLAIN && starts(at, end, SLICE("-->"))) {
             state = PLAIN;
-        } else if (*at == '<' && rest > 2) {
-            if (at[1] == '/' && names(at + 2, end, name)) {
+        } else if (*at == '<') {
+            if (starts(at, end, SLICE("</")) && names(at + 2, end, name)) {
                 if (state != DOUBLE) {
                     return at;
                 }
                 state = ESCAPED;
-            } else if (state == PLAIN && rest >= 4 && memcmp(at, "<!--", 4) == 0) {
+            } else if (state == PLAIN && starts(at, end, SLICE("<!--"))) {
                 state = ESCAPED;
                 at++; /* the dashes may also be those of "-->" */
             } else if (state == ESCAPED && names(at + 1, end, name)) {
@@ -442,6 +444,5 @@ html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
         struct html_token close = {.kind = HTML_TOKEN_END};
         tokenizer->at = stop + 2;
         read_tag(tokenizer, &close);
-        tokenizer->tree->attribute_count = close.attribute;
     }
 }

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "tests/unit/html_tokens.h"
 #include "transforms/html.h"
 #include "transforms/html_entities.h"
 #include "transforms/xml.h"
@@ -296,5 +297,5 @@ main(void)
         cmocka_unit_test(test_fostering), cmocka_unit_test(test_quirks),
         cmocka_unit_test(test_templates), cmocka_unit_test(test_lines_and_nuls),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + html_tokens_run();
 }
