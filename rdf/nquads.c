@@ -326,11 +326,10 @@ static const char *
 last_line_end(const char *at, size_t length)
 {
     const char *newline = memrchr(at, '\n', length);
-    if (newline != NULL) {
-        return newline + 1;
-    }
-    const char *carriage = length > 1 ? memrchr(at, '\r', length - 1) : NULL;
-    return carriage != NULL ? carriage + 1 : at;
+    const char *from = newline != NULL ? newline + 1 : at;
+    const size_t left = (size_t)(at + length - from);
+    const char *carriage = left > 1 ? memrchr(from, '\r', left - 1) : NULL;
+    return carriage != NULL ? carriage + 1 : from;
 }
 
 struct nquads_reader *
@@ -379,35 +378,62 @@ report_long_line(struct nquads_reader *reader, struct reason *why)
     return problem_report(&reader->problems, reader->line, 0, "line is too long", why);
 }
 
-/* The first line end in piece, or NULL. */
+/* Behind the first line end in piece, or NULL. */
 static const char *
 first_line_end(struct slice piece)
 {
     const char *newline = memchr(piece.at, '\n', piece.length);
-    return newline != NULL ? newline : memchr(piece.at, '\r', piece.length - 1);
+    const size_t before = newline != NULL ? (size_t)(newline - piece.at) : piece.length;
+    const char *carriage = memchr(piece.at, '\r', before);
+    if (carriage == NULL) {
+        return newline != NULL ? newline + 1 : NULL;
+    }
+    if (carriage + 1 == piece.at + piece.length) {
+        return NULL;
+    }
+    return carriage + (carriage[1] == '\n' ? 2 : 1);
+}
+
+/* How much of piece belongs to the line that waits in `rest`; *whole: up to its end. When that line
+ * ended in '\r', only a '\n' is still its own. */
+static size_t
+length_of_rest(const struct nquads_reader *reader, struct slice piece, bool *whole)
+{
+    const struct buf *rest = &reader->rest;
+    *whole = true;
+    if (rest->length > 0 && rest->data[rest->length - 1] == '\r') {
+        return piece.at[0] == '\n' ? 1 : 0;
+    }
+    const char *end = first_line_end(piece);
+    *whole = end != NULL;
+    return end != NULL ? (size_t)(end - piece.at) : piece.length;
 }
 
 /* Takes what completes the line that waits in `rest` off the front of *piece. */
 static enum status
 complete_rest(struct nquads_reader *reader, struct slice *piece, struct reason *why)
 {
-    const char *newline = first_line_end(*piece);
-    const size_t length = newline != NULL ? (size_t)(newline + 1 - piece->at) : piece->length;
+    bool whole;
+    const size_t length = length_of_rest(reader, *piece, &whole);
     const struct slice front = slice_of(piece->at, length);
     *piece = slice_of(piece->at + length, piece->length - length);
     if (!reader->skipping && buf_append_slice(&reader->rest, front) != STATUS_OK) {
         TRY(report_long_line(reader, why));
     }
-    if (newline == NULL) {
+    if (!whole) {
+        if (reader->skipping && front.at[length - 1] == '\r') {
+            (void)buf_append_char(&reader->rest, '\r');
+        }
         return STATUS_OK;
     }
+    enum status status = STATUS_OK;
     if (reader->skipping) {
         reader->skipping = false;
         reader->line++;
-        return STATUS_OK;
+    } else {
+        status =
+            read_lines(reader, reader->rest.data, reader->rest.data + reader->rest.length, why);
     }
-    const enum status status =
-        read_lines(reader, reader->rest.data, reader->rest.data + reader->rest.length, why);
     buf_reset(&reader->rest);
     return status;
 }
@@ -439,7 +465,8 @@ nquads_reader_finish(struct nquads_reader *reader, struct reason *why)
     if (reader->rest.length == 0 || reader->skipping) {
         return STATUS_OK;
     }
-    if (buf_append_char(&reader->rest, '\n') != STATUS_OK) {
+    if (reader->rest.data[reader->rest.length - 1] != '\r' &&
+        buf_append_char(&reader->rest, '\n') != STATUS_OK) {
         return report_long_line(reader, why);
     }
     const enum status status =

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "tests/unit/nquads_lines.h"
 #include "tests/unit/rdf_case.h"
 
 static void
@@ -236,5 +237,5 @@ main(void)
         cmocka_unit_test(test_a_line_past_the_limit_is_refused_or_skipped),
         cmocka_unit_test(test_the_sinks_status_comes_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + nquads_lines_run();
 }

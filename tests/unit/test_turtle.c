@@ -1,6 +1,7 @@
 #include "rdf/turtle.h"
 
 #include "tests/unit/rdf_case.h"
+#include "tests/unit/turtle_documents.h"
 
 #define TYPE "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 #define FIRST "<http://www.w3.org/1999/02/22-rdf-syntax-ns#first>"
@@ -244,5 +245,5 @@ main(void)
         cmocka_unit_test(test_long_namespaces_are_refused),
         cmocka_unit_test(test_n3_is_read_as_far_as_rdf_goes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + turtle_documents_run();
 }
