@@ -22,7 +22,7 @@ enum {
     FILE_BYTES = 4 * SCOPE_TEXT_MAXIMUM,
     LINE_BYTES = 2 * SCOPE_TEXT_MAXIMUM
 };
-static const char RULES[] = "scope.conf", EDITION[] = "scope.version", LOCK[] = "scope.lock";
+static const char RULES[] = SCOPE_RULES_FILE, EDITION[] = "scope.version", LOCK[] = SCOPE_LOCK_FILE;
 
 static uint64_t
 print_of(struct slice text)
@@ -98,8 +98,8 @@ scope_file_lock(const char *directory, int *lock, struct reason *why)
 
 /* Under the lock nobody else makes the file of that name; one that was left behind is begun anew.
  */
-static enum status
-replace(const char *directory, const char *name, struct slice text, struct reason *why)
+enum status
+scope_file_replace(const char *directory, const char *name, struct slice text, struct reason *why)
 {
     struct buf path, fresh;
     buf_init(&path, PATH_BYTES);
@@ -149,6 +149,16 @@ keep_other_lines(struct slice old, const char *const *assignments, size_t n, str
     }
 }
 
+void
+scope_text_set(struct slice old, const char *const *assignments, size_t n, struct buf *text)
+{
+    keep_other_lines(old, assignments, n, text);
+    for (size_t i = 0; i < n; i++) {
+        buf_append_string(text, assignments[i]);
+        buf_append_char(text, '\n');
+    }
+}
+
 enum status
 scope_file_set(const char *directory, const char *const *assignments, size_t n, struct reason *why)
 {
@@ -161,16 +171,12 @@ scope_file_set(const char *directory, const char *const *assignments, size_t n, 
         buf_append_string(
             &text, "# Written by quadrille scope and quadrille crawl; overrides quadrille.conf.\n");
     }
-    keep_other_lines(buf_slice(&old), assignments, n, &text);
-    for (size_t i = 0; i < n; i++) {
-        buf_append_string(&text, assignments[i]);
-        buf_append_char(&text, '\n');
-    }
+    scope_text_set(buf_slice(&old), assignments, n, &text);
     if (status == STATUS_OK && text.overflowed) {
         status = status_fail(why, STATUS_LIMIT, "%s/%s would be too long", directory, RULES);
     }
     if (status == STATUS_OK && !slice_equal(buf_slice(&old), buf_slice(&text))) {
-        status = replace(directory, RULES, buf_slice(&text), why);
+        status = scope_file_replace(directory, RULES, buf_slice(&text), why);
     }
     buf_release(&old);
     buf_release(&text);
@@ -199,7 +205,7 @@ scope_file_settle(const char *directory, const uint64_t *configured, struct reas
     now.version = clock_wall_ms() > before.version ? clock_wall_ms() : before.version + 1;
     const int n = snprintf(line, sizeof line, "%" PRIu64 " %" PRIx64 " %" PRIx64 "\n", now.version,
                            now.rules, now.configured);
-    return replace(directory, EDITION, slice_of(line, (size_t)n), why);
+    return scope_file_replace(directory, EDITION, slice_of(line, (size_t)n), why);
 }
 
 /* ---- configured options ---- */

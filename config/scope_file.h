@@ -15,6 +15,8 @@
 #include "base/opt.h"
 #include "base/status.h"
 
+#define SCOPE_RULES_FILE "scope.conf"
+#define SCOPE_LOCK_FILE "scope.lock"
 enum { SCOPE_TEXT_MAXIMUM = 48 << 20 }; /* of one option: the names of some two million hosts */
 enum { SCOPE_SETTLE_MS = 1000 };        /* a file that an editor wrote is whole after so long */
 
@@ -38,6 +40,11 @@ enum status scope_file_lock(const char *directory, int *lock, struct reason *why
 /* With the lock: the lines "name=value" take the place of those of the same names. */
 enum status scope_file_set(const char *directory, const char *const *assignments, size_t n,
                            struct reason *why);
+/* Appends the text `old` with the lines "name=value" in the place of those of the same names. */
+void scope_text_set(struct slice old, const char *const *assignments, size_t n, struct buf *text);
+/* With the lock: DIR/NAME is this text, durably, or as it was. */
+enum status scope_file_replace(const char *directory, const char *name, struct slice text,
+                               struct reason *why);
 /* With the lock: gives what is there now a version, unless it is that of the last one. configured:
  * NULL leaves that as it was. */
 enum status scope_file_settle(const char *directory, const uint64_t *configured,

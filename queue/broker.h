@@ -28,6 +28,10 @@ struct broker_options {
     uint64_t domain_budget, domain_period_ms; /* queue/worth.h */
     size_t heads_bytes;                       /* of the next jobs of lanes */
     struct trouble_rules troubles;            /* when hosts are set aside; failures 0: never */
+    /* Puts what another node changed of the scope into this one's files. A failure refuses the
+     * TRANSFER that brought it, which comes again. NULL: there are no other nodes. */
+    enum status (*take_scope)(void *context, struct slice change, struct reason *why);
+    void *take_scope_context;
     uint64_t (*clock)(void); /* wall time in milliseconds, for simulations; NULL: clock_wall_ms */
 };
 
@@ -53,8 +57,11 @@ void broker_close(struct broker *broker);
 /* The daemon's incarnation, as its answers bear it; before the first request. */
 void broker_serve_as(struct broker *broker, uint64_t incarnation);
 /* The version of the scope as it stands in the data directory, 0 for none. With the next round's
- * commit it is in force: that round's jobs are handed out under it. */
-void broker_set_scope(struct broker *broker, uint64_t version);
+ * commit it is in force: that round's jobs are handed out under it. change: what other nodes are
+ * told of it (config/scope_change.h), whole lines. */
+void broker_set_scope(struct broker *broker, uint64_t version, struct slice change);
+/* The version in force. */
+uint64_t broker_scope(const struct broker *broker);
 /* Whether this round takes another request; if not, call broker_work first. */
 bool broker_has_room(const struct broker *broker);
 void broker_submit(struct broker *broker, const struct broker_request *request);

@@ -307,6 +307,12 @@ origin_of(struct broker *broker, uint64_t id)
     return &broker->origins[broker->origin_count++];
 }
 
+uint64_t
+broker_received(struct broker *broker, uint64_t origin)
+{
+    return origin_of(broker, origin)->last;
+}
+
 /* A gap cannot be: the sender deletes only what was acknowledged. If it is, rows were lost on
  * the sender's side, and silence about it would be worse than the gap. */
 enum status
@@ -329,8 +335,13 @@ broker_receive(struct broker *broker, struct pending *pending, struct reason *wh
     }
     uint64_t sequence = transfer->first;
     for (size_t i = 0; i < pending->incoming_count; i++, sequence++) {
+        const struct incoming *incoming = &broker->incoming[pending->first_incoming + i];
         if (sequence > origin->last) {
-            broker_enqueue(broker, &broker->incoming[pending->first_incoming + i]);
+            if (broker_is_scope_word(&incoming->job)) {
+                broker_sweep(broker);
+            } else {
+                broker_enqueue(broker, incoming);
+            }
             origin->last = sequence;
             broker->counters.received++;
         }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "config/scope_file.h"
 #include "queue/broker_private.h"
 
 enum { SCRATCH_MAXIMUM = 1 << 20, LANE_WALK_JOBS = 64 };
@@ -202,6 +203,7 @@ broker_open(struct broker **broker_out, const struct broker_options *options, br
     map_init(&broker->touched);
     buf_init(&broker->scratch, SCRATCH_MAXIMUM);
     buf_init(&broker->reply, MESSAGE_REPLY_MAXIMUM);
+    buf_init(&broker->scope_change, 4 * (size_t)SCOPE_TEXT_MAXIMUM);
     const enum status status = open_all(broker, why);
     if (status != STATUS_OK) {
         broker_close(broker);
@@ -268,6 +270,7 @@ broker_close(struct broker *broker)
     map_release(&broker->touched);
     buf_release(&broker->scratch);
     buf_release(&broker->reply);
+    buf_release(&broker->scope_change);
     free(broker->peers);
     free(broker->peers_committed);
     free(broker->origins);

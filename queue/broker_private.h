@@ -143,6 +143,8 @@ struct broker {
     uint64_t epoch, origin, incarnation;
     bool identity_stored;
     uint64_t scope, scope_committed, scope_told; /* versions: of this round; as stored; to be */
+    struct buf scope_change;                     /* what other nodes will be told of scope_told */
+    bool sweep_begun;                            /* in this round */
 
     struct counters counters, committed; /* of this round; of the last commit */
     struct store_batch batch;
@@ -235,6 +237,14 @@ enum status broker_scope_open(struct broker *broker, struct reason *why);
 /* Puts the version that was told in force and has all documents considered again. */
 void broker_adopt_scope(struct broker *broker);
 void broker_scope_settle(struct broker *broker, bool committed);
+/* Whether the job is a node's word that a version is in force there, as it comes from its outbox.
+ */
+bool broker_is_scope_word(const struct job *job);
+/* Of a TRANSFER, when it is read: puts what is new of the scope into this node's files. */
+enum status broker_take_scope(struct broker *broker, const struct pending *pending,
+                              struct reason *why);
+/* Another node has a newer version in force: what it filtered before is considered again here. */
+void broker_sweep(struct broker *broker);
 /* Whether a job that has ended must be considered again: by rules that are not in force. */
 bool broker_is_outdated(const struct broker *broker, const struct completion *completion);
 /* Queues that, after such a job. lift: its document is by so much less deep than the job says. */
@@ -282,6 +292,8 @@ enum status broker_view_hosts(struct broker *broker, struct slice payload, struc
 
 enum status broker_nodes_open(struct broker *broker, struct reason *why);
 void broker_to_node(struct broker *broker, const struct incoming *incoming);
+/* The last sequence that is committed of a node. */
+uint64_t broker_received(struct broker *broker, uint64_t origin);
 enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);
 /* Deletes what other nodes have committed; writes the sequences that changed. */
 void broker_nodes_write(struct broker *broker);

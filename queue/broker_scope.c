@@ -2,6 +2,7 @@
 #include "queue/broker_private.h"
 
 #include "base/log.h"
+#include "config/scope_file.h"
 
 static const struct slice SCOPE_ROW = SLICE_INIT("scope");
 
@@ -23,14 +24,96 @@ broker_scope_open(struct broker *broker, struct reason *why)
 }
 
 void
-broker_set_scope(struct broker *broker, uint64_t version)
+broker_set_scope(struct broker *broker, uint64_t version, struct slice change)
 {
     broker->scope_told = version;
+    buf_reset(&broker->scope_change);
+    buf_append_slice(&broker->scope_change, change);
 }
 
-/* Not when nothing was ever put: there are no documents yet. */
+uint64_t
+broker_scope(const struct broker *broker)
+{
+    return broker->scope_committed;
+}
+
+/* ---- other nodes ---- */
+
+/* As many whole lines as a job holds. */
+static struct slice
+next_part(struct slice *change)
+{
+    size_t end = 0;
+    while (end < change->length) {
+        const size_t line = slice_find(slice_of(change->at + end, change->length - end), '\n') + 1;
+        if (end + line > JOB_DATA_MAXIMUM) {
+            break;
+        }
+        end += line;
+    }
+    const struct slice part = slice_of(change->at, end);
+    *change = slice_of(change->at + end, change->length - end);
+    return part;
+}
+
+/* In the outbox it stands before all that is put under the new version. A node that has filtered
+ * nothing yet, and knows nothing new, has nothing to say. */
 static void
-begin_sweep(struct broker *broker)
+tell_nodes(struct broker *broker)
+{
+    const struct cluster *cluster = broker->options.cluster;
+    if (broker->scope_change.length == 0 && broker->counters.next_id == 1) {
+        return;
+    }
+    for (size_t i = 0; i < cluster_node_count(cluster); i++) {
+        struct slice rest = buf_slice(&broker->scope_change);
+        struct incoming word = {.job = {.key.stage = STAGE_EXTRACT,
+                                        .uri = SLICE(JOB_SWEEP_URI),
+                                        .priority = RANK_USUAL,
+                                        .flags = JOB_REVISIT | JOB_REFILTER},
+                                .node = (uint32_t)i};
+        bool more = i != cluster_self(cluster);
+        while (more) {
+            word.job.data = next_part(&rest);
+            broker_to_node(broker, &word);
+            more = rest.length > 0;
+        }
+    }
+}
+
+bool
+broker_is_scope_word(const struct job *job)
+{
+    return job->key.stage == STAGE_EXTRACT && slice_is(job->uri, JOB_SWEEP_URI);
+}
+
+/* All words of the message at once: each time the files are written whole. */
+enum status
+broker_take_scope(struct broker *broker, const struct pending *pending, struct reason *why)
+{
+    const uint64_t known = broker_received(broker, pending->transfer.origin);
+    enum status status = STATUS_OK;
+    struct buf change;
+    buf_init(&change, ROUND_BYTES);
+    for (size_t i = 0; i < pending->incoming_count; i++) {
+        const struct job *job = &broker->incoming[pending->first_incoming + i].job;
+        if (broker_is_scope_word(job) && pending->transfer.first + i > known) {
+            buf_append_slice(&change, job->data);
+        }
+    }
+    if (change.length > 0 && broker->options.take_scope != NULL) {
+        status =
+            broker->options.take_scope(broker->options.take_scope_context, buf_slice(&change), why);
+    }
+    buf_release(&change);
+    return status;
+}
+
+/* ---- this node ---- */
+
+/* Not when nothing was ever put: there are no documents yet. */
+void
+broker_sweep(struct broker *broker)
 {
     const struct incoming incoming = {
         .job = {.key.stage = STAGE_EXTRACT,
@@ -40,7 +123,9 @@ begin_sweep(struct broker *broker)
                 .generation = broker->scope},
         .node = (uint32_t)cluster_self(broker->options.cluster),
     };
-    if (broker->counters.next_id > 1) {
+    if (broker->counters.next_id > 1 && !broker->sweep_begun &&
+        cluster_serves(broker->options.cluster, STAGE_EXTRACT)) {
+        broker->sweep_begun = true;
         broker_enqueue(broker, &incoming);
         log_info("scope_changed", "version=%lu", (unsigned long)broker->scope);
     }
@@ -50,6 +135,7 @@ void
 broker_adopt_scope(struct broker *broker)
 {
     uint8_t value[sizeof(uint64_t)];
+    broker->sweep_begun = false;
     if (broker->scope_told == broker->scope) {
         return;
     }
@@ -57,16 +143,19 @@ broker_adopt_scope(struct broker *broker)
     codec_write_u64(value, broker->scope);
     store_batch_put(&broker->batch, TREE_ABOUT, SCOPE_ROW, slice_of((char *)value, sizeof value));
     if (broker->scope != 0) {
-        begin_sweep(broker);
+        tell_nodes(broker);
+        broker_sweep(broker);
     }
 }
 
 void
 broker_scope_settle(struct broker *broker, bool committed)
 {
-    if (committed) {
+    if (committed && broker->scope_committed != broker->scope) {
         broker->scope_committed = broker->scope;
-    } else {
+        buf_release(&broker->scope_change);
+        buf_init(&broker->scope_change, 4 * (size_t)SCOPE_TEXT_MAXIMUM);
+    } else if (!committed) {
         broker->scope = broker->scope_committed;
     }
 }

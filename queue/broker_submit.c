@@ -246,7 +246,8 @@ read_transfer(struct broker *broker, struct pending *pending, struct codec_reade
                                stage_name((enum stage)stage));
         }
     }
-    return STATUS_OK;
+    pending->incoming_count = broker->incoming_count - pending->first_incoming;
+    return reader->bad ? STATUS_OK : broker_take_scope(broker, pending, why);
 }
 
 struct parked *

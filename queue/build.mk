@@ -5,7 +5,7 @@ queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o qu
 	queue/estimates.o queue/worth.o queue/seen.o queue/lanes.o queue/leases.o queue/troubles.o queue/cluster.o \
 	queue/broker_open.o queue/broker.o queue/broker_submit.o queue/broker_put.o queue/broker_complete.o \
 	queue/broker_reserve.o queue/broker_scope.o queue/broker_view.o queue/broker_look.o queue/broker_node.o queue/broker_trouble.o \
-	queue/daemon.o queue/daemon_main.o queue/client.o
+	queue/daemon.o queue/daemon_scope.o queue/daemon_main.o queue/client.o
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/main.o
 UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon

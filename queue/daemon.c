@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,14 +13,13 @@
 #include "base/codec.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "config/scope_file.h"
+#include "queue/daemon_scope.h"
 #include "queue/message.h"
 
 enum {
     BIND_PATIENCE_MS = 5000, /* a dying daemon may let go of its lock before its socket */
     BIND_PAUSE_MS = 20,
     TRANSFER_PAYLOAD_MAXIMUM = 8 << 20,
-    PATH_BYTES = 1 << 16,
     TRANSFER_TIMEOUT_MS = 0 /* for ever: the transport repeats it */
 };
 
@@ -41,7 +39,7 @@ struct daemon {
     struct pollfd *polls;
     int signals;
     bool stopping;
-    struct stat scope; /* of DIR/scope.version, as read last */
+    struct daemon_scope scope;
 };
 
 /* ---- requests ---- */
@@ -81,29 +79,6 @@ receive(struct daemon *daemon)
         any = true;
     }
     return any;
-}
-
-/* Looked at between taking requests and applying them: who changes the scope and then puts a URI
- * has that URI fetched under the new one. */
-static void
-look_at_scope(struct daemon *daemon)
-{
-    const char *directory = daemon->options->broker.directory;
-    struct scope_edition edition;
-    struct stat file = {0};
-    struct buf path;
-    buf_init(&path, PATH_BYTES);
-    scope_edition_path(directory, &path);
-    const bool there = stat(path.data, &file) == 0;
-    buf_release(&path);
-    if (there && file.st_ino == daemon->scope.st_ino &&
-        file.st_mtim.tv_sec == daemon->scope.st_mtim.tv_sec &&
-        file.st_mtim.tv_nsec == daemon->scope.st_mtim.tv_nsec) {
-        return;
-    }
-    daemon->scope = file;
-    (void)scope_edition_read(directory, &edition);
-    broker_set_scope(daemon->broker, edition.version);
 }
 
 /* ---- other nodes ---- */
@@ -244,8 +219,9 @@ loop(struct daemon *daemon, struct reason *why)
             }
         }
         const bool busy = receive(daemon);
-        look_at_scope(daemon);
+        daemon_scope_look(&daemon->scope, daemon->broker);
         TRY(broker_work(daemon->broker, why));
+        daemon_scope_settle(&daemon->scope, daemon->broker);
         transfer(daemon);
         wait_for_work(daemon, busy);
     }
@@ -267,6 +243,7 @@ close_daemon(struct daemon *daemon)
     if (daemon->signals >= 0) {
         (void)close(daemon->signals);
     }
+    daemon_scope_close(&daemon->scope);
     free(daemon->links);
     free(daemon->polls);
 }
@@ -275,9 +252,13 @@ enum status
 queue_daemon_run(const struct queue_daemon_options *options, struct reason *why)
 {
     struct daemon daemon = {.options = options, .signals = -1};
+    struct broker_options broker = options->broker;
     enum status status = take_signals(&daemon, why);
+    daemon_scope_open(&daemon.scope, &broker, options->configured);
+    broker.take_scope = daemon_scope_take;
+    broker.take_scope_context = &daemon.scope;
     if (status == STATUS_OK) {
-        status = broker_open(&daemon.broker, &options->broker, answer, &daemon, why);
+        status = broker_open(&daemon.broker, &broker, answer, &daemon, why);
     }
     if (status == STATUS_OK) {
         status = bind_server(&daemon, why);
@@ -287,7 +268,7 @@ queue_daemon_run(const struct queue_daemon_options *options, struct reason *why)
     }
     if (status == STATUS_OK) {
         broker_serve_as(daemon.broker, rpc_server_incarnation(daemon.server));
-        look_at_scope(&daemon);
+        daemon_scope_look(&daemon.scope, daemon.broker);
         status = broker_work(daemon.broker, why); /* nobody hears that there is nothing to do */
     }
     if (status == STATUS_OK) {

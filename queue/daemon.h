@@ -6,8 +6,9 @@
 
 struct queue_daemon_options {
     struct broker_options broker;
-    const char *const *endpoints; /* NULL-terminated */
-    int ready_descriptor;         /* gets a newline and is closed when requests are taken; -1 */
+    const struct opt_set *configured; /* what scope.conf overrides; NULL: nothing */
+    const char *const *endpoints;     /* NULL-terminated */
+    int ready_descriptor;             /* gets a newline and is closed when requests are taken; -1 */
 };
 
 /* Returns OK after SIGTERM or SIGINT, with everything closed. */

@@ -131,6 +131,7 @@ run(const struct daemon_setting *setting, struct reason *why)
         cluster_node(setting->cluster, cluster_self(setting->cluster));
     const char *const endpoints[] = {local.data, node->queue, NULL};
     struct queue_daemon_options daemon = {.broker = broker_options_of(setting),
+                                          .configured = setting->options,
                                           .endpoints = endpoints,
                                           .ready_descriptor = setting->ready_descriptor};
     daemon.broker.cluster = setting->cluster;

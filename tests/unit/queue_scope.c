@@ -15,7 +15,7 @@ done_by(struct bench *bench, const struct job *job, uint64_t scope)
 static void
 set_scope(struct bench *bench, uint64_t version)
 {
-    broker_set_scope(bench->broker, version);
+    broker_set_scope(bench->broker, version, (struct slice){"", 0});
     bench_work(bench);
 }
 
@@ -40,7 +40,7 @@ test_jobs_go_out_with_the_version_in_force(void **state)
     struct bench *bench = *state;
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 0);
     assert_int_equal(bench->scope, 0);
-    broker_set_scope(bench->broker, 5);
+    broker_set_scope(bench->broker, 5, (struct slice){"", 0});
     put_uri(bench, STAGE_FETCH, URI, 0); /* the same round */
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
     assert_int_equal(bench->scope, 5);
@@ -91,7 +91,7 @@ test_an_end_in_the_round_of_the_change_is_outdated(void **state)
     set_scope(bench, 5);
     put_uri(bench, STAGE_FETCH, URI, 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-    broker_set_scope(bench->broker, 6);
+    broker_set_scope(bench->broker, 6, (struct slice){"", 0});
     done_by(bench, &bench->jobs[0], 5);
     assert_int_equal(reserve(bench, "w", 1, STAGE_EXTRACT, 10), 2);
     assert_true(slice_is(bench->jobs[1].uri, URI));
@@ -152,6 +152,192 @@ test_a_failed_commit_leaves_the_version(void **state)
     assert_int_equal(bench->scope, 7);
 }
 
+/* ---- between nodes ---- */
+
+static const char cluster_text[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                   "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n";
+enum { NODE_A, NODE_B };
+
+/* What a node was told of the scope, and what its files then have. */
+struct told {
+    enum status status;
+    unsigned times;
+    uint64_t version;
+    struct buf change;
+};
+
+static enum status
+take(void *context, struct slice change, struct reason *why)
+{
+    struct told *told = context;
+    if (told->status != STATUS_OK) {
+        return status_fail(why, told->status, "not now");
+    }
+    told->times++;
+    buf_reset(&told->change);
+    buf_append_slice(&told->change, change);
+    return STATUS_OK;
+}
+
+static struct bench *
+open_node(const char *name, struct told *told)
+{
+    struct bench *bench = bench_new(cluster_text, name);
+    bench_close(bench);
+    *told = (struct told){0};
+    buf_init(&told->change, 1 << 20);
+    bench->options.take_scope = take;
+    bench->options.take_scope_context = told;
+    bench_open(bench);
+    return bench;
+}
+
+static void
+close_node(struct bench *bench, struct told *told)
+{
+    bench_free(bench);
+    buf_release(&told->change);
+}
+
+/* The next message of one node to the other, as the other answers it. version: what the other's
+ * files have when it was taken. NOT_FOUND: there is none. */
+static enum status
+carry(struct bench *from, size_t to_node, struct bench *to, uint64_t version)
+{
+    struct buf *sent = bench_payload(from);
+    struct buf *payload = bench_payload(to);
+    if (!broker_outgoing(from->broker, to_node, sent)) {
+        return STATUS_NOT_FOUND;
+    }
+    buf_append_slice(payload, buf_slice(sent));
+    buf_reset(sent);
+    const struct answer *answer = bench_submit(to, "node", 1, QUEUE_TRANSFER, 0);
+    broker_set_scope(to->broker, version, (struct slice){"", 0});
+    bench_work(to);
+    broker_delivered(
+        from->broker, to_node, answer->status,
+        answer->status == STATUS_OK ? codec_read_u64((const uint8_t *)answer->payload.data) : 0);
+    bench_work(from);
+    clock_move(1000); /* what was refused is sent again */
+    return answer->status;
+}
+
+static const char *
+uri_of_node(const struct bench *bench, size_t node, char uri[64])
+{
+    for (int i = 0;; i++) {
+        snprintf(uri, 64, "http://h%d.example/", i);
+        if (cluster_owner(bench->cluster, STAGE_FETCH, slice_string(uri)) == node) {
+            return uri;
+        }
+    }
+}
+
+static void
+change_scope(struct bench *bench, uint64_t version, const char *change)
+{
+    broker_set_scope(bench->broker, version, slice_string(change));
+    bench_work(bench);
+}
+
+/* The other node has the scope before the seed that came with it; and has neither before it could
+ * write the scope down. */
+static void
+test_the_scope_goes_before_the_seeds(void **state)
+{
+    struct told told_a, told_b;
+    struct bench *a = open_node("a", &told_a), *b = open_node("b", &told_b);
+    char uri[64];
+    (void)state;
+    change_scope(a, 5, "+scope.hosts=x\n");
+    put_uri(a, STAGE_FETCH, uri_of_node(a, NODE_B, uri), 0);
+    told_b.status = STATUS_AGAIN;
+    assert_int_equal(carry(a, NODE_B, b, 0), STATUS_AGAIN);
+    assert_int_equal(reserve(b, "w", 1, STAGE_FETCH, 10), 0);
+    told_b.status = STATUS_OK;
+    assert_int_equal(carry(a, NODE_B, b, 77), STATUS_OK);
+    assert_int_equal(told_b.times, 1);
+    assert_true(slice_is(buf_slice(&told_b.change), "+scope.hosts=x\n"));
+    assert_int_equal(reserve(b, "w", 1, STAGE_FETCH, 10), 1);
+    assert_int_equal(b->scope, 77); /* its own version */
+    assert_int_equal(stats(a).stages[STAGE_EXTRACT].outbox, 0);
+    assert_int_equal(carry(b, NODE_A, a, 5), STATUS_NOT_FOUND); /* it had nothing to consider */
+    close_node(a, &told_a);
+    close_node(b, &told_b);
+}
+
+/* Each node considers again what any of them filtered before, after that one has the new scope. */
+static void
+test_nodes_sweep_when_another_has_the_scope(void **state)
+{
+    struct told told_a, told_b;
+    struct bench *a = open_node("a", &told_a), *b = open_node("b", &told_b);
+    char uri[64];
+    (void)state;
+    change_scope(a, 5, "");
+    put_uri(a, STAGE_FETCH, uri_of_node(a, NODE_A, uri), 0);
+    put_uri(b, STAGE_FETCH, uri_of_node(a, NODE_B, uri), 0);
+    change_scope(a, 6, "+scope.hosts=x\n");
+    const struct job own = only_extract(a, JOB_SWEEP_URI);
+    assert_int_equal(own.generation, 6);
+    assert_int_equal(own.data.length, 0);
+    done_by(a, &own, 6);
+    assert_int_equal(carry(a, NODE_B, b, 70), STATUS_OK);
+    const struct job sweep = only_extract(b, JOB_SWEEP_URI);
+    assert_int_equal(sweep.generation, 70);
+    assert_int_equal(sweep.data.length, 0);
+    done_by(b, &sweep, 70);
+    assert_int_equal(carry(b, NODE_A, a, 6), STATUS_OK);
+    const struct job again = only_extract(a, JOB_SWEEP_URI);
+    assert_int_equal(again.generation, 6);
+    done_by(a, &again, 6);
+    assert_int_equal(told_a.times, 0); /* there was nothing to take */
+    assert_int_equal(carry(a, NODE_B, b, 70), STATUS_NOT_FOUND);
+    assert_int_equal(carry(b, NODE_A, a, 6), STATUS_NOT_FOUND);
+    assert_int_equal(waiting(a, STAGE_EXTRACT) + waiting(b, STAGE_EXTRACT), 0);
+    close_node(a, &told_a);
+    close_node(b, &told_b);
+}
+
+/* Whatever its length; and what arrives a second time is not taken again. */
+static void
+test_a_long_change_is_many_words(void **state)
+{
+    enum { LINES = 5, LINE = 30000 };
+    struct told told_a, told_b;
+    struct bench *a = open_node("a", &told_a), *b = open_node("b", &told_b);
+    struct buf change, again;
+    (void)state;
+    buf_init(&change, 1 << 20);
+    buf_init(&again, 1 << 20);
+    for (int i = 0; i < LINES; i++) {
+        buf_append_string(&change, "+scope.hosts=");
+        for (int n = 0; n < LINE; n++) {
+            buf_append_char(&change, (char)('a' + i));
+        }
+        buf_append_char(&change, '\n');
+    }
+    broker_set_scope(a->broker, 5, buf_slice(&change));
+    bench_work(a);
+    assert_int_equal(stats(a).stages[STAGE_EXTRACT].outbox, 3);
+    struct buf *sent = bench_payload(a);
+    assert_true(broker_outgoing(a->broker, NODE_B, sent));
+    buf_append_slice(&again, buf_slice(sent));
+    buf_reset(sent);
+    for (unsigned time = 1; time <= 2; time++) {
+        buf_append_slice(bench_payload(b), buf_slice(&again));
+        const struct answer *answer = bench_submit(b, "node", 1, QUEUE_TRANSFER, 0);
+        bench_work(b);
+        assert_int_equal(answer->status, STATUS_OK);
+        assert_int_equal(told_b.times, 1);
+        assert_true(slice_equal(buf_slice(&told_b.change), buf_slice(&change)));
+    }
+    buf_release(&change);
+    buf_release(&again);
+    close_node(a, &told_a);
+    close_node(b, &told_b);
+}
+
 int
 queue_scope_run(void)
 {
@@ -162,6 +348,9 @@ queue_scope_run(void)
         BENCH_CASE(test_an_end_in_the_round_of_the_change_is_outdated),
         BENCH_CASE(test_a_swept_document_has_its_depth),
         BENCH_CASE(test_a_failed_commit_leaves_the_version),
+        cmocka_unit_test(test_the_scope_goes_before_the_seeds),
+        cmocka_unit_test(test_nodes_sweep_when_another_has_the_scope),
+        cmocka_unit_test(test_a_long_change_is_many_words),
     };
     return cmocka_run_group_tests_name("queue scope", tests, NULL, NULL);
 }
