@@ -30,22 +30,16 @@ is_trouble(const struct fetch_result *result, bool rules)
     }
 }
 
-/* For other processes, for the next start and for people. */
+/* For other processes, for the next start and for people. reason: of the latest trouble. */
 static void
-note_pace(struct task *task, const struct pace *pace, const struct fetch_result *result)
+note_pace(struct task *task, const struct pace *pace, const char *reason)
 {
-    char reason[HOST_REASON_SIZE] = "";
     struct meta_update update;
     struct buf key;
-    char words[FETCH_WORDS_SIZE];
-    if (pace->troubles > 0) {
-        fetch_answer_words(result->status, result->reply, words);
-        snprintf(reason, sizeof reason, "%s", result->status > 0 ? words : result->problem);
-    }
     meta_update_init(&update);
     meta_set_number(&update, META_HOST_RESPONSE_MS, pace->response_ms);
     meta_set_number(&update, META_HOST_ERRORS, pace->troubles);
-    meta_set_text(&update, META_HOST_ERROR, slice_string(reason));
+    meta_set_text(&update, META_HOST_ERROR, slice_string(pace->troubles > 0 ? reason : ""));
     if (pace->until_ms > 0) {
         meta_set_number(&update, META_HOST_REST_UNTIL, pace->until_ms);
     } else {
@@ -64,9 +58,14 @@ task_learn_pace(struct task *task, const struct fetch_result *result, bool rules
 {
     struct fetch *fetch = task->fetch;
     const bool trouble = is_trouble(result, rules);
+    char words[FETCH_WORDS_SIZE];
+    fetch_answer_words(result->status, result->reply, words);
     const uint64_t numbers[2] = {origin_number(task), task->address};
     if (!trouble && result->end != FETCH_ANSWERED && result->end != FETCH_CUT_LENGTH) {
         return;
+    }
+    if (rules && result->status >= 300 && result->status < 400) {
+        return; /* what comes of it tells */
     }
     for (size_t i = 0; i < 2 && numbers[i] != 0; i++) {
         struct pace *pace = paces_find(fetch->paces, numbers[i]);
@@ -79,9 +78,17 @@ task_learn_pace(struct task *task, const struct fetch_result *result, bool rules
             pace_answered(pace, result->milliseconds);
         }
         if (i == 0 && (pace_worth_noting(pace) || troubles != pace->troubles)) {
-            note_pace(task, pace, result);
+            note_pace(task, pace, result->status > 0 ? words : result->problem);
         }
     }
+}
+
+void
+task_learn_trouble(struct task *task, const char *reason)
+{
+    struct pace *pace = paces_find(task->fetch->paces, origin_number(task));
+    pace_troubled(pace, &task->fetch->pace_rules, 0, clock_wall_ms());
+    note_pace(task, pace, reason);
 }
 
 void

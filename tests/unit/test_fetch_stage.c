@@ -104,6 +104,8 @@ static const struct page pages[] = {
     {"busy.example", "/c", OK, "<p>c</p>", 0},
     {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
     {"fails.example", "/robots.txt", "HTTP/1.1 500 Broken\r\n", "", 0},
+    {"elsewhere.example", "/robots.txt", TO("http://fails.example/shared"), "", 0},
+    {"fails.example", "/shared", "HTTP/1.1 500 Broken\r\n", "", 0},
     {"late.example", "/robots.txt", OK, "Sitemap: /map.xml\n", LATE},
     {"late.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", LATE},
     {"late.example", "/a", OK, "<p>a</p>", 0},
@@ -316,23 +318,24 @@ start_program(const char *name, const char *number)
         const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
         dup2(output, STDERR_FILENO);
         char *arguments[48] = {path, "--dir", directory};
-        char *const settings[] = {"fetch.allow_address=127.0.0.1",
-                                  connect_to,
-                                  "fetch.delay=0",
-                                  "fetch.retry=0.2",
-                                  "fetch.backoff=0.4",
-                                  "fetch.backoff_maximum=1",
-                                  "fetch.timeout=60",
-                                  "fetch.patience=60",
-                                  "fetch.size=64K",
-                                  "fetch.header_size=4K",
-                                  "fetch.redirects=3",
-                                  "sitemaps.files=5",
-                                  "scope.domains=plain.example rules.example maps.example "
-                                  "down.example fails.example deep.example late.example "
-                                  "busy.example hop.example foreign.example "
-                                  "unnamed.example away.example page.example shut.example "
-                                  "nest.example wide.example names.example ring.example"};
+        char *const settings[] = {
+            "fetch.allow_address=127.0.0.1",
+            connect_to,
+            "fetch.delay=0",
+            "fetch.retry=0.2",
+            "fetch.backoff=0.4",
+            "fetch.backoff_maximum=1",
+            "fetch.timeout=60",
+            "fetch.patience=60",
+            "fetch.size=64K",
+            "fetch.header_size=4K",
+            "fetch.redirects=3",
+            "sitemaps.files=5",
+            "scope.domains=plain.example rules.example maps.example "
+            "down.example fails.example elsewhere.example deep.example late.example "
+            "busy.example hop.example foreign.example "
+            "unnamed.example away.example page.example shut.example "
+            "nest.example wide.example names.example ring.example"};
         size_t n = 3;
         const bool fetch = strcmp(name, "quadrille-fetch") == 0;
         for (size_t i = 0; fetch && i < sizeof settings / sizeof settings[0]; i++) {
@@ -708,6 +711,7 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     put("http://hop.example/secret", JOB_SEED);
     put("http://down.example/x", JOB_SEED);
     put("http://fails.example/x", JOB_SEED);
+    put("http://elsewhere.example/x", JOB_SEED);
     wait_for_fetch();
     check_meta("uhttp://rules.example/secret/1", META_STATE, "denied");
     check_meta("uhttp://rules.example/open", META_STATE, "fetched");
@@ -719,6 +723,9 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     check_aside("http://fails.example", 1, "robots.txt: the server answered 500");
     assert_int_equal(count_requests("fails.example/robots.txt"), 3);
     assert_int_equal(number_in("hhttp://fails.example", META_HOST_ERRORS), 3);
+    check_aside("http://elsewhere.example", 1, "robots.txt: the server answered 500");
+    assert_int_equal(count_requests("elsewhere.example/robots.txt"), 3);
+    assert_int_equal(number_in("hhttp://elsewhere.example", META_HOST_ERRORS), 3);
     assert_int_equal(count_requests("rules.example/secret/1"), 0);
     assert_int_equal(count_requests("down.example/x"), 0);
     check_meta("hhttp://rules.example", META_SITEMAPS, "http://maps.example/map.xml\n");
