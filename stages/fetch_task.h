@@ -226,8 +226,8 @@ uint32_t task_host_failures(const struct task *task);
 bool task_is_troubled(const struct task *task);
 /* A request to the task's own origin has ended; rules: it was for robots.txt. */
 void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
-/* The host's robots.txt lies on another host, where it could not be had: this one rests as if it had
- * failed itself. */
+/* The host's robots.txt lies on another host, where it could not be had: this one rests as if it
+ * had failed itself. */
 void task_learn_trouble(struct task *task, const char *reason);
 /* Begins with what the host's record says, unless more is known. */
 void task_take_pace(struct task *task, struct slice record);
