@@ -1,9 +1,11 @@
-/* bench_transform [process|worker|chain|programs|all] [FOLDER [SUFFIX [TYPE]]]: pages per second of
- * transform over the files of a folder whose names end in SUFFIX (default: the miniweb's .html
- * files as text/html), beside stock tools on the same pages.
+/* bench_transform [process|worker|tree|tidy|chain|programs|all] [FOLDER [SUFFIX [TYPE]]]: pages per
+ * second of transform over the files of a folder whose names end in SUFFIX (default: the miniweb's
+ * .html files as text/html), beside stock tools on the same pages.
  *
  *   process   in this process, all transforms of the registry: parse, extract, canonicalise, write
  *   worker    through a sandboxed worker, as the stage does it
+ *   tree      in this process, the stylesheet outline.xsl alone, on our own tree
+ *   tidy      the same stylesheet on what Tidy makes of the page: repair=tidy
  *   chain     in this process: libtidy to text, libxml2, a stylesheet for title and links
  *   programs  the same by the programs tidy and xsltproc, for some of the pages
  *
@@ -110,15 +112,14 @@ request_of(const struct file *file)
         .uri = slice_string(file->uri), .type = slice_string(media_type), .bytes = file->bytes};
 }
 
+/* Runs all pages through what the registry has for them; frees it. */
 static double
-run_process(const struct opt_set *options, uint64_t *micros)
+run_registry(const char *how, struct registry *registry, uint64_t *micros)
 {
     struct reason why;
-    struct registry *registry;
     struct transformer *transformer;
     struct transform_result result;
     const struct transform_limits limits = {.memory = 512 << 20, .output = 128 << 20};
-    check(document_registry_open(&registry, options, NULL, &why), &why);
     check(transformer_new(&transformer, registry, &limits, &why), &why);
     transform_result_init(&result, limits.output);
     uint64_t quads = 0;
@@ -130,12 +131,43 @@ run_process(const struct opt_set *options, uint64_t *micros)
         micros[i] = clock_monotonic_us() - before;
         quads += result.quads;
     }
-    const double rate =
-        print("process", file_count, quads, cpu_seconds(RUSAGE_SELF) - start, micros);
+    const double rate = print(how, file_count, quads, cpu_seconds(RUSAGE_SELF) - start, micros);
     transform_result_release(&result);
     transformer_free(transformer);
     registry_free(registry);
     return rate;
+}
+
+static double
+run_process(const struct opt_set *options, uint64_t *micros)
+{
+    struct reason why;
+    struct registry *registry;
+    check(document_registry_open(&registry, options, NULL, &why), &why);
+    return run_registry("process", registry, micros);
+}
+
+/* The stylesheet that comes for Tidy's pages, alone. */
+static double
+run_stylesheet(const char *how, const char *repair, uint64_t *micros)
+{
+    struct reason why;
+    char path[BENCH_SCRATCH_SIZE];
+    struct registry *shipped = registry_new(), *registry = registry_new();
+    check(registry_read_default(shipped, &why), &why);
+    const int file = mkstemp(bench_scratch(path, "bench_transform"));
+    if (file < 0 || dprintf(file,
+                            "transform outline 1 xslt %s/tidy/outline.xsl %s\n"
+                            "match %s -> outline\n",
+                            registry_folder(shipped), repair, media_type) < 0) {
+        perror(path);
+        exit(EXIT_SYSTEM);
+    }
+    close(file);
+    check(registry_read(registry, path, &why), &why);
+    unlink(path);
+    registry_free(shipped);
+    return run_registry(how, registry, micros);
 }
 
 struct counted {
@@ -331,13 +363,19 @@ main(int argc, char **argv)
     struct opt_set *options = opt_set_new((const struct opt *const[]){transforms_options, NULL});
     uint64_t *micros = memory_zero(file_count, sizeof *micros);
     const bool all = strcmp(how, "all") == 0;
-    double process = 0, chain = 0, programs = 0;
+    double process = 0, tree = 0, tidy = 0, chain = 0, programs = 0;
     printf("how\tfiles\tmean bytes\tquads\tfiles/s\tp50 us\tp99 us\tmax us\n");
     if (all || strcmp(how, "process") == 0) {
         process = run_process(options, micros);
     }
     if (all || strcmp(how, "worker") == 0) {
         run_worker(options, micros);
+    }
+    if (all || strcmp(how, "tree") == 0) {
+        tree = run_stylesheet("tree", "", micros);
+    }
+    if (all || strcmp(how, "tidy") == 0) {
+        tidy = run_stylesheet("tidy", "repair=tidy", micros);
     }
     if (all || strcmp(how, "chain") == 0) {
         chain = run_chain(micros);
@@ -346,7 +384,8 @@ main(int argc, char **argv)
         programs = run_programs(micros);
     }
     if (all) {
-        printf("process is %.1f times chain", process / chain);
+        printf("tree is %.1f times tidy; process is %.1f times chain", tree / tidy,
+               process / chain);
         if (programs > 0) {
             printf(" and %.0f times programs", process / programs);
         }

@@ -33,9 +33,10 @@ list(struct registry *registry, char **names, int n)
         }
         buf_reset(&matches);
         registry_matches_text(registry, transform, &matches);
-        printf("%s\t%s\t%s\t%s\t%s\t%s\n", transform->name, transform->version,
+        printf("%s\t%s\t%s\t%s\t%s%s\t%s\n", transform->name, transform->version,
                transform->off ? "off" : "on", transform_kind_name(transform->kind),
-               transform->argument, matches.length > 0 ? matches.data : "no type");
+               transform->argument, transform->tidy ? " repair=tidy" : "",
+               matches.length > 0 ? matches.data : "no type");
     }
     buf_release(&matches);
 }
@@ -55,18 +56,23 @@ read_file(const char *folder, const char *name, struct buf *bytes)
     return file_read(path, bytes, NULL) == STATUS_OK;
 }
 
-/* The user's own example goes before the one that comes with the program. */
+/* An example in DIR goes before the one beside the transform's registry, and that before the one
+ * that comes with the program. */
 static bool
-read_example(const struct registry *registry, const char *directory, const char *name,
-             struct example *example)
+read_example(const struct registry *registry, const struct transform *transform,
+             const char *directory, struct example *example)
 {
-    char own[PATH_BYTES], folder[PATH_BYTES];
-    snprintf(own, sizeof own, "%s/transforms/examples/%s", directory ? directory : "", name);
-    snprintf(folder, sizeof folder, "%s/examples/%s", registry_folder(registry), name);
-    const char *from = directory && access(own, R_OK) == 0 ? own : folder;
-    (void)read_file(from, "link", &example->link);
-    return read_file(from, "type", &example->type) && read_file(from, "input", &example->input) &&
-           read_file(from, "expected.nq", &example->expected);
+    const char *const places[] = {directory ? directory : "", transform->folder,
+                                  registry_folder(registry)};
+    char folder[PATH_BYTES] = "";
+    for (size_t i = 0; i < 3 && (i == 0 || access(folder, R_OK) != 0); i++) {
+        snprintf(folder, sizeof folder, "%s%s/examples/%s", places[i], i == 0 ? "/transforms" : "",
+                 transform->name);
+    }
+    (void)read_file(folder, "link", &example->link);
+    return read_file(folder, "type", &example->type) &&
+           read_file(folder, "input", &example->input) &&
+           read_file(folder, "expected.nq", &example->expected);
 }
 
 /* True: as expected. */
@@ -112,7 +118,7 @@ test(struct by_hand *hand, struct registry *registry, const char *directory, cha
         if (transform->off || !is_wanted(transform->name, names, n)) {
             continue;
         }
-        bool good = read_example(registry, directory, transform->name, &example);
+        bool good = read_example(registry, transform, directory, &example);
         if (good) {
             good = run_example(hand, transform->name, &example);
         } else {
@@ -184,7 +190,8 @@ command_transforms(int argc, char **argv)
             "that it is matched for, parted by tabs. test runs the example of each in the workers' "
             "sandbox and prints quads that are missing (-) or not expected (+); it ends with 100 "
             "when one fails. With --dir the transforms of DIR/transforms/registry are among them, "
-            "with their examples in DIR/transforms/examples/NAME: the files type, input, "
+            "with their examples in DIR/transforms/examples/NAME, and those of another registry "
+            "(transform.registry) with theirs in examples/NAME beside it: the files type, input, "
             "expected.nq and perhaps link (Link headers). The document's URI is "
             "http://example.org/examples/NAME.",
         .examples = "quadrille transforms list\n"

@@ -46,6 +46,8 @@ encode_settings(struct buf *out, const struct opt_set *options, const char *dire
     codec_put_u64(out, (uint64_t)opt_integer(options, "transform.output"));
     codec_put_u64(out, (uint64_t)opt_integer(options, "transform.canonical_work"));
     codec_put_u64(out, opt_duration_ms(options, "transform.cpu"));
+    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.tidy_memory"));
+    codec_put_u64(out, opt_duration_ms(options, "transform.tidy_cpu"));
     codec_put_u8(out, (uint8_t)work);
     codec_put_u8(out, opt_bool(options, "transform.test_hooks"));
 }
@@ -60,6 +62,8 @@ decode_settings(struct slice bytes, struct settings *settings, struct reason *wh
     settings->limits.output = codec_get_u64(&reader);
     settings->limits.canonical_work = codec_get_u64(&reader);
     settings->limits.program_ms = codec_get_u64(&reader);
+    settings->limits.tidy.memory = codec_get_u64(&reader);
+    settings->limits.tidy.cpu_ms = codec_get_u64(&reader);
     settings->limits.enter_cage = sandbox_enter_program;
     settings->work = codec_get_u8(&reader);
     settings->hooks = codec_get_u8(&reader);
@@ -211,6 +215,7 @@ handle_transform(struct prepared *prepared, struct slice bytes, struct buf *repl
     struct transform_resource resources[TRANSFORM_RESOURCES];
     struct transform_request request = {.resources = resources};
     struct transform_result *result = &prepared->result;
+    request.careful = codec_get_u8(&reader);
     request.uri = codec_get_slice(&reader);
     request.type = codec_get_slice(&reader);
     request.charset = codec_get_slice(&reader);
@@ -252,7 +257,8 @@ const struct worker_program document_worker_program = {
 
 struct document_workers {
     struct worker_pool *pool;
-    struct registry *registry; /* NULL: it has no external programs */
+    struct registry *registry; /* NULL: it has neither external programs nor repair=tidy */
+    bool programs;             /* it has external programs */
     bool uncaged;              /* programs cannot be run here as transform.landlock wants it */
     struct buf peek_memory;
     size_t input; /* most bytes of a document */
@@ -264,16 +270,29 @@ document_workers_pool(const struct document_workers *workers)
     return workers->pool;
 }
 
-static bool
-has_programs(struct registry *registry)
+/* What a document's transforms ask of the worker that runs them. */
+struct needs {
+    bool program, tidy;
+};
+
+static void
+add_needs(struct needs *needs, const struct transform *transform)
 {
+    needs->program |= transform->kind == TRANSFORM_PROGRAM;
+    needs->tidy |= transform->tidy;
+}
+
+static struct needs
+needs_of_registry(struct registry *registry)
+{
+    struct needs needs = {false, false};
     for (size_t i = 0; i < registry_count(registry); i++) {
         const struct transform *transform = registry_transform(registry, i);
-        if (transform->kind == TRANSFORM_PROGRAM && !transform->off) {
-            return true;
+        if (!transform->off) {
+            add_needs(&needs, transform);
         }
     }
-    return false;
+    return needs;
 }
 
 static enum status
@@ -288,7 +307,7 @@ open_pool(struct document_workers *workers, struct worker_nursery *nursery,
     workers->input = input;
     const struct worker_limits limits = {
         .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
-        .program_workers = workers->registry ? 1 : 0,
+        .program_workers = workers->programs ? 1 : 0,
         .request = (transforms ? input + (size_t)opt_integer(options, "transform.resources")
                                : (size_t)MAGIC_HEAD) +
                    (512 << 10),
@@ -334,12 +353,16 @@ document_workers_open(struct document_workers **result, struct worker_nursery *n
     buf_init(&workers->peek_memory, 64 << 10);
     if (work & DOCUMENT_TRANSFORM) {
         status = document_registry_open(&workers->registry, options, directory, why);
-        if (status == STATUS_OK && !has_programs(workers->registry)) {
+    }
+    if (status == STATUS_OK && workers->registry) {
+        const struct needs needs = needs_of_registry(workers->registry);
+        workers->programs = needs.program;
+        if (!needs.program && !needs.tidy) {
             registry_free(workers->registry);
             workers->registry = NULL;
         }
     }
-    if (status == STATUS_OK && workers->registry) {
+    if (status == STATUS_OK && workers->programs) {
         look_at_cage(workers, options);
     }
     if (status == STATUS_OK) {
@@ -365,21 +388,18 @@ document_workers_close(struct document_workers *workers)
     free(workers);
 }
 
-/* Which cage the document's transforms need. */
-static enum sandbox_policy
-policy_for(struct document_workers *workers, const struct transform_request *request)
+static struct needs
+needs_of_document(struct document_workers *workers, const struct transform_request *request)
 {
     struct transform *chain[REGISTRY_CHAIN];
-    if (!workers->registry) {
-        return SANDBOX_PARSER;
-    }
-    const size_t count = transform_chain(workers->registry, request, &workers->peek_memory, chain);
+    struct needs needs = {false, false};
+    const size_t count = workers->registry ? transform_chain(workers->registry, request,
+                                                             &workers->peek_memory, chain)
+                                           : 0;
     for (size_t i = 0; i < count; i++) {
-        if (chain[i]->kind == TRANSFORM_PROGRAM) {
-            return SANDBOX_PROGRAM;
-        }
+        add_needs(&needs, chain[i]);
     }
-    return SANDBOX_PARSER;
+    return needs;
 }
 
 enum status
@@ -403,6 +423,7 @@ static void
 encode_request(const struct transform_request *request, struct buf *header)
 {
     buf_reset(header);
+    codec_put_u8(header, request->careful); /* first: see make_careful */
     codec_put_slice(header, request->uri);
     codec_put_slice(header, request->type);
     codec_put_slice(header, request->charset);
@@ -421,23 +442,66 @@ encode_request(const struct transform_request *request, struct buf *header)
     }
 }
 
-/* Whether the request can be worked on, and in which cage. The pool's limit of length has room for
- * resources too. */
+/* A document on its way to a worker. */
+struct errand {
+    struct document_workers *workers;
+    struct buf *header;
+    struct slice bytes;
+    enum sandbox_policy policy;
+    bool tidy; /* it may be Tidy's fault when the worker dies: then once more without */
+    worker_done *done;
+    void *context;
+};
+
+/* Whether the request can be worked on, and how. The pool's limit of length has room for resources
+ * too. */
 static enum status
 admit(struct document_workers *workers, const struct transform_request *request,
-      enum sandbox_policy *policy, struct reason *why)
+      struct errand *errand, struct reason *why)
 {
     if (request->bytes.length > workers->input) {
         return status_fail(why, STATUS_LIMIT,
                            "%zu bytes are more than the limit of %zu (transform.input)",
                            request->bytes.length, workers->input);
     }
-    *policy = policy_for(workers, request);
-    return *policy == SANDBOX_PROGRAM && workers->uncaged
+    const struct needs needs = needs_of_document(workers, request);
+    errand->workers = workers;
+    errand->bytes = request->bytes;
+    errand->policy = needs.program ? SANDBOX_PROGRAM : SANDBOX_PARSER;
+    errand->tidy = needs.tidy && !request->careful;
+    return needs.program && workers->uncaged
                ? status_fail(why, STATUS_UNSUPPORTED,
                              "this kernel has no Landlock, without which no external program is "
                              "started: see transform.landlock")
                : STATUS_OK;
+}
+
+static void
+submit(const struct errand *errand, worker_done *done, void *context)
+{
+    const struct slice pieces[] = {buf_slice(errand->header), errand->bytes};
+    worker_submit(errand->workers->pool, errand->policy, VERB_TRANSFORM, pieces, 2, done, context);
+}
+
+/* Makes the encoded request careful. */
+static void
+make_careful(const struct errand *errand, const struct reason *why)
+{
+    log_warning("tidy_died", "error=%s effect=%s", why->text, "the page is read by our own parser");
+    errand->header->data[0] = 1;
+}
+
+static void
+take_first_answer(void *context, const struct worker_answer *answer)
+{
+    struct errand *errand = context;
+    if (answer->died) {
+        make_careful(errand, answer->why);
+        submit(errand, errand->done, errand->context);
+    } else {
+        errand->done(errand->context, answer);
+    }
+    free(errand);
 }
 
 void
@@ -445,16 +509,21 @@ document_submit_transform(struct document_workers *workers, const struct transfo
                           struct buf *header, worker_done *done, void *context)
 {
     struct reason why;
-    enum sandbox_policy policy;
-    const struct worker_answer answer = {.status = admit(workers, request, &policy, &why),
+    struct errand errand = {.header = header, .done = done, .context = context};
+    const struct worker_answer answer = {.status = admit(workers, request, &errand, &why),
                                          .why = &why};
     if (answer.status != STATUS_OK) {
         done(context, &answer);
         return;
     }
     encode_request(request, header);
-    const struct slice pieces[] = {buf_slice(header), request->bytes};
-    worker_submit(workers->pool, policy, VERB_TRANSFORM, pieces, 2, done, context);
+    if (errand.tidy) {
+        struct errand *kept = memory_alloc(sizeof *kept);
+        *kept = errand;
+        submit(kept, take_first_answer, kept);
+    } else {
+        submit(&errand, done, context);
+    }
 }
 
 bool
@@ -512,6 +581,15 @@ detect_bytes(const struct opt_set *options, const struct detect_input *input,
     return status;
 }
 
+static enum status
+call(const struct errand *errand, struct buf *reply, bool *died, struct reason *why)
+{
+    const struct slice pieces[] = {buf_slice(errand->header), errand->bytes};
+    buf_reset(reply);
+    return worker_call(errand->workers->pool, errand->policy, VERB_TRANSFORM, pieces, 2, reply,
+                       died, why);
+}
+
 enum status
 document_transform(struct document_workers *workers, const struct transform_request *request,
                    struct buf *reply, struct document_outcome *outcome, bool *died,
@@ -519,20 +597,23 @@ document_transform(struct document_workers *workers, const struct transform_requ
 {
     struct buf header;
     size_t resources = 0;
-    enum sandbox_policy policy;
-    TRY(admit(workers, request, &policy, why));
+    struct errand errand = {.header = &header};
+    bool dead = false;
+    TRY(admit(workers, request, &errand, why));
     for (size_t i = 0; i < request->resource_count; i++) {
         resources += request->resources[i].bytes.length;
     }
     buf_init(&header, resources + (512 << 10));
     encode_request(request, &header);
-    const struct slice pieces[] = {buf_slice(&header), request->bytes};
-    buf_reset(reply);
-    enum status status =
-        worker_call(workers->pool, policy, VERB_TRANSFORM, pieces, 2, reply, died, why);
+    enum status status = call(&errand, reply, &dead, why);
+    if (dead && errand.tidy) {
+        make_careful(&errand, why);
+        status = call(&errand, reply, &dead, why);
+    }
     if (status == STATUS_OK && !document_outcome_decode(buf_slice(reply), outcome)) {
         status = status_fail(why, STATUS_PROTOCOL, "the worker's answer is malformed");
     }
+    *died = dead;
     buf_release(&header);
     return status;
 }

@@ -10,7 +10,7 @@ transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transfo
 	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
 	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
 	transforms/xml.o transforms/xml_lines.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
-	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
+	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/page_xml.o transforms/tidy.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
 	transforms/stylesheet_functions.o transforms/stylesheet_lines.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
 	transforms/transform.o transforms/transform_request.o transforms/rdf_syntax.o transforms/options.o \
 	transforms/jsonld.o transforms/contexts.o
@@ -20,7 +20,7 @@ CONFORMANCE += run_feeds
 CONFORMANCE += run_html_encoding compare_extractors
 UNIT_TESTS += tests/unit/test_transform_examples
 UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths tests/unit/test_html_statements
-UNIT_TESTS += tests/unit/test_transform
+UNIT_TESTS += tests/unit/test_transform tests/unit/test_tidy
 FUZZERS += fuzz_html fuzz_transform
 UNIT_TESTS += tests/unit/test_encoding_labels
 UNIT_TESTS += tests/unit/test_contexts

@@ -136,29 +136,8 @@ problem_of(struct material *material, struct slice uri, const char *format, ...)
     buf_release(&text);
 }
 
-/* What it is run on: made once, for all stylesheets of the document. */
-struct input {
-    xmlDocPtr document, made;
-};
-
 static enum status
-make_input(struct material *material, struct input *input, struct reason *why)
-{
-    if (input->document) {
-        return STATUS_OK;
-    }
-    if (slice_is(material->request->type, "text/html")) {
-        input->document = input->made = grddl_document(material);
-        return input->made ? STATUS_OK
-                           : status_fail(why, STATUS_SYSTEM, "no memory for a document");
-    }
-    TRY(material_xml(material, why));
-    input->document = material->xml;
-    return STATUS_OK;
-}
-
-static enum status
-run_one(struct material *material, struct slice uri, struct input *input, struct reason *why)
+run_one(struct material *material, struct slice uri, struct reason *why)
 {
     uint8_t digest[DIGEST_SHA256_SIZE];
     char text[HEX_SIZE + 1];
@@ -189,24 +168,23 @@ run_one(struct material *material, struct slice uri, struct input *input, struct
         problem_of(material, uri, "cannot be compiled");
         return STATUS_OK;
     }
-    TRY(make_input(material, input, why));
+    xmlDocPtr input;
+    TRY(stylesheet_input(material, &input, why));
     material_scope(material);
-    return stylesheet_run_document(material, stylesheet, input->document, why);
+    return stylesheet_run_document(material, stylesheet, input, why);
 }
 
 enum status
 builtin_grddl(struct material *material, struct reason *why)
 {
     struct grddl_list list = {.count = 0};
-    struct input input = {NULL, NULL};
     TRY(grddl_find(material, &list, why));
     if (list.full) {
         material_problem(material, 0, "more stylesheets than are run for one document");
     }
     enum status status = STATUS_OK;
     for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
-        status = run_one(material, list.iris[i], &input, why);
+        status = run_one(material, list.iris[i], why);
     }
-    xmlFreeDoc(input.made);
     return status;
 }

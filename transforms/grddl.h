@@ -34,8 +34,4 @@ struct grddl_list {
 /* What the document names, and what its profiles and namespace name, each once. */
 enum status grddl_find(struct material *material, struct grddl_list *list, struct reason *why);
 
-/* The shared tree of a page as a document of libxml2's in the XHTML namespace; the caller frees it.
- * NULL: no memory. */
-xmlDocPtr grddl_document(struct material *material);
-
 #endif

@@ -1,14 +1,11 @@
-/* Which transformations a document names, and its page as an XML document. See grddl.h. */
+/* Which transformations a document names. See grddl.h. */
 #include <libxml/tree.h>
 
 #include "rdf/format.h"
 #include "transforms/grddl.h"
 #include "transforms/links.h"
-#include "transforms/xml_lines.h"
 
 #define XHTML_SPACE "http://www.w3.org/1999/xhtml"
-#define SVG_SPACE "http://www.w3.org/2000/svg"
-#define MATH_SPACE "http://www.w3.org/1998/Math/MathML"
 
 enum { WORDS_MAXIMUM = 64, RESOURCE_BYTES = 4 << 20 };
 
@@ -225,90 +222,4 @@ grddl_find(struct material *material, struct grddl_list *list, struct reason *wh
         find_in_xml(material, list);
     }
     return STATUS_OK;
-}
-
-/* ---- a page as XML ---- */
-
-struct spaces {
-    xmlNsPtr of[3];
-};
-
-static void
-set_attributes(const struct html_tree *tree, const struct html_node *from, xmlNodePtr node)
-{
-    for (uint32_t i = 0; i < from->attribute_count; i++) {
-        const struct html_attribute *attribute = &tree->attributes[from->attribute + i];
-        xmlChar *name = xmlStrndup(BAD_CAST attribute->name.at, (int)attribute->name.length);
-        xmlChar *value = xmlStrndup(BAD_CAST(attribute->value.at ? attribute->value.at : ""),
-                                    (int)attribute->value.length);
-        if (xmlStrEqual(name, BAD_CAST "xml:lang")) {
-            xmlNodeSetLang(node, value);
-        } else if (xmlValidateNCName(name, 0) == 0) {
-            xmlNewProp(node, name, value);
-        }
-        xmlFree(name);
-        xmlFree(value);
-    }
-}
-
-/* NULL: the name is none in XML; what is inside goes to the parent. */
-static xmlNodePtr
-make_element(xmlDocPtr document, const struct spaces *spaces, const struct html_tree *tree,
-             const struct html_node *from)
-{
-    const char *known = html_element_name((enum html_element)from->element);
-    xmlChar *name = known ? xmlStrdup(BAD_CAST known)
-                          : xmlStrndup(BAD_CAST from->text.at, (int)from->text.length);
-    xmlNodePtr node = NULL;
-    if (xmlValidateNCName(name, 0) == 0) {
-        node = xmlNewDocNode(document, spaces->of[from->space % 3], name, NULL);
-        if (node) {
-            set_attributes(tree, from, node);
-        }
-    }
-    xmlFree(name);
-    return node;
-}
-
-xmlDocPtr
-grddl_document(struct material *material)
-{
-    static const char *const iris[] = {XHTML_SPACE, SVG_SPACE, MATH_SPACE};
-    const struct html_tree *tree = &material->tree;
-    xmlDocPtr document = xmlNewDoc(BAD_CAST "1.0");
-    xmlNodePtr *made = arena_zero(&material->arena, tree->node_count * sizeof *made);
-    struct spaces spaces = {{NULL, NULL, NULL}};
-    if (!document || !made) {
-        xmlFreeDoc(document);
-        return NULL;
-    }
-    document->URL = xmlStrdup(BAD_CAST material->iri.data);
-    for (uint32_t i = 1; i < tree->node_count; i++) {
-        const struct html_node *from = &tree->nodes[i];
-        const xmlNodePtr parent = made[from->parent];
-        xmlNodePtr node = NULL;
-        if (from->kind == HTML_TEXT && parent) {
-            node = xmlNewDocTextLen(document, BAD_CAST from->text.at, (int)from->text.length);
-        } else if (from->kind == HTML_ELEMENT) {
-            node = make_element(document, &spaces, tree, from);
-            if (node && material->request->explain) {
-                xml_line_set(node, html_line(tree, i));
-            }
-        }
-        if (node && !xmlDocGetRootElement(document) && from->kind == HTML_ELEMENT) {
-            xmlDocSetRootElement(document, node);
-            for (size_t n = 0; n < 3; n++) {
-                spaces.of[n] = xmlNewNs(node, BAD_CAST iris[n],
-                                        n == 0 ? NULL : BAD_CAST(n == 1 ? "svg" : "math"));
-            }
-            xmlSetNs(node, spaces.of[from->space % 3]);
-        } else if (node && parent) {
-            node = xmlAddChild(parent, node);
-        } else if (node) {
-            xmlFreeNode(node);
-            node = NULL;
-        }
-        made[i] = from->kind == HTML_ELEMENT ? (node ? node : parent) : NULL;
-    }
-    return document;
 }

@@ -15,7 +15,9 @@ material_init(struct material *material, const struct transform_limits *limits)
     *material = (struct material){.limits = *limits};
     material->encodings = encodings_open();
     arena_init(&material->arena, limits->memory);
-    buf_init(&material->text_memory, limits->memory);
+    for (size_t i = 0; i < TEXT_KINDS; i++) {
+        buf_init(&material->texts[i].memory, limits->memory);
+    }
     buf_init(&material->iri, 64 << 10);
     buf_init(&material->scoped_subject, limits->memory);
     buf_init(&material->scoped_object, limits->memory);
@@ -32,7 +34,9 @@ material_release(struct material *material)
     material_end(material);
     encodings_close(material->encodings);
     arena_release(&material->arena);
-    buf_release(&material->text_memory);
+    for (size_t i = 0; i < TEXT_KINDS; i++) {
+        buf_release(&material->texts[i].memory);
+    }
     buf_release(&material->iri);
     buf_release(&material->scoped_subject);
     buf_release(&material->scoped_object);
@@ -85,9 +89,13 @@ void
 material_end(struct material *material)
 {
     xmlFreeDoc(material->xml);
-    material->xml = NULL;
-    material->has_text = material->has_tree = material->has_features = false;
-    material->text = (struct slice){0};
+    xmlFreeDoc(material->page);
+    xmlFreeDoc(material->tidied);
+    material->xml = material->page = material->tidied = NULL;
+    material->has_tree = material->has_features = false;
+    for (size_t i = 0; i < TEXT_KINDS; i++) {
+        material->texts[i].made = false;
+    }
     material->repair_count = 0;
     material->scope = 0;
     html_tree_reset(&material->tree);
@@ -281,20 +289,20 @@ material_text(struct material *material, enum text_kind kind, struct slice *text
               struct reason *why)
 {
     const struct transform_request *request = material->request;
-    if (!material->has_text || material->text_kind != kind) {
+    struct slice *made = &material->texts[kind].text;
+    if (!material->texts[kind].made) {
         const char *encoding = encoding_for(kind, request);
-        material->text = request->bytes;
+        *made = request->bytes;
         if (encoding && (kind != TEXT_UTF8 || strcmp(encoding, "utf-8") != 0)) {
             TRY(encoding_convert(material->encodings, encoding, request->bytes,
-                                 &material->text_memory, &material->text, why));
+                                 &material->texts[kind].memory, made, why));
         }
         if (kind == TEXT_XML && strcmp(encoding, "utf-8") != 0) {
-            material->text = blank_declaration(material, material->text);
+            *made = blank_declaration(material, *made);
         }
-        material->has_text = true;
-        material->text_kind = kind;
+        material->texts[kind].made = true;
     }
-    *text = material->text;
+    *text = *made;
     return STATUS_OK;
 }
 

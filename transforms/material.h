@@ -15,15 +15,19 @@
 
 enum { PROBLEMS_KEPT = 20, PROBLEM_TEXT = 400, REPAIRS_KEPT = 32 };
 
-enum text_kind { TEXT_HTML, TEXT_XML, TEXT_UTF8 };
+enum text_kind { TEXT_HTML, TEXT_XML, TEXT_UTF8, TEXT_KINDS };
 
 /* Kept between documents. */
 struct material {
     struct transform_limits limits;
     struct encodings *encodings;
-    struct arena arena;     /* decoded text; for one document */
-    struct buf text_memory; /* the text in UTF-8 */
-    struct buf iri;         /* the document's IRI */
+    struct arena arena; /* decoded text; for one document */
+    struct {
+        struct buf memory; /* what the content became, where it was not UTF-8 */
+        struct slice text;
+        bool made;
+    } texts[TEXT_KINDS]; /* each its own, since the tree points into the one that it is made of */
+    struct buf iri;      /* the document's IRI */
     struct buf scratch;
     struct html_tree tree;
     struct html_extractor extractor;
@@ -45,11 +49,11 @@ struct material {
         uint64_t count;
     } repairs[REPAIRS_KEPT];
     size_t repair_count;
-    struct slice text;
-    bool has_text, has_tree, has_features;
+    bool has_tree, has_features;
     unsigned features; /* enum html_feature */
-    enum text_kind text_kind;
-    xmlDocPtr xml; /* NULL: not asked for */
+    xmlDocPtr xml;     /* NULL: not asked for */
+    xmlDocPtr page;    /* the tree as XML, the same */
+    xmlDocPtr tidied;  /* what Tidy makes of the page, the same */
 };
 
 void material_init(struct material *material, const struct transform_limits *limits);
@@ -93,6 +97,11 @@ enum status material_text(struct material *material, enum text_kind kind, struct
 enum status material_html(struct material *material, struct reason *why);
 /* Any XML as such a tree; BAD_INPUT when it is not well-formed. */
 enum status material_xml_tree(struct material *material, struct reason *why);
+/* The HTML tree as XML, in the namespaces of XHTML, SVG and MathML. The material's own. */
+enum status material_page(struct material *material, xmlDocPtr *page, struct reason *why);
+/* The page as Tidy mends it, as XML; where Tidy takes too much that is a problem of the document,
+ * and the page is what material_page makes of it. The material's own. */
+enum status material_tidied(struct material *material, xmlDocPtr *page, struct reason *why);
 /* enum html_feature of the page. After material_html. */
 unsigned material_html_features(struct material *material);
 /* The XML tree, errors recovered from and reported; BAD_INPUT when there is not even a root. */

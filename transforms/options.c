@@ -30,6 +30,14 @@ const struct opt transforms_options[] = {
     {"transform.timeout", OPT_DURATION, "120", 1, 36000, NULL,
      "Time by the clock that one document may take. Longer than transform.cpu, so that a busy "
      "machine does not decide which documents are buried."},
+    {"transform.tidy_memory", OPT_SIZE, "64M", 1 << 20, 64e9, NULL,
+     "Memory that Tidy may take for one page, where a registry has stylesheets with repair=tidy. "
+     "No page of the test web needs more than 5 MB, and some of 150 bytes would take all there is. "
+     "A page that needs more is reported and read by our own parser."},
+    {"transform.tidy_cpu", OPT_DURATION, "2", 0.01, 3600, NULL,
+     "Processor time that Tidy may take for one page; less than transform.cpu, which ends the "
+     "worker. No page of the test web needs more than 0.2 s. A page that needs more is reported "
+     "and read by our own parser."},
     {"transform.canonical_work", OPT_INTEGER, "100000", 1, 1e12, NULL,
      "Steps that canonical labelling of one document's blank nodes may take. Past it labels "
      "follow the order of appearance."},

@@ -43,6 +43,7 @@ registry_free(struct registry *registry)
     for (size_t i = 0; registry && i < registry->transform_count; i++) {
         free(registry->transforms[i].argument);
         free(registry->transforms[i].version);
+        free(registry->transforms[i].folder);
     }
     for (size_t i = 0; registry && i < registry->match_count; i++) {
         struct match *match = &registry->matches[i];
@@ -111,7 +112,39 @@ beside(const char *path, const char *name)
     return result;
 }
 
-/* "transform NAME VERSION KIND ARGUMENT..." */
+/* The one of this name, or a new one; NULL: there are too many. */
+static struct transform *
+transform_for(struct registry *registry, struct slice name)
+{
+    struct transform *known = registry_find(registry, name);
+    if (known || registry->transform_count == REGISTRY_TRANSFORMS) {
+        return known;
+    }
+    return &registry->transforms[registry->transform_count++];
+}
+
+/* Takes "repair=tidy" off the end of a stylesheet's line. */
+static enum status
+read_repair(const struct place *place, enum transform_kind kind, char **words, size_t *count,
+            bool *tidy, struct reason *why)
+{
+    const char *last = words[*count - 1];
+    *tidy = false;
+    if (strncmp(last, "repair=", strlen("repair=")) != 0) {
+        return STATUS_OK;
+    }
+    if (kind != TRANSFORM_XSLT || *count < 6) {
+        return fault(place, why, "repair= is for pages that a stylesheet reads:", words[1]);
+    }
+    if (strcmp(last, "repair=tidy") != 0) {
+        return fault(place, why, "no repair is known but repair=tidy:", last);
+    }
+    *tidy = true;
+    --*count;
+    return STATUS_OK;
+}
+
+/* "transform NAME VERSION KIND ARGUMENT... [repair=tidy]" */
 static enum status
 read_transform(struct registry *registry, const struct place *place, char **words, size_t count,
                struct reason *why)
@@ -123,19 +156,18 @@ read_transform(struct registry *registry, const struct place *place, char **word
     if (strlen(words[1]) >= REGISTRY_NAME) {
         return fault(place, why, "name is too long:", words[1]);
     }
-    struct transform *transform = registry_find(registry, slice_string(words[1]));
-    if (!transform) {
-        if (registry->transform_count == REGISTRY_TRANSFORMS) {
-            return fault(place, why, "too many transforms", NULL);
-        }
-        transform = &registry->transforms[registry->transform_count++];
-    }
     size_t kind = 0;
     while (kind < 4 && strcmp(kinds[kind], words[3]) != 0) {
         kind++;
     }
     if (kind == 4) {
         return fault(place, why, "kind is none of builtin, rdf, xslt, program:", words[3]);
+    }
+    bool tidy;
+    TRY(read_repair(place, (enum transform_kind)kind, words, &count, &tidy, why));
+    struct transform *transform = transform_for(registry, slice_string(words[1]));
+    if (!transform) {
+        return fault(place, why, "too many transforms", NULL);
     }
     struct buf argument;
     buf_init(&argument, LINE_MAXIMUM);
@@ -144,7 +176,9 @@ read_transform(struct registry *registry, const struct place *place, char **word
     }
     free(transform->argument);
     free(transform->version);
-    *transform = (struct transform){.kind = (enum transform_kind)kind};
+    free(transform->folder);
+    *transform = (struct transform){.kind = (enum transform_kind)kind, .tidy = tidy};
+    transform->folder = beside(place->path, ".");
     memcpy(transform->name, words[1], strlen(words[1]));
     transform->version = memory_string(words[2]);
     transform->argument =

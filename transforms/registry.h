@@ -26,7 +26,9 @@ struct transform {
     enum transform_kind kind;
     char *argument; /* BUILTIN: extractor; RDF: syntax; XSLT: path; PROGRAM: command line */
     char *version;
+    char *folder; /* of the registry that has it: examples/NAME in there is its example */
     bool off;
+    bool tidy;      /* XSLT: pages are given to it as Tidy mends them */
     void *prepared; /* compiled stylesheet; transforms/transform.c's */
 };
 

@@ -192,20 +192,41 @@ stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr i
     return status;
 }
 
+static bool
+reads_page(const struct material *material)
+{
+    return material->transform->tidy || slice_is(material->request->type, "text/html");
+}
+
+enum status
+stylesheet_input(struct material *material, xmlDocPtr *input, struct reason *why)
+{
+    if (material->transform->tidy) {
+        return material_tidied(material, input, why);
+    }
+    if (reads_page(material)) {
+        return material_page(material, input, why);
+    }
+    TRY(material_xml(material, why));
+    *input = material->xml;
+    return STATUS_OK;
+}
+
 enum status
 stylesheet_run(struct material *material, void *stylesheet, struct reason *why)
 {
     const struct stylesheet *made = stylesheet;
     struct slice text;
-    TRY(material_text(material, TEXT_XML, &text, why));
+    xmlDocPtr input;
+    TRY(material_text(material, reads_page(material) ? TEXT_HTML : TEXT_XML, &text, why));
     if (made->names && !stylesheet_names_apply(made->names, material->request->type, text)) {
         return STATUS_OK;
     }
-    TRY(material_xml(material, why));
+    TRY(stylesheet_input(material, &input, why));
     if (!made->names) {
-        return stylesheet_run_document(material, stylesheet, material->xml, why);
+        return stylesheet_run_document(material, stylesheet, input, why);
     }
-    xmlDocPtr copy = stylesheet_names_copy(made->names, material->xml);
+    xmlDocPtr copy = stylesheet_names_copy(made->names, input);
     if (!copy) {
         return status_fail(why, STATUS_SYSTEM, "no memory for a copy of the document");
     }

@@ -7,12 +7,14 @@
 
 #include "base/buf.h"
 #include "base/slice.h"
+#include "transforms/tidy.h"
 
 struct transform_limits {
     size_t memory;           /* arena bytes of decoded text, and bytes of the graph */
     size_t output;           /* bytes of N-Quads */
     uint64_t canonical_work; /* 0: the default of rdf/canonical.h */
     uint64_t program_ms;     /* external programs */
+    struct tidy_limits tidy;
     /* In the process that becomes an external program, before it does; false: it must not. Then all
      * children of this process are the program's, and end with it. NULL: there is no cage. */
     bool (*enter_cage)(void);
@@ -40,6 +42,7 @@ struct transform_request {
     size_t resource_count;
     bool can_wait; /* what is missing may be asked for; else doing without is a problem */
     bool explain;  /* fill result->explanation */
+    bool careful;  /* a worker has died of the document: Tidy is not used again */
 };
 
 enum transform_state {

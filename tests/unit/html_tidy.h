@@ -1,5 +1,5 @@
 /* libtidy's parse and repair, walked into our tree, to compare html_parse with. Nothing is
- * serialised. Tidy is not in any program: small hostile pages make it take all memory. */
+ * serialised and nothing is bounded: transforms/tidy.h is what programs use. */
 #ifndef TESTS_UNIT_HTML_TIDY_H
 #define TESTS_UNIT_HTML_TIDY_H
 

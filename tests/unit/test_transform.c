@@ -71,6 +71,8 @@ set_up(void **state)
                            "match text/x-work -> work\n"
                            "match * root=menu namespace=http://food/ -> menu\n"
                            "match text/x-both -> menu html\n"
+                           "transform again 1 builtin html\n"
+                           "match application/xhtml+xml -> menu again\n"
                            "match text/html profile=http://food/profile -> menu\n");
     registry = registry_new();
     assert_int_equal(registry_read_default(registry, &why), STATUS_OK);
@@ -175,6 +177,22 @@ test_registry_by_profile(void **state)
     }
 }
 
+/* XHTML that is not well-formed is read as HTML, whose encoding is told otherwise than XML's; and
+ * the tree still points into that text after a stylesheet has asked for the XML. */
+static void
+test_texts_of_two_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(run("application/xhtml+xml",
+                         "<?xml version='1.0' encoding='iso-8859-1'?>"
+                         "<html><meta charset='koi8-r'><title>\xC1\xC1</title></html>"),
+                     STATUS_OK);
+    assert_string_equal(result.names.data,
+                        "html/2 jsonld/1 rdfa/1 microdata/1 microformats/1 grddl/1 menu/3 again/1");
+    assert_non_null(strstr(graph(), "\"\xD0\xB0\xD0\xB0\""));
+    assert_null(strstr(graph(), "\xC3\x81"));
+}
+
 static void
 test_faults_of_the_registry(void **state)
 {
@@ -185,6 +203,9 @@ test_faults_of_the_registry(void **state)
         {"nonsense", ":1: a line begins with"},
         {"\ntransform a 1 magic x", ":2: kind is none of"},
         {"transform a 1", ":1: a transform needs"},
+        {"transform a 1 xslt a.xsl repair=magic", ":1: no repair is known but repair=tidy"},
+        {"transform a 1 builtin html repair=tidy", ":1: repair= is for pages"},
+        {"transform a 1 xslt repair=tidy", ":1: repair= is for pages"},
         {"match text/x -> nobody", ":1: no transform of this name stands above: nobody"},
         {"match * -> nobody", ":1: a match of any type needs another condition"},
         {"match text/x colour=red -> x", ":1: neither root="},
@@ -428,6 +449,7 @@ main(void)
         cmocka_unit_test(test_entities_do_not_amplify),
         cmocka_unit_test(test_deep_and_long_input),
         cmocka_unit_test(test_too_much_output_is_a_limit),
+        cmocka_unit_test(test_texts_of_two_kinds),
         cmocka_unit_test(test_faults_of_the_registry),
         cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_dates),

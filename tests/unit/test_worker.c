@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,90 @@ test_close_cancels(void **state)
         assert_int_equal(answers[i].status, STATUS_CANCELLED);
         buf_release(&headers[i]);
     }
+}
+
+/* Small, so that Tidy, which descends into forms by recursion, soon is at its end. Returns what it
+ * was. */
+static struct rlimit
+set_stack(rlim_t bytes)
+{
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_STACK, &before), 0);
+    small = before;
+    small.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_STACK, &small), 0);
+    return before;
+}
+
+static void
+use_tidy(bool yes)
+{
+    char assignment[4096] = "transform.registry=";
+    struct registry *registry = registry_new();
+    assert_int_equal(registry_read_default(registry, NULL), STATUS_OK);
+    if (yes) {
+        snprintf(assignment, sizeof assignment, "transform.registry=%s/tidy/registry",
+                 registry_folder(registry));
+    }
+    registry_free(registry);
+    assert_int_equal(opt_set_assign(options, assignment, NULL), STATUS_OK);
+}
+
+/* A page that ends the worker by way of Tidy is read without it; others have Tidy all the same. */
+static void
+test_page_that_kills_tidy(void **state)
+{
+    (void)state;
+    enum { PAGES = 3, FORMS = 8000 };
+    if (!sandbox_is_complete()) {
+        print_message("skipped: a sanitizer catches crashes\n");
+        skip();
+    }
+    struct buf page, header[PAGES], reply;
+    struct answer answers[PAGES] = {0};
+    struct document_outcome outcome;
+    struct document_workers *workers;
+    struct reason why;
+    bool died = true;
+    buf_init(&page, 1 << 20);
+    buf_init(&reply, 1 << 20);
+    buf_append_string(&page, "<h1>One<div>two</div></h1>");
+    for (size_t i = 0; i < FORMS; i++) {
+        buf_append_string(&page, "<form>");
+    }
+    use_tidy(true);
+    const struct rlimit before = set_stack(512 << 10);
+    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    assert_int_equal(
+        document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, &why),
+        STATUS_OK);
+    for (size_t i = 0; i < PAGES; i++) {
+        const struct transform_request request = {
+            .uri = SLICE("http://a.example/"),
+            .type = SLICE("text/html"),
+            .bytes = i == 1 ? buf_slice(&page) : SLICE("<h1>One<div>two</div></h1>")};
+        buf_init(&header[i], 4096);
+        document_submit_transform(workers, &request, &header[i], take, &answers[i]);
+    }
+    wait_for(document_workers_pool(workers), answers, PAGES);
+    for (size_t i = 0; i < PAGES; i++) {
+        assert_int_equal(answers[i].status, STATUS_OK);
+        assert_int_equal(answers[i].quads, i == 1 ? 2 : 3); /* Tidy makes two headings of one */
+        buf_release(&header[i]);
+    }
+    const struct transform_request request = {
+        .uri = SLICE("http://a.example/"), .type = SLICE("text/html"), .bytes = buf_slice(&page)};
+    assert_int_equal(document_transform(workers, &request, &reply, &outcome, &died, &why),
+                     STATUS_OK);
+    assert_false(died);
+    assert_int_equal(outcome.problem_count, 1);
+    assert_int_equal(outcome.quads, 2);
+    document_workers_close(workers);
+    worker_nursery_close(nursery);
+    assert_int_equal(setrlimit(RLIMIT_STACK, &before), 0);
+    use_tidy(false);
+    buf_release(&page);
+    buf_release(&reply);
 }
 
 /* A registered program runs in a cage of its own, where parsers' workers could not start it. */
@@ -678,6 +763,7 @@ main(void)
         cmocka_unit_test(test_bad_documents_harm_no_other),
         cmocka_unit_test(test_document_longer_than_limit),
         cmocka_unit_test(test_close_cancels),
+        cmocka_unit_test(test_page_that_kills_tidy),
         cmocka_unit_test(test_external_program),
         cmocka_unit_test(test_programs_end_with_their_document),
         cmocka_unit_test(test_programs_end_with_their_worker),
