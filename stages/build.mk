@@ -27,6 +27,7 @@ UNIT_TESTS += tests/unit/test_detect
 FUZZERS += fuzz_detect
 stages_OBJECTS += stages/fetch_dns.o stages/fetch_proxy.o stages/url_rewrite.o
 UNIT_TESTS += tests/unit/test_fetch_network
+test_fetch_http_PARTS := tests/unit/fetch_addresses.o
 test_stage_pace_PARTS := tests/unit/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms
 test_worker_PARTS := tests/unit/sandbox_steps.o

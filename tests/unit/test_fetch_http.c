@@ -16,8 +16,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "queue/options.h"
-#include "stages/fetch_address.h"
 #include "stages/fetch_http.h"
+#include "tests/unit/fetch_addresses.h"
 #include "tests/unit/fetch_client.h"
 #include "tests/unit/scratch.h"
 
@@ -484,97 +484,6 @@ every_connection_can_be_directed(void **state)
     close_client(client);
 }
 
-struct verdict {
-    const char *address;
-    const char *refusal; /* NULL: may be connected to */
-};
-
-static void
-addresses_are_judged_by_what_they_reach(void **state)
-{
-    static const struct verdict verdicts[] = {
-        {"8.8.8.8", NULL},
-        {"2606:4700::1111", NULL},
-        {"172.32.0.1", NULL},
-        {"127.8.8.8", "loopback"},
-        {"10.0.0.1", "private"},
-        {"172.31.255.255", "private"},
-        {"192.168.3.4", NULL}, /* allowed below */
-        {"192.168.4.4", "private"},
-        {"100.100.0.1", "shared (carrier-grade NAT)"},
-        {"169.254.169.254", "link-local"},
-        {"0.0.0.0", "this network"},
-        {"239.1.1.1", "multicast"},
-        {"255.255.255.255", "reserved"},
-        {"::", "unspecified"},
-        {"::1", "loopback"},
-        {"::ffff:10.0.0.1", "private"},
-        {"::ffff:8.8.8.8", NULL},
-        {"::10.0.0.1", "not global unicast"},
-        {"::8.8.8.8", "not global unicast"},
-        {"::2", "not global unicast"},
-        {"::ffff:0:127.0.0.1", "not global unicast"},
-        {"::ffff:0:8.8.8.8", "not global unicast"},
-        {"64:ff9b::8.8.8.8", NULL},
-        {"64:ff9b::1:127.0.0.1", "not global unicast"},
-        {"64:ff9b:1::8.8.8.8", "local-use translation"},
-        {"100::1", "discard-only"},
-        {"100:0:0:1::1", "dummy"},
-        {"200::1", "not global unicast"},
-        {"1fff::1", "not global unicast"},
-        {"4000::1", "not global unicast"},
-        {"5f00::1", "segment routing"},
-        {"2001::1", "Teredo"},
-        {"2001:0:4136:e378:8000:63bf:807f:fffe", "Teredo"},
-        {"2001:2::1", "protocol assignment"},
-        {"2001:10::1", "protocol assignment"},
-        {"2001:20::1", "protocol assignment"},
-        {"2001:1ff:ffff::1", "protocol assignment"},
-        {"2001:200::1", NULL},
-        {"2001:db8::1", "documentation"},
-        {"2001:db9::1", NULL},
-        {"3fff:fff::1", "documentation"},
-        {"3fff:1000::1", NULL},
-        {"2001:470:1::5efe:10.0.0.1", "private"},
-        {"2001:470:1::200:5efe:127.0.0.1", "loopback"},
-        {"2001:470:1::200:5efe:8.8.8.8", NULL},
-        {"fe80::5efe:8.8.8.8", "link-local"},
-        {"fec0::1", "site-local"},
-        {"2002:808:808::1", NULL},
-        {"192.0.0.170", "protocol assignment"},
-        {"192.0.1.1", NULL},
-        {"192.88.99.1", "6to4 relay"},
-        {"198.19.255.255", "benchmark"},
-        {"198.20.0.0", NULL},
-        {"203.0.113.7", "documentation"},
-        {"64:ff9b::7f00:1", "loopback"},
-        {"2002:7f00:1::", "loopback"},
-        {"fd00::1", "unique local"},
-        {"fe80::1", "link-local"},
-        {"ff02::1", "multicast"},
-    };
-    static const char *const cidrs[] = {"192.168.3.0/24"};
-    struct address_rules *rules;
-    (void)state;
-    assert_int_equal(address_rules_open(&rules, cidrs, 1, NULL), STATUS_OK);
-    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
-        struct sockaddr_in v4 = {.sin_family = AF_INET};
-        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-        const struct sockaddr *address = (struct sockaddr *)&v4;
-        if (inet_pton(AF_INET, verdicts[i].address, &v4.sin_addr) != 1) {
-            assert_int_equal(inet_pton(AF_INET6, verdicts[i].address, &v6.sin6_addr), 1);
-            address = (struct sockaddr *)&v6;
-        }
-        const char *refusal = address_refusal(rules, address);
-        assert_string_equal(refusal ? refusal : "may",
-                            verdicts[i].refusal ? verdicts[i].refusal : "may");
-    }
-    address_rules_close(rules);
-    static const char *const wrong[] = {"127.0.0.0/33"};
-    assert_int_equal(address_rules_open(&rules, wrong, 1, NULL), STATUS_MISUSE);
-    address_rules_close(rules);
-}
-
 int
 main(void)
 {
@@ -597,8 +506,8 @@ main(void)
         cmocka_unit_test(bodies_share_a_limit_of_memory),
         cmocka_unit_test(private_addresses_are_refused_when_connecting),
         cmocka_unit_test(every_connection_can_be_directed),
-        cmocka_unit_test(addresses_are_judged_by_what_they_reach),
     };
     signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests_name("fetch_http", tests, start_server, NULL);
+    return cmocka_run_group_tests_name("fetch_http", tests, start_server, NULL) +
+           fetch_addresses_run();
 }
