@@ -48,10 +48,14 @@ open_peer(struct broker *broker, size_t node, struct reason *why)
     codec_write_u64(bytes, peer->print);
     const enum status status =
         engine->get(broker->store, TREE_PEERS, slice_of((char *)bytes, 8), &value, why);
-    if (status == STATUS_OK && value.length >= 8) {
+    if (status == STATUS_OK && value.length < 8) {
+        return status_fail(why, STATUS_CORRUPT, "the row of node %s is damaged",
+                           cluster_node(broker->options.cluster, node)->name);
+    }
+    if (status == STATUS_OK) {
         peer->next = codec_read_u64((const uint8_t *)value.at);
     } else if (status != STATUS_NOT_FOUND) {
-        TRY(status);
+        return status;
     }
     peer->first = peer->next;
     TRY(engine->scan(broker->store, TREE_OUTBOX, outbox_key(bytes, peer->print, 0), read_first,

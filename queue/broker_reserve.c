@@ -48,9 +48,7 @@ returned_pop(struct sequence *sequence)
         sequence->returned[at] = sequence->returned[child];
         at = child;
     }
-    if (sequence->returned_count > 0) {
-        sequence->returned[at] = last;
-    }
+    sequence->returned[at] = last; /* also of the last one, whose place is free */
 }
 
 /* ---- rows of lanes ---- */

@@ -12,156 +12,17 @@
 #include <cmocka.h>
 #include <db.h>
 #include <errno.h>
-#include <sys/statvfs.h>
 
 #include "base/codec.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
 #include "metastore/service.h"
+#include "tests/unit/failing_database.h"
 #include "tests/unit/metastore_model.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/scratch.h"
 
 enum { MARGIN = 32 << 20, CHECKPOINT_MS = 600000, CHECKPOINT_BYTES = 7 << 20, OVERHEAD = 64 };
-
-/* ---- a library whose calls fail ---- */
-
-static struct {
-    int calls; /* until one fails; below 0: none does */
-    int error;
-    uint64_t free;        /* bytes on the disk; 0: as it is */
-    unsigned looks;       /* at the disk */
-    unsigned checkpoints; /* asked for */
-    uint32_t kilobytes;   /* of log that the latest was to wait for */
-    int (*txn_begin)(DB_ENV *, DB_TXN *, DB_TXN **, u_int32_t);
-    int (*checkpoint)(DB_ENV *, u_int32_t, u_int32_t, u_int32_t);
-    int (*commit)(DB_TXN *, u_int32_t);
-    int (*put)(DB *, DB_TXN *, DBT *, DBT *, u_int32_t);
-    int (*get)(DB *, DB_TXN *, DBT *, DBT *, u_int32_t);
-    int (*cursor)(DB *, DB_TXN *, DBC **, u_int32_t);
-    int (*cursor_get)(DBC *, DBT *, DBT *, u_int32_t);
-} library = {.calls = -1};
-
-static int
-strikes(void)
-{
-    return library.calls >= 0 && library.calls-- == 0 ? library.error : 0;
-}
-
-static int
-fail_commit(DB_TXN *transaction, u_int32_t flags)
-{
-    const int error = strikes();
-    if (error != 0) {
-        (void)transaction->abort(transaction);
-        return error;
-    }
-    return library.commit(transaction, flags);
-}
-
-static int
-fail_begin(DB_ENV *environment, DB_TXN *parent, DB_TXN **transaction, u_int32_t flags)
-{
-    const int struck = strikes();
-    const int error =
-        struck != 0 ? struck : library.txn_begin(environment, parent, transaction, flags);
-    if (error == 0 && (*transaction)->commit != fail_commit) {
-        library.commit = (*transaction)->commit;
-        (*transaction)->commit = fail_commit;
-    }
-    return error;
-}
-
-static int
-fail_checkpoint(DB_ENV *environment, u_int32_t kilobytes, u_int32_t minutes, u_int32_t flags)
-{
-    const int error = strikes();
-    library.checkpoints++;
-    library.kilobytes = kilobytes;
-    return error != 0 ? error : library.checkpoint(environment, kilobytes, minutes, flags);
-}
-
-static int
-fail_put(DB *tree, DB_TXN *transaction, DBT *key, DBT *value, u_int32_t flags)
-{
-    const int error = strikes();
-    return error != 0 ? error : library.put(tree, transaction, key, value, flags);
-}
-
-static int
-fail_get(DB *tree, DB_TXN *transaction, DBT *key, DBT *value, u_int32_t flags)
-{
-    const int error = strikes();
-    return error != 0 ? error : library.get(tree, transaction, key, value, flags);
-}
-
-static int
-fail_cursor_get(DBC *cursor, DBT *key, DBT *value, u_int32_t flags)
-{
-    const int error = strikes();
-    return error != 0 ? error : library.cursor_get(cursor, key, value, flags);
-}
-
-static int
-fail_cursor(DB *tree, DB_TXN *transaction, DBC **cursor, u_int32_t flags)
-{
-    const int struck = strikes();
-    const int error = struck != 0 ? struck : library.cursor(tree, transaction, cursor, flags);
-    if (error == 0 && (*cursor)->get != fail_cursor_get) { /* the library keeps used ones */
-        library.cursor_get = (*cursor)->get;
-        (*cursor)->get = fail_cursor_get;
-    }
-    return error;
-}
-
-int __real_db_env_create(DB_ENV **environment, u_int32_t flags);
-int __wrap_db_env_create(DB_ENV **environment, u_int32_t flags);
-int __real_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
-int __wrap_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
-int __real_statvfs(const char *path, struct statvfs *space);
-int __wrap_statvfs(const char *path, struct statvfs *space);
-
-int
-__wrap_db_env_create(DB_ENV **environment, u_int32_t flags)
-{
-    const int struck = strikes();
-    const int error = struck != 0 ? struck : __real_db_env_create(environment, flags);
-    if (error == 0) {
-        library.txn_begin = (*environment)->txn_begin;
-        library.checkpoint = (*environment)->txn_checkpoint;
-        (*environment)->txn_begin = fail_begin;
-        (*environment)->txn_checkpoint = fail_checkpoint;
-    }
-    return error;
-}
-
-int
-__wrap_db_create(DB **tree, DB_ENV *environment, u_int32_t flags)
-{
-    const int struck = strikes();
-    const int error = struck != 0 ? struck : __real_db_create(tree, environment, flags);
-    if (error == 0) {
-        library.put = (*tree)->put;
-        library.get = (*tree)->get;
-        library.cursor = (*tree)->cursor;
-        (*tree)->put = fail_put;
-        (*tree)->get = fail_get;
-        (*tree)->cursor = fail_cursor;
-    }
-    return error;
-}
-
-int
-__wrap_statvfs(const char *path, struct statvfs *space)
-{
-    const int result = __real_statvfs(path, space);
-    library.looks++;
-    if (library.free != 0) {
-        space->f_frsize = 1;
-        space->f_bavail = library.free;
-    }
-    return result;
-}
 
 /* ---- the store ---- */
 
@@ -189,8 +50,8 @@ setup(void **state)
 {
     static struct place place;
     place = (struct place){.reserve = 0};
-    library.calls = -1;
-    library.free = 0;
+    failing_database.calls = -1;
+    failing_database.free = 0;
     assert_true(scratch_folder(place.folder, "test_metastore"));
     assert_int_equal(open_store(&place, NULL), STATUS_OK);
     *state = &place;
@@ -202,8 +63,8 @@ teardown(void **state)
 {
     struct place *place = *state;
     char command[SCRATCH_SIZE + 32];
-    library.calls = -1;
-    library.free = 0;
+    failing_database.calls = -1;
+    failing_database.free = 0;
     if (place->store != NULL) {
         engine->close(place->store);
     }
@@ -258,10 +119,10 @@ test_a_start_tells_of_every_failed_call(void **state)
     int failed = 0;
     assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
     engine->close(place->store);
-    library.error = EIO;
+    failing_database.error = EIO;
     for (int at = 0;; at++) {
         struct reason why = {""};
-        library.calls = at;
+        failing_database.calls = at;
         const enum status status = open_store(place, &why);
         if (status == STATUS_OK) {
             break;
@@ -271,7 +132,7 @@ test_a_start_tells_of_every_failed_call(void **state)
         assert_non_null(strstr(why.text, ": cannot "));
         failed++;
     }
-    library.calls = -1;
+    failing_database.calls = -1;
     assert_true(failed >= 8);
     char text[16];
     assert_int_equal(get_value(place, text, NULL), STATUS_OK);
@@ -287,12 +148,12 @@ test_a_put_tells_of_every_failed_call(void **state)
     int failed = 0;
     bool broken = false;
     assert_int_equal(put_value(place, "old", NULL), STATUS_OK);
-    library.error = EIO;
+    failing_database.error = EIO;
     for (int at = 0;; at++) {
         struct reason why = {""};
-        library.calls = at;
+        failing_database.calls = at;
         const enum status status = put_value(place, "new", &why);
-        library.calls = -1;
+        failing_database.calls = -1;
         if (status == STATUS_OK) {
             break;
         }
@@ -338,15 +199,15 @@ test_errors_are_told_apart(void **state)
         for (int at = 0; at < 4; at++) { /* two calls of a get, two of a scan */
             char text[16];
             struct reason why = {""};
-            library.error = cases[i].error;
-            library.free = cases[i].free;
-            library.calls = at % 2;
+            failing_database.error = cases[i].error;
+            failing_database.free = cases[i].free;
+            failing_database.calls = at % 2;
             assert_int_equal(at < 2 ? get_value(place, text, &why) : scan_value(place, text, &why),
                              cases[i].status);
             assert_non_null(strstr(why.text, cases[i].text));
             assert_int_equal(engine->broken(place->store), cases[i].broken);
-            library.calls = -1;
-            library.free = 0;
+            failing_database.calls = -1;
+            failing_database.free = 0;
             reopen(place);
         }
     }
@@ -394,14 +255,14 @@ test_room_is_kept_to_the_byte(void **state)
     place->reserve = 100 << 20;
     reopen(place);
     const uint64_t least = place->reserve + MARGIN + 4 * bytes;
-    library.free = least;
+    failing_database.free = least;
     assert_int_equal(put_value(place, "1", &why), STATUS_OK);
-    library.free = least - 1;
+    failing_database.free = least - 1;
     assert_int_equal(put_value(place, "2", &why), STATUS_FULL);
     assert_non_null(strstr(why.text, "only 132 MB are free; 32 MB and metastore.disk_reserve "
                                      "(100 MB) must stay"));
     assert_false(engine->broken(place->store));
-    library.free = least;
+    failing_database.free = least;
     assert_int_equal(put_value(place, "3", &why), STATUS_OK); /* looked at again at once */
 }
 
@@ -422,21 +283,21 @@ test_disk_is_seldom_looked_at(void **state)
     place->reserve = 100 << 20;
     reopen(place);
     const uint64_t much = 2 * place->reserve + 4 * (uint64_t)MARGIN;
-    library.free = much + 2 * bytes;
-    library.looks = 0;
+    failing_database.free = much + 2 * bytes;
+    failing_database.looks = 0;
     assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
-    assert_int_equal(library.looks, 1);
-    library.free = 5 * much;
+    assert_int_equal(failing_database.looks, 1);
+    failing_database.free = 5 * much;
     assert_int_equal(told_free(place), much);
-    assert_int_equal(library.looks, 1);
+    assert_int_equal(failing_database.looks, 1);
     assert_int_equal(put_value(place, "2", NULL), STATUS_OK);
-    assert_int_equal(library.looks, 1);
+    assert_int_equal(failing_database.looks, 1);
     assert_int_equal(told_free(place), 5 * much); /* less than much: looked at */
-    assert_int_equal(library.looks, 2);
-    library.free = 4 * much;
+    assert_int_equal(failing_database.looks, 2);
+    failing_database.free = 4 * much;
     clock_move(1000);
     assert_int_equal(told_free(place), 4 * much);
-    assert_int_equal(library.looks, 3);
+    assert_int_equal(failing_database.looks, 3);
 }
 
 static void
@@ -445,25 +306,25 @@ test_checkpoints_when_they_are_due(void **state)
     struct place *place = *state;
     struct reason why = {""};
     int wait_ms = 0;
-    library.checkpoints = 0;
+    failing_database.checkpoints = 0;
     assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
     assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
-    assert_int_equal(library.checkpoints, 1);
-    assert_int_equal(library.kilobytes, CHECKPOINT_BYTES >> 10);
+    assert_int_equal(failing_database.checkpoints, 1);
+    assert_int_equal(failing_database.kilobytes, CHECKPOINT_BYTES >> 10);
     clock_move(CHECKPOINT_MS);
-    library.calls = 0;
-    library.error = EIO;
+    failing_database.calls = 0;
+    failing_database.error = EIO;
     assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_SYSTEM);
     assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK); /* still due */
-    assert_int_equal(library.kilobytes, 0);
+    assert_int_equal(failing_database.kilobytes, 0);
     assert_int_equal(wait_ms, -1);
-    assert_int_equal(library.checkpoints, 3);
+    assert_int_equal(failing_database.checkpoints, 3);
     assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
-    assert_int_equal(library.checkpoints, 3); /* nothing was written since */
+    assert_int_equal(failing_database.checkpoints, 3); /* nothing was written since */
     assert_int_equal(wait_ms, -1);
     assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
     assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
-    assert_int_equal(library.checkpoints, 4);
+    assert_int_equal(failing_database.checkpoints, 4);
     assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
 }
 
@@ -512,21 +373,21 @@ test_failed_reads_are_told(void **state)
     struct buf reply;
     const struct slice put = SLICE("\x01\x02ua\x02\x10\x01");
     buf_init(&reply, METASTORE_REPLY_MAXIMUM);
-    library.error = EIO;
-    library.calls = 0;
+    failing_database.error = EIO;
+    failing_database.calls = 0;
     assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_SYSTEM);
     assert_null(service);
     assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_OK);
     for (int at = 0; at < 2; at++) {
-        library.calls = at;
+        failing_database.calls = at;
         assert_int_equal(
             meta_service_read(service, METASTORE_GET, SLICE("\x01\x02ua"), &reply, &why),
             STATUS_SYSTEM);
-        library.calls = at;
+        failing_database.calls = at;
         assert_int_equal(
             meta_service_read(service, METASTORE_SCAN, SLICE("\x01u\x00\x05"), &reply, &why),
             STATUS_SYSTEM);
-        library.calls = at;
+        failing_database.calls = at;
         assert_int_equal(meta_service_write(service, &put, 1, &status, &reason, &why),
                          STATUS_SYSTEM);
         assert_int_equal(status, STATUS_SYSTEM);

@@ -8,6 +8,7 @@ uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_wall_ms(void);
 
 static uint64_t moved_ms;
+static uint64_t stopped_monotonic_ms, stopped_wall_ms; /* 0: they go */
 
 void
 clock_move(uint64_t ms)
@@ -15,14 +16,29 @@ clock_move(uint64_t ms)
     moved_ms += ms;
 }
 
+void
+clock_stop(void)
+{
+    stopped_monotonic_ms = __real_clock_monotonic_ms();
+    stopped_wall_ms = __real_clock_wall_ms();
+}
+
+void
+clock_go(void)
+{
+    stopped_monotonic_ms = stopped_wall_ms = 0;
+}
+
 uint64_t
 __wrap_clock_monotonic_ms(void)
 {
-    return __real_clock_monotonic_ms() + moved_ms;
+    const uint64_t now =
+        stopped_monotonic_ms != 0 ? stopped_monotonic_ms : __real_clock_monotonic_ms();
+    return now + moved_ms;
 }
 
 uint64_t
 __wrap_clock_wall_ms(void)
 {
-    return __real_clock_wall_ms() + moved_ms;
+    return (stopped_wall_ms != 0 ? stopped_wall_ms : __real_clock_wall_ms()) + moved_ms;
 }

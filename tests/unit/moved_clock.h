@@ -8,5 +8,8 @@
 #include <stdint.h>
 
 void clock_move(uint64_t ms);
+/* From now on they move by clock_move only, until they are let go. */
+void clock_stop(void);
+void clock_go(void);
 
 #endif

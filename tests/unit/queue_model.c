@@ -227,6 +227,9 @@ count_shown(struct model *model, enum stage stage, const char *which, enum place
         assert_true(leased < 0 || (known->worker >= 0) == leased);
         assert_true(slice_is(job.uri, known->uri));
         assert_int_equal(job.attempt, known->attempt);
+        assert_int_equal(job.deaths, known->deaths);
+        assert_int_equal(job.due_ms, known->due_ms);
+        assert_int_equal(job.queued_ms, known->queued_ms);
         assert_true(place != BURIED || slice_is(reason, known->reason));
     }
     assert_true(codec_at_end(&reader));

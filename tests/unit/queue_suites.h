@@ -1,4 +1,4 @@
-/* Parts of test_queue that have files of their own. Each runs its tests and returns how many
+/* Parts of the queue's tests that have files of their own. Each runs its tests and returns how many
  * failed. */
 #ifndef TESTS_UNIT_QUEUE_SUITES_H
 #define TESTS_UNIT_QUEUE_SUITES_H
@@ -17,11 +17,15 @@ int queue_fetch_model_run(void);
 int queue_faults_run(void);
 /* Jobs between nodes (queue_nodes.c). */
 int queue_nodes_run(void);
+/* What a node sends to others (queue_peers.c). */
+int queue_peers_run(void);
 /* The scope changes under a running crawl (queue_scope.c). */
 int queue_scope_run(void);
 /* Hosts that fail are set aside (queue_troubles.c). */
 int queue_troubles_run(void);
 /* Which jobs of a lane go out together (queue_bursts.c). */
 int queue_bursts_run(void);
+/* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
+int queue_store_run(void);
 
 #endif

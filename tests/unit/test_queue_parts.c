@@ -20,6 +20,7 @@
 #include "queue/ordered.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"
+#include "tests/unit/queue_suites.h"
 #include "tests/unit/scratch.h"
 
 /* ---- map ---- */
@@ -699,5 +700,5 @@ main(void)
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + queue_store_run();
 }
