@@ -11,6 +11,7 @@
 #include "queue/store_batch.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
+#include "tests/unit/queue_suites.h"
 
 /* ---- a run ---- */
 
@@ -639,5 +640,5 @@ main(void)
         cmocka_unit_test(test_heads_follow_what_happens),
         cmocka_unit_test(test_lanes_take_turns),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + frontier_runs_run();
 }
