@@ -155,7 +155,11 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(173, SITEMAP_READ, TIME)  /* when a sitemap of the host was last read, or had not changed */ \
     X(174, SITEMAP_GUESS, TEXT) /* what /sitemap.xml is that nobody names: "found", or why not */  \
     X(175, SITEMAP_GUESS_DEPTH, NUMBER) /* smallest depth at which it was asked for */             \
-    X(176, SITEMAP_FILES, NUMBER)       /* of a host: sitemaps that its indexes had fetched, ever */
+    X(176, SITEMAP_FILES, NUMBER)   /* of a host: sitemaps that its indexes had fetched, ever */   \
+    X(177, SITEMAP_SUBMITTER, TEXT) /* of a sitemap: the origin in whose name it is read */        \
+    X(178, SITEMAP_NESTING, NUMBER) /* the same: indexes above it */                               \
+    X(179, SCOPE_REFUSED,                                                                          \
+      NUMBER) /* what of it was out of scope: 1 sitemaps of its host, 2 entries */
 
 enum meta_field {
 #define X(number, name, kind) META_##name = number,

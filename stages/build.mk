@@ -9,7 +9,7 @@ FUZZERS += fuzz_robots fuzz_robots_tags
 UNIT_TESTS += tests/unit/test_robots_tags tests/unit/test_traps tests/unit/test_fetch_credentials tests/unit/test_url_rules
 stages_OBJECTS += stages/fetch_options.o stages/fetch_parser.o stages/fetch_parser_work.o stages/fetch_address.o stages/fetch_http.o stages/fetch_transfer.o stages/fetch_ftp.o stages/fetch_hosts.o stages/fetch_balance.o stages/fetch_pace.o stages/fetch_names.o stages/fetch_crowd.o stages/fetch_rests.o
 PROGRAMS += quadrille-fetch
-quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_asking.o stages/fetch_slow.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_listing.o stages/fetch_share.o stages/fetch_visit.o stages/fetch_plan.o stages/fetch_decide.o stages/fetch_dump.o stages/fetch_endpoint.o stages/fetch_slice.o
+quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_asking.o stages/fetch_slow.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_refused.o stages/fetch_listing.o stages/fetch_share.o stages/fetch_visit.o stages/fetch_plan.o stages/fetch_decide.o stages/fetch_dump.o stages/fetch_endpoint.o stages/fetch_slice.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
 	stages/detect_rdf.o stages/detect_text.o \
 	stages/detect_options.o stages/sandbox.o stages/sandbox_calls.o stages/landlock.o stages/sandbox_selftest.o stages/sandbox_selftest_program.o stages/worker.o \

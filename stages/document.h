@@ -18,6 +18,11 @@
  * because another needs it. No crawl key has a fragment, so the two never meet: what is crawled
  * does not depend on who needed what. */
 #define RESOURCE_FRAGMENT "#resource"
+/* End the URIs of jobs that consider again what an older scope refused of sitemaps: those of a
+ * host, and the entries of one (stages/fetch_refused.c). */
+#define SITEMAPS_FRAGMENT "/#sitemaps"
+#define LISTING_FRAGMENT "#listing"
+enum scope_refused { REFUSED_SITEMAPS = 1, REFUSED_ENTRIES = 2 }; /* META_SCOPE_REFUSED */
 
 /* A WARC record somewhere in the cluster. file empty: none. */
 struct document_record {

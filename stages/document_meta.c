@@ -62,6 +62,12 @@ has_content(struct slice record)
     return has;
 }
 
+struct document_record
+document_response(struct slice record)
+{
+    return record_at(record, META_WARC_NODE);
+}
+
 bool
 document_of_meta(struct slice record, struct buf *links, struct document *document)
 {

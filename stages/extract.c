@@ -166,20 +166,36 @@ end_without_links(struct stage_job *job)
     stage_done(job);
 }
 
-/* The plan of a host's datasets is made by fetch, out of what is archived. */
+/* What fetch does without asking for a document: the plan of a host's datasets, out of what is
+ * archived, and what was refused of sitemaps. */
 static void
-put_plan_job(struct stage_job *job)
+put_errand(struct stage_job *job, struct slice uri)
 {
     const struct job output = {
         .key.stage = STAGE_FETCH,
-        .uri = job->job.uri,
-        .lane_name = url_origin(job->job.uri),
+        .uri = uri,
+        .lane_name = url_origin(uri),
         .via = job->job.via,
         .priority = PLAN_PRIORITY,
         .flags = JOB_RESOURCE | JOB_RECRAWL,
         .depth = job->job.depth,
     };
     stage_output(job, &output);
+}
+
+/* The scope has changed. */
+static void
+put_refused(struct stage_job *job, struct slice record)
+{
+    const struct slice uri = job->job.uri, origin = url_origin(uri);
+    uint64_t refused = 0;
+    (void)meta_record_number(record, META_SCOPE_REFUSED, &refused);
+    if ((refused & REFUSED_SITEMAPS) != 0) {
+        put_errand(job, arena_printf(&job->arena, "%.*s" SITEMAPS_FRAGMENT, SLICE_PRINT(origin)));
+    }
+    if ((refused & REFUSED_ENTRIES) != 0) {
+        put_errand(job, arena_printf(&job->arena, "%.*s" LISTING_FRAGMENT, SLICE_PRINT(uri)));
+    }
 }
 
 static void
@@ -190,6 +206,9 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
     struct extract *extract = job->state;
     struct slice state, target;
     uint64_t nofollow;
+    if (status == STATUS_OK && n > 0 && job->job.flags & JOB_REFILTER) {
+        put_refused(job, records[0]);
+    }
     if (status != STATUS_OK) {
         stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);
     } else if (n > 0 && meta_record_text(records[0], META_STATE, &state) &&
@@ -221,8 +240,8 @@ extract_start(void *context, struct stage_job *job)
         sweep_step(extract->sweep, job, scope);
         return;
     }
-    if (sweep_is_plan(job->job.uri)) {
-        put_plan_job(job);
+    if (sweep_is_errand(job->job.uri)) {
+        put_errand(job, job->job.uri);
         stage_done(job);
         return;
     }

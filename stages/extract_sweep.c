@@ -114,12 +114,18 @@ sweep_close(struct sweep *sweep)
 
 /* ---- steps ---- */
 
-bool
-sweep_is_plan(struct slice uri)
+static bool
+ends_with(struct slice uri, struct slice end)
 {
-    const struct slice end = SLICE(PLAN_FRAGMENT);
     return uri.length > end.length &&
            slice_equal(slice_of(uri.at + uri.length - end.length, end.length), end);
+}
+
+bool
+sweep_is_errand(struct slice uri)
+{
+    return ends_with(uri, SLICE(PLAN_FRAGMENT)) || ends_with(uri, SLICE(SITEMAPS_FRAGMENT)) ||
+           ends_with(uri, SLICE(LISTING_FRAGMENT));
 }
 
 /* Whether anything may have been refused that came of it. */
@@ -127,11 +133,12 @@ static bool
 may_lead_on(struct slice uri, struct slice record)
 {
     struct slice text;
-    uint64_t links;
+    uint64_t links, refused;
     if (slice_find(uri, '#') < uri.length) { /* fetched for others, and not followed */
-        return sweep_is_plan(uri);
+        return ends_with(uri, SLICE(PLAN_FRAGMENT));
     }
-    return (meta_record_number(record, META_LINKS_FOUND, &links) && links > 0) ||
+    return meta_record_number(record, META_SCOPE_REFUSED, &refused) ||
+           (meta_record_number(record, META_LINKS_FOUND, &links) && links > 0) ||
            (meta_record_text(record, META_STATE, &text) && slice_is(text, "redirected"));
 }
 

@@ -98,6 +98,8 @@ fetch_start(void *context, struct stage_job *job)
     }
     if (kind == TASK_PLAN) {
         task_plan(task);
+    } else if (kind == TASK_LISTING) {
+        task_list_again(task);
     } else if (kind == TASK_SLICE) {
         task_slice(task);
     } else {

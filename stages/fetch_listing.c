@@ -69,7 +69,7 @@ names_origin(struct slice lines, struct slice host)
 static bool
 may_list(struct listing *listing, struct slice key)
 {
-    const struct slice sitemap = listing->task->job->job.uri, host = url_host(key);
+    const struct slice sitemap = listing->task->url, host = url_host(key);
     const bool by_robots = (listing->named && slice_equal(host, url_host(listing->submitter))) ||
                            names_origin(listing->origins, host);
     if (by_robots) {
@@ -86,6 +86,17 @@ may_list(struct listing *listing, struct slice key)
     return !listing->task->fetch->obey_location;
 }
 
+static bool
+is_in_scope(struct listing *listing, struct slice key, unsigned depth)
+{
+    struct task *task = listing->task;
+    const bool allowed = scope_allows(task->fetch->scope, key, depth, NULL);
+    if (!allowed && (task->refused & REFUSED_ENTRIES) == 0) {
+        task_note_refused(task, REFUSED_ENTRIES);
+    }
+    return allowed;
+}
+
 /* False: there is no room for more. */
 static bool
 add(struct listing *listing, struct slice location, const struct listed *listed)
@@ -95,11 +106,9 @@ add(struct listing *listing, struct slice location, const struct listed *listed)
     struct buf key;
     bool room = true;
     buf_init(&key, URL_MAXIMUM);
-    if (url_rules_key(&task->fetch->url_rules, location, task->job->job.uri, &key, NULL) ==
-            STATUS_OK &&
-        may_list(listing, buf_slice(&key)) &&
-        scope_allows(task->fetch->scope, buf_slice(&key), depth, NULL)) {
-        listing->bytes += key.length * 3 + task->job->job.uri.length * 2 + listed->facts.length +
+    if (url_rules_key(&task->fetch->url_rules, location, task->url, &key, NULL) == STATUS_OK &&
+        may_list(listing, buf_slice(&key)) && is_in_scope(listing, buf_slice(&key), depth)) {
+        listing->bytes += key.length * 3 + task->url.length * 2 + listed->facts.length +
                           listed->frequency.length + ENTRY_BYTES;
         room = listing->bytes <= OUTPUT_BYTES_MAXIMUM;
         if (room && listing->count == listing->capacity) {
@@ -169,7 +178,7 @@ remove_doubles(struct listing *listing)
 static void
 take_sitemap(struct listing *listing)
 {
-    const struct slice uri = listing->task->job->job.uri;
+    const struct slice uri = listing->task->url;
     listing->index = listing->result.kind == SITEMAP_INDEX;
     if (listing->result.kind == SITEMAP_NONE) {
         if (listing->named) {
@@ -200,7 +209,7 @@ put_sighting(struct listing *listing, const struct listed *listed)
     const uint64_t now_ms = clock_wall_ms();
     struct meta_update update;
     meta_update_init(&update);
-    meta_set_text(&update, META_SITEMAP, task->job->job.uri);
+    meta_set_text(&update, META_SITEMAP, task->url);
     meta_set_number(&update, META_SITEMAP_SEEN, now_ms);
     meta_set_number(&update, META_SITEMAP_LISTED, now_ms);
     meta_set_number(&update, META_SITEMAP_PRIORITY, listed->stated);
@@ -251,7 +260,9 @@ put_submitter(struct listing *listing)
     const struct submissions *submissions = submissions_of(listing);
     struct meta_update update;
     meta_update_init(&update);
-    meta_set_number(&update, META_SITEMAP_READ, clock_wall_ms());
+    if (!listing->archived) {
+        meta_set_number(&update, META_SITEMAP_READ, clock_wall_ms());
+    }
     meta_set_number(&update, META_SITEMAP_PERIOD, submissions->period_ms);
     meta_set_number(&update, META_SITEMAP_SUBMITTED, submissions->submitted);
     meta_set_number(&update, META_SITEMAP_EXCESS, submissions->excess);
@@ -269,7 +280,10 @@ finish(struct listing *listing)
     const struct sitemap_result *result = &listing->result;
     const char *cut = listing->cut != NULL ? listing->cut : sitemap_truncation(result);
     put_submitter(listing);
-    if (result->kind != SITEMAP_NONE) {
+    if (result->kind != SITEMAP_NONE && !listing->archived) {
+        meta_set_text(meta, META_SITEMAP_SUBMITTER,
+                      listing->named ? listing->submitter : (struct slice){0});
+        meta_set_number(meta, META_SITEMAP_NESTING, listing->task->job->document.nesting);
         meta_set_text(meta, META_SITEMAP_KIND, slice_string(sitemap_kind_name(result->kind)));
         meta_set_number(meta, META_SITEMAP_ENTRIES, result->entries);
         meta_set_number(meta, META_SITEMAP_NEW, listing->fresh);
@@ -348,7 +362,7 @@ says_something_new(const struct listing *listing, const struct listed *listed, s
            listed->stated != number_of(record, META_SITEMAP_PRIORITY) ||
            (listed->frequency.length > 0 && !slice_equal(listed->frequency, frequency)) ||
            (listed->facts.length > 0 && !slice_equal(listed->facts, facts)) ||
-           !slice_equal(sitemap, listing->task->job->job.uri);
+           !slice_equal(sitemap, listing->task->url);
 }
 
 /* SitemapScore, 0..1. */
@@ -497,13 +511,15 @@ listing_read(struct task *task, struct slice submitter, bool named,
              void (*done)(void *context, struct listing *listing, const char *problem))
 {
     struct listing *listing = memory_zero(1, sizeof *listing);
+    const bool archived = task_kind(task->job->job.uri) == TASK_LISTING;
     *listing = (struct listing){.task = task,
                                 .submitter = submitter,
                                 .named = named,
                                 .describes = sitemap->describes,
                                 .result = sitemap->result,
                                 .again = (task->job->job.flags & JOB_RECRAWL) != 0 &&
-                                         task->job->job.due_ms == 0,
+                                         task->job->job.due_ms == 0 && !archived,
+                                .archived = archived,
                                 .done = done};
     snprintf(listing->problem, sizeof listing->problem, "%.*s", SLICE_PRINT(sitemap->problem));
     buf_init(&listing->entries_memory, PARSER_ENTRIES_BYTES);
@@ -511,7 +527,7 @@ listing_read(struct task *task, struct slice submitter, bool named,
     arena_init(&listing->arena, LISTING_MEMORY);
     const struct slice keys[2] = {
         arena_printf(&listing->arena, "h%.*s", SLICE_PRINT(submitter)),
-        arena_printf(&listing->arena, "u%.*s", SLICE_PRINT(task->job->job.uri)),
+        arena_printf(&listing->arena, "u%.*s", SLICE_PRINT(task->url)),
     };
     metastore_get(stage_metastore(task->job->run), keys, 2, records_read, listing);
 }

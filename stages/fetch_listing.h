@@ -30,6 +30,7 @@ struct listing {
     struct slice origins;      /* further hosts that name it: lines */
     bool named, index, describes;
     char problem[REASON_SIZE]; /* why it is none; "": it is one */
+    bool archived;             /* it was read before, and is now for what an older scope refused */
     bool again;      /* an index that is read for its entries, which are to be fetched again */
     const char *cut; /* which limit of ours left entries out; NULL: none */
     struct sitemap_result result;

@@ -668,6 +668,10 @@ page_fetched(void *context, const struct fetch_result *result)
 void
 task_get(struct task *task)
 {
+    if (task_kind(task->job->job.uri) == TASK_SITEMAPS) {
+        task_put_refused_sitemaps(task);
+        return;
+    }
     if (task_kind(task->job->job.uri) == TASK_DUMP) {
         const struct slice type = task->job->document.type;
         const bool pages = slice_is(type, DUMP_PAGES) || slice_is(type, DUMP_PAGES_AGAIN);

@@ -29,6 +29,8 @@ task_kind(struct slice uri)
     const struct slice fragment =
         slice_of(uri.at + slice_find(uri, '#'), uri.length - slice_find(uri, '#'));
     return slice_is(fragment, DUMP_FRAGMENT)                                       ? TASK_DUMP
+           : slice_is(fragment, LISTING_FRAGMENT)                                  ? TASK_LISTING
+           : slice_is(fragment, strchr(SITEMAPS_FRAGMENT, '#'))                    ? TASK_SITEMAPS
            : slice_starts(fragment, slice_string(strchr(PLAN_FRAGMENT, '#')))      ? TASK_PLAN
            : slice_starts(fragment, slice_string(strchr(EXECUTION_FRAGMENT, '#'))) ? TASK_SLICE
                                                                                    : TASK_PAGE;
@@ -384,8 +386,8 @@ host_read(void *context, enum status status, const struct slice *records, size_t
     seek(planning, 0);
 }
 
-void
-task_plan(struct task *task)
+bool
+task_open_content(struct task *task)
 {
     struct fetch *fetch = task->fetch;
     const struct warc_limits limits = {.record = RECORD_BYTES, .encoded = true};
@@ -394,9 +396,18 @@ task_plan(struct task *task)
         content_open(&fetch->content, stage_directory(fetch->run), stage_cluster(fetch->run),
                      &limits, &why) != STATUS_OK) {
         task_bury(task, why.text);
-        return;
+        return false;
     }
     content_close_files(fetch->content, fetch->run);
+    return true;
+}
+
+void
+task_plan(struct task *task)
+{
+    if (!task_open_content(task)) {
+        return;
+    }
     struct planning *planning = memory_zero(1, sizeof *planning);
     planning->task = task;
     planning->joined =

@@ -34,11 +34,22 @@ may_guess(const struct task *task, const struct host *host)
            (host->guess_found || host->guess_depth == UINT32_MAX);
 }
 
+/* Whether the job is for those that an older scope refused: what was queued before, `seen` knows.
+ */
+static bool
+is_for_sitemaps(const struct task *task)
+{
+    return task_kind(task->job->job.uri) == TASK_SITEMAPS;
+}
+
 /* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
  * a depth. */
 static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
+    if (is_for_sitemaps(task)) {
+        return task->fetch->sitemaps && (count_maps(host) > 0 || task->fetch->guess);
+    }
     if (!task->fetch->sitemaps || task->resource) {
         return false;
     }
@@ -92,12 +103,12 @@ take_from_host(struct task *task, const struct host *host)
     if (count_maps(host) == 0) {
         const struct slice guess = SLICE("/sitemap.xml");
         task->guess = true;
-        task->sitemaps_again = host->guess_found;
+        task->sitemaps_again = host->guess_found && !is_for_sitemaps(task);
         task->sitemaps = arena_alloc(arena, sizeof *task->sitemaps);
         take_maps(task, &guess, 1);
         return;
     }
-    task->sitemaps_again = host->sitemaps_depth != UINT32_MAX;
+    task->sitemaps_again = host->sitemaps_depth != UINT32_MAX && !is_for_sitemaps(task);
     task->sitemaps = arena_alloc(arena, count_maps(host) * sizeof *task->sitemaps);
     const size_t n = robots_sitemaps(host->robots, &maps);
     take_maps(task, maps, n);
@@ -158,6 +169,10 @@ decide(struct task *task, const struct host *host)
     }
     if (host->access == HOST_UNREACHABLE) {
         wait_for_rules(task, host);
+        return;
+    }
+    if (is_for_sitemaps(task)) {
+        task_put_refused_sitemaps(task);
         return;
     }
     if (!rules_allow(host, task->url)) {

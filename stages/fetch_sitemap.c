@@ -22,7 +22,6 @@
 #include "base/url.h"
 #include "stages/fetch_listing.h"
 
-#define SITEMAP_TYPE "sitemap"
 #define GUESS_TYPE "sitemap?"
 
 static void
@@ -104,6 +103,25 @@ note_naming(struct task *task, struct slice sitemap, struct slice origins)
 }
 
 void
+task_note_refused(struct task *task, enum scope_refused what)
+{
+    if (task_kind(task->job->job.uri) == TASK_PAGE) { /* else the document says so already */
+        task->refused |= (unsigned)what;
+        meta_set_number(&task->job->meta, META_SCOPE_REFUSED, task->refused);
+    }
+}
+
+static bool
+may_queue(struct task *task, struct slice sitemap)
+{
+    const bool allowed = scope_allows(task->fetch->scope, sitemap, task->job->job.depth, NULL);
+    if (!allowed && (task->refused & REFUSED_SITEMAPS) == 0) {
+        task_note_refused(task, REFUSED_SITEMAPS);
+    }
+    return allowed;
+}
+
+void
 task_queue_sitemaps(struct task *task, bool good)
 {
     struct fetch *fetch = task->fetch;
@@ -129,7 +147,7 @@ task_queue_sitemaps(struct task *task, bool good)
         buf_reset(&key);
         if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
                 STATUS_OK &&
-            scope_allows(fetch->scope, buf_slice(&key), depth, NULL)) {
+            may_queue(task, buf_slice(&key))) {
             const bool foreign = !slice_equal(url_origin(buf_slice(&key)), task->origin);
             if (foreign) {
                 note_naming(task, buf_slice(&key), task->origin);
@@ -218,10 +236,17 @@ queue_entries(struct listing *listing)
         if (listing->index && listing->origins.length > 0) {
             note_naming(task, listed->key, listing->origins);
         }
-        queue_job(task, listed->key, job->depth + (listing->index ? 0u : 1u), priority, job->uri,
+        queue_job(task, listed->key, job->depth + (listing->index ? 0u : 1u), priority, task->url,
                   encode_claim(listing, listed, &data), flags_of(listing, listed));
     }
     buf_release(&data);
+}
+
+/* Nothing was fetched for what is listed again. */
+static const char *
+state_of(const struct task *task)
+{
+    return task_kind(task->job->job.uri) == TASK_LISTING ? NULL : "fetched";
 }
 
 static void
@@ -242,7 +267,7 @@ listed(void *context, struct listing *listing, const char *problem)
         task_describe(task);
     }
     listing_free(listing);
-    task_done(task, "fetched", "");
+    task_done(task, state_of(task), "");
 }
 
 static void
@@ -251,7 +276,7 @@ end_without_sitemap(struct task *task)
     if (task_is_guess(task)) {
         task_note_guess(task, "what is there is none");
     }
-    task_done(task, "fetched", "");
+    task_done(task, state_of(task), "");
 }
 
 /* Whether robots.txt or an index names it: then it is one whatever it looks like. */
@@ -271,13 +296,24 @@ sitemap_parsed(void *context, enum status status, struct slice reply, const stru
     }
     if (status != STATUS_OK || !parsed_sitemap_decode(reply, &sitemap)) {
         log_info("sitemap_unreadable", "uri=%.*s reason=%s", SLICE_PRINT(task->url), why->text);
-        task_done(task, "fetched", is_named(task) ? why->text : "");
+        task_done(task, state_of(task), is_named(task) ? why->text : "");
     } else if (!sitemap.candidate) {
         end_without_sitemap(task);
     } else {
         listing_read(task, task_is_sitemap(task) ? task->job->document.content_type : task->origin,
                      task_is_sitemap(task), &sitemap, listed);
     }
+}
+
+void
+task_list(struct task *task, struct slice coding, struct slice bytes)
+{
+    const struct parser_request request = {.verb = PARSER_SITEMAP,
+                                           .uri = task->url,
+                                           .coding = coding,
+                                           .bytes = bytes,
+                                           .named = is_named(task)};
+    fetch_parser_submit(task->fetch->parser, &request, sitemap_parsed, task);
 }
 
 void

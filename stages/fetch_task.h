@@ -8,6 +8,7 @@
  *   fetch_pacing.c   how slow the host and its address make us
  *   fetch_sitemap.c  sitemaps, and their entries as new jobs
  *   fetch_listing.c  what is new in a sitemap
+ *   fetch_refused.c  what an older scope refused of sitemaps; no request
  *   fetch_share.c    how fetches are divided between what sitemaps list and what links lead to
  *   fetch_visit.c    recrawling: what is known of its changes, the next visit
  *   fetch_plan.c     which datasets of a host are had by their dumps; no request
@@ -120,6 +121,7 @@ struct task {
     struct slice *sitemaps; /* still to be queued; in the job's arena */
     size_t sitemap_count;
     enum job_outcome counts_as; /* NONE: as its state says */
+    unsigned refused;           /* by the scope: enum scope_refused */
     bool mapped;                /* the host has sitemaps */
     bool sitemaps_again;        /* they were queued before, at a greater depth */
     bool guess;                 /* no sitemap is named: the one of them is where one may be */
@@ -140,7 +142,7 @@ struct task {
 };
 
 /* What a job is for, by its URI's fragment. */
-enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE };
+enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE, TASK_SITEMAPS, TASK_LISTING };
 enum task_kind task_kind(struct slice uri);
 
 /* fetch_rules.c */
@@ -254,6 +256,18 @@ void task_note_first_link(struct task *task);
 /* The end of a task that was answered: queues the entries when the response is a sitemap, which
  * workers find out. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
+/* The same of bytes out of the archive, as the job's document says what they are. */
+void task_list(struct task *task, struct slice coding, struct slice bytes);
+/* Notes that the scope refused something that the document led to: it is considered again when the
+ * scope has changed. */
+void task_note_refused(struct task *task, enum scope_refused what);
+#define SITEMAP_TYPE "sitemap"
+
+/* fetch_refused.c */
+/* The end of a job for the host's sitemaps, whose rules are known. */
+void task_put_refused_sitemaps(struct task *task);
+/* A job for the entries of a sitemap. */
+void task_list_again(struct task *task);
 
 /* fetch_plan.c, fetch_dump.c, fetch_endpoint.c, fetch_slice.c */
 enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
@@ -267,6 +281,8 @@ bool task_is_void(const struct task *task);
 void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
 /* Has the host's plan made. */
 void task_put_plan(struct task *task);
+/* Opens fetch->content. False: it cannot be, and the task is over. */
+bool task_open_content(struct task *task);
 void task_plan(struct task *task);
 bool task_is_sample(const struct task *task);
 void task_put_sample(struct task *task, struct slice uri, uint8_t flags);

@@ -30,6 +30,27 @@ for h in 0 1 2; do
     page "$host" $pages "$other/"
     page "$host" index 1.html
 done
+# Sitemaps, of which one and one of an index are elsewhere, and one that nobody names.
+for host in listed.example maps.example guess.example; do
+    mkdir -p "$work/hosts/$host/in" "$work/hosts/$host/out"
+    for folder in in out; do
+        for n in 1 2 3; do page "$host" "$folder/$n"; done
+    done
+done
+urls() { printf '%s\n' "$@" >"$file"; }
+file=$work/hosts/listed.example/robots.txt
+urls 'User-agent: *' 'Sitemap: http://listed.example/in/index.xml' 'Sitemap: http://listed.example/out/all.txt' \
+    'Sitemap: http://maps.example/in/all.txt'
+echo "<sitemapindex><sitemap><loc>http://listed.example/in/some.xml</loc></sitemap>
+    <sitemap><loc>http://listed.example/out/more.xml</loc></sitemap></sitemapindex>" >"$work/hosts/listed.example/in/index.xml"
+echo "<urlset><url><loc>http://listed.example/in/1.html</loc></url>
+    <url><loc>http://listed.example/out/1.html</loc></url></urlset>" >"$work/hosts/listed.example/in/some.xml"
+echo "<urlset><url><loc>http://listed.example/in/2.html</loc></url></urlset>" >"$work/hosts/listed.example/out/more.xml"
+file=$work/hosts/listed.example/out/all.txt
+urls http://listed.example/out/2.html
+file=$work/hosts/maps.example/in/all.txt # of another host, by whose robots.txt it is named
+urls http://listed.example/out/3.html
+echo "<urlset><url><loc>http://guess.example/out/1.html</loc></url></urlset>" >"$work/hosts/guess.example/sitemap.xml"
 : >"$work/seeds"
 start_web "$work/hosts"
 quiet() { # data directory, arguments
@@ -79,6 +100,31 @@ quiet "$work/deeper" --set scope.depth=1 $all
 echo "scope.depth = 4" >>"$work/deeper/scope.conf" # as an editor would
 quiet "$work/deeper" --set scope.depth=1
 alike shallow deeper "a depth that grew"
+
+# ---- what sitemaps list, and sitemaps themselves, by prefix and by regular expression ----
+
+rules() { "$bin/quadrille" scope --dir "$work/$1" set "${@:2}"; }
+in_seeds=(http://listed.example/in/3.html http://guess.example/in/3.html)
+narrow=scope.prefixes=http://listed.example/in/,http://guess.example/in/
+wide='http://(listed|maps|guess)\.example/'
+for dir in whole sown; do "$bin/quadrille" init --dir "$work/$dir" >/dev/null; done
+rules whole "scope.include=$wide"
+quiet "$work/whole" "${in_seeds[@]}"
+dump_of whole
+(($(grep -c '"Page"' "$work/whole.nq") == 8)) || fail "sitemaps were not followed: $(cat "$work/whole.nq")"
+: >"$web_log"
+rules sown "$narrow"
+quiet "$work/sown" "${in_seeds[@]}"
+[[ -z $(grep -E '/out/|maps.example|guess.example.*sitemap' "$web_log") ]] || fail "it left its scope"
+rules sown scope.prefixes=http://listed.example/,http://guess.example/in/
+quiet "$work/sown" http://listed.example/in/3.html
+grep -q '/out/2.html' "$web_log" || fail "a sitemap that came into scope was not read"
+! grep -q 'maps.example' "$web_log" || fail "it left its scope"
+rules sown "scope.include=$wide"
+quiet "$work/sown" http://listed.example/in/3.html
+alike whole sown "what sitemaps list, and sitemaps"
+twice=$(cut -f 2-4 "$web_log" | grep -v robots.txt | LC_ALL=C sort | uniq -d)
+[[ -z $twice ]] || fail "asked for again: $twice"
 
 # ---- at random moments; all at the same moment ----
 
