@@ -2,8 +2,8 @@
  *
  * A transform asks for URIs; here each is looked for in a small cache, then in the metadata store
  * under its URI with RESOURCE_FRAGMENT, redirects followed, and its body read from the archive.
- * What nobody knows is fetched by a job that the document's own end queues. docs/TRANSFORMS.md,
- * "Other documents", says what that means for the document.
+ * What nobody knows is fetched by a job that the document's own end queues. docs/RESOURCES.md
+ * says what that means for the document.
  *
  * A resource is what the archive has of the URI; it is never fetched twice in a crawl, so all
  * documents see the same one. One thread.

@@ -3,7 +3,7 @@
  *
  * Items are walked without recursion; itemref is followed with an index of ids that is built only
  * when the page has one, and under a bound that grows with the page, so the work stays linear.
- * docs/TRANSFORMS.md says where we go on when the specification gives up. */
+ * docs/EMBEDDED.md says where we go on when the specification gives up. */
 #ifndef TRANSFORMS_MICRODATA_H
 #define TRANSFORMS_MICRODATA_H
 

@@ -75,7 +75,7 @@ struct microformats_options {
     struct problem_sink problems, advice; /* .problem may be NULL */
 };
 
-/* Statements of all items and XFN relations: docs/TRANSFORMS.md has the table. links: begun with
+/* Statements of all items and XFN relations: docs/EMBEDDED.md has the table. links: begun with
  * the document's base. */
 enum status microformats_emit(const struct html_tree *tree, const struct microformats *found,
                               struct links *links, const struct microformats_options *options,

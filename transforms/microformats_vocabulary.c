@@ -1,4 +1,4 @@
-/* Which vocabularies say what microformats mean. docs/TRANSFORMS.md gives the reasons. */
+/* Which vocabularies say what microformats mean. docs/EMBEDDED.md gives the reasons. */
 #include "transforms/microformats_parser.h"
 #include "transforms/vocabulary.h"
 

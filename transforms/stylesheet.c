@@ -1,5 +1,5 @@
 /* XSLT 1.0 by libxslt, with its doors shut. Functions and rules for names that stylesheets may use:
- * stylesheet.h, docs/TRANSFORMS.md. A stylesheet's result is RDF/XML, or with
+ * stylesheet.h, docs/REGISTRY.md. A stylesheet's result is RDF/XML, or with
  * <xsl:output method="text"/> N-Quads.
  */
 #include <libxslt/security.h>

@@ -1,5 +1,5 @@
 /* The functions that stylesheets may call, in the namespace https://quadrille.example/transform#;
- * docs/TRANSFORMS.md says what each gives. */
+ * docs/REGISTRY.md says what each gives. */
 #include <libxml/xpath.h>
 #include <libxml/xpathInternals.h>
 #include <libxslt/extensions.h>

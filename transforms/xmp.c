@@ -1,6 +1,6 @@
 /* XMP packets. XMP is RDF/XML in a wrapper (ISO 16684-1, section 7), so our own RDF/XML reader
  * takes it as it is: nested structures, alternatives and languages stay what they were.
- * docs/TRANSFORMS.md says why no XMP library is between.
+ * docs/FILES.md says why no XMP library is between.
  */
 #include "rdf/format.h"
 #include "transforms/media.h"

@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- Feeds (RSS 0.90 to 2.0, RSS 1.1, Atom 0.3 and 1.0, CDF, with their extensions) to the vocabulary
-     of RSS 1.0, Dublin Core, FOAF, SKOS and the extensions' own. docs/TRANSFORMS.md has the table.
+     of RSS 1.0, Dublin Core, FOAF, SKOS and the extensions' own. docs/XML.md has the table.
 
      What is RDF already (RSS 0.90, 1.0, 1.1) is also read as RDF; there this stylesheet says only what
      that does not: links as IRIs, typed dates, plain texts, people. -->

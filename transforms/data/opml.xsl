@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- OPML 1.0 and 2.0 (http://opml.org/spec2.opml): outlines as parts of each other, feeds as channels of
-     RSS 1.0. docs/TRANSFORMS.md has the table. -->
+     RSS 1.0. docs/XML.md has the table. -->
 <xsl:stylesheet version="1.0"
   xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
   xmlns:q="https://quadrille.example/transform#"

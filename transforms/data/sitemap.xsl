@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- Sitemaps (https://www.sitemaps.org/protocol.html) with the extensions for images, videos, news and
-     translations. docs/TRANSFORMS.md has the table. -->
+     translations. docs/XML.md has the table. -->
 <xsl:stylesheet version="1.0"
   xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
   xmlns:q="https://quadrille.example/transform#"

@@ -1,7 +1,7 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- WSDL 1.1 and 2.0 to the terms of "WSDL 2.0: RDF Mapping" (https://www.w3.org/TR/wsdl20-rdf/).
      Components are named as WSDL 2.0, appendix A.2, and "WSDL 1.1 Element Identifiers" say.
-     docs/TRANSFORMS.md has the table. -->
+     docs/XML.md has the table. -->
 <xsl:stylesheet version="1.0"
   xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
   xmlns:q="https://quadrille.example/transform#"
