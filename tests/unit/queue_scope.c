@@ -1,4 +1,11 @@
 /* The scope changes under a running crawl: what the queue has considered again (docs/SCOPE.md). */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "config/scope_change.h"
+#include "config/scope_file.h"
+#include "queue/daemon_scope.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
@@ -338,6 +345,95 @@ test_a_long_change_is_many_words(void **state)
     close_node(b, &told_b);
 }
 
+/* ---- the files of the data directory ---- */
+
+static void
+write_scope(const char *folder, const char *text)
+{
+    struct reason why = {""};
+    int lock;
+    assert_int_equal(scope_file_lock(folder, &lock, &why), STATUS_OK);
+    assert_int_equal(scope_file_replace(folder, SCOPE_RULES_FILE, slice_string(text), &why),
+                     STATUS_OK);
+    assert_int_equal(scope_file_settle(folder, NULL, &why), STATUS_OK);
+    close(lock);
+}
+
+/* As an editor does that is not done. */
+static void
+begin_to_write(const char *folder, const char *text)
+{
+    const time_t later = (time_t)(clock_wall_ms() / 1000 + 3600);
+    const struct timespec times[2] = {{.tv_sec = later}, {.tv_sec = later}};
+    struct reason why = {""};
+    struct buf path;
+    buf_init(&path, 4096);
+    buf_printf(&path, "%s/" SCOPE_RULES_FILE, folder);
+    assert_int_equal(scope_file_replace(folder, SCOPE_RULES_FILE, slice_string(text), &why),
+                     STATUS_OK);
+    assert_int_equal(utimensat(AT_FDCWD, path.data, times, 0), 0);
+    buf_release(&path);
+}
+
+static void
+expect_told(const char *folder, const char *expected)
+{
+    struct reason why = {""};
+    struct buf text;
+    buf_init(&text, 4096);
+    assert_int_equal(scope_told_read(folder, &text, &why), STATUS_OK);
+    assert_true(slice_is(buf_slice(&text), expected));
+    buf_release(&text);
+}
+
+/* What other nodes are told is noted when it is committed, and is what changed since. */
+static void
+test_files_are_told_when_committed(void **state)
+{
+    struct told told;
+    struct disk disk = {true};
+    struct bench *bench = open_node("a", &told);
+    struct daemon_scope scope;
+    (void)state;
+    bench_close(bench);
+    bench->options.directory = bench->folder;
+    bench->options.store.fault = no_room;
+    bench->options.store.fault_context = &disk;
+    bench_open(bench);
+    daemon_scope_open(&scope, &bench->options, NULL);
+    write_scope(bench->folder, "scope.hosts=a\n");
+    daemon_scope_look(&scope, bench->broker);
+    bench_work(bench);
+    daemon_scope_settle(&scope, bench->broker);
+    expect_told(bench->folder, "");
+    disk.full = false;
+    clock_move(1100);
+    bench_work(bench);
+    daemon_scope_settle(&scope, bench->broker);
+    expect_told(bench->folder, "scope.hosts=a\n");
+    assert_int_equal(stats(bench).stages[STAGE_EXTRACT].outbox, 1);
+    const uint64_t version = broker_scope(bench->broker);
+
+    write_scope(bench->folder, "scope.hosts=a,b\n");
+    begin_to_write(bench->folder, "scope.ho");
+    daemon_scope_look(&scope, bench->broker);
+    bench_work(bench);
+    assert_int_equal(broker_scope(bench->broker), version);
+    write_scope(bench->folder, "scope.hosts=a,b,c\n");
+    daemon_scope_look(&scope, bench->broker);
+    bench_work(bench);
+    daemon_scope_settle(&scope, bench->broker);
+    assert_true(broker_scope(bench->broker) > version);
+    expect_told(bench->folder, "scope.hosts=a,b,c\n");
+    struct buf *sent = bench_payload(bench);
+    assert_true(broker_outgoing(bench->broker, NODE_B, sent));
+    const struct slice said = SLICE("+scope.hosts=b,c\n");
+    assert_true(slice_find_slice(buf_slice(sent), said) < sent->length);
+    buf_reset(sent);
+    daemon_scope_close(&scope);
+    close_node(bench, &told);
+}
+
 int
 queue_scope_run(void)
 {
@@ -351,6 +447,7 @@ queue_scope_run(void)
         cmocka_unit_test(test_the_scope_goes_before_the_seeds),
         cmocka_unit_test(test_nodes_sweep_when_another_has_the_scope),
         cmocka_unit_test(test_a_long_change_is_many_words),
+        cmocka_unit_test(test_files_are_told_when_committed),
     };
     return cmocka_run_group_tests_name("queue scope", tests, NULL, NULL);
 }
