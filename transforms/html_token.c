@@ -186,7 +186,7 @@ attribute_value(struct html_tokenizer *tokenizer)
     if (*at == '"' || *at == '\'') {
         const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
         tokenizer->at = close ? close + 1 : end;
-        return close ? slice_of(at + 1, (size_t)(close - at - 1)) : slice_of(at, 0);
+        return slice_of(at + 1, (size_t)((close ? close : end) - at - 1));
     }
     const char *from = at;
     while (at < end && !ascii_is_space(*at) && *at != '>') {
@@ -282,7 +282,7 @@ read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
     if (left.length >= doctype.length && strncasecmp(at, doctype.at, doctype.length) == 0) {
         token->kind = HTML_TOKEN_DOCTYPE;
         token->text = slice_of(at + doctype.length, (size_t)(tokenizer->at - at) - doctype.length);
-        token->text.length -= token->text.length > 0 && tokenizer->at[-1] == '>';
+        token->text.length -= tokenizer->at[-1] == '>';
         return true;
     }
     return false;
@@ -395,8 +395,7 @@ find_script_end(const char *at, const char *end, struct slice name)
                 }
                 state = ESCAPED;
             } else if (state == PLAIN && starts(at, end, SLICE("<!--"))) {
-                state = ESCAPED;
-                at++; /* the dashes may also be those of "-->" */
+                state = ESCAPED; /* the dashes may also be those of "-->" */
             } else if (state == ESCAPED && names(at + 1, end, name)) {
                 state = DOUBLE;
             }
@@ -441,8 +440,7 @@ html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
     }
     tokenizer->at = stop;
     if (closed) {
-        struct html_token close = {.kind = HTML_TOKEN_END};
-        tokenizer->at = stop + 2;
+        struct html_token close = {.kind = HTML_TOKEN_END}; /* the name is known */
         read_tag(tokenizer, &close);
     }
 }
