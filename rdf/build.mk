@@ -15,3 +15,4 @@ UNIT_TESTS += tests/unit/test_source
 FUZZERS += fuzz_source
 test_turtle_PARTS := tests/unit/turtle_documents.o tests/unit/turtle_limits.o
 test_nquads_PARTS := tests/unit/nquads_lines.o
+test_canonical_PARTS := tests/unit/canonical_model.o

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "rdf/nquads.h"
+#include "tests/unit/canonical_model.h"
 #include "tests/unit/rdf_case.h"
 
 static void
@@ -203,5 +204,5 @@ main(void)
         cmocka_unit_test(test_the_digest_is_that_of_the_text),
         cmocka_unit_test(test_a_graph_has_a_maximum),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + canonical_model_run();
 }
