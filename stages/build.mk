@@ -32,3 +32,4 @@ test_stage_pace_PARTS := tests/unit/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms
 test_worker_PARTS := tests/unit/sandbox_steps.o
 test_worker_WRAPS := setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add seccomp_load
+test_robots_PARTS := tests/unit/robots_limits.o

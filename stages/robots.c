@@ -153,9 +153,7 @@ add_user_agent(struct parser *parser, struct slice value)
                value.at[n] != '\t') {
             n++;
         }
-        if (n > 0) {
-            add_name(parser, slice_of(value.at, n));
-        }
+        add_name(parser, slice_of(value.at, n));
         if (slice_find(slice_of(value.at, n), '/') < n) {
             return; /* a whole User-Agent header: what follows are comments */
         }
@@ -320,11 +318,10 @@ static void
 parse_line(struct parser *parser, struct slice line)
 {
     struct robots_counts *counts = &parser->robots->counts;
-    const bool is_comment = line.length > 0 && line.at[0] == '#';
     line = slice_trim(slice_of(line.at, slice_find(line, '#')));
     size_t n = key_length(line);
-    if (is_comment || line.length == 0 || n == line.length) {
-        return;
+    if (n == line.length) {
+        return; /* also when it is empty, or a comment */
     }
     const struct key *key = find_key(slice_trim(slice_of(line.at, n)));
     if (key == NULL && slice_find(line, ':') == n) {
@@ -386,9 +383,9 @@ from_utf16(struct slice body, struct buf *text)
 static struct slice
 without_mark(struct slice body)
 {
-    static const char mark[] = "\xef\xbb\xbf";
+    const struct slice mark = SLICE("\xef\xbb\xbf");
     size_t n = 0;
-    while (n < 3 && n < body.length && body.at[n] == mark[n]) {
+    while (n < mark.length && n < body.length && body.at[n] == mark.at[n]) {
         n++;
     }
     return slice_of(body.at + n, body.length - n);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Decimal digits; false when there are none or they pass 64 bits. */
+/* Decimal digits, up to the one that passes 64 bits; false when there are none. */
 static bool
 number(const char **at, uint64_t *value)
 {
@@ -13,7 +13,7 @@ number(const char **at, uint64_t *value)
     while (**at >= '0' && **at <= '9') {
         const uint64_t digit = (uint64_t)(**at - '0');
         if (*value > (UINT64_MAX - digit) / 10) {
-            return false;
+            break;
         }
         *value = *value * 10 + digit;
         ++*at;
@@ -49,7 +49,7 @@ web_range_parse(const char *header, uint64_t size, struct web_range *range)
     if (first >= size) {
         return WEB_RANGE_OUTSIDE;
     }
-    const uint64_t end = has_last && last < size - 1 ? last : size - 1;
+    const uint64_t end = has_last && last < size ? last : size - 1;
     *range = (struct web_range){first, end - first + 1};
     return WEB_RANGE_PART;
 }

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "stages/robots.h"
+#include "tests/unit/robots_limits.h"
 
 struct verdict {
     const char *robots, *path;
@@ -44,6 +45,9 @@ the_longest_pattern_wins_and_allow_a_tie(void **state)
         {"User-agent: *\nDisallow: /$", "/", false},
         {"User-agent: *\nDisallow: /$", "/a", true},
         {"User-agent: *\nDisallow: /a$b", "/a$b", false},
+        {"User-agent: *\nDisallow: /a*\nAllow: /a$", "/a", true},
+        {"User-agent: *\nAllow: /a\nDisallow: /a$", "/a", false},
+        {"User-agent: *\nDisallow: /a$\nAllow: /a*", "/a", true},
     };
     (void)state;
     check(verdicts, sizeof verdicts / sizeof verdicts[0]);
@@ -212,6 +216,9 @@ lines_are_counted_and_keys_told_apart(void **state)
                   "User-agent: *\nDisallow: /a",
                   "2 1 1 -1"),
         DESCRIBED("\xef", "0 0 0 -1"),
+        DESCRIBED("\xef\xbb\xbf\0User-agent: *", "1 0 1 -1"),
+        DESCRIBED("Sitemap http://e/a", "1 1 0 -1 S=http://e/a"),
+        DESCRIBED(":a\n:\n a\n", "3 0 2 -1"),
     };
     (void)state;
     CHECK_DESCRIPTIONS(cases);
@@ -233,6 +240,8 @@ groups_have_the_names_before_their_rules(void **state)
                   "5 5 0 -1 /a=Disallow: /a"),
         DESCRIBED("User-agent: *\nAllow: /a\nUser-agent: x\nDisallow: /a", "4 4 0 -1 /a=Allow: /a"),
         DESCRIBED("User-agent: *\nDisallow:\nUser-agent: x\nDisallow: /a", "4 4 0 -1"),
+        DESCRIBED("User-agent: x\nDisallow: /\nUser-agent: quadrille\nUser-agent: y\nDisallow: /a",
+                  "5 5 0 -1 /a=Disallow: /a"),
         DESCRIBED("User-agent: quadrille\nUser-agent: *\nDisallow: /b\nDisallow: /\n",
                   "4 4 0 -1 /a=Disallow: / /b=Disallow: /b c=Disallow: / =Disallow: /"),
     };
@@ -258,6 +267,7 @@ delays_are_seconds_for_the_names_before_them(void **state)
         DESCRIBED("User-agent: *\nCrawl-delay: 2\nUser-agent: x\nCrawl-delay: 3\nDisallow: /a",
                   "5 5 0 2000 /a=Disallow: /a"),
         DESCRIBED("User-agent: x\nDisallow: /\nUser-agent: *\nCrawl-delay: 4", "4 4 0 4000"),
+        DESCRIBED("User-agent: *\nUser-agent: x\nCrawl-delay: 3", "3 3 0 3000"),
         DESCRIBED("User-agent: *\nDisallow: /a\nUser-agent: x\nCrawl-delay: 4",
                   "4 4 0 -1 /a=Disallow: /a"),
         DESCRIBED("User-agent: quadrille\nCrawl-delay: 1\nUser-agent: *\nCrawl-delay: 4",
@@ -287,30 +297,6 @@ signals_are_those_of_the_group_or_of_all(void **state)
     };
     (void)state;
     CHECK_DESCRIPTIONS(cases);
-}
-
-/* The lines are all kept while there is room, and the one that does not fit is not cut. */
-static void
-signals_end_at_their_limit(void **state)
-{
-    (void)state;
-    for (size_t length = 4060; length < 4096; length++) {
-        struct buf text;
-        buf_init(&text, 1 << 16);
-        buf_append_string(&text, "Content-Signal: ");
-        for (size_t i = 0; i < length; i++) {
-            buf_append_char(&text, 'x');
-        }
-        buf_append_string(&text, "\nTDM-Policy: y\n");
-        struct robots *robots = robots_parse(buf_slice(&text), SLICE("quadrille"));
-        const size_t line = strlen("Content-Signal: \n") + length,
-                     other = strlen("TDM-Policy: y\n");
-        const size_t first = line <= ROBOTS_SIGNALS_MAXIMUM ? line : 0;
-        assert_int_equal(robots_signals(robots).length,
-                         first + (first + other <= ROBOTS_SIGNALS_MAXIMUM ? other : 0));
-        robots_free(robots);
-        buf_release(&text);
-    }
 }
 
 static void
@@ -433,9 +419,10 @@ static void
 what_only_looks_escaped_is_itself(void **state)
 {
     static const char *const paths[][2] = {
-        {"/%", "/%"},     {"/%4", "/%4"},   {"/%4x", "/%4x"},      {"/%x4", "/%x4"},
-        {"/%00", "/%00"}, {"/%0a", "/%0A"}, {"/%a0", "/%A0"},      {"/%41", "/A"},
-        {"/%%41", "/%A"}, {"/%41%", "/A%"}, {"/%4\xff", "/%4%FF"}, {"/%g0", "/%g0"},
+        {"/%", "/%"},          {"/%4", "/%4"},          {"/%4x", "/%4x"}, {"/%x4", "/%x4"},
+        {"/%00", "/%00"},      {"/%0a", "/%0A"},        {"/%a0", "/%A0"}, {"/%41", "/A"},
+        {"/a b", "/a%20b"},    {"/a \tb", "/a%20%09b"}, {"/%%41", "/%A"}, {"/%41%", "/A%"},
+        {"/%4\xff", "/%4%FF"}, {"/%g0", "/%g0"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -518,64 +505,6 @@ matching_is_that_of_the_model(void **state)
     }
 }
 
-/* The order of lines does not matter, however many there are; nor does memory grow without need. */
-static void
-many_rules_are_kept(void **state)
-{
-    enum { RULES = 200, RULE_BYTES = 200 };
-    struct buf text, line;
-    (void)state;
-    buf_init(&text, 1 << 20);
-    buf_init(&line, 1 << 10);
-    struct robots *robots = robots_parse(SLICE("User-agent: *\n"), SLICE("quadrille"));
-    const size_t empty = robots_size(robots);
-    robots_free(robots);
-    buf_append_string(&text, "User-agent: *\nUser-agent: quadrille\n");
-    for (int i = 0; i < RULES; i++) {
-        buf_printf(&text, "%s: /%d\n", i % 2 == 0 ? "Allow" : "Disallow", i);
-    }
-    robots = robots_parse(buf_slice(&text), SLICE("quadrille"));
-    assert_in_range(robots_size(robots), empty + RULES * 32, empty + RULES * RULE_BYTES);
-    for (int i = 0; i < RULES; i++) {
-        char path[16], expected[32];
-        snprintf(path, sizeof path, "/%d", i);
-        snprintf(expected, sizeof expected, "%s: /%d", i % 2 == 0 ? "Allow" : "Disallow", i);
-        buf_reset(&line);
-        robots_rule(robots, slice_string(path), &line);
-        assert_string_equal(line.data, expected);
-    }
-    robots_free(robots);
-    robots = robots_parse(SLICE("Sitemap: a"), SLICE("quadrille"));
-    assert_int_equal(robots_size(robots) - empty, ROBOTS_SITEMAPS_MAXIMUM * sizeof(struct slice));
-    robots_free(robots);
-    buf_release(&text);
-    buf_release(&line);
-}
-
-/* A file that is one byte too long loses its last line, or all when it is one line. */
-static void
-the_line_that_the_limit_cuts_is_dropped(void **state)
-{
-    static const char *const ends[] = {"\n", "\r"};
-    (void)state;
-    for (int i = 0; i < 8; i++) {
-        struct buf text;
-        const size_t more = (size_t)i % 2;
-        buf_init(&text, 1 << 20);
-        if (i / 4 == 0) {
-            buf_printf(&text, "User-agent: *%s", ends[i / 2 % 2]);
-        }
-        buf_append_string(&text, i / 4 == 0 ? "Disallow: /" : "Sitemap: /");
-        while (text.length < ROBOTS_MAXIMUM + more) {
-            buf_append_char(&text, 'a');
-        }
-        struct robots *robots = robots_parse(buf_slice(&text), SLICE("quadrille"));
-        assert_int_equal(robots_count(robots).valid, (i / 4 == 0 ? 2 : 1) - more);
-        robots_free(robots);
-        buf_release(&text);
-    }
-}
-
 int
 main(void)
 {
@@ -589,15 +518,12 @@ main(void)
         cmocka_unit_test(groups_have_the_names_before_their_rules),
         cmocka_unit_test(delays_are_seconds_for_the_names_before_them),
         cmocka_unit_test(signals_are_those_of_the_group_or_of_all),
-        cmocka_unit_test(signals_end_at_their_limit),
         cmocka_unit_test(sitemaps_have_a_limit_and_no_group),
         cmocka_unit_test(files_in_utf_16_are_read),
         cmocka_unit_test(patterns_are_in_normal_form),
         cmocka_unit_test(what_only_looks_escaped_is_itself),
         cmocka_unit_test(long_paths_are_compared_whole),
         cmocka_unit_test(matching_is_that_of_the_model),
-        cmocka_unit_test(many_rules_are_kept),
-        cmocka_unit_test(the_line_that_the_limit_cuts_is_dropped),
     };
-    return cmocka_run_group_tests_name("robots", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("robots", tests, NULL, NULL) + robots_limits_run();
 }
