@@ -423,13 +423,17 @@ broker_wait_ms(const struct broker *broker)
         return 0;
     }
     sooner(&wait, broker->tick_ms, now);
-    if (broker->later_due_ms != UINT64_MAX && now >= broker->failed_until_ms) {
-        sooner(&wait, broker->later_due_ms, wall);
+    if (now < broker->failed_until_ms) { /* until then nothing is moved, nor looked at */
+        sooner(&wait, broker->failed_until_ms, now);
+    } else {
+        sooner(&wait, broker->stall_check_ms, now);
+        if (broker->later_due_ms != UINT64_MAX) {
+            sooner(&wait, broker->later_due_ms, wall);
+        }
     }
     if (broker->grace_until_ms != 0) {
         sooner(&wait, broker->grace_until_ms, now);
     }
-    sooner(&wait, broker->stall_check_ms, now);
     for (size_t i = 0; i < broker->parked_count; i++) {
         sooner(&wait, broker->parked[i].deadline_ms, now);
         const uint64_t due = lanes_due(broker->lanes);

@@ -13,7 +13,7 @@ UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/te
 FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
 test_queue_PARTS := tests/unit/queue_bursts.o tests/unit/queue_leases.o tests/unit/queue_lanes.o tests/unit/queue_seen.o \
 	tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
-	tests/unit/queue_peers.o tests/unit/queue_scope.o \
+	tests/unit/queue_peers.o tests/unit/queue_rounds.o tests/unit/queue_requests.o tests/unit/queue_scope.o \
 	tests/unit/queue_troubles.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
 test_queue_parts_PARTS := tests/unit/queue_store.o tests/unit/failing_database.o tests/unit/moved_clock.o

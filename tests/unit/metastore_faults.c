@@ -227,6 +227,7 @@ test_damaged_numbers_of_its_own(void **state)
         {{{"mformat", 7}, {"\0\0\0\0\0\0\0\3", 8}}, STATUS_UNSUPPORTED, "has format 3"},
         {{{"mformat", 7}, {"\0\0\0\0\0\0\0\1", 8}}, STATUS_UNSUPPORTED, "has format 1"},
         {{{"mformat", 7}, {"\0\0\0\0\0\0\0\2", 8}}, STATUS_OK, ""},
+        {{{"mformat", 7}, {"\0\0\0\0\0\0\0\0", 8}}, STATUS_UNSUPPORTED, "has format 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[SCRATCH_SIZE + 32];

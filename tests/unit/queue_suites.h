@@ -15,6 +15,10 @@ int queue_model_run(void);
 int queue_fetch_model_run(void);
 /* Stores that fail, and the edges of single rules (queue_faults.c). */
 int queue_faults_run(void);
+/* Rounds: what is written, who is told, when the daemon wakes (queue_rounds.c). */
+int queue_rounds_run(void);
+/* Requests as they come in (queue_requests.c). */
+int queue_requests_run(void);
 /* Jobs between nodes (queue_nodes.c). */
 int queue_nodes_run(void);
 /* What a node sends to others (queue_peers.c). */

@@ -1,5 +1,6 @@
 /* stages/scope.h: which URIs may be crawled. */
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -321,6 +322,120 @@ programs_that_change_it_at_one_moment_wait_for_each_other(void **state)
     scope_close(scope);
 }
 
+/* Which the time and the size of the file tell. */
+static void
+a_file_that_did_not_change_is_not_read_again(void **state)
+{
+    struct fixture *fixture = *state;
+    write_by_hand(fixture, "scope.hosts = a.example\n", true);
+    struct scope *scope = scope_with(fixture, NULL);
+    write_by_hand(fixture, "scope.hosts = b.example\n", true);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://a.example/", 1));
+    write_by_hand(fixture, "scope.hosts = bb.example\n", true); /* longer */
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://bb.example/", 1));
+    assert_false(allows(scope, "http://a.example/", 1));
+    write_by_hand(fixture, "scope.hosts = cc.example\n", true);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://bb.example/", 1));
+    scope_close(scope);
+}
+
+/* A file that is broken changes nothing until it is mended, but for the version. */
+static void
+a_broken_file_keeps_the_rules(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    struct scope *scope = scope_with(fixture, "scope.hosts=a.example");
+    write_by_hand(fixture, "scope.hosts = c.example\nscope.exclude = ([a-z\n", true);
+    settle(fixture, 1);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://a.example/", 1));
+    assert_false(allows(scope, "http://c.example/", 1));
+    assert_int_equal(scope_version(scope), version_of(fixture));
+    assert_true(scope_version(scope) > 0);
+    /* It is not read again and again; mended it is. */
+    write_by_hand(fixture, "scope.hosts = c.example\nscope.exclude = [a-z]\n", true);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://a.example/", 1));
+    write_by_hand(fixture, "scope.hosts = c.example\n", true);
+    scope_refresh(scope);
+    assert_true(allows(scope, "http://c.example/", 1));
+    scope_close(scope);
+    /* A start refuses it, and so wrong options. */
+    write_by_hand(fixture, "scope.include = ([a-z\n", true);
+    assert_int_equal(scope_open(&scope, fixture->options, fixture->directory, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "scope.include"));
+    write_by_hand(fixture, "scope.colour = red\n", true);
+    assert_int_equal(scope_open(&scope, fixture->options, fixture->directory, &why), STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "scope.colour"));
+}
+
+static void
+who_saves_waits_for_who_does(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reason why = {""};
+    int lock, ends[2], how;
+    char byte;
+    assert_int_equal(scope_file_lock(fixture->directory, &lock, &why), STATUS_OK);
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const char *line[] = {"scope.hosts=b.example"};
+        close(lock);
+        const enum status status = scope_save(fixture->directory, line, 1, &why);
+        _exit(write(ends[1], "x", 1) == 1 && status == STATUS_OK ? 0 : 1);
+    }
+    struct pollfd waits = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&waits, 1, 100), 0);
+    close(lock);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    close(ends[0]);
+    close(ends[1]);
+    assert_true(version_of(fixture) > 0);
+}
+
+static void
+scopes_that_are_local(void **state)
+{
+    static const struct {
+        const char *assignments[3];
+        bool said, local;
+    } cases[] = {
+        {{NULL}, false, false},
+        {{"scope.hosts=localhost"}, true, true},
+        {{"scope.hosts=LocalHost,127.0.0.1,127.9.9.9,::1,[::1]"}, true, true},
+        {{"scope.hosts=localhost,a.example"}, true, false},
+        {{"scope.hosts=a.example,localhost"}, true, false},
+        {{"scope.hosts=128.0.0.1"}, true, false},
+        {{"scope.hosts=*"}, true, false},
+        {{"scope.domains=localhost"}, true, false},
+        {{"scope.hosts=localhost", "scope.domains=a.example"}, true, false},
+        {{"scope.hosts=localhost", "scope.prefixes=http://a.example/"}, true, false},
+        {{"scope.hosts=localhost", "scope.include=a"}, true, false},
+        {{"scope.hosts=localhost", "scope.exclude=a"}, true, true},
+        {{"scope.exclude=a"}, false, false},
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        forget_options(fixture);
+        for (size_t k = 0; k < 3 && cases[i].assignments[k] != NULL; k++) {
+            struct reason why = {""};
+            assert_int_equal(opt_set_assign(fixture->options, cases[i].assignments[k], &why),
+                             STATUS_OK);
+        }
+        struct scope *scope = scope_with(fixture, NULL);
+        assert_int_equal(scope_is_said(scope), cases[i].said);
+        assert_int_equal(scope_is_local(scope), cases[i].local);
+        scope_close(scope);
+    }
+}
+
 static const char *
 refused_by(struct scope *scope, const char *key, unsigned depth)
 {
@@ -440,6 +555,10 @@ main(void)
         CASE(every_change_has_a_larger_version),
         CASE(rules_are_never_older_than_their_version),
         CASE(a_file_under_an_editor_is_left_alone),
+        CASE(a_file_that_did_not_change_is_not_read_again),
+        CASE(a_broken_file_keeps_the_rules),
+        CASE(who_saves_waits_for_who_does),
+        CASE(scopes_that_are_local),
         CASE(programs_that_change_it_at_one_moment_wait_for_each_other),
         CASE(hosts_of_many_seeds_are_kept_and_found),
         CASE(a_wrong_rule_is_refused_and_named),
