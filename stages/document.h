@@ -22,7 +22,9 @@
  * host, and the entries of one (stages/fetch_refused.c). */
 #define SITEMAPS_FRAGMENT "/#sitemaps"
 #define LISTING_FRAGMENT "#listing"
-enum scope_refused { REFUSED_SITEMAPS = 1, REFUSED_ENTRIES = 2 }; /* META_SCOPE_REFUSED */
+/* META_SCOPE_REFUSED: sitemaps of its host, entries of it, the host's WELL_KNOWN_VOID. */
+enum scope_refused { REFUSED_SITEMAPS = 1, REFUSED_ENTRIES = 2, REFUSED_VOID = 4 };
+#define WELL_KNOWN_VOID "/.well-known/void"
 
 /* A WARC record somewhere in the cluster. file empty: none. */
 struct document_record {

@@ -185,7 +185,7 @@ put_errand(struct stage_job *job, struct slice uri)
 
 /* The scope has changed. */
 static void
-put_refused(struct stage_job *job, struct slice record)
+put_refused(struct extract *extract, struct stage_job *job, struct slice record)
 {
     const struct slice uri = job->job.uri, origin = url_origin(uri);
     uint64_t refused = 0;
@@ -195,6 +195,12 @@ put_refused(struct stage_job *job, struct slice record)
     }
     if ((refused & REFUSED_ENTRIES) != 0) {
         put_errand(job, arena_printf(&job->arena, "%.*s" LISTING_FRAGMENT, SLICE_PRINT(uri)));
+    }
+    const struct slice asked =
+        arena_printf(&job->arena, "%.*s" WELL_KNOWN_VOID, SLICE_PRINT(origin));
+    if ((refused & REFUSED_VOID) != 0 &&
+        scope_allows(extract->scope, asked, job->job.depth, NULL)) {
+        put_fetch_job(job, asked, job->job.depth, 0);
     }
 }
 
@@ -207,7 +213,7 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
     struct slice state, target;
     uint64_t nofollow;
     if (status == STATUS_OK && n > 0 && job->job.flags & JOB_REFILTER) {
-        put_refused(job, records[0]);
+        put_refused(extract, job, records[0]);
     }
     if (status != STATUS_OK) {
         stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);

@@ -21,7 +21,6 @@
 #include "stages/fetch_planning.h"
 
 enum { WAIT_MS = 500, RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20 };
-#define WELL_KNOWN "/.well-known/void"
 
 enum task_kind
 task_kind(struct slice uri)
@@ -79,8 +78,8 @@ bool
 task_is_void(const struct task *task)
 {
     const struct slice path = url_path_query(task->url), via = task->job->job.via;
-    return slice_is(path, WELL_KNOWN) ||
-           (task->job->job.hops > 0 && via.length > 0 && slice_is(url_path_query(via), WELL_KNOWN));
+    return slice_is(path, WELL_KNOWN_VOID) || (task->job->job.hops > 0 && via.length > 0 &&
+                                               slice_is(url_path_query(via), WELL_KNOWN_VOID));
 }
 
 /* A page job: what is there is a document like others, and may describe datasets. */
@@ -89,9 +88,12 @@ task_ask_void(struct task *task)
 {
     struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
     const struct slice uri =
-        arena_printf(&task->job->arena, "%.*s" WELL_KNOWN, SLICE_PRINT(task->origin));
-    if ((host != NULL && host->void_asked) ||
-        !scope_allows(task->fetch->scope, uri, task->job->job.depth, NULL)) {
+        arena_printf(&task->job->arena, "%.*s" WELL_KNOWN_VOID, SLICE_PRINT(task->origin));
+    if (host != NULL && host->void_asked) {
+        return;
+    }
+    if (!scope_allows(task->fetch->scope, uri, task->job->job.depth, NULL)) {
+        task_note_refused(task, REFUSED_VOID);
         return;
     }
     if (host != NULL) {
@@ -368,7 +370,7 @@ host_read(void *context, enum status status, const struct slice *records, size_t
         (void)meta_record_text(records[0], META_DESCRIPTIONS, &lines);
     }
     planning->well_known =
-        arena_printf(&planning->arena, "%.*s" WELL_KNOWN, SLICE_PRINT(planning->task->origin));
+        arena_printf(&planning->arena, "%.*s" WELL_KNOWN_VOID, SLICE_PRINT(planning->task->origin));
     if (n > 1) {
         struct slice target = {0};
         (void)meta_record_text(records[1], META_REDIRECT_TO, &target);
@@ -424,6 +426,6 @@ task_plan(struct task *task)
     buf_init(&planning->words, LINES_BYTES);
     const struct slice keys[] = {
         arena_printf(&planning->arena, "h%.*s", SLICE_PRINT(task->origin)),
-        arena_printf(&planning->arena, "u%.*s" WELL_KNOWN, SLICE_PRINT(task->origin))};
+        arena_printf(&planning->arena, "u%.*s" WELL_KNOWN_VOID, SLICE_PRINT(task->origin))};
     metastore_get(stage_metastore(task->job->run), keys, 2, host_read, planning);
 }

@@ -31,7 +31,7 @@ for h in 0 1 2; do
     page "$host" index 1.html
 done
 # Sitemaps, of which one and one of an index are elsewhere, and one that nobody names.
-for host in listed.example maps.example guess.example; do
+for host in listed.example maps.example guess.example void.example; do
     mkdir -p "$work/hosts/$host/in" "$work/hosts/$host/out"
     for folder in in out; do
         for n in 1 2 3; do page "$host" "$folder/$n"; done
@@ -50,6 +50,8 @@ file=$work/hosts/listed.example/out/all.txt
 urls http://listed.example/out/2.html
 file=$work/hosts/maps.example/in/all.txt # of another host, by whose robots.txt it is named
 urls http://listed.example/out/3.html
+echo "redirect /.well-known/void 302 /void.ttl" >"$work/hosts/void.example/.serve"
+echo '<urn:example:dataset> <http://purl.org/dc/terms/title> "a description" .' >"$work/hosts/void.example/void.ttl"
 echo "<urlset><url><loc>http://guess.example/out/1.html</loc></url></urlset>" >"$work/hosts/guess.example/sitemap.xml"
 : >"$work/seeds"
 start_web "$work/hosts"
@@ -104,24 +106,26 @@ alike shallow deeper "a depth that grew"
 # ---- what sitemaps list, and sitemaps themselves, by prefix and by regular expression ----
 
 rules() { "$bin/quadrille" scope --dir "$work/$1" set "${@:2}"; }
-in_seeds=(http://listed.example/in/3.html http://guess.example/in/3.html)
-narrow=scope.prefixes=http://listed.example/in/,http://guess.example/in/
-wide='http://(listed|maps|guess)\.example/'
+in_seeds=(http://listed.example/in/3.html http://guess.example/in/3.html http://void.example/in/3.html)
+narrow=scope.prefixes=http://listed.example/in/,http://guess.example/in/,http://void.example/in/
+asked=(--set datasets.well_known=yes)
+wide='http://(listed|maps|guess|void)\.example/'
 for dir in whole sown; do "$bin/quadrille" init --dir "$work/$dir" >/dev/null; done
 rules whole "scope.include=$wide"
-quiet "$work/whole" "${in_seeds[@]}"
+quiet "$work/whole" "${asked[@]}" "${in_seeds[@]}"
 dump_of whole
-(($(grep -c '"Page"' "$work/whole.nq") == 8)) || fail "sitemaps were not followed: $(cat "$work/whole.nq")"
+(($(grep -c '"Page"' "$work/whole.nq") == 9)) || fail "sitemaps were not followed: $(cat "$work/whole.nq")"
+grep -q '"a description"' "$work/whole.nq" || fail "the description was not asked for"
 : >"$web_log"
 rules sown "$narrow"
-quiet "$work/sown" "${in_seeds[@]}"
+quiet "$work/sown" "${asked[@]}" "${in_seeds[@]}"
 [[ -z $(grep -E '/out/|maps.example|guess.example.*sitemap' "$web_log") ]] || fail "it left its scope"
-rules sown scope.prefixes=http://listed.example/,http://guess.example/in/
-quiet "$work/sown" http://listed.example/in/3.html
+rules sown scope.prefixes=http://listed.example/,http://guess.example/in/,http://void.example/in/
+quiet "$work/sown" "${asked[@]}" http://listed.example/in/3.html
 grep -q '/out/2.html' "$web_log" || fail "a sitemap that came into scope was not read"
 ! grep -q 'maps.example' "$web_log" || fail "it left its scope"
 rules sown "scope.include=$wide"
-quiet "$work/sown" http://listed.example/in/3.html
+quiet "$work/sown" "${asked[@]}" http://listed.example/in/3.html
 alike whole sown "what sitemaps list, and sitemaps"
 twice=$(cut -f 2-4 "$web_log" | grep -v robots.txt | LC_ALL=C sort | uniq -d)
 [[ -z $twice ]] || fail "asked for again: $twice"
