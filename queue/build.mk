@@ -17,6 +17,6 @@ test_queue_PARTS := tests/unit/queue_bursts.o tests/unit/queue_leases.o tests/un
 	tests/unit/queue_troubles.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
 test_queue_parts_PARTS := tests/unit/queue_store.o tests/unit/failing_database.o tests/unit/moved_clock.o
-test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs
-test_frontier_PARTS := tests/unit/frontier_runs.o tests/unit/failing_database.o tests/unit/moved_clock.o
-test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs fsync file_write_all
+test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock
+test_frontier_PARTS := tests/unit/run_writes.o tests/unit/frontier_runs.o tests/unit/failing_database.o tests/unit/moved_clock.o
+test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all

@@ -153,6 +153,8 @@ int __real_db_env_create(DB_ENV **environment, u_int32_t flags);
 int __wrap_db_env_create(DB_ENV **environment, u_int32_t flags);
 int __real_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
 int __wrap_db_create(DB **tree, DB_ENV *environment, u_int32_t flags);
+int __real_flock(int descriptor, int operation);
+int __wrap_flock(int descriptor, int operation);
 int __real_statvfs(const char *path, struct statvfs *space);
 int __wrap_statvfs(const char *path, struct statvfs *space);
 
@@ -204,4 +206,15 @@ __wrap_statvfs(const char *path, struct statvfs *space)
         space->f_bavail = failing_database.free;
     }
     return result;
+}
+
+int
+__wrap_flock(int descriptor, int operation)
+{
+    if (failing_database.locks_fail > 0) {
+        failing_database.locks_fail--;
+        errno = failing_database.lock_error;
+        return -1;
+    }
+    return __real_flock(descriptor, operation);
 }

@@ -1,5 +1,6 @@
-/* Berkeley DB and a disk whose calls fail when the test says so: for tests whose test_x_PARTS names
- * failing_database.o and whose test_x_WRAPS names db_env_create, db_create and statvfs. */
+/* Berkeley DB, a disk and locks whose calls fail when the test says so: for tests whose
+ * test_x_PARTS names failing_database.o and whose test_x_WRAPS names db_env_create, db_create,
+ * statvfs, flock. */
 #ifndef TESTS_UNIT_FAILING_DATABASE_H
 #define TESTS_UNIT_FAILING_DATABASE_H
 
@@ -9,9 +10,11 @@
 struct failing_database {
     int calls; /* until one fails; below 0: none does */
     int error;
-    bool no_disk;         /* statvfs fails */
-    bool aborts_fail;     /* after what they do */
-    uint64_t free;        /* bytes on the disk; 0: as it is */
+    bool no_disk;        /* statvfs fails */
+    bool aborts_fail;    /* after what they do */
+    uint64_t free;       /* bytes on the disk; 0: as it is */
+    unsigned locks_fail; /* so many of the next, with lock_error */
+    int lock_error;
     unsigned looks;       /* at the disk */
     unsigned checkpoints; /* asked for */
     uint32_t kilobytes;   /* of log that the latest was to wait for */

@@ -3,10 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "queue/frontier.h"
 #include "queue/merge.h"
 #include "queue/run.h"
@@ -16,76 +17,22 @@
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
 
-enum { RETRY_MS = 1000, LOOK_MS = 100, OUT_BYTES = 256 << 10, NEVER = 1 << 30 };
+enum { RETRY_MS = 1000, LOOK_MS = 100, NEVER = 1 << 30 };
 
 static const struct store_engine *const engine = &store_frontier;
 static const struct run_shape of_lanes = {
     .key_length = 8, .filter_length = 8, .block_length = 2048};
 
-/* ---- a disk whose calls fail ---- */
-
-static struct {
-    int syncs, fails_at_sync; /* counted from 1; 0: none fails */
-    int writes, fails_at_write;
-    int strikes, fails_at_strike;
-    int error;
-    size_t longest;
-    char synced[8]; /* f: a file, d: a folder */
-} disk;
-
-int __real_fsync(int descriptor);
-int __wrap_fsync(int descriptor);
-bool __real_file_write_all(int descriptor, struct slice bytes);
-bool __wrap_file_write_all(int descriptor, struct slice bytes);
-
-int
-__wrap_fsync(int descriptor)
-{
-    struct stat about;
-    assert_int_equal(fstat(descriptor, &about), 0);
-    if (disk.syncs < (int)sizeof disk.synced - 1) {
-        disk.synced[disk.syncs] = S_ISDIR(about.st_mode) ? 'd' : 'f';
-    }
-    if (++disk.syncs == disk.fails_at_sync) {
-        errno = disk.error;
-        return -1;
-    }
-    return __real_fsync(descriptor);
-}
-
-bool
-__wrap_file_write_all(int descriptor, struct slice bytes)
-{
-    disk.longest = bytes.length > disk.longest ? bytes.length : disk.longest;
-    if (++disk.writes == disk.fails_at_write) {
-        errno = disk.error;
-        return false;
-    }
-    return __real_file_write_all(descriptor, bytes);
-}
-
-static int
-strike(void *context)
-{
-    (void)context;
-    return ++disk.strikes == disk.fails_at_strike ? disk.error : 0;
-}
-
-static void
-reset_disk(void)
-{
-    memset(&disk, 0, sizeof disk);
-}
-
-/* ---- one run ---- */
+/* ---- a place for it ---- */
 
 struct place {
-    char folder[SCRATCH_SIZE], path[SCRATCH_SIZE + 16];
+    char folder[SCRATCH_SIZE];
     struct store_options options;
     struct store *store;
-    uint64_t empty; /* bytes of memory without records */
-    int run_error;  /* errno of writing runs; 0: none */
-    sem_t *wait;    /* that writing runs waits for; NULL: it does not */
+    uint64_t empty;     /* bytes of memory without records */
+    atomic_int writing; /* calls of writing runs that have begun and not ended */
+    int run_error;      /* errno of writing runs; 0: none */
+    sem_t *wait;        /* that writing runs waits for; NULL: it does not */
 };
 
 static int
@@ -95,10 +42,12 @@ strike_store(void *context, enum store_point point)
     if (point != STORE_RUN_WRITE) {
         return 0;
     }
+    place->writing++;
     if (place->wait != NULL) {
         (void)sem_wait(place->wait);
         (void)sem_post(place->wait);
     }
+    place->writing--;
     return place->run_error;
 }
 
@@ -108,7 +57,6 @@ setup(void **state)
     static struct place place;
     place = (struct place){.run_error = 0};
     assert_true(scratch_folder(place.folder, "test_frontier"));
-    snprintf(place.path, sizeof place.path, "%s/a.run", place.folder);
     place.options = (struct store_options){.folder = place.folder,
                                            .cache_bytes = 1 << 20,
                                            .checkpoint_bytes = NEVER,
@@ -123,7 +71,6 @@ setup(void **state)
     engine->close(place.store);
     place.store = NULL;
     place.options.recent_bytes = place.empty + 1; /* each commit's records become a run */
-    reset_disk();
     *state = &place;
     return 0;
 }
@@ -133,177 +80,11 @@ teardown(void **state)
 {
     struct place *place = *state;
     char command[SCRATCH_SIZE + 16];
-    reset_disk();
     failing_database = (struct failing_database){.calls = -1};
     engine->close(place->store);
     clock_go();
     snprintf(command, sizeof command, "rm -rf %s", place->folder);
     return system(command);
-}
-
-static enum status
-write_small(struct place *place, struct reason *why)
-{
-    struct run_writer *writer;
-    struct run_totals totals;
-    TRY(run_writer_open(&writer, place->path, &of_lanes, 1, strike, NULL, why));
-    assert_int_equal(run_writer_add(writer, SLICE("12345678"), SLICE("value"), false, why),
-                     STATUS_OK);
-    return run_writer_finish(writer, &totals, why);
-}
-
-/* The file, then its name; only then it is told of. Nothing goes on behind a call that failed. */
-static void
-test_a_run_is_synced_before_it_is_told_of(void **state)
-{
-    static const struct {
-        int strike, write, sync;
-        const char *synced;
-    } cases[] = {{0, 0, 0, "fd"}, {1, 0, 0, ""},  {2, 0, 0, ""},  {0, 1, 0, ""},
-                 {3, 0, 0, ""},   {4, 0, 0, "f"}, {0, 0, 1, "f"}, {0, 0, 2, "fd"}};
-    static const int errors[] = {EIO, ENOSPC, EDQUOT};
-    struct place *place = *state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        for (size_t e = 0; e < 3; e++) {
-            struct reason why = {""};
-            reset_disk();
-            disk.fails_at_strike = cases[i].strike;
-            disk.fails_at_write = cases[i].write;
-            disk.fails_at_sync = cases[i].sync;
-            disk.error = errors[e];
-            assert_int_equal(write_small(place, &why), i == 0   ? STATUS_OK
-                                                       : e == 0 ? STATUS_SYSTEM
-                                                                : STATUS_FULL);
-            assert_string_equal(disk.synced, cases[i].synced);
-            if (i > 0) {
-                assert_non_null(strstr(why.text, place->path));
-                assert_non_null(strstr(why.text, strerror(errors[e])));
-            }
-        }
-    }
-    assert_int_equal(disk.strikes, 4);
-    run_writer_drop(NULL);
-    struct run_writer *writer;
-    struct reason why = {""};
-    assert_int_equal(run_writer_open(&writer, "/nowhere/a.run", &of_lanes, 1, NULL, NULL, &why),
-                     STATUS_SYSTEM);
-    assert_null(writer);
-    assert_non_null(strstr(why.text, "cannot write /nowhere/a.run"));
-}
-
-static void
-test_records_have_limits(void **state)
-{
-    struct place *place = *state;
-    char *value = memory_zero(RUN_VALUE_MAXIMUM + 1, 1);
-    static const struct slice keys[] = {SLICE_INIT("1234567"), SLICE_INIT("12345678"),
-                                        SLICE_INIT("123456789")};
-    struct run_totals totals;
-    struct run *run;
-    struct run_cursor cursor;
-    for (int k = 0; k < 3; k++) {
-        for (int more = 0; more < 2; more++) {
-            struct run_writer *writer;
-            struct reason why = {""};
-            const bool fits = k == 1 && more == 0;
-            assert_int_equal(run_writer_open(&writer, place->path, &of_lanes, 1, NULL, NULL, &why),
-                             STATUS_OK);
-            assert_int_equal(run_writer_add(writer, keys[k],
-                                            slice_of(value, RUN_VALUE_MAXIMUM + (size_t)more),
-                                            false, &why),
-                             fits ? STATUS_OK : STATUS_MISUSE);
-            if (!fits) {
-                assert_non_null(strstr(why.text, place->path));
-                run_writer_drop(writer);
-                continue;
-            }
-            assert_int_equal(run_writer_finish(writer, &totals, &why), STATUS_OK);
-            assert_int_equal(run_open(&run, place->path, &of_lanes, &why), STATUS_OK);
-            run_cursor_init(&cursor);
-            assert_int_equal(run_seek(&cursor, run, keys[k], &why), STATUS_OK);
-            assert_int_equal(cursor.value.length, RUN_VALUE_MAXIMUM);
-            run_cursor_release(&cursor);
-            run_close(run);
-        }
-    }
-    free(value);
-}
-
-/* A large run leaves memory as it is written, and so does what finds its blocks. */
-static void
-test_a_large_run_is_written_in_parts(void **state)
-{
-    enum { RECORDS = 400000 };
-    static const struct run_shape small_blocks = {
-        .key_length = 16, .filter_length = 4, .block_length = 64};
-    struct place *place = *state;
-    struct reason why = {""};
-    struct run_writer *writer;
-    struct run_totals totals;
-    struct run *run;
-    struct run_cursor cursor;
-    struct stat about;
-    uint8_t key[16] = {0};
-    assert_int_equal(run_writer_open(&writer, place->path, &small_blocks, 1, NULL, NULL, &why),
-                     STATUS_OK);
-    for (uint32_t i = 0; i < RECORDS; i++) {
-        codec_write_u32(key + 4, i * 2654435u / 7);
-        codec_write_u32(key + 4, i);
-        codec_write_u64(key + 8, (uint64_t)i * 0x9e3779b97f4a7c15u);
-        assert_int_equal(run_writer_add(writer, slice_of((char *)key, 16), SLICE("v"), false, &why),
-                         STATUS_OK);
-    }
-    assert_int_equal(run_writer_finish(writer, &totals, &why), STATUS_OK);
-    assert_int_equal(stat(place->path, &about), 0);
-    assert_int_equal(totals.bytes, about.st_size);
-    assert_int_equal(totals.records, RECORDS);
-    assert_int_equal(totals.prefixes, 1);
-    assert_in_range(disk.writes, totals.bytes / (2 * OUT_BYTES), totals.bytes / OUT_BYTES + 1);
-    assert_true(disk.longest < 2 * OUT_BYTES);
-    assert_int_equal(run_open(&run, place->path, &small_blocks, &why), STATUS_OK);
-    run_cursor_init(&cursor);
-    for (uint32_t i = 0; i < RECORDS; i += 997) {
-        codec_write_u32(key + 4, i);
-        codec_write_u64(key + 8, (uint64_t)i * 0x9e3779b97f4a7c15u);
-        assert_int_equal(run_seek(&cursor, run, slice_of((char *)key, 16), &why), STATUS_OK);
-        assert_memory_equal(cursor.key, key, 16);
-    }
-    run_cursor_release(&cursor);
-    run_close(run);
-}
-
-/* Blocks that do not become smaller are kept as they are. */
-static void
-test_what_does_not_pack_is_not_packed(void **state)
-{
-    enum { RECORDS = 200, BYTES = 300 };
-    struct place *place = *state;
-    uint64_t sizes[2][2]; /* of noise, of zeros; plain, packed */
-    uint32_t random = 1;
-    for (int kind = 0; kind < 4; kind++) {
-        const struct run_shape shape = {
-            .key_length = 8, .filter_length = 8, .block_length = 1000, .compress = kind % 2 > 0};
-        struct reason why = {""};
-        struct run_writer *writer;
-        struct run_totals totals;
-        assert_int_equal(run_writer_open(&writer, place->path, &shape, RECORDS, NULL, NULL, &why),
-                         STATUS_OK);
-        for (uint64_t i = 0; i < RECORDS; i++) {
-            uint8_t key[8], value[BYTES] = {0};
-            codec_write_u64(key, i);
-            for (size_t at = 0; at < BYTES && kind < 2; at++) {
-                random = random * 1664525u + 1013904223u;
-                value[at] = (uint8_t)(random >> 24);
-            }
-            assert_int_equal(run_writer_add(writer, slice_of((char *)key, 8),
-                                            slice_of((char *)value, BYTES), false, &why),
-                             STATUS_OK);
-        }
-        assert_int_equal(run_writer_finish(writer, &totals, &why), STATUS_OK);
-        sizes[kind / 2][kind % 2] = totals.bytes;
-    }
-    assert_true(sizes[0][1] <= sizes[0][0]);
-    assert_true(sizes[1][1] < sizes[1][0] / 4);
 }
 
 /* ---- the engine ---- */
@@ -601,6 +382,42 @@ test_work_under_way_is_looked_at(void **state)
     (void)sem_destroy(&wait);
 }
 
+static void *
+let_go_soon(void *context)
+{
+    (void)usleep(50000);
+    (void)sem_post(context);
+    return NULL;
+}
+
+/* Who closes waits for what is being written, and leaves no run that nobody knows of. */
+static void
+test_closing_waits_for_work(void **state)
+{
+    struct place *place = *state;
+    sem_t wait;
+    pthread_t helper;
+    char text[16];
+    assert_int_equal(sem_init(&wait, 0, 0), 0);
+    place->options.threads = true;
+    open_store(place);
+    place->wait = &wait;
+    apply_one(place, "+aaaaaaaa=1");
+    while (place->writing == 0) {
+        (void)usleep(100);
+    }
+    assert_int_equal(pthread_create(&helper, NULL, let_go_soon, &wait), 0);
+    engine->close(place->store);
+    assert_int_equal(place->writing, 0);
+    place->store = NULL;
+    place->wait = NULL;
+    assert_int_equal(pthread_join(helper, NULL), 0);
+    (void)sem_destroy(&wait);
+    assert_int_equal(files_of(place).numbers, 0);
+    open_store(place);
+    assert_int_equal(value_of(place, "aaaaaaaa", text), STATUS_OK);
+}
+
 /* ---- what is refused ---- */
 
 static void
@@ -849,16 +666,13 @@ frontier_runs_run(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_a_run_is_synced_before_it_is_told_of),
-        CASE(test_records_have_limits),
-        CASE(test_a_large_run_is_written_in_parts),
-        CASE(test_what_does_not_pack_is_not_packed),
         CASE(test_runs_are_merged_by_fours),
         CASE(test_removals_are_merged_away),
         CASE(test_merges_wait_for_room),
         CASE(test_runs_that_cannot_be_written_are_tried_again),
         CASE(test_a_damaged_run_stops_its_merge),
         CASE(test_work_under_way_is_looked_at),
+        CASE(test_closing_waits_for_work),
         CASE(test_records_that_no_run_can_hold_are_refused),
         CASE(test_room_is_less_what_is_in_memory),
         CASE(test_damage_below_is_named),

@@ -31,7 +31,7 @@ static const struct meta_engine *const engine = &meta_engine_berkeley;
 struct place {
     char folder[SCRATCH_SIZE];
     struct meta_store *store;
-    uint64_t reserve;
+    uint64_t reserve, lock_wait_ms;
 };
 
 static enum status
@@ -41,6 +41,7 @@ open_store(struct place *place, struct reason *why)
                                                .cache_bytes = 1 << 20,
                                                .checkpoint_bytes = CHECKPOINT_BYTES,
                                                .checkpoint_ms = CHECKPOINT_MS,
+                                               .lock_wait_ms = place->lock_wait_ms,
                                                .disk_reserve = place->reserve};
     return engine->open(&place->store, &options, why);
 }
@@ -137,6 +138,35 @@ test_a_start_tells_of_every_failed_call(void **state)
     char text[16];
     assert_int_equal(get_value(place, text, NULL), STATUS_OK);
     assert_string_equal(text, "1");
+}
+
+/* Who has the lock is waited for, and so is nobody else. */
+static void
+test_locks_are_waited_for(void **state)
+{
+    static const struct {
+        int error;
+        unsigned times;
+        uint64_t wait_ms;
+        enum status status;
+        const char *text;
+    } cases[] = {{EIO, 1, 60000, STATUS_SYSTEM, "cannot lock"},
+                 {EINTR, 2, 60000, STATUS_OK, ""},
+                 {EWOULDBLOCK, 2, 60000, STATUS_OK, ""},
+                 {EWOULDBLOCK, 1, 0, STATUS_SYSTEM, "is held by another quadrille-metastore"}};
+    struct place *place = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reason why = {""};
+        engine->close(place->store);
+        failing_database.lock_error = cases[i].error;
+        failing_database.locks_fail = cases[i].times;
+        place->lock_wait_ms = cases[i].wait_ms;
+        assert_int_equal(open_store(place, &why), cases[i].status);
+        assert_non_null(strstr(why.text, cases[i].text));
+        assert_int_equal(failing_database.locks_fail, 0);
+    }
+    place->lock_wait_ms = 0;
+    assert_int_equal(open_store(place, NULL), STATUS_OK);
 }
 
 /* A put that fails has not happened. After a commit that fails only a new start tells. */
@@ -403,15 +433,11 @@ metastore_faults_run(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_a_start_tells_of_every_failed_call),
-        CASE(test_a_put_tells_of_every_failed_call),
-        CASE(test_errors_are_told_apart),
-        CASE(test_damaged_numbers_of_its_own),
-        CASE(test_room_is_kept_to_the_byte),
-        CASE(test_disk_is_seldom_looked_at),
-        CASE(test_checkpoints_when_they_are_due),
-        CASE(test_damaged_records_are_named),
-        CASE(test_failed_reads_are_told),
+        CASE(test_a_start_tells_of_every_failed_call), CASE(test_locks_are_waited_for),
+        CASE(test_a_put_tells_of_every_failed_call),   CASE(test_errors_are_told_apart),
+        CASE(test_damaged_numbers_of_its_own),         CASE(test_room_is_kept_to_the_byte),
+        CASE(test_disk_is_seldom_looked_at),           CASE(test_checkpoints_when_they_are_due),
+        CASE(test_damaged_records_are_named),          CASE(test_failed_reads_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

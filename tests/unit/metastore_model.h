@@ -7,5 +7,7 @@
 int metastore_model_run(void);
 /* Berkeley DB and disks that fail (metastore_faults.c). */
 int metastore_faults_run(void);
+/* Turns: batches, and who is told what (metastore_turns.c). */
+int metastore_turns_run(void);
 
 #endif

@@ -150,6 +150,18 @@ test_each_node_gets_its_own(void **state)
     }
 }
 
+/* Who asks about a URI of another node is told which. */
+static void
+test_a_look_names_the_node(void **state)
+{
+    struct bench *bench = *state;
+    for (size_t node = A; node <= C; node++) {
+        const struct queue_look found = look(bench, uri_of(bench, STAGE_FETCH, node, 0));
+        assert_int_equal(found.node, node == A ? 0 : node + 1);
+        assert_int_equal(found.known, 0);
+    }
+}
+
 /* Whichever of them nothing waits for at a start, it gets what comes later, from the next on. */
 static void
 test_a_node_without_jobs_gets_later_ones(void **state)
@@ -473,6 +485,7 @@ queue_peers_run(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_each_node_gets_its_own),
+        CASE(test_a_look_names_the_node),
         CASE(test_a_node_without_jobs_gets_later_ones),
         CASE(test_a_node_that_is_named_no_more_stops_the_start),
         CASE(test_links_are_told_once),

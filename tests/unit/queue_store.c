@@ -297,6 +297,33 @@ test_a_lock_that_cannot_be_opened_is_named(void **state)
     assert_non_null(strstr(why.text, path));
 }
 
+/* Who has the lock is waited for, and so is nobody else. */
+static void
+test_locks_are_waited_for(void **state)
+{
+    static const struct {
+        int error;
+        unsigned times;
+        uint32_t wait_ms;
+        enum status status;
+        const char *text;
+    } cases[] = {{EIO, 1, 5, STATUS_SYSTEM, "cannot lock"},
+                 {EINTR, 2, 5, STATUS_OK, ""},
+                 {EWOULDBLOCK, 2, 5, STATUS_OK, ""},
+                 {EWOULDBLOCK, 1, 0, STATUS_DENIED, "belongs to another running daemon"}};
+    struct place *place = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reason why = {""};
+        failing_database.lock_error = cases[i].error;
+        failing_database.locks_fail = cases[i].times;
+        place->options.lock_wait_ms = cases[i].wait_ms;
+        assert_int_equal(engine->open(&place->store, &place->options, &why), cases[i].status);
+        assert_non_null(strstr(why.text, cases[i].text));
+        assert_int_equal(failing_database.locks_fail, 0);
+        close_place(place);
+    }
+}
+
 static void
 test_epochs_only_grow(void **state)
 {
@@ -554,6 +581,7 @@ queue_store_run(void)
         CASE(test_a_start_tells_of_every_failed_call),
         CASE(test_recovery_that_fails_names_a_full_disk),
         CASE(test_a_lock_that_cannot_be_opened_is_named),
+        CASE(test_locks_are_waited_for),
         CASE(test_epochs_only_grow),
         CASE(test_errors_are_told_apart),
         CASE(test_a_write_tells_of_every_failed_call),

@@ -31,7 +31,8 @@ int queue_troubles_run(void);
 int queue_bursts_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
-/* Runs and their engine to the byte (frontier_runs.c); of test_frontier. */
+/* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */
+int run_writes_run(void);
 int frontier_runs_run(void);
 
 #endif

@@ -10,14 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "config/process_state.h"
 #include "metastore/record.h"
 #include "stages/stage_private.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { BATCH = 3, DELAY_MS = 50, GATHER_MS = 20, REST_MS = 100, TEXT = 4096 };
 
@@ -33,7 +36,14 @@ static size_t completions_count;
 static metastore_put_done *put_done;
 static void *put_context;
 static enum status flush_status;
+static bool quiet;               /* what is put is no record, and nobody reads it */
+static bool waits[WAIT_COUNT];   /* as the process says of itself */
+static enum status *told_at_end; /* of a child, in shared memory */
 
+void __wrap_process_state_wait(enum process_wait wait, enum status status,
+                               const struct reason *why);
+void __wrap_process_state_goes_on(enum process_wait wait);
+void __wrap_process_state_end(enum status status, const struct reason *why);
 uint64_t __wrap_clock_monotonic_ms(void);
 void __wrap_queue_complete(struct queue_client *client, const struct completion *completions,
                            size_t n, queue_completed *done, void *context);
@@ -56,6 +66,27 @@ uint64_t
 __wrap_clock_monotonic_ms(void)
 {
     return now_ms;
+}
+
+void
+__wrap_process_state_wait(enum process_wait wait, enum status status, const struct reason *why)
+{
+    assert_int_equal(status, STATUS_FULL);
+    assert_string_equal(why->text, "it was refused");
+    waits[wait] = true;
+}
+
+void
+__wrap_process_state_goes_on(enum process_wait wait)
+{
+    waits[wait] = false;
+}
+
+void
+__wrap_process_state_end(enum status status, const struct reason *why)
+{
+    (void)why;
+    *told_at_end = status;
 }
 
 static const char *
@@ -89,6 +120,10 @@ __wrap_queue_complete(struct queue_client *client, const struct completion *comp
         if (c->lane_delay_ms != 0 || c->group != 0 || c->share != 0) {
             say("{%lu,%lu,%u}", (unsigned long)c->lane_delay_ms, (unsigned long)c->group, c->share);
         }
+        if (c->host != 0 || c->outcome != OUTCOME_NONE || c->scope != 0) {
+            say("[%u %.*s %u %lu]", c->host, SLICE_PRINT(c->cause), c->outcome,
+                (unsigned long)c->scope);
+        }
     }
     say("; ");
     completions_sent[completions_count].done = done;
@@ -101,13 +136,16 @@ __wrap_metastore_put(struct metastore_client *client, const struct meta_put *put
 {
     (void)client;
     say("metadata");
-    for (size_t i = 0; i < n; i++) {
-        uint64_t generation = 0;
+    for (size_t i = 0; i < n && !quiet; i++) {
+        uint64_t generation = 0, depth = 0;
         struct buf record;
         buf_init(&record, TEXT);
         assert_int_equal(meta_merge((struct slice){NULL, 0}, puts[i].fields, &record), META_MERGED);
         (void)meta_record_number(buf_slice(&record), META_GENERATION, &generation);
         say(" %.*s.%lu", SLICE_PRINT(puts[i].key), (unsigned long)generation);
+        if (meta_record_number(buf_slice(&record), META_DEPTH, &depth)) {
+            say("/%lu", (unsigned long)depth);
+        }
         buf_release(&record);
     }
     say("; ");
@@ -164,11 +202,12 @@ close_run(struct stage_run *run)
 static struct stage_job *
 start_job(struct stage_run *run, uint64_t id, uint8_t flags)
 {
-    char uri[64], lane[32] = "http://h.example";
+    char uri[64], lane[32] = "http://h.example", via[32] = "http://v.example/v";
     snprintf(uri, sizeof uri, "http://h.example/%lu", (unsigned long)id);
     struct job job = {.key = {.stage = (uint8_t)run->spec->stage, .id = id},
                       .uri = slice_string(uri),
                       .lane_name = slice_string(lane),
+                      .via = slice_string(via),
                       .priority = 100,
                       .flags = flags,
                       .depth = 4,
@@ -176,6 +215,7 @@ start_job(struct stage_run *run, uint64_t id, uint8_t flags)
     struct held_job *held = held_job_new(run, &job);
     memset(uri, 'x', sizeof uri); /* the job has copies */
     memset(lane, 'x', sizeof lane);
+    memset(via, 'x', sizeof via);
     run->running_count++;
     return &held->public;
 }
@@ -243,7 +283,7 @@ test_flush_then_metadata_then_completion(void **state)
     batch_advance(&run);
     assert_int_equal(run.ended_count, 0);
     expect("flush 2 1; metadata hhttp://h.example.0 hhttp://i.example.0 hhttp://j.example.0 "
-           "uhttp://h.example/1.7; ");
+           "uhttp://h.example/1.7/4; ");
     answer_metadata(STATUS_OK);
     expect("complete 2:done 1:done; ");
     assert_int_equal(run.batches_under_way, 1);
@@ -281,6 +321,64 @@ test_verdicts_and_outputs(void **state)
     close_run(&run);
 }
 
+/* What fetch says of a host, under which scope links were judged, and as what a job counts. */
+static void
+test_words_for_the_queue(void **state)
+{
+    struct stage_run run;
+    char cause[] = "refused";
+    (void)state;
+    open_run(&run, &fetch_spec);
+    struct stage_job *job = start_job(&run, 1, 0);
+    stage_set_host(job, HOST_FAILED | HOST_SILENT, slice_string(cause));
+    memset(cause, 'x', sizeof cause - 1); /* the job has a copy */
+    stage_set_scope(job, 9);
+    stage_count_as(job, OUTCOME_GONE);
+    stage_done(job);
+    batch_advance(&run);
+    char expected[64];
+    snprintf(expected, sizeof expected, "complete 1:done[%u refused %u 9]; ",
+             HOST_FAILED | HOST_SILENT, OUTCOME_GONE);
+    expect(expected);
+    answer(STATUS_OK);
+    close_run(&run);
+}
+
+/* Batches that were answered leave nothing in memory. */
+static void
+test_answered_batches_are_freed(void **state)
+{
+    enum { BATCHES = 100, BYTES = 20000 };
+    struct stage_run run;
+    char *bytes = memory_zero(BYTES, 1);
+    size_t before = 0;
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    open_run(&run, &detect_spec);
+    for (uint64_t i = 0; i < BATCHES; i++) {
+        before = i == 1 ? memory_in_use() : before;
+        for (uint64_t k = 0; k < BATCH; k++) {
+            struct stage_job *job = start_job(&run, k, 0);
+            stage_put_meta(job, SLICE("hhttp://h.example"), slice_of(bytes, BYTES));
+            job->meta.fields.length = 0;
+            stage_done(job);
+        }
+        put_done = NULL;
+        run.batch_most = BATCH;
+        quiet = true;
+        batch_advance(&run);
+        answer_metadata(STATUS_OK);
+        answer(STATUS_OK);
+        quiet = false;
+    }
+    assert_true(memory_in_use() < before + (size_t)BATCH * BYTES);
+    said[0] = '\0';
+    close_run(&run);
+    free(bytes);
+}
+
 /* What a later stage gets: the same document, of the headers only what has room. */
 static void
 test_document_travels_in_the_job(void **state)
@@ -312,6 +410,7 @@ test_document_travels_in_the_job(void **state)
         assert_int_equal(output->due_ms, i == 0 ? 99 : 0);
         assert_int_equal(output->flags, JOB_SEED); /* that a sitemap listed it is fetch's */
         assert_int_equal(output->priority, 100);
+        assert_true(slice_is(output->via, "http://v.example/v"));
     }
     stage_done(job);
     batch_advance(&run);
@@ -340,6 +439,9 @@ test_yield_is_told_of_first_visits_of_documents(void **state)
             struct codec_reader reader = codec_reader_of(held->outputs[0].data);
             assert_int_equal(held->outputs[0].flags, JOB_YIELD);
             assert_int_equal(held->outputs[0].key.stage, STAGE_FETCH);
+            assert_string_equal(last_part(held->outputs[0].uri), "0");
+            assert_int_equal(held->outputs[0].priority, 100);
+            assert_int_equal(held->outputs[0].generation, 1);
             assert_int_equal(codec_get_varint(&reader), 300);
         }
         stage_done(job);
@@ -385,22 +487,27 @@ test_refused_messages_are_sent_again(void **state)
     meta_set_number(&job->meta, META_HTTP_STATUS, 200);
     stage_done(job);
     batch_advance(&run);
-    expect("flush 1; metadata uhttp://h.example/1.7; ");
+    expect("flush 1; metadata uhttp://h.example/1.7/4; ");
+    assert_false(waits[WAIT_METADATA]);
     answer_metadata(STATUS_FULL);
+    assert_true(waits[WAIT_METADATA]);
     expect("");
     pass_time(&run, 999);
     expect("");
     pass_time(&run, 1);
-    expect("metadata uhttp://h.example/1.7; ");
+    expect("metadata uhttp://h.example/1.7/4; ");
     answer_metadata(STATUS_OK);
     expect("complete 1:done; ");
+    assert_false(waits[WAIT_METADATA] || waits[WAIT_QUEUE]);
     answer(STATUS_FULL);
+    assert_true(waits[WAIT_QUEUE]);
     pass_time(&run, 999);
     expect("");
     assert_int_equal(run.batches_under_way, 1);
     pass_time(&run, 1);
     expect("complete 1:done; "); /* neither flushed nor told to the metadata store again */
     answer(STATUS_OK);
+    assert_false(waits[WAIT_QUEUE]);
     close_run(&run);
 }
 
@@ -457,7 +564,10 @@ test_what_cannot_go_on_ends_the_process(void **state)
 {
     static void (*const acts[])(struct stage_run *) = {end_twice, fail_flush, exceed_memory};
     (void)state;
+    told_at_end =
+        mmap(NULL, sizeof *told_at_end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
+        *told_at_end = STATUS_OK;
         int code;
         const pid_t pid = fork();
         if (pid == 0) {
@@ -468,6 +578,7 @@ test_what_cannot_go_on_ends_the_process(void **state)
         }
         assert_int_equal(waitpid(pid, &code, 0), pid);
         assert_true(WIFEXITED(code) && WEXITSTATUS(code) == EXIT_SYSTEM);
+        assert_int_equal(*told_at_end, acts[i] == fail_flush ? STATUS_SYSTEM : STATUS_OK);
     }
 }
 
@@ -605,6 +716,8 @@ stage_batches_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flush_then_metadata_then_completion),
         cmocka_unit_test(test_verdicts_and_outputs),
+        cmocka_unit_test(test_words_for_the_queue),
+        cmocka_unit_test(test_answered_batches_are_freed),
         cmocka_unit_test(test_document_travels_in_the_job),
         cmocka_unit_test(test_yield_is_told_of_first_visits_of_documents),
         cmocka_unit_test(test_revisits_stamp_no_generation),

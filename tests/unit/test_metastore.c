@@ -647,5 +647,5 @@ main(void)
         TEST(test_stale_epoch_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run() +
-           metastore_faults_run();
+           metastore_faults_run() + metastore_turns_run();
 }

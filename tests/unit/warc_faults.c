@@ -2,7 +2,6 @@
  * fails. */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/warc_files.h"
 #include "tests/unit/warc_writer.h"
 
@@ -73,25 +73,6 @@ a_file_ends_at_its_size(void **state)
         assert_int_equal(data_sync_count, more == 0 ? 1 : 0);
         assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
     }
-}
-
-static size_t
-memory_in_use(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-/* Sanitizers and valgrind bring a malloc of their own, of which the library's counts nothing. */
-static bool
-memory_is_counted(void)
-{
-    enum { SOME = 1 << 20 };
-    const size_t before = memory_in_use();
-    char *some = memory_zero(SOME, 1);
-    const size_t after = memory_in_use();
-    free(some);
-    return after >= before + SOME;
 }
 
 static void
