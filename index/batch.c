@@ -116,7 +116,7 @@ choose_documents(struct index_batch *batch, struct reason *why)
     }
     for (size_t i = 0; i < batch->count; i++) {
         const struct batch_document *d = &batch->documents[i];
-        if (d->wanted && d->result.outcome == DOCUMENT_CHANGED) {
+        if (d->result.outcome == DOCUMENT_CHANGED) {
             batch->terms.terms[d->graph].unwanted = false;
             batch_want_terms(batch, d->first + d->removals, d->first + d->count);
         }

@@ -187,6 +187,33 @@ each_document_leaves_what_is_known_of_it(void **state)
     fixture_run("rm -r %s%s", folder, "");
 }
 
+/* The rows of the first batch in the change log, each with the generation of its document. */
+static size_t
+check_generations(struct partition *partition, const char *uri, uint64_t generation)
+{
+    static struct change_block block;
+    const struct change_position since = {0, 0};
+    const struct term term = term_iri(slice_string(uri));
+    struct reason why = {""};
+    struct change_reader *reader;
+    struct change_batch changes;
+    size_t found = 0;
+    oid graph;
+    must(lexicon_find(partition->lexicon, &term, &graph, &why), &why);
+    must(change_reader_open(&reader, partition->change_log, &since, &why), &why);
+    must(change_reader_batch(reader, &changes, &why), &why);
+    while (change_reader_block(reader, &block, &why) == STATUS_OK) {
+        for (size_t i = 0; i < block.count; i++) {
+            if (block.rows[i].place[0] == graph) {
+                assert_int_equal(block.generations[i], generation);
+                found++;
+            }
+        }
+    }
+    change_reader_close(reader);
+    return found;
+}
+
 /* Generations of documents of two URIs in one batch, and which of them are left. */
 static void
 of_doubles_the_latest_is_left(void **state)
@@ -218,7 +245,14 @@ of_doubles_the_latest_is_left(void **state)
         fixture_uri(cases[i].document, uri);
         if (cases[i].left) {
             assert_int_equal(entry_of(partition, uri).generation, cases[i].generation);
+            assert_int_equal(check_generations(partition, uri, cases[i].generation), 1);
         }
+        char number[8];
+        snprintf(number, sizeof number, "%zu", i);
+        const struct term text_of_it = {.kind = TERM_LITERAL, .value = slice_string(number)};
+        oid id;
+        must(lexicon_find(partition->lexicon, &text_of_it, &id, &why), &why);
+        assert_int_equal(id != OID_NONE, cases[i].left); /* terms of the others are not stored */
     }
     fixture_verify(partition, folder);
     buf_release(&text);
