@@ -111,14 +111,13 @@ shorten_path(struct parser *parser)
 {
     const char *path = parser->out->data + parser->path.at;
     size_t length = parser->out->length - parser->path.at;
-    if (parser->out->overflowed || length == 0 ||
+    if (parser->out->overflowed ||
         (parser->file && length == 3 && url_is_drive_letter(slice_of(path + 1, 2), true))) {
         return;
     }
-    while (length > 0 && path[length - 1] != '/') {
-        length--;
+    while (length > 0 && path[--length] != '/') {
     }
-    parser->out->length = parser->path.at + (length > 0 ? length - 1 : 0);
+    parser->out->length = parser->path.at + length;
     parser->out->data[parser->out->length] = '\0';
 }
 
