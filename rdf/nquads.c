@@ -27,7 +27,6 @@ struct nquads_reader {
     struct quad_sink sink;
     size_t line_size; /* maximum */
     bool triples_only;
-    bool started;  /* past a byte order mark */
     bool skipping; /* inside a line that is too long */
     struct buf rest;
     uint64_t line;     /* number of the line being parsed */
@@ -313,6 +312,9 @@ read_lines(struct nquads_reader *reader, const char *at, const char *end, struct
     reader->at = at;
     reader->end = end;
     while (reader->at < end) {
+        const struct slice left = slice_of(reader->at, (size_t)(end - reader->at));
+        const struct slice mark = SLICE("\xEF\xBB\xBF"); /* of the byte order */
+        reader->at += reader->line == 1 && slice_starts(left, mark) ? mark.length : 0;
         reader->start = reader->at;
         TRY(read_line(reader, why));
         reader->line += *reader->at == '\n' || reader->at + 1 == end || reader->at[1] != '\n';
@@ -362,7 +364,6 @@ nquads_reader_at_line(struct nquads_reader *reader, uint64_t line)
 {
     buf_reset(&reader->rest);
     reader->skipping = false;
-    reader->started = line > 1;
     reader->line = line;
 }
 
@@ -441,16 +442,11 @@ complete_rest(struct nquads_reader *reader, struct slice *piece, struct reason *
 enum status
 nquads_reader_feed(struct nquads_reader *reader, struct slice piece, struct reason *why)
 {
-    if (!reader->started && piece.length > 0) {
-        const struct slice mark = SLICE("\xEF\xBB\xBF");
-        piece = slice_starts(piece, mark) ? slice_of(piece.at + 3, piece.length - 3) : piece;
-        reader->started = true;
-    }
-    if ((reader->rest.length > 0 || reader->skipping) && piece.length > 0) {
-        TRY(complete_rest(reader, &piece, why));
-    }
     if (piece.length == 0) {
         return STATUS_OK;
+    }
+    if (reader->rest.length > 0 || reader->skipping) {
+        TRY(complete_rest(reader, &piece, why));
     }
     const char *end = last_line_end(piece.at, piece.length);
     TRY(read_lines(reader, piece.at, end, why));

@@ -345,7 +345,6 @@ read_in_graph(struct turtle_reader *reader)
     bool complete, label;
     TRY(read_subject(reader, &subject, &complete, &label));
     TRY(read_predicates(reader, &subject, complete));
-    turtle_skip(reader);
     return turtle_peek(reader) == '}' ? STATUS_OK
                                       : expect(reader, '.', "expected '.', ';', ',' or '}'");
 }

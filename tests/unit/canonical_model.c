@@ -55,9 +55,9 @@ any_place(int nodes)
 static void
 make_graph(struct made_graph *graph, unsigned kind)
 {
-    const int n = 1 + (int)random_below(kind % 6 == 1 ? 4 : 5);
+    const int n = 1 + (int)random_below(kind % 7 == 1 ? 4 : 5);
     graph->count = 0;
-    switch (kind % 6) {
+    switch (kind % 7) {
     case 0: /* rings, of which one may be marked */
         for (int i = 0; i < NODES; i++) {
             add(graph, i, 0, i % n == n - 1 || i == NODES - 1 ? i - i % n : i + 1, NONE);
@@ -79,6 +79,11 @@ make_graph(struct made_graph *graph, unsigned kind)
         for (int i = 0; i < 4; i++) {
             add(graph, i, 0, (i + 1) % 4, NONE);
             add(graph, i, (int)random_below(2), 4 + i, NONE);
+        }
+        break;
+    case 3: /* a ring in graphs that its nodes name */
+        for (int i = 0; i < n; i++) {
+            add(graph, i, (int)(kind / 7 % 2), (i + 1) % n, (i + 1 + (int)(kind / 14 % 3)) % n);
         }
         break;
     default: /* anything, also in graphs, of which nodes are the names; some quads twice */

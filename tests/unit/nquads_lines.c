@@ -210,6 +210,10 @@ what_the_grammar_has_not_is_refused(void **state)
         {"<a:s> <a:p> <a:o> .x", "!line 1, column 20: expected the end of the line"},
         {"<a:s> <a:p> <a:o> . # \xFF", "!line 1, column 21: comment is not UTF-8"},
         {"# \xFF\n", "!line 1, column 1: comment is not UTF-8"},
+        {"\n\xEF\xBB\xBF<a:s> <a:p> <a:o> .",
+         "!line 2, column 1: expected an IRI or blank node as subject"},
+        {"\xEF\xBB\xBF\xEF\xBB\xBF<a:s> <a:p> <a:o> .",
+         "!line 1, column 1: expected an IRI or blank node as subject"},
         {"\n \t\r\n\r# \xC3", "!line 4, column 1: comment is not UTF-8"},
     };
     static const struct rdf_case triples[] = {
@@ -230,6 +234,7 @@ make_text(struct buf *text, struct buf *scratch)
     static const char *const lines[] = {"", " ", "# c", "x", "<a:s> <a:p> \"\\q\" .", "#\xFF", "<"};
     static const char *const ends[] = {"\n", "\r\n", "\r"};
     const unsigned only = random_below(6); /* below 3: one kind of line end */
+    buf_append_string(text, random_below(3) == 0 ? "\xEF\xBB\xBF" : "");
     for (unsigned n = random_below(LINES); n > 0; n--) {
         if (random_below(3) == 0) {
             buf_append_string(text, lines[random_below(sizeof lines / sizeof *lines)]);

@@ -129,6 +129,10 @@ test_lenient_goes_on_behind_the_next_stop(void **state)
          "<a:3> " TYPE " <a:T> .\n! 5:8 expected an object\n"},
         {"<a:1> a '\xFF' .\n<a:2> a <a:T> .\n",
          "! 1:10 not UTF-8\n! 1:10 string is not UTF-8\n<a:2> " TYPE " <a:T> .\n"},
+        {"<a:1> a <a T> . \t\r\n<a:2> a <a:T> .\n",
+         "! 1:11 character not allowed in an IRI\n<a:2> " TYPE " <a:T> .\n"},
+        {"<a:1> a <a.\nT> .\n<a:2> a <a:T> .\n",
+         "! 1:12 character not allowed in an IRI\n<a:2> " TYPE " <a:T> .\n"},
     };
     static const struct rdf_case graphs[] = {
         {"<a:g> {\n<a:1> a <a T> .\n<a:2> a <a:T> }\n<a:3> a <a:T> .\n",
