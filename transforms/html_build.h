@@ -162,6 +162,8 @@ bool html_adopt(struct html_builder *builder, enum html_element element);
 /* False: the mode has changed, take the token again. */
 typedef bool html_mode_function(struct html_builder *builder, struct html_token *token);
 html_mode_function html_mode_in_head, html_mode_in_body;
+/* Ends what is open before the body, and gives a document without one its html, head and body. */
+void html_end_of_input(struct html_builder *builder, uint32_t offset);
 /* Indexed by enum html_mode. */
 extern html_mode_function *const html_modes[MODE_COUNT];
 /* The modes of tables, in html_modes_table.c */
@@ -180,7 +182,7 @@ bool html_is_table_part(enum html_element element);
 bool html_is_hidden(const struct html_builder *builder, const struct html_token *token);
 /* Whether a document type asks for quirks
  * (https://html.spec.whatwg.org/#the-initial-insertion-mode). text: what stands after "<!DOCTYPE".
- */
-bool html_doctype_is_quirky(struct slice text);
+ * cut_off: the input ends in it. */
+bool html_doctype_is_quirky(struct slice text, bool cut_off);
 
 #endif

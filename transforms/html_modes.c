@@ -1,6 +1,7 @@
 /* Insertion modes before and beside the body: https://html.spec.whatwg.org/#parsing-main-inhtml
  *
  * Scripting is off: what noscript holds is read. */
+#include "base/ascii.h"
 #include "transforms/html_build.h"
 
 bool
@@ -58,7 +59,7 @@ mode_initial(struct html_builder *builder, struct html_token *token)
     }
     builder->mode = MODE_BEFORE_HTML;
     if (token->kind == HTML_TOKEN_DOCTYPE) {
-        builder->quirks = html_doctype_is_quirky(token->text);
+        builder->quirks = html_doctype_is_quirky(token->text, token->cut_off);
         return true;
     }
     builder->quirks = true;
@@ -349,13 +350,40 @@ mode_in_template(struct html_builder *builder, struct html_token *token)
     return false;
 }
 
+void
+html_end_of_input(struct html_builder *builder, uint32_t offset)
+{
+    struct html_token end = {.kind = HTML_TOKEN_END, .element = HTML_HTML, .offset = offset};
+    while (builder->open[HTML_TEMPLATE] > 0) {
+        end_template(builder);
+    }
+    if (builder->mode == MODE_IN_HEAD_NOSCRIPT) {
+        html_pop(builder);
+        builder->mode = MODE_IN_HEAD;
+    }
+    while (builder->mode < MODE_IN_BODY && !html_modes[builder->mode](builder, &end)) {
+    }
+}
+
+/* The white space of a text, wherever it stands in there. */
+static void
+add_blanks(struct html_builder *builder, struct html_token *token)
+{
+    while (token->text.length > 0) {
+        html_add_text(builder, html_cut_blank(token), token->offset);
+        while (token->text.length > 0 && !ascii_is_space(token->text.at[0])) {
+            token->text = slice_of(token->text.at + 1, token->text.length - 1);
+        }
+    }
+}
+
 /* Frames and nothing else: other content is not shown by browsers either. */
 static bool
 mode_in_frameset(struct html_builder *builder, struct html_token *token)
 {
     const bool inside = builder->mode == MODE_IN_FRAMESET;
     if (token->kind == HTML_TOKEN_TEXT) {
-        html_add_text(builder, html_cut_blank(token), token->offset);
+        add_blanks(builder, token);
         return true;
     }
     if (token->kind == HTML_TOKEN_START) {

@@ -1,6 +1,34 @@
 /* The insertion mode "in body": https://html.spec.whatwg.org/#parsing-main-inbody */
 #include "transforms/html_build.h"
 
+/* ---- any other end tag, and those of formatting ---- */
+
+static void
+end_other(struct html_builder *builder, const struct html_token *token)
+{
+    for (uint32_t i = builder->depth; i-- > 1;) {
+        const struct html_node *node = html_open_node(builder, i);
+        if (node->space == HTML_SPACE_HTML && node->element == token->element &&
+            (token->element != HTML_UNKNOWN || slice_equal_nocase(node->text, token->name))) {
+            html_pop_from(builder, i);
+            return;
+        }
+        if ((html_rules(node) & RULE_SPECIAL) ||
+            (node->space != HTML_SPACE_HTML && html_is_scope_bound(node))) {
+            return;
+        }
+    }
+}
+
+/* The end of a formatting element, by its own tag or by a start tag that cannot stand in it. */
+static void
+end_formatting(struct html_builder *builder, const struct html_token *token)
+{
+    if (!html_adopt(builder, token->element)) {
+        end_other(builder, token);
+    }
+}
+
 /* ---- start tags ---- */
 
 static void
@@ -39,7 +67,7 @@ start_formatting(struct html_builder *builder, struct html_token *token)
         const uint32_t listed = html_format_find(builder, HTML_A);
         if (listed != HTML_NOT_OPEN) {
             const uint32_t anchor = builder->formats[listed];
-            html_adopt(builder, HTML_A);
+            end_formatting(builder, token);
             html_format_remove(builder, anchor);
             const uint32_t index = html_stack_find(builder, anchor);
             if (index != HTML_NOT_OPEN) {
@@ -50,7 +78,7 @@ start_formatting(struct html_builder *builder, struct html_token *token)
     html_reconstruct(builder);
     if (token->element == HTML_NOBR &&
         html_in_scope(builder, HTML_NOBR, SCOPE_DEFAULT) != HTML_NOT_OPEN) {
-        html_adopt(builder, HTML_NOBR);
+        end_formatting(builder, token);
         html_reconstruct(builder);
     }
     const uint32_t node = html_add_element(builder, token, HTML_SPACE_HTML);
@@ -325,23 +353,6 @@ start_in_body(struct html_builder *builder, struct html_token *token)
 /* ---- end tags ---- */
 
 static void
-end_other(struct html_builder *builder, const struct html_token *token)
-{
-    for (uint32_t i = builder->depth; i-- > 1;) {
-        const struct html_node *node = html_open_node(builder, i);
-        if (node->space == HTML_SPACE_HTML && node->element == token->element &&
-            (token->element != HTML_UNKNOWN || slice_equal_nocase(node->text, token->name))) {
-            html_pop_from(builder, i);
-            return;
-        }
-        if ((html_rules(node) & RULE_SPECIAL) ||
-            (node->space != HTML_SPACE_HTML && html_is_scope_bound(node))) {
-            return;
-        }
-    }
-}
-
-static void
 end_form(struct html_builder *builder)
 {
     if (builder->open[HTML_TEMPLATE] > 0) {
@@ -415,9 +426,7 @@ end_in_body(struct html_builder *builder, struct html_token *token)
         break;
     }
     if (rules & RULE_FORMATTING) {
-        if (!html_adopt(builder, token->element)) {
-            end_other(builder, token);
-        }
+        end_formatting(builder, token);
     } else if (rules & RULE_HEADING) {
         end_heading(builder);
     } else if (rules & RULE_BLOCK_END) {

@@ -4,8 +4,7 @@
  * tree is built; html_modes*.c have the insertion modes, html_formatting.c the adoption agency.
  *
  * Where we leave the standard: scripting is off; no element stands deeper than HTML_DEPTH; what
- * a template holds are its children; comments are not kept; html, head and body are not made for
- * documents that end before them.
+ * a template holds are its children; comments are not kept.
  */
 #include "transforms/html_build.h"
 
@@ -85,11 +84,22 @@ end_foreign(struct html_builder *builder, struct html_token *token)
     }
 }
 
+/* NULs, which U+FFFD is shown for, say no more than blanks do. */
+static bool
+is_blank_or_nul(struct slice text)
+{
+    const struct slice shown = SLICE("\xEF\xBF\xBD");
+    for (text = slice_trim(text); slice_starts(text, shown); text = slice_trim(text)) {
+        text = slice_of(text.at + shown.length, text.length - shown.length);
+    }
+    return text.length == 0;
+}
+
 static void
 take_as_foreign(struct html_builder *builder, struct html_token *token)
 {
     if (token->kind == HTML_TOKEN_TEXT) {
-        builder->frameset_ok &= html_is_blank(token->text);
+        builder->frameset_ok &= is_blank_or_nul(token->text);
         html_add_text(builder, token->text, token->offset);
     } else if (breaks_out(builder, token)) {
         while (html_top(builder)->space != HTML_SPACE_HTML && !is_math_text(html_top(builder)) &&
@@ -145,15 +155,19 @@ html_parse(struct html_tree *tree, struct slice input, struct reason *why)
     }
     struct html_builder builder;
     html_build_begin(&builder, tree, input);
+    const struct html_token text = {.kind = HTML_TOKEN_TEXT};
     struct html_token token = {0};
     for (;;) {
         builder.tokenizer.cdata = builder.depth > 0 && html_top(&builder)->space != HTML_SPACE_HTML;
+        builder.tokenizer.shows_nuls =
+            builder.tokenizer.cdata && !falls_under_html(&builder, &text);
         html_token_next(&builder.tokenizer, &token);
         if (token.kind == HTML_TOKEN_END_OF_INPUT) {
             break;
         }
         take(&builder, &token);
     }
+    html_end_of_input(&builder, token.offset);
     const bool full = builder.tokenizer.full;
     html_build_end(&builder);
     if (full) {

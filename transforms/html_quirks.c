@@ -1,6 +1,7 @@
 /* Document types of old, in whose documents a table may stand inside a paragraph:
  * https://html.spec.whatwg.org/#the-initial-insertion-mode. Its list, families of identifiers
  * told by what they have in common. */
+#include "base/ascii.h"
 #include "transforms/html_build.h"
 
 static const struct slice quirky_starts[] = {
@@ -46,61 +47,84 @@ starts_as(struct slice text, const struct slice *starts, size_t count)
 }
 
 static struct slice
-cut_word(struct slice *text)
+cut_name(struct slice *text)
 {
     *text = slice_trim(*text);
     size_t n = 0;
-    while (n < text->length && slice_trim(slice_of(text->at + n, 1)).length > 0 &&
-           text->at[n] != '"' && text->at[n] != '\'') {
+    while (n < text->length && !ascii_is_space(text->at[n])) {
         n++;
     }
-    const struct slice word = slice_of(text->at, n);
-    *text = slice_of(text->at + n, text->length - n);
-    return word;
+    const struct slice name = slice_of(text->at, n);
+    *text = slice_trim(slice_of(text->at + n, text->length - n));
+    return name;
 }
 
-/* False: there is no quoted identifier. */
+/* True: the text began with the word, which is cut off with the blanks behind it. */
 static bool
-cut_quoted(struct slice *text, struct slice *identifier)
+cut_keyword(struct slice *text, struct slice word)
 {
-    *text = slice_trim(*text);
+    if (text->length < word.length || !slice_equal_nocase(slice_of(text->at, word.length), word)) {
+        return false;
+    }
+    *text = slice_trim(slice_of(text->at + word.length, text->length - word.length));
+    return true;
+}
+
+/* False: the text does not begin with an identifier in quotes, or its second quote is missing. */
+static bool
+cut_identifier(struct slice *text, struct slice *identifier)
+{
     if (text->length == 0 || (text->at[0] != '"' && text->at[0] != '\'')) {
         return false;
     }
     const struct slice rest = slice_of(text->at + 1, text->length - 1);
     const size_t end = slice_find(rest, text->at[0]);
+    if (end == rest.length) {
+        return false;
+    }
     *identifier = slice_of(rest.at, end);
-    const size_t used = end < rest.length ? end + 1 : end;
-    *text = slice_of(rest.at + used, rest.length - used);
+    *text = slice_trim(slice_of(rest.at + end + 1, rest.length - end - 1));
     return true;
 }
 
-bool
-html_doctype_is_quirky(struct slice text)
+struct doctype {
+    struct slice name, public, system;
+    bool has_system;
+};
+
+/* False: it is malformed, which means quirks whatever it says. */
+static bool
+read_doctype(struct slice text, bool cut_off, struct doctype *doctype)
 {
-    struct slice public = {0}, system = {0};
-    if (!slice_equal_nocase(cut_word(&text), SLICE("html"))) {
+    *doctype = (struct doctype){.name = cut_name(&text)};
+    if (text.length == 0) {
+        return !cut_off;
+    }
+    if (cut_keyword(&text, SLICE("public"))) {
+        if (!cut_identifier(&text, &doctype->public)) {
+            return false;
+        }
+        if (text.length == 0) {
+            return !cut_off;
+        }
+    } else if (!cut_keyword(&text, SLICE("system"))) {
+        return false;
+    }
+    doctype->has_system = cut_identifier(&text, &doctype->system);
+    return doctype->has_system && (text.length > 0 || !cut_off); /* what follows means nothing */
+}
+
+bool
+html_doctype_is_quirky(struct slice text, bool cut_off)
+{
+    struct doctype type;
+    if (!read_doctype(text, cut_off, &type) || !slice_equal_nocase(type.name, SLICE("html"))) {
         return true;
     }
-    const struct slice keyword = cut_word(&text);
-    bool has_system = false;
-    if (slice_equal_nocase(keyword, SLICE("public"))) {
-        if (!cut_quoted(&text, &public)) {
-            return true;
-        }
-        has_system = cut_quoted(&text, &system);
-    } else if (slice_equal_nocase(keyword, SLICE("system"))) {
-        has_system = cut_quoted(&text, &system);
-        if (!has_system) {
-            return true;
-        }
-    } else if (keyword.length > 0) {
-        return true;
-    }
-    return slice_equal_nocase(public, SLICE("HTML")) ||
+    return slice_equal_nocase(type.public, SLICE("HTML")) ||
            slice_equal_nocase(
-               system, SLICE("http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd")) ||
-           starts_as(public, quirky_starts, sizeof quirky_starts / sizeof *quirky_starts) ||
-           (!has_system && starts_as(public, half_quirky_starts,
-                                     sizeof half_quirky_starts / sizeof *half_quirky_starts));
+               type.system, SLICE("http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd")) ||
+           starts_as(type.public, quirky_starts, sizeof quirky_starts / sizeof *quirky_starts) ||
+           (!type.has_system && starts_as(type.public, half_quirky_starts,
+                                          sizeof half_quirky_starts / sizeof *half_quirky_starts));
 }

@@ -168,7 +168,7 @@ add_attribute(struct html_tokenizer *tokenizer, struct html_token *token, struct
     if (token->kind != HTML_TOKEN_START || token->attribute_count >= HTML_ATTRIBUTES) {
         return;
     }
-    name = lower_case(tokenizer, name);
+    name = lower_case(tokenizer, tokenizer->odd ? normalise(tokenizer, name, false) : name);
     for (uint32_t i = 0; i < token->attribute_count; i++) {
         if (slice_equal(tokenizer->tree->attributes[token->attribute + i].name, name)) {
             return;
@@ -215,6 +215,9 @@ read_tag(struct html_tokenizer *tokenizer, struct html_token *token)
         at++;
     }
     token->name = slice_of(name, (size_t)(at - name));
+    if (tokenizer->odd) {
+        token->name = normalise(tokenizer, token->name, false);
+    }
     token->element = html_element_of(token->name);
     token->attribute = tokenizer->tree->attribute_count;
     token->attribute_count = 0;
@@ -282,7 +285,8 @@ read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
     if (left.length >= doctype.length && strncasecmp(at, doctype.at, doctype.length) == 0) {
         token->kind = HTML_TOKEN_DOCTYPE;
         token->text = slice_of(at + doctype.length, (size_t)(tokenizer->at - at) - doctype.length);
-        token->text.length -= tokenizer->at[-1] == '>';
+        token->cut_off = tokenizer->at[-1] != '>';
+        token->text.length -= !token->cut_off;
         return true;
     }
     return false;
@@ -322,7 +326,8 @@ html_token_next(struct html_tokenizer *tokenizer, struct html_token *token)
         const char *stop = text_end(at, end);
         if (stop > at) {
             token->kind = HTML_TOKEN_TEXT;
-            token->text = decode(tokenizer, slice_of(at, (size_t)(stop - at)), IN_TEXT);
+            token->text = decode(tokenizer, slice_of(at, (size_t)(stop - at)),
+                                 tokenizer->shows_nuls ? IN_RAW_TEXT : IN_TEXT);
             tokenizer->at = stop;
             return;
         }
@@ -427,7 +432,7 @@ raw_text_end(struct html_tokenizer *tokenizer, const struct html_token *start, b
     return stop;
 }
 
-void
+bool
 html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start, struct slice *text)
 {
     bool closed;
@@ -441,6 +446,7 @@ html_token_raw(struct html_tokenizer *tokenizer, const struct html_token *start,
     tokenizer->at = stop;
     if (closed) {
         struct html_token close = {.kind = HTML_TOKEN_END}; /* the name is known */
-        read_tag(tokenizer, &close);
+        closed = read_tag(tokenizer, &close);
     }
+    return closed;
 }

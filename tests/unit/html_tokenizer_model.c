@@ -195,25 +195,41 @@ model_says(const struct model *m, const char *at, const char *word)
     return true;
 }
 
+/* NULs are shown; letters become lower-case ones when wanted. */
+static struct slice
+clean_name(struct slice name, bool lower, char out[3 * ROOM], bool *changed)
+{
+    size_t length = 0;
+    *changed = false;
+    for (size_t i = 0; i < name.length; i++) {
+        const char c = lower ? ascii_lower(name.at[i]) : name.at[i];
+        if (c == 0) {
+            memcpy(out + length, "\xEF\xBF\xBD", 3);
+            length += 3;
+        } else {
+            out[length++] = c;
+        }
+        *changed = *changed || c == 0 || c != name.at[i];
+    }
+    return slice_of(out, length);
+}
+
 static void
 print_model_tag(struct model *m, const struct model_tag *tag, enum html_token_kind kind,
                 const char *from)
 {
-    print_name(m->out, kind, (size_t)(from - m->start), tag->name, tag->self_closing);
+    static char name[3 * ROOM];
+    bool changed;
+    print_name(m->out, kind, (size_t)(from - m->start),
+               clean_name(tag->name, false, name, &changed), tag->self_closing);
     for (size_t i = 0; i < tag->count && kind == HTML_TOKEN_START; i++) {
         bool again = false;
         for (size_t j = 0; j < i; j++) {
             again = again || slice_equal_nocase(tag->names[i], tag->names[j]);
         }
         if (!again) {
-            char name[ROOM];
-            bool lowered = false;
-            for (size_t k = 0; k < tag->names[i].length; k++) {
-                name[k] = ascii_lower(tag->names[i].at[k]);
-                lowered = lowered || name[k] != tag->names[i].at[k];
-            }
-            print_attribute(m->out, lowered, slice_of(name, tag->names[i].length),
-                            needs_decoding(tag->values[i], ATTRIBUTE),
+            const struct slice shown = clean_name(tag->names[i], true, name, &changed);
+            print_attribute(m->out, changed, shown, needs_decoding(tag->values[i], ATTRIBUTE),
                             decode_slowly(m, tag->values[i], ATTRIBUTE));
         }
     }

@@ -111,7 +111,12 @@ static void
 test_head(void **state)
 {
     (void)state;
-    check("", "", 0);
+    check("", "html(head body)", 0);
+    check("<!-- c --><head><noscript><meta></noscript>", "html(head(noscript(meta)) body)", 0);
+    check("<head><noscript>", "html(head(noscript) body)", 0);
+    check("<head><template><template>x", "html(head(template(template('x'))) body)", 0);
+    check("<frameset> a b", "html(head frameset(' ' ' '))", 0);
+    check("<svg>\xEF\xBF\xBD </svg><frameset>", "html(head frameset)", HTML_REPAIR_MOVED);
     check(" <title>a</title> <meta x> b", "html(head(title('a') ' ' meta[x=] ' ') body('b'))", 0);
     check("<html lang=en><head><link></head><body class=c>a</body></html>",
           "html[lang=en](head(link) body[class=c]('a'))", 0);
@@ -145,7 +150,9 @@ test_anchors(void **state)
     check("<a><p>x</a>y", BODY("a p(a('x') 'y')"), HTML_REPAIR_MOVED);
     check("<a href=1><p>x<a href=2>y", BODY("a[href=1] p(a[href=1]('x') a[href=2]('y'))"),
           HTML_REPAIR_MOVED);
-    check("<title>x", "html(head(title('x')))", HTML_REPAIR_RAW);
+    check("<title>x", "html(head(title('x')) body)", HTML_REPAIR_RAW);
+    check("<nobr><table><marquee></table><nobr>", BODY("nobr(marquee table) nobr"),
+          HTML_REPAIR_MOVED);
     check("<title>x &amp; <p>y<title>z", "html(head(title('x & ')) body(p('y' title('z'))))",
           HTML_REPAIR_RAW);
 }
