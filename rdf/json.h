@@ -6,6 +6,9 @@
  * must outlive the tree. Lone surrogates and bytes that are no UTF-8 become U+FFFD (bad UTF-8
  * in lenient reading only).
  * Of members with the same key the last one's value stays, at the place of the first.
+ *
+ * Not jansson, which the tests use: it knows no line of a value and no number as it was written,
+ * mends nothing, and takes eight times as long (bench/bench_jsonld.c).
  */
 #ifndef RDF_JSON_H
 #define RDF_JSON_H
