@@ -1,5 +1,5 @@
 /* bench_frontier FOLDER [name=value]... [SIZE]...: the frontier grown from size to size (URIs
- * known), in this process, without sockets: the broker, its engine and the disk.
+ * known), in this process, without sockets: the broker, its store and the disk.
  *
  *   hosts=N       (a twentieth of the largest size) URIs fall on them by a power law
  *   known=N       (3) URIs put again for each new one, by a power law of age: popular ones are old
@@ -277,7 +277,7 @@ measure(struct bench *bench, uint64_t size, const char *folder)
     const struct moment end = now();
     const double n = (double)(bench->puts - puts);
     const struct counters *counters = broker_counters(bench->broker);
-    const struct frontier_figures figures = frontier_figures(broker_store(bench->broker));
+    const struct frontier_figures figures = frontier_figures(broker_frontier(bench->broker));
     disk_bytes = 0;
     (void)ftw(folder, add_file, 16);
     printf("%llu\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%.1f\t%.2f\t%llu\n",
@@ -324,7 +324,6 @@ open_broker(struct bench *bench, const char *folder, struct cluster *cluster)
     struct reason why = {""};
     const struct broker_options options = {
         .directory = folder,
-        .engine = &store_frontier,
         .store = {.folder = folder,
                   .cache_bytes = settings->cache << 20,
                   .checkpoint_bytes = 256 << 20,

@@ -80,7 +80,6 @@ start_daemon(const char *endpoint, bool sync)
     (void)cluster_parse(&cluster, SLICE("node local"), NULL, folder, &why);
     const struct queue_daemon_options options = {
         .broker = {.directory = folder,
-                   .engine = &store_frontier,
                    .store = {.folder = folder,
                              .cache_bytes = 256 << 20,
                              .checkpoint_bytes = 256 << 20,

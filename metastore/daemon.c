@@ -11,7 +11,6 @@
 #include "queue/daemon_main.h"
 
 struct daemon {
-    const struct meta_engine *engine;
     struct meta_store *store;
     struct rpc_server *server;
     struct meta_service *service;
@@ -27,7 +26,7 @@ daemon_loop(struct daemon *daemon, struct reason *why)
         bool more;
         int wait_ms;
         TRY(meta_service_turn(daemon->service, &more, why));
-        TRY(daemon->engine->tick(daemon->store, &wait_ms, why));
+        TRY(meta_store_tick(daemon->store, &wait_ms, why));
         if (poll(polls, 2, more ? 0 : wait_ms) < 0 && errno != EINTR) {
             return status_fail_errno(why, "cannot poll");
         }
@@ -54,9 +53,9 @@ take_signals(int *descriptor, struct reason *why)
 enum status
 meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
 {
-    struct daemon daemon = {.engine = &meta_engine_berkeley, .signals = -1};
+    struct daemon daemon = {.signals = -1};
     /* The lock is waited for with signals as they were, so that the wait can be ended. */
-    enum status status = daemon.engine->open(&daemon.store, &options->store, why);
+    enum status status = meta_store_open(&daemon.store, &options->store, why);
     if (status == STATUS_OK) {
         status = take_signals(&daemon.signals, why);
     }
@@ -64,13 +63,12 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         status = rpc_server_open(&daemon.server, options->endpoints, options->keys, why);
     }
     if (status == STATUS_OK) {
-        status =
-            meta_service_open(&daemon.service, daemon.engine, daemon.store, daemon.server, why);
+        status = meta_service_open(&daemon.service, daemon.store, daemon.server, why);
     }
     if (status == STATUS_OK) {
         meta_service_serve_archive(daemon.service, options->archive);
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],
-                 (unsigned long)daemon.engine->epoch(daemon.store));
+                 (unsigned long)meta_store_epoch(daemon.store));
         daemon_tell_ready(options->ready_descriptor);
         status = daemon_loop(&daemon, why);
         log_info("stopping", "status=%s", status_name(status));
@@ -79,7 +77,7 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
     if (daemon.server != NULL) {
         rpc_server_close(daemon.server);
     }
-    daemon.engine->close(daemon.store);
+    meta_store_close(daemon.store);
     if (daemon.signals >= 0) {
         (void)close(daemon.signals);
     }

@@ -30,7 +30,6 @@ struct update {
 };
 
 struct meta_service {
-    const struct meta_engine *engine;
     struct meta_store *store;
     struct rpc_server *server;
     const char *archive;          /* folder of WARC files; NULL: none are served */
@@ -71,8 +70,8 @@ static enum status
 load_dictionaries(struct meta_service *service, struct reason *why)
 {
     struct dictionaries taken = {.packer = service->packer};
-    TRY(service->engine->scan(service->store, SLICE(DICTIONARY_PREFIX), slice_of(NULL, 0),
-                              take_dictionary, &taken, why));
+    TRY(meta_store_scan(service->store, SLICE(DICTIONARY_PREFIX), slice_of(NULL, 0),
+                        take_dictionary, &taken, why));
     return !taken.damaged
                ? STATUS_OK
                : status_fail(why, STATUS_CORRUPT, "dictionary %zu of the metadata is damaged",
@@ -90,8 +89,7 @@ store_dictionary(struct meta_service *service, struct reason *why)
     char key[sizeof DICTIONARY_PREFIX] = DICTIONARY_PREFIX;
     key[sizeof key - 1] = (char)(packer_count(service->packer) + 1);
     const struct meta_pair pair = {slice_of(key, sizeof key), learned};
-    TRY(service->engine->put(service->store, service->engine->epoch(service->store), &pair, 1,
-                             why));
+    TRY(meta_store_put(service->store, &pair, 1, why));
     (void)packer_add(service->packer, learned);
     return STATUS_OK;
 }
@@ -99,11 +97,10 @@ store_dictionary(struct meta_service *service, struct reason *why)
 /* ---- life ---- */
 
 enum status
-meta_service_open(struct meta_service **opened, const struct meta_engine *engine,
-                  struct meta_store *store, struct rpc_server *server, struct reason *why)
+meta_service_open(struct meta_service **opened, struct meta_store *store, struct rpc_server *server,
+                  struct reason *why)
 {
     struct meta_service *service = memory_zero(1, sizeof *service);
-    service->engine = engine;
     service->store = store;
     service->server = server;
     service->requests = memory_zero(BATCH_REQUESTS, sizeof *service->requests);
@@ -252,8 +249,7 @@ read_get(struct meta_service *service, struct codec_reader *reader, struct buf *
     }
     struct answer answer = {.service = service, .reply = reply};
     answer_begin(&answer);
-    TRY(service->engine->get(service->store, service->keys, (size_t)count, answer_visit, &answer,
-                             why));
+    TRY(meta_store_get(service->store, service->keys, (size_t)count, answer_visit, &answer, why));
     while (!answer.full && answer.count < count) {
         codec_put_varint(reply, 0);
         answer.count++;
@@ -280,7 +276,7 @@ read_scan(struct meta_service *service, struct codec_reader *reader, struct buf 
                                                                      : METASTORE_ENTRIES_MAXIMUM,
                             .keys = true};
     answer_begin(&answer);
-    TRY(service->engine->scan(service->store, prefix, after, answer_visit, &answer, why));
+    TRY(meta_store_scan(service->store, prefix, after, answer_visit, &answer, why));
     answer_end(&answer);
     codec_put_u8(reply, answer.full);
     service->requests_scan++;
@@ -291,7 +287,7 @@ static void
 write_stats(struct meta_service *service, struct buf *reply)
 {
     struct meta_store_stats stats;
-    service->engine->stats(service->store, &stats);
+    meta_store_stats(service->store, &stats);
     const struct {
         const char *name;
         uint64_t value;
@@ -476,16 +472,15 @@ write_pass(struct pass *pass, size_t count, struct reason *why)
     arena_reset(&service->merged);
     pass->from = pass->next;
     pass->pair_count = 0;
-    TRY(service->engine->get(service->store, service->keys + pass->from, count - pass->from,
-                             merge_visit, pass, why));
+    TRY(meta_store_get(service->store, service->keys + pass->from, count - pass->from, merge_visit,
+                       pass, why));
     while (pass->next < count && service->merged.used < CHUNK_BYTES) {
         merge_key(pass, pass->next++, slice_of(NULL, 0));
     }
     if (pass->pair_count == 0) {
         return STATUS_OK;
     }
-    return service->engine->put(service->store, service->engine->epoch(service->store),
-                                service->pairs, pass->pair_count, why);
+    return meta_store_put(service->store, service->pairs, pass->pair_count, why);
 }
 
 enum status
@@ -552,7 +547,7 @@ meta_service_turn(struct meta_service *service, bool *more, struct reason *why)
         payloads[i] = service->requests[i].payload;
     }
     enum status status = meta_service_write(service, payloads, n, statuses, reasons, why);
-    const bool broken = service->engine->broken(service->store);
+    const bool broken = meta_store_broken(service->store);
     if (status != STATUS_OK && !broken) {
         log_warning("put_refused", "reason=%s", why->text);
         process_state_wait(WAIT_WRITE, status, why);

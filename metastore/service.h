@@ -1,4 +1,4 @@
-/* The daemon's work between transport and engine: answers gets and scans, gathers puts,
+/* The daemon's work between transport and store: answers gets and scans, gathers puts,
  * merges them into records, commits them together, then answers. Single-threaded. */
 #ifndef METASTORE_SERVICE_H
 #define METASTORE_SERVICE_H
@@ -8,10 +8,9 @@
 
 struct meta_service;
 
-/* Borrows engine, store and server, which must outlive it. NULL when it fails. */
-enum status meta_service_open(struct meta_service **service, const struct meta_engine *engine,
-                              struct meta_store *store, struct rpc_server *server,
-                              struct reason *why);
+/* Borrows store and server, which must outlive it. NULL when it fails. */
+enum status meta_service_open(struct meta_service **service, struct meta_store *store,
+                              struct rpc_server *server, struct reason *why);
 void meta_service_free(struct meta_service *service);
 /* Where the WARC files are that ARCHIVE reads; it must outlive the service. NOT_FOUND before. */
 void meta_service_serve_archive(struct meta_service *service, const char *folder);

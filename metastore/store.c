@@ -1,4 +1,4 @@
-/* The Berkeley DB engine: one private environment, one B+tree, one thread.
+/* One private Berkeley DB environment, one B+tree, one thread.
  *
  * DB_PRIVATE keeps all regions in this process, so kill -9 leaves nothing but the log and the
  * tree, and DB_RECOVER at each start makes them agree. There is one thread and one cursor at
@@ -231,8 +231,8 @@ begin_epoch(struct meta_store *store, struct reason *why)
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot commit the epoch");
 }
 
-static void
-berkeley_close(struct meta_store *store)
+void
+meta_store_close(struct meta_store *store)
 {
     if (store == NULL) {
         return;
@@ -254,9 +254,9 @@ berkeley_close(struct meta_store *store)
     free(store);
 }
 
-static enum status
-berkeley_open(struct meta_store **opened, const struct meta_store_options *options,
-              struct reason *why)
+enum status
+meta_store_open(struct meta_store **opened, const struct meta_store_options *options,
+                struct reason *why)
 {
     *opened = NULL;
     TRY(file_make_folder(options->folder, 0777, why));
@@ -278,7 +278,7 @@ berkeley_open(struct meta_store **opened, const struct meta_store_options *optio
     }
     if (status != STATUS_OK) {
         store->broken = true;
-        berkeley_close(store);
+        meta_store_close(store);
         return status;
     }
     store->checkpoint_due = clock_monotonic_ms() + options->checkpoint_ms;
@@ -287,23 +287,23 @@ berkeley_open(struct meta_store **opened, const struct meta_store_options *optio
     return STATUS_OK;
 }
 
-static uint64_t
-berkeley_epoch(const struct meta_store *store)
+uint64_t
+meta_store_epoch(const struct meta_store *store)
 {
     return store->epoch;
 }
 
-static bool
-berkeley_broken(const struct meta_store *store)
+bool
+meta_store_broken(const struct meta_store *store)
 {
     return store->broken;
 }
 
 /* ---- reading ---- */
 
-static enum status
-berkeley_get(struct meta_store *store, const struct slice *keys, size_t n, meta_store_visit *visit,
-             void *context, struct reason *why)
+enum status
+meta_store_get(struct meta_store *store, const struct slice *keys, size_t n,
+               meta_store_visit *visit, void *context, struct reason *why)
 {
     DBC *cursor;
     int error = store->records->cursor(store->records, NULL, &cursor, 0);
@@ -329,9 +329,9 @@ berkeley_get(struct meta_store *store, const struct slice *keys, size_t n, meta_
     return status;
 }
 
-static enum status
-berkeley_scan(struct meta_store *store, struct slice prefix, struct slice after,
-              meta_store_visit *visit, void *context, struct reason *why)
+enum status
+meta_store_scan(struct meta_store *store, struct slice prefix, struct slice after,
+                meta_store_visit *visit, void *context, struct reason *why)
 {
     DBC *cursor;
     int error = store->records->cursor(store->records, NULL, &cursor, 0);
@@ -448,14 +448,10 @@ put_bulk(struct meta_store *store, DB_TXN *transaction, const struct meta_pair *
     return store->records->put(store->records, transaction, &bulk, NULL, DB_MULTIPLE_KEY);
 }
 
-static enum status
-berkeley_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
-             struct reason *why)
+enum status
+meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n,
+               struct reason *why)
 {
-    if (epoch != store->epoch) {
-        return status_fail(why, STATUS_STALE, "%s: epoch %lu is not the present %lu", store->folder,
-                           (unsigned long)epoch, (unsigned long)store->epoch);
-    }
     TRY(check_room(store, pairs, n, why));
     DB_TXN *transaction;
     int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
@@ -482,8 +478,8 @@ berkeley_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *p
     return STATUS_OK;
 }
 
-static enum status
-berkeley_tick(struct meta_store *store, int *wait_ms, struct reason *why)
+enum status
+meta_store_tick(struct meta_store *store, int *wait_ms, struct reason *why)
 {
     const uint64_t now = clock_monotonic_ms();
     const bool due = now >= store->checkpoint_due;
@@ -505,8 +501,8 @@ berkeley_tick(struct meta_store *store, int *wait_ms, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-berkeley_stats(struct meta_store *store, struct meta_store_stats *stats)
+void
+meta_store_stats(struct meta_store *store, struct meta_store_stats *stats)
 {
     *stats = (struct meta_store_stats){.puts = store->puts,
                                        .gets = store->gets,
@@ -514,16 +510,3 @@ berkeley_stats(struct meta_store *store, struct meta_store_stats *stats)
                                        .disk_free = disk_free(store),
                                        .epoch = store->epoch};
 }
-
-const struct meta_engine meta_engine_berkeley = {
-    .name = "berkeley",
-    .open = berkeley_open,
-    .close = berkeley_close,
-    .epoch = berkeley_epoch,
-    .get = berkeley_get,
-    .put = berkeley_put,
-    .scan = berkeley_scan,
-    .tick = berkeley_tick,
-    .stats = berkeley_stats,
-    .broken = berkeley_broken,
-};

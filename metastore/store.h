@@ -1,6 +1,5 @@
-/* What holds the records: a table of functions, so that another engine (a replicated one)
- * can stand in for Berkeley DB. Values are whole and mean nothing here; merging and the version
- * of records are done above (service.c).
+/* What holds the records, in Berkeley DB. Values are whole and mean nothing here; merging and the
+ * version of records are done above (service.c).
  *
  * Batches are sorted by key and hold each key once: the caller's duty. Not thread-safe.
  */
@@ -37,29 +36,24 @@ struct meta_store_stats {
  * False stops. */
 typedef bool meta_store_visit(void *context, size_t index, struct slice key, struct slice value);
 
-struct meta_engine {
-    const char *name;
-    enum status (*open)(struct meta_store **store, const struct meta_store_options *options,
-                        struct reason *why);
-    void (*close)(struct meta_store *store);
-    /* Of this ownership; grows with each. */
-    uint64_t (*epoch)(const struct meta_store *store);
-    /* Visits the keys that are there. */
-    enum status (*get)(struct meta_store *store, const struct slice *keys, size_t n,
-                       meta_store_visit *visit, void *context, struct reason *why);
-    /* All or nothing, durable at OK. STALE: epoch is not the present one. FULL: no room. */
-    enum status (*put)(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs,
-                       size_t n, struct reason *why);
-    /* Ascending keys after `after` (exclusive) that start with prefix. */
-    enum status (*scan)(struct meta_store *store, struct slice prefix, struct slice after,
-                        meta_store_visit *visit, void *context, struct reason *why);
-    /* Housekeeping when it is due; milliseconds until the next. */
-    enum status (*tick)(struct meta_store *store, int *wait_ms, struct reason *why);
-    void (*stats)(struct meta_store *store, struct meta_store_stats *stats);
-    /* True after a failure that only a new start can mend. */
-    bool (*broken)(const struct meta_store *store);
-};
-
-extern const struct meta_engine meta_engine_berkeley;
+enum status meta_store_open(struct meta_store **store, const struct meta_store_options *options,
+                            struct reason *why);
+void meta_store_close(struct meta_store *store);
+/* Grows with each opening. */
+uint64_t meta_store_epoch(const struct meta_store *store);
+/* Visits the keys that are there. */
+enum status meta_store_get(struct meta_store *store, const struct slice *keys, size_t n,
+                           meta_store_visit *visit, void *context, struct reason *why);
+/* All or nothing, durable at OK. FULL: no room. */
+enum status meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n,
+                           struct reason *why);
+/* Ascending keys after `after` (exclusive) that start with prefix. */
+enum status meta_store_scan(struct meta_store *store, struct slice prefix, struct slice after,
+                            meta_store_visit *visit, void *context, struct reason *why);
+/* Housekeeping when it is due; milliseconds until the next. */
+enum status meta_store_tick(struct meta_store *store, int *wait_ms, struct reason *why);
+void meta_store_stats(struct meta_store *store, struct meta_store_stats *stats);
+/* True after a failure that only a new start can mend. */
+bool meta_store_broken(const struct meta_store *store);
 
 #endif

@@ -41,8 +41,8 @@ broker_record(struct broker *broker, const struct job_key *key, struct job *job,
 {
     uint8_t bytes[JOB_KEY_SIZE];
     struct slice value;
-    TRY(broker->options.engine->get(broker->store, broker_tree(key->stage), broker_key(bytes, key),
-                                    &value, why));
+    TRY(frontier_get(broker->frontier, broker_tree(key->stage), broker_key(bytes, key), &value,
+                     why));
     struct codec_reader reader = codec_reader_of(value);
     *job = (struct job){.key = *key};
     if (!job_decode(&reader, job)) {
@@ -76,10 +76,10 @@ broker_counters(const struct broker *broker)
     return &broker->committed;
 }
 
-const struct store *
-broker_store(const struct broker *broker)
+const struct frontier *
+broker_frontier(const struct broker *broker)
 {
-    return broker->store;
+    return broker->frontier;
 }
 
 void
@@ -217,8 +217,8 @@ apply_pending(struct broker *broker, struct pending *pending, struct reason *why
 static enum status
 gather(struct broker *broker, uint64_t now, struct reason *why)
 {
-    TRY(seen_load(broker->seen, broker->options.engine, broker->store, why));
-    TRY(seen_load(broker->revisits, broker->options.engine, broker->store, why));
+    TRY(seen_load(broker->seen, broker->frontier, why));
+    TRY(seen_load(broker->revisits, broker->frontier, why));
     broker_adopt_scope(broker);
     TRY(broker_bury_the_dead(broker, why));
     TRY(broker_move_due(broker, why));
@@ -246,10 +246,9 @@ commit(struct broker *broker, uint64_t now, struct reason *why)
     enum status status = gather(broker, now, why);
     if (status == STATUS_OK && broker->batch.count > 0) {
         store_batch_sort(&broker->batch);
-        status = broker->options.engine->apply(
-            broker->store, broker->epoch,
-            (const struct store_operation *const *)broker->batch.operations, broker->batch.count,
-            why);
+        status = frontier_apply(broker->frontier,
+                                (const struct store_operation *const *)broker->batch.operations,
+                                broker->batch.count, why);
     }
     const bool committed = status == STATUS_OK;
     broker->identity_stored |= committed && broker->batch.count > 0;
@@ -316,7 +315,7 @@ check_room(struct broker *broker, uint64_t now)
         return;
     }
     broker->room_check_ms = now + ROOM_CHECK_MS;
-    if (broker->options.engine->room(broker->store, &broker->disk_free, &why) != STATUS_OK) {
+    if (frontier_room(broker->frontier, &broker->disk_free, &why) != STATUS_OK) {
         log_warning("room", "reason=%s", why.text);
         return;
     }
@@ -343,7 +342,7 @@ check_room(struct broker *broker, uint64_t now)
 static enum status
 failed(struct broker *broker, enum status status, uint64_t now, struct reason *why)
 {
-    if (status != STATUS_FULL || broker->options.engine->broken(broker->store)) {
+    if (status != STATUS_FULL || frontier_broken(broker->frontier)) {
         return status;
     }
     log_error("write_failed", "reason=%s", why->text);
@@ -397,7 +396,7 @@ broker_work(struct broker *broker, struct reason *why)
     TRY(broker_count_aside(broker, why));
     TRY(broker_serve(broker, why));
     uint64_t wait = 0;
-    const enum status status = broker->options.engine->tick(broker->store, &wait, why);
+    const enum status status = frontier_tick(broker->frontier, &wait, why);
     broker->tick_ms = now + (wait < ROOM_CHECK_MS ? wait : ROOM_CHECK_MS);
     if (status != STATUS_OK) {
         TRY(failed(broker, status, now, why));

@@ -9,12 +9,11 @@
 
 #include "queue/cluster.h"
 #include "queue/counters.h"
-#include "queue/store.h"
+#include "queue/frontier.h"
 #include "queue/troubles.h"
 
 struct broker_options {
     const char *directory; /* the data directory, for the texts of reproducers */
-    const struct store_engine *engine;
     struct store_options store;
     const struct cluster *cluster;
     uint32_t index_partitions;
@@ -78,6 +77,6 @@ bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
 void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
 
 const struct counters *broker_counters(const struct broker *broker);
-const struct store *broker_store(const struct broker *broker);
+const struct frontier *broker_frontier(const struct broker *broker);
 
 #endif

@@ -59,8 +59,8 @@ look_at_uri(struct broker *broker, struct slice uri, struct queue_look *look, st
     struct seen_entry entry = {0};
     struct slice value;
     fingerprint(uri, print);
-    const enum status status = broker->options.engine->get(
-        broker->store, TREE_SEEN, slice_of((const char *)print, sizeof print), &value, why);
+    const enum status status = frontier_get(
+        broker->frontier, TREE_SEEN, slice_of((const char *)print, sizeof print), &value, why);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
@@ -80,8 +80,8 @@ look_at_uri(struct broker *broker, struct slice uri, struct queue_look *look, st
     struct finding finding = {
         .broker = broker, .look = look, .uri = uri, .lane = fingerprint64(url_origin(uri))};
     const struct job_key from = {.stage = STAGE_FETCH, .lane = finding.lane};
-    return broker->options.engine->scan(broker->store, TREE_FETCH, broker_key(bytes, &from),
-                                        find_job, &finding, why);
+    return frontier_scan(broker->frontier, TREE_FETCH, broker_key(bytes, &from), find_job, &finding,
+                         why);
 }
 
 static void

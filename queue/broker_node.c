@@ -38,7 +38,6 @@ read_first(void *context, struct slice key, struct slice value)
 static enum status
 open_peer(struct broker *broker, size_t node, struct reason *why)
 {
-    const struct store_engine *engine = broker->options.engine;
     struct peer *peer = &broker->peers[node];
     struct first_row first = {0};
     uint8_t bytes[OUTBOX_KEY_SIZE];
@@ -47,7 +46,7 @@ open_peer(struct broker *broker, size_t node, struct reason *why)
     peer->next = 1;
     codec_write_u64(bytes, peer->print);
     const enum status status =
-        engine->get(broker->store, TREE_PEERS, slice_of((char *)bytes, 8), &value, why);
+        frontier_get(broker->frontier, TREE_PEERS, slice_of((char *)bytes, 8), &value, why);
     if (status == STATUS_OK && value.length < 8) {
         return status_fail(why, STATUS_CORRUPT, "the row of node %s is damaged",
                            cluster_node(broker->options.cluster, node)->name);
@@ -58,8 +57,8 @@ open_peer(struct broker *broker, size_t node, struct reason *why)
         return status;
     }
     peer->first = peer->next;
-    TRY(engine->scan(broker->store, TREE_OUTBOX, outbox_key(bytes, peer->print, 0), read_first,
-                     &first, why));
+    TRY(frontier_scan(broker->frontier, TREE_OUTBOX, outbox_key(bytes, peer->print, 0), read_first,
+                      &first, why));
     if (first.found && first.node == peer->print) {
         peer->first = first.sequence;
     }
@@ -101,8 +100,8 @@ check_outbox(struct broker *broker, struct reason *why)
     uint64_t from = 0;
     for (;;) {
         strangers.node = 0;
-        TRY(broker->options.engine->scan(broker->store, TREE_OUTBOX, outbox_key(bytes, from, 0),
-                                         find_stranger, &strangers, why));
+        TRY(frontier_scan(broker->frontier, TREE_OUTBOX, outbox_key(bytes, from, 0), find_stranger,
+                          &strangers, why));
         if (strangers.any) {
             return status_fail(why, STATUS_MISUSE,
                                "jobs wait for a node that cluster.conf does not name any more "
@@ -136,8 +135,8 @@ static enum status
 load_origins(struct broker *broker, struct reason *why)
 {
     broker->origin_count = 0;
-    return broker->options.engine->scan(broker->store, TREE_ORIGINS, (struct slice){"", 0},
-                                        read_origin, broker, why);
+    return frontier_scan(broker->frontier, TREE_ORIGINS, (struct slice){"", 0}, read_origin, broker,
+                         why);
 }
 
 enum status
@@ -259,9 +258,9 @@ broker_outgoing(struct broker *broker, size_t node, struct buf *payload)
         return false;
     }
     buf_init(&outgoing.rows, 4 * TRANSFER_BYTES);
-    const enum status status = broker->options.engine->scan(
-        broker->store, TREE_OUTBOX, outbox_key(bytes, peer->print, peer->first), take_row,
-        &outgoing, &why);
+    const enum status status =
+        frontier_scan(broker->frontier, TREE_OUTBOX, outbox_key(bytes, peer->print, peer->first),
+                      take_row, &outgoing, &why);
     if (status == STATUS_OK && outgoing.count > 0) {
         codec_put_u64(payload, broker->origin);
         codec_put_u64(payload, broker->epoch);

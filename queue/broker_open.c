@@ -15,7 +15,7 @@ load_counters(struct broker *broker, struct reason *why)
     struct slice value;
     uint64_t *numbers = (uint64_t *)&broker->counters;
     const enum status status =
-        broker->options.engine->get(broker->store, TREE_ABOUT, SLICE("counters"), &value, why);
+        frontier_get(broker->frontier, TREE_ABOUT, SLICE("counters"), &value, why);
     if (status == STATUS_NOT_FOUND) {
         broker->counters.next_id = 1;
         return STATUS_OK;
@@ -35,7 +35,7 @@ load_identity(struct broker *broker, struct reason *why)
 {
     struct slice value;
     const enum status status =
-        broker->options.engine->get(broker->store, TREE_ABOUT, SLICE("identity"), &value, why);
+        frontier_get(broker->frontier, TREE_ABOUT, SLICE("identity"), &value, why);
     if (status == STATUS_NOT_FOUND) {
         randombytes_buf(&broker->origin, sizeof broker->origin);
         return STATUS_OK;
@@ -93,8 +93,8 @@ load_lanes(struct broker *broker, struct reason *why)
         uint8_t bytes[JOB_KEY_SIZE];
         walk.jobs = 0;
         walk.any = false;
-        TRY(broker->options.engine->scan(broker->store, TREE_FETCH, broker_key(bytes, &from),
-                                         walk_lane, &walk, why));
+        TRY(frontier_scan(broker->frontier, TREE_FETCH, broker_key(bytes, &from), walk_lane, &walk,
+                          why));
         from.lane = walk.lane + 1;
     } while (walk.jobs == LANE_WALK_JOBS && from.lane != 0);
     return STATUS_OK;
@@ -127,8 +127,8 @@ read_worker(void *context, struct slice key, struct slice value)
 static enum status
 load_workers(struct broker *broker, struct reason *why)
 {
-    TRY(broker->options.engine->scan(broker->store, TREE_WORKERS, (struct slice){"", 0},
-                                     read_worker, broker, why));
+    TRY(frontier_scan(broker->frontier, TREE_WORKERS, (struct slice){"", 0}, read_worker, broker,
+                      why));
     if (leases_worker_end(broker->leases) > 0) {
         broker->grace_until_ms = clock_monotonic_ms() + broker->options.grace_ms;
     }
@@ -151,8 +151,8 @@ open_sequences(struct broker *broker, struct reason *why)
                 (struct job_key){.stage = (uint8_t)stage, .lane = lane};
         }
     }
-    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &beyond), read_key,
-                                     &found, why));
+    TRY(frontier_scan(broker->frontier, TREE_JOBS, broker_key(bytes, &beyond), read_key, &found,
+                      why));
     if (found.stage == STAGE_INDEX) {
         return status_fail(why, STATUS_MISUSE,
                            "index.partitions is %u, but jobs wait for partition %llu", partitions,
@@ -165,8 +165,8 @@ static enum status
 open_all(struct broker *broker, struct reason *why)
 {
     const struct broker_options *options = &broker->options;
-    TRY(options->engine->open(&broker->store, &options->store, why));
-    broker->epoch = options->engine->epoch(broker->store);
+    TRY(frontier_open(&broker->frontier, &options->store, why));
+    broker->epoch = frontier_epoch(broker->frontier);
     broker->seen = seen_new(TREE_SEEN, options->seen_cache_bytes);
     broker->revisits = seen_new(TREE_REVISITS, options->seen_cache_bytes / 8);
     broker->sent = seen_new(
@@ -182,7 +182,7 @@ open_all(struct broker *broker, struct reason *why)
     broker->committed = broker->counters;
     TRY(load_identity(broker, why));
     TRY(broker_scope_open(broker, why));
-    TRY(worth_load(broker->worth, options->engine, broker->store, why));
+    TRY(worth_load(broker->worth, broker->frontier, why));
     TRY(broker_troubles_load(broker, why));
     TRY(load_lanes(broker, why));
     TRY(load_workers(broker, why));
@@ -218,18 +218,17 @@ broker_open(struct broker **broker_out, const struct broker_options *options, br
 static void
 keep_worth(struct broker *broker)
 {
-    const struct store_engine *engine = broker->options.engine;
     struct reason why;
-    if (broker->store == NULL || broker->worth == NULL || engine->broken(broker->store)) {
+    if (broker->frontier == NULL || broker->worth == NULL || frontier_broken(broker->frontier)) {
         return;
     }
     store_batch_reset(&broker->batch);
     worth_write(broker->worth, &broker->batch, true);
     if (broker->batch.count > 0) {
         store_batch_sort(&broker->batch);
-        (void)engine->apply(broker->store, broker->epoch,
-                            (const struct store_operation *const *)broker->batch.operations,
-                            broker->batch.count, &why);
+        (void)frontier_apply(broker->frontier,
+                             (const struct store_operation *const *)broker->batch.operations,
+                             broker->batch.count, &why);
     }
 }
 
@@ -249,7 +248,7 @@ broker_close(struct broker *broker)
         broker_unpark(broker, 0);
     }
     keep_worth(broker);
-    broker->options.engine->close(broker->store);
+    frontier_close(broker->frontier);
     seen_free(broker->seen);
     seen_free(broker->revisits);
     seen_free(broker->sent);

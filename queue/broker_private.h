@@ -139,7 +139,7 @@ struct broker {
     struct broker_options options;
     broker_answer *answer;
     void *context;
-    struct store *store;
+    struct frontier *frontier;
     uint64_t epoch, origin, incarnation;
     bool identity_stored;
     uint64_t scope, scope_committed, scope_told; /* versions: of this round; as stored; to be */

@@ -421,8 +421,7 @@ broker_move_due(struct broker *broker, struct reason *why)
     if (broker->later_due_ms > broker->now_ms) {
         return STATUS_OK;
     }
-    TRY(broker->options.engine->scan(broker->store, TREE_LATER, (struct slice){"", 0}, move_one,
-                                     &move, why));
+    TRY(frontier_scan(broker->frontier, TREE_LATER, (struct slice){"", 0}, move_one, &move, why));
     if (move.damaged) {
         return status_fail(why, STATUS_CORRUPT, "a delayed job is damaged");
     }

@@ -60,8 +60,8 @@ broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row, s
     struct slice value = {NULL, 0};
     codec_write_u64(key, lane);
     *row = (struct lane_row){0};
-    const enum status status = broker->options.engine->get(
-        broker->store, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
+    const enum status status =
+        frontier_get(broker->frontier, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
     const uint8_t *at = (const uint8_t *)value.at;
     if (status == STATUS_OK && value.length == LANE_SIZE) {
         row->due_ms = codec_read_u64(at);
@@ -312,8 +312,8 @@ serve_returned(struct handout *handout, struct sequence *sequence, struct reason
         uint8_t bytes[JOB_KEY_SIZE];
         key.id = sequence->returned[0];
         if (leases_find(broker->leases, key.id) == (uint32_t)LEASE_NONE) {
-            const enum status status = broker->options.engine->get(
-                broker->store, TREE_JOBS, broker_key(bytes, &key), &record, why);
+            const enum status status =
+                frontier_get(broker->frontier, TREE_JOBS, broker_key(bytes, &key), &record, why);
             if (status == STATUS_OK && !hand_out(handout, &key, record)) {
                 return STATUS_OK;
             }
@@ -342,8 +342,8 @@ serve_sequence(struct handout *handout, struct reason *why)
     }
     handout->from = handout->last = sequence->cursor;
     handout->from.id++;
-    TRY(broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &handout->from),
-                                     sequence_visit, handout, why));
+    TRY(frontier_scan(broker->frontier, TREE_JOBS, broker_key(bytes, &handout->from),
+                      sequence_visit, handout, why));
     sequence->cursor = handout->last;
     return STATUS_OK;
 }
@@ -362,8 +362,7 @@ static enum status
 next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct slice *record,
              enum heads_class *class, struct reason *why)
 {
-    const struct heads_source source = {
-        .engine = broker->options.engine, .store = broker->store, .leases = broker->leases};
+    const struct heads_source source = {.frontier = broker->frontier, .leases = broker->leases};
     const bool sitemaps = lanes_turn(broker->lanes, lane);
     *class = HEADS_USUAL;
     TRY(heads_next(broker->heads, &source, lane, HEADS_USUAL, key, record, why));
@@ -506,9 +505,8 @@ repeat_answer(struct handout *handout, struct reason *why)
         if (lease->request != handout->parked->request.id) {
             continue;
         }
-        const enum status status =
-            broker->options.engine->get(broker->store, broker_tree(lease->key.stage),
-                                        broker_key(bytes, &lease->key), &record, why);
+        const enum status status = frontier_get(broker->frontier, broker_tree(lease->key.stage),
+                                                broker_key(bytes, &lease->key), &record, why);
         if (status == STATUS_NOT_FOUND) {
             continue;
         }

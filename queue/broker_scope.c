@@ -10,8 +10,7 @@ enum status
 broker_scope_open(struct broker *broker, struct reason *why)
 {
     struct slice value;
-    const enum status status =
-        broker->options.engine->get(broker->store, TREE_ABOUT, SCOPE_ROW, &value, why);
+    const enum status status = frontier_get(broker->frontier, TREE_ABOUT, SCOPE_ROW, &value, why);
     if (status == STATUS_OK && value.length != sizeof(uint64_t)) {
         return status_fail(why, STATUS_CORRUPT, "the version of the scope has %zu bytes",
                            value.length);

@@ -183,7 +183,7 @@ write_tried(struct broker *broker, struct trouble_change *tried, struct reason *
     struct trouble stored = {0}, trouble = tried->trouble;
     const uint64_t lane = trouble.lane;
     const enum status status =
-        broker->options.engine->get(broker->store, TREE_TROUBLES, lane_key(key, lane), &value, why);
+        frontier_get(broker->frontier, TREE_TROUBLES, lane_key(key, lane), &value, why);
     if (status == STATUS_NOT_FOUND || !(trouble.flags & TROUBLE_ASIDE)) {
         tried->tried = false; /* set aside in this very round, or answered */
         return STATUS_OK;
@@ -256,9 +256,8 @@ broker_count_aside(struct broker *broker, struct reason *why)
     if (!troubles_uncounted(broker->troubles, &count.next)) {
         return STATUS_OK;
     }
-    TRY(broker->options.engine->scan_within(broker->store, TREE_FETCH,
-                                            broker_key(bytes, &count.next), LANE_PREFIX_SIZE,
-                                            count_job, &count, why));
+    TRY(frontier_scan_within(broker->frontier, TREE_FETCH, broker_key(bytes, &count.next),
+                             LANE_PREFIX_SIZE, count_job, &count, why));
     troubles_count(broker->troubles, &count.next, count.jobs, count.visited <= COUNT_MOST);
     return STATUS_OK;
 }
@@ -281,8 +280,8 @@ read_trouble(void *context, struct slice key, struct slice value)
 enum status
 broker_troubles_load(struct broker *broker, struct reason *why)
 {
-    return broker->options.engine->scan(broker->store, TREE_TROUBLES, (struct slice){"", 0},
-                                        read_trouble, broker, why);
+    return frontier_scan(broker->frontier, TREE_TROUBLES, (struct slice){"", 0}, read_trouble,
+                         broker, why);
 }
 
 struct hosts_view {
@@ -350,8 +349,7 @@ broker_view_hosts(struct broker *broker, struct slice payload, struct reason *wh
     }
     from = view.one && from <= view.only ? view.only : from;
     codec_put_u32(&broker->reply, 0);
-    TRY(broker->options.engine->scan(broker->store, TREE_TROUBLES, lane_key(key, from), show_host,
-                                     &view, why));
+    TRY(frontier_scan(broker->frontier, TREE_TROUBLES, lane_key(key, from), show_host, &view, why));
     codec_write_u32((uint8_t *)broker->reply.data, view.count);
     return STATUS_OK;
 }

@@ -46,8 +46,8 @@ oldest_of(struct broker *broker, uint8_t stage)
         const uint64_t due = lanes_due(broker->lanes);
         return due != 0 && due < now ? now - due : 0;
     }
-    (void)broker->options.engine->scan(broker->store, TREE_JOBS, broker_key(bytes, &from),
-                                       first_queued, &view, NULL);
+    (void)frontier_scan(broker->frontier, TREE_JOBS, broker_key(bytes, &from), first_queued, &view,
+                        NULL);
     return view.oldest_ms != 0 && view.oldest_ms < now ? now - view.oldest_ms : 0;
 }
 
@@ -250,9 +250,9 @@ view_peek(struct broker *broker, struct slice payload, struct reason *why)
     codec_put_u32(&broker->reply, 0);
     if (view.most > 0) {
         const enum store_tree tree = peek->tree == TREE_JOBS ? broker_tree(view.stage) : peek->tree;
-        TRY(broker->options.engine->scan(
-            broker->store, tree, peek->by_stage ? broker_key(bytes, &from) : (struct slice){"", 0},
-            peek->visit, &view, why));
+        TRY(frontier_scan(broker->frontier, tree,
+                          peek->by_stage ? broker_key(bytes, &from) : (struct slice){"", 0},
+                          peek->visit, &view, why));
     }
     codec_write_u32((uint8_t *)broker->reply.data, view.count);
     return STATUS_OK;
@@ -321,8 +321,8 @@ broker_kick(struct broker *broker, struct pending *pending, struct reason *why)
         .most = MESSAGE_KICK_MOST,
         .uri = pending->kick_uri,
     };
-    TRY(broker->options.engine->scan(broker->store, TREE_BURIED, broker_key(bytes, &from), kick_one,
-                                     &view, why));
+    TRY(frontier_scan(broker->frontier, TREE_BURIED, broker_key(bytes, &from), kick_one, &view,
+                      why));
     pending->number = view.count;
     return STATUS_OK;
 }

@@ -14,8 +14,9 @@ FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
 test_queue_PARTS := tests/unit/queue_bursts.o tests/unit/queue_leases.o tests/unit/queue_lanes.o tests/unit/queue_seen.o \
 	tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
 	tests/unit/queue_peers.o tests/unit/queue_rounds.o tests/unit/queue_requests.o tests/unit/queue_scope.o \
-	tests/unit/queue_troubles.o tests/unit/moved_clock.o
-test_queue_WRAPS := clock_monotonic_ms clock_wall_ms
+	tests/unit/queue_troubles.o tests/unit/told_frontier.o tests/unit/moved_clock.o
+test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan frontier_scan_within frontier_apply \
+	frontier_tick frontier_room frontier_broken
 test_queue_parts_PARTS := tests/unit/queue_store.o tests/unit/failing_database.o tests/unit/moved_clock.o
 test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock
 test_frontier_PARTS := tests/unit/run_writes.o tests/unit/frontier_runs.o tests/unit/failing_database.o tests/unit/moved_clock.o

@@ -29,12 +29,6 @@ const struct layer_kind frontier_layers[FRONTIER_LAYERS] = {
 
 /* ---- small services ---- */
 
-static struct frontier *
-of(struct store *store)
-{
-    return (struct frontier *)store;
-}
-
 struct layer *
 frontier_layer(struct frontier *frontier, enum store_tree tree)
 {
@@ -107,9 +101,8 @@ frontier_manifest(struct store_batch *batch, const struct layer_kind *kind, uint
 }
 
 struct frontier_figures
-frontier_figures(const struct store *store)
+frontier_figures(const struct frontier *frontier)
 {
-    const struct frontier *frontier = (const struct frontier *)store;
     struct frontier_figures figures = {.recent_memory = frontier_recent(frontier),
                                        .written = frontier->written};
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
@@ -297,20 +290,19 @@ open_all(struct frontier *frontier, struct reason *why)
     struct journal_scan journal = {.frontier = frontier};
     struct slice value;
     TRY(file_make_folder(frontier->folder, 0700, why));
-    TRY(store_berkeley.scan(frontier->below, TREE_RUNS, (struct slice){"", 0}, read_run, &manifest,
-                            why));
+    TRY(store_scan(frontier->below, TREE_RUNS, (struct slice){"", 0}, read_run, &manifest, why));
     TRY(manifest.status);
     TRY(remove_unlisted(frontier, why));
     const enum status status =
-        store_berkeley.get(frontier->below, TREE_ABOUT, SLICE("flushed"), &value, why);
+        store_get(frontier->below, TREE_ABOUT, SLICE("flushed"), &value, why);
     if (status == STATUS_OK && value.length == 8) {
         frontier->flushed = codec_read_u64((const uint8_t *)value.at);
     } else if (status != STATUS_NOT_FOUND) {
         TRY(status);
     }
     frontier->journal_first = frontier->journal_next = frontier->flushed + 1;
-    TRY(store_berkeley.scan(frontier->below, TREE_JOURNAL, (struct slice){"", 0}, read_journal,
-                            &journal, why));
+    TRY(store_scan(frontier->below, TREE_JOURNAL, (struct slice){"", 0}, read_journal, &journal,
+                   why));
     if (journal.damaged) {
         return status_fail(why, STATUS_CORRUPT, "%s: row %llu of the journal is damaged",
                            frontier->options.folder,
@@ -319,15 +311,14 @@ open_all(struct frontier *frontier, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-frontier_close(struct store *store)
+void
+frontier_close(struct frontier *frontier)
 {
-    struct frontier *frontier = of(store);
     if (frontier == NULL) {
         return;
     }
     frontier_stop(frontier);
-    store_berkeley.close(frontier->below);
+    store_close(frontier->below);
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         struct layer *layer = &frontier->layers[i];
         ordered_release(&layer->active);
@@ -346,11 +337,11 @@ frontier_close(struct store *store)
     free(frontier);
 }
 
-static enum status
-frontier_open(struct store **store, const struct store_options *options, struct reason *why)
+enum status
+frontier_open(struct frontier **opened, const struct store_options *options, struct reason *why)
 {
     struct buf folder;
-    *store = NULL;
+    *opened = NULL;
     struct frontier *frontier = memory_zero(1, sizeof *frontier);
     buf_init(&folder, 1 << 16);
     buf_printf(&folder, "%s/runs", options->folder);
@@ -367,24 +358,24 @@ frontier_open(struct store **store, const struct store_options *options, struct 
         ordered_init(&frontier->layers[i].active);
         run_cursor_init(&frontier->layers[i].cursor);
     }
-    enum status status = store_berkeley.open(&frontier->below, options, why);
+    enum status status = store_open(&frontier->below, options, why);
     if (status == STATUS_OK) {
         status = open_all(frontier, why);
     }
     if (status != STATUS_OK) {
-        frontier_close((struct store *)frontier);
+        frontier_close(frontier);
         return status;
     }
-    *store = (struct store *)frontier;
+    *opened = frontier;
     return STATUS_OK;
 }
 
 /* ---- reading ---- */
 
-static uint64_t
-frontier_epoch(const struct store *store)
+uint64_t
+frontier_epoch(const struct frontier *frontier)
 {
-    return store_berkeley.epoch(((const struct frontier *)store)->below);
+    return store_epoch(frontier->below);
 }
 
 /* Of a record in memory. */
@@ -420,15 +411,14 @@ find_in_runs(struct frontier *frontier, struct layer *layer, struct slice key, s
     return STATUS_NOT_FOUND;
 }
 
-static enum status
-frontier_get(struct store *store, enum store_tree tree, struct slice key, struct slice *value,
+enum status
+frontier_get(struct frontier *frontier, enum store_tree tree, struct slice key, struct slice *value,
              struct reason *why)
 {
-    struct frontier *frontier = of(store);
     struct layer *layer = frontier_layer(frontier, tree);
     bool removed = false;
     if (layer == NULL) {
-        return store_berkeley.get(frontier->below, tree, key, value, why);
+        return store_get(frontier->below, tree, key, value, why);
     }
     if (!found_recent(&layer->active, key, value, &removed) &&
         !found_recent(&layer->frozen, key, value, &removed)) {
@@ -437,15 +427,14 @@ frontier_get(struct store *store, enum store_tree tree, struct slice key, struct
     return removed ? STATUS_NOT_FOUND : STATUS_OK;
 }
 
-static enum status
-frontier_scan_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
-                     store_visit *visit, void *context, struct reason *why)
+enum status
+frontier_scan_within(struct frontier *frontier, enum store_tree tree, struct slice from,
+                     size_t within, store_visit *visit, void *context, struct reason *why)
 {
-    struct frontier *frontier = of(store);
     const struct layer *layer = frontier_layer(frontier, tree);
     struct merge *merge = frontier->merge;
     if (layer == NULL) {
-        return store_berkeley.scan_within(frontier->below, tree, from, within, visit, context, why);
+        return store_scan_within(frontier->below, tree, from, within, visit, context, why);
     }
     merge_reset(merge);
     merge_add_map(merge, &layer->active, from);
@@ -466,11 +455,11 @@ frontier_scan_within(struct store *store, enum store_tree tree, struct slice fro
     return STATUS_OK;
 }
 
-static enum status
-frontier_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-              void *context, struct reason *why)
+enum status
+frontier_scan(struct frontier *frontier, enum store_tree tree, struct slice from,
+              store_visit *visit, void *context, struct reason *why)
 {
-    return frontier_scan_within(store, tree, from, 0, visit, context, why);
+    return frontier_scan_within(frontier, tree, from, 0, visit, context, why);
 }
 
 /* ---- writing ---- */
@@ -488,9 +477,8 @@ frontier_commit(struct frontier *frontier, struct store_batch *batch, struct rea
         store_batch_put(batch, TREE_JOURNAL, slice_of((const char *)key, sizeof key),
                         buf_slice(&frontier->journal));
     }
-    TRY(store_berkeley.apply(frontier->below, store_berkeley.epoch(frontier->below),
-                             (const struct store_operation *const *)batch->operations, batch->count,
-                             why));
+    TRY(store_apply(frontier->below, (const struct store_operation *const *)batch->operations,
+                    batch->count, why));
     frontier->journal_first = first;
     frontier->journal_next += frontier->journal.length > 0;
     return STATUS_OK;
@@ -502,15 +490,11 @@ is_full(const struct frontier *frontier)
     return frontier_recent(frontier) >= FULL_FACTOR * frontier->options.recent_bytes;
 }
 
-static enum status
-frontier_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
-               size_t n, struct reason *why)
+enum status
+frontier_apply(struct frontier *frontier, const struct store_operation *const *operations, size_t n,
+               struct reason *why)
 {
-    struct frontier *frontier = of(store);
     struct store_batch batch;
-    if (epoch != frontier_epoch(store)) {
-        return store_berkeley.apply(frontier->below, epoch, operations, n, why);
-    }
     if (is_full(frontier)) {
         TRY(frontier_advance(frontier, why));
     }
@@ -553,11 +537,10 @@ frontier_apply(struct store *store, uint64_t epoch, const struct store_operation
 
 /* ---- housekeeping ---- */
 
-static enum status
-frontier_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
+enum status
+frontier_tick(struct frontier *frontier, uint64_t *wait_ms, struct reason *why)
 {
-    struct frontier *frontier = of(store);
-    TRY(store_berkeley.tick(frontier->below, wait_ms, why));
+    TRY(store_tick(frontier->below, wait_ms, why));
     TRY(frontier_advance(frontier, why));
     for (int i = 0; i < WORK_KINDS; i++) {
         if (frontier->works[i].under_way && *wait_ms > WORK_LOOK_MS) {
@@ -568,32 +551,17 @@ frontier_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
 }
 
 /* What is in memory wants room when it leaves it. */
-static enum status
-frontier_room(struct store *store, uint64_t *bytes, struct reason *why)
+enum status
+frontier_room(struct frontier *frontier, uint64_t *bytes, struct reason *why)
 {
-    struct frontier *frontier = of(store);
-    TRY(store_berkeley.room(frontier->below, bytes, why));
+    TRY(store_room(frontier->below, bytes, why));
     const uint64_t promised = frontier_recent(frontier);
     *bytes -= promised < *bytes ? promised : *bytes;
     return STATUS_OK;
 }
 
-static bool
-frontier_broken(const struct store *store)
+bool
+frontier_broken(const struct frontier *frontier)
 {
-    return store_berkeley.broken(((const struct frontier *)store)->below);
+    return store_broken(frontier->below);
 }
-
-const struct store_engine store_frontier = {
-    .name = "frontier",
-    .open = frontier_open,
-    .close = frontier_close,
-    .epoch = frontier_epoch,
-    .get = frontier_get,
-    .scan = frontier_scan,
-    .scan_within = frontier_scan_within,
-    .apply = frontier_apply,
-    .tick = frontier_tick,
-    .room = frontier_room,
-    .broken = frontier_broken,
-};

@@ -1,4 +1,4 @@
-/* The engine of the web's size: Berkeley DB for what is small or changes place, and sorted runs
+/* What holds the queue's records: Berkeley DB for what is small or changes place, and sorted runs
  * (queue/run.h) for what grows with the number of URIs: `seen`, `revisits`, `lanes`, `fetch`.
  * PROTOCOL.md section 5 is its contract. */
 #ifndef QUEUE_FRONTIER_H
@@ -6,7 +6,26 @@
 
 #include "queue/store.h"
 
-extern const struct store_engine store_frontier;
+struct frontier;
+
+/* As the functions of the same names in queue/store.h. */
+enum status frontier_open(struct frontier **frontier, const struct store_options *options,
+                          struct reason *why);
+void frontier_close(struct frontier *frontier);
+uint64_t frontier_epoch(const struct frontier *frontier);
+enum status frontier_get(struct frontier *frontier, enum store_tree tree, struct slice key,
+                         struct slice *value, struct reason *why);
+enum status frontier_scan(struct frontier *frontier, enum store_tree tree, struct slice from,
+                          store_visit *visit, void *context, struct reason *why);
+enum status frontier_scan_within(struct frontier *frontier, enum store_tree tree, struct slice from,
+                                 size_t within, store_visit *visit, void *context,
+                                 struct reason *why);
+enum status frontier_apply(struct frontier *frontier,
+                           const struct store_operation *const *operations, size_t n,
+                           struct reason *why);
+enum status frontier_tick(struct frontier *frontier, uint64_t *wait_ms, struct reason *why);
+enum status frontier_room(struct frontier *frontier, uint64_t *bytes, struct reason *why);
+bool frontier_broken(const struct frontier *frontier);
 
 /* For reports and tests. */
 struct frontier_figures {
@@ -16,6 +35,6 @@ struct frontier_figures {
     uint64_t recent_memory; /* records not yet in runs */
     uint64_t written;       /* bytes of runs written since the start */
 };
-struct frontier_figures frontier_figures(const struct store *store);
+struct frontier_figures frontier_figures(const struct frontier *frontier);
 
 #endif

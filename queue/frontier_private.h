@@ -1,4 +1,4 @@
-/* Inside of the frontier engine: frontier.c (life, reading, committing), frontier_work.c (records
+/* Inside of the frontier: frontier.c (life, reading, committing), frontier_work.c (records
  * leave memory, runs are merged).
  *
  * Work (a flush, a merge) reads what nobody changes any more and writes files that nobody knows of

@@ -222,7 +222,7 @@ begin_merge_of(struct frontier *frontier, struct layer *layer)
         work->inputs[i] = layer->runs[first + i];
         bytes += run_totals(work->inputs[i].run).bytes;
     }
-    if (store_frontier.room((struct store *)frontier, &room, &why) != STATUS_OK || room < bytes) {
+    if (frontier_room(frontier, &room, &why) != STATUS_OK || room < bytes) {
         log_warning("merge_waits", "tree=%s bytes=%lu free=%lu", store_tree_name(layer->kind->tree),
                     (unsigned long)bytes, (unsigned long)room);
         work->retry_ms = clock_monotonic_ms() + FRONTIER_RETRY_MS;
@@ -356,7 +356,7 @@ end(struct frontier *frontier, struct work *work, struct reason *why)
         return STATUS_OK;
     }
     drop_outputs(frontier, work);
-    if (status == STATUS_CORRUPT || store_frontier.broken((struct store *)frontier)) {
+    if (status == STATUS_CORRUPT || frontier_broken(frontier)) {
         return status_fail(why, status, "%s", work->why.text);
     }
     log_error("run_not_written", "reason=%s", work->why.text);

@@ -203,9 +203,9 @@ fill(struct heads *heads, const struct heads_source *source, uint64_t lane, enum
     uint8_t bytes[JOB_KEY_SIZE];
     job_key_write(&from, bytes);
     clear_jobs(heads, head);
-    const enum status status = source->engine->scan_within(
-        source->store, TREE_FETCH, slice_of((const char *)bytes, sizeof bytes), LANE_PREFIX, take,
-        &filling, why);
+    const enum status status = frontier_scan_within(source->frontier, TREE_FETCH,
+                                                    slice_of((const char *)bytes, sizeof bytes),
+                                                    LANE_PREFIX, take, &filling, why);
     head->exhausted = !filling.more;
     if (head->jobs != NULL) {
         head->jobs = memory_resize(head->jobs, head->used, 1);

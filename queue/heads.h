@@ -9,9 +9,9 @@
 #ifndef QUEUE_HEADS_H
 #define QUEUE_HEADS_H
 
+#include "queue/frontier.h"
 #include "queue/job.h"
 #include "queue/leases.h"
-#include "queue/store.h"
 
 enum heads_class { HEADS_USUAL, HEADS_SITEMAP, HEADS_CLASSES };
 
@@ -21,8 +21,7 @@ struct heads *heads_new(size_t bytes);
 void heads_free(struct heads *heads);
 
 struct heads_source {
-    const struct store_engine *engine;
-    struct store *store;
+    struct frontier *frontier;
     const struct leases *leases; /* jobs that are leased are not ready */
 };
 /* The next ready job of the class; record.at NULL: there is none. Lives until the next call. */

@@ -81,7 +81,6 @@ broker_options_of(const struct daemon_setting *setting)
     const struct opt_set *options = setting->options;
     return (struct broker_options){
         .directory = setting->directory,
-        .engine = &store_frontier,
         .store = {.cache_bytes = (uint64_t)opt_integer(options, "queue.cache"),
                   .checkpoint_bytes = (uint64_t)opt_integer(options, "queue.checkpoint_bytes"),
                   .checkpoint_ms = opt_duration_ms(options, "queue.checkpoint_time"),

@@ -122,8 +122,7 @@ compare_missing(const void *left, const void *right, void *entries)
 }
 
 enum status
-seen_load(struct seen *seen, const struct store_engine *engine, struct store *store,
-          struct reason *why)
+seen_load(struct seen *seen, struct frontier *frontier, struct reason *why)
 {
     if (seen->missing_count > 1) {
         qsort_r(seen->missing, seen->missing_count, sizeof *seen->missing, compare_missing,
@@ -133,7 +132,7 @@ seen_load(struct seen *seen, const struct store_engine *engine, struct store *st
         struct seen_entry *entry = &seen->entries[seen->missing[i]];
         struct slice value;
         const struct slice key = {(const char *)entry->print, FINGERPRINT_SIZE};
-        const enum status status = engine->get(store, seen->tree, key, &value, why);
+        const enum status status = frontier_get(frontier, seen->tree, key, &value, why);
         if (status == STATUS_NOT_FOUND) {
             continue;
         }

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "queue/store.h"
+#include "queue/frontier.h"
 #include "queue/store_batch.h"
 
 enum seen_flags {
@@ -45,8 +45,7 @@ struct seen *seen_new(enum store_tree tree, size_t cache_bytes);
 void seen_free(struct seen *seen);
 
 void seen_want(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE]);
-enum status seen_load(struct seen *seen, const struct store_engine *engine, struct store *store,
-                      struct reason *why);
+enum status seen_load(struct seen *seen, struct frontier *frontier, struct reason *why);
 /* A wanted URI's entry; to be changed in place (set `changed`). Lives until the next want. */
 struct seen_entry *seen_entry(struct seen *seen, const uint8_t print[FINGERPRINT_SIZE]);
 void seen_write(struct seen *seen, struct store_batch *batch);

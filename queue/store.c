@@ -253,8 +253,8 @@ raise_epoch(struct store *store, struct reason *why)
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot write the epoch");
 }
 
-static void
-berkeley_close(struct store *store)
+void
+store_close(struct store *store)
 {
     if (store == NULL) {
         return;
@@ -291,8 +291,8 @@ open_all(struct store *store, struct reason *why)
     return STATUS_OK;
 }
 
-static enum status
-berkeley_open(struct store **store_out, const struct store_options *options, struct reason *why)
+enum status
+store_open(struct store **store_out, const struct store_options *options, struct reason *why)
 {
     struct store *store = memory_zero(1, sizeof *store);
     store->options = *options;
@@ -301,7 +301,7 @@ berkeley_open(struct store **store_out, const struct store_options *options, str
     store->checkpoint_ms = clock_monotonic_ms();
     const enum status status = open_all(store, why);
     if (status != STATUS_OK) {
-        berkeley_close(store);
+        store_close(store);
         *store_out = NULL;
         return status;
     }
@@ -311,15 +311,15 @@ berkeley_open(struct store **store_out, const struct store_options *options, str
 
 /* ---- reading ---- */
 
-static uint64_t
-berkeley_epoch(const struct store *store)
+uint64_t
+store_epoch(const struct store *store)
 {
     return store->epoch;
 }
 
-static enum status
-berkeley_get(struct store *store, enum store_tree tree, struct slice key_bytes,
-             struct slice *value_out, struct reason *why)
+enum status
+store_get(struct store *store, enum store_tree tree, struct slice key_bytes,
+          struct slice *value_out, struct reason *why)
 {
     DB *db = store->trees[tree];
     DBT key = dbt_of(key_bytes.at, key_bytes.length);
@@ -335,9 +335,9 @@ berkeley_get(struct store *store, enum store_tree tree, struct slice key_bytes,
     return STATUS_OK;
 }
 
-static enum status
-berkeley_scan_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
-                     store_visit *visit, void *context, struct reason *why)
+enum status
+store_scan_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
+                  store_visit *visit, void *context, struct reason *why)
 {
     DB *db = store->trees[tree];
     DBC *cursor;
@@ -359,11 +359,11 @@ berkeley_scan_within(struct store *store, enum store_tree tree, struct slice fro
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot scan");
 }
 
-static enum status
-berkeley_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-              void *context, struct reason *why)
+enum status
+store_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
+           void *context, struct reason *why)
 {
-    return berkeley_scan_within(store, tree, from, 0, visit, context, why);
+    return store_scan_within(store, tree, from, 0, visit, context, why);
 }
 
 /* ---- writing ---- */
@@ -405,14 +405,10 @@ apply_all(struct store *store, const struct store_operation *const *operations, 
     return error;
 }
 
-static enum status
-berkeley_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
-               size_t n, struct reason *why)
+enum status
+store_apply(struct store *store, const struct store_operation *const *operations, size_t n,
+            struct reason *why)
 {
-    if (epoch != store->epoch) {
-        return status_fail(why, STATUS_STALE, "%s: epoch %llu is over, now is %llu", store->folder,
-                           (unsigned long long)epoch, (unsigned long long)store->epoch);
-    }
     if (store->broken) {
         return fail(store, DB_RUNRECOVERY, why, "cannot write");
     }
@@ -447,8 +443,8 @@ checkpoint(struct store *store, struct reason *why)
 }
 
 /* By time, or by bytes, but after a failure not at once again. */
-static enum status
-berkeley_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
+enum status
+store_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
 {
     const uint64_t age = clock_monotonic_ms() - store->checkpoint_ms;
     const bool many = store->written >= store->options.checkpoint_bytes;
@@ -465,8 +461,8 @@ berkeley_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
 }
 
 /* Pages that wait in the cache for the next checkpoint will want room, too. */
-static enum status
-berkeley_room(struct store *store, uint64_t *bytes, struct reason *why)
+enum status
+store_room(struct store *store, uint64_t *bytes, struct reason *why)
 {
     struct statvfs disk;
     if (statvfs(store->folder, &disk) != 0) {
@@ -479,22 +475,8 @@ berkeley_room(struct store *store, uint64_t *bytes, struct reason *why)
     return STATUS_OK;
 }
 
-static bool
-berkeley_broken(const struct store *store)
+bool
+store_broken(const struct store *store)
 {
     return store->broken;
 }
-
-const struct store_engine store_berkeley = {
-    .name = "berkeley",
-    .open = berkeley_open,
-    .close = berkeley_close,
-    .epoch = berkeley_epoch,
-    .get = berkeley_get,
-    .scan = berkeley_scan,
-    .scan_within = berkeley_scan_within,
-    .apply = berkeley_apply,
-    .tick = berkeley_tick,
-    .room = berkeley_room,
-    .broken = berkeley_broken,
-};

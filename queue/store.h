@@ -1,6 +1,5 @@
-/* What holds the queue's records: a table of functions, so that another engine (a replicated
- * one) can stand in for Berkeley DB. Sorted trees of bytes; what they mean is PROTOCOL.md
- * section 4 and is nobody's business here.
+/* The queue's Berkeley DB: sorted trees of bytes; what they mean is PROTOCOL.md section 4 and is
+ * nobody's business here. The broker uses it through queue/frontier.h.
  *
  * One writer; not thread-safe. A batch is applied whole or not at all and is durable at OK.
  */
@@ -53,7 +52,7 @@ struct store_operation {
 
 /* Where a fault may strike; for tests. */
 enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT, STORE_RUN_WRITE };
-/* 0, or the errno that the engine shall report. May end the process. */
+/* 0, or the errno that the store shall report. May end the process. */
 typedef int store_fault(void *context, enum store_point point);
 
 struct store_options {
@@ -73,36 +72,28 @@ struct store;
 /* Key and value live until it returns. False stops the scan. */
 typedef bool store_visit(void *context, struct slice key, struct slice value);
 
-struct store_engine {
-    const char *name;
-    enum status (*open)(struct store **store, const struct store_options *options,
-                        struct reason *why);
-    void (*close)(struct store *store); /* with a checkpoint unless broken */
-    /* Of this ownership; grows with each. */
-    uint64_t (*epoch)(const struct store *store);
-    /* *value lives until the next call of any function; NOT_FOUND without reason. */
-    enum status (*get)(struct store *store, enum store_tree tree, struct slice key,
-                       struct slice *value, struct reason *why);
-    /* Ascending from the first key that is not less than `from`. */
-    enum status (*scan)(struct store *store, enum store_tree tree, struct slice from,
-                        store_visit *visit, void *context, struct reason *why);
-    /* The same, no further than keys whose first `within` bytes are those of `from`. */
-    enum status (*scan_within)(struct store *store, enum store_tree tree, struct slice from,
-                               size_t within, store_visit *visit, void *context,
-                               struct reason *why);
-    /* operations: sorted by tree and key, each key once. STALE: the epoch is over. FULL: no
-     * room, nothing happened. */
-    enum status (*apply)(struct store *store, uint64_t epoch,
-                         const struct store_operation *const *operations, size_t n,
-                         struct reason *why);
-    /* Housekeeping when it is due; *wait_ms until the next. */
-    enum status (*tick)(struct store *store, uint64_t *wait_ms, struct reason *why);
-    /* Bytes that the disk has left for us, less what is promised but not yet written. */
-    enum status (*room)(struct store *store, uint64_t *bytes, struct reason *why);
-    /* After a failure that only a new start can mend. */
-    bool (*broken)(const struct store *store);
-};
-
-extern const struct store_engine store_berkeley;
+enum status store_open(struct store **store, const struct store_options *options,
+                       struct reason *why);
+void store_close(struct store *store); /* with a checkpoint unless broken */
+/* Of this ownership; grows with each. */
+uint64_t store_epoch(const struct store *store);
+/* *value lives until the next call of any function; NOT_FOUND without reason. */
+enum status store_get(struct store *store, enum store_tree tree, struct slice key,
+                      struct slice *value, struct reason *why);
+/* Ascending from the first key that is not less than `from`. */
+enum status store_scan(struct store *store, enum store_tree tree, struct slice from,
+                       store_visit *visit, void *context, struct reason *why);
+/* The same, no further than keys whose first `within` bytes are those of `from`. */
+enum status store_scan_within(struct store *store, enum store_tree tree, struct slice from,
+                              size_t within, store_visit *visit, void *context, struct reason *why);
+/* operations: sorted by tree and key, each key once. FULL: no room, nothing happened. */
+enum status store_apply(struct store *store, const struct store_operation *const *operations,
+                        size_t n, struct reason *why);
+/* Housekeeping when it is due; *wait_ms until the next. */
+enum status store_tick(struct store *store, uint64_t *wait_ms, struct reason *why);
+/* Bytes that the disk has left for us, less what is promised but not yet written. */
+enum status store_room(struct store *store, uint64_t *bytes, struct reason *why);
+/* After a failure that only a new start can mend. */
+bool store_broken(const struct store *store);
 
 #endif

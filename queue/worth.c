@@ -379,11 +379,10 @@ read_row(void *context, struct slice key, struct slice value)
 }
 
 enum status
-worth_load(struct worth *worth, const struct store_engine *engine, struct store *store,
-           struct reason *why)
+worth_load(struct worth *worth, struct frontier *frontier, struct reason *why)
 {
     struct loading loading = {.worth = worth};
-    TRY(engine->scan(store, TREE_ESTIMATES, (struct slice){"", 0}, read_row, &loading, why));
+    TRY(frontier_scan(frontier, TREE_ESTIMATES, (struct slice){"", 0}, read_row, &loading, why));
     return loading.damaged ? status_fail(why, STATUS_CORRUPT, "a row of estimates is damaged")
                            : STATUS_OK;
 }

@@ -8,8 +8,8 @@
 #ifndef QUEUE_WORTH_H
 #define QUEUE_WORTH_H
 
+#include "queue/frontier.h"
 #include "queue/job.h"
-#include "queue/store.h"
 #include "queue/store_batch.h"
 
 /* Lanes are of one of these speeds; each waits until the one before is empty, but for one turn in
@@ -51,8 +51,7 @@ bool worth_is_poor(const struct worth *worth, struct slice uri);
 
 /* What changed, a little at a time; all: the whole of it. */
 void worth_write(struct worth *worth, struct store_batch *batch, bool all);
-enum status worth_load(struct worth *worth, const struct store_engine *engine, struct store *store,
-                       struct reason *why);
+enum status worth_load(struct worth *worth, struct frontier *frontier, struct reason *why);
 
 /* Host and path with what numbers pages left out, names of parameters: in `out`. */
 void worth_pattern(struct slice uri, struct buf *out);

@@ -17,15 +17,15 @@ enum { STORED_VALUE = 255 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An engine that holds one record in memory, for what the service does with requests. */
+/* In place of metastore/store.c: one record in memory, for what the service does with requests. */
 struct meta_store {
     struct buf value;
     struct buf key;
 };
 
-static enum status
-memory_get(struct meta_store *store, const struct slice *keys, size_t n, meta_store_visit *visit,
-           void *context, struct reason *why)
+enum status
+meta_store_get(struct meta_store *store, const struct slice *keys, size_t n,
+               meta_store_visit *visit, void *context, struct reason *why)
 {
     (void)why;
     for (size_t i = 0; i < n; i++) {
@@ -37,11 +37,10 @@ memory_get(struct meta_store *store, const struct slice *keys, size_t n, meta_st
     return STATUS_OK;
 }
 
-static enum status
-memory_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
-           struct reason *why)
+enum status
+meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n,
+               struct reason *why)
 {
-    (void)epoch;
     (void)why;
     for (size_t i = 0; i < n; i++) {
         buf_reset(&store->key);
@@ -52,9 +51,9 @@ memory_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pai
     return STATUS_OK;
 }
 
-static enum status
-memory_scan(struct meta_store *store, struct slice prefix, struct slice after,
-            meta_store_visit *visit, void *context, struct reason *why)
+enum status
+meta_store_scan(struct meta_store *store, struct slice prefix, struct slice after,
+                meta_store_visit *visit, void *context, struct reason *why)
 {
     (void)after;
     (void)why;
@@ -64,26 +63,12 @@ memory_scan(struct meta_store *store, struct slice prefix, struct slice after,
     return STATUS_OK;
 }
 
-static uint64_t
-memory_epoch(const struct meta_store *store)
-{
-    (void)store;
-    return 1;
-}
-
-static void
-memory_stats(struct meta_store *store, struct meta_store_stats *stats)
+void
+meta_store_stats(struct meta_store *store, struct meta_store_stats *stats)
 {
     (void)store;
     memset(stats, 0, sizeof *stats);
 }
-
-static const struct meta_engine memory_engine = {.name = "memory",
-                                                 .get = memory_get,
-                                                 .put = memory_put,
-                                                 .scan = memory_scan,
-                                                 .epoch = memory_epoch,
-                                                 .stats = memory_stats};
 
 static void
 check(bool holds)
@@ -123,7 +108,7 @@ request(uint8_t verb, struct slice payload)
     buf_init(&store.value, 32 << 20);
     struct meta_service *service;
     struct reason why;
-    check(meta_service_open(&service, &memory_engine, &store, NULL, &why) == STATUS_OK);
+    check(meta_service_open(&service, &store, NULL, &why) == STATUS_OK);
     struct reason each;
     enum status status;
     struct buf reply;

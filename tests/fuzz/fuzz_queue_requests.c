@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "queue/broker.h"
 #include "queue/message.h"
-#include "tests/fuzz/memory_store.h"
+#include "tests/fuzz/memory_frontier.h"
 
 enum { REQUESTS_MOST = 64 };
 
@@ -92,7 +92,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const struct broker_options options = {
         .directory = "/",
-        .engine = &memory_store,
         .store = {.folder = "/"},
         .cluster = cluster,
         .index_partitions = 3,

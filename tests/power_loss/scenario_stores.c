@@ -77,7 +77,7 @@ queue_batch(uint32_t n, struct store_batch *batch, struct model *model)
     }
 }
 
-static struct store *
+static struct frontier *
 queue_open(const char *folder)
 {
     const struct store_options options = {.folder = below(folder, "queue"),
@@ -87,23 +87,23 @@ queue_open(const char *folder)
                                           .sync = true,
                                           .lock_wait_ms = 1000,
                                           .recent_bytes = 20000};
-    struct store *store;
+    struct frontier *store;
     struct reason why = {""};
-    must_be(store_frontier.open(&store, &options, &why), STATUS_OK, &why, "opening the queue");
+    must_be(frontier_open(&store, &options, &why), STATUS_OK, &why, "opening the queue");
     return store;
 }
 
 static void
 queue_open_and_close(const char *folder)
 {
-    store_frontier.close(queue_open(folder));
+    frontier_close(queue_open(folder));
 }
 
 static void
 queue_act(const char *folder)
 {
     die_while_opening(queue_open_and_close, folder);
-    struct store *store = queue_open(folder);
+    struct frontier *store = queue_open(folder);
     struct model model = {0};
     struct store_batch batch;
     struct reason why = {""};
@@ -113,18 +113,17 @@ queue_act(const char *folder)
         store_batch_reset(&batch);
         queue_batch(n, &batch, &model);
         store_batch_sort(&batch);
-        must_be(store_frontier.apply(store, store_frontier.epoch(store),
-                                     (const struct store_operation *const *)batch.operations,
-                                     batch.count, &why),
+        must_be(frontier_apply(store, (const struct store_operation *const *)batch.operations,
+                               batch.count, &why),
                 STATUS_OK, &why, "a batch");
         acknowledge("batch");
-        must_be(store_frontier.tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
+        must_be(frontier_tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
         if (n % REOPEN == REOPEN - 1) {
-            store_frontier.close(store);
+            frontier_close(store);
             store = queue_open(folder);
         }
     }
-    store_frontier.close(store);
+    frontier_close(store);
     store_batch_release(&batch);
 }
 
@@ -146,7 +145,7 @@ is_in_model(void *context, struct slice key, struct slice value)
 }
 
 static bool
-queue_is(struct store *store, const struct model *model)
+queue_is(struct frontier *store, const struct model *model)
 {
     struct reason why = {""};
     for (int tree = 0; tree < TREES; tree++) {
@@ -155,9 +154,9 @@ queue_is(struct store *store, const struct model *model)
         for (int i = 0; i < KEYS; i++) {
             expected += model->values[tree][i] != 0;
         }
-        must_be(store_frontier.scan(store, trees[tree].tree, (struct slice){"", 0}, is_in_model,
-                                    &scan, &why),
-                STATUS_OK, &why, "reading the queue");
+        must_be(
+            frontier_scan(store, trees[tree].tree, (struct slice){"", 0}, is_in_model, &scan, &why),
+            STATUS_OK, &why, "reading the queue");
         if (scan.found != expected || scan.wrong > 0) {
             fprintf(stderr, "tree %d: found %u of %u, %u wrong\n", tree, scan.found, expected,
                     scan.wrong);
@@ -172,7 +171,7 @@ static bool
 queue_check(const char *folder, const struct disk_trace *trace, size_t marks)
 {
     (void)trace;
-    struct store *store = queue_open(folder);
+    struct frontier *store = queue_open(folder);
     struct model model = {0};
     for (uint32_t n = 0; n < marks; n++) {
         queue_batch(n, NULL, &model);
@@ -185,7 +184,7 @@ queue_check(const char *folder, const struct disk_trace *trace, size_t marks)
     if (!good) {
         fprintf(stderr, "the queue is not as after %zu batches\n", marks);
     }
-    store_frontier.close(store);
+    frontier_close(store);
     return good;
 }
 
@@ -206,8 +205,7 @@ metadata_open(const char *folder)
                                                .lock_wait_ms = 1000};
     struct meta_store *store;
     struct reason why = {""};
-    must_be(meta_engine_berkeley.open(&store, &options, &why), STATUS_OK, &why,
-            "opening the metadata store");
+    must_be(meta_store_open(&store, &options, &why), STATUS_OK, &why, "opening the metadata store");
     return store;
 }
 
@@ -227,7 +225,7 @@ metadata_pair(uint32_t n, uint32_t i, char key[32], char value[900], size_t *len
 static void
 metadata_open_and_close(const char *folder)
 {
-    meta_engine_berkeley.close(metadata_open(folder));
+    meta_store_close(metadata_open(folder));
 }
 
 static void
@@ -245,17 +243,15 @@ metadata_act(const char *folder)
             (void)metadata_pair(n, i, keys[i], values[i], &length);
             pairs[i] = (struct meta_pair){slice_string(keys[i]), slice_of(values[i], length)};
         }
-        must_be(meta_engine_berkeley.put(store, meta_engine_berkeley.epoch(store), pairs,
-                                         META_BATCH, &why),
-                STATUS_OK, &why, "a put");
+        must_be(meta_store_put(store, pairs, META_BATCH, &why), STATUS_OK, &why, "a put");
         acknowledge("put");
-        must_be(meta_engine_berkeley.tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
+        must_be(meta_store_tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
         if (n % REOPEN == REOPEN - 1) {
-            meta_engine_berkeley.close(store);
+            meta_store_close(store);
             store = metadata_open(folder);
         }
     }
-    meta_engine_berkeley.close(store);
+    meta_store_close(store);
 }
 
 struct metadata_scan {
@@ -295,8 +291,8 @@ metadata_is(struct meta_store *store, size_t batches)
     for (int i = 0; i < META_KEYS; i++) {
         expected += scan.values[i] != 0;
     }
-    must_be(meta_engine_berkeley.scan(store, SLICE("u "), SLICE(""), is_as_put, &scan, &why),
-            STATUS_OK, &why, "reading the metadata");
+    must_be(meta_store_scan(store, SLICE("u "), SLICE(""), is_as_put, &scan, &why), STATUS_OK, &why,
+            "reading the metadata");
     if (scan.found == expected && scan.wrong == 0) {
         return true;
     }
@@ -314,7 +310,7 @@ metadata_check(const char *folder, const struct disk_trace *trace, size_t marks)
     if (!good) {
         fprintf(stderr, "the metadata are not as after %zu puts\n", marks);
     }
-    meta_engine_berkeley.close(store);
+    meta_store_close(store);
     return good;
 }
 

@@ -1,4 +1,4 @@
-/* Runs and the engine made of them, to the byte: what is synced before it is told of, each call
+/* Runs and the store made of them, to the byte: what is synced before it is told of, each call
  * that fails, limits, rows that are damaged, and which runs are merged when, beside a model. */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,6 @@
 
 enum { RETRY_MS = 1000, LOOK_MS = 100, NEVER = 1 << 30 };
 
-static const struct store_engine *const engine = &store_frontier;
 static const struct run_shape of_lanes = {
     .key_length = 8, .filter_length = 8, .block_length = 2048};
 
@@ -28,7 +27,7 @@ static const struct run_shape of_lanes = {
 struct place {
     char folder[SCRATCH_SIZE];
     struct store_options options;
-    struct store *store;
+    struct frontier *store;
     uint64_t empty;     /* bytes of memory without records */
     atomic_int writing; /* calls of writing runs that have begun and not ended */
     int run_error;      /* errno of writing runs; 0: none */
@@ -66,9 +65,9 @@ setup(void **state)
                                            .fault_context = &place};
     failing_database = (struct failing_database){.calls = -1};
     clock_stop();
-    assert_int_equal(engine->open(&place.store, &place.options, NULL), STATUS_OK);
+    assert_int_equal(frontier_open(&place.store, &place.options, NULL), STATUS_OK);
     place.empty = frontier_figures(place.store).recent_memory;
-    engine->close(place.store);
+    frontier_close(place.store);
     place.store = NULL;
     place.options.recent_bytes = place.empty + 1; /* each commit's records become a run */
     *state = &place;
@@ -81,19 +80,19 @@ teardown(void **state)
     struct place *place = *state;
     char command[SCRATCH_SIZE + 16];
     failing_database = (struct failing_database){.calls = -1};
-    engine->close(place->store);
+    frontier_close(place->store);
     clock_go();
     snprintf(command, sizeof command, "rm -rf %s", place->folder);
     return system(command);
 }
 
-/* ---- the engine ---- */
+/* ---- the store ---- */
 
 static void
 open_store(struct place *place)
 {
     struct reason why = {""};
-    if (engine->open(&place->store, &place->options, &why) != STATUS_OK) {
+    if (frontier_open(&place->store, &place->options, &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }
 }
@@ -113,9 +112,8 @@ apply_lanes(struct place *place, const char *const *changes, size_t n, struct re
         }
     }
     store_batch_sort(&batch);
-    const enum status status =
-        engine->apply(place->store, engine->epoch(place->store),
-                      (const struct store_operation *const *)batch.operations, batch.count, why);
+    const enum status status = frontier_apply(
+        place->store, (const struct store_operation *const *)batch.operations, batch.count, why);
     store_batch_release(&batch);
     return status;
 }
@@ -135,7 +133,7 @@ value_of(struct place *place, const char *key, char text[16])
     struct slice value = {"", 0};
     struct reason why = {""};
     const enum status status =
-        engine->get(place->store, TREE_LANES, slice_string(key), &value, &why);
+        frontier_get(place->store, TREE_LANES, slice_string(key), &value, &why);
     snprintf(text, 16, "%.*s", SLICE_PRINT(value));
     return status;
 }
@@ -268,7 +266,7 @@ test_removals_are_merged_away(void **state)
     apply_one(place, "-eeeeeeee");
     for (int i = 0; i < 3; i++) {
         uint64_t wait_ms;
-        assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+        assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     }
     assert_int_equal(frontier_figures(place->store).runs, 0); /* nothing was left */
     assert_int_equal(files_of(place).numbers, 0);
@@ -291,14 +289,14 @@ test_merges_wait_for_room(void **state)
     }
     const uint64_t bytes = frontier_figures(place->store).bytes + place->empty;
     failing_database.free = bytes - 1;
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(frontier_figures(place->store).runs, 4);
     failing_database.free = bytes;
     clock_move(RETRY_MS - 1);
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(frontier_figures(place->store).runs, 4);
     clock_move(1);
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(frontier_figures(place->store).runs, 1);
 }
 
@@ -315,10 +313,10 @@ test_runs_that_cannot_be_written_are_tried_again(void **state)
     assert_int_equal(value_of(place, "aaaaaaaa", text), STATUS_OK);
     place->run_error = 0;
     clock_move(RETRY_MS - 1);
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(frontier_figures(place->store).runs, 0);
     clock_move(1);
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(frontier_figures(place->store).runs, 1);
     assert_int_equal(frontier_figures(place->store).recent_memory, place->empty);
 }
@@ -340,7 +338,7 @@ test_a_damaged_run_stops_its_merge(void **state)
     const int file = open(path, O_WRONLY);
     assert_int_equal(pwrite(file, "X", 1, 12), 1);
     (void)close(file);
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_CORRUPT);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, &why), STATUS_CORRUPT);
     assert_non_null(strstr(why.text, path));
     assert_int_equal(files_of(place).numbers, 30); /* 1 to 4, and none that is half done */
 }
@@ -358,13 +356,13 @@ test_work_under_way_is_looked_at(void **state)
     place->options.recent_bytes = place->empty + 100;
     place->options.checkpoint_ms = LOOK_MS + 1;
     open_store(place);
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(wait_ms, LOOK_MS + 1);
     place->wait = &wait;
     apply_one(place, "+aaaaaaaa=a value of more than a hundred bytes, with what each record takes "
                      "beside it, so that it leaves memory");
     apply_one(place, "+bbbbbbbb=2");
-    assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+    assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     assert_int_equal(wait_ms, LOOK_MS);
     assert_int_equal(value_of(place, "aaaaaaaa", text), STATUS_OK);
     assert_int_equal(value_of(place, "bbbbbbbb", text), STATUS_OK);
@@ -372,12 +370,12 @@ test_work_under_way_is_looked_at(void **state)
     (void)sem_post(&wait);
     while (frontier_figures(place->store).runs == 0) {
         (void)usleep(100);
-        assert_int_equal(engine->tick(place->store, &wait_ms, NULL), STATUS_OK);
+        assert_int_equal(frontier_tick(place->store, &wait_ms, NULL), STATUS_OK);
     }
     place->wait = NULL;
     assert_int_equal(value_of(place, "aaaaaaaa", text), STATUS_OK);
     assert_int_equal(value_of(place, "bbbbbbbb", text), STATUS_OK);
-    engine->close(place->store);
+    frontier_close(place->store);
     place->store = NULL;
     (void)sem_destroy(&wait);
 }
@@ -407,7 +405,7 @@ test_closing_waits_for_work(void **state)
         (void)usleep(100);
     }
     assert_int_equal(pthread_create(&helper, NULL, let_go_soon, &wait), 0);
-    engine->close(place->store);
+    frontier_close(place->store);
     assert_int_equal(place->writing, 0);
     place->store = NULL;
     place->wait = NULL;
@@ -439,17 +437,13 @@ test_records_that_no_run_can_hold_are_refused(void **state)
                             slice_of(value, RUN_VALUE_MAXIMUM + (size_t)more));
             store_batch_put(&batch, TREE_PEERS, SLICE("beside"), SLICE("1"));
             store_batch_sort(&batch);
-            assert_int_equal(engine->get(place->store, TREE_PEERS, SLICE("beside"), &found, &why),
+            assert_int_equal(frontier_get(place->store, TREE_PEERS, SLICE("beside"), &found, &why),
                              k > 1 || (k == 1 && more > 0) ? STATUS_OK : STATUS_NOT_FOUND);
-            assert_int_equal(engine->apply(place->store, engine->epoch(place->store),
-                                           (const struct store_operation *const *)batch.operations,
-                                           batch.count, &why),
+            assert_int_equal(frontier_apply(place->store,
+                                            (const struct store_operation *const *)batch.operations,
+                                            batch.count, &why),
                              fits ? STATUS_OK : STATUS_MISUSE);
             assert_true(fits || strstr(why.text, "a record that no run can hold") != NULL);
-            assert_int_equal(engine->apply(place->store, engine->epoch(place->store) + 1,
-                                           (const struct store_operation *const *)batch.operations,
-                                           batch.count, &why),
-                             STATUS_STALE);
             store_batch_release(&batch);
         }
     }
@@ -469,13 +463,13 @@ test_room_is_less_what_is_in_memory(void **state)
     apply_one(place, "+aaaaaaaa=1");
     const uint64_t recent = frontier_figures(place->store).recent_memory;
     assert_true(recent > place->empty);
-    assert_int_equal(engine->room(place->store, &room, NULL), STATUS_OK);
+    assert_int_equal(frontier_room(place->store, &room, NULL), STATUS_OK);
     assert_int_equal(room, (1 << 20) - recent);
     failing_database.free = recent - 1;
-    assert_int_equal(engine->room(place->store, &room, NULL), STATUS_OK);
+    assert_int_equal(frontier_room(place->store, &room, NULL), STATUS_OK);
     assert_int_equal(room, 0);
     failing_database.no_disk = true;
-    assert_int_equal(engine->room(place->store, &room, NULL), STATUS_SYSTEM);
+    assert_int_equal(frontier_room(place->store, &room, NULL), STATUS_SYSTEM);
 }
 
 /* ---- rows below ---- */
@@ -486,7 +480,7 @@ write_below(struct place *place, enum store_tree tree, struct slice key, struct 
     struct store *below;
     struct store_batch batch;
     struct reason why = {""};
-    assert_int_equal(store_berkeley.open(&below, &place->options, &why), STATUS_OK);
+    assert_int_equal(store_open(&below, &place->options, &why), STATUS_OK);
     store_batch_init(&batch);
     if (value.at == NULL) {
         store_batch_remove(&batch, tree, key);
@@ -494,12 +488,11 @@ write_below(struct place *place, enum store_tree tree, struct slice key, struct 
         store_batch_put(&batch, tree, key, value);
     }
     store_batch_sort(&batch);
-    assert_int_equal(store_berkeley.apply(below, store_berkeley.epoch(below),
-                                          (const struct store_operation *const *)batch.operations,
-                                          batch.count, &why),
+    assert_int_equal(store_apply(below, (const struct store_operation *const *)batch.operations,
+                                 batch.count, &why),
                      STATUS_OK);
     store_batch_release(&batch);
-    store_berkeley.close(below);
+    store_close(below);
 }
 
 static void
@@ -535,13 +528,13 @@ test_damage_below_is_named(void **state)
         struct reason why = {""};
         char text[16];
         write_below(place, cases[i].tree, cases[i].key, cases[i].value);
-        const enum status status = engine->open(&place->store, &place->options, &why);
+        const enum status status = frontier_open(&place->store, &place->options, &why);
         assert_int_equal(status, cases[i].text == NULL ? STATUS_OK : STATUS_CORRUPT);
         if (status == STATUS_OK) {
             assert_int_equal(value_of(place, "aaaaaaaa", text),
                              cases[i].value.length > 0 ? STATUS_OK : STATUS_NOT_FOUND);
             assert_int_equal(value_of(place, "bbbbbbbb", text), STATUS_NOT_FOUND);
-            engine->close(place->store);
+            frontier_close(place->store);
             place->store = NULL;
         } else if (strstr(why.text, cases[i].text) == NULL) {
             fail_msg("case %zu: %s", i, why.text);
@@ -552,9 +545,9 @@ test_damage_below_is_named(void **state)
     write_below(place, TREE_ABOUT, SLICE("flushed"), SLICE("\0\0\0\0\0\0\0\1"));
     write_below(place, TREE_JOURNAL, SLICE("\0\0\0\0\0\0\0\1"), SLICE("no journal"));
     open_store(place);
-    engine->close(place->store);
+    frontier_close(place->store);
     write_below(place, TREE_JOURNAL, SLICE("\0\0\0\0\0\0\0\2"), SLICE("no journal"));
-    assert_int_equal(engine->open(&place->store, &place->options, NULL), STATUS_CORRUPT);
+    assert_int_equal(frontier_open(&place->store, &place->options, NULL), STATUS_CORRUPT);
 }
 
 static void
@@ -564,7 +557,7 @@ test_runs_of_a_tree_have_a_limit(void **state)
     struct place *place = *state;
     struct reason why = {""};
     open_store(place);
-    engine->close(place->store);
+    frontier_close(place->store);
     place->store = NULL;
     for (uint8_t i = 1; i <= MOST + 1; i++) {
         uint8_t key[9] = {'l', [8] = i};
@@ -582,11 +575,11 @@ test_runs_of_a_tree_have_a_limit(void **state)
         if (i == MOST) {
             open_store(place);
             assert_int_equal(frontier_figures(place->store).runs, MOST);
-            engine->close(place->store);
+            frontier_close(place->store);
             place->store = NULL;
         }
     }
-    assert_int_equal(engine->open(&place->store, &place->options, &why), STATUS_CORRUPT);
+    assert_int_equal(frontier_open(&place->store, &place->options, &why), STATUS_CORRUPT);
     assert_non_null(strstr(why.text, "too many runs of one tree"));
 }
 
@@ -603,7 +596,7 @@ test_what_nobody_installed_is_removed(void **state)
     char path[SCRATCH_SIZE + 64], text[16];
     open_store(place);
     apply_one(place, "+aaaaaaaa=1");
-    engine->close(place->store);
+    frontier_close(place->store);
     for (size_t i = 1; i < sizeof files / sizeof files[0]; i++) {
         snprintf(path, sizeof path, "%s/runs/%s", place->folder, files[i].name);
         (void)close(open(path, O_CREAT | O_WRONLY, 0600));
@@ -652,9 +645,9 @@ test_the_journal_becomes_short_again(void **state)
             }
             flushed = next - 1;
         }
-        assert_int_equal(
-            engine->scan(place->store, TREE_JOURNAL, (struct slice){"", 0}, count_row, &rows, NULL),
-            STATUS_OK);
+        assert_int_equal(frontier_scan(place->store, TREE_JOURNAL, (struct slice){"", 0}, count_row,
+                                       &rows, NULL),
+                         STATUS_OK);
         assert_int_equal(rows, next - first);
     }
     assert_int_equal(flushed, LONG + 1);

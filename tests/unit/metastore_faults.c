@@ -26,8 +26,6 @@ enum { MARGIN = 32 << 20, CHECKPOINT_MS = 600000, CHECKPOINT_BYTES = 7 << 20, OV
 
 /* ---- the store ---- */
 
-static const struct meta_engine *const engine = &meta_engine_berkeley;
-
 struct place {
     char folder[SCRATCH_SIZE];
     struct meta_store *store;
@@ -43,7 +41,7 @@ open_store(struct place *place, struct reason *why)
                                                .checkpoint_ms = CHECKPOINT_MS,
                                                .lock_wait_ms = place->lock_wait_ms,
                                                .disk_reserve = place->reserve};
-    return engine->open(&place->store, &options, why);
+    return meta_store_open(&place->store, &options, why);
 }
 
 static int
@@ -67,7 +65,7 @@ teardown(void **state)
     failing_database.calls = -1;
     failing_database.free = 0;
     if (place->store != NULL) {
-        engine->close(place->store);
+        meta_store_close(place->store);
     }
     snprintf(command, sizeof command, "rm -rf %s", place->folder);
     assert_int_equal(system(command), 0);
@@ -77,7 +75,7 @@ teardown(void **state)
 static void
 reopen(struct place *place)
 {
-    engine->close(place->store);
+    meta_store_close(place->store);
     assert_int_equal(open_store(place, NULL), STATUS_OK);
 }
 
@@ -85,7 +83,7 @@ static enum status
 put_value(struct place *place, const char *value, struct reason *why)
 {
     const struct meta_pair pair = {SLICE("ua"), slice_string(value)};
-    return engine->put(place->store, engine->epoch(place->store), &pair, 1, why);
+    return meta_store_put(place->store, &pair, 1, why);
 }
 
 static bool
@@ -103,14 +101,15 @@ get_value(struct place *place, char text[16], struct reason *why)
 {
     const struct slice key = SLICE("ua");
     text[0] = '\0';
-    return engine->get(place->store, &key, 1, copy_value, text, why);
+    return meta_store_get(place->store, &key, 1, copy_value, text, why);
 }
 
 static enum status
 scan_value(struct place *place, char text[16], struct reason *why)
 {
     text[0] = '\0';
-    return engine->scan(place->store, SLICE("u"), (struct slice){NULL, 0}, copy_value, text, why);
+    return meta_store_scan(place->store, SLICE("u"), (struct slice){NULL, 0}, copy_value, text,
+                           why);
 }
 
 static void
@@ -119,7 +118,7 @@ test_a_start_tells_of_every_failed_call(void **state)
     struct place *place = *state;
     int failed = 0;
     assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
-    engine->close(place->store);
+    meta_store_close(place->store);
     failing_database.error = EIO;
     for (int at = 0;; at++) {
         struct reason why = {""};
@@ -157,7 +156,7 @@ test_locks_are_waited_for(void **state)
     struct place *place = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reason why = {""};
-        engine->close(place->store);
+        meta_store_close(place->store);
         failing_database.lock_error = cases[i].error;
         failing_database.locks_fail = cases[i].times;
         place->lock_wait_ms = cases[i].wait_ms;
@@ -190,7 +189,7 @@ test_a_put_tells_of_every_failed_call(void **state)
         assert_int_equal(status, STATUS_SYSTEM);
         assert_non_null(strstr(why.text, ": cannot "));
         assert_false(broken);
-        broken = engine->broken(place->store);
+        broken = meta_store_broken(place->store);
         assert_int_equal(get_value(place, text, NULL), STATUS_OK);
         assert_string_equal(text, "old");
         failed++;
@@ -235,7 +234,7 @@ test_errors_are_told_apart(void **state)
             assert_int_equal(at < 2 ? get_value(place, text, &why) : scan_value(place, text, &why),
                              cases[i].status);
             assert_non_null(strstr(why.text, cases[i].text));
-            assert_int_equal(engine->broken(place->store), cases[i].broken);
+            assert_int_equal(meta_store_broken(place->store), cases[i].broken);
             failing_database.calls = -1;
             failing_database.free = 0;
             reopen(place);
@@ -262,10 +261,8 @@ test_damaged_numbers_of_its_own(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[SCRATCH_SIZE + 32];
         struct reason why = {""};
-        assert_int_equal(
-            engine->put(place->store, engine->epoch(place->store), &cases[i].pair, 1, NULL),
-            STATUS_OK);
-        engine->close(place->store);
+        assert_int_equal(meta_store_put(place->store, &cases[i].pair, 1, NULL), STATUS_OK);
+        meta_store_close(place->store);
         assert_int_equal(open_store(place, &why), cases[i].status);
         assert_non_null(strstr(why.text, cases[i].text));
         if (place->store == NULL) {
@@ -292,7 +289,7 @@ test_room_is_kept_to_the_byte(void **state)
     assert_int_equal(put_value(place, "2", &why), STATUS_FULL);
     assert_non_null(strstr(why.text, "only 132 MB are free; 32 MB and metastore.disk_reserve "
                                      "(100 MB) must stay"));
-    assert_false(engine->broken(place->store));
+    assert_false(meta_store_broken(place->store));
     failing_database.free = least;
     assert_int_equal(put_value(place, "3", &why), STATUS_OK); /* looked at again at once */
 }
@@ -301,7 +298,7 @@ static uint64_t
 told_free(struct place *place)
 {
     struct meta_store_stats now;
-    engine->stats(place->store, &now);
+    meta_store_stats(place->store, &now);
     return now.disk_free;
 }
 
@@ -338,23 +335,23 @@ test_checkpoints_when_they_are_due(void **state)
     struct reason why = {""};
     int wait_ms = 0;
     failing_database.checkpoints = 0;
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_int_equal(meta_store_tick(place->store, &wait_ms, &why), STATUS_OK);
     assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
     assert_int_equal(failing_database.checkpoints, 1);
     assert_int_equal(failing_database.kilobytes, CHECKPOINT_BYTES >> 10);
     clock_move(CHECKPOINT_MS);
     failing_database.calls = 0;
     failing_database.error = EIO;
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_SYSTEM);
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK); /* still due */
+    assert_int_equal(meta_store_tick(place->store, &wait_ms, &why), STATUS_SYSTEM);
+    assert_int_equal(meta_store_tick(place->store, &wait_ms, &why), STATUS_OK); /* still due */
     assert_int_equal(failing_database.kilobytes, 0);
     assert_int_equal(wait_ms, -1);
     assert_int_equal(failing_database.checkpoints, 3);
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_int_equal(meta_store_tick(place->store, &wait_ms, &why), STATUS_OK);
     assert_int_equal(failing_database.checkpoints, 3); /* nothing was written since */
     assert_int_equal(wait_ms, -1);
     assert_int_equal(put_value(place, "1", NULL), STATUS_OK);
-    assert_int_equal(engine->tick(place->store, &wait_ms, &why), STATUS_OK);
+    assert_int_equal(meta_store_tick(place->store, &wait_ms, &why), STATUS_OK);
     assert_int_equal(failing_database.checkpoints, 4);
     assert_true(wait_ms > 0 && wait_ms <= CHECKPOINT_MS);
 }
@@ -374,7 +371,7 @@ test_damaged_records_are_named(void **state)
     const struct slice puts[2] = {SLICE("\x01\x02ua\x02\x10\x01"), SLICE("\x01\x02uz\x02\x10\x01")};
     buf_init(&reply, METASTORE_REPLY_MAXIMUM);
     assert_int_equal(put_value(place, "\xff no record", NULL), STATUS_OK);
-    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_OK);
+    assert_int_equal(meta_service_open(&service, place->store, NULL, &why), STATUS_OK);
     assert_int_equal(meta_service_read(service, METASTORE_GET, SLICE("\x01\x02ua"), &reply, &why),
                      STATUS_CORRUPT);
     assert_non_null(strstr(why.text, "the record of ua is damaged"));
@@ -393,7 +390,7 @@ test_damaged_records_are_named(void **state)
     buf_release(&reply);
 }
 
-/* What the engine cannot read is nobody's empty answer. */
+/* What the store cannot read is nobody's empty answer. */
 static void
 test_failed_reads_are_told(void **state)
 {
@@ -406,9 +403,9 @@ test_failed_reads_are_told(void **state)
     buf_init(&reply, METASTORE_REPLY_MAXIMUM);
     failing_database.error = EIO;
     failing_database.calls = 0;
-    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_SYSTEM);
+    assert_int_equal(meta_service_open(&service, place->store, NULL, &why), STATUS_SYSTEM);
     assert_null(service);
-    assert_int_equal(meta_service_open(&service, engine, place->store, NULL, &why), STATUS_OK);
+    assert_int_equal(meta_service_open(&service, place->store, NULL, &why), STATUS_OK);
     for (int at = 0; at < 2; at++) {
         failing_database.calls = at;
         assert_int_equal(

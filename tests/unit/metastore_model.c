@@ -1,5 +1,5 @@
 /* The metadata store's service beside a model: random batches of puts, some malformed, some that
- * the engine refuses, between gets, scans and new starts. After a refused batch each record is the
+ * the store refuses, between gets, scans and new starts. After a refused batch each record is the
  * one before or the one after, every sender is told, and sending again brings all of it. */
 #include "tests/unit/metastore_model.h"
 
@@ -24,23 +24,26 @@
 
 enum { KEYS = 90, REQUESTS = 6, ROUNDS = 6, STEPS = 120, TEXT_MOST = 3000, NOT_THERE = 0 };
 
-/* ---- an engine that refuses when it is told to ---- */
+/* ---- a store that refuses when it is told to ---- */
 
 static int puts_until_refusal; /* 0: none is refused */
+enum status metastore_put_status;
 
-static enum status
-refusing_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
-             struct reason *why)
+__typeof__(meta_store_put) __wrap_meta_store_put, __real_meta_store_put;
+
+enum status
+__wrap_meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n,
+                      struct reason *why)
 {
     if (puts_until_refusal > 0 && --puts_until_refusal == 0) {
-        return status_fail(why, STATUS_FULL, "the engine was told to refuse");
+        return status_fail(why, STATUS_FULL, "the store was told to refuse");
     }
-    return meta_engine_berkeley.put(store, epoch, pairs, n, why);
+    return metastore_put_status != STATUS_OK ? status_fail(why, metastore_put_status, "no")
+                                             : __real_meta_store_put(store, pairs, n, why);
 }
 
 struct fixture {
     char folder[SCRATCH_SIZE];
-    struct meta_engine engine;
     struct meta_store *store;
     struct meta_service *service;
     struct buf reply;
@@ -64,13 +67,9 @@ fixture_open(struct fixture *fixture)
                                                .checkpoint_bytes = 1 << 20,
                                                .checkpoint_ms = 60000};
     struct reason why = {""};
-    fixture->engine = meta_engine_berkeley;
-    fixture->engine.put = refusing_put;
     puts_until_refusal = 0;
-    assert_int_equal(fixture->engine.open(&fixture->store, &options, &why), STATUS_OK);
-    assert_int_equal(
-        meta_service_open(&fixture->service, &fixture->engine, fixture->store, NULL, &why),
-        STATUS_OK);
+    assert_int_equal(meta_store_open(&fixture->store, &options, &why), STATUS_OK);
+    assert_int_equal(meta_service_open(&fixture->service, fixture->store, NULL, &why), STATUS_OK);
     fixture->puts = fixture->gets = fixture->scans = 0;
 }
 
@@ -78,7 +77,7 @@ static void
 fixture_close(struct fixture *fixture)
 {
     meta_service_free(fixture->service);
-    fixture->engine.close(fixture->store);
+    meta_store_close(fixture->store);
 }
 
 static struct fixture *
@@ -200,7 +199,7 @@ send_batch(struct fixture *fixture, struct batch *batch)
     for (size_t r = 0; r < batch->count; r++) {
         assert_int_equal(statuses[r], batch->malformed[r] ? STATUS_PROTOCOL : status);
         if (!batch->malformed[r] && status != STATUS_OK) {
-            assert_string_equal(reasons[r].text, "the engine was told to refuse");
+            assert_string_equal(reasons[r].text, "the store was told to refuse");
         }
     }
     return status;
@@ -436,7 +435,7 @@ test_large_batches_take_several_passes(void **state)
                      STATUS_FULL);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(statuses[i], STATUS_FULL);
-        assert_string_equal(reasons[i].text, "the engine was told to refuse");
+        assert_string_equal(reasons[i].text, "the store was told to refuse");
     }
     const uint64_t first = stat_of(fixture, "records_written ");
     assert_true(first > 0 && first < RECORDS);

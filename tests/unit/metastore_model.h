@@ -3,6 +3,11 @@
 #ifndef TESTS_UNIT_METASTORE_MODEL_H
 #define TESTS_UNIT_METASTORE_MODEL_H
 
+#include "base/status.h"
+
+/* Of each put to the store; OK: as it is. */
+extern enum status metastore_put_status;
+
 /* The service beside a model (metastore_model.c). */
 int metastore_model_run(void);
 /* Berkeley DB and disks that fail (metastore_faults.c). */

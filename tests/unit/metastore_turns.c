@@ -100,28 +100,20 @@ __wrap_process_state_goes_on(enum process_wait wait)
     server.waits = server.waits && wait != WAIT_WRITE;
 }
 
-/* ---- the engine ---- */
+/* ---- the store ---- */
 
-static enum status put_status;
 static bool is_broken;
 
-static enum status
-told_put(struct meta_store *store, uint64_t epoch, const struct meta_pair *pairs, size_t n,
-         struct reason *why)
-{
-    return put_status != STATUS_OK ? status_fail(why, put_status, "no")
-                                   : meta_engine_berkeley.put(store, epoch, pairs, n, why);
-}
+__typeof__(meta_store_broken) __wrap_meta_store_broken, __real_meta_store_broken;
 
-static bool
-told_broken(const struct meta_store *store)
+bool
+__wrap_meta_store_broken(const struct meta_store *store)
 {
-    return is_broken || meta_engine_berkeley.broken(store);
+    return is_broken || __real_meta_store_broken(store);
 }
 
 struct fixture {
     char folder[SCRATCH_SIZE];
-    struct meta_engine engine;
     struct meta_store *store;
     struct meta_service *service;
 };
@@ -133,19 +125,15 @@ setup(void **state)
     struct reason why = {""};
     memset(&server, 0, sizeof server);
     server.plays = true;
-    put_status = STATUS_OK;
+    metastore_put_status = STATUS_OK;
     is_broken = false;
     assert_true(scratch_folder(fixture.folder, "test_metastore"));
     const struct meta_store_options options = {.folder = fixture.folder,
                                                .cache_bytes = 1 << 20,
                                                .checkpoint_bytes = 1 << 20,
                                                .checkpoint_ms = 60000};
-    fixture.engine = meta_engine_berkeley;
-    fixture.engine.put = told_put;
-    fixture.engine.broken = told_broken;
-    assert_int_equal(fixture.engine.open(&fixture.store, &options, &why), STATUS_OK);
-    assert_int_equal(
-        meta_service_open(&fixture.service, &fixture.engine, fixture.store, NULL, &why), STATUS_OK);
+    assert_int_equal(meta_store_open(&fixture.store, &options, &why), STATUS_OK);
+    assert_int_equal(meta_service_open(&fixture.service, fixture.store, NULL, &why), STATUS_OK);
     *state = &fixture;
     return 0;
 }
@@ -156,7 +144,9 @@ teardown(void **state)
     struct fixture *fixture = *state;
     char command[SCRATCH_SIZE + 16];
     meta_service_free(fixture->service);
-    fixture->engine.close(fixture->store);
+    meta_store_close(fixture->store);
+    metastore_put_status = STATUS_OK;
+    is_broken = false;
     server.plays = false;
     snprintf(command, sizeof command, "rm -rf %s", fixture->folder);
     return system(command);
@@ -237,7 +227,7 @@ static void
 test_refused_puts_are_told_and_the_process_waits(void **state)
 {
     struct fixture *fixture = *state;
-    put_status = STATUS_FULL;
+    metastore_put_status = STATUS_FULL;
     comes(METASTORE_PUT, (struct slice)PUT_A);
     comes(METASTORE_PUT, (struct slice)PUT_BAD);
     comes(METASTORE_PUT, (struct slice)PUT_B);
@@ -248,7 +238,7 @@ test_refused_puts_are_told_and_the_process_waits(void **state)
     assert_false(turn(fixture, STATUS_OK));
     expect("4:OK ");
     assert_true(server.waits);
-    put_status = STATUS_OK;
+    metastore_put_status = STATUS_OK;
     comes(METASTORE_PUT, (struct slice)PUT_A);
     assert_false(turn(fixture, STATUS_OK));
     expect("5:OK ");
@@ -264,7 +254,7 @@ test_a_broken_store_answers_nobody(void **state)
     for (int i = 0; i < 3; i++) {
         comes(METASTORE_PUT, i == 1 ? (struct slice)PUT_BAD : (struct slice)PUT_A);
     }
-    put_status = STATUS_FULL;
+    metastore_put_status = STATUS_FULL;
     is_broken = true;
     assert_false(turn(fixture, STATUS_FULL));
     expect("");

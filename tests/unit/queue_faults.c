@@ -6,89 +6,16 @@
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
+#include "tests/unit/told_frontier.h"
 
 #define URI "http://example.org/"
-
-/* ---- an engine whose calls fail ---- */
-
-static struct {
-    int calls;     /* until one fails; below 0: none does */
-    uint64_t free; /* of the disk; 0: as it is */
-    enum status status;
-} faults = {.calls = -1};
-
-static struct store_engine engine;
-
-static bool
-strikes(struct reason *why)
-{
-    if (faults.calls < 0 || faults.calls-- > 0) {
-        return false;
-    }
-    (void)status_fail(why, faults.status, "a fault");
-    return true;
-}
-
-static enum status
-faulty_get(struct store *store, enum store_tree tree, struct slice key, struct slice *value,
-           struct reason *why)
-{
-    return strikes(why) ? faults.status : store_frontier.get(store, tree, key, value, why);
-}
-
-static enum status
-faulty_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-            void *context, struct reason *why)
-{
-    return strikes(why) ? faults.status
-                        : store_frontier.scan(store, tree, from, visit, context, why);
-}
-
-static enum status
-faulty_within(struct store *store, enum store_tree tree, struct slice from, size_t within,
-              store_visit *visit, void *context, struct reason *why)
-{
-    return strikes(why)
-               ? faults.status
-               : store_frontier.scan_within(store, tree, from, within, visit, context, why);
-}
-
-static enum status
-faulty_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
-             size_t n, struct reason *why)
-{
-    return strikes(why) ? faults.status : store_frontier.apply(store, epoch, operations, n, why);
-}
-
-static enum status
-faulty_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
-{
-    return strikes(why) ? faults.status : store_frontier.tick(store, wait_ms, why);
-}
-
-static enum status
-told_room(struct store *store, uint64_t *bytes, struct reason *why)
-{
-    const enum status status = store_frontier.room(store, bytes, why);
-    *bytes = faults.free != 0 ? faults.free : *bytes;
-    return status;
-}
 
 static int
 setup(void **state)
 {
     struct bench *bench = bench_new(NULL, NULL);
-    engine = store_frontier;
-    engine.get = faulty_get;
-    engine.scan = faulty_scan;
-    engine.scan_within = faulty_within;
-    engine.apply = faulty_apply;
-    engine.tick = faulty_tick;
-    engine.room = told_room;
-    faults.calls = -1;
-    faults.free = 0;
+    told_frontier_reset();
     bench_close(bench);
-    bench->options.engine = &engine;
     bench_open(bench);
     *state = bench;
     return 0;
@@ -97,8 +24,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    faults.calls = -1;
-    faults.free = 0;
+    told_frontier_reset();
     bench_free(*state);
     return 0;
 }
@@ -148,11 +74,11 @@ test_a_start_tells_of_every_failed_read(void **state)
     for (int at = 0;; at++) {
         struct reason why = {""};
         struct broker *broker;
-        faults.calls = at;
-        faults.status = STATUS_SYSTEM;
+        told_frontier.calls = at;
+        told_frontier.status = STATUS_SYSTEM;
         const enum status status = broker_open(&broker, &bench->options, bench_answer, bench, &why);
         if (status == STATUS_OK) {
-            faults.calls = -1;
+            told_frontier.calls = -1;
             broker_close(broker);
             break;
         }
@@ -196,13 +122,13 @@ test_a_round_tells_of_every_failed_call(void **state)
         struct reason why = {""};
         restart(bench);
         bench_forget(bench);
-        faults.status = STATUS_SYSTEM;
+        told_frontier.status = STATUS_SYSTEM;
         clock_move(60000); /* what is delayed is due */
         submit_everything(bench);
-        faults.calls = at;
+        told_frontier.calls = at;
         const enum status status = broker_work(bench->broker, &why);
-        const bool struck = faults.calls < 0;
-        faults.calls = -1;
+        const bool struck = told_frontier.calls < 0;
+        told_frontier.calls = -1;
         if (!struck) {
             assert_int_equal(status, STATUS_OK);
             break;
@@ -220,19 +146,18 @@ static void
 write_row(struct bench *bench, enum store_tree tree, struct slice key, struct slice value)
 {
     struct reason why = {""};
-    struct store *store;
+    struct frontier *frontier;
     struct store_batch batch;
-    const struct store_engine *plain = &store_frontier;
-    assert_int_equal(plain->open(&store, &bench->options.store, &why), STATUS_OK);
+    assert_int_equal(frontier_open(&frontier, &bench->options.store, &why), STATUS_OK);
     store_batch_init(&batch);
     store_batch_put(&batch, tree, key, value);
     store_batch_sort(&batch);
-    assert_int_equal(plain->apply(store, plain->epoch(store),
-                                  (const struct store_operation *const *)batch.operations,
-                                  batch.count, &why),
+    assert_int_equal(__real_frontier_apply(frontier,
+                                           (const struct store_operation *const *)batch.operations,
+                                           batch.count, &why),
                      STATUS_OK);
     store_batch_release(&batch);
-    plain->close(store);
+    frontier_close(frontier);
 }
 
 static struct slice
@@ -342,13 +267,13 @@ test_intake_opens_with_more_room_than_it_closed_with(void **state)
     bench->options.min_free = 1600;
     bench_open(bench);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        faults.free = steps[i].free;
+        told_frontier.free = steps[i].free;
         clock_move(1000);
         bench_work(bench);
         assert_int_equal(stats(bench).intake_stopped, steps[i].stopped);
         assert_int_equal(stats(bench).disk_free, steps[i].free);
     }
-    faults.free = 5000;
+    told_frontier.free = 5000;
     bench_work(bench); /* not yet a second later, and nothing was asked for */
     assert_true(stats(bench).intake_stopped);
 }

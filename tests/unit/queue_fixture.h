@@ -96,7 +96,6 @@ bench_new(const char *cluster, const char *self)
     }
     bench->options = (struct broker_options){
         .directory = "/data",
-        .engine = &store_frontier,
         .store = {.folder = bench->folder,
                   .cache_bytes = 8 << 20,
                   .checkpoint_bytes = 16 << 20,

@@ -6,6 +6,7 @@
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
+#include "tests/unit/told_frontier.h"
 
 #include <errno.h>
 
@@ -15,8 +16,6 @@ static const char three_nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp:
 enum { A, B, C, NODES, TRANSFER_ROWS = 2000, TRANSFER_BYTES = 1 << 20, RETRY_MS = 200 };
 
 static int commits_that_fail;
-static bool scans_fail;
-static struct store_engine engine;
 
 static int
 fail_commit(void *context, enum store_point point)
@@ -26,25 +25,14 @@ fail_commit(void *context, enum store_point point)
                                                                                             : 0;
 }
 
-static enum status
-fail_scan(struct store *store, enum store_tree tree, struct slice from, store_visit *visit,
-          void *context, struct reason *why)
-{
-    return scans_fail ? status_fail(why, STATUS_SYSTEM, "a fault")
-                      : store_frontier.scan(store, tree, from, visit, context, why);
-}
-
 static int
 setup(void **state)
 {
     struct bench *bench = bench_new(three_nodes, "a");
-    engine = store_frontier;
-    engine.scan = fail_scan;
     commits_that_fail = 0;
-    scans_fail = false;
+    told_frontier.scans_fail = false;
     clock_stop();
     bench_close(bench);
-    bench->options.engine = &engine;
     bench->options.store.fault = fail_commit;
     bench->options.grace_ms = 0;
     bench_open(bench);
@@ -55,7 +43,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    scans_fail = false;
+    told_frontier.scans_fail = false;
     bench_free(*state);
     clock_go();
     return 0;
@@ -399,9 +387,9 @@ test_outbox_that_cannot_be_read_waits(void **state)
     struct bench *bench = *state;
     struct sent sent;
     put_for(bench, B, 0);
-    scans_fail = true;
+    told_frontier.scans_fail = true;
     assert_false(goes_to(bench, B, &sent));
-    scans_fail = false;
+    told_frontier.scans_fail = false;
     assert_true(goes_to(bench, B, &sent));
     assert_int_equal(sent.count, 1);
 }
@@ -413,10 +401,10 @@ static void
 change_row(struct bench *bench, enum store_tree tree, struct slice key, struct slice value)
 {
     struct reason why = {""};
-    struct store *store;
+    struct frontier *frontier;
     struct store_batch batch;
     bench_close(bench);
-    assert_int_equal(store_frontier.open(&store, &bench->options.store, &why), STATUS_OK);
+    assert_int_equal(frontier_open(&frontier, &bench->options.store, &why), STATUS_OK);
     store_batch_init(&batch);
     if (value.at == NULL) {
         store_batch_remove(&batch, tree, key);
@@ -424,12 +412,12 @@ change_row(struct bench *bench, enum store_tree tree, struct slice key, struct s
         store_batch_put(&batch, tree, key, value);
     }
     store_batch_sort(&batch);
-    assert_int_equal(store_frontier.apply(store, store_frontier.epoch(store),
-                                          (const struct store_operation *const *)batch.operations,
-                                          batch.count, &why),
+    assert_int_equal(frontier_apply(frontier,
+                                    (const struct store_operation *const *)batch.operations,
+                                    batch.count, &why),
                      STATUS_OK);
     store_batch_release(&batch);
-    store_frontier.close(store);
+    frontier_close(frontier);
 }
 
 static void

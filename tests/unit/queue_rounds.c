@@ -9,79 +9,17 @@
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
+#include "tests/unit/told_frontier.h"
 
 #define URI "http://example.org/"
 
-enum { PAUSE_MS = 1000, STALL_CHECK_MS = 500, ROOM_CHECK_MS = 1000, TEXT = 2000 };
-
-/* ---- an engine that notes what is written, and fails when it is told to ---- */
-
-static struct {
-    char wrote[TEXT]; /* trees of the latest batch, + for puts and - for removals */
-    enum status apply, tick, room;
-    bool broken;
-    uint64_t free; /* 0: as it is */
-    uint64_t wait_ms;
-} told;
-
-static struct store_engine engine;
-
-static enum status
-told_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
-           size_t n, struct reason *why)
-{
-    if (told.apply != STATUS_OK) {
-        return status_fail(why, told.apply, "apply failed");
-    }
-    told.wrote[0] = '\0';
-    for (size_t i = 0; i < n; i++) {
-        const size_t used = strlen(told.wrote);
-        snprintf(told.wrote + used, TEXT - used, "%s%c ",
-                 store_tree_name((enum store_tree)operations[i]->tree),
-                 operations[i]->remove ? '-' : '+');
-    }
-    return store_frontier.apply(store, epoch, operations, n, why);
-}
-
-static enum status
-told_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
-{
-    if (told.tick != STATUS_OK) {
-        return status_fail(why, told.tick, "tick failed");
-    }
-    const enum status status = store_frontier.tick(store, wait_ms, why);
-    *wait_ms = told.wait_ms != 0 ? told.wait_ms : *wait_ms;
-    return status;
-}
-
-static enum status
-told_room(struct store *store, uint64_t *bytes, struct reason *why)
-{
-    if (told.room != STATUS_OK) {
-        return status_fail(why, told.room, "room failed");
-    }
-    const enum status status = store_frontier.room(store, bytes, why);
-    *bytes = told.free != 0 ? told.free : *bytes;
-    return status;
-}
-
-static bool
-told_broken(const struct store *store)
-{
-    return told.broken || store_frontier.broken(store);
-}
+enum { PAUSE_MS = 1000, STALL_CHECK_MS = 500, ROOM_CHECK_MS = 1000 };
 
 static struct bench *
 new_bench(void)
 {
     struct bench *bench = bench_new(NULL, NULL);
-    engine = store_frontier;
-    engine.apply = told_apply;
-    engine.tick = told_tick;
-    engine.room = told_room;
-    engine.broken = told_broken;
     bench_close(bench);
-    bench->options.engine = &engine;
     bench->options.grace_ms = 0;
     bench_open(bench);
     return bench;
@@ -90,7 +28,7 @@ new_bench(void)
 static int
 setup(void **state)
 {
-    memset(&told, 0, sizeof told);
+    told_frontier_reset();
     clock_stop();
     *state = new_bench();
     return 0;
@@ -99,7 +37,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    memset(&told, 0, sizeof told);
+    told_frontier_reset();
     bench_free(*state);
     clock_go();
     return 0;
@@ -108,8 +46,8 @@ teardown(void **state)
 static void
 expect_written(const char *trees)
 {
-    assert_string_equal(told.wrote, trees);
-    told.wrote[0] = '\0';
+    assert_string_equal(told_frontier.wrote, trees);
+    told_frontier.wrote[0] = '\0';
 }
 
 static void
@@ -288,12 +226,12 @@ test_a_failed_round_has_not_happened(void **state)
         fill(benches[b], &all[b]);
         if (b == 1) {
             describe(benches[b], &before);
-            told.apply = STATUS_FULL;
+            told_frontier.apply = STATUS_FULL;
             submit_everything(benches[b], &all[b], answers);
             bench_work(benches[b]);
             describe(benches[b], &texts[b]);
             assert_string_equal(texts[b].data, before.data);
-            told.apply = STATUS_OK;
+            told_frontier.apply = STATUS_OK;
             submit_everything(benches[b], &all[b], answers); /* it pauses */
             bench_work(benches[b]);
             buf_reset(&texts[b]);
@@ -356,7 +294,7 @@ test_who_is_told_when_a_commit_fails(void **state)
             assert_int_equal(answers[i]->given, round == 1 && (cases[i].verb == QUEUE_PUT ||
                                                                cases[i].verb == QUEUE_TRANSFER));
         }
-        told.apply = round == 0 ? STATUS_FULL : STATUS_OK;
+        told_frontier.apply = round == 0 ? STATUS_FULL : STATUS_OK;
         bench_work(bench);
         for (size_t i = 0; i < CASES; i++) {
             assert_true(answers[i]->given);
@@ -381,19 +319,19 @@ test_what_no_pause_mends_ends_the_daemon(void **state)
     const struct job job = a_job(STAGE_DETECT, URI);
     for (int i = 0; i < 6; i++) {
         struct reason why = {""};
-        enum status *const fails = i % 2 == 0 ? &told.apply : &told.tick;
+        enum status *const fails = i % 2 == 0 ? &told_frontier.apply : &told_frontier.tick;
         struct buf *payload = bench_payload(bench);
         codec_put_varint(payload, 1);
         message_put_new(payload, &job);
         (void)bench_submit(bench, "test", 1, QUEUE_PUT, 0);
         *fails = i / 2 == 0 ? STATUS_SYSTEM : STATUS_FULL;
-        told.broken = i / 2 == 1;
+        told_frontier.broken = i / 2 == 1;
         const enum status status = broker_work(bench->broker, &why);
         assert_int_equal(status, i / 2 == 0 ? STATUS_SYSTEM : i / 2 == 1 ? STATUS_FULL : STATUS_OK);
         assert_true(i / 2 == 2 ||
                     strstr(why.text, i % 2 == 0 ? "apply failed" : "tick failed") != NULL);
         *fails = STATUS_OK;
-        told.broken = false;
+        told_frontier.broken = false;
         bench_restart(bench);
         bench_forget(bench);
     }
@@ -405,9 +343,9 @@ test_a_tick_without_room_pauses(void **state)
 {
     struct bench *bench = *state;
     const struct job job = a_job(STAGE_DETECT, URI);
-    told.tick = STATUS_FULL;
+    told_frontier.tick = STATUS_FULL;
     bench_work(bench);
-    told.tick = STATUS_OK;
+    told_frontier.tick = STATUS_OK;
     assert_true(stats(bench).intake_stopped);
     clock_move(PAUSE_MS - 1);
     bench_work(bench);
@@ -425,10 +363,10 @@ test_what_was_due_comes_after_a_failure(void **state)
     struct bench *bench = *state;
     struct everything all;
     fill(bench, &all);
-    told.apply = STATUS_FULL;
+    told_frontier.apply = STATUS_FULL;
     bench_work(bench);
     assert_int_equal(stats(bench).stages[STAGE_DETECT].delayed, 1);
-    told.apply = STATUS_OK;
+    told_frontier.apply = STATUS_OK;
     clock_move(PAUSE_MS);
     bench_work(bench);
     assert_int_equal(stats(bench).stages[STAGE_DETECT].delayed, 0);
@@ -459,23 +397,23 @@ test_room_is_looked_at_when_it_matters(void **state)
     process_state_ready();
     bench_close(bench);
     bench->options.min_free = 1600;
-    told.free = 1600;
+    told_frontier.free = 1600;
     bench_open(bench);
     bench_work(bench);
     assert_false(stats(bench).intake_stopped);
-    told.free = 1599;
+    told_frontier.free = 1599;
     clock_move(ROOM_CHECK_MS - 1);
     bench_work(bench);
     assert_false(stats(bench).intake_stopped);
     assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK); /* it was submitted before the look */
     assert_true(stats(bench).intake_stopped);
     assert_int_equal(told_phase(bench), PROCESS_WAITING);
-    told.room = STATUS_SYSTEM; /* who cannot look changes nothing */
-    told.free = 5000;
+    told_frontier.room = STATUS_SYSTEM; /* who cannot look changes nothing */
+    told_frontier.free = 5000;
     clock_move(ROOM_CHECK_MS);
     bench_work(bench);
     assert_true(stats(bench).intake_stopped);
-    told.room = STATUS_OK;
+    told_frontier.room = STATUS_OK;
     clock_move(ROOM_CHECK_MS - 1);
     bench_work(bench);
     assert_true(stats(bench).intake_stopped);
@@ -483,10 +421,10 @@ test_room_is_looked_at_when_it_matters(void **state)
     bench_work(bench);
     assert_false(stats(bench).intake_stopped);
     assert_int_equal(told_phase(bench), PROCESS_READY);
-    told.apply = STATUS_FULL;
+    told_frontier.apply = STATUS_FULL;
     (void)put_jobs(bench, &job, 1);
     assert_int_equal(told_phase(bench), PROCESS_WAITING);
-    told.apply = STATUS_OK;
+    told_frontier.apply = STATUS_OK;
     (void)submit_reserve(bench, "w", 1, STAGE_DETECT, 1, 0, 0, 0);
     bench_work(bench);
     assert_true(stats(bench).intake_stopped); /* there is room, but the pause is not over */
@@ -514,10 +452,10 @@ test_the_daemon_wakes_in_time(void **state)
     expect_wait(bench, 1);
     clock_move(1);
     expect_wait(bench, 0);
-    told.wait_ms = 70; /* the store's */
+    told_frontier.wait_ms = 70; /* the store's */
     bench_work(bench);
     expect_wait(bench, 70);
-    told.wait_ms = 5000;
+    told_frontier.wait_ms = 5000;
     bench_work(bench);
     expect_wait(bench, STALL_CHECK_MS);
     job.due_ms = clock_wall_ms() + 300;
@@ -576,9 +514,9 @@ test_pauses_and_graces_are_waited_for(void **state)
     struct bench *bench = *state;
     struct everything all;
     fill(bench, &all);
-    told.apply = STATUS_FULL;
+    told_frontier.apply = STATUS_FULL;
     bench_work(bench);
-    told.apply = STATUS_OK;
+    told_frontier.apply = STATUS_OK;
     expect_wait(bench, PAUSE_MS);
     clock_move(PAUSE_MS - 1);
     bench_work(bench);

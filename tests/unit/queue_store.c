@@ -21,8 +21,6 @@ enum {
     MANY = 1 << 30 /* bytes of log between checkpoints: never so much */
 };
 
-static const struct store_engine *const engine = &store_berkeley;
-
 struct place {
     char folder[SCRATCH_SIZE];
     struct store_options options;
@@ -42,7 +40,7 @@ static void
 open_place(struct place *place)
 {
     struct reason why = {""};
-    if (engine->open(&place->store, &place->options, &why) != STATUS_OK) {
+    if (store_open(&place->store, &place->options, &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }
 }
@@ -50,7 +48,7 @@ open_place(struct place *place)
 static void
 close_place(struct place *place)
 {
-    engine->close(place->store);
+    store_close(place->store);
     place->store = NULL;
 }
 
@@ -85,7 +83,7 @@ teardown(void **state)
 {
     struct place *place = *state;
     failing_database = (struct failing_database){.calls = -1};
-    engine->close(place->store);
+    store_close(place->store);
     empty_place(place);
     clock_go();
     return rmdir(place->folder);
@@ -111,9 +109,8 @@ apply(struct place *place, const char *const *changes, size_t n, struct reason *
         }
     }
     store_batch_sort(&batch);
-    const enum status status =
-        engine->apply(place->store, engine->epoch(place->store),
-                      (const struct store_operation *const *)batch.operations, batch.count, why);
+    const enum status status = store_apply(
+        place->store, (const struct store_operation *const *)batch.operations, batch.count, why);
     store_batch_release(&batch);
     return status;
 }
@@ -128,8 +125,7 @@ static enum status
 get(struct place *place, const char *key, char text[16], struct reason *why)
 {
     struct slice value = {"", 0};
-    const enum status status =
-        engine->get(place->store, TREE_PEERS, slice_string(key), &value, why);
+    const enum status status = store_get(place->store, TREE_PEERS, slice_string(key), &value, why);
     snprintf(text, 16, "%.*s", SLICE_PRINT(value));
     return status;
 }
@@ -146,8 +142,8 @@ static enum status
 scan(struct place *place, const char *from, size_t within, struct buf *text, struct reason *why)
 {
     buf_reset(text);
-    const enum status status = engine->scan_within(place->store, TREE_PEERS, slice_string(from),
-                                                   within, append_row, text, why);
+    const enum status status = store_scan_within(place->store, TREE_PEERS, slice_string(from),
+                                                 within, append_row, text, why);
     buf_append_char(text, '\0');
     return status;
 }
@@ -226,7 +222,7 @@ test_it_is_opened_as_its_options_say(void **state)
         place->options.sync = i % 2 == 0;
         failing_database.error = EIO; /* of opening itself: there is no need for so much memory */
         failing_database.calls = 1;
-        assert_int_equal(engine->open(&place->store, &place->options, NULL), STATUS_SYSTEM);
+        assert_int_equal(store_open(&place->store, &place->options, NULL), STATUS_SYSTEM);
         assert_int_equal(failing_database.cache_bytes, place->options.cache_bytes);
         assert_int_equal(failing_database.log_file_bytes, cases[i].log_file);
         assert_int_equal(failing_database.log_buffer_bytes, cases[i].log_file / 16);
@@ -250,7 +246,7 @@ test_a_start_tells_of_every_failed_call(void **state)
     for (int at = 0;; at++) {
         struct reason why = {""};
         failing_database.calls = at;
-        const enum status status = engine->open(&place->store, &place->options, &why);
+        const enum status status = store_open(&place->store, &place->options, &why);
         if (status == STATUS_OK) {
             break;
         }
@@ -275,13 +271,13 @@ test_recovery_that_fails_names_a_full_disk(void **state)
         failing_database.error = DB_RUNRECOVERY;
         failing_database.calls = 1;
         failing_database.free = (uint64_t)RECOVERY_WANTS - (uint64_t)lacking;
-        assert_int_equal(engine->open(&place->store, &place->options, &why),
+        assert_int_equal(store_open(&place->store, &place->options, &why),
                          lacking ? STATUS_FULL : STATUS_CORRUPT);
         assert_non_null(strstr(why.text, lacking ? "the disk has only 16383 KB left" : "damaged"));
     }
     failing_database.no_disk = true;
     failing_database.calls = 1;
-    assert_int_equal(engine->open(&place->store, &place->options, NULL), STATUS_CORRUPT);
+    assert_int_equal(store_open(&place->store, &place->options, NULL), STATUS_CORRUPT);
 }
 
 static void
@@ -292,7 +288,7 @@ test_a_lock_that_cannot_be_opened_is_named(void **state)
     char path[SCRATCH_SIZE + 8];
     snprintf(path, sizeof path, "%s/lock", place->folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(engine->open(&place->store, &place->options, &why), STATUS_SYSTEM);
+    assert_int_equal(store_open(&place->store, &place->options, &why), STATUS_SYSTEM);
     assert_null(place->store);
     assert_non_null(strstr(why.text, path));
 }
@@ -317,7 +313,7 @@ test_locks_are_waited_for(void **state)
         failing_database.lock_error = cases[i].error;
         failing_database.locks_fail = cases[i].times;
         place->options.lock_wait_ms = cases[i].wait_ms;
-        assert_int_equal(engine->open(&place->store, &place->options, &why), cases[i].status);
+        assert_int_equal(store_open(&place->store, &place->options, &why), cases[i].status);
         assert_non_null(strstr(why.text, cases[i].text));
         assert_int_equal(failing_database.locks_fail, 0);
         close_place(place);
@@ -333,11 +329,8 @@ test_epochs_only_grow(void **state)
     struct reason why = {""};
     for (uint64_t epoch = 1; epoch < 4; epoch++) {
         open_place(place);
-        assert_int_equal(engine->epoch(place->store), epoch);
-        assert_int_equal(engine->apply(place->store, epoch - 1, operations, 0, &why), STATUS_STALE);
-        assert_int_equal(engine->apply(place->store, epoch + 1, operations, 0, &why), STATUS_STALE);
-        assert_non_null(strstr(why.text, "is over"));
-        assert_int_equal(engine->apply(place->store, epoch, operations, 0, &why), STATUS_OK);
+        assert_int_equal(store_epoch(place->store), epoch);
+        assert_int_equal(store_apply(place->store, operations, 0, &why), STATUS_OK);
         close_place(place);
     }
 }
@@ -379,7 +372,7 @@ test_errors_are_told_apart(void **state)
             assert_non_null(strstr(why.text, place->folder));
             failing_database.calls = -1;
         }
-        assert_int_equal(engine->broken(place->store), cases[i].broken);
+        assert_int_equal(store_broken(place->store), cases[i].broken);
         const unsigned checkpoints = failing_database.checkpoints;
         close_place(place);
         assert_int_equal(failing_database.checkpoints, checkpoints + !cases[i].broken);
@@ -409,7 +402,7 @@ test_a_write_tells_of_every_failed_call(void **state)
         const bool broken = at % 4 == 3 || (!undoes && at % 4 > 0);
         assert_int_equal(status,
                          !undoes && at % 4 > 0 && at % 4 < 3 ? STATUS_CORRUPT : STATUS_SYSTEM);
-        assert_int_equal(engine->broken(place->store), broken);
+        assert_int_equal(store_broken(place->store), broken);
         assert_non_null(strstr(why.text, "cannot write"));
         if (broken) {
             assert_int_equal(put(place, "+c=1", &why), STATUS_CORRUPT);
@@ -438,7 +431,7 @@ test_faults_strike_before_and_after_a_commit(void **state)
     place->strikes_at = STORE_AFTER_COMMIT;
     assert_int_equal(put(place, "+a=2", &why), STATUS_FULL);
     check_rows(place, "a=2 ");
-    assert_false(engine->broken(place->store));
+    assert_false(store_broken(place->store));
 }
 
 /* ---- checkpoints and room ---- */
@@ -447,14 +440,14 @@ static uint64_t
 told_room(struct place *place)
 {
     uint64_t bytes = 0;
-    assert_int_equal(engine->room(place->store, &bytes, NULL), STATUS_OK);
+    assert_int_equal(store_room(place->store, &bytes, NULL), STATUS_OK);
     return bytes;
 }
 
 static enum status
 tick(struct place *place, uint64_t *wait_ms)
 {
-    return engine->tick(place->store, wait_ms, NULL);
+    return store_tick(place->store, wait_ms, NULL);
 }
 
 /* Room is what the disk has, less what was written since the last checkpoint, the cache at most. */
@@ -479,7 +472,7 @@ test_room_is_less_what_is_promised(void **state)
     failing_database.free = written - 1;
     assert_int_equal(told_room(place), 0);
     failing_database.no_disk = true;
-    assert_int_equal(engine->room(place->store, &room, &why), STATUS_SYSTEM);
+    assert_int_equal(store_room(place->store, &room, &why), STATUS_SYSTEM);
     assert_non_null(strstr(why.text, "cannot ask for the room on the disk of "));
     failing_database.no_disk = false;
     failing_database.free = FREE;

@@ -2,6 +2,7 @@
  * is the test's own, so that hours take no time. */
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
+#include "tests/unit/told_frontier.h"
 
 #include "queue/troubles.h"
 
@@ -162,28 +163,13 @@ wall(void)
     return wall_ms;
 }
 
-/* The engine, which also counts what is written. */
-static struct store_engine counting;
-static size_t written;
-
-static enum status
-count_apply(struct store *store, uint64_t epoch, const struct store_operation *const *operations,
-            size_t n, struct reason *why)
-{
-    written += n;
-    return store_frontier.apply(store, epoch, operations, n, why);
-}
-
 static int
 setup(void **state)
 {
     struct bench *bench = bench_new(NULL, NULL);
     bench_close(bench);
-    counting = store_frontier;
-    counting.apply = count_apply;
     wall_ms = 1700000000000;
     bench->options.clock = wall;
-    bench->options.engine = &counting;
     bench->options.troubles = rules;
     bench->options.store.recent_bytes = 100000;
     bench->options.burst = 8;
@@ -361,11 +347,12 @@ test_a_host_is_set_aside_in_one_step(void **state)
         const struct job job = bench->jobs[0];
         assert_int_equal(job.attempt, 1);
         assert_true(slice_is(job.uri, DEAD "/0"));
-        written = 0;
+        told_frontier.written = 0;
         host_fails(bench, &job, HOST_FAILED, 2 * SECOND);
         wall_ms += 2 * SECOND;
     }
-    assert_true(written > 0 && written <= 8); /* the job, its lane, its host, what counts */
+    assert_true(told_frontier.written > 0 &&
+                told_frontier.written <= 8); /* the job, its lane, its host, what counts */
     check_counts(bench, 0, PAGES, 1);
     struct listed listed = list(bench, "", true);
     assert_int_equal(listed.hosts, 1);

@@ -42,7 +42,6 @@ static void *
 serve(void *context)
 {
     const char *const endpoints[] = {fixture.endpoint, NULL};
-    const struct meta_engine *engine = &meta_engine_berkeley;
     const struct meta_store_options options = {
         .folder = fixture.store, .cache_bytes = 1 << 20, .checkpoint_bytes = 1 << 20};
     struct meta_store *store = NULL;
@@ -51,9 +50,9 @@ serve(void *context)
     struct reason why = {""};
     bool more;
     (void)context;
-    if (engine->open(&store, &options, &why) != STATUS_OK ||
+    if (meta_store_open(&store, &options, &why) != STATUS_OK ||
         rpc_server_open(&server, endpoints, &fixture.keys, &why) != STATUS_OK ||
-        meta_service_open(&service, engine, store, server, &why) != STATUS_OK) {
+        meta_service_open(&service, store, server, &why) != STATUS_OK) {
         fprintf(stderr, "%s\n", why.text);
         abort();
     }
@@ -65,7 +64,7 @@ serve(void *context)
     }
     meta_service_free(service);
     rpc_server_close(server);
-    engine->close(store);
+    meta_store_close(store);
     return NULL;
 }
 

@@ -276,14 +276,14 @@ count_of(const struct model *model, int tree, uint32_t first, uint32_t end)
 
 /* What the store holds is what the model does: by scans of all, of parts, and one by one. */
 static bool
-is_as_model(struct store *store, const struct model *model)
+is_as_model(struct frontier *store, const struct model *model)
 {
     struct reason why = {""};
     uint8_t bytes[STORE_KEY_MAXIMUM];
     for (int tree = 0; tree < TREES; tree++) {
         struct model_scan scan = {.model = model, .tree = tree, .end = KEYS};
-        if (store_frontier.scan(store, trees[tree].tree, (struct slice){"", 0}, next_is_as_in_model,
-                                &scan, &why) != STATUS_OK) {
+        if (frontier_scan(store, trees[tree].tree, (struct slice){"", 0}, next_is_as_in_model,
+                          &scan, &why) != STATUS_OK) {
             fail_msg("%s", why.text);
         }
         if (scan.found != count_of(model, tree, 0, KEYS)) {
@@ -292,9 +292,9 @@ is_as_model(struct store *store, const struct model *model)
         for (uint32_t lane = 0; lane < KEYS / 10 && trees[tree].tree == TREE_FETCH; lane++) {
             scan = (struct model_scan){
                 .model = model, .tree = tree, .next = lane * 10 + 3, .end = lane * 10 + 10};
-            assert_int_equal(store_frontier.scan_within(store, TREE_FETCH,
-                                                        tree_key(tree, scan.next, bytes), 9,
-                                                        next_is_as_in_model, &scan, &why),
+            assert_int_equal(frontier_scan_within(store, TREE_FETCH,
+                                                  tree_key(tree, scan.next, bytes), 9,
+                                                  next_is_as_in_model, &scan, &why),
                              STATUS_OK);
             if (scan.found != count_of(model, tree, lane * 10 + 3, lane * 10 + 10)) {
                 return false;
@@ -303,7 +303,7 @@ is_as_model(struct store *store, const struct model *model)
         for (uint32_t i = 0; i < KEYS; i++) {
             struct slice value;
             const enum status status =
-                store_frontier.get(store, trees[tree].tree, tree_key(tree, i, bytes), &value, &why);
+                frontier_get(store, trees[tree].tree, tree_key(tree, i, bytes), &value, &why);
             const uint32_t wanted = model->values[tree][i];
             if (status != (wanted == 0 ? STATUS_NOT_FOUND : STATUS_OK) ||
                 (wanted != 0 && codec_read_u32((const uint8_t *)value.at) != wanted)) {
@@ -328,27 +328,26 @@ options_of(store_fault *fault, void *context, bool threads)
                                   .fault_context = context};
 }
 
-static struct store *
+static struct frontier *
 open_store(store_fault *fault, void *context, bool threads)
 {
     const struct store_options options = options_of(fault, context, threads);
-    struct store *store;
+    struct frontier *store;
     struct reason why = {""};
-    if (store_frontier.open(&store, &options, &why) != STATUS_OK) {
+    if (frontier_open(&store, &options, &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }
     return store;
 }
 
 static enum status
-apply(struct store *store, uint32_t n, struct model *model, struct reason *why)
+apply(struct frontier *store, uint32_t n, struct model *model, struct reason *why)
 {
     struct store_batch batch;
     store_batch_init(&batch);
     make_batch(n, &batch, model);
-    const enum status status = store_frontier.apply(
-        store, store_frontier.epoch(store), (const struct store_operation *const *)batch.operations,
-        batch.count, why);
+    const enum status status = frontier_apply(
+        store, (const struct store_operation *const *)batch.operations, batch.count, why);
     store_batch_release(&batch);
     return status;
 }
@@ -358,14 +357,14 @@ beside_model(bool threads)
 {
     struct model model = {0};
     struct reason why = {""};
-    struct store *store = open_store(NULL, NULL, threads);
+    struct frontier *store = open_store(NULL, NULL, threads);
     for (uint32_t n = 0; n < BATCHES; n++) {
         assert_int_equal(apply(store, n, &model, &why), STATUS_OK);
         if (n % 10 == 9) {
             assert_true(is_as_model(store, &model));
         }
         if (n % REOPEN == REOPEN - 1) {
-            store_frontier.close(store);
+            frontier_close(store);
             store = open_store(NULL, NULL, threads);
             assert_true(is_as_model(store, &model));
         }
@@ -373,13 +372,13 @@ beside_model(bool threads)
     /* Merges catch up when nothing comes. */
     for (int i = 0; i < 10000 && frontier_figures(store).runs >= RUNS_AT_REST; i++) {
         uint64_t wait_ms;
-        assert_int_equal(store_frontier.tick(store, &wait_ms, &why), STATUS_OK);
+        assert_int_equal(frontier_tick(store, &wait_ms, &why), STATUS_OK);
         (void)usleep(1000);
     }
     const struct frontier_figures figures = frontier_figures(store);
     assert_true(figures.runs > 0 && figures.runs < RUNS_AT_REST);
     assert_true(figures.written > 0);
-    store_frontier.close(store);
+    frontier_close(store);
 }
 
 static void
@@ -422,14 +421,14 @@ run_until_killed(uint32_t strikes, uint32_t *applied)
     struct killer killer = {.left = strikes};
     struct model model = {0};
     struct reason why = {""};
-    struct store *store = open_store(count_down, &killer, false);
+    struct frontier *store = open_store(count_down, &killer, false);
     for (uint32_t n = *applied; n < KILL_BATCHES; n++) {
         if (apply(store, n, &model, &why) != STATUS_OK) {
             _exit(1);
         }
         *applied = n + 1;
     }
-    store_frontier.close(store);
+    frontier_close(store);
     _exit(0);
 }
 
@@ -438,7 +437,7 @@ static void
 check_after_kill(uint32_t *applied)
 {
     struct model model = {0};
-    struct store *store = open_store(NULL, NULL, false);
+    struct frontier *store = open_store(NULL, NULL, false);
     for (uint32_t n = 0; n < *applied; n++) {
         struct store_batch batch;
         store_batch_init(&batch);
@@ -452,7 +451,7 @@ check_after_kill(uint32_t *applied)
         store_batch_release(&batch);
         assert_true(is_as_model(store, &model));
     }
-    store_frontier.close(store);
+    frontier_close(store);
 }
 
 /* Each start is killed a step later than the one before, on what that left; when all is done, from
@@ -502,7 +501,7 @@ test_full_disk_loses_nothing(void **state)
     struct model before = {0};
     struct reason why = {""};
     bool full = true;
-    struct store *store = open_store(no_room_for_runs, &full, false);
+    struct frontier *store = open_store(no_room_for_runs, &full, false);
     uint32_t n = 0;
     enum status status = STATUS_OK;
     (void)state;
@@ -517,14 +516,14 @@ test_full_disk_loses_nothing(void **state)
     full = false;
     clock_move(1100);
     uint64_t wait;
-    assert_int_equal(store_frontier.tick(store, &wait, &why), STATUS_OK);
+    assert_int_equal(frontier_tick(store, &wait, &why), STATUS_OK);
     model = before;
     for (n--; n < BATCHES; n++) {
         assert_int_equal(apply(store, n, &model, &why), STATUS_OK);
     }
     assert_true(is_as_model(store, &model));
     assert_true(frontier_figures(store).runs > 0);
-    store_frontier.close(store);
+    frontier_close(store);
 }
 
 /* ---- opening what is there ---- */
@@ -535,21 +534,21 @@ test_damaged_run_is_named_at_start(void **state)
     struct model model = {0};
     struct reason why = {""};
     char command[160];
-    struct store *store = open_store(NULL, NULL, false);
+    struct frontier *store = open_store(NULL, NULL, false);
     const struct store_options options = options_of(NULL, NULL, false);
     (void)state;
     for (uint32_t n = 0; n < 40; n++) {
         assert_int_equal(apply(store, n, &model, &why), STATUS_OK);
     }
-    store_frontier.close(store);
+    frontier_close(store);
     snprintf(command, sizeof command, "for f in %s/runs/fetch-*; do truncate -s -3 $f; done",
              folder);
     assert_int_equal(system(command), 0);
-    assert_int_equal(store_frontier.open(&store, &options, &why), STATUS_CORRUPT);
+    assert_int_equal(frontier_open(&store, &options, &why), STATUS_CORRUPT);
     assert_non_null(strstr(why.text, "/runs/fetch-"));
     snprintf(command, sizeof command, "rm %s/runs/fetch-*", folder);
     assert_int_equal(system(command), 0);
-    assert_int_equal(store_frontier.open(&store, &options, &why), STATUS_CORRUPT);
+    assert_int_equal(frontier_open(&store, &options, &why), STATUS_CORRUPT);
     assert_non_null(strstr(why.text, "is missing"));
 }
 

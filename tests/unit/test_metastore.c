@@ -530,28 +530,27 @@ test_plain_values_and_damage(void **state)
     (void)state;
     char place[128];
     snprintf(place, sizeof place, "%s/store0", folder);
-    const struct meta_engine *engine = &meta_engine_berkeley;
     const struct meta_store_options options = {
         .folder = place, .cache_bytes = 4 << 20, .checkpoint_bytes = 1 << 20, .checkpoint_ms = 50};
     struct meta_store *store;
     struct reason why;
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(meta_store_open(&store, &options, &why), STATUS_OK);
     const struct meta_pair plain = {SLICE("uhttp://a.example/"), SLICE("\x01\x10\x07")};
-    assert_int_equal(engine->put(store, engine->epoch(store), &plain, 1, &why), STATUS_OK);
-    engine->close(store);
+    assert_int_equal(meta_store_put(store, &plain, 1, &why), STATUS_OK);
+    meta_store_close(store);
     const pid_t pid = daemon_start(0, 0);
     struct metastore_client *client = client_open(1, NULL);
     assert_int_equal(get_number(client, "uhttp://a.example/", META_DEPTH), 7);
     metastore_client_close(client);
     assert_int_equal(metastore_fixture_stop(pid, SIGTERM), 0);
 
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(meta_store_open(&store, &options, &why), STATUS_OK);
     const struct meta_pair second = {SLICE("mdictionary\x02"), SLICE("without a first")};
-    assert_int_equal(engine->put(store, engine->epoch(store), &second, 1, &why), STATUS_OK);
+    assert_int_equal(meta_store_put(store, &second, 1, &why), STATUS_OK);
     struct meta_service *service;
-    assert_int_equal(meta_service_open(&service, engine, store, NULL, &why), STATUS_CORRUPT);
+    assert_int_equal(meta_service_open(&service, store, NULL, &why), STATUS_CORRUPT);
     assert_null(service);
-    engine->close(store);
+    meta_store_close(store);
 }
 
 static void
@@ -607,25 +606,21 @@ test_malformed_requests_are_refused(void **state)
 }
 
 static void
-test_stale_epoch_is_refused(void **state)
+test_epoch_grows_and_a_second_owner_is_refused(void **state)
 {
     (void)state;
-    const struct meta_engine *engine = &meta_engine_berkeley;
     const struct meta_store_options options = {
         .folder = folder, .cache_bytes = 4 << 20, .checkpoint_bytes = 1 << 20, .checkpoint_ms = 50};
     struct meta_store *store;
     struct reason why;
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
-    const uint64_t epoch = engine->epoch(store);
-    const struct meta_pair pair = {SLICE("ua"), SLICE("\x01")};
-    assert_int_equal(engine->put(store, epoch, &pair, 1, &why), STATUS_OK);
-    engine->close(store);
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
-    assert_int_equal(engine->epoch(store), epoch + 1);
-    assert_int_equal(engine->put(store, epoch, &pair, 1, &why), STATUS_STALE);
+    assert_int_equal(meta_store_open(&store, &options, &why), STATUS_OK);
+    const uint64_t epoch = meta_store_epoch(store);
+    meta_store_close(store);
+    assert_int_equal(meta_store_open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(meta_store_epoch(store), epoch + 1);
     struct meta_store *second;
-    assert_int_equal(engine->open(&second, &options, &why), STATUS_SYSTEM); /* held */
-    engine->close(store);
+    assert_int_equal(meta_store_open(&second, &options, &why), STATUS_SYSTEM); /* held */
+    meta_store_close(store);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -644,7 +639,7 @@ main(void)
         TEST(test_plain_values_and_damage),
         TEST(test_full_disk_refuses_puts_only),
         TEST(test_malformed_requests_are_refused),
-        TEST(test_stale_epoch_is_refused),
+        TEST(test_epoch_grows_and_a_second_owner_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run() +
            metastore_faults_run() + metastore_turns_run();

@@ -59,7 +59,6 @@ serve(char **arguments)
     }
     const struct queue_daemon_options options = {
         .broker = {.directory = folder,
-                   .engine = &store_frontier,
                    .store = {.folder = folder,
                              .cache_bytes = 4 << 20,
                              .checkpoint_bytes = 1 << 20,

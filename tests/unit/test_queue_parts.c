@@ -601,20 +601,19 @@ test_store_tells_of_failed_checkpoints(void **state)
                                           .checkpoint_ms = 0, /* each tick */
                                           .fault = fail_checkpoint,
                                           .fault_context = &fails};
-    assert_int_equal(store_berkeley.open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(store_open(&store, &options, &why), STATUS_OK);
     store_batch_init(&batch);
     store_batch_put(&batch, TREE_LANES, SLICE("a"), SLICE("1"));
     store_batch_sort(&batch);
-    assert_int_equal(store_berkeley.apply(store, store_berkeley.epoch(store),
-                                          (const struct store_operation *const *)batch.operations,
-                                          batch.count, &why),
+    assert_int_equal(store_apply(store, (const struct store_operation *const *)batch.operations,
+                                 batch.count, &why),
                      STATUS_OK);
     store_batch_release(&batch);
-    assert_int_not_equal(store_berkeley.tick(store, &wait_ms, &why), STATUS_OK);
+    assert_int_not_equal(store_tick(store, &wait_ms, &why), STATUS_OK);
     assert_int_not_equal(why.text[0], '\0');
     fails = false;
-    assert_int_equal(store_berkeley.tick(store, &wait_ms, &why), STATUS_OK);
-    store_berkeley.close(store);
+    assert_int_equal(store_tick(store, &wait_ms, &why), STATUS_OK);
+    store_close(store);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     assert_int_equal(system(command), 0);
 }
@@ -638,11 +637,10 @@ test_store_applies_batches_whole(void **state)
                                           .checkpoint_ms = 1000,
                                           .fault = fail_second,
                                           .fault_context = &commits};
-    const struct store_engine *engine = &store_berkeley;
     buf_init(&text, 4096);
     store_batch_init(&batch);
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
-    const uint64_t epoch = engine->epoch(store);
+    assert_int_equal(store_open(&store, &options, &why), STATUS_OK);
+    const uint64_t epoch = store_epoch(store);
     store_batch_put(&batch, TREE_LANES, SLICE("b"), SLICE("1"));
     store_batch_put(&batch, TREE_JOBS, SLICE("x"), SLICE("9"));
     store_batch_put(&batch, TREE_LANES, SLICE("a"), SLICE("1"));
@@ -651,26 +649,24 @@ test_store_applies_batches_whole(void **state)
     store_batch_remove(&batch, TREE_LANES, SLICE("c"));
     store_batch_sort(&batch);
     assert_int_equal(batch.count, 4);
-#define APPLY(epoch)                                                                     \
-    engine->apply(store, epoch, (const struct store_operation *const *)batch.operations, \
-                  batch.count, &why)
-    assert_int_equal(APPLY(epoch), STATUS_OK);
+#define APPLY() \
+    store_apply(store, (const struct store_operation *const *)batch.operations, batch.count, &why)
+    assert_int_equal(APPLY(), STATUS_OK);
     store_batch_reset(&batch);
     store_batch_remove(&batch, TREE_LANES, SLICE("a"));
     store_batch_put(&batch, TREE_LANES, SLICE("d"), SLICE("4"));
     store_batch_sort(&batch);
-    assert_int_equal(APPLY(epoch), STATUS_SYSTEM); /* the fault */
-    assert_int_equal(APPLY(epoch - 1), STATUS_STALE);
-    assert_false(engine->broken(store));
-    engine->close(store);
-    assert_int_equal(engine->open(&store, &options, &why), STATUS_OK);
-    assert_int_equal(engine->epoch(store), epoch + 1);
-    assert_int_equal(engine->scan(store, TREE_LANES, SLICE(""), collect, &text, &why), STATUS_OK);
+    assert_int_equal(APPLY(), STATUS_SYSTEM); /* the fault */
+    assert_false(store_broken(store));
+    store_close(store);
+    assert_int_equal(store_open(&store, &options, &why), STATUS_OK);
+    assert_int_equal(store_epoch(store), epoch + 1);
+    assert_int_equal(store_scan(store, TREE_LANES, SLICE(""), collect, &text, &why), STATUS_OK);
     assert_string_equal(text.data, "a=1 b=2 ");
-    assert_int_equal(engine->get(store, TREE_JOBS, SLICE("x"), &value, &why), STATUS_OK);
+    assert_int_equal(store_get(store, TREE_JOBS, SLICE("x"), &value, &why), STATUS_OK);
     assert_true(slice_is(value, "9"));
-    assert_int_equal(engine->get(store, TREE_JOBS, SLICE("y"), &value, &why), STATUS_NOT_FOUND);
-    engine->close(store);
+    assert_int_equal(store_get(store, TREE_JOBS, SLICE("y"), &value, &why), STATUS_NOT_FOUND);
+    store_close(store);
     store_batch_release(&batch);
     buf_release(&text);
     snprintf(command, sizeof command, "rm -rf %s", folder);
