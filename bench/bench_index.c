@@ -6,7 +6,6 @@
  *   import=MIB    loads as `quadrille import` does, with so much memory (default 0: as documents)
  *   replace=N     documents to replace afterwards with one quad changed (default 0)
  *   cache=MIB     of pages (default 1024)
- *   page=BYTES    page size of new trees (default 4096)
  *   lookups=N     subject lookups after a load (default 20000)
  */
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 #include "rdf/nquads.h"
 
 struct settings {
-    uint64_t quads, documents, import, replace, cache, page, lookups;
+    uint64_t quads, documents, import, replace, cache, lookups;
 };
 
 struct load {
@@ -219,8 +218,7 @@ set(struct settings *settings, const char *assignment)
         uint64_t *value;
     } names[] = {{"quads=", &settings->quads},     {"documents=", &settings->documents},
                  {"replace=", &settings->replace}, {"cache=", &settings->cache},
-                 {"page=", &settings->page},       {"lookups=", &settings->lookups},
-                 {"import=", &settings->import}};
+                 {"lookups=", &settings->lookups}, {"import=", &settings->import}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t length = strlen(names[i].name);
         if (strncmp(assignment, names[i].name, length) == 0) {
@@ -245,7 +243,6 @@ main(int argc, char **argv)
     struct partition_options options;
     partition_options_default(&options, argv[1]);
     options.cache_bytes = settings.cache << 20;
-    options.page_size = (uint32_t)settings.page;
     struct partition *partition;
     must(partition_open(&partition, &options, &why), &why);
     load_file(partition, argv[2], &settings, "load", 1, 0);

@@ -2,26 +2,16 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "base/memory.h"
 
 enum {
-    PAGE_SIZE = 4096,
     LOG_BUFFER = 2 << 20,
     LOG_FILE = 8 << 20, /* recovery fills the rest of the last one with zeros */
-    PATH_SIZE = 4096,
-    GIGABYTE = 1 << 30,
-    LOCK_POLL_US = 20000
+    PATH_SIZE = 4096
 };
 
 enum status
@@ -29,83 +19,14 @@ environment_failed(struct environment *environment, bool writing, int code, stru
                    const char *what)
 {
     if (code == EBADMSG) { /* what was written so far can be undone */
-        return status_fail(why, STATUS_CORRUPT, "%s: %s: %s", environment->folder, what,
+        return status_fail(why, STATUS_CORRUPT, "%s: %s: %s", environment->database.folder, what,
                            environment_damage());
     }
-    if (writing || code == DB_RUNRECOVERY) {
-        environment->broken = true;
-    }
-    const enum status status =
-        code == ENOSPC || code == EDQUOT ? STATUS_FULL
-        : code == DB_RUNRECOVERY || code == DB_PAGE_NOTFOUND || code == DB_VERIFY_BAD
-            ? STATUS_CORRUPT
-            : STATUS_SYSTEM;
-    return status_fail(why, status, "%s: %s: %s", environment->folder, what, db_strerror(code));
-}
-
-static void
-engine_message(const DB_ENV *env, const char *prefix, const char *message)
-{
-    (void)env;
-    (void)prefix;
-    log_error("berkeley db", "message=%s", message);
+    environment->database.broken |= writing;
+    return database_failed(&environment->database, code, why, what);
 }
 
 /* ---- opening ---- */
-
-static enum status
-lock_folder(struct environment *environment, struct reason *why)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/lock", environment->folder);
-    environment->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (environment->lock < 0) {
-        return status_fail_errno(why, "cannot open %s", path);
-    }
-    const uint64_t deadline = clock_monotonic_ms() + environment->options.lock_wait_ms;
-    while (flock(environment->lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            return status_fail_errno(why, "cannot lock %s", path);
-        }
-        if (clock_monotonic_ms() >= deadline) {
-            return status_fail(why, STATUS_DENIED, "%s is in use by another process",
-                               environment->folder);
-        }
-        usleep(LOCK_POLL_US);
-    }
-    return STATUS_OK;
-}
-
-static enum status
-open_engine(struct environment *environment, struct reason *why)
-{
-    const struct environment_options *options = &environment->options;
-    int code = db_env_create(&environment->env, 0);
-    if (code != 0) {
-        environment->env = NULL;
-        return environment_failed(environment, true, code, why, "cannot make an environment");
-    }
-    DB_ENV *env = environment->env;
-    env->set_errcall(env, engine_message);
-    const uint32_t gigabytes = (uint32_t)(options->cache_bytes / GIGABYTE);
-    const uint32_t bytes = (uint32_t)(options->cache_bytes % GIGABYTE);
-    if ((code = env->set_cachesize(env, gigabytes, bytes, 1)) != 0 ||
-        (code = env->set_lg_bsize(env, LOG_BUFFER)) != 0 ||
-        (code = env->set_lg_max(env, LOG_FILE)) != 0 ||
-        (code = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1)) != 0 ||
-        (options->no_sync && (code = env->set_flags(env, DB_TXN_WRITE_NOSYNC, 1)) != 0)) {
-        return environment_failed(environment, true, code, why, "cannot configure");
-    }
-    code = env->open(env, environment->folder,
-                     DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOG |
-                         DB_INIT_TXN,
-                     0666);
-    if (code != 0) {
-        return environment_failed(environment, true, code, why, "cannot open or recover");
-    }
-    /* Files that an earlier process made may have no name for good yet. */
-    return file_sync_folder(environment->folder, why);
-}
 
 enum status
 environment_open(struct environment **result, const struct environment_options *options,
@@ -113,17 +34,19 @@ environment_open(struct environment **result, const struct environment_options *
 {
     environment_io_start();
     struct environment *environment = memory_zero(1, sizeof(*environment));
+    const struct database_options settings = {.folder = options->folder,
+                                              .cache_bytes = options->cache_bytes,
+                                              .log_file_bytes = LOG_FILE,
+                                              .log_buffer_bytes = LOG_BUFFER,
+                                              .lock_wait_ms = options->lock_wait_ms,
+                                              .file_mode = 0666,
+                                              .no_sync = options->no_sync,
+                                              .threads = true};
     environment->options = *options;
-    environment->folder = memory_string(options->folder);
-    environment->options.folder = environment->folder;
-    environment->lock = -1;
-    enum status status = file_make_folder(environment->folder, 0777, why);
+    enum status status = database_hold(&environment->database, &settings, why);
     environment_io_add(environment);
     if (status == STATUS_OK) {
-        status = lock_folder(environment, why);
-    }
-    if (status == STATUS_OK) {
-        status = open_engine(environment, why);
+        status = database_open(&environment->database, &settings, why);
     }
     if (status == STATUS_OK) {
         status = tree_open(&environment->files, environment, "files", why);
@@ -142,18 +65,9 @@ environment_close(struct environment *environment)
     if (environment == NULL) {
         return;
     }
-    if (environment->env != NULL) {
-        if (!environment->broken) {
-            (void)environment_checkpoint(environment, true, NULL);
-        }
-        tree_close(environment->files);
-        environment->env->close(environment->env, 0);
-    }
+    tree_close(environment->files);
+    database_close(&environment->database);
     environment_io_remove(environment);
-    if (environment->lock >= 0) {
-        close(environment->lock);
-    }
-    free(environment->folder);
     free(environment);
 }
 
@@ -164,8 +78,8 @@ environment_checkpoint(struct environment *environment, bool force, struct reaso
         return STATUS_OK;
     }
     const uint32_t kilobytes = (uint32_t)(environment->options.checkpoint_bytes >> 10);
-    const int code = environment->env->txn_checkpoint(environment->env, force ? 0 : kilobytes, 0,
-                                                      force ? DB_FORCE : 0);
+    const int code = environment->database.environment->txn_checkpoint(
+        environment->database.environment, force ? 0 : kilobytes, 0, force ? DB_FORCE : 0);
     /* Pages that found no room stay in the cache. */
     const bool full = code == ENOSPC || code == EDQUOT;
     return code == 0
@@ -176,14 +90,14 @@ environment_checkpoint(struct environment *environment, bool force, struct reaso
 bool
 environment_is_broken(const struct environment *environment)
 {
-    return environment->broken;
+    return environment->database.broken;
 }
 
 uint64_t
 environment_bytes(const struct environment *environment)
 {
     uint64_t bytes = 0;
-    DIR *folder = opendir(environment->folder);
+    DIR *folder = opendir(environment->database.folder);
     if (folder == NULL) {
         return 0;
     }
@@ -204,26 +118,7 @@ enum status
 tree_open_file(DB **result, struct environment *environment, const char *file, uint32_t flags,
                struct reason *why)
 {
-    DB *db = NULL;
-    *result = NULL;
-    int code = db_create(&db, environment->env, 0);
-    if (code != 0) {
-        return environment_failed(environment, true, code, why, "cannot make a tree");
-    }
-    const uint32_t page = environment->options.page_size;
-    code = db->set_flags(db, DB_CHKSUM);
-    if (code == 0) {
-        code = db->set_pagesize(db, page ? page : PAGE_SIZE);
-    }
-    if (code == 0) {
-        code = db->open(db, NULL, file, NULL, DB_BTREE, flags | DB_THREAD, 0666);
-    }
-    if (code != 0) {
-        db->close(db, 0);
-        return environment_failed(environment, true, code, why, file);
-    }
-    *result = db;
-    return STATUS_OK;
+    return database_open_tree(&environment->database, result, file, flags, DB_CHKSUM, why);
 }
 
 enum status
@@ -329,7 +224,7 @@ unwritten_bytes(const struct environment *environment)
         char name[TREE_FILE_SIZE];
         struct stat file;
         tree_file(tree, name);
-        snprintf(path, sizeof(path), "%s/%s", environment->folder, name);
+        snprintf(path, sizeof(path), "%s/%s", environment->database.folder, name);
         if (stat(path, &file) == 0) {
             const uint64_t wanted = tree_bytes(tree);
             const uint64_t present = (uint64_t)file.st_blocks * 512;
@@ -342,11 +237,11 @@ unwritten_bytes(const struct environment *environment)
 static enum status
 check_room(const struct environment *environment, uint64_t bytes, struct reason *why)
 {
-    struct statvfs disk;
-    if (environment->options.disk_reserve == 0 || statvfs(environment->folder, &disk) != 0) {
+    uint64_t room;
+    if (environment->options.disk_reserve == 0 ||
+        database_room(&environment->database, &room, NULL) != STATUS_OK) {
         return STATUS_OK;
     }
-    const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     const uint64_t needed =
         environment->options.disk_reserve + bytes + unwritten_bytes(environment);
     return room >= needed
@@ -354,7 +249,7 @@ check_room(const struct environment *environment, uint64_t bytes, struct reason 
                : status_fail(why, STATUS_FULL,
                              "%s: %llu MiB are free on the disk, %llu MiB must be (with "
                              "index.disk_reserve, %llu MiB)",
-                             environment->folder, (unsigned long long)(room >> 20),
+                             environment->database.folder, (unsigned long long)(room >> 20),
                              (unsigned long long)(needed >> 20),
                              (unsigned long long)(environment->options.disk_reserve >> 20));
 }
@@ -364,15 +259,16 @@ transaction_begin(struct transaction **result, struct environment *environment, 
                   struct reason *why)
 {
     *result = NULL;
-    if (environment->broken) {
+    if (environment->database.broken) {
         return status_fail(why, STATUS_SYSTEM, "%s: an earlier write failed; start again",
-                           environment->folder);
+                           environment->database.folder);
     }
     if (bytes != TRANSACTION_WITHIN_RESERVE) {
         TRY(check_room(environment, bytes, why));
     }
     DB_TXN *txn = NULL;
-    const int code = environment->env->txn_begin(environment->env, NULL, &txn, 0);
+    const int code = environment->database.environment->txn_begin(environment->database.environment,
+                                                                  NULL, &txn, 0);
     if (code != 0) {
         return environment_failed(environment, true, code, why, "cannot begin a transaction");
     }
@@ -387,7 +283,7 @@ commit(struct transaction *transaction, uint32_t flags, struct reason *why)
 {
     struct environment *environment = transaction->environment;
     const int code = transaction->txn->commit(transaction->txn, flags);
-    environment->broken = environment->broken || code != 0;
+    environment->database.broken = environment->database.broken || code != 0;
     tree_builds_finish(transaction->builds, code == 0);
     free(transaction);
     return code == 0 ? STATUS_OK
@@ -411,7 +307,7 @@ transaction_abort(struct transaction *transaction)
 {
     if (transaction != NULL) {
         if (transaction->txn->abort(transaction->txn) != 0) {
-            transaction->environment->broken = true;
+            transaction->environment->database.broken = true;
         }
         tree_builds_finish(transaction->builds, false);
         free(transaction);
@@ -427,12 +323,6 @@ engine_transaction(struct transaction *transaction)
 }
 
 static DBT
-input(struct slice bytes)
-{
-    return (DBT){.data = (void *)(uintptr_t)bytes.at, .size = (uint32_t)bytes.length};
-}
-
-static DBT
 output(void *memory, size_t size)
 {
     return (DBT){.data = memory, .ulen = (uint32_t)size, .flags = DB_DBT_USERMEM};
@@ -442,7 +332,7 @@ enum status
 tree_get(struct tree *tree, struct transaction *transaction, struct slice key, void *value,
          size_t *length, struct reason *why)
 {
-    DBT key_dbt = input(key);
+    DBT key_dbt = database_bytes(key);
     DBT value_dbt = output(value, *length);
     const int code =
         tree->db->get(tree->db, engine_transaction(transaction), &key_dbt, &value_dbt, 0);
@@ -462,8 +352,8 @@ tree_get(struct tree *tree, struct transaction *transaction, struct slice key, v
 static int
 put(DB *db, DB_TXN *txn, struct slice key, struct slice value)
 {
-    DBT key_dbt = input(key);
-    DBT value_dbt = input(value);
+    DBT key_dbt = database_bytes(key);
+    DBT value_dbt = database_bytes(value);
     return db->put(db, txn, &key_dbt, &value_dbt, 0);
 }
 
@@ -497,7 +387,7 @@ enum status
 tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
             struct reason *why)
 {
-    DBT key_dbt = input(key);
+    DBT key_dbt = database_bytes(key);
     const int code = tree->db->del(tree->db, engine_transaction(transaction), &key_dbt, 0);
     return code == 0 || code == DB_NOTFOUND ? STATUS_OK
                                             : tree_failed(tree, true, code, why, "cannot delete");
@@ -506,7 +396,7 @@ tree_delete(struct tree *tree, struct transaction *transaction, struct slice key
 enum status
 tree_position(struct tree *tree, struct slice key, double *position, struct reason *why)
 {
-    DBT key_dbt = input(key);
+    DBT key_dbt = database_bytes(key);
     DB_KEY_RANGE range;
     const int code = tree->db->key_range(tree->db, NULL, &key_dbt, &range, 0);
     if (code != 0) {
@@ -539,7 +429,7 @@ tree_cursor_close(struct tree_cursor *cursor)
 {
     if (cursor != NULL) {
         if (cursor->dbc->close(cursor->dbc) != 0 && cursor->writes) {
-            cursor->tree->environment->broken = true;
+            cursor->tree->environment->database.broken = true;
         }
         free(cursor);
     }
@@ -581,7 +471,7 @@ enum status
 tree_cursor_replace(struct tree_cursor *cursor, struct slice value, struct reason *why)
 {
     DBT key_dbt = {0};
-    DBT value_dbt = input(value);
+    DBT value_dbt = database_bytes(value);
     const int code = cursor->dbc->put(cursor->dbc, &key_dbt, &value_dbt, DB_CURRENT);
     return code == 0 ? STATUS_OK : tree_failed(cursor->tree, true, code, why, "cannot write");
 }

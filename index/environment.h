@@ -29,7 +29,6 @@ struct environment_options {
     uint64_t checkpoint_bytes; /* of log between checkpoints */
     uint64_t disk_reserve;     /* writing stops below this much free disk; FULL */
     uint32_t lock_wait_ms;     /* how long to wait for another owner's lock */
-    uint32_t page_size;        /* 0: 4096; only for new trees and measurements */
     bool no_sync;              /* a crash of the machine may lose the last commits */
 };
 

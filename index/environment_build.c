@@ -104,17 +104,17 @@ enum status
 tree_remove_others(struct environment *environment, const char *name, const char *current,
                    struct reason *why)
 {
-    DIR *folder = opendir(environment->folder);
+    DIR *folder = opendir(environment->database.folder);
     if (folder == NULL) {
-        return status_fail_errno(why, "cannot read %s", environment->folder);
+        return status_fail_errno(why, "cannot read %s", environment->database.folder);
     }
     enum status status = STATUS_OK;
     const struct dirent *entry;
     while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
         if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
             unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
-            status =
-                status_fail_errno(why, "cannot remove %s/%s", environment->folder, entry->d_name);
+            status = status_fail_errno(why, "cannot remove %s/%s", environment->database.folder,
+                                       entry->d_name);
         }
     }
     closedir(folder);
@@ -172,7 +172,7 @@ tree_build_end(struct tree_build *build, struct transaction *transaction, struct
     build->next = transaction->builds;
     transaction->builds = build;
     TRY(tree_build_sync(build, why));
-    TRY(file_sync_folder(build->tree->environment->folder, why));
+    TRY(file_sync_folder(build->tree->environment->database.folder, why));
     TRY(open_for_use(build, why));
     return write_number(build, transaction, why);
 }
@@ -184,7 +184,8 @@ static void
 remove_file(struct environment *environment, const char *file)
 {
     struct reason why;
-    const int code = environment->env->dbremove(environment->env, NULL, file, NULL, DB_AUTO_COMMIT);
+    const int code = environment->database.environment->dbremove(environment->database.environment,
+                                                                 NULL, file, NULL, DB_AUTO_COMMIT);
     if (code != 0) {
         (void)environment_failed(environment, true, code, &why, file);
     }
@@ -202,9 +203,9 @@ take_into_use(struct tree_build *build)
     tree->number = build->number;
     gate_leave(&tree->gate);
     /* A commit that was not synced must not be lost when the file is gone. */
-    DB_ENV *env = tree->environment->env;
+    DB_ENV *env = tree->environment->database.environment;
     if (env->log_flush(env, NULL) != 0 || old->close(old, DB_NOSYNC) != 0) {
-        tree->environment->broken = true;
+        tree->environment->database.broken = true;
         return;
     }
     remove_file(tree->environment, file);
@@ -219,7 +220,7 @@ tree_build_drop(struct tree_build *build)
     struct environment *environment = build->tree->environment;
     if (build->db != NULL) {
         (void)build->db->close(build->db, DB_NOSYNC);
-        if (!environment->broken) {
+        if (!environment->database.broken) {
             remove_file(environment, build->file);
         }
     }

@@ -95,7 +95,7 @@ open_pages(struct tree *tree, int *file, uint32_t *size, char name[TREE_FILE_SIZ
     char path[PATH_SIZE];
     gate_enter_reading(&tree->gate);
     tree_file(tree, name);
-    snprintf(path, sizeof(path), "%s/%s", tree->environment->folder, name);
+    snprintf(path, sizeof(path), "%s/%s", tree->environment->database.folder, name);
     *file = open(path, O_RDONLY | O_CLOEXEC);
     const int error = errno;
     const int code = tree->db->get_pagesize(tree->db, size);
@@ -122,7 +122,7 @@ read_pages(struct tree *tree, int file, uint32_t size, const char *name, uint32_
     for (size_t done = 0; done + size <= (size_t)n; done += size) {
         if (!page_is_sound(bytes + *length, size, *page)) {
             return status_fail(why, STATUS_CORRUPT, "%s/%s: page %u is damaged",
-                               tree->environment->folder, name, *page);
+                               tree->environment->database.folder, name, *page);
         }
         *length += size;
         ++*page;
@@ -151,7 +151,7 @@ enum status
 environment_log_files(struct environment *environment, environment_log_file *visit, void *context,
                       struct reason *why)
 {
-    DB_ENV *env = environment->env;
+    DB_ENV *env = environment->database.environment;
     char **names = NULL;
     int code = env->log_flush(env, NULL);
     if (code == 0) {

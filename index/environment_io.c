@@ -20,8 +20,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
 static struct {
     enum fault_action action;
     uint64_t at;
@@ -151,7 +149,7 @@ void
 environment_io_add(struct environment *environment)
 {
     struct stat folder;
-    if (stat(environment->folder, &folder) == 0) {
+    if (stat(environment->database.folder, &folder) == 0) {
         environment->device = folder.st_dev;
         environment->inode = folder.st_ino;
     }
@@ -276,8 +274,6 @@ static void
 set_functions(void)
 {
     read_variable();
-    db_env_set_func_open(file_open);
-    db_env_set_func_rename(file_rename);
     db_env_set_func_pwrite(counted_pwrite);
     db_env_set_func_fsync(counted_fsync);
     db_env_set_func_pread(checked_pread);

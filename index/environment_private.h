@@ -3,18 +3,15 @@
 #ifndef INDEX_ENVIRONMENT_PRIVATE_H
 #define INDEX_ENVIRONMENT_PRIVATE_H
 
-#include <db.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
 #include "index/environment.h"
+#include "store/database.h"
 
 struct environment {
-    DB_ENV *env;
-    char *folder;
-    int lock;
-    struct environment_options options;
-    bool broken;
+    struct database database;
+    struct environment_options options; /* not its folder */
     atomic_bool checkpoints_held;
     struct tree *files; /* which file each tree is: environment_build.c */
     struct tree *trees; /* open ones, the last opened first */
@@ -52,7 +49,7 @@ enum status tree_failed(struct tree *tree, bool writing, int code, struct reason
 
 /* Of the tree with this name. */
 void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
-/* A handle of a file in the folder; flags: of DB->open. */
+/* As database_open_tree, with checksums. */
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,
                            uint32_t flags, struct reason *why);
 

@@ -252,7 +252,6 @@ open_parts(struct partition *partition, const struct partition_options *options,
                                                     .checkpoint_bytes = options->checkpoint_bytes,
                                                     .disk_reserve = options->disk_reserve,
                                                     .lock_wait_ms = options->lock_wait_ms,
-                                                    .page_size = options->page_size,
                                                     .no_sync = options->no_sync};
     TRY(environment_open(&partition->environment, &environment, why));
     TRY(tree_open(&partition->statistics, partition->environment, "statistics", why));

@@ -27,9 +27,8 @@ struct partition_options {
     uint64_t change_bytes;     /* of the change log: change_log.h */
     uint64_t disk_reserve;
     uint32_t lock_wait_ms;
-    uint32_t page_size; /* 0: the usual */
-    uint32_t pause_s;   /* quads that wait are brought in after so long without any */
-    size_t build_from;  /* so many at least build trees anew where most blocks change; 0: never */
+    uint32_t pause_s;  /* quads that wait are brought in after so long without any */
+    size_t build_from; /* so many at least build trees anew where most blocks change; 0: never */
     bool no_sync;
 };
 void partition_options_default(struct partition_options *options, const char *folder);

@@ -1,36 +1,21 @@
-/* One private Berkeley DB environment, one B+tree, one thread.
- *
- * DB_PRIVATE keeps all regions in this process, so kill -9 leaves nothing but the log and the
- * tree, and DB_RECOVER at each start makes them agree. There is one thread and one cursor at
- * a time, hence no lock subsystem. A put is one transaction, written in bulk.
- */
+/* One B+tree, one thread, and one cursor at a time. A put is one transaction, written in bulk. */
 #include "metastore/store.h"
 
-#include <db.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/codec.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "store/database.h"
 
 enum {
-    PAGE_BYTES = 4096,        /* what a disk writes whole: a torn page cannot be recovered */
-    LOG_FILE_BYTES = 4 << 20, /* each start writes zeros to what is left of the latest */
+    LOG_FILE_BYTES = 4 << 20,
     LOG_BUFFER_BYTES = 1 << 20,
     BULK_BYTES = 1 << 20,
     DISK_MARGIN_BYTES = 32 << 20, /* beside disk_reserve: for log files, and pages that split */
     FORMAT_VERSION = 2,
-    LOCK_POLL_MS = 20,
     DISK_POLL_MS = 1000
 };
 
@@ -38,140 +23,49 @@ static const char format_key[] = "mformat";
 static const char epoch_key[] = "mepoch";
 
 struct meta_store {
-    int lock;
-    DB_ENV *environment;
+    struct database database;
     DB *records;
     uint64_t epoch;
     struct meta_store_options options;
-    char *folder;
     uint64_t checkpoint_due; /* monotonic ms */
     uint64_t disk_free, disk_seen;
     uint64_t puts, gets, transactions;
     uint8_t *bulk; /* for DB_MULTIPLE_KEY */
     size_t bulk_bytes;
-    bool broken;
     bool dirty; /* written since the last checkpoint */
 };
 
 /* ---- errors ---- */
 
-static void
-log_message(const DB_ENV *environment, const char *prefix, const char *message)
-{
-    (void)environment;
-    (void)prefix;
-    log_error("berkeley_db", "message=%s", message);
-}
-
 static bool
 disk_is_full(const struct meta_store *store)
 {
-    struct statvfs space;
-    return statvfs(store->folder, &space) == 0 &&
-           (uint64_t)space.f_bavail * space.f_frsize < DISK_MARGIN_BYTES / 2;
-}
-
-/* Whatever is not as it was written is an invalid argument to some of the library's functions. */
-static bool
-is_damage(int error)
-{
-    return error == DB_RUNRECOVERY || error == DB_PAGE_NOTFOUND || error == DB_VERIFY_BAD ||
-           error == DB_CHKSUM_FAIL || error == EINVAL;
+    uint64_t room;
+    return database_room(&store->database, &room, NULL) == STATUS_OK &&
+           room < DISK_MARGIN_BYTES / 2;
 }
 
 static enum status
 fail(struct meta_store *store, int error, struct reason *why, const char *what)
 {
     const bool full = error == ENOSPC || error == EDQUOT;
-    if (full || error == DB_RUNRECOVERY) {
-        store->broken = true; /* the log may have stopped in the middle of a record */
-    }
     if (full || (error == DB_RUNRECOVERY && disk_is_full(store))) {
+        store->database.broken = true; /* the log may have stopped in the middle of a record */
         return status_fail(why, STATUS_FULL,
                            "%s: %s: the disk is full; nothing that was confirmed is lost, make "
                            "room and start again",
-                           store->folder, what);
+                           store->database.folder, what);
     }
-    return is_damage(error)
-               ? status_fail(why, STATUS_CORRUPT, "%s: %s: the database or its log is damaged: %s",
-                             store->folder, what, db_strerror(error))
-               : status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what,
-                             db_strerror(error));
+    return database_failed(&store->database, error, why, what);
 }
 
 /* ---- open and close ---- */
-
-static enum status
-take_lock(struct meta_store *store, struct reason *why)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/lock", store->folder) >= (int)sizeof path) {
-        return status_fail(why, STATUS_MISUSE, "%s: the name is too long", store->folder);
-    }
-    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (store->lock < 0) {
-        return status_fail_errno(why, "cannot open %s", path);
-    }
-    const uint64_t until = clock_monotonic_ms() + store->options.lock_wait_ms;
-    while (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            return status_fail_errno(why, "cannot lock %s", path);
-        }
-        if (clock_monotonic_ms() >= until) {
-            return status_fail(why, STATUS_SYSTEM, "%s is held by another quadrille-metastore",
-                               path);
-        }
-        usleep(LOCK_POLL_MS * 1000);
-    }
-    return STATUS_OK;
-}
-
-static enum status
-open_environment(struct meta_store *store, struct reason *why)
-{
-    int error = db_env_create(&store->environment, 0);
-    if (error != 0) {
-        return fail(store, error, why, "cannot create the environment");
-    }
-    DB_ENV *const environment = store->environment;
-    (void)db_env_set_func_open(file_open);
-    (void)db_env_set_func_rename(file_rename);
-    environment->set_errcall(environment, log_message);
-    const uint64_t cache = store->options.cache_bytes;
-    (void)environment->set_cachesize(environment, (uint32_t)(cache >> 30),
-                                     (uint32_t)(cache & ((1U << 30) - 1)), 1);
-    (void)environment->set_lg_bsize(environment, LOG_BUFFER_BYTES);
-    (void)environment->set_lg_max(environment, LOG_FILE_BYTES);
-    (void)environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
-    if (!store->options.sync) {
-        (void)environment->set_flags(environment, DB_TXN_WRITE_NOSYNC, 1);
-    }
-    error = environment->open(
-        environment, store->folder,
-        DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_TXN | DB_INIT_LOG | DB_INIT_MPOOL, 0666);
-    /* Files that an earlier process made may have no name for good yet. */
-    return error == 0 ? file_sync_folder(store->folder, why)
-                      : fail(store, error, why, "cannot open the environment");
-}
-
-static enum status
-open_tree(struct meta_store *store, struct reason *why)
-{
-    int error = db_create(&store->records, store->environment, 0);
-    if (error != 0) {
-        return fail(store, error, why, "cannot create the tree");
-    }
-    (void)store->records->set_pagesize(store->records, PAGE_BYTES);
-    error = store->records->open(store->records, NULL, "records.db", NULL, DB_BTREE,
-                                 DB_CREATE | DB_AUTO_COMMIT, 0666);
-    return error == 0 ? STATUS_OK : fail(store, error, why, "cannot open records.db");
-}
 
 /* A number of the store's own; 0 when it is not there yet. */
 static enum status
 read_own(struct meta_store *store, const char *name, uint64_t *number, struct reason *why)
 {
-    DBT key = {.data = (void *)name, .size = (uint32_t)strlen(name)};
+    DBT key = database_bytes(slice_string(name));
     DBT value = {0};
     *number = 0;
     const int error = store->records->get(store->records, NULL, &key, &value, 0);
@@ -182,8 +76,8 @@ read_own(struct meta_store *store, const char *name, uint64_t *number, struct re
         return fail(store, error, why, "cannot read its own numbers");
     }
     if (value.size != sizeof *number) {
-        return status_fail(why, STATUS_CORRUPT, "%s: the number %s is damaged", store->folder,
-                           name);
+        return status_fail(why, STATUS_CORRUPT, "%s: the number %s is damaged",
+                           store->database.folder, name);
     }
     *number = codec_read_u64(value.data);
     return STATUS_OK;
@@ -194,8 +88,8 @@ write_own(struct meta_store *store, DB_TXN *transaction, const char *name, uint6
 {
     uint8_t bytes[sizeof number];
     codec_write_u64(bytes, number);
-    DBT key = {.data = (void *)name, .size = (uint32_t)strlen(name)};
-    DBT value = {.data = bytes, .size = sizeof bytes};
+    DBT key = database_bytes(slice_string(name));
+    DBT value = database_bytes(slice_of((char *)bytes, sizeof bytes));
     return store->records->put(store->records, transaction, &key, &value, 0);
 }
 
@@ -211,11 +105,12 @@ begin_epoch(struct meta_store *store, struct reason *why)
             why, STATUS_UNSUPPORTED,
             "%s has format %lu and this program reads %d only: begin a new directory, "
             "or use the program that wrote it",
-            store->folder, (unsigned long)format, FORMAT_VERSION);
+            store->database.folder, (unsigned long)format, FORMAT_VERSION);
     }
     store->epoch++;
     DB_TXN *transaction;
-    int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
+    int error =
+        store->database.environment->txn_begin(store->database.environment, NULL, &transaction, 0);
     if (error != 0) {
         return fail(store, error, why, "cannot begin");
     }
@@ -237,19 +132,10 @@ meta_store_close(struct meta_store *store)
     if (store == NULL) {
         return;
     }
-    if (store->records != NULL && !store->broken) {
-        (void)store->environment->txn_checkpoint(store->environment, 0, 0, 0);
-    }
     if (store->records != NULL) {
-        (void)store->records->close(store->records, store->broken ? DB_NOSYNC : 0);
+        (void)store->records->close(store->records, store->database.broken ? DB_NOSYNC : 0);
     }
-    if (store->environment != NULL) {
-        (void)store->environment->close(store->environment, 0);
-    }
-    if (store->lock >= 0) {
-        (void)close(store->lock);
-    }
-    free(store->folder);
+    database_close(&store->database);
     free(store->bulk);
     free(store);
 }
@@ -259,25 +145,30 @@ meta_store_open(struct meta_store **opened, const struct meta_store_options *opt
                 struct reason *why)
 {
     *opened = NULL;
-    TRY(file_make_folder(options->folder, 0777, why));
     struct meta_store *store = memory_zero(1, sizeof *store);
-    store->lock = -1;
     store->options = *options;
-    store->folder = memory_string(options->folder);
     store->bulk_bytes = BULK_BYTES;
     store->bulk = memory_alloc(store->bulk_bytes);
-    enum status status = take_lock(store, why);
+    const struct database_options settings = {.folder = options->folder,
+                                              .cache_bytes = options->cache_bytes,
+                                              .log_file_bytes = LOG_FILE_BYTES,
+                                              .log_buffer_bytes = LOG_BUFFER_BYTES,
+                                              .lock_wait_ms = options->lock_wait_ms,
+                                              .file_mode = 0666,
+                                              .no_sync = !options->sync};
+    enum status status = database_hold(&store->database, &settings, why);
     if (status == STATUS_OK) {
-        status = open_environment(store, why);
+        status = database_open(&store->database, &settings, why);
     }
     if (status == STATUS_OK) {
-        status = open_tree(store, why);
+        status = database_open_tree(&store->database, &store->records, "records.db",
+                                    DB_CREATE | DB_AUTO_COMMIT, 0, why);
     }
     if (status == STATUS_OK) {
         status = begin_epoch(store, why);
     }
     if (status != STATUS_OK) {
-        store->broken = true;
+        store->database.broken = true;
         meta_store_close(store);
         return status;
     }
@@ -296,7 +187,7 @@ meta_store_epoch(const struct meta_store *store)
 bool
 meta_store_broken(const struct meta_store *store)
 {
-    return store->broken;
+    return store->database.broken;
 }
 
 /* ---- reading ---- */
@@ -312,7 +203,7 @@ meta_store_get(struct meta_store *store, const struct slice *keys, size_t n,
     }
     enum status status = STATUS_OK;
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-        DBT key = {.data = (void *)keys[i].at, .size = (uint32_t)keys[i].length};
+        DBT key = database_bytes(keys[i]);
         DBT value = {0};
         error = cursor->get(cursor, &key, &value, DB_SET);
         if (error == DB_NOTFOUND) {
@@ -339,7 +230,7 @@ meta_store_scan(struct meta_store *store, struct slice prefix, struct slice afte
         return fail(store, error, why, "cannot scan");
     }
     const struct slice from = slice_compare(after, prefix) > 0 ? after : prefix;
-    DBT key = {.data = (void *)from.at, .size = (uint32_t)from.length};
+    DBT key = database_bytes(from);
     DBT value = {0};
     enum status status = STATUS_OK;
     size_t count = 0;
@@ -369,12 +260,9 @@ static uint64_t
 disk_free(struct meta_store *store)
 {
     const uint64_t now = clock_monotonic_ms();
-    struct statvfs space;
     if (store->disk_seen == 0 || now - store->disk_seen >= DISK_POLL_MS ||
         store->disk_free < store->options.disk_reserve * 2 + 4 * (uint64_t)DISK_MARGIN_BYTES) {
-        if (statvfs(store->folder, &space) == 0) {
-            store->disk_free = (uint64_t)space.f_bavail * space.f_frsize;
-        }
+        (void)database_room(&store->database, &store->disk_free, NULL);
         store->disk_seen = now;
     }
     return store->disk_free;
@@ -394,7 +282,7 @@ check_room(struct meta_store *store, const struct meta_pair *pairs, size_t n, st
         return status_fail(why, STATUS_FULL,
                            "%s: only %lu MB are free; %d MB and metastore.disk_reserve (%lu MB) "
                            "must stay",
-                           store->folder, (unsigned long)(free_bytes >> 20),
+                           store->database.folder, (unsigned long)(free_bytes >> 20),
                            DISK_MARGIN_BYTES >> 20,
                            (unsigned long)(store->options.disk_reserve >> 20));
     }
@@ -454,7 +342,8 @@ meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n
 {
     TRY(check_room(store, pairs, n, why));
     DB_TXN *transaction;
-    int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
+    int error =
+        store->database.environment->txn_begin(store->database.environment, NULL, &transaction, 0);
     if (error != 0) {
         return fail(store, error, why, "cannot begin");
     }
@@ -463,13 +352,13 @@ meta_store_put(struct meta_store *store, const struct meta_pair *pairs, size_t n
     }
     if (error != 0) {
         if (transaction->abort(transaction) != 0) {
-            store->broken = true;
+            store->database.broken = true;
         }
         return fail(store, error, why, "cannot write");
     }
     error = transaction->commit(transaction, 0);
     if (error != 0) {
-        store->broken = true; /* whether it is durable is known only after recovery */
+        store->database.broken = true; /* whether it is durable is known only after recovery */
         return fail(store, error, why, "cannot commit");
     }
     store->puts += n;
@@ -488,7 +377,8 @@ meta_store_tick(struct meta_store *store, int *wait_ms, struct reason *why)
         return STATUS_OK;
     }
     const uint32_t kilobytes = due ? 0 : (uint32_t)(store->options.checkpoint_bytes >> 10);
-    const int error = store->environment->txn_checkpoint(store->environment, kilobytes, 0, 0);
+    const int error =
+        store->database.environment->txn_checkpoint(store->database.environment, kilobytes, 0, 0);
     if (error != 0) {
         return fail(store, error, why, "cannot write a checkpoint");
     }

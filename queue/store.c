@@ -1,48 +1,28 @@
-/* Berkeley DB behind queue/store.h.
- *
- * The environment is private to this process: no region files, and, there being one thread, no
- * lock subsystem. A file lock on the folder keeps a second daemon out; a starting one waits for
- * the lock of a dying one. Recovery runs at each open. Writes go through one transaction per
- * batch. Reads happen between batches and see what is committed. Any failure inside a batch
- * aborts it; if the environment itself is damaged (DB_RUNRECOVERY) the store is broken and the
- * process has to start anew. Pages of 4 KiB: a killed process can tear a write(2) only between
- * pages of the page cache.
- */
+/* There is one thread. Writes go through one transaction per batch. Reads happen between batches
+ * and see what is committed. Any failure inside a batch aborts it; if the environment itself is
+ * damaged (DB_RUNRECOVERY) the store is broken and the process has to start anew. */
 #include "queue/store.h"
 
-#include <db.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/codec.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/database.h"
 
 enum {
-    PAGE_BYTES = 4096,
-    LOG_FILE_MOST = 4 << 20, /* each start writes zeros to what is left of the latest */
+    LOG_FILE_MOST = 4 << 20,
     LOG_FILE_LEAST = 1 << 20,
     LOG_PARTS = 4, /* log files between two checkpoints */
-    LOCK_POLL_MS = 10,
-    CHECKPOINT_PAUSE_MS = 1000,
-    RECOVERY_WANTS = 16 << 20 /* a disk with less is named as the likely reason of failure */
+    CHECKPOINT_PAUSE_MS = 1000
 };
 
 struct store {
     struct store_options options;
-    char *folder;
-    int lock;
-    DB_ENV *environment;
+    struct database database;
     DB *trees[TREE_COUNT];
     uint64_t epoch;
     uint64_t written;       /* bytes of log since the last checkpoint */
@@ -50,7 +30,6 @@ struct store {
     uint64_t checkpoint_ms; /* monotonic, of the last one, or of the last attempt */
     uint32_t log_file;      /* bytes of a log file */
     bool failed;            /* the last checkpoint did */
-    bool broken;
 };
 
 static const char *const tree_names[] = {
@@ -67,38 +46,15 @@ store_tree_name(enum store_tree tree)
 
 /* ---- failures ---- */
 
-/* Whatever is not as it was written is an invalid argument to some of the library's functions. */
-static bool
-is_damage(int error)
-{
-    return error == DB_RUNRECOVERY || error == DB_PAGE_NOTFOUND || error == DB_VERIFY_BAD ||
-           error == DB_CHKSUM_FAIL || error == EINVAL;
-}
-
 static enum status
 fail(struct store *store, int error, struct reason *why, const char *what)
 {
-    if (error == DB_RUNRECOVERY) {
-        store->broken = true;
-    }
     if (error == ENOSPC) {
         return status_fail(why, STATUS_FULL,
                            "no room on the disk of %s: %s; free some and it goes on by itself",
-                           store->folder, what);
+                           store->database.folder, what);
     }
-    return is_damage(error)
-               ? status_fail(why, STATUS_CORRUPT, "%s: %s: the database or its log is damaged: %s",
-                             store->folder, what, db_strerror(error))
-               : status_fail(why, STATUS_SYSTEM, "%s: %s: %s", store->folder, what,
-                             db_strerror(error));
-}
-
-static void
-report(const DB_ENV *environment, const char *prefix, const char *message)
-{
-    (void)environment;
-    (void)prefix;
-    log_warning("database", "message=%s", message);
+    return database_failed(&store->database, error, why, what);
 }
 
 static int
@@ -114,7 +70,7 @@ log_end(struct store *store)
 {
     DB_LOG_STAT *log = NULL;
     uint64_t end = store->checkpoint_at;
-    if (store->environment->log_stat(store->environment, &log, 0) == 0) {
+    if (store->database.environment->log_stat(store->database.environment, &log, 0) == 0) {
         end = (uint64_t)log->st_cur_file * store->log_file + log->st_cur_offset;
     }
     free(log);
@@ -122,32 +78,6 @@ log_end(struct store *store)
 }
 
 /* ---- opening ---- */
-
-static enum status
-take_lock(struct store *store, struct reason *why)
-{
-    const struct timespec pause = {0, LOCK_POLL_MS * 1000000L};
-    const uint64_t deadline = clock_monotonic_ms() + store->options.lock_wait_ms;
-    struct buf path;
-    buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/lock", store->folder);
-    store->lock = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    buf_release(&path);
-    if (store->lock < 0) {
-        return status_fail_errno(why, "cannot open %s/lock", store->folder);
-    }
-    while (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            return status_fail_errno(why, "cannot lock %s", store->folder);
-        }
-        if (clock_monotonic_ms() >= deadline) {
-            return status_fail(why, STATUS_DENIED, "%s belongs to another running daemon",
-                               store->folder);
-        }
-        (void)nanosleep(&pause, NULL);
-    }
-    return STATUS_OK;
-}
 
 /* A log file can be removed only as a whole. */
 static uint32_t
@@ -159,79 +89,6 @@ log_file_bytes(uint64_t checkpoint_bytes)
                                     : (uint32_t)wanted;
 }
 
-static enum status
-open_environment(struct store *store, struct reason *why)
-{
-    const uint64_t cache = store->options.cache_bytes;
-    struct statvfs disk;
-    const uint32_t log_file = store->log_file = log_file_bytes(store->options.checkpoint_bytes);
-    int error = db_env_create(&store->environment, 0);
-    if (error != 0) {
-        store->environment = NULL;
-        return fail(store, error, why, "cannot make an environment");
-    }
-    DB_ENV *environment = store->environment;
-    (void)db_env_set_func_open(file_open);
-    (void)db_env_set_func_rename(file_rename);
-    environment->set_errcall(environment, report);
-    error = environment->set_cachesize(environment, (uint32_t)(cache >> 30),
-                                       (uint32_t)(cache & ((1u << 30) - 1)), 1);
-    if (error == 0) {
-        error = environment->set_lg_bsize(environment, log_file / LOG_PARTS / LOG_PARTS);
-    }
-    if (error == 0) {
-        error = environment->set_lg_max(environment, log_file);
-    }
-    if (error == 0) {
-        error = environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
-    }
-    if (error == 0 && !store->options.sync) {
-        error = environment->set_flags(environment, DB_TXN_WRITE_NOSYNC, 1);
-    }
-    if (error == 0) {
-        error = environment->open(
-            environment, store->folder,
-            DB_CREATE | DB_INIT_LOG | DB_INIT_MPOOL | DB_INIT_TXN | DB_PRIVATE | DB_RECOVER, 0600);
-    }
-    if (error == DB_RUNRECOVERY && statvfs(store->folder, &disk) == 0 &&
-        disk.f_bavail * disk.f_frsize < RECOVERY_WANTS) {
-        return status_fail(
-            why, STATUS_FULL, "cannot recover %s: the disk has only %llu KB left; free some",
-            store->folder, (unsigned long long)(disk.f_bavail * disk.f_frsize) >> 10);
-    }
-    /* Files that an earlier process made may have no name for good yet. */
-    return error == 0 ? file_sync_folder(store->folder, why)
-                      : fail(store, error, why, "cannot open or recover");
-}
-
-static enum status
-open_tree(struct store *store, enum store_tree tree, struct reason *why)
-{
-    char name[32];
-    DB *db;
-    (void)snprintf(name, sizeof name, "%s.db", tree_names[tree]);
-    int error = db_create(&db, store->environment, 0);
-    if (error != 0) {
-        return fail(store, error, why, name);
-    }
-    store->trees[tree] = db;
-    error = db->set_pagesize(db, PAGE_BYTES);
-    if (error == 0) {
-        error = db->open(db, NULL, name, NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT, 0600);
-    }
-    return error == 0 ? STATUS_OK : fail(store, error, why, name);
-}
-
-static DBT
-dbt_of(const void *data, size_t size)
-{
-    DBT dbt;
-    memset(&dbt, 0, sizeof dbt);
-    dbt.data = (void *)(uintptr_t)data;
-    dbt.size = (uint32_t)size;
-    return dbt;
-}
-
 /* A store's first act is to raise its epoch, durably, so that whatever an older owner still
  * sends can be told from ours. */
 static enum status
@@ -239,8 +96,8 @@ raise_epoch(struct store *store, struct reason *why)
 {
     uint8_t bytes[8];
     DB *about = store->trees[TREE_ABOUT];
-    DBT key = dbt_of("epoch", 5);
-    DBT value = dbt_of(NULL, 0);
+    DBT key = database_bytes(SLICE("epoch"));
+    DBT value = {0};
     int error = about->get(about, NULL, &key, &value, 0);
     if (error == 0 && value.size == sizeof bytes) {
         store->epoch = codec_read_u64(value.data);
@@ -248,7 +105,7 @@ raise_epoch(struct store *store, struct reason *why)
         return fail(store, error, why, "cannot read the epoch");
     }
     codec_write_u64(bytes, ++store->epoch);
-    value = dbt_of(bytes, sizeof bytes);
+    value = database_bytes(slice_of((char *)bytes, sizeof bytes));
     error = about->put(about, NULL, &key, &value, DB_AUTO_COMMIT);
     return error == 0 ? STATUS_OK : fail(store, error, why, "cannot write the epoch");
 }
@@ -264,27 +121,28 @@ store_close(struct store *store)
             (void)store->trees[tree]->close(store->trees[tree], 0);
         }
     }
-    if (store->environment != NULL) {
-        if (!store->broken) {
-            (void)store->environment->txn_checkpoint(store->environment, 0, 0, DB_FORCE);
-        }
-        (void)store->environment->close(store->environment, 0);
-    }
-    if (store->lock >= 0) {
-        (void)close(store->lock);
-    }
-    free(store->folder);
+    database_close(&store->database);
     free(store);
 }
 
 static enum status
 open_all(struct store *store, struct reason *why)
 {
-    TRY(file_make_folder(store->folder, 0700, why));
-    TRY(take_lock(store, why));
-    TRY(open_environment(store, why));
+    const struct database_options options = {.folder = store->options.folder,
+                                             .cache_bytes = store->options.cache_bytes,
+                                             .log_file_bytes = store->log_file,
+                                             .log_buffer_bytes =
+                                                 store->log_file / LOG_PARTS / LOG_PARTS,
+                                             .lock_wait_ms = store->options.lock_wait_ms,
+                                             .file_mode = 0600,
+                                             .no_sync = !store->options.sync};
+    TRY(database_hold(&store->database, &options, why));
+    TRY(database_open(&store->database, &options, why));
     for (int tree = 0; tree < TREE_COUNT; tree++) {
-        TRY(open_tree(store, (enum store_tree)tree, why));
+        char name[32];
+        (void)snprintf(name, sizeof name, "%s.db", tree_names[tree]);
+        TRY(database_open_tree(&store->database, &store->trees[tree], name,
+                               DB_CREATE | DB_AUTO_COMMIT, 0, why));
     }
     TRY(raise_epoch(store, why));
     store->checkpoint_at = log_end(store); /* recovery ends with a checkpoint */
@@ -296,8 +154,7 @@ store_open(struct store **store_out, const struct store_options *options, struct
 {
     struct store *store = memory_zero(1, sizeof *store);
     store->options = *options;
-    store->folder = memory_string(options->folder);
-    store->lock = -1;
+    store->log_file = log_file_bytes(options->checkpoint_bytes);
     store->checkpoint_ms = clock_monotonic_ms();
     const enum status status = open_all(store, why);
     if (status != STATUS_OK) {
@@ -322,8 +179,8 @@ store_get(struct store *store, enum store_tree tree, struct slice key_bytes,
           struct slice *value_out, struct reason *why)
 {
     DB *db = store->trees[tree];
-    DBT key = dbt_of(key_bytes.at, key_bytes.length);
-    DBT value = dbt_of(NULL, 0);
+    DBT key = database_bytes(key_bytes);
+    DBT value = {0};
     const int error = db->get(db, NULL, &key, &value, 0);
     if (error == DB_NOTFOUND) {
         return STATUS_NOT_FOUND;
@@ -341,8 +198,8 @@ store_scan_within(struct store *store, enum store_tree tree, struct slice from, 
 {
     DB *db = store->trees[tree];
     DBC *cursor;
-    DBT key = dbt_of(from.at, from.length);
-    DBT value = dbt_of(NULL, 0);
+    DBT key = database_bytes(from);
+    DBT value = {0};
     int error = db->cursor(db, NULL, &cursor, 0);
     if (error != 0) {
         return fail(store, error, why, "cannot scan");
@@ -372,12 +229,12 @@ static int
 apply_one(struct store *store, DB_TXN *transaction, const struct store_operation *operation)
 {
     DB *db = store->trees[operation->tree];
-    DBT key = dbt_of(operation->key, operation->key_length);
+    DBT key = database_bytes(slice_of((const char *)operation->key, operation->key_length));
     if (operation->remove) {
         const int error = db->del(db, transaction, &key, 0);
         return error == DB_NOTFOUND ? 0 : error;
     }
-    DBT value = dbt_of(operation->value.at, operation->value.length);
+    DBT value = database_bytes(operation->value);
     return db->put(db, transaction, &key, &value, 0);
 }
 
@@ -385,7 +242,8 @@ static int
 apply_all(struct store *store, const struct store_operation *const *operations, size_t n)
 {
     DB_TXN *transaction;
-    int error = store->environment->txn_begin(store->environment, NULL, &transaction, 0);
+    int error =
+        store->database.environment->txn_begin(store->database.environment, NULL, &transaction, 0);
     if (error != 0) {
         return error;
     }
@@ -401,7 +259,7 @@ apply_all(struct store *store, const struct store_operation *const *operations, 
     }
     error = transaction->commit(transaction, 0);
     store->written = log_end(store) - store->checkpoint_at;
-    store->broken |= error != 0; /* whether it happened only recovery can tell */
+    store->database.broken |= error != 0; /* whether it happened only recovery can tell */
     return error;
 }
 
@@ -409,7 +267,7 @@ enum status
 store_apply(struct store *store, const struct store_operation *const *operations, size_t n,
             struct reason *why)
 {
-    if (store->broken) {
+    if (store->database.broken) {
         return fail(store, DB_RUNRECOVERY, why, "cannot write");
     }
     int error = apply_all(store, operations, n);
@@ -429,7 +287,7 @@ checkpoint(struct store *store, struct reason *why)
     store->failed = true;
     int error = strike(store, STORE_CHECKPOINT);
     if (error == 0) {
-        error = store->environment->txn_checkpoint(store->environment, 0, 0, 0);
+        error = store->database.environment->txn_checkpoint(store->database.environment, 0, 0, 0);
     }
     if (error != 0) {
         return fail(store, error, why, "cannot checkpoint");
@@ -464,11 +322,7 @@ store_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
 enum status
 store_room(struct store *store, uint64_t *bytes, struct reason *why)
 {
-    struct statvfs disk;
-    if (statvfs(store->folder, &disk) != 0) {
-        return status_fail_errno(why, "cannot ask for the room on the disk of %s", store->folder);
-    }
-    *bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    TRY(database_room(&store->database, bytes, why));
     const uint64_t promised =
         store->written < store->options.cache_bytes ? store->written : store->options.cache_bytes;
     *bytes -= promised < *bytes ? promised : *bytes;
@@ -478,5 +332,5 @@ store_room(struct store *store, uint64_t *bytes, struct reason *why)
 bool
 store_broken(const struct store *store)
 {
-    return store->broken;
+    return store->database.broken;
 }

@@ -342,7 +342,7 @@ test_second_daemon_is_kept_out(void **state)
     bench->options.store.lock_wait_ms = 50;
     assert_int_equal(broker_open(&other, &bench->options, bench_answer, bench, &why),
                      STATUS_DENIED);
-    assert_non_null(strstr(why.text, "belongs to another running daemon"));
+    assert_non_null(strstr(why.text, "is in use by another process"));
 }
 
 static void

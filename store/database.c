@@ -1,0 +1,240 @@
+#include "store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    LOCK_POLL_MS = 10,
+    RECOVERY_WANTS = 16 << 20 /* a disk with less is named as the likely reason of failure */
+};
+
+/* ---- failures ---- */
+
+/* Whatever is not as it was written is an invalid argument to some of the library's functions. */
+static bool
+is_damage(int error)
+{
+    return error == DB_RUNRECOVERY || error == DB_PAGE_NOTFOUND || error == DB_VERIFY_BAD ||
+           error == DB_CHKSUM_FAIL || error == EINVAL;
+}
+
+enum status
+database_failed(struct database *database, int error, struct reason *why, const char *what)
+{
+    database->broken |= error == DB_RUNRECOVERY;
+    if (is_damage(error)) {
+        return status_fail(why, STATUS_CORRUPT, "%s: %s: the database or its log is damaged: %s",
+                           database->folder, what, db_strerror(error));
+    }
+    return status_fail(why, error == ENOSPC || error == EDQUOT ? STATUS_FULL : STATUS_SYSTEM,
+                       "%s: %s: %s", database->folder, what, db_strerror(error));
+}
+
+static void
+report(const DB_ENV *environment, const char *prefix, const char *message)
+{
+    (void)environment;
+    (void)prefix;
+    log_error("database", "message=%s", message);
+}
+
+enum status
+database_room(const struct database *database, uint64_t *bytes, struct reason *why)
+{
+    struct statvfs disk;
+    if (statvfs(database->folder, &disk) != 0) {
+        return status_fail_errno(why, "cannot ask for the room on the disk of %s",
+                                 database->folder);
+    }
+    *bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    return STATUS_OK;
+}
+
+/* ---- opening ---- */
+
+static enum status
+take_lock(struct database *database, uint32_t wait_ms, struct reason *why)
+{
+    const struct timespec pause = {0, LOCK_POLL_MS * 1000000L};
+    const uint64_t deadline = clock_monotonic_ms() + wait_ms;
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/lock", database->folder) >= (int)sizeof path) {
+        return status_fail(why, STATUS_MISUSE, "%s: the name is too long", database->folder);
+    }
+    database->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (database->lock < 0) {
+        return status_fail_errno(why, "cannot open %s", path);
+    }
+    while (flock(database->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return status_fail_errno(why, "cannot lock %s", path);
+        }
+        if (clock_monotonic_ms() >= deadline) {
+            return status_fail(why, STATUS_DENIED, "%s is in use by another process",
+                               database->folder);
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return STATUS_OK;
+}
+
+static void
+set_functions(void)
+{
+    (void)db_env_set_func_open(file_open);
+    (void)db_env_set_func_rename(file_rename);
+}
+
+static int
+configure(DB_ENV *environment, const struct database_options *options)
+{
+    const uint64_t cache = options->cache_bytes;
+    environment->set_errcall(environment, report);
+    int error = environment->set_cachesize(environment, (uint32_t)(cache >> 30),
+                                           (uint32_t)(cache & ((1u << 30) - 1)), 1);
+    if (error == 0) {
+        error = environment->set_lg_bsize(environment, options->log_buffer_bytes);
+    }
+    if (error == 0) {
+        error = environment->set_lg_max(environment, options->log_file_bytes);
+    }
+    if (error == 0) {
+        error = environment->log_set_config(environment, DB_LOG_AUTO_REMOVE, 1);
+    }
+    if (error == 0 && options->no_sync) {
+        error = environment->set_flags(environment, DB_TXN_WRITE_NOSYNC, 1);
+    }
+    return error;
+}
+
+enum status
+database_hold(struct database *database, const struct database_options *options, struct reason *why)
+{
+    *database = (struct database){.lock = -1,
+                                  .folder = memory_string(options->folder),
+                                  .file_mode = options->file_mode,
+                                  .threads = options->threads,
+                                  .broken = true}; /* until it is open */
+    TRY(file_make_folder(database->folder, options->file_mode == 0600 ? 0700 : 0777, why));
+    return take_lock(database, options->lock_wait_ms, why);
+}
+
+enum status
+database_open(struct database *database, const struct database_options *options, struct reason *why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    uint64_t room = 0;
+    (void)pthread_once(&once, set_functions);
+    int error = db_env_create(&database->environment, 0);
+    if (error != 0) {
+        database->environment = NULL;
+        return database_failed(database, error, why, "cannot make an environment");
+    }
+    DB_ENV *environment = database->environment;
+    error = configure(environment, options);
+    if (error == 0) {
+        error =
+            environment->open(environment, database->folder,
+                              DB_CREATE | DB_RECOVER | DB_PRIVATE | DB_INIT_MPOOL | DB_INIT_LOG |
+                                  DB_INIT_TXN | (options->threads ? (uint32_t)DB_THREAD : 0),
+                              (int)options->file_mode);
+    }
+    if (error == DB_RUNRECOVERY && database_room(database, &room, NULL) == STATUS_OK &&
+        room < RECOVERY_WANTS) {
+        return status_fail(why, STATUS_FULL,
+                           "cannot recover %s: the disk has only %llu KB left; free some",
+                           database->folder, (unsigned long long)room >> 10);
+    }
+    if (error != 0) {
+        return database_failed(database, error, why, "cannot open or recover");
+    }
+    /* Files that an earlier process made may have no name for good yet. */
+    TRY(file_sync_folder(database->folder, why));
+    database->broken = false;
+    return STATUS_OK;
+}
+
+void
+database_close(struct database *database)
+{
+    DB_ENV *environment = database->environment;
+    if (environment != NULL) {
+        if (!database->broken) {
+            (void)environment->txn_checkpoint(environment, 0, 0, DB_FORCE);
+        }
+        (void)environment->close(environment, 0);
+        database->environment = NULL;
+    }
+    if (database->lock >= 0) {
+        (void)close(database->lock);
+        database->lock = -1;
+    }
+    free(database->folder);
+    database->folder = NULL;
+}
+
+/* ---- trees ---- */
+
+static enum status
+check_pages(struct database *database, DB *tree, const char *file, struct reason *why)
+{
+    uint32_t bytes = 0;
+    const int error = tree->get_pagesize(tree, &bytes);
+    if (error != 0) {
+        return database_failed(database, error, why, file);
+    }
+    return bytes == PAGE_BYTES
+               ? STATUS_OK
+               : status_fail(why, STATUS_UNSUPPORTED,
+                             "%s/%s has pages of %u bytes and this program reads those of %d only: "
+                             "begin a new directory, or use the program that wrote it",
+                             database->folder, file, bytes, PAGE_BYTES);
+}
+
+enum status
+database_open_tree(struct database *database, DB **opened, const char *file, uint32_t flags,
+                   uint32_t settings, struct reason *why)
+{
+    DB *tree = NULL;
+    char what[64];
+    *opened = NULL;
+    (void)snprintf(what, sizeof what, "cannot open %s", file);
+    int error = db_create(&tree, database->environment, 0);
+    if (error != 0) {
+        return database_failed(database, error, why, what);
+    }
+    if (settings != 0) {
+        error = tree->set_flags(tree, settings);
+    }
+    if (error == 0) {
+        error = tree->set_pagesize(tree, PAGE_BYTES);
+    }
+    if (error == 0) {
+        error = tree->open(tree, NULL, file, NULL, DB_BTREE,
+                           flags | (database->threads ? (uint32_t)DB_THREAD : 0),
+                           (int)database->file_mode);
+    }
+    const enum status status = error == 0 ? check_pages(database, tree, file, why)
+                                          : database_failed(database, error, why, what);
+    if (status != STATUS_OK) {
+        (void)tree->close(tree, DB_NOSYNC);
+        return status;
+    }
+    *opened = tree;
+    return STATUS_OK;
+}

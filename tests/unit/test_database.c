@@ -1,0 +1,188 @@
+/* The opener of Berkeley DB environments: who holds one, what it recovers, and what it refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "store/database.h"
+#include "tests/unit/scratch.h"
+
+static char folder[SCRATCH_SIZE];
+static uint64_t room; /* of the disk; 0: as it is */
+
+int __real_statvfs(const char *path, struct statvfs *disk);
+int __wrap_statvfs(const char *path, struct statvfs *disk);
+
+int
+__wrap_statvfs(const char *path, struct statvfs *disk)
+{
+    const int result = __real_statvfs(path, disk);
+    if (room != 0) {
+        disk->f_frsize = 1;
+        disk->f_bavail = room;
+    }
+    return result;
+}
+
+static struct database_options
+options_of(mode_t mode)
+{
+    return (struct database_options){.folder = folder,
+                                     .cache_bytes = 1 << 20,
+                                     .log_file_bytes = 1 << 20,
+                                     .log_buffer_bytes = 1 << 16,
+                                     .file_mode = mode};
+}
+
+static enum status
+open_database(struct database *database, mode_t mode, struct reason *why)
+{
+    const struct database_options options = options_of(mode);
+    const enum status status = database_hold(database, &options, why);
+    return status == STATUS_OK ? database_open(database, &options, why) : status;
+}
+
+static int
+setup(void **state)
+{
+    (void)state;
+    room = 0;
+    return scratch_folder(folder, "test_database") ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    char command[SCRATCH_SIZE + 32];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static unsigned
+mode_of(const char *name)
+{
+    char path[SCRATCH_SIZE + 32];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(stat(path, &file), 0);
+    return (unsigned)file.st_mode & 0777;
+}
+
+static void
+what_was_committed_is_there_after_it_was_opened_again(void **state)
+{
+    struct database database;
+    struct reason why = {""};
+    DB *tree;
+    DBT key = database_bytes(SLICE("a")), value = database_bytes(SLICE("1"));
+    (void)state;
+    for (int start = 0; start < 2; start++) {
+        assert_int_equal(open_database(&database, 0600, &why), STATUS_OK);
+        assert_false(database.broken);
+        assert_int_equal(database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT,
+                                            DB_CHKSUM, &why),
+                         STATUS_OK);
+        if (start == 0) {
+            assert_int_equal(tree->put(tree, NULL, &key, &value, 0), 0);
+        } else {
+            assert_int_equal(tree->get(tree, NULL, &key, &value, 0), 0);
+            assert_memory_equal(value.data, "1", 1);
+        }
+        (void)tree->close(tree, 0);
+        database_close(&database);
+    }
+    assert_int_equal(mode_of("a.db"), 0600);
+    assert_int_equal(mode_of("log.0000000001"), 0600);
+}
+
+static void
+one_process_holds_it_at_a_time(void **state)
+{
+    struct database first, second;
+    struct reason why = {""};
+    (void)state;
+    assert_int_equal(open_database(&first, 0666, &why), STATUS_OK);
+    assert_int_equal(open_database(&second, 0666, &why), STATUS_DENIED);
+    assert_non_null(strstr(why.text, "is in use by another process"));
+    assert_true(second.broken);
+    database_close(&second);
+    database_close(&first);
+    assert_int_equal(open_database(&second, 0666, &why), STATUS_OK);
+    database_close(&second);
+}
+
+static void
+pages_of_another_size_are_refused(void **state)
+{
+    struct database database;
+    struct reason why = {""};
+    DB *tree;
+    (void)state;
+    assert_int_equal(open_database(&database, 0666, &why), STATUS_OK);
+    assert_int_equal(db_create(&tree, database.environment, 0), 0);
+    assert_int_equal(tree->set_pagesize(tree, 16384), 0);
+    assert_int_equal(
+        tree->open(tree, NULL, "a.db", NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT, 0666), 0);
+    assert_int_equal(tree->close(tree, 0), 0);
+    assert_int_equal(
+        database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, 0, &why),
+        STATUS_UNSUPPORTED);
+    assert_null(tree);
+    assert_non_null(strstr(why.text, "/a.db has pages of 16384 bytes"));
+    database_close(&database);
+}
+
+static void
+errors_are_told_apart(void **state)
+{
+    static const struct {
+        int error;
+        enum status status;
+        bool broken;
+    } cases[] = {{EIO, STATUS_SYSTEM, false},
+                 {EINVAL, STATUS_CORRUPT, false},
+                 {DB_PAGE_NOTFOUND, STATUS_CORRUPT, false},
+                 {DB_VERIFY_BAD, STATUS_CORRUPT, false},
+                 {DB_CHKSUM_FAIL, STATUS_CORRUPT, false},
+                 {ENOSPC, STATUS_FULL, false},
+                 {EDQUOT, STATUS_FULL, false},
+                 {DB_RUNRECOVERY, STATUS_CORRUPT, true}};
+    struct database database;
+    struct reason why = {""};
+    uint64_t bytes;
+    (void)state;
+    assert_int_equal(open_database(&database, 0666, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(database_failed(&database, cases[i].error, &why, "cannot do it"),
+                         cases[i].status);
+        assert_int_equal(database.broken, cases[i].broken);
+        assert_non_null(strstr(why.text, ": cannot do it: "));
+    }
+    room = 4711;
+    assert_int_equal(database_room(&database, &bytes, &why), STATUS_OK);
+    assert_int_equal(bytes, 4711);
+    database_close(&database);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(what_was_committed_is_there_after_it_was_opened_again),
+        CASE(one_process_holds_it_at_a_time),
+        CASE(pages_of_another_size_are_refused),
+        CASE(errors_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
