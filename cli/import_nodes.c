@@ -13,9 +13,9 @@
 #include "cli/node_names.h"
 #include "cli/node_naming.h"
 #include "dumps/components.h"
-#include "index/line_sort.h"
 #include "rdf/nquads.h"
 #include "rdf/writer.h"
+#include "store/line_sort.h"
 
 enum { KEY_SIZE = 8, HEAD_SIZE = 2 * KEY_SIZE, BLOCK = 64 << 10, LINE_MAXIMUM = 64 << 20 };
 #define GRAPH_MARK UINT64_C(0x9E3779B97F4A7C15) /* keeps hashes of graphs from those of labels */

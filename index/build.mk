@@ -2,7 +2,7 @@ index_OBJECTS := index/gate.o index/oid.o index/rows.o index/environment.o index
 	index/fences.o index/oid_sort.o index/key_sort.o index/changes.o index/snapshot.o index/quads.o index/quads_scan.o \
 	index/term_set.o index/term_blocks.o index/packing.o index/node_block.o index/node_cache.o index/term_cache.o index/nodes.o index/lexicon.o index/documents.o \
 	index/statistics.o index/predicate_sets.o index/census.o index/characteristic_sets.o index/partition.o index/batch_gather.o index/batch.o index/commit.o index/waiting.o index/bring_in.o index/differences.o index/reader.o \
-	index/line_sort.o index/quad_text.o index/dump.o index/verify.o index/verify_rolling.o index/statistics_check.o index/links.o \
+	index/quad_text.o index/dump.o index/verify.o index/verify_rolling.o index/statistics_check.o index/links.o \
 	index/links_default.o index/service_protocol.o index/cursor.o index/turns.o index/answers.o \
 	index/work_pool.o index/service.o index/patch.o index/packed_quads.o index/client_update.o index/import.o index/options.o index/client.o index/client_links.o index/client_care.o index/client_statistics.o index/counts.o index/backup.o \
 	index/backup_files.o index/compact.o index/quads_merge.o index/quads_build.o index/terms_write.o index/environment_care.o index/federation.o

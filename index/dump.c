@@ -2,8 +2,8 @@
 
 #include <sched.h>
 
-#include "index/line_sort.h"
 #include "index/quad_text.h"
+#include "store/line_sort.h"
 
 enum { PIECE = 256 << 10 };
 

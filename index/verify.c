@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/line_sort.h"
 #include "index/quad_text.h"
 #include "index/verify_rolling.h"
+#include "store/line_sort.h"
 
 enum {
     LINE_SIZE = 700,

@@ -1,7 +1,7 @@
 index_query_OBJECTS := index/query/lexer.o index/query/algebra.o index/query/parser.o \
 	index/query/parser_term.o index/query/prefixes.o index/query/parser_select.o index/query/parser_pattern.o \
 	index/query/parser_triples.o index/query/parser_expression.o index/query/decimal.o \
-	index/query/moment.o index/query/value.o index/query/memory.o index/query/deadline.o index/query/spill.o index/query/sorter.o index/query/row_set.o index/query/join_spill.o index/query/dictionary.o \
+	index/query/moment.o index/query/value.o index/query/memory.o index/query/deadline.o index/query/row_set.o index/query/join_spill.o index/query/dictionary.o \
 	index/query/regex.o index/query/function.o index/query/function_form.o \
 	index/query/function_term.o index/query/function_text.o index/query/function_number.o \
 	index/query/function_cast.o index/query/expression.o index/query/operator.o \

@@ -10,8 +10,9 @@ deadline_begin(struct deadline *deadline, const struct query_options *options)
 }
 
 enum status
-deadline_check(const struct deadline *deadline, struct reason *why)
+deadline_check(const void *context, struct reason *why)
 {
+    const struct deadline *deadline = context;
     const struct query_options *options = deadline->options;
     if (options->step != NULL) {
         options->step(options->step_context);

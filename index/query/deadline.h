@@ -12,6 +12,6 @@ struct deadline {
 /* The time begins now. The options must outlive it. */
 void deadline_begin(struct deadline *deadline, const struct query_options *options);
 /* Time, cancellation and others' turns; cheap enough for every batch and scan. */
-enum status deadline_check(const struct deadline *deadline, struct reason *why);
+enum status deadline_check(const void *deadline, struct reason *why);
 
 #endif

@@ -9,9 +9,10 @@
 #define INDEX_QUERY_DICTIONARY_H
 
 #include "base/arena.h"
-#include "index/query/spill.h"
+#include "index/query/memory.h"
 #include "index/source.h"
 #include "rdf/term.h"
+#include "store/spill.h"
 
 enum { DICTIONARY_CACHE = 8192 };
 

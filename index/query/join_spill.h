@@ -8,7 +8,8 @@
 #ifndef INDEX_QUERY_JOIN_SPILL_H
 #define INDEX_QUERY_JOIN_SPILL_H
 
-#include "index/query/spill.h"
+#include "index/query/memory.h"
+#include "store/spill.h"
 
 enum { JOIN_PARTS = 16 };
 

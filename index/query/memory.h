@@ -1,4 +1,4 @@
-/* What a run holds in memory, against its limit; and hash tables of rows. */
+/* Hash tables of rows, whose memory is counted. */
 #ifndef INDEX_QUERY_MEMORY_H
 #define INDEX_QUERY_MEMORY_H
 
@@ -7,14 +7,7 @@
 
 #include "base/status.h"
 #include "index/source.h"
-
-struct memory_account {
-    size_t used, highest, maximum;
-};
-/* STATUS_LIMIT when bytes more would pass the maximum; what: for whom, in the reason. */
-enum status memory_take(struct memory_account *account, size_t bytes, const char *what,
-                        struct reason *why);
-void memory_give(struct memory_account *account, size_t bytes);
+#include "store/memory_account.h"
 
 static inline uint64_t
 hash_mix(uint64_t a, uint64_t b)

@@ -15,6 +15,7 @@
 #ifndef INDEX_QUERY_OPERATOR_H
 #define INDEX_QUERY_OPERATOR_H
 
+#include "index/query/deadline.h"
 #include "index/query/expression.h"
 #include "index/query/row_set.h"
 

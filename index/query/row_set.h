@@ -7,7 +7,8 @@
 #ifndef INDEX_QUERY_ROW_SET_H
 #define INDEX_QUERY_ROW_SET_H
 
-#include "index/query/sorter.h"
+#include "index/query/memory.h"
+#include "store/sorter.h"
 
 enum row_state { ROW_NEW, ROW_SEEN, ROW_DEFERRED };
 

@@ -165,7 +165,9 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
     *run = (struct run){.query = query, .source = source, .options = options};
     run->account.maximum = options->memory ? options->memory : MEMORY_DEFAULT;
     deadline_begin(&run->deadline, options);
-    spill_init(&run->spill, &run->deadline, &run->account, options->scratch_folder, options->disk);
+    spill_init(&run->spill, &run->account, options->scratch_folder, options->disk);
+    run->spill.check = deadline_check;
+    run->spill.check_context = &run->deadline;
     run->search_most = options->search_most ? options->search_most : SEARCH_MOST;
     run->now_ms = options->now_ms ? options->now_ms : clock_wall_ms();
     run->shares = source->share && !query->based && !options->only_graph.length &&

@@ -15,9 +15,9 @@
 
 #include "base/file.h"
 #include "dumps/spool.h"
-#include "index/line_sort.h"
 #include "index/query/memory.h"
-#include "index/query/spill.h"
+#include "store/line_sort.h"
+#include "store/spill.h"
 #include "tests/unit/scratch.h"
 #include "web/spool.h"
 
@@ -117,12 +117,9 @@ test_query_rows(void **state)
     (void)state;
     struct reason why = {""};
     struct memory_account account = {.maximum = 1 << 16};
-    const struct query_options options = {.timeout_ms = 0};
-    struct deadline deadline;
     struct spill spill;
     struct spill_list list;
-    deadline_begin(&deadline, &options);
-    spill_init(&spill, &deadline, &account, folder, 1 << 30);
+    spill_init(&spill, &account, folder, 1 << 30);
     spill_list_init(&list, &spill, BLOCK);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(spill_list_write(&list, block, BLOCK, &why), STATUS_OK);

@@ -1,5 +1,5 @@
-/* Sorts records: in memory while it lasts, then runs of sorted records in the run's temporary
- * files, which are merged while they are read (D. Knuth, The Art of Computer Programming 3, 5.4.1).
+/* Sorts records: in memory while it lasts, then runs of sorted records in temporary files, which
+ * are merged while they are read (D. Knuth, The Art of Computer Programming 3, 5.4.1).
  *
  *   sorter_init(&sorter, run, what, compare, context, most)
  *   sorter_add(&sorter, record, size, why)   for each
@@ -9,10 +9,10 @@
  * A record is words of 64 bits. compare must give a total order (by a sequence number, say).
  * most: so many of the beginning are needed, UINT64_MAX all; the rest is dropped early.
  */
-#ifndef INDEX_QUERY_SORTER_H
-#define INDEX_QUERY_SORTER_H
+#ifndef STORE_SORTER_H
+#define STORE_SORTER_H
 
-#include "index/query/spill.h"
+#include "store/spill.h"
 
 typedef int sorter_compare(void *context, const uint64_t *a, const uint64_t *b);
 

@@ -1,7 +1,7 @@
-/* Sorting more lines than memory holds: sorted runs in unlinked temporary files, then a merge.
- * Order is that of bytes (slice_compare). One thread per sort. */
-#ifndef INDEX_LINE_SORT_H
-#define INDEX_LINE_SORT_H
+/* Sorting lines, more than memory holds (store/sorter.h). Order is that of bytes (slice_compare).
+ * One thread per sort. */
+#ifndef STORE_LINE_SORT_H
+#define STORE_LINE_SORT_H
 
 #include "base/slice.h"
 #include "base/status.h"

@@ -1,4 +1,4 @@
-#include "index/query/sorter.h"
+#include "store/sorter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ compare_places(const void *a, const void *b, void *context)
 {
     struct sorter *sorter = context;
     if (++sorter->work % CHECK_EVERY == 0 && sorter->stopped == STATUS_OK) {
-        sorter->stopped = deadline_check(sorter->spill->deadline, NULL);
+        sorter->stopped = spill_may_go_on(sorter->spill, NULL);
     }
     return sorter->stopped != STATUS_OK
                ? 0
@@ -124,7 +124,7 @@ sort(struct sorter *sorter, struct reason *why)
     if (sorter->count > 1) {
         qsort_r(sorter->places, sorter->count, sizeof *sorter->places, compare_places, sorter);
     }
-    return deadline_check(sorter->spill->deadline, why);
+    return spill_may_go_on(sorter->spill, why);
 }
 
 static size_t
@@ -270,7 +270,7 @@ sink(struct sorter *sorter, size_t at)
 static size_t
 fan(const struct sorter *sorter)
 {
-    const size_t runs = sorter->spill->account->maximum / 8 / READ_LEAST;
+    const size_t runs = sorter->spill->share / 4 / READ_LEAST;
     return runs < FAN_LEAST ? FAN_LEAST : runs > FAN_MOST ? FAN_MOST : runs;
 }
 
@@ -278,7 +278,7 @@ fan(const struct sorter *sorter)
 static enum status
 open_runs(struct sorter *sorter, size_t last, struct reason *why)
 {
-    const size_t share = sorter->spill->account->maximum / 8 / (last - sorter->first_run);
+    const size_t share = sorter->spill->share / 4 / (last - sorter->first_run);
     const size_t bytes = share < READ_LEAST ? READ_LEAST : share > READ_MOST ? READ_MOST : share;
     sorter->heap = memory_resize(sorter->heap, last - sorter->first_run, sizeof *sorter->heap);
     sorter->heap_count = 0;

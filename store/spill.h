@@ -1,30 +1,38 @@
-/* Temporary files of one run: where rows go that its memory has no room for.
+/* Temporary files of one task, as a query: where records go that its memory has no room for.
  *
- * All lists of a run share one unlinked file, to which full buffers are appended; a list is the
+ * All lists of a task share one unlinked file, to which full buffers are appended; a list is the
  * extents that are its own. The space of a released list is given back where the file system can.
  * What is written is never read by another process, so it has no format.
  */
-#ifndef INDEX_QUERY_SPILL_H
-#define INDEX_QUERY_SPILL_H
+#ifndef STORE_SPILL_H
+#define STORE_SPILL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "index/query/deadline.h"
-#include "index/query/memory.h"
+#include "base/status.h"
+#include "store/memory_account.h"
+
+/* Whether the task has to end before its time. */
+typedef enum status spill_check(const void *context, struct reason *why);
 
 struct spill {
-    const struct deadline *deadline;
     struct memory_account *account;
+    size_t share;       /* bytes of memory for what can go on in files */
+    spill_check *check; /* NULL: never */
+    const void *check_context;
     const char *folder; /* NULL: nothing can be spilled */
     int descriptor;     /* -1: not yet */
     uint64_t end, used, highest, maximum;
 };
 
-void spill_init(struct spill *spill, const struct deadline *deadline,
-                struct memory_account *account, const char *folder, uint64_t maximum);
+/* The share is half of the account's maximum. */
+void spill_init(struct spill *spill, struct memory_account *account, const char *folder,
+                uint64_t maximum);
+enum status spill_may_go_on(const struct spill *spill, struct reason *why);
 void spill_release(struct spill *spill);
-/* Whether a structure that can go on in files may take bytes more: these share half of the memory,
- * the other half is for what cannot and for buffers. True when there are no files: then the
+/* Whether a structure that can go on in files may take bytes more: these share a part of the
+ * memory, the rest is for what cannot and for buffers. True when there are no files: then the
  * account's own limit ends the run. */
 bool spill_may_take(const struct spill *spill, size_t bytes);
 

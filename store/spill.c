@@ -1,4 +1,4 @@
-#include "index/query/spill.h"
+#include "store/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,11 @@
 #define DISK_DEFAULT ((uint64_t)8 << 30)
 
 void
-spill_init(struct spill *spill, const struct deadline *deadline, struct memory_account *account,
-           const char *folder, uint64_t maximum)
+spill_init(struct spill *spill, struct memory_account *account, const char *folder,
+           uint64_t maximum)
 {
-    *spill = (struct spill){.deadline = deadline,
-                            .account = account,
+    *spill = (struct spill){.account = account,
+                            .share = account->maximum / 2,
                             .folder = folder,
                             .descriptor = -1,
                             .maximum = maximum ? maximum : DISK_DEFAULT};
@@ -36,15 +36,20 @@ bool
 spill_may_take(const struct spill *spill, size_t bytes)
 {
     const struct memory_account *account = spill->account;
-    const size_t share = account->maximum / 2;
-    return !spill->folder || (account->used <= share && bytes <= share - account->used);
+    return !spill->folder ||
+           (account->used <= spill->share && bytes <= spill->share - account->used);
+}
+
+enum status
+spill_may_go_on(const struct spill *spill, struct reason *why)
+{
+    return spill->check != NULL ? spill->check(spill->check_context, why) : STATUS_OK;
 }
 
 static enum status
 no_room(const struct spill *spill, struct reason *why)
 {
-    return status_fail(why, STATUS_FULL, "no room for the query's temporary files in %s",
-                       spill->folder);
+    return status_fail(why, STATUS_FULL, "no room for temporary files in %s", spill->folder);
 }
 
 /* Counts bytes more at the end of the file. */
@@ -125,7 +130,7 @@ append(struct spill *spill, const char *bytes, size_t length, struct reason *why
         return errno == ENOSPC ? no_room(spill, why)
                                : status_fail_errno(why, "a temporary file in %s", spill->folder);
     }
-    return deadline_check(spill->deadline, why);
+    return spill_may_go_on(spill, why);
 }
 
 void
@@ -256,7 +261,7 @@ read_buffer(struct spill_reader *reader, bool *end, struct reason *why)
         reader->extent++;
         reader->at_extent = 0;
     }
-    return deadline_check(spill->deadline, why);
+    return spill_may_go_on(spill, why);
 }
 
 enum status

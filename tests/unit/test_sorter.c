@@ -1,0 +1,218 @@
+/* Sorting beside qsort: in memory, over runs in files that are merged several times, with lines
+ * longer than all memory, and what ends it before its time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "store/line_sort.h"
+#include "store/sorter.h"
+#include "tests/unit/scratch.h"
+
+static char folder[SCRATCH_SIZE];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    return scratch_folder(folder, "test_sorter") ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    char command[SCRATCH_SIZE + 32];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static uint32_t
+pick(uint32_t *random, uint32_t below)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return (*random >> 8) % below;
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Lines of 0 to `longest` bytes, among them equal ones and such as begin alike. */
+static struct slice *
+make_lines(size_t count, uint32_t longest, uint32_t seed)
+{
+    struct slice *lines = memory_zero(count, sizeof *lines);
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = pick(&seed, longest + 1);
+        char *text = memory_alloc(length + 1);
+        for (size_t at = 0; at < length; at++) {
+            text[at] = (char)(pick(&seed, 20) == 0 ? pick(&seed, 256) : 'a');
+        }
+        lines[i] = slice_of(text, length);
+    }
+    return lines;
+}
+
+static void
+sorts_as_qsort(size_t count, uint32_t longest, size_t memory)
+{
+    char place[SCRATCH_SIZE + 8];
+    struct reason why = {""};
+    struct slice line;
+    struct slice *lines = make_lines(count, longest, (uint32_t)(count + longest));
+    snprintf(place, sizeof place, "%s/tmp", folder);
+    struct line_sort *sort = line_sort_new(place, memory);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(line_sort_add(sort, lines[i], &why), STATUS_OK);
+    }
+    assert_int_equal(line_sort_finish(sort, &why), STATUS_OK);
+    qsort(lines, count, sizeof *lines, compare_slices);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(line_sort_next(sort, &line, &why), STATUS_OK);
+        assert_true(slice_equal(line, lines[i]));
+    }
+    assert_int_equal(line_sort_next(sort, &line, &why), STATUS_END);
+    line_sort_free(sort);
+    for (size_t i = 0; i < count; i++) {
+        free((char *)(uintptr_t)lines[i].at);
+    }
+    free(lines);
+}
+
+static void
+lines_come_in_order(void **state)
+{
+    (void)state;
+    sorts_as_qsort(0, 10, 0);
+    sorts_as_qsort(1, 0, 0);
+    sorts_as_qsort(5000, 30, 0);    /* in memory */
+    sorts_as_qsort(60000, 200, 0);  /* some runs */
+    sorts_as_qsort(40, 3 << 20, 0); /* most lines are longer than all memory: a run of each */
+    sorts_as_qsort(5000, 100, 1 << 30);
+}
+
+/* ---- records ---- */
+
+enum { RECORDS = 100000, SHARE = 256 << 10 };
+
+static int
+compare_first(void *context, const uint64_t *a, const uint64_t *b)
+{
+    const size_t words = 1;
+    (void)context;
+    return sorter_compare_words((void *)(uintptr_t)&words, a, b);
+}
+
+struct task {
+    struct memory_account account;
+    struct spill spill;
+    struct sorter sorter;
+};
+
+static void
+task_open(struct task *task, uint64_t most, uint64_t disk)
+{
+    *task = (struct task){.account.maximum = 2 * SHARE};
+    spill_init(&task->spill, &task->account, folder, disk);
+    sorter_init(&task->sorter, &task->spill, "records", compare_first, NULL, most);
+}
+
+static enum status
+add_records(struct task *task, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    for (uint64_t i = 0; i < RECORDS && status == STATUS_OK; i++) {
+        const uint64_t record[2] = {(i * 7919 + 3) % RECORDS, i}; /* each number once */
+        status = sorter_add(&task->sorter, record, 2, why);
+    }
+    return status == STATUS_OK ? sorter_end(&task->sorter, why) : status;
+}
+
+/* All memory is given back, and so is all of the file. */
+static void
+task_close(struct task *task)
+{
+    sorter_release(&task->sorter);
+    assert_int_equal(task->account.used, 0);
+    assert_true(task->account.highest <= task->account.maximum);
+    spill_release(&task->spill);
+}
+
+static void
+runs_are_merged_and_the_rest_is_dropped(void **state)
+{
+    static const uint64_t wanted[] = {UINT64_MAX, 10, RECORDS / 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct task task;
+        struct reason why = {""};
+        const uint64_t *record;
+        const uint64_t count = wanted[i] < RECORDS ? wanted[i] : RECORDS;
+        task_open(&task, wanted[i], 0);
+        assert_int_equal(add_records(&task, &why), STATUS_OK);
+        for (uint64_t at = 0; at < count; at++) {
+            assert_int_equal(sorter_next(&task.sorter, &record, &why), STATUS_OK);
+            assert_non_null(record);
+            assert_int_equal(record[0], at);
+            assert_int_equal((record[1] * 7919 + 3) % RECORDS, at);
+        }
+        assert_int_equal(sorter_next(&task.sorter, &record, &why), STATUS_OK);
+        assert_null(record);
+        assert_true(wanted[i] == 10 || task.sorter.first_run > 0); /* merged more than once */
+        task_close(&task);
+    }
+}
+
+static enum status
+stop(const void *context, struct reason *why)
+{
+    int *left = *(int *const *)context;
+    return (*left)-- > 0 ? STATUS_OK : status_fail(why, STATUS_CANCELLED, "stopped");
+}
+
+static void
+it_ends_when_it_has_to(void **state)
+{
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    task_open(&task, UINT64_MAX, SHARE);
+    assert_int_equal(add_records(&task, &why), STATUS_LIMIT);
+    assert_non_null(strstr(why.text, "of temporary files"));
+    task_close(&task);
+    for (int steps = 0; steps < 20; steps += 3) {
+        int left = steps, *where = &left;
+        task_open(&task, UINT64_MAX, 0);
+        task.spill.check = stop;
+        task.spill.check_context = &where;
+        assert_int_equal(add_records(&task, &why), STATUS_CANCELLED);
+        task_close(&task);
+    }
+    task_open(&task, UINT64_MAX, 0);
+    task.spill.folder = "/nonexistent";
+    assert_int_equal(add_records(&task, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "/nonexistent"));
+    task_close(&task);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(lines_come_in_order),
+        CASE(runs_are_merged_and_the_rest_is_dropped),
+        CASE(it_ends_when_it_has_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
