@@ -22,10 +22,10 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "queue/broker.h"
 #include "queue/frontier.h"
-#include "queue/map.h"
 #include "queue/message.h"
 
 enum {

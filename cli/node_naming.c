@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "cli/node_names.h"
 #include "rdf/blank_index.h"
@@ -12,58 +13,26 @@
 enum { HASH_BYTES = 16, NAME_SIZE = 96, LABEL_MAXIMUM = 4096 };
 static const char kept[] = "x-quadrille-node:"; /* before a name that is kept */
 
-/* How often components of a hash came. */
-struct copies {
-    struct copy {
-        uint64_t hash; /* 0: free */
-        uint32_t count;
-    } * places;
-    size_t count, size; /* a power of two */
-};
-
 struct node_naming {
     const struct import_nodes_options *options;
     const struct quad_sink *sink;
-    struct copies named; /* of the file */
+    struct map named; /* hashes of components of the file, and how often each came */
     uint64_t left;
 };
 
 /* ---- components by hash ---- */
 
-static struct copy *
-copies_find(struct copies *copies, uint64_t hash)
-{
-    size_t at = (size_t)hash & (copies->size - 1);
-    while (copies->places[at].hash != 0 && copies->places[at].hash != hash) {
-        at = (at + 1) & (copies->size - 1);
-    }
-    return &copies->places[at];
-}
-
 static uint32_t
-copies_count(struct copies *copies, uint64_t hash)
+copies_count(const struct map *copies, uint64_t hash)
 {
-    return copies->size > 0 ? copies_find(copies, hash)->count : 0;
+    const uint32_t count = map_get(copies, hash);
+    return count == (uint32_t)MAP_NONE ? 0 : count;
 }
 
 static void
-copies_add(struct copies *copies, uint64_t hash)
+copies_add(struct map *copies, uint64_t hash)
 {
-    if (2 * copies->count >= copies->size) {
-        const struct copies old = *copies;
-        copies->size = old.size > 0 ? 2 * old.size : 64;
-        copies->places = memory_zero(copies->size, sizeof *copies->places);
-        for (size_t i = 0; i < old.size; i++) {
-            if (old.places[i].hash != 0) {
-                *copies_find(copies, old.places[i].hash) = old.places[i];
-            }
-        }
-        free(old.places);
-    }
-    struct copy *copy = copies_find(copies, hash);
-    copies->count += copy->hash == 0;
-    copy->hash = hash;
-    copy->count++;
+    map_set(copies, hash, copies_count(copies, hash) + 1);
 }
 
 /* ---- names that are kept ---- */
@@ -161,7 +130,7 @@ hash_of(const uint8_t digest[DIGEST_SHA256_SIZE])
 
 /* present: components of the index that others have named; may be NULL. */
 static enum status
-name_component(struct node_naming *naming, struct graph *component, struct copies *present,
+name_component(struct node_naming *naming, struct graph *component, struct map *present,
                struct reason *why)
 {
     uint8_t digest[DIGEST_SHA256_SIZE];
@@ -244,11 +213,11 @@ find_members(const struct graph *quads)
 }
 
 typedef enum status component_visit(struct node_naming *naming, struct graph *component,
-                                    struct copies *present, struct reason *why);
+                                    struct map *present, struct reason *why);
 
 static enum status
 each_component(struct node_naming *naming, const struct graph *quads, component_visit *visit,
-               struct copies *present, struct reason *why)
+               struct map *present, struct reason *why)
 {
     if (quads->count == 0) {
         return STATUS_OK;
@@ -291,7 +260,7 @@ is_named_by_hash(const struct term *term, struct slice graph)
 
 /* A component that the index has. */
 static enum status
-count_present(struct node_naming *naming, struct graph *component, struct copies *present,
+count_present(struct node_naming *naming, struct graph *component, struct map *present,
               struct reason *why)
 {
     uint8_t digest[DIGEST_SHA256_SIZE];
@@ -358,7 +327,7 @@ enum status
 node_naming_group(struct node_naming *naming, struct graph *quads, struct reason *why)
 {
     struct graph present;
-    struct copies found = {NULL, 0, 0};
+    struct map found = {0};
     bool one = true, named = false;
     graph_sort_unique(quads);
     for (size_t i = 1; i < quads->count; i++) {
@@ -383,7 +352,7 @@ node_naming_group(struct node_naming *naming, struct graph *quads, struct reason
     if (status == STATUS_OK && !named) {
         status = each_component(naming, quads, name_component, &found, why);
     }
-    free(found.places);
+    map_release(&found);
     graph_release(&present);
     return status;
 }
@@ -403,7 +372,7 @@ void
 node_naming_free(struct node_naming *naming)
 {
     if (naming != NULL) {
-        free(naming->named.places);
+        map_release(&naming->named);
         free(naming);
     }
 }

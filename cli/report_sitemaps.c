@@ -11,8 +11,8 @@
 
 #include "base/arena.h"
 #include "base/digest.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "base/print_set.h"
 #include "base/url.h"
 #include "cli/cli.h"
 #include "cli/sitemap_plot.h"
@@ -214,7 +214,7 @@ take_links(void *context, enum status status, const struct index_link *links, si
 {
     struct asked *asked = context;
     struct reporter *reporter = asked->reporter;
-    struct print_set targets = {0};
+    struct map targets = {0};
     struct buf key;
     (void)why;
     reporter->answered++;
@@ -224,11 +224,11 @@ take_links(void *context, enum status status, const struct index_link *links, si
         buf_reset(&key);
         if (url_rules_key(&reporter->url_rules, links[i].target, asked->uri, &key, NULL) ==
                 STATUS_OK &&
-            print_set_add(&targets, fingerprint64(buf_slice(&key)))) {
+            map_add(&targets, fingerprint64(buf_slice(&key)))) {
             study_link(&reporter->study, fingerprint64(asked->uri), fingerprint64(buf_slice(&key)));
         }
     }
-    print_set_release(&targets);
+    map_release(&targets);
     buf_release(&key);
 }
 

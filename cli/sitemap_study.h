@@ -8,8 +8,8 @@
 #ifndef CLI_SITEMAP_STUDY_H
 #define CLI_SITEMAP_STUDY_H
 
+#include "base/map.h"
 #include "datasets/sitemap_score.h"
-#include "queue/map.h"
 #include "rdf/sketch.h"
 
 enum { STUDY_MOST = 1000000 };

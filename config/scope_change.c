@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/print_set.h"
+#include "base/map.h"
 #include "config/config.h"
 #include "config/run_lock.h"
 #include "config/scope_file.h"
@@ -70,11 +70,11 @@ next_item(struct slice *list, struct slice *item)
 }
 
 static void
-add_items(struct print_set *set, struct slice list)
+add_items(struct map *set, struct slice list)
 {
     struct slice item;
     while (next_item(&list, &item)) {
-        (void)print_set_add(set, fingerprint64(item));
+        (void)map_add(set, fingerprint64(item));
     }
 }
 
@@ -84,13 +84,13 @@ add_items(struct print_set *set, struct slice list)
 static void
 put_lacking(char sign, const char *name, struct slice list, struct slice other, struct buf *change)
 {
-    struct print_set known = {0};
+    struct map known = {0};
     struct slice item;
     size_t begin = change->length;
     bool open = false;
     add_items(&known, other);
     while (next_item(&list, &item)) {
-        if (!print_set_add(&known, fingerprint64(item))) {
+        if (!map_add(&known, fingerprint64(item))) {
             continue;
         }
         if (item.length + strlen(name) + 3 > SCOPE_CHANGE_LINE) {
@@ -114,7 +114,7 @@ put_lacking(char sign, const char *name, struct slice list, struct slice other, 
     if (open) {
         buf_append_char(change, '\n');
     }
-    print_set_release(&known);
+    map_release(&known);
 }
 
 void
@@ -153,9 +153,9 @@ is_about(struct slice line, char sign, const char *name, struct slice *operand)
 
 /* Fills the set with the entries that went, by the last that the change says of each. */
 static void
-find_gone(const char *name, struct slice change, struct print_set *gone)
+find_gone(const char *name, struct slice change, struct map *gone)
 {
-    struct print_set decided = {0};
+    struct map decided = {0};
     struct slice operand, item;
     while (change.length > 0) { /* from the last line back */
         const char *const end = memrchr(change.at, '\n', change.length - 1);
@@ -165,24 +165,24 @@ find_gone(const char *name, struct slice change, struct print_set *gone)
         if (went || is_about(line, '+', name, &operand)) {
             while (next_item(&operand, &item)) {
                 const uint64_t print = fingerprint64(item);
-                if (print_set_add(&decided, print) && went) {
-                    (void)print_set_add(gone, print);
+                if (map_add(&decided, print) && went) {
+                    (void)map_add(gone, print);
                 }
             }
         }
         change.length = begin;
     }
-    print_set_release(&decided);
+    map_release(&decided);
 }
 
 /* Those that were not met yet. How many. */
 static size_t
-put_items(struct slice list, struct print_set *met, struct buf *value)
+put_items(struct slice list, struct map *met, struct buf *value)
 {
     struct slice item;
     size_t count = 0;
     while (next_item(&list, &item)) {
-        if (print_set_add(met, fingerprint64(item))) {
+        if (map_add(met, fingerprint64(item))) {
             buf_printf(value, "%s%.*s", value->length > 0 ? "," : "", SLICE_PRINT(item));
             count++;
         }
@@ -205,7 +205,7 @@ count_items(struct slice list)
 static bool
 change_list(const char *name, struct slice list, struct slice change, struct buf *value)
 {
-    struct print_set met = {0};
+    struct map met = {0};
     struct slice line, operand;
     size_t came = 0;
     find_gone(name, change, &met);
@@ -215,7 +215,7 @@ change_list(const char *name, struct slice list, struct slice change, struct buf
             came += put_items(operand, &met, value);
         }
     }
-    print_set_release(&met);
+    map_release(&met);
     return came > 0 || kept < count_items(list);
 }
 

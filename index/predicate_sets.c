@@ -5,15 +5,13 @@
 
 #include "base/memory.h"
 
-enum { TABLE_AT_FIRST = 256 };
-
 void
 predicate_sets_release(struct predicate_sets *sets)
 {
     free(sets->sets);
     free(sets->predicates);
     free(sets->rows);
-    free(sets->table);
+    map_release(&sets->by_predicates);
     *sets = (struct predicate_sets){0};
 }
 
@@ -28,54 +26,32 @@ hash_of(const oid *predicates, size_t count)
     return hash;
 }
 
-/* Its place in the table, or the free one where it would go. */
-static size_t
-slot_of(const struct predicate_sets *sets, uint64_t hash, const oid *predicates, size_t count)
+/* NULL: it is not there, and *hash is where it would go. */
+static struct predicate_set *
+find(const struct predicate_sets *sets, const oid *predicates, size_t count, uint64_t *hash)
 {
-    size_t slot = hash & sets->mask;
-    for (; sets->table[slot] != 0; slot = (slot + 1) & sets->mask) {
-        const struct predicate_set *set = &sets->sets[sets->table[slot] - 1];
-        if (set->hash == hash && set->count == count &&
+    uint32_t at;
+    for (*hash = hash_of(predicates, count);
+         (at = map_get(&sets->by_predicates, *hash)) != (uint32_t)MAP_NONE; ++*hash) {
+        struct predicate_set *set = &sets->sets[at];
+        if (set->count == count &&
             memcmp(sets->predicates + set->first, predicates, count * sizeof(oid)) == 0) {
-            break;
+            return set;
         }
     }
-    return slot;
+    return NULL;
 }
 
 struct predicate_set *
 predicate_sets_find(const struct predicate_sets *sets, const oid *predicates, size_t count)
 {
-    if (sets->count == 0) {
-        return NULL;
-    }
-    const uint32_t index =
-        sets->table[slot_of(sets, hash_of(predicates, count), predicates, count)];
-    return index > 0 ? &sets->sets[index - 1] : NULL;
-}
-
-static void
-grow_table(struct predicate_sets *sets)
-{
-    const size_t size = sets->table ? 2 * (sets->mask + 1) : TABLE_AT_FIRST;
-    free(sets->table);
-    sets->table = memory_zero(size, sizeof(*sets->table));
-    sets->mask = size - 1;
-    for (size_t i = 0; i < sets->count; i++) {
-        size_t slot = sets->sets[i].hash & sets->mask;
-        while (sets->table[slot] != 0) {
-            slot = (slot + 1) & sets->mask;
-        }
-        sets->table[slot] = (uint32_t)i + 1;
-    }
+    uint64_t hash;
+    return find(sets, predicates, count, &hash);
 }
 
 static void
 make_room(struct predicate_sets *sets, size_t count)
 {
-    if (sets->table == NULL || 2 * (sets->count + 1) > sets->mask) {
-        grow_table(sets);
-    }
     if (sets->count == sets->capacity) {
         sets->capacity = sets->capacity ? 2 * sets->capacity : 64;
         sets->sets = memory_resize(sets->sets, sets->capacity, sizeof(*sets->sets));
@@ -90,26 +66,20 @@ make_room(struct predicate_sets *sets, size_t count)
 struct predicate_set *
 predicate_sets_add(struct predicate_sets *sets, const oid *predicates, size_t count)
 {
-    const uint64_t hash = hash_of(predicates, count);
-    if (sets->count > 0) {
-        const uint32_t index = sets->table[slot_of(sets, hash, predicates, count)];
-        if (index > 0) {
-            return &sets->sets[index - 1];
-        }
+    uint64_t hash;
+    struct predicate_set *set = find(sets, predicates, count, &hash);
+    if (set != NULL) {
+        return set;
     }
     make_room(sets, count);
-    struct predicate_set *set = &sets->sets[sets->count++];
-    *set = (struct predicate_set){.hash = hash, .first = sets->used, .count = count};
+    map_set(&sets->by_predicates, hash, (uint32_t)sets->count);
+    set = &sets->sets[sets->count++];
+    *set = (struct predicate_set){.first = sets->used, .count = count};
     for (size_t i = 0; i < count; i++) {
         sets->predicates[sets->used] = predicates[i];
         sets->rows[sets->used++] = 0;
         set->signature |= predicate_bit(predicates[i]);
     }
-    size_t slot = hash & sets->mask;
-    while (sets->table[slot] != 0) {
-        slot = (slot + 1) & sets->mask;
-    }
-    sets->table[slot] = (uint32_t)sets->count;
     return set;
 }
 

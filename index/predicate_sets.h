@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
+#include "base/map.h"
 #include "index/oid.h"
 
 struct predicate_set {
-    uint64_t hash;
     uint64_t signature; /* a bit for each predicate: a quick "not in it" */
     uint64_t number;    /* for the table's user */
     int64_t subjects;
@@ -24,8 +24,7 @@ struct predicate_sets {
     oid *predicates; /* of all sets, each ascending */
     int64_t *rows;
     size_t used, room;
-    uint32_t *table; /* index + 1, 0: free */
-    size_t mask;
+    struct map by_predicates; /* hash -> place in sets */
 };
 
 void predicate_sets_release(struct predicate_sets *sets);

@@ -405,8 +405,8 @@ compare_counts(struct verification *v, enum statistic kind, const struct tally *
         }
     }
     TRY(found(v, status == STATUS_END ? STATUS_OK : status, why));
-    for (size_t i = 0; i < tally->capacity; i++) {
-        counted += tally->entries[i].count != 0;
+    for (size_t i = 0; i < tally->places.count; i++) {
+        counted += tally->counts[i] != 0;
     }
     return stored == counted ? say(v, why, "statistics: %" PRIu64 " of kind %s", stored, name)
                              : problem(v, why, "%" PRIu64 " counts for %" PRIu64 " of kind %s",

@@ -16,46 +16,34 @@ mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static struct tally_entry *
-entry_of(const struct tally *tally, oid id)
-{
-    size_t at = mix(id, 0xd6e8feb86659fd93u) & (tally->capacity - 1);
-    while (tally->entries[at].id != OID_NONE && tally->entries[at].id != id) {
-        at = (at + 1) & (tally->capacity - 1);
-    }
-    return &tally->entries[at];
-}
-
-static void
-grow(struct tally *tally)
-{
-    const struct tally old = *tally;
-    tally->capacity = old.capacity > 0 ? 2 * old.capacity : 256;
-    tally->entries = memory_zero(tally->capacity, sizeof(*tally->entries));
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (old.entries[i].id != OID_NONE) {
-            *entry_of(tally, old.entries[i].id) = old.entries[i];
-        }
-    }
-    free(old.entries);
-}
-
 void
 tally_add(struct tally *tally, oid id, int64_t step)
 {
-    if (2 * tally->used >= tally->capacity) {
-        grow(tally);
+    uint32_t at = map_get(&tally->places, id);
+    if (at == (uint32_t)MAP_NONE) {
+        at = (uint32_t)tally->places.count;
+        map_set(&tally->places, id, at);
+        if (at == tally->capacity) {
+            tally->capacity = tally->capacity > 0 ? 2 * tally->capacity : 256;
+            tally->counts = memory_resize(tally->counts, tally->capacity, sizeof(*tally->counts));
+        }
+        tally->counts[at] = 0;
     }
-    struct tally_entry *entry = entry_of(tally, id);
-    tally->used += entry->id == OID_NONE;
-    entry->id = id;
-    entry->count += step;
+    tally->counts[at] += step;
 }
 
 int64_t
 tally_count(const struct tally *tally, oid id)
 {
-    return tally->used > 0 ? entry_of(tally, id)->count : 0;
+    const uint32_t at = map_get(&tally->places, id);
+    return at != (uint32_t)MAP_NONE ? tally->counts[at] : 0;
+}
+
+void
+tally_release(struct tally *tally)
+{
+    map_release(&tally->places);
+    free(tally->counts);
 }
 
 /* ---- one row more or less ---- */
@@ -231,8 +219,8 @@ rolling_close(struct rolling *rolling)
     partition_reader_close(rolling->reader);
     census_release(&rolling->census);
     arena_release(&rolling->arena);
-    free(rolling->predicates.entries);
-    free(rolling->classes.entries);
+    tally_release(&rolling->predicates);
+    tally_release(&rolling->classes);
     free(rolling->changes);
     row_vector_release(&rolling->rows);
 }

@@ -8,18 +8,18 @@
 #ifndef INDEX_VERIFY_ROLLING_H
 #define INDEX_VERIFY_ROLLING_H
 
+#include "base/map.h"
 #include "index/partition_private.h"
 
 /* Identifiers with counts. Zeros: an empty one. */
 struct tally {
-    struct tally_entry {
-        oid id;
-        int64_t count;
-    } * entries; /* a hash table; id OID_NONE: free */
-    size_t used, capacity;
+    struct map places; /* in counts, by identifier */
+    int64_t *counts;
+    size_t capacity;
 };
 void tally_add(struct tally *tally, oid id, int64_t step);
 int64_t tally_count(const struct tally *tally, oid id);
+void tally_release(struct tally *tally);
 
 struct rolling {
     struct partition *partition;

@@ -12,11 +12,11 @@
 #ifndef QUEUE_BROKER_PRIVATE_H
 #define QUEUE_BROKER_PRIVATE_H
 
+#include "base/map.h"
 #include "queue/broker.h"
 #include "queue/heads.h"
 #include "queue/lanes.h"
 #include "queue/leases.h"
-#include "queue/map.h"
 #include "queue/message.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"

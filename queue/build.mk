@@ -1,4 +1,4 @@
-queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o queue/map.o queue/store.o \
+queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o queue/store.o \
 	queue/store_batch.o queue/ordered.o queue/run_filter.o \
 	queue/run_write.o queue/run_read.o queue/merge.o \
 	queue/frontier.o queue/frontier_work.o queue/heads.o \

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 #include "queue/message.h"
 
 /* Twice what a message may have: the transport refuses what is too long, and says so. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 enum {
     NONE = -1,

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 enum { NONE = -1 };
 enum lane_state { LANE_IDLE, LANE_WAITING, LANE_BUSY, LANE_PARKED, LANE_FREE };

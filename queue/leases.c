@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 struct leases {
     struct lease *all;

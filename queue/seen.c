@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/codec.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 struct cached {
     uint8_t print[FINGERPRINT_SIZE];

@@ -2,12 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-
-struct table {
-    uint32_t *slots; /* number + 1, 0: free */
-    size_t size;     /* power of two */
-};
 
 static uint64_t
 hash_label(struct slice label)
@@ -20,40 +16,25 @@ hash_label(struct slice label)
     return hash;
 }
 
-static size_t
-find_slot(const struct blank_index *index, const struct table *table, struct slice label)
-{
-    size_t slot = (size_t)hash_label(label) & (table->size - 1);
-    while (table->slots[slot] != 0 && !slice_equal(index->labels[table->slots[slot] - 1], label)) {
-        slot = (slot + 1) & (table->size - 1);
-    }
-    return slot;
-}
-
-static void
-grow(struct blank_index *index, struct table *table)
-{
-    free(table->slots);
-    table->size = table->size == 0 ? 64 : table->size * 2;
-    table->slots = memory_zero(table->size, sizeof *table->slots);
-    index->labels = memory_resize(index->labels, table->size / 2, sizeof *index->labels);
-    for (size_t i = 0; i < index->count; i++) {
-        table->slots[find_slot(index, table, index->labels[i])] = (uint32_t)i + 1;
-    }
-}
-
+/* numbers: of labels, by hash. */
 static uint32_t
-number_of(struct blank_index *index, struct table *table, struct slice label)
+number_of(struct blank_index *index, struct map *numbers, struct slice label)
 {
-    if (index->count * 2 >= table->size) {
-        grow(index, table);
+    uint64_t hash = hash_label(label);
+    uint32_t number;
+    for (; (number = map_get(numbers, hash)) != (uint32_t)MAP_NONE; hash++) {
+        if (slice_equal(index->labels[number], label)) {
+            return number;
+        }
     }
-    const size_t slot = find_slot(index, table, label);
-    if (table->slots[slot] == 0) {
-        index->labels[index->count++] = label;
-        table->slots[slot] = (uint32_t)index->count;
+    number = (uint32_t)index->count++;
+    map_set(numbers, hash, number);
+    if ((number & (number - 1)) == 0) { /* as many as a power of two */
+        index->labels = memory_resize(index->labels, number == 0 ? 1 : 2 * (size_t)number,
+                                      sizeof *index->labels);
     }
-    return table->slots[slot] - 1;
+    index->labels[number] = label;
+    return number;
 }
 
 static bool
@@ -76,16 +57,16 @@ blank_index_build(struct blank_index *index, const struct graph *graph)
     if (!has_blank(graph)) {
         return;
     }
-    struct table table = {0};
+    struct map numbers = {0};
     index->places = memory_zero(graph->count, sizeof *index->places);
     for (size_t i = 0; i < graph->count; i++) {
         for (int place = 0; place < BLANK_PLACES; place++) {
             const struct term *term = blank_place(&graph->quads[i], place);
             index->places[i][place] =
-                term->kind == TERM_BLANK ? number_of(index, &table, term->value) : BLANK_NONE;
+                term->kind == TERM_BLANK ? number_of(index, &numbers, term->value) : BLANK_NONE;
         }
     }
-    free(table.slots);
+    map_release(&numbers);
 }
 
 void

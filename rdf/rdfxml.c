@@ -289,7 +289,7 @@ open_reader(struct rdfxml_reader *reader, const struct parse_options *options)
 static void
 close_reader(struct rdfxml_reader *reader)
 {
-    free(reader->ids.prints);
+    map_release(&reader->ids);
     xml_literal_release(&reader->literal);
     xml_names_release(&reader->names);
     buf_release(&reader->text);

@@ -2,13 +2,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/memory.h"
+#include "base/digest.h"
+#include "base/map.h"
 #include "rdf/lexical.h"
 #include "rdf/rdfxml_reader.h"
 #include "rdf/vocabulary.h"
 #include "rdf/xml_line.h"
-
-enum { FIRST_IDS = 64 };
 
 enum status
 rdfxml_fail(struct rdfxml_reader *reader, const char *message)
@@ -92,44 +91,6 @@ rdfxml_read_node_id(struct rdfxml_reader *reader, struct slice name, struct term
     return STATUS_OK;
 }
 
-static uint8_t *
-find_id(const struct rdfxml_ids *ids, const uint8_t print[FINGERPRINT_SIZE])
-{
-    static const uint8_t none[FINGERPRINT_SIZE];
-    size_t slot = 0;
-    memcpy(&slot, print, sizeof slot);
-    for (slot &= ids->size - 1; memcmp(ids->prints[slot], none, FINGERPRINT_SIZE) != 0 &&
-                                memcmp(ids->prints[slot], print, FINGERPRINT_SIZE) != 0;
-         slot = (slot + 1) & (ids->size - 1)) {
-    }
-    return ids->prints[slot];
-}
-
-/* False when the IRI was there already. */
-static bool
-add_id(struct rdfxml_ids *ids, struct slice iri)
-{
-    uint8_t print[FINGERPRINT_SIZE];
-    if (ids->count * 2 >= ids->size) {
-        struct rdfxml_ids grown = {.size = ids->size == 0 ? FIRST_IDS : ids->size * 2,
-                                   .count = ids->count};
-        grown.prints = memory_zero(grown.size, sizeof *grown.prints);
-        for (size_t i = 0; i < ids->size; i++) {
-            memcpy(find_id(&grown, ids->prints[i]), ids->prints[i], FINGERPRINT_SIZE);
-        }
-        free(ids->prints);
-        *ids = grown;
-    }
-    fingerprint(iri, print);
-    uint8_t *slot = find_id(ids, print);
-    if (memcmp(slot, print, sizeof print) == 0) {
-        return false;
-    }
-    memcpy(slot, print, sizeof print);
-    ids->count++;
-    return true;
-}
-
 /* rdf:ID: "#" and the name, against the base; only once in a document. */
 enum status
 rdfxml_read_id(struct rdfxml_reader *reader, const struct iri_base *base, struct slice name,
@@ -139,8 +100,9 @@ rdfxml_read_id(struct rdfxml_reader *reader, const struct iri_base *base, struct
         return rdfxml_fail(reader, "rdf:ID is not a name");
     }
     TRY(rdfxml_resolve(reader, base, scratch_join(&reader->scratch, SLICE("#"), name), iri));
-    return add_id(&reader->ids, *iri) ? STATUS_OK
-                                      : rdfxml_fail(reader, "rdf:ID has been given before");
+    return map_add(&reader->ids, fingerprint64(*iri))
+               ? STATUS_OK
+               : rdfxml_fail(reader, "rdf:ID has been given before");
 }
 
 /* A fault that costs no more than the attribute. */

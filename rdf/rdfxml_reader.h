@@ -5,7 +5,7 @@
 
 #include <libxml/parser.h>
 
-#include "base/digest.h"
+#include "base/map.h"
 #include "rdf/blank_label.h"
 #include "rdf/problem.h"
 #include "rdf/resolve.h"
@@ -41,11 +41,6 @@ struct rdfxml_frame {
     struct scratch_mark mark; /* before all that the frame took */
 };
 
-struct rdfxml_ids {
-    uint8_t (*prints)[FINGERPRINT_SIZE]; /* hash table; all zero: free */
-    size_t size, count;
-};
-
 struct rdfxml_reader {
     struct quad_sink sink;
     struct reason *why;
@@ -60,7 +55,7 @@ struct rdfxml_reader {
     struct buf text; /* of the innermost property element */
     struct xml_names names;
     struct xml_literal literal;
-    struct rdfxml_ids ids;
+    struct map ids; /* fingerprints of those of rdf:ID */
     uint64_t generated;
 
     /* rdfxml.c */

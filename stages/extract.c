@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "base/print_set.h"
 #include "base/url.h"
 #include "datasets/execution.h"
 #include "index/client.h"
@@ -93,18 +93,18 @@ static void
 take_links(struct extract *extract, struct stage_job *job, const struct index_link *links, size_t n)
 {
     const unsigned depth = job->job.depth + 1u;
-    struct print_set keys = {0}; /* already taken from this document */
+    struct map keys = {0}; /* already taken from this document */
     struct buf key;
     size_t accepted = 0;
     size_t trapped = 0;
     buf_init(&key, 2 * URL_MAXIMUM);
-    print_set_add(&keys, digest_local(job->job.uri));
+    (void)map_add(&keys, digest_local(job->job.uri));
     for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
         buf_reset(&key);
         const char *because = NULL;
         if (url_rules_key(&extract->url_rules, links[i].target, job->job.uri, &key, NULL) !=
                 STATUS_OK ||
-            !print_set_add(&keys, digest_local(buf_slice(&key)))) {
+            !map_add(&keys, digest_local(buf_slice(&key)))) {
             continue;
         }
         if (scope_allows(extract->scope, buf_slice(&key), depth, &because)) {
@@ -119,7 +119,7 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
         }
     }
     buf_release(&key);
-    print_set_release(&keys);
+    map_release(&keys);
     meta_set_number(&job->meta, META_EXTRACTED, clock_wall_ms());
     meta_set_number(&job->meta, META_LINKS_FOUND, n);
     meta_set_number(&job->meta, META_LINKS_ACCEPTED, accepted);

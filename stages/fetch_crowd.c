@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 enum { PLACES = 1 << 16 };
 

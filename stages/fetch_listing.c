@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "base/print_set.h"
 #include "base/url.h"
 #include "datasets/sitemap_score.h"
 
@@ -164,15 +164,15 @@ take_alternates(struct listing *listing)
 static void
 remove_doubles(struct listing *listing)
 {
-    struct print_set keys = {0};
+    struct map keys = {0};
     size_t kept = 0;
     for (size_t i = 0; i < listing->count; i++) {
-        if (print_set_add(&keys, fingerprint64(listing->entries[i].key))) {
+        if (map_add(&keys, fingerprint64(listing->entries[i].key))) {
             listing->entries[kept++] = listing->entries[i];
         }
     }
     listing->count = kept;
-    print_set_release(&keys);
+    map_release(&keys);
 }
 
 static void

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-#include "queue/map.h"
 
 enum { SWEEP_LEAST = 1024 };
 

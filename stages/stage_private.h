@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/map.h"
 #include "config/wanted_jobs.h"
-#include "queue/map.h"
 #include "stages/stage.h"
 
 extern const struct opt stage_option_table[];

@@ -16,43 +16,11 @@
 #include "queue/cluster.h"
 #include "queue/job.h"
 #include "queue/lanes.h"
-#include "queue/map.h"
 #include "queue/ordered.h"
 #include "queue/seen.h"
 #include "queue/store_batch.h"
 #include "tests/unit/queue_suites.h"
 #include "tests/unit/scratch.h"
-
-/* ---- map ---- */
-
-static void
-test_map_against_an_array(void **state)
-{
-    enum { KEYS = 300, STEPS = 200000 };
-    uint32_t expected[KEYS];
-    struct map map;
-    unsigned seed = 1;
-    (void)state;
-    memset(expected, 0xff, sizeof expected);
-    map_init(&map);
-    for (int i = 0; i < STEPS; i++) {
-        const uint32_t key = (uint32_t)rand_r(&seed) % KEYS;
-        /* many keys share their home: multiples of a large power of two */
-        const uint64_t wide = (uint64_t)key << (key % 3 * 20);
-        if (rand_r(&seed) % 2 == 0) {
-            map_set(&map, wide, (uint32_t)i);
-            expected[key] = (uint32_t)i;
-        } else {
-            map_remove(&map, wide);
-            expected[key] = (uint32_t)MAP_NONE;
-        }
-        const uint32_t look = (uint32_t)rand_r(&seed) % KEYS;
-        assert_int_equal(map_get(&map, (uint64_t)look << (look % 3 * 20)), expected[look]);
-    }
-    map_clear(&map);
-    assert_int_equal(map_get(&map, 0), (uint32_t)MAP_NONE);
-    map_release(&map);
-}
 
 /* ---- sorted map ---- */
 
@@ -677,7 +645,6 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_map_against_an_array),
         cmocka_unit_test(test_ordered_against_an_array),
         cmocka_unit_test(test_lanes_by_due_time),
         cmocka_unit_test(test_lanes_not_known_at_first),

@@ -1,7 +1,15 @@
 /* Numbers to small numbers: open addressing with linear probing, deletion by moving back, so
- * there are no tombstones. 12 bytes a slot, at most 3/4 full. Key 0 is allowed. */
-#ifndef QUEUE_MAP_H
-#define QUEUE_MAP_H
+ * there are no tombstones. 12 bytes a slot, at most 3/4 full. Key 0 is allowed. Zeros: an empty
+ * one.
+ *
+ * What is found by more than a number is kept in an array, and its place in it under the hash; one
+ * with a hash that is another's goes under the next hash that is free:
+ *
+ *   for (hash = ...; (at = map_get(map, hash)) != MAP_NONE && !is_same(array[at], sought); hash++)
+ * {
+ *   } */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +29,8 @@ void map_release(struct map *map);
 void map_clear(struct map *map);                       /* keeps small tables, frees large ones */
 uint32_t map_get(const struct map *map, uint64_t key); /* or MAP_NONE */
 void map_set(struct map *map, uint64_t key, uint32_t value);
+/* Whether it was not there, as a set of numbers. */
+bool map_add(struct map *map, uint64_t key);
 void map_remove(struct map *map, uint64_t key); /* nothing when it is not there */
 
 #endif

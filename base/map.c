@@ -1,4 +1,4 @@
-#include "queue/map.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +84,14 @@ map_set(struct map *map, uint64_t key, uint32_t value)
     map->count += map->values[at] == (uint32_t)MAP_NONE;
     map->keys[at] = key;
     map->values[at] = value;
+}
+
+bool
+map_add(struct map *map, uint64_t key)
+{
+    const size_t before = map->count;
+    map_set(map, key, 0);
+    return map->count > before;
 }
 
 /* Invariant: between an entry's home and its place no slot is free. So whatever follows the
