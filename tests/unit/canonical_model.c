@@ -327,7 +327,7 @@ permute(struct permuting *p, size_t done)
 static void
 hash_n_degree(struct model *m, int node, struct issuer *issuer, char hex[HEX])
 {
-    struct related related[LIST];
+    struct related related[LIST] = {0};
     struct buf data;
     size_t count = 0;
     m->work++;
@@ -374,7 +374,7 @@ compare_results(const void *a, const void *b)
 static void
 canonicalize(struct model *m)
 {
-    struct related nodes[NODES];
+    struct related nodes[NODES] = {0};
     m->canonical = nothing;
     for (int i = 0; i < m->nodes; i++) {
         hash_first_degree(m, i);
