@@ -152,7 +152,7 @@ test_locks_are_waited_for(void **state)
     } cases[] = {{EIO, 1, 60000, STATUS_SYSTEM, "cannot lock"},
                  {EINTR, 2, 60000, STATUS_OK, ""},
                  {EWOULDBLOCK, 2, 60000, STATUS_OK, ""},
-                 {EWOULDBLOCK, 1, 0, STATUS_SYSTEM, "is held by another quadrille-metastore"}};
+                 {EWOULDBLOCK, 1, 0, STATUS_DENIED, "is in use by another process"}};
     struct place *place = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reason why = {""};
