@@ -222,7 +222,7 @@ test_bounds(void **state)
     open_way(&small, "repair=tidy", limits);
     limits.tidy = (struct tidy_limits){.memory = 1 << 30, .cpu_ms = 10};
     open_way(&hasty, "repair=tidy", limits);
-    struct transform_request request = repeated(&page, "<p>b</p>", 20000);
+    struct transform_request request = repeated(&page, "<p>b</p>", 200000);
     expect_plain(&small, &request, "more memory than transform.tidy_memory");
     expect_plain(&hasty, &request, "more processor time than transform.tidy_cpu");
     request = repeated(&page, "<p>b</p>", 10);
