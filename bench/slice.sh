@@ -17,7 +17,7 @@
 # how many times our CPU seconds and our seconds. "files" writes each bucket to a file of its own, as the paper does;
 # "stream" writes N-Quads to one stream, as ours does, which spares making files. Sort and awk know
 # no blank nodes: beside cbd they do subjects only. "map, sort, reduce" are our own steps for clusters
-# (docs/DATASETS.md) one after the other on this machine. Last, what the paper does first: RDF/XML to
+# (docs/SLICING.md) one after the other on this machine. Last, what the paper does first: RDF/XML to
 # N-Triples, beside rapper (raptor2-utils), of at most 1 M triples. The growth of ours goes to
 # build/bench/slice.svg.
 set -euo pipefail

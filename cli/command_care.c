@@ -1,4 +1,4 @@
-/* quadrille backup, restore, compact: what keeps an index alive and small. docs/OPERATION.md. */
+/* quadrille backup, restore, compact: what keeps an index alive and small. docs/BACKUP.md. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* quadrille changes: what batches change, as patches that others apply. docs/CHANGES.md. */
+/* quadrille changes: what batches change, as patches that others apply. docs/CHANGE_FEED.md. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -288,7 +288,7 @@ command_changes(int argc, char **argv)
             "whole, and keeps the position of the last one with its data; from there it goes on "
             "after any interruption, and every change comes exactly once. The index keeps changes "
             "up to the option index.changes; a follower that is further behind gets exit code 111 "
-            "and must begin with a dump again. docs/CHANGES.md.",
+            "and must begin with a dump again. docs/CHANGE_FEED.md.",
         .examples = "quadrille dump --dir DIR --output mirror.nq --position mirror.position\n"
                     "quadrille changes --dir DIR --since \"$(cat mirror.position)\" --follow",
         .flags = flags,

@@ -1,4 +1,4 @@
-/* quadrille retain: keeps the archive within bounds. docs/OPERATION.md, "Archive within bounds".
+/* quadrille retain: keeps the archive within bounds. docs/BACKUP.md, "Archive within bounds".
  *
  *   1. The files of DIR/warc, but for those that may still be written to: the newest of each
  * process, and all that were written to of late. Names that are not ours are left alone.

@@ -1,5 +1,5 @@
 /* Slicing as programs over lines that somebody else sorts and sends around: mappers and reducers as
- * Hadoop Streaming calls them. docs/DATASETS.md has the protocol.
+ * Hadoop Streaming calls them. docs/SLICING.md has the protocol.
  *
  * A record is KEY, a tab, VALUE, a newline. Keys are documents, whose values are lines of canonical
  * N-Triples; or blank nodes, whose values are what is known and asked of them:

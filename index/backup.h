@@ -8,7 +8,7 @@
  *
  * with s as in PROTOCOL.md. A backup's folder holds one folder for each partition, the settings,
  * and MANIFEST with a line for each file: SHA-256 in hexadecimal, TAB, bytes, TAB, path. The
- * manifest is written last. docs/OPERATION.md describes the whole procedure. */
+ * manifest is written last. docs/BACKUP.md describes the whole procedure. */
 #ifndef INDEX_BACKUP_H
 #define INDEX_BACKUP_H
 

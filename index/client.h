@@ -89,7 +89,7 @@ enum status index_backup(struct index_client *client, size_t partition, index_pi
 enum status index_compact(struct index_client *client, index_piece *piece, void *context,
                           struct reason *why);
 
-/* ---- following what changes: docs/CHANGES.md ---- */
+/* ---- following what changes: docs/CHANGE_FEED.md ---- */
 
 /* The position of what is durable now, of all partitions. */
 enum status index_position(struct index_client *client, struct buf *position, struct reason *why);

@@ -1,5 +1,5 @@
 /* Keyword index over string literals: their words in the tree `words` and, until they are written
- * there, in memory. FORMAT.md, "Keyword index", has the bytes.
+ * there, in memory. KEYWORDS.md, has the bytes.
  *
  * Terms are numbered in order and never change, so all the index remembers is one number: the
  * first term whose words are not in the tree. What comes after is read from the lexicon into
@@ -41,7 +41,7 @@ bool literals_to_write(const struct literals *literals, bool all);
 enum status literals_write_step(struct literals *literals, bool copying, struct reason *why);
 
 struct literals_search;
-/* Words in text as docs/SPARQL.md has them, "Keyword search". BAD_INPUT when there is nothing to
+/* Words in text as docs/SEARCH.md has them. BAD_INPUT when there is nothing to
  * search for; LIMIT. most: results wanted, about; more will come when asked for. */
 enum status literals_search_open(struct literals_search **search, struct literals *literals,
                                  struct nodes *nodes, struct slice words, uint32_t most,

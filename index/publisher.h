@@ -1,5 +1,5 @@
 /* Publishes what batches change on a ZeroMQ XPUB socket, in a thread of its own, while somebody is
- * subscribed. docs/CHANGES.md, "Publish and subscribe". */
+ * subscribed. docs/CHANGE_FEED.md, "Publish and subscribe". */
 #ifndef INDEX_PUBLISHER_H
 #define INDEX_PUBLISHER_H
 

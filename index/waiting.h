@@ -1,5 +1,5 @@
 /* Quads that were imported and wait to be brought into the trees, many at once: sorted runs of rows
- * in the file `waiting`. FORMAT.md, "Quads that wait".
+ * in the file `waiting`. WRITING.md, "Quads that wait".
  *
  * A run is added in a transaction: it is written and synced first, then its record is put, and with
  * the commit it is there. All are read merged, and forgotten in the transaction that brings them

@@ -1,5 +1,5 @@
-/* Postings of the keyword index and the blocks that hold them. Bytes in FORMAT.md, "Keyword
- * index". Pure functions over memory.
+/* Postings of the keyword index and the blocks that hold them. Bytes in KEYWORDS.md.
+ * Pure functions over memory.
  *
  * A word's literals are parted by class: how many words the literal has, and how often this one
  * stands in it. All literals of a class have the same score for the word, so a search begins with

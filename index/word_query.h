@@ -1,4 +1,4 @@
-/* What to search for, from the text of a search; docs/SPARQL.md, "Keyword search", has the syntax.
+/* What to search for, from the text of a search; docs/SEARCH.md has the syntax.
  * A pure function over text. */
 #ifndef INDEX_WORD_QUERY_H
 #define INDEX_WORD_QUERY_H

@@ -1,4 +1,4 @@
-/* Hosts in trouble: PROTOCOL.md, "Hosts in trouble". What completions say of hosts becomes changes
+/* Hosts in trouble: ORDER.md, "Hosts in trouble". What completions say of hosts becomes changes
  * of this round, which reach the table and the lanes when they are committed. */
 #include "queue/broker_private.h"
 

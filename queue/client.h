@@ -36,7 +36,7 @@ typedef void queue_reserved(void *context, enum status status, const struct job 
 void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
                    uint32_t wait_ms, queue_reserved *done, void *context);
 
-/* What the requests of a job told of its host (PROTOCOL.md, "Hosts in trouble"). */
+/* What the requests of a job told of its host (ORDER.md, "Hosts in trouble"). */
 enum host_word {
     HOST_ANSWERED = 1, /* for a document, with any status */
     HOST_FAILED = 2,   /* afterwards */

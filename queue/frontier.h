@@ -1,6 +1,6 @@
 /* What holds the queue's records: Berkeley DB for what is small or changes place, and sorted runs
  * (queue/run.h) for what grows with the number of URIs: `seen`, `revisits`, `lanes`, `fetch`.
- * PROTOCOL.md section 5 is its contract. */
+ * FORMAT.md, "Runs", is its contract. */
 #ifndef QUEUE_FRONTIER_H
 #define QUEUE_FRONTIER_H
 

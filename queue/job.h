@@ -1,4 +1,4 @@
-/* A job: one URI waiting for one stage. See PROTOCOL.md for states and bytes. */
+/* A job: one URI waiting for one stage. PROTOCOL.md has its states, FORMAT.md its bytes. */
 #ifndef QUEUE_JOB_H
 #define QUEUE_JOB_H
 
@@ -47,7 +47,7 @@ enum job_flags {
 };
 
 /* Ranks of fetch: the priority; behind all of these, beginning at RANK_SITEMAP, those of
- * JOB_SITEMAP. Which of the two classes goes next is the lane's share (PROTOCOL.md, Lanes); what is
+ * JOB_SITEMAP. Which of the two classes goes next is the lane's share (ORDER.md, "Lanes"); what is
  * more urgent than RANK_USUAL goes before both, and what is not has the place that queue/worth.h
  * finds. */
 enum { RANK_USUAL = 128, RANK_SITEMAP = 256 };
@@ -82,7 +82,7 @@ void job_key_encode(struct buf *out, const struct job_key *key);
 /* A stage that does not exist is bad. */
 bool job_key_decode(struct codec_reader *reader, struct job_key *key);
 
-/* Versioned record, without the key; see PROTOCOL.md. */
+/* Versioned record, without the key; PROTOCOL.md, "Messages", has its bytes. */
 void job_encode(struct buf *out, const struct job *job);
 /* job->key must be set before (its stage decides lane_name) and stays. Slices of *job point
  * into the reader's bytes. An empty or overlong URI, or overlong data, is bad. */

@@ -1,4 +1,4 @@
-/* Verbs and bytes that daemon and client share: PROTOCOL.md section 3. */
+/* Verbs and bytes that daemon and client share: PROTOCOL.md, "Messages". */
 #ifndef QUEUE_MESSAGE_H
 #define QUEUE_MESSAGE_H
 

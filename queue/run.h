@@ -1,4 +1,4 @@
-/* A run: records sorted by key in a file that never changes (PROTOCOL.md section 5). Written once
+/* A run: records sorted by key in a file that never changes (FORMAT.md, "Runs"). Written once
  * from beginning to end, then read in any order.
  *
  * In memory a run costs the first key of each block and a filter of about ten bits for each

@@ -1,4 +1,4 @@
-/* The queue's Berkeley DB: sorted trees of bytes; what they mean is PROTOCOL.md section 4 and is
+/* The queue's Berkeley DB: sorted trees of bytes; what they mean is FORMAT.md, "Records", and is
  * nobody's business here. The broker uses it through queue/frontier.h.
  *
  * One writer; not thread-safe. A batch is applied whole or not at all and is durable at OK.

@@ -1,4 +1,4 @@
-/* Hosts in trouble (PROTOCOL.md, "Hosts in trouble"): what a failure of a lane's host makes of it,
+/* Hosts in trouble (ORDER.md, "Hosts in trouble"): what a failure of a lane's host makes of it,
  * and a table of all lanes in trouble, which is all in memory that is needed of them: about 100
  * bytes each; their names and causes are on disk. No I/O, no clock; one thread.
  */

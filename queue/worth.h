@@ -3,7 +3,7 @@
  * Three things are known: how many new quads a fetch brought, by host and by pattern of URIs, as
  * the index tells (JOB_YIELD); how many registrable domains link to a URI; and how much was
  * fetched of a registrable domain of late. Nothing is ever dropped for what is known here: it
- * changes who goes first. PROTOCOL.md, "Worth".
+ * changes who goes first. ORDER.md, "Worth".
  */
 #ifndef QUEUE_WORTH_H
 #define QUEUE_WORTH_H

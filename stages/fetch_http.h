@@ -6,7 +6,7 @@
  * The address that is really connected to is checked against private ranges at the moment of
  * connecting, whatever names, redirects or DNS said before.
  *
- * FTP is spoken in HTTP's terms (docs/FETCH.md): a file's size and time are its header and its
+ * FTP is spoken in HTTP's terms (docs/FTP.md): a file's size and time are its header and its
  * entity tag, replies are statuses, REST is Range. Conditions are not: who has an entity tag asks
  * by head first.
  *

@@ -1,4 +1,4 @@
-/* Requests that take longer than usual: docs/FETCH.md, "Hosts that are slow or silent".
+/* Requests that take longer than usual: docs/POLITENESS.md, "Hosts that are slow or silent".
  *
  * The requests under way stand in a list in order of their start, so a look at them ends at the
  * first that is not old enough. Two things are done for old ones: they give their place of

@@ -177,7 +177,7 @@ void task_done(struct task *task, const char *state, const char *reason);
 /* Another attempt later, or, when there were enough, the state "failed". */
 void task_retry(struct task *task, uint64_t least_delay_ms, const char *reason);
 void task_bury(struct task *task, const char *reason);
-/* No document could be had of the host: the job waits for the host (docs/FETCH.md, "Hosts that
+/* No document could be had of the host: the job waits for the host (docs/POLITENESS.md, "Hosts that
  * fail"), but what another document needs is tried so often and no more. */
 void task_wait_for_host(struct task *task, const char *reason);
 /* Tells the queue what the requests told of the host. */

@@ -19,7 +19,7 @@ static const struct program program = {
     .summary = "HTTP: status, search, SPARQL, and WARC files for other nodes",
     .description =
         "Answers GET / and /status.json (where the crawl stands), /search?q=WORDS, GET and POST "
-        "/sparql (SPARQL 1.1 Protocol: docs/SPARQL.md), /graph?graph=URI (a document's triples), "
+        "/sparql (SPARQL 1.1 Protocol: docs/ENDPOINT.md), /graph?graph=URI (a document's triples), "
         "/meta?uri=URI (Turtle: what is known of a document) and "
         "/warc/FILE (with Range; stages on other nodes read content there).\n\n"
         "It listens on web.listen; nothing asks who is there, so an address that others reach "

@@ -40,7 +40,7 @@ put_check(uint8_t *place, const uint8_t *bytes, size_t n)
     codec_write_u32(place, (uint32_t)crc32_z(0, bytes, n));
 }
 
-/* Places in the footer: see PROTOCOL.md. */
+/* Places in the footer: see FORMAT.md. */
 enum { AT_BLOCKS = 24, AT_INDEX = 32, AT_FILTER = 48, AT_CHECKS = 64, AT_KEY = 72, AT_CHECK = 76 };
 
 static void

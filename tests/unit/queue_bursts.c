@@ -1,4 +1,4 @@
-/* Which jobs of one lane go out together (queue/PROTOCOL.md, "Bursts"). */
+/* Which jobs of one lane go out together (queue/ORDER.md, "Bursts"). */
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
 

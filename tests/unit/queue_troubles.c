@@ -1,4 +1,4 @@
-/* Hosts in trouble (queue/PROTOCOL.md): the rules alone, then by messages to a broker whose clock
+/* Hosts in trouble (queue/ORDER.md): the rules alone, then by messages to a broker whose clock
  * is the test's own, so that hours take no time. */
 #include "tests/unit/queue_fixture.h"
 #include "tests/unit/queue_suites.h"
