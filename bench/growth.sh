@@ -9,7 +9,7 @@
 #
 # Prints a table and the fits; writes build/bench/growth.tsv and growth.svg (growth.awk). The fit
 # is a power of the size, by least squares over logarithms; it holds as far as what is read stays in
-# memory, see docs/BENCH.md.
+# memory, see docs/GROWTH.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 out=$here/build/bench

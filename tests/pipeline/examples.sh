@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What --help and README.md show is run as it stands there, each set of examples in a copy of one
-# crawled directory. The examples' sites are served on loopback, which is all that is changed:
+# What --help, README.md and docs/TUTORIAL.md show is run as it stands there, each set of examples in a
+# copy of one crawled directory; the tutorial crawls for itself. The sites are served on loopback, and
+# that is all that is changed:
 # https becomes http, DIR and FILE become real ones, what would run for ever is stopped.
 . "$(dirname "$0")/lib.sh"
 export PATH=$bin:$PATH
@@ -16,6 +17,16 @@ H
     echo '<> <http://purl.org/dc/terms/title> "Pears and what to do with them"@en .' >"$work/hosts/$host/pears.ttl"
 done
 cp -r "$root/examples/web/hosts/people.example" "$work/hosts"
+mkdir -p "$work/hosts/xmlns.com/foaf/0.1" # the site of the tutorial, so much of it as its questions need
+echo '<a href="index.rdf">FOAF</a>' >"$work/hosts/xmlns.com/foaf/0.1/index.html"
+cat >"$work/hosts/xmlns.com/foaf/0.1/index.rdf" <<'R'
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+<rdf:Property rdf:about="http://xmlns.com/foaf/0.1/knows" rdfs:label="knows" rdfs:comment="A person known by this person.">
+<rdfs:domain rdf:resource="http://xmlns.com/foaf/0.1/Person"/></rdf:Property>
+<rdf:Property rdf:about="http://xmlns.com/foaf/0.1/mbox" rdfs:label="personal mailbox">
+<rdfs:domain rdf:resource="http://xmlns.com/foaf/0.1/Agent"/></rdf:Property>
+</rdf:RDF>
+R
 start_web "$work/hosts"
 seeds_of "$work/hosts" >"$work/seeds"
 mkdir -p "$work/base"
@@ -34,6 +45,9 @@ help_examples() { # program, subcommand
 }
 readme_examples() {
     sed -n '/^## Use/,/^## What/ s/^    //p' "$root/README.md" | grep '^quadrille'
+}
+tutorial_examples() {
+    sed -n 's/^    //p' "$root/docs/TUTORIAL.md"
 }
 
 # Runs a command that goes on for ever, and ends it some time after it listens to SIGTERM.
@@ -70,7 +84,7 @@ run_examples() { # file of examples, folder to work in
         line=${line//https:/http:}
         line=${line//:8480/:$web_port}
         line=$(sed -E 's/\bDIR\b/crawl/g; s/\bFILE\b/page.html/g' <<<"$line")
-        runs=(timeout 20)
+        runs=(timeout 120) # which ends what hangs
         case $line in
             *--background*) ;;
             quadrille-* | 'quadrille up '* | 'quadrille serve '* | 'quadrille top'* | *--follow* | *--continuous*)
@@ -86,6 +100,12 @@ run_examples() { # file of examples, folder to work in
             *'quadrille search'* | *'quadrille query'* | *'quadrille meta'* | *'quadrille report'* | \
                 *'quadrille explain'* | *'quadrille prefixes'*)
                 [[ -s out ]] || echo "says nothing: $line" ;;
+        esac
+        case $line in # of the tutorial, whose questions have answers
+            'quadrille init --dir foaf') cat "$work/base/quadrille.conf" >>foaf/quadrille.conf ;;
+            'quadrille search --dir foaf'*) grep -q '"personal mailbox".*index.rdf' out || echo "not found: $line" ;;
+            'quadrille query --dir foaf'*) grep -qE 'knows>  *knows|A person known' out || echo "no answer: $line" ;;
+            'quadrille explain --dir foaf'*) grep -q '^http://xmlns.com/foaf/0.1/index.rdf' out || echo "no document: $line" ;;
         esac
         if [[ $line == *--keys* ]]; then rm crawl/cluster.conf; fi # a line is not yet a cluster
     done <"$1"
@@ -104,10 +124,11 @@ for program in "$bin"/quadrille-*[a-z]; do
     help_examples "$program" >"$work/examples/${program##*/}.service"
 done
 readme_examples >"$work/examples/README"
+tutorial_examples >"$work/examples/TUTORIAL"
 for file in "$work"/examples/*; do
     [[ -s $file ]] || fail "no examples: ${file##*/}"
 done
 ls "$work/examples" | xargs -P 4 -I{} bash -c 'run_examples "$work/examples/{}" "$work/run-{}"' \
     >"$work/failures" 2>&1
 [[ ! -s $work/failures ]] || fail "$(cat "$work/failures")"
-echo "examples: $(cat "$work"/examples/* | wc -l) lines of --help and README.md run as they stand"
+echo "examples: $(cat "$work"/examples/* | wc -l) lines of --help, README.md and the tutorial run as they stand"
