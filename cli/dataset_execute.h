@@ -1,4 +1,4 @@
-/* A dataset of a plan carried out: docs/SLICING.md, "Slicing". Called by the fetch stage when all
+/* A dataset of a plan carried out: docs/SLICING.md. Called by the fetch stage when all
  * dumps and samples are there; private to cli/dataset_*.c and command_datasets.c. */
 #ifndef CLI_DATASET_EXECUTE_H
 #define CLI_DATASET_EXECUTE_H
