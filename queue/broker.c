@@ -90,22 +90,12 @@ broker_serve_as(struct broker *broker, uint64_t incarnation)
 
 /* ---- workers ---- */
 
-static bool
-waits(const struct broker *broker, uint32_t worker)
-{
-    for (size_t i = 0; i < broker->parked_count; i++) {
-        if (broker->parked[i].worker == worker) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Who waits for jobs was heard of late. */
 static bool
 is_gone(struct broker *broker, uint32_t at, uint64_t now)
 {
     const struct worker *worker = leases_worker(broker->leases, at);
-    if (!worker->used || worker->count > 0 || broker->grace_until_ms != 0 || waits(broker, at)) {
+    if (!worker->used || worker->count > 0 || broker->grace_until_ms != 0) {
         return false;
     }
     const uint64_t patience = 10 * broker->options.lease_ms > WORKER_FORGET_MS

@@ -219,7 +219,7 @@ static void
 keep_worth(struct broker *broker)
 {
     struct reason why;
-    if (broker->frontier == NULL || broker->worth == NULL || frontier_broken(broker->frontier)) {
+    if (broker->worth == NULL || frontier_broken(broker->frontier)) { /* NULL: there is no store */
         return;
     }
     store_batch_reset(&broker->batch);

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 
 #include "stages/fetch_address.h"
+#include "tests/unit/memory_in_use.h"
 
 union address {
     struct sockaddr any;
@@ -298,6 +299,22 @@ what_is_no_prefix_is_refused_and_named(void **state)
 }
 
 static void
+closed_rules_are_freed(void **state)
+{
+    enum { TIMES = 1000 };
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    address_rules_close(rules_with("10.0.0.0/8"));
+    const size_t before = memory_in_use();
+    for (int i = 0; i < TIMES; i++) {
+        address_rules_close(rules_with("10.0.0.0/8"));
+    }
+    assert_true(memory_in_use() < before + TIMES);
+}
+
+static void
 other_families_are_never_connected_to(void **state)
 {
     const struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = "/run/queue.sock"};
@@ -318,6 +335,7 @@ fetch_addresses_run(void)
         cmocka_unit_test(prefixes_of_all_lengths),
         cmocka_unit_test(any_of_several_prefixes_exempts),
         cmocka_unit_test(what_is_no_prefix_is_refused_and_named),
+        cmocka_unit_test(closed_rules_are_freed),
         cmocka_unit_test(other_families_are_never_connected_to),
     };
     return cmocka_run_group_tests_name("fetch addresses", tests, NULL, NULL);

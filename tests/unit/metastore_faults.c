@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "base/codec.h"
+#include "base/memory.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
 #include "metastore/service.h"
@@ -242,6 +243,62 @@ test_errors_are_told_apart(void **state)
     }
 }
 
+/* ---- puts of any size ---- */
+
+enum { MANY = 3000, LONGEST = 3000, HUGE = 3 << 20, KEY = 8 };
+
+static size_t
+length_of(size_t number)
+{
+    return number == MANY / 2 ? HUGE : number * 7919 % (LONGEST + 1);
+}
+
+static bool
+check_value(void *context, size_t index, struct slice key, struct slice value)
+{
+    size_t *next = context;
+    char expected[KEY + 1];
+    assert_int_equal(index, *next);
+    snprintf(expected, sizeof expected, "u%07zu", *next);
+    assert_true(slice_is(key, expected));
+    assert_int_equal(value.length, length_of(*next));
+    for (size_t i = 0; i < value.length; i++) {
+        assert_int_equal((uint8_t)value.at[i], (uint8_t)(i + *next));
+    }
+    ++*next;
+    return true;
+}
+
+/* Whatever the pairs of one put are, all of them are there, in few calls of the library. */
+static void
+test_puts_of_any_size(void **state)
+{
+    struct place *place = *state;
+    struct reason why = {""};
+    struct meta_pair *pairs = memory_zero(MANY, sizeof *pairs);
+    char(*keys)[KEY + 1] = memory_zero(MANY, sizeof *keys);
+    uint8_t *bytes = memory_alloc(HUGE + 256);
+    size_t next = 0;
+    for (size_t i = 0; i < HUGE + 256; i++) {
+        bytes[i] = (uint8_t)i;
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof keys[i], "u%07zu", i);
+        pairs[i] = (struct meta_pair){slice_string(keys[i]),
+                                      slice_of((char *)bytes + i % 256, length_of(i))};
+    }
+    if (meta_store_put(place->store, pairs, MANY, &why) != STATUS_OK) {
+        fail_msg("%s", why.text);
+    }
+    assert_int_equal(meta_store_scan(place->store, SLICE("u"), (struct slice){NULL, 0}, check_value,
+                                     &next, &why),
+                     STATUS_OK);
+    assert_int_equal(next, MANY);
+    free(bytes);
+    free(keys);
+    free(pairs);
+}
+
 static void
 test_damaged_numbers_of_its_own(void **state)
 {
@@ -430,11 +487,17 @@ metastore_faults_run(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_a_start_tells_of_every_failed_call), CASE(test_locks_are_waited_for),
-        CASE(test_a_put_tells_of_every_failed_call),   CASE(test_errors_are_told_apart),
-        CASE(test_damaged_numbers_of_its_own),         CASE(test_room_is_kept_to_the_byte),
-        CASE(test_disk_is_seldom_looked_at),           CASE(test_checkpoints_when_they_are_due),
-        CASE(test_damaged_records_are_named),          CASE(test_failed_reads_are_told),
+        CASE(test_a_start_tells_of_every_failed_call),
+        CASE(test_locks_are_waited_for),
+        CASE(test_a_put_tells_of_every_failed_call),
+        CASE(test_errors_are_told_apart),
+        CASE(test_puts_of_any_size),
+        CASE(test_damaged_numbers_of_its_own),
+        CASE(test_room_is_kept_to_the_byte),
+        CASE(test_disk_is_seldom_looked_at),
+        CASE(test_checkpoints_when_they_are_due),
+        CASE(test_damaged_records_are_named),
+        CASE(test_failed_reads_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,82 @@ test_share_divides_a_lane(void **state)
     }
 }
 
+/* Groups and shares stay until others are told, also over a restart. */
+static void
+test_group_and_share_stay(void **state)
+{
+    struct bench *bench = *state;
+    static const struct {
+        uint64_t group;
+        uint8_t share;
+        uint64_t told_group;
+        uint8_t told_share;
+    } cases[] = {{5, 7, 5, 7}, {0, 0, 5, 7}, {6, 0, 6, 7}, {0, 8, 6, 8}};
+    bench->options.group_parallel = 4; /* without a limit nobody needs to know groups */
+    bench_restart(bench);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, URI "%zu", i);
+        put_uri(bench, STAGE_FETCH, uri, 0);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        const struct completion completion = {.key = bench->jobs[0].key,
+                                              .group = cases[i].group,
+                                              .share = cases[i].share,
+                                              .lane_delay_ms = 1000};
+        complete(bench, "w", 1, &completion, 1);
+        clock_move(1000);
+        for (int start = 0; start < 2; start++) {
+            const struct queue_look found = look(bench, URI);
+            assert_int_equal(found.group, cases[i].told_group);
+            assert_int_equal(found.share, cases[i].told_share);
+            bench_restart(bench);
+            touch(bench, "w", 1, NULL, 0);
+        }
+    }
+}
+
+/* Only a lane that a sitemap has put something in is looked through for it. */
+static void
+test_lanes_know_of_sitemaps(void **state)
+{
+    struct bench *bench = *state;
+    struct job listed = a_job(STAGE_FETCH, URI "listed");
+    put_uri(bench, STAGE_FETCH, URI "first", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1); /* its row is read now */
+    const struct job first = bench->jobs[0];
+    put_uri(bench, STAGE_FETCH, URI "second", 0);
+    done(bench, "w", &first);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    const struct job second = bench->jobs[0];
+    put_uri(bench, STAGE_FETCH, URI "third", 0);
+    const uint64_t before = look(bench, URI).listed;
+    listed.flags = JOB_SITEMAP;
+    listed.priority = 130;
+    assert_int_equal(before, 0);
+    assert_int_equal(put_jobs(bench, &listed, 1), STATUS_OK);
+    assert_int_equal(look(bench, URI).listed, 1);
+    done(bench, "w", &second);
+}
+
+/* Of jobs that a worker says it holds only so many of a lane count as may be out. */
+static void
+test_a_lane_is_taken_once_after_a_restart(void **state)
+{
+    struct bench *bench = *state;
+    put_uri(bench, STAGE_FETCH, URI "a", 0);
+    put_uri(bench, STAGE_FETCH, URI "b", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    struct job jobs[2] = {bench->jobs[0], bench->jobs[0]};
+    jobs[1].key.id++; /* it has the other's */
+    bench_restart(bench);
+    touch(bench, "w", 1, jobs, 2);
+    const struct answer *answer = &bench->answers[bench->tokens - 1];
+    struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+    assert_int_equal(codec_get_varint(&reader), 1); /* it is to drop one of them */
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 1);
+    assert_int_equal(stats(bench).lanes_busy, 1);
+}
+
 int
 queue_lanes_run(void)
 {
@@ -88,6 +164,9 @@ queue_lanes_run(void)
         BENCH_CASE(test_lane_rests_also_over_a_restart),
         BENCH_CASE(test_priority_orders_a_lane),
         BENCH_CASE(test_share_divides_a_lane),
+        BENCH_CASE(test_group_and_share_stay),
+        BENCH_CASE(test_lanes_know_of_sitemaps),
+        BENCH_CASE(test_a_lane_is_taken_once_after_a_restart),
     };
     return cmocka_run_group_tests_name("queue lanes", tests, NULL, NULL);
 }

@@ -121,6 +121,14 @@ test_a_round_writes_what_changed_and_no_more(void **state)
         expect_written(i == 0 ? "seen+ lanes+ about+ fetch- " : "seen+ about+ fetch- ");
         clock_move(1000);
     }
+    static const uint16_t depths[] = {3, 3, 4, 2, 2};
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) { /* the smallest is kept */
+        struct job again = a_job(STAGE_EXTRACT, URI "a");
+        again.flags = JOB_REVISIT;
+        again.depth = depths[i];
+        assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+        expect_written(i == 0 || i == 3 ? "jobs+ revisits+ about+ " : "jobs+ about+ ");
+    }
     (void)reserve(bench, "v", 1, STAGE_INDEX, 1);
     expect_written("workers+ about+ ");
     bench_work(bench);

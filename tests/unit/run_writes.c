@@ -1,5 +1,6 @@
 /* Sorted runs as they are written (queue/run_write.c): what is synced before it is told of, each
  * call that fails, limits of records, and how large runs leave memory. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -97,6 +98,19 @@ write_small(const char *path, struct reason *why)
     return run_writer_finish(writer, &totals, why);
 }
 
+static size_t
+open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        n++;
+    }
+    (void)closedir(folder);
+    return n;
+}
+
 /* The file, then its name; only then it is told of. Nothing goes on behind a call that failed. */
 static void
 test_a_run_is_synced_before_it_is_told_of(void **state)
@@ -107,6 +121,7 @@ test_a_run_is_synced_before_it_is_told_of(void **state)
     } cases[] = {{0, 0, 0, "fd"}, {1, 0, 0, ""},  {2, 0, 0, ""},  {0, 1, 0, ""},
                  {3, 0, 0, ""},   {4, 0, 0, "f"}, {0, 0, 1, "f"}, {0, 0, 2, "fd"}};
     static const int errors[] = {EIO, ENOSPC, EDQUOT};
+    const size_t before = open_descriptors();
     const char *path = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t e = 0; e < 3; e++) {
@@ -120,6 +135,7 @@ test_a_run_is_synced_before_it_is_told_of(void **state)
                                                       : e == 0 ? STATUS_SYSTEM
                                                                : STATUS_FULL);
             assert_string_equal(disk.synced, cases[i].synced);
+            assert_int_equal(open_descriptors(), before);
             if (i > 0) {
                 assert_non_null(strstr(why.text, path));
                 assert_non_null(strstr(why.text, strerror(errors[e])));
