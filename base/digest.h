@@ -8,9 +8,9 @@
 
 enum { DIGEST_SHA1_SIZE = 20, DIGEST_SHA256_SIZE = 32, FINGERPRINT_SIZE = 16, PARTITIONS = 4096 };
 
-/* Of both one after the other; what WARC digests are of. */
+/* Computes the digest of both parts, one after the other, as WARC has it for header and body. */
 void digest_sha1_parts(struct slice first, struct slice second, uint8_t digest[DIGEST_SHA1_SIZE]);
-/* The same, and that of the second alone, in little more time. */
+/* Computes the digest of both parts and that of the second alone, in little more time. */
 void digest_sha1_pair(struct slice first, struct slice second, uint8_t both[DIGEST_SHA1_SIZE],
                       uint8_t alone[DIGEST_SHA1_SIZE]);
 void digest_sha256(struct slice bytes, uint8_t digest[DIGEST_SHA256_SIZE]);

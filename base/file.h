@@ -14,13 +14,13 @@
  * bytes->maximum allows; SYSTEM: it cannot be read. */
 enum status file_read(const char *path, struct buf *bytes, struct reason *why);
 
-/* As file_read, with standard input for "-". */
+/* Reads a file as file_read does, and standard input for "-". */
 enum status file_read_or_input(const char *path, struct buf *bytes, struct reason *why);
 
 /* Writes all of it, over short writes and signals. False and errno when it cannot: some of it may
  * be written. */
 bool file_write_all(int descriptor, struct slice bytes);
-/* The same at an offset, which leaves the descriptor's own place. */
+/* Writes all bytes at an offset, and leaves the descriptor's own place alone. */
 bool file_write_all_at(int descriptor, struct slice bytes, uint64_t offset);
 
 /* Raises the limit of files open at a time to the highest that this process may set, and tells it.
@@ -41,13 +41,13 @@ enum status file_make_folder(const char *folder, mode_t mode, struct reason *why
  * and *made is false. */
 enum status file_make(const char *path, struct slice bytes, mode_t mode, bool *made,
                       struct reason *why);
-/* As rename(2) of a file or folder. What it holds is synced before and the new name is there for
- * good: a name must not outlast a power failure that the bytes do not. */
+/* Renames a file or folder as rename(2) does. What it holds is synced before and the new name is
+ * there for good: a name must not outlast a power failure that the bytes do not. */
 int file_rename(const char *from, const char *to);
-/* As open(2); a file that it makes has its name for good before anything is written to it. This and
- * file_rename are for Berkeley DB (db_env_set_func_open), which syncs no folder, so that its log
- * would be forgotten with all the commits that were synced to it, and removes a tree by renaming
- * a file to it that it has not synced, over which recovery fails. */
+/* Opens a file as open(2) does; a file that it makes has its name for good before anything is
+ * written to it. This and file_rename are for Berkeley DB (db_env_set_func_open), which syncs no
+ * folder, so that its log would be forgotten with all the commits that were synced to it, and
+ * removes a tree by renaming a file to it that it has not synced, over which recovery fails. */
 int file_open(const char *path, int flags, ...);
 
 #endif

@@ -68,7 +68,7 @@ const char *opt_text(const struct opt_set *set, const char *name, bool *changed)
 /* The commented sample configuration: every option with its help and default, all options
  * commented out. deploy/quadrille.conf is this output; a test compares. */
 void opt_set_print_sample(const struct opt_set *set, FILE *out);
-/* The same as mdoc(7) list items for a manual page. */
+/* Prints the options as mdoc(7) list items for a manual page. */
 void opt_set_print_mdoc(const struct opt_set *set, FILE *out);
 
 /* ---- a program's or subcommand's own flags ---- */
@@ -90,7 +90,7 @@ struct flag_list {
     size_t count;
 };
 
-/* What --help, --version and the manual page of a program or subcommand say. */
+/* The texts of --help, --version and the manual page of a program or subcommand. */
 struct program {
     const char *name;                /* "quadrille crawl" */
     const char *synopsis;            /* "[OPTION]... FILE", operands after the flags */

@@ -68,8 +68,8 @@ uint64_t rpc_server_incarnation(const struct rpc_server *server);
 
 /* ---- telling many: an XPUB socket, for any ZeroMQ SUB socket ---- */
 
-/* What a publisher sends is lost for those who are not there, or do not keep up: each message must
- * let its receiver see what it missed. */
+/* Sends messages to all who listen. They are lost for those who are not there or do not keep up:
+ * each message must let its receiver see what it missed. */
 struct rpc_publisher;
 /* Endpoints and keys as of a server. */
 enum status rpc_publisher_open(struct rpc_publisher **publisher, const char *const *endpoints,

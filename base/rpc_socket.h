@@ -36,7 +36,7 @@ enum status rpc_socket_text(void *zmq, int option, const char *value, struct rea
  * *count tells how many there were. False: nothing is there. Else all `most` frames are
  * initialised: close them. */
 bool rpc_receive(void *zmq, zmq_msg_t *frames, int most, int *count);
-/* The same; when nothing is there the descriptor falls silent. */
+/* Receives a message; when there is none the descriptor is no longer readable. */
 bool rpc_socket_receive(struct rpc_socket *socket, zmq_msg_t *frames, int most, int *count);
 /* Sends one frame; false when it would have to wait. The frame is closed either way. */
 bool rpc_send(void *zmq, zmq_msg_t *frame, bool more);

@@ -13,7 +13,7 @@ struct slice {
 };
 
 #define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
-/* The same where C wants a constant: the initialiser of a static table. */
+/* Makes a slice of a literal where C wants a constant, as in a static table. */
 #define SLICE_INIT(literal)            \
     {                                  \
         (literal), sizeof(literal) - 1 \

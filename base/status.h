@@ -57,7 +57,7 @@ int status_exit_code(enum status status);
 enum status status_fail(struct reason *why, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As status_fail with ": strerror(errno)" appended; always STATUS_SYSTEM. */
+/* Fails as status_fail does, with ": strerror(errno)" appended; always returns STATUS_SYSTEM. */
 enum status status_fail_errno(struct reason *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

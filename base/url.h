@@ -46,11 +46,11 @@ struct url {
 enum status url_parse(struct slice input, const struct url *base, struct buf *memory,
                       struct url *url, struct reason *why);
 
-/* What the crawler keys documents by: WHATWG serialisation of an http or https URL without
+/* Makes the crawl key of a document: the WHATWG serialisation of an http or https URL without
  * fragment and credentials. UNSUPPORTED for other schemes, LIMIT past URL_MAXIMUM. */
 enum status url_crawl_key(struct slice input, struct slice base, struct buf *out,
                           struct reason *why);
-/* The same of an absolute ftp or ftps URL: what dumps by FTP are keyed by; documents are not. */
+/* Makes the key of a dump by FTP from an absolute ftp or ftps URL; documents have no such keys. */
 enum status url_ftp_key(struct slice input, struct buf *out, struct reason *why);
 bool url_is_ftp(struct slice key);
 /* "http://host:port" without default ports: the robots origin, and the fetch lane's name.

@@ -20,7 +20,7 @@ void url_append_encoded(struct buf *out, struct slice bytes, enum encode_set set
 void url_append_percent(struct buf *out, unsigned char c);
 void url_append_port(struct buf *out, int32_t port); /* ":8080" */
 
-/* What the parser asks of its input; no state. */
+/* Questions that the parser asks of its input, without any state. */
 bool url_ends_host(char c);                  /* "/", "\\", "?", "#" */
 size_t url_scheme_length(struct slice text); /* 0: no scheme at the front */
 bool url_is_drive_letter(struct slice text, bool normalised);

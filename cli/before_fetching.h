@@ -1,4 +1,4 @@
-/* What has to be said before anything is fetched: where the crawl may go, and who crawls. */
+/* Checks that it is said, before anything is fetched, where the crawl may go and who crawls. */
 #ifndef CLI_BEFORE_FETCHING_H
 #define CLI_BEFORE_FETCHING_H
 

@@ -1,4 +1,4 @@
-/* What the subcommands of quadrille share: the data directory, options, clients. */
+/* The parts that the subcommands of quadrille share: the data directory, options, clients. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -70,7 +70,7 @@ enum status cli_index(struct cli *cli, struct index_client **index, struct reaso
 
 /* Turns what people type into the key that documents have: adds http:// when there is no scheme. */
 enum status cli_document_key(const char *text, struct buf *key, struct reason *why);
-/* The same of what may also be a dump by FTP. */
+/* Makes the key of a URL that may also be a dump by FTP. */
 enum status cli_dump_key(const char *text, struct buf *key, struct reason *why);
 
 /* The archived body of a document, Content-Encoding undone, in memory (buf_init'ed), and what
@@ -106,7 +106,7 @@ enum { CLI_EXIT_PARTIAL = 2, CLI_EXIT_INTERRUPTED = 130 };
 /* partial: error or warn; NULL: what index.partial says. Ctrl-C and SIGTERM end the calls. */
 enum status cli_asking(const struct cli *cli, const char *partial, struct index_client *index,
                        struct reason *why);
-/* As cli_end, with a line for each partition that the answer is without. index may be NULL. */
+/* Ends as cli_end does, with a line for each partition that did not answer. index may be NULL. */
 int cli_answered(const struct program *program, const struct index_client *index,
                  enum status status, const struct reason *why);
 
@@ -114,7 +114,7 @@ int cli_answered(const struct program *program, const struct index_client *index
 enum status cli_put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n,
                              struct reason *why);
 
-/* What is looked at while the queue has not answered yet: it may be killed and started anew. */
+/* The state of waiting for a queue that has not answered yet: it may be killed and started anew. */
 struct cli_patience {
     /* Other than OK: wait no longer. NULL: wait for ever. */
     enum status (*look)(void *context, struct reason *why);

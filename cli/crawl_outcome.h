@@ -1,6 +1,6 @@
-/* What became of a crawl: how its documents ended, what is buried and why, and which seeds brought
- * nothing. Counts are the queue's (queue/outcomes.h), sums over all nodes, since the directory was
- * made; of seeds the metadata tell. */
+/* Reports what became of a crawl: how its documents ended, what is buried and why, and which seeds
+ * brought nothing. Counts are the queue's (queue/outcomes.h), sums over all nodes, since the
+ * directory was made; of seeds the metadata tell. */
 #ifndef CLI_CRAWL_OUTCOME_H
 #define CLI_CRAWL_OUTCOME_H
 
@@ -31,7 +31,7 @@ void seed_outcomes_print(const struct seed_outcomes *outcomes, FILE *out);
 /* The member "seeds", after a comma. */
 void seed_outcomes_put_json(const struct seed_outcomes *outcomes, struct buf *out);
 
-/* What the crawl waits for while nothing moves: hosts, why, until when; at most a few lines. */
+/* Prints in a few lines what a crawl waits for while nothing moves: hosts, why, until when. */
 void crawl_outcome_print_waits(const struct progress *progress, FILE *out);
 
 #endif

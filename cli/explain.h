@@ -1,4 +1,4 @@
-/* What `quadrille explain` found, and how it is printed. */
+/* The findings of `quadrille explain`, and how they are printed. */
 #ifndef CLI_EXPLAIN_H
 #define CLI_EXPLAIN_H
 

@@ -18,8 +18,8 @@ struct import_lines {
     const struct quad_sink *sinks; /* one for each thread */
     unsigned threads;
 };
-/* Of several errors the first in the input is told. Statements behind an error may have been handed
- * on. */
+/* Reads the lines of a dump in several threads. Of several errors the first in the input is
+ * reported. Statements behind an error may have been handed on. */
 enum status import_lines(const struct import_lines *lines, struct reason *why);
 
 #endif

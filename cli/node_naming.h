@@ -12,7 +12,7 @@ void node_naming_free(struct node_naming *naming);
 
 /* All quads with blank nodes of graphs that share such. They are changed. */
 enum status node_naming_group(struct node_naming *naming, struct graph *quads, struct reason *why);
-/* The same of whole components of them, when there are too many for memory: what the index has is
+/* Names whole components of blank nodes when there are too many for memory; what the index has is
  * not asked. */
 enum status node_naming_components(struct node_naming *naming, struct graph *quads,
                                    struct reason *why);

@@ -1,5 +1,5 @@
-/* What keeps the processes of a directory from working, for the commands that wait for them, and
- * for people: docs/PROCESSES.md, "States that are told". */
+/* Tells what keeps the processes of a directory from working, for the commands that wait for them,
+ * and for people: docs/PROCESSES.md, "States that are told". */
 #ifndef CLI_PROCESS_TROUBLES_H
 #define CLI_PROCESS_TROUBLES_H
 
@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/status.h"
 
-/* Of a process that cannot start, after at least two tries since the command began: a status, and
- * a reason that names it, what is wrong and what can be done. One that only has no room on the disk
- * does not count where the command is to wait for room. */
+/* Looks for a process that cannot start, after at least two tries since the command began. Returns
+ * its status, and a reason that names it, what is wrong and what can be done. One that only has no
+ * room on the disk does not count where the command is to wait for room. */
 enum status process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_room,
                                  struct reason *why);
 /* Ends whatever a client of this process waits for when process_troubles_end says so. directory
@@ -20,7 +20,7 @@ enum status process_troubles_end(const char *directory, uint64_t began_ms, bool 
 void process_troubles_end_waits(const char *directory, bool waits_for_room);
 
 enum { TROUBLES_TOLD = 64 };
-/* What was said already. */
+/* The troubles that were said already. */
 struct process_troubles_told {
     struct {
         char name[32];
@@ -36,7 +36,7 @@ void process_troubles_tell(struct process_troubles_told *told, const char *direc
 
 /* All that wait or have failed, a line each; nothing when there are none. */
 void process_troubles_print(const char *directory, FILE *out);
-/* The same as a JSON array of objects. */
+/* Prints the troubles as a JSON array of objects. */
 void process_troubles_print_json(const char *directory, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is in one graph and not in the other, as lines of N-Quads. */
+/* Compares two graphs: the quads of each that the other has not, as lines of N-Quads. */
 #ifndef CLI_QUAD_DIFF_H
 #define CLI_QUAD_DIFF_H
 

@@ -11,7 +11,7 @@ struct report_advice {
     const char *advice;  /* a sentence; NULL: the complaint says it already */
 };
 
-/* Of the first entry that fits; NULL: none does. */
+/* Returns the advice of the first entry that fits; NULL when none does. */
 const struct report_advice *report_advice_find(struct slice where, struct slice text);
 /* The entries in order; NULL past the last. */
 const struct report_advice *report_advice_at(size_t index);

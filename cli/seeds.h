@@ -20,7 +20,7 @@ void seeds_release(struct seeds *seeds);
 enum status seeds_add(struct seeds *seeds, const char *text, struct reason *why);
 /* path "-": standard input. A line that is no URI is named with its number. */
 enum status seeds_add_file(struct seeds *seeds, const char *path, struct reason *why);
-/* As the operator's rules spell them (stages/url_rules.h). */
+/* Spells the seeds as the operator's rules do (stages/url_rules.h). */
 enum status seeds_apply_rules(struct seeds *seeds, const struct opt_set *options,
                               struct reason *why);
 /* "scope.hosts=a,b" of all seeds and the hosts given, for scope_save. */

@@ -1,5 +1,5 @@
-/* What a host's sitemaps are worth, measured: coverage, uniqueness, signal to noise, who saw first.
- * Source: Schonfeld and Shivakumar, Sitemaps: Above and Beyond the Crawl of Duty (WWW 2009),
+/* Measures what the sitemaps of a host are worth: coverage, uniqueness, signal to noise, who saw
+ * first. Source: Schonfeld and Shivakumar, Sitemaps: Above and Beyond the Crawl of Duty (WWW 2009),
  * sections 5.1 and 5.2, equations (1) to (6); docs/SITEMAPS.md. Facts come URL by URL, in any
  * order; numbers only, no I/O.
  *

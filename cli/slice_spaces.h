@@ -1,4 +1,4 @@
-/* What the flags of slicing say: which resources, by which method, into which documents. */
+/* Reads the flags of slicing: which resources are sliced, by which method, into which documents. */
 #ifndef CLI_SLICE_SPACES_H
 #define CLI_SLICE_SPACES_H
 

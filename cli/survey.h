@@ -1,4 +1,4 @@
-/* What a host says of its datasets, gathered by asking it: robots.txt, sitemaps, /.well-known/void,
+/* Gathers what a host says of its datasets by asking it: robots.txt, sitemaps, /.well-known/void,
  * the sitemaps of others that these name, and the heads of dumps. docs/DATASETS.md. */
 #ifndef CLI_SURVEY_H
 #define CLI_SURVEY_H

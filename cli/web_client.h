@@ -27,7 +27,7 @@ struct web_answer {
  * that is no redirect; DENIED: robots.txt or the address; everything lives in the arena. */
 enum status web_client_get(struct web_client *client, struct slice url, size_t size,
                            struct arena *arena, struct web_answer *answer, struct reason *why);
-/* The same with another Accept header. */
+/* Gets a URL with another Accept header. */
 enum status web_client_get_as(struct web_client *client, struct slice url, struct slice accept,
                               size_t size, struct arena *arena, struct web_answer *answer,
                               struct reason *why);

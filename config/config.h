@@ -33,8 +33,8 @@ enum status config_fix(const char *directory, const struct opt_set *options, str
 /* MISUSE unless directory is a data directory: a folder with something in it that only they have.
  */
 enum status config_check_directory(const char *directory, struct reason *why);
-/* The same for a process that makes its own part of one: what holds nothing foreign will do, too.
- */
+/* Checks the place of a process that makes its own part of a data directory: a folder that holds
+ * nothing foreign will do, too. */
 enum status config_check_place(const char *directory, struct reason *why);
 
 /* log_open by log.level and log.format. program must outlive logging. */

@@ -1,5 +1,5 @@
-/* What a process of a data directory does and why it waits or failed, for those who start it, ask
- * it and look at it: DIR/run/NAME.state. docs/PROCESSES.md has the states and the format.
+/* The state of a process of a data directory, and why it waits or failed, for those who start it,
+ * ask it and look at it: DIR/run/NAME.state. docs/PROCESSES.md has the states and the format.
  *
  * The process keeps a lock on its file while it lives (fcntl's, so that one can look without
  * taking it), and writes it in place, so that it can be written when the disk is full. A directory
@@ -37,7 +37,7 @@ const char *process_phase_name(enum process_phase phase);
 
 /* ---- of this process ---- */
 
-/* What it may wait for; the first that holds is told. */
+/* The things that a process may wait for; the first that holds is reported. */
 enum process_wait { WAIT_WRITE, WAIT_METADATA, WAIT_QUEUE, WAIT_COUNT };
 
 /* Says that the process of this name starts. */
@@ -56,7 +56,7 @@ typedef void process_state_look(void *context, const struct process_state *state
 void process_state_each(const char *directory, process_state_look *look, void *context);
 /* False: it has said nothing. */
 bool process_state_read(const char *directory, const char *name, struct process_state *state);
-/* What one can do about a failure or a wait, a sentence. */
+/* Returns a sentence that says what one can do about a failure or a wait. */
 const char *process_state_remedy(const struct process_state *state);
 
 #endif

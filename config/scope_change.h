@@ -1,4 +1,4 @@
-/* What changed in DIR/scope.conf, in words by which other nodes change theirs (docs/SCOPE.md):
+/* Changes of DIR/scope.conf, in words by which other nodes change theirs (docs/SCOPE.md):
  *
  *   +NAME=ITEM,ITEM   entries of a list that came
  *   -NAME=ITEM,ITEM   entries that went

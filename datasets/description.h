@@ -21,7 +21,7 @@ enum access_kind {
 };
 const char *access_kind_name(enum access_kind kind); /* "linked data", "dump", ... */
 
-/* What asking found out. */
+/* The facts that asking for a dump or an endpoint has shown. */
 struct access_facts {
     bool asked, answered; /* answered: as what it says it is */
     struct slice problem; /* why it was not, or robots.txt forbids it */
@@ -58,7 +58,7 @@ struct dataset {
     size_t access_count;
 };
 
-/* What its publisher should look at. */
+/* The kinds of findings that a publisher should look at. */
 enum note_kind {
     NOTE_QUIRK, /* understood all the same */
     NOTE_ERROR  /* left out */

@@ -40,7 +40,7 @@ enum {
     SLICE_PRIORITY = 100,
     PAGE_PRIORITY = 128
 };
-/* What jobs are told, docs/DATASETS.md, "Again". */
+/* The words that a job is given when all is asked for anew: docs/DATASETS.md, "Again". */
 #define PLAN_AGAIN "again" /* ask for the dumps of known datasets with conditions */
 #define DUMP_AGAIN "again" /* with conditions; about: the dataset's job */
 #define DUMP_PAGES "pages" /* of an endpoint; the same; link header: where it stands */
@@ -68,7 +68,7 @@ struct execution {
 
 /* Grows by doubling in the arena; false past its maximum. */
 bool slices_add(struct slices *slices, struct slice slice, struct arena *arena);
-/* The same; a prefix with white space is none and left out. */
+/* Adds a URI space; a prefix with white space is left out. */
 bool execution_add_space(struct execution *execution, struct slice prefix, enum slicing slicing,
                          struct arena *arena);
 

@@ -24,8 +24,8 @@ struct dictionary;
 struct dictionary *dictionary_new(void);
 void dictionary_free(struct dictionary *dictionary);
 
-/* What is appended: a subject or object, a predicate, all three of a line of canonical N-Triples.
- * false past the buffer's maximum. */
+/* These append a subject or object, a predicate, or all three of a line of canonical N-Triples.
+ * They return false past the buffer's maximum. */
 bool dictionary_pack_term(struct dictionary *dictionary, const struct term *term,
                           struct buf *packed);
 bool dictionary_pack_predicate(struct dictionary *dictionary, struct slice iri, struct buf *packed);

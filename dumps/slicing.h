@@ -39,7 +39,7 @@ struct slice_space {
 /* The space with the longest prefix of the IRI; NULL: none. */
 const struct slice_space *slice_space_of(const struct slice_space *spaces, size_t count,
                                          struct slice iri);
-/* What the slices of one document have in common: the IRI up to its fragment. */
+/* Returns what the slices of one document have in common: the IRI up to its fragment. */
 struct slice slice_key(struct slice iri);
 /* Appends the document that describes the resource. */
 void slice_document(const struct slice_space *space, struct slice key, struct buf *document);

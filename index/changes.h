@@ -59,7 +59,7 @@ change_removed(const struct change_set *set, enum quad_order order, size_t i)
 
 /* Index of the first change not before row. */
 size_t change_set_find(const struct change_set *set, enum quad_order order, const struct row *row);
-/* The same where it is known not to be before `from`, and mostly near. */
+/* Does what change_set_find does, for a row that is not before `from` and mostly near it. */
 size_t change_set_find_from(const struct change_set *set, enum quad_order order,
                             const struct row *row, size_t from);
 

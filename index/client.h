@@ -36,8 +36,8 @@ enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);
 void index_client_close(struct index_client *client);
 
-/* What a query, pattern or search does about a partition that does not answer, stops in the middle
- * of its answer, or loses its data: */
+/* The choices of a query, pattern or search when a partition does not answer, stops in the middle
+ * of its answer, or loses its data. */
 enum index_partial {
     INDEX_PARTIAL_ERROR, /* fails, naming it */
     INDEX_PARTIAL_WARN   /* gives what the others have; index_client_missing tells */
@@ -164,8 +164,8 @@ enum status index_void(struct index_client *client, const struct index_void_opti
  * all. Durable when OK. load may be NULL: LOAD fails. */
 struct index_update_options {
     struct slice default_graph; /* empty: see query/update.h */
-    /* What WHERE reads in place of all graphs: IRIs, each ended by a newline. Both empty: no such
-     * dataset. BAD_INPUT when the update itself says USING or WITH. */
+    /* The graphs that WHERE reads in place of all graphs: IRIs, each ended by a newline. Both
+     * empty: no such dataset. BAD_INPUT when the update itself says USING or WITH. */
     struct slice graphs, named_graphs;
     uint32_t timeout_ms; /* of each operation's WHERE; 0: none */
     size_t memory;       /* of each operation's changes; 0: 1 GiB */

@@ -24,7 +24,7 @@ struct index_client {
     uint32_t silence_ms;   /* a partition that says nothing for so long counts as down */
     uint64_t last_session; /* counts on from a random number */
     struct metastore_client_options *metastore; /* NULL: none */
-    /* Of the present call: */
+    /* These belong to the present call. */
     enum index_partial partial;
     uint64_t deadline_ms; /* monotonic; 0: none */
     const atomic_bool *cancel;

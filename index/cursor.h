@@ -41,8 +41,8 @@ uint64_t cursor_id(const struct cursor *cursor);
 
 /* Producer: CANCELLED when the answer is no longer wanted, LIMIT past bytes_most. */
 enum status cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why);
-/* The same for the last bytes: they wait for the end of the producer, which follows at once, so
- * that a short answer goes out whole in one piece. */
+/* Writes the last bytes of an answer. They wait for the end of the producer, which follows at once,
+ * so that a short answer goes out whole in one piece. */
 enum status cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why);
 /* Lets others run if it is their turn; to be called often where nothing is written for long. A
  * struct cursor. */

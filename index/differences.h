@@ -25,12 +25,12 @@ void differences_init(struct differences *differences, struct partition *partiti
                       const struct index_batch *batch, struct census *census, uint64_t old_terms);
 /* Room for so many changes, where their number is known before. */
 void differences_reserve(struct differences *differences, size_t changes);
-/* Of one document, or of n patches of one graph in their order; graphs must come in the order of
- * their identifiers. Fills added and removed of each one's result: of patches, each change counts
- * for the last one that wanted it. */
+/* Adds the differences of one document, or of n patches of one graph in their order. Graphs must
+ * come in the order of their identifiers. Fills added and removed of each one's result: of patches,
+ * each change counts for the last one that wanted it. */
 enum status differences_add(struct differences *differences,
                             struct batch_document *const *documents, size_t n, struct reason *why);
-/* The same for rows (CSPO, ascending, each once) to be added to the graph of d, which is known or
+/* Adds rows (CSPO, ascending, each once) to the graph of d, which is known or
  * not. Rows of a graph may come in several calls, but those of a subject in one. */
 enum status differences_add_rows(struct differences *differences, struct batch_document *d,
                                  const struct row *rows, size_t count, struct reason *why);

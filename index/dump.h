@@ -6,8 +6,8 @@
 #include "index/partition.h"
 
 typedef enum status dump_piece(void *context, struct slice bytes, struct reason *why);
-/* As of now; the writer goes on meanwhile. scratch_folder: for sorted runs. with_position: a line
- * before all others says as of which position: "position TAB position". */
+/* Dumps the partition as it is now, while the writer goes on. scratch_folder: for sorted runs.
+ * with_position: a line before all others says as of which position: "position TAB position". */
 enum status partition_dump(struct partition *partition, bool with_position,
                            const char *scratch_folder, size_t sort_memory, dump_piece *piece,
                            void *context, struct reason *why);

@@ -47,7 +47,7 @@ enum status environment_failed(struct environment *environment, bool writing, in
 enum status tree_failed(struct tree *tree, bool writing, int code, struct reason *why,
                         const char *what);
 
-/* Of the tree with this name. */
+/* Gives the name of the file that has the tree of this name. */
 void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
 /* As database_open_tree, with checksums. */
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,

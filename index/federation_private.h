@@ -10,7 +10,7 @@
 
 enum { FEDERATION_REQUEST_MAXIMUM = 8 << 20 };
 
-/* Of one partition. */
+/* One partition of the federation. */
 struct member {
     bool begun; /* the session */
     oid *ids;   /* its identifiers of the federation's terms; OID_NONE: not known */
@@ -33,7 +33,7 @@ enum status federation_id(struct federation *federation, const struct term *term
 /* TERM_NONE for OID_NONE. text: for inline ones, living as long as the term. */
 struct term federation_term(const struct federation *federation, oid id,
                             char text[OID_INLINE_TEXT]);
-/* What the partition calls the term; OID_NONE: not known. */
+/* Returns the identifier that the partition has for the term; OID_NONE when it has none. */
 oid federation_member_id(const struct federation *federation, size_t partition, oid id);
 enum status federation_learn(struct federation *federation, size_t partition, oid id, oid its_id,
                              struct reason *why);
@@ -60,7 +60,7 @@ void row_stream_release(struct row_stream *rows);
 uint8_t row_stream_flags(const struct row_stream *rows);
 enum status row_stream_start(struct row_stream *rows, const struct buf *request,
                              struct reason *why);
-/* What has come and was not read. */
+/* Returns a reader of the bytes that have come and were not read. */
 static inline struct codec_reader
 row_stream_reader(const struct row_stream *rows)
 {

@@ -23,12 +23,12 @@ struct importer_options {
 
 enum status importer_open(struct importer **importer, const struct importer_options *options,
                           struct reason *why);
-/* What is under way is given up. */
+/* Gives up what is under way, and frees the importer. */
 void importer_close(struct importer *importer);
 struct quad_sink importer_sink(struct importer *importer);
 /* Sends what is left and waits until all is durable, and found by queries. */
 enum status importer_finish(struct importer *importer, struct reason *why);
-/* The same for what was sent already, when the rest will not come. */
+/* Brings in what was sent already, when the rest will not come. */
 enum status importer_bring_in(struct importer *importer, struct reason *why);
 
 struct importer_progress {

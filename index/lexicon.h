@@ -18,7 +18,7 @@ enum status lexicon_open(struct lexicon **lexicon, struct environment *environme
 void lexicon_close(struct lexicon *lexicon);
 struct nodes *lexicon_nodes(struct lexicon *lexicon);
 
-/* Of the tree of terms. The writer. */
+/* Returns the bytes of the tree of terms. Only the writer may call it. */
 uint64_t lexicon_bytes(struct lexicon *lexicon);
 
 /* Both pass over terms marked unwanted and those that have an identifier already.
@@ -31,7 +31,7 @@ enum status lexicon_assign(struct lexicon *lexicon, struct transaction *transact
                            struct reason *why);
 /* The identifiers that stored terms have, OID_NONE for others; stores nothing. */
 enum status lexicon_find_all(struct lexicon *lexicon, struct term_set *set, struct reason *why);
-/* The same from the tree alone, whatever memory recalls; any thread. */
+/* Finds terms in the tree alone, whatever memory recalls. Any thread may call it. */
 enum status lexicon_find_stored(struct lexicon *lexicon, struct term_set *set, struct reason *why);
 /* Drops what is remembered of a transaction that was aborted. */
 enum status lexicon_forget(struct lexicon *lexicon, struct reason *why);

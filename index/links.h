@@ -25,7 +25,7 @@ size_t links_count(const struct links *links);
  * list; the policy's is that of its line. */
 typedef enum status links_found(void *context, struct slice target, uint32_t query,
                                 struct reason *why);
-/* What one thread keeps between documents. */
+/* The state that one thread keeps between documents. */
 struct links_run;
 struct links_run *links_run_new(const struct links *links, struct partition_reader *reader);
 void links_run_free(struct links_run *run);

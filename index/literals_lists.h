@@ -7,7 +7,7 @@
 #include "index/literals_private.h"
 #include "index/word_query.h"
 
-/* What one search sees, from its beginning to its end. */
+/* The state of the index that one search sees, from its beginning to its end. */
 struct words_view {
     struct literals *literals;
     uint64_t next;                 /* numbers below are in the tree, */

@@ -7,7 +7,7 @@
 #include "index/literals.h"
 #include "index/word_memory.h"
 
-/* What a key of the tree begins with if it is no word. */
+/* The first byte of a key of the tree that is no word. */
 enum { KEY_STATE = 0, KEY_STEM = 1 /* letters of the language */, KEY_TAG = 2 /* language tag */ };
 
 /* Record in the tree. */

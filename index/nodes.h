@@ -19,7 +19,7 @@ void nodes_close(struct nodes *nodes);
 /* The number the next term will get: 1 for an empty index. */
 uint64_t nodes_next(const struct nodes *nodes);
 
-/* What was appended so far is stored for good. The writer's thread. */
+/* Notes that what was appended so far is stored for good. Only the writer's thread may call it. */
 void nodes_committed(struct nodes *nodes);
 /* After a transaction was aborted. */
 enum status nodes_reload(struct nodes *nodes, struct reason *why);

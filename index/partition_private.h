@@ -45,7 +45,7 @@ struct partition {
 
     _Atomic enum status writes; /* how the last batch went */
 
-    /* Of backup and compact: one at a time. */
+    /* Held by backup and by compact, so that one of them runs at a time. */
     pthread_mutex_t care;
 
     struct literals *literals; /* the keeper's; searches open their own view */
@@ -74,9 +74,9 @@ struct partition_reader {
     struct quad_source source;
 };
 
-/* Compares a census of all documents with the hosts, sets of predicates and subjects recorded; say
- * gets a line for each difference, and one that all is told. The writer is kept away by the caller.
- */
+/* Compares a census of all documents with the counts of hosts, sets of predicates and subjects that
+ * are recorded. `say` gets a line for each difference and a last one when there is no more to
+ * report. The caller keeps the writer away. */
 typedef enum status statistics_say(void *context, bool wrong, const char *text, struct reason *why);
 enum status statistics_compare(struct partition *partition, const struct census *census,
                                statistics_say *say, void *context, struct reason *why);

@@ -106,8 +106,8 @@ enum status rows_cut(struct rows_cutter *cutter, uint8_t *block, size_t size, si
  * rows do not ascend. */
 enum status rows_read(enum quad_order order, const uint8_t *bytes, size_t length, struct row *rows,
                       size_t *count, struct reason *why);
-/* The same for rows in [from, to), either NULL: without bound. *passed: there are rows from `to`
- * on; they were not looked at. */
+/* Reads the rows in [from, to); a NULL bound is none. *passed says that there are rows from `to`
+ * on, which were not looked at. */
 enum status rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length,
                             const struct row *from, const struct row *to, struct row *rows,
                             size_t *count, bool *passed, struct reason *why);

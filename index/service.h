@@ -30,7 +30,7 @@ struct service_options {
     uint64_t answer_bytes;     /* of one query's answer */
     uint64_t sort_memory;
 };
-/* What index_options say; what options do not say is left alone. */
+/* Fills the options from index_options; what these do not say is left alone. */
 void service_options_from(struct service_options *options, const struct opt_set *set);
 void partition_options_from(struct partition_options *options, const char *folder,
                             const struct opt_set *set);

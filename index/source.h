@@ -94,9 +94,9 @@ struct quad_source {
      * statistics. UNSUPPORTED: it has none of these. */
     enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
                                  double *subjects, double *rows, struct reason *why);
-    /* What each partition answers, one after the other as it comes, rows of request->columns
-     * identifiers, OID_NONE where nothing is bound; NULL: there are no partitions. The request and
-     * what it points to live until share_close. */
+    /* Hands out the answers of the partitions, one after the other as they come: rows of
+     * request->columns identifiers, OID_NONE where nothing is bound; NULL: there are no partitions.
+     * The request and what it points to live until share_close. */
     enum status (*share)(void *context, const struct share_request *request,
                          struct share_scan **scan, struct reason *why);
     /* Up to `most` rows; *n = 0 at the end. */

@@ -23,7 +23,7 @@ enum { TURN_SHORT_MS = 100 };
 struct turns;
 struct turn_client;
 
-/* Of one thread; only memory is for others to see. */
+/* The turn of one thread; other threads only look at `memory`. */
 struct turn {
     size_t memory;   /* what this one may use */
     size_t borrowed; /* of it, from what is shared */

@@ -43,8 +43,8 @@ enum status rolling_open(struct rolling *rolling, struct partition *partition, s
 void rolling_close(struct rolling *rolling);
 /* Goes on to the newest commit. The writer waits only when it is faster than this. */
 enum status rolling_renew(struct rolling *rolling, struct reason *why);
-/* The same, and locks the partition's writer; long changes are taken in before it waits. Locked
- * whatever the status. */
+/* Takes in the changes and locks the partition's writer; long changes are taken in before it waits.
+ * The writer is locked whatever the status is. */
 enum status rolling_lock(struct rolling *rolling, struct reason *why);
 /* Counts a few blocks more, as of the newest commit; *end when the tree has no more. */
 enum status rolling_step(struct rolling *rolling, enum quad_order order, bool *end,

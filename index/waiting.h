@@ -17,7 +17,7 @@ struct waiting;
 enum status waiting_open(struct waiting **waiting, const char *folder, struct tree *statistics,
                          struct reason *why);
 void waiting_close(struct waiting *waiting);
-/* Of all runs together, doubles counted; any thread. */
+/* Returns the rows of all runs together, duplicates counted. Any thread may call it. */
 uint64_t waiting_rows(const struct waiting *waiting);
 /* Terms that the lexicon had before the first run: rows with a later one are nowhere else. */
 uint64_t waiting_terms(const struct waiting *waiting);

@@ -20,10 +20,10 @@ enum {
 
 /* count: how often the word stands in the literal of `length` words. */
 unsigned word_class(uint64_t length, uint64_t count);
-/* What stands for a class in scores. */
+/* The length and the count that stand for a class in scores. */
 extern const double length_class_words[LENGTH_CLASSES], count_class_times[COUNT_CLASSES];
 
-/* What a block says of a word, in order: its head, then a run for each class. */
+/* A piece of what a block has of a word: first its head, then a run for each class. */
 struct word_run {
     struct slice word;
     bool head;

@@ -29,7 +29,7 @@ struct memory_word *word_memory_count(struct word_memory *memory, struct slice w
 /* The stem that was kept for the word and language; NULL. */
 struct memory_word *memory_word_stem(const struct memory_word *word, int language);
 void memory_word_keep_stem(struct memory_word *word, int language, struct memory_word *stem);
-/* As word_memory_count, of a word at hand. */
+/* Counts an occurrence as word_memory_count does, of a word that the caller has. */
 void word_memory_count_again(struct word_memory *memory, struct memory_word *word);
 /* Adds postings of all words counted; numbers grow. length: of the literal in words. */
 void word_memory_end_literal(struct word_memory *memory, uint64_t number, bool tagged,

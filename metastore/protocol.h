@@ -14,7 +14,7 @@ enum {
     METASTORE_ENTRIES_MAXIMUM = 65536,  /* in one request */
     METASTORE_REPLY_ENOUGH = 8 << 20,   /* a reply ends after the entry that passes this */
     METASTORE_REPLY_MAXIMUM = 48 << 20, /* and is never longer */
-    /* Of a WARC file in one request: the daemon answers others in between. */
+    /* bytes of a WARC file that one request reads, so that the daemon answers others in between */
     ARCHIVE_PIECE = 1 << 20
 };
 

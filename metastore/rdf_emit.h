@@ -26,7 +26,7 @@
 
 enum { LABEL_SIZE = 48 };
 
-/* What a triple is about. All but the document are blank nodes named so. */
+/* The subjects of triples. All but the document are blank nodes named so. */
 enum node {
     NODE_DOCUMENT,
     NODE_CONNECTION,

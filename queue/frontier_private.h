@@ -99,7 +99,7 @@ size_t frontier_recent(const struct frontier *frontier); /* bytes of active reco
 void frontier_manifest(struct store_batch *batch, const struct layer_kind *kind, uint64_t number,
                        uint8_t level, bool remove);
 
-/* What the batch has and a new row of frontier->journal, in one transaction of Berkeley DB. */
+/* Commits the batch and a new row of frontier->journal in one transaction of Berkeley DB. */
 enum status frontier_commit(struct frontier *frontier, struct store_batch *batch,
                             struct reason *why);
 /* Installs work that has ended, begins what is due; waits for it when memory is at its limit. A

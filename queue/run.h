@@ -19,7 +19,7 @@
 
 enum { RUN_KEY_MAXIMUM = 40, RUN_VALUE_MAXIMUM = 512 << 10, RUN_FILTER_BITS = 10 };
 
-/* What all runs of a tree have in common. */
+/* The properties that all runs of a tree have in common. */
 struct run_shape {
     uint8_t key_length;
     uint8_t filter_length; /* bytes of the key that the filter knows */

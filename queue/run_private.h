@@ -33,7 +33,7 @@ uint64_t run_filter_hash(const uint8_t *key, size_t length);
 void run_filter_add(struct run_filter *filter, uint64_t hash);
 bool run_filter_has(const struct run_filter *filter, uint64_t hash);
 
-/* What the footer says. */
+/* The footer of a run. */
 struct run_footer {
     struct run_shape shape;
     struct run_totals totals;

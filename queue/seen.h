@@ -51,7 +51,7 @@ struct seen_entry *seen_entry(struct seen *seen, const uint8_t print[FINGERPRINT
 void seen_write(struct seen *seen, struct store_batch *batch);
 void seen_settle(struct seen *seen, bool committed);
 
-/* What putting a URI means, by PROTOCOL.md "Seen": bits. Changes the entry. */
+/* The effects of putting a URI, by PROTOCOL.md "Seen": bits. Changes the entry. */
 enum seen_action {
     SEEN_QUEUE = 1,  /* fetch it, with the entry's generation and depth */
     SEEN_REVISIT = 2 /* its links are to be read again with the entry's depth */

@@ -75,7 +75,7 @@ typedef bool store_visit(void *context, struct slice key, struct slice value);
 enum status store_open(struct store **store, const struct store_options *options,
                        struct reason *why);
 void store_close(struct store *store); /* with a checkpoint unless broken */
-/* Of this ownership; grows with each. */
+/* Returns the epoch of this ownership, which is greater than that of any before. */
 uint64_t store_epoch(const struct store *store);
 /* *value lives until the next call of any function; NOT_FOUND without reason. */
 enum status store_get(struct store *store, enum store_tree tree, struct slice key,
@@ -83,7 +83,7 @@ enum status store_get(struct store *store, enum store_tree tree, struct slice ke
 /* Ascending from the first key that is not less than `from`. */
 enum status store_scan(struct store *store, enum store_tree tree, struct slice from,
                        store_visit *visit, void *context, struct reason *why);
-/* The same, no further than keys whose first `within` bytes are those of `from`. */
+/* Scans no further than keys whose first `within` bytes are those of `from`. */
 enum status store_scan_within(struct store *store, enum store_tree tree, struct slice from,
                               size_t within, store_visit *visit, void *context, struct reason *why);
 /* operations: sorted by tree and key, each key once. FULL: no room, nothing happened. */

@@ -12,7 +12,7 @@ enum { BLANK_PLACES = 3 }; /* subject, object, graph */
 struct blank_index {
     size_t count;
     struct slice *labels; /* pointing into the graph */
-    /* Of each quad; NULL when count is 0. BLANK_NONE: not a blank node. */
+    /* The places of each quad; NULL when count is 0. BLANK_NONE: no blank node stands there. */
     uint32_t (*places)[BLANK_PLACES];
 };
 

@@ -33,7 +33,7 @@ enum status graph_send(const struct graph *graph, const struct quad_sink *sink, 
 
 /* Order of quad_compare (that of canonical N-Quads lines); doubles by source and line. */
 void graph_sort(struct graph *graph);
-/* Of a sorted graph: removes doubles, the first stays. */
+/* Removes duplicates from a sorted graph; the first of them stays. */
 void graph_unique(struct graph *graph);
 void graph_sort_unique(struct graph *graph); /* both */
 /* SHA-256 of the quads' canonical N-Quads in the array's order. The graph's digest in the

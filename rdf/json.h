@@ -106,7 +106,7 @@ enum status json_read(struct slice text, const struct json_options *options, str
 /* The member, or NULL. object may be NULL or something else. */
 struct json *json_get(const struct json *object, struct slice key);
 bool json_same(const struct json *a, const struct json *b); /* order of members matters */
-/* Of the value, not of its key; seeded anew in each process. */
+/* Returns a hash of the value, not of its key. The hash is seeded anew in each process. */
 uint64_t json_hash(const struct json *node);
 uint64_t json_hash_text(struct slice text);
 

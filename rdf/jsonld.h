@@ -67,7 +67,7 @@ struct jsonld_options {
     uint64_t *repairs; /* JSON_REPAIR_COUNT counters to be added to (rdf/json.h) */
 };
 
-/* As rdf/parse.h says; also AGAIN. quad.line is always filled. */
+/* Reads a document as rdf/parse.h says; may also return AGAIN. quad.line is always filled. */
 enum status jsonld_read(struct slice bytes, const struct jsonld_options *options,
                         const struct quad_sink *sink, struct reason *why);
 /* The expanded document as JSON text. */

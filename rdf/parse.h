@@ -30,8 +30,8 @@ enum {
     PARSE_PROBLEM_MAXIMUM = 1000 /* problems reported of one document; the rest is skipped mutely */
 };
 
-/* Of XML that was made from another document: where each element comes from, in the order of start
- * tags. 0: unknown. */
+/* The lines that the elements of XML come from, when it was made from another document, in the
+ * order of start tags. 0 means unknown. */
 struct parse_origin {
     const uint32_t *lines;
     size_t count;

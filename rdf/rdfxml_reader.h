@@ -12,7 +12,7 @@
 #include "rdf/xml_literal.h"
 #include "rdf/xml_names.h"
 
-/* What an open element is. */
+/* The kinds of open elements. */
 enum rdfxml_kind {
     RDFXML_DOCUMENT,   /* no element: below the root */
     RDFXML_SKIPPED,    /* an error was reported of it, or of one around it */

@@ -72,7 +72,7 @@ scan_to(const char *at, const char *end, unsigned stops, unsigned char *any)
     return at;
 }
 
-/* The same in a text that may have none: its length then. */
+/* Searches as above in a text that may have none; returns its length then. */
 static inline size_t
 scan_within(struct slice text, unsigned stops, unsigned char *any)
 {

@@ -69,7 +69,7 @@ struct quad_sink {
     void *context;
 };
 
-/* What a parser could not read but could skip. line and column are 1-based, 0: unknown. */
+/* Input that a parser could skip but not read. line and column count from 1; 0 is unknown. */
 struct parse_problem {
     uint64_t line, column;
     const char *text;

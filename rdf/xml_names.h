@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-/* What the RDF namespace gives a meaning in the grammar. */
+/* The names of the RDF namespace that have a meaning in the grammar. */
 enum xml_term {
     XML_TERM_OTHER,
     XML_TERM_RDF,

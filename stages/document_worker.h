@@ -37,7 +37,7 @@ struct document_outcome {
     bool canonical;
     uint64_t quads, problem_count;
     uint64_t memory; /* bytes that the worker had taken at the end */
-    /* As in struct transform_result; they point into the reply. */
+    /* These are as in struct transform_result and point into the reply. */
     struct slice names, problems, counts, repairs, advice, needs, explanation, graph;
 };
 /* header (buf_init'ed) is filled here and must live, as the request's bytes must, until done. */

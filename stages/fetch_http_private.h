@@ -22,7 +22,7 @@ struct multi {
     uint64_t due_ms; /* monotonic; UINT64_MAX: no timer */
 };
 
-/* What is known of a descriptor. A connection that is kept stays in the owner's loop while nobody
+/* A descriptor of the event loop. A connection that is kept stays in the owner's loop while nobody
  * uses it: most are used again, and two calls of the kernel are saved each time. */
 struct descriptor {
     struct multi *multi; /* NULL: one of DNS */
@@ -131,7 +131,7 @@ bool transfer_needs_address(const struct transfer *transfer, struct slice url);
 bool transfer_go_to(struct transfer *transfer, const struct dns_answer *answer);
 /* Takes it from libcurl and calls back. */
 void transfer_finish(struct transfer *transfer, CURLcode code);
-/* As new, but for its buffers. */
+/* Makes a transfer as new, but for its buffers, which stay. */
 void transfer_reset(struct transfer *transfer);
 
 /* fetch_ftp.c. A transfer by FTP is used once. */

@@ -46,7 +46,7 @@ void planning_wait(struct planning *planning, const char *reason);
 void planning_decide(struct planning *planning);
 /* Whether another host may be asked one time more. */
 bool planning_may_ask(struct planning *planning, struct slice uri);
-/* What plans of others that this one has made are told. */
+/* Returns the type of the jobs of other hosts' plans that this plan puts. */
 struct slice planning_type(const struct planning *planning);
 /* The key by which the URI is asked for, url_crawl_key or dump_key; empty: it has none. */
 typedef enum status planning_key_of(struct slice uri, struct slice base, struct buf *key,

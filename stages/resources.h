@@ -27,7 +27,7 @@ struct resources *resources_open(const struct resources_settings *settings);
 /* After the metadata client was closed, or when no gathering is under way. NULL is allowed. */
 void resources_close(struct resources *resources);
 
-/* What one document has asked for so far. */
+/* The resources that one document has asked for so far. */
 struct resource_set;
 struct resource_set *resource_set_new(struct resources *resources);
 void resource_set_free(struct resource_set *set); /* NULL is allowed */

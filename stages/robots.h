@@ -33,7 +33,7 @@ void robots_rule(const struct robots *robots, struct slice path_query, struct bu
 int64_t robots_crawl_delay_ms(const struct robots *robots);
 /* The values of Sitemap lines as written, in order, each once; live as long as robots. */
 size_t robots_sitemaps(const struct robots *robots, const struct slice **sitemaps);
-/* The same of Schemamap lines, which name sitemaps of schema.org feeds. */
+/* Returns the URIs of Schemamap lines, which name sitemaps of schema.org feeds. */
 size_t robots_schemamaps(const struct robots *robots, const struct slice **schemamaps);
 
 /* Lines "Content-Signal: search=yes", also of Content-Usage, TDM-Reservation and TDM-Policy, that
@@ -43,7 +43,7 @@ struct slice robots_signals(const struct robots *robots);
 /* About how many bytes of memory it takes. */
 size_t robots_size(const struct robots *robots);
 
-/* What was understood, for tests and people. */
+/* Counts of what was understood, for tests and people. */
 struct robots_counts {
     unsigned lines;   /* of the file, also empty ones */
     unsigned valid;   /* user-agent, allow, disallow, sitemap, schemamap, crawl-delay */

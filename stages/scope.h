@@ -40,8 +40,8 @@ void scope_refresh(struct scope *scope);
 /* The version of the rules (config/scope_file.h); 0: nobody has said. They may be newer than that,
  * never older. */
 uint64_t scope_version(const struct scope *scope);
-/* What was filtered now is said to be of this version: that of the rules after a look whether there
- * are any of version `least`, which the queue says is in force. */
+/* Returns the version of the scope that what is filtered now counts as: that of the rules, after a
+ * look whether there are any of version `least`, which the queue says is in force. */
 uint64_t scope_at_least(struct scope *scope, uint64_t least);
 
 /* Whether anything says which URIs are in scope. */

@@ -65,7 +65,7 @@ int stage_main(const struct stage_spec *spec, int argc, char **argv);
 void stage_output(struct stage_job *job, const struct job *output);
 /* The usual output: the same URI, depth, generation to the next stage with this document. */
 void stage_output_next(struct stage_job *job, enum stage next, const struct document *document);
-/* The same at a later time. due_ms: wall time. */
+/* Adds an output that is due at a later time. due_ms is wall time. */
 void stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
                         uint64_t due_ms);
 /* Tells the frontier how many quads the document brought that the index did not have: what is like
@@ -76,7 +76,7 @@ void stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_atte
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void stage_bury(struct stage_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What the job counts as when it is done: for people who ask what became of a crawl. */
+/* Says what the job counts as when it is done, for people who ask what became of a crawl. */
 void stage_count_as(struct stage_job *job, enum job_outcome outcome);
 /* fetch: how the lane goes on after this job. */
 void stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group);

@@ -34,7 +34,7 @@
 #include "base/status.h"
 #include "stages/sandbox.h"
 
-/* What workers do. Both functions run in other processes. */
+/* The work of workers. Both functions run in other processes. */
 struct worker_program {
     const char *name; /* process name, at most 15 bytes */
     /* In the nursery, before any worker. */

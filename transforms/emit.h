@@ -1,4 +1,4 @@
-/* What extractors write through: quads of one document's graph. The first failure of the
+/* The writer of extractors: quads of one document's graph. The first failure of the
  * sink sticks, so an extractor checks once, at its end. */
 #ifndef TRANSFORMS_EMIT_H
 #define TRANSFORMS_EMIT_H

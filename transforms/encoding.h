@@ -29,8 +29,8 @@ const char *encoding_of_html(struct slice bytes, struct slice http, enum encodin
 /* For XML: mark, zero bytes of UTF-16, charset parameter (RFC 7303), declaration; else UTF-8,
  * or windows-1252 when the bytes are not that. */
 const char *encoding_of_xml(struct slice bytes, struct slice http);
-/* Of a meta element, by the standard's prescan of the first 1024 bytes, or of one that comes
- * later within 64 KiB; NULL for none. */
+/* Returns the encoding that a meta element names, by the standard's prescan of the first 1024
+ * bytes, or one that comes later within 64 KiB; NULL when there is none. */
 const char *encoding_prescan(struct slice bytes);
 bool encoding_is_utf8(struct slice bytes); /* valid UTF-8, ASCII included */
 /* Appends the bytes, bad sequences as U+FFFD. */

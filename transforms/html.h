@@ -41,7 +41,7 @@ struct html_attribute {
     struct slice value;
 };
 
-/* What html_parse met. */
+/* The repairs that html_parse makes. */
 enum html_repair {
     HTML_REPAIR_MOVED = 1, /* misnested: nodes do not stand where their tags do */
     HTML_REPAIR_DEPTH = 2, /* more elements open, or made again, than are kept */

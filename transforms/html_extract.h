@@ -1,4 +1,4 @@
-/* What an HTML page says for itself: docs/HTML.md lists the statements.
+/* Extracts what the elements of an HTML page say: docs/HTML.md lists the statements.
  * One walk over the tree's array for title, meta, links, images and e-mail addresses. */
 #ifndef TRANSFORMS_HTML_EXTRACT_H
 #define TRANSFORMS_HTML_EXTRACT_H

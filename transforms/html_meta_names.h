@@ -1,4 +1,4 @@
-/* What names of meta elements mean: docs/HTML.md has the table for people. */
+/* The meanings of the names of meta elements: docs/HTML.md lists them for people. */
 #ifndef TRANSFORMS_HTML_META_NAMES_H
 #define TRANSFORMS_HTML_META_NAMES_H
 

@@ -73,7 +73,7 @@ struct quad_sink material_sink(struct material *material);
 void material_scope(struct material *material);
 void material_problem(struct material *material, uint64_t line, const char *text);
 struct problem_sink material_problems(struct material *material);
-/* What a publisher should mend though nothing was lost by it: kept for reports, no problem. */
+/* Notes what a publisher should mend, for reports; it is no problem, as nothing was lost by it. */
 void material_advice(struct material *material, uint64_t line, const char *text);
 struct problem_sink material_advices(struct material *material);
 

@@ -41,7 +41,7 @@ struct media {
 };
 
 void media_begin(struct media *media, struct material *material, struct reason *why);
-/* What the sink said last; frees. */
+/* Frees the reader, and returns what the sink said last. */
 enum status media_end(struct media *media);
 void media_problem(struct media *media, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -55,7 +55,7 @@ uint32_t media_u24(struct slice bytes, size_t at, enum byte_order order);
 uint32_t media_u32(struct slice bytes, size_t at, enum byte_order order);
 uint64_t media_u64(struct slice bytes, size_t at, enum byte_order order);
 uint8_t media_u8(struct slice bytes, size_t at);
-/* As much of it as there is. */
+/* Returns as much of the part as there is. */
 struct slice media_part(struct slice bytes, size_t at, size_t length);
 /* Up to the first NUL; *rest (may be NULL): behind it. */
 struct slice media_string(struct slice bytes, struct slice *rest);

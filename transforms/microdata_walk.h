@@ -11,7 +11,7 @@ struct microdata_item {
     struct slice type; /* inherited or own when it was done last */
 };
 
-/* What publishers are told: each once per page, with the place of the first. */
+/* The findings that publishers are told: each once per page, with the place of the first. */
 enum microdata_finding {
     MICRODATA_FOUND_ORPHAN,
     MICRODATA_FOUND_ORPHAN_ITEM,

@@ -20,7 +20,7 @@ enum rdfa_host {
     RDFA_XML        /* RDFa Core 1.1: any XML, SVG */
 };
 
-/* What the processor graph (section 7.6) calls things. */
+/* The classes of reports of the processor graph (section 7.6). */
 enum rdfa_report {
     RDFA_UNRESOLVED_TERM,
     RDFA_UNRESOLVED_CURIE,
@@ -36,7 +36,7 @@ struct rdfa_options {
     bool roles;           /* role attributes are statements too */
     bool processor_graph; /* instead of the output graph: what was reported, as triples */
     size_t memory;        /* bytes of quads, and of text; 0: no maximum */
-    /* What was wrong; may be NULL. text lives for the call. */
+    /* Is called with what was wrong; may be NULL. text lives for the call. */
     void (*report)(void *context, enum rdfa_report report, uint32_t line, const char *text);
     /* Adds the statements of a vocabulary that the document uses, as far as it can be had: asks
      * for vocabulary expansion (section 10). NULL: none. */

@@ -186,7 +186,7 @@ struct slice rdfa_initial_term(enum rdfa_host host, struct slice term, bool rela
 struct term rdfa_literal(struct rdfa *rdfa, const struct rdfa_context *context,
                          const struct rdfa_element *element, bool *is_xml);
 /* ---- rdfa_markup.c ---- */
-/* What stands inside the node as XML or HTML, in rdfa->text. */
+/* Writes the content of the node as XML or HTML to rdfa->text. */
 void rdfa_write_xml(struct rdfa *rdfa, uint32_t node);
 void rdfa_write_html(struct rdfa *rdfa, uint32_t node);
 

@@ -1,4 +1,4 @@
-/* What is done at one element; for transforms/rdfa.c alone. */
+/* The steps of RDFa processing at one element; for transforms/rdfa.c alone. */
 #ifndef TRANSFORMS_RDFA_STEPS_H
 #define TRANSFORMS_RDFA_STEPS_H
 

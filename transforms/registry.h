@@ -32,7 +32,7 @@ struct transform {
     void *prepared; /* compiled stylesheet; transforms/transform.c's */
 };
 
-/* What of a document the registry looks at. */
+/* The properties of a document that the registry looks at. */
 struct registry_subject {
     struct slice type; /* "text/html" */
     struct slice root; /* local name; empty when not XML */

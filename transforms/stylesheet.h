@@ -20,8 +20,8 @@ void stylesheet_functions_register(void);
 /* A stylesheet in memory, named for messages; stylesheet_close frees it. */
 enum status stylesheet_compile(const char *name, struct slice text, void **stylesheet,
                                struct reason *why);
-/* What a stylesheet is run on: the page as Tidy mends it where the registry says so, the page's
- * tree, or the document as XML. The material's own. */
+/* Makes the XML that a stylesheet is run on: the page as Tidy mends it where the registry says so,
+ * the page's tree, or the document as XML. The material's own. */
 enum status stylesheet_input(struct material *material, xmlDocPtr *input, struct reason *why);
 /* On a document of the caller's, as it is. */
 enum status stylesheet_run_document(struct material *material, void *stylesheet, xmlDocPtr input,

@@ -12,8 +12,8 @@
 void xml_lines_watch(xmlParserCtxtPtr parser);
 
 void xml_line_set(xmlNodePtr node, uint32_t line);
-/* Of the element, or of the one that the node is in; a document's is its root's. libxml2's own when
- * none was set. 0: unknown. */
+/* Returns the line of the element, or of the one that the node is in; a document has that of its
+ * root. It is libxml2's own when none was set, and 0 when it is unknown. */
 uint32_t xml_line(const xmlNode *node);
 
 /* A copy's elements get the lines of the original's. */

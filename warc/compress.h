@@ -14,7 +14,7 @@
 
 struct compressor;
 
-/* What is alike has codes of its own. */
+/* The kinds of records, which have codes of their own since they are alike. */
 enum compressor_kind { COMPRESSOR_CONTENT, COMPRESSOR_REQUEST, COMPRESSOR_KINDS };
 
 /* NULL: there is no such level (0..9). */

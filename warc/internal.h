@@ -13,7 +13,7 @@ struct warc_limits warc_limits_of(const struct warc_limits *limits);
 enum status warc_record_parse(struct buf *memory, const struct warc_limits *limits,
                               struct warc_record *record, struct reason *why);
 
-/* What the last four bytes of a gzip member say of the length of its content (RFC 1952, ISIZE); 0
+/* Returns the length of the content of a gzip member by its last four bytes (RFC 1952, ISIZE); 0
  * when that cannot be. */
 size_t gzip_length(struct slice member);
 /* CORRUPT unless the bytes are one whole member of exactly this content. The reason may be NULL. */

@@ -43,7 +43,7 @@ struct warc_writer_options {
     const char *user_agent;       /* warcinfo; may be NULL */
 };
 
-/* What warc_options say; strings belong to the set. */
+/* Fills the options from warc_options; the strings belong to the set. */
 void warc_writer_options_from(struct warc_writer_options *options, const struct opt_set *set);
 
 /* Where a record went. */
@@ -76,7 +76,7 @@ struct warc_exchange {
 enum status warc_write_exchange(struct warc_writer *writer, const struct warc_exchange *exchange,
                                 struct warc_location *location, struct reason *why);
 
-/* What came without HTTP: a file by FTP. */
+/* A resource that came without HTTP: a file by FTP. */
 struct warc_resource {
     struct slice uri;
     struct slice content_type; /* of the body */
@@ -154,7 +154,7 @@ bool warc_reader_rest(struct warc_reader *reader);
 enum status warc_read(struct warc_reader *reader, struct slice file, uint64_t offset,
                       uint64_t length, struct buf *memory, struct warc_record *record,
                       struct reason *why);
-/* The same from bytes of the member that came another way (a Range request); thread-safe. */
+/* Reads a record from bytes of its member that came another way (a Range request). Thread-safe. */
 enum status warc_read_member(struct slice member, const struct warc_limits *limits,
                              struct buf *memory, struct warc_record *record, struct reason *why);
 

@@ -1,5 +1,5 @@
-/* What the handlers work with. Shared by all connections' threads: all that changes is the pool
- * of index clients, behind its lock. */
+/* The state that the handlers work with. It is shared by all connections' threads: all that changes
+ * is the pool of index clients, behind its lock. */
 #ifndef WEB_SERVICE_H
 #define WEB_SERVICE_H
 
@@ -44,8 +44,8 @@ enum status web_index_take(struct web_service *service, struct index_client **cl
                            struct reason *why);
 void web_index_give(struct web_service *service, struct index_client *client, bool healthy);
 
-/* What the request, or else index.partial, wants done about partitions that are down. False: the
- * request says neither, and the reply says so. */
+/* Reads what the request, or else index.partial, wants done about partitions that are down. Returns
+ * false when the request has a wrong value, which the reply says. */
 bool web_partial(const struct web_service *service, const struct web_request *request,
                  struct web_reply *reply, bool *warn);
 /* A header Quadrille-Partial for each partition that the client's last call went without. */

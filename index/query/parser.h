@@ -26,7 +26,7 @@ struct label {
     uint32_t block;
     uint32_t next; /* in its bucket: index + 1 */
 };
-/* What belongs to one SELECT: its variables and its aggregates. */
+/* The variables and aggregates of one SELECT. */
 struct scope {
     struct scope *outer;
     struct slice *names;

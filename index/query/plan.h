@@ -27,7 +27,7 @@ struct planner {
     struct reason *why;
 };
 
-/* What is known of the rows of a pipeline. */
+/* The properties that are known of the rows of a pipeline. */
 struct known {
     struct slots maybe, certain;
     bool unit; /* one row with nothing bound */
@@ -82,7 +82,7 @@ enum status plan_part(struct run *run, const struct share_request *request, stru
 
 enum status plan_node(struct planner *planner, const struct algebra *node,
                       struct operator** pipeline, struct known *known, struct pending *pending);
-/* As plan_node, or a hash join where that would not be right. */
+/* Plans a node as plan_node does, or by a hash join where that would give a wrong answer. */
 enum status plan_joined(struct planner *planner, const struct algebra *node,
                         struct operator** pipeline, struct known *known, struct pending *pending);
 enum status plan_standalone(struct planner *planner, const struct algebra *node,
@@ -126,7 +126,7 @@ enum status plan_order(struct planner *planner, const struct algebra *node, uint
  * place of the pipeline. */
 enum status plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
                        struct operator** pipeline, struct known *known, bool *shared);
-/* The same for a GROUP, whose rows are put together from theirs. */
+/* Plans a GROUP over all partitions, whose rows are put together from those of each. */
 enum status plan_share_group(struct planner *planner, const struct algebra *node,
                              struct operator** pipeline, struct known *known, bool *shared);
 /* One filter on top of the pipeline. */

@@ -33,12 +33,12 @@ enum {
 
 struct update;
 
-/* As query_prepare. */
+/* Parses and checks an update, as query_prepare does a query. */
 enum status update_prepare(struct update **update, struct slice text, struct slice base,
                            struct reason *why);
 void update_free(struct update *update); /* NULL is allowed */
 
-/* What is updated. */
+/* The graphs that an update changes, by functions. */
 struct update_target {
     void *context;
     /* The present state, which `change` and `clear` calls before this one made. It lives until the
