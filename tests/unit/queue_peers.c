@@ -1,5 +1,5 @@
 /* What a node sends to others, and when: each transfer's first job and how many, what is told once
- * only, pauses, limits, rows that are damaged, and three nodes. Carrying messages to and fro is
+ * only, pauses, limits, rows that are damaged, and three nodes. Carrying messages both ways is
  * tried in queue_nodes.c. */
 #include "base/clock.h"
 #include "queue/store_batch.h"

@@ -337,8 +337,8 @@ test_words_for_the_queue(void **state)
     stage_done(job);
     batch_advance(&run);
     char expected[64];
-    snprintf(expected, sizeof expected, "complete 1:done[%u refused %u 9]; ",
-             HOST_FAILED | HOST_SILENT, OUTCOME_GONE);
+    snprintf(expected, sizeof expected, "complete 1:done[%d refused %d 9]; ",
+             (int)(HOST_FAILED | HOST_SILENT), (int)OUTCOME_GONE);
     expect(expected);
     answer(STATUS_OK);
     close_run(&run);
