@@ -31,8 +31,8 @@ uint16_t worth_link(struct worth *worth, struct slice uri, struct slice via);
 /* Place in its class of its lane, RANK_USUAL - 255, for a job of priority RANK_USUAL or more.
  * linking: about how many registrable domains link to it. */
 uint8_t worth_rank(const struct worth *worth, const struct job *job, unsigned linking);
-/* What that comes from: RANK_USUAL and 48 more for others, and the parts; before it is rounded and
- * bounded. Means are log2(1 + new quads) of a fetch. */
+/* The parts that a rank is the sum of, beside RANK_USUAL + 48, and the rank before it is rounded
+ * and bounded. Means are of log2(1 + new quads) of each fetch. */
 struct worth_parts {
     double depth_cost, links_gain, yield_gain, rank;
     double mean_all, mean_host, mean_pattern;
@@ -41,15 +41,16 @@ struct worth_parts {
 struct worth_parts worth_parts(const struct worth *worth, const struct job *job, unsigned linking);
 /* A fetch of the URI goes out. */
 void worth_spend(struct worth *worth, struct slice uri, uint64_t now_ms);
-/* Of the lane that has the URI, 0 .. WORTH_SPEEDS - 1, the smaller the sooner. */
+/* Returns the speed of the lane that has the URI, 0 to WORTH_SPEEDS - 1; lanes of a smaller number
+ * go sooner. */
 uint8_t worth_speed(struct worth *worth, struct slice uri, uint64_t now_ms);
 
-/* What that comes from: fetches of its registrable domain that count of the budget, and whether its
- * host brings little. */
+/* Returns what a speed is decided by: the fetches of the registrable domain that count against its
+ * budget, and whether the host brings little. */
 double worth_level(struct worth *worth, struct slice uri, uint64_t now_ms);
 bool worth_is_poor(const struct worth *worth, struct slice uri);
 
-/* What changed, a little at a time; all: the whole of it. */
+/* Writes what changed into the batch, a little at a time, or all of it. */
 void worth_write(struct worth *worth, struct store_batch *batch, bool all);
 enum status worth_load(struct worth *worth, struct frontier *frontier, struct reason *why);
 

@@ -1,7 +1,8 @@
 /* How many transfers are under way at each address. The queue holds the hosts of one address to
- * queue.group_parallel, but learns a host's address only from its first job's end; until then this
- * process does, and sends back who is too many. What was last known of a host is kept in a table of
- * fixed size; forgetting it costs at worst a job that is sent back. Any thread.
+ * queue.group_parallel, but learns a host's address only from its first job's end; until then the
+ * process that connects counts for itself, and sends back jobs that are too many. What was last
+ * known of a host is kept in a table of fixed size; forgetting it costs at worst a job that is sent
+ * back. Any thread.
  *
  * Addresses are fingerprints of their text, hosts numbers by digest_local; 0: not known, never
  * full. */

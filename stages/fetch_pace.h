@@ -42,17 +42,19 @@ void pace_answered(struct pace *pace, uint32_t milliseconds);
 /* 429, 503, no connection, no answer in time. retry_after_ms: 0 when nothing was said. */
 void pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t retry_after_ms,
                    uint64_t now_ms);
-/* Whatever came or not: whether it is an answer, with any status. */
+/* Notes the end of a request: whether an answer came, with any status. */
 void pace_heard(struct pace *pace, bool answer);
-/* The rest from now until the next request. */
+/* Returns the rest from now until the next request. */
 uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms);
-/* What of it comes from trouble; 0: none. For people and for the record. */
+/* Returns how much of the rest comes from trouble, for people and for the record; 0 when there is
+ * none. */
 uint64_t pace_backoff_ms(const struct pace *pace, const struct pace_rules *rules);
 /* How long an answer may take to begin, `most_ms` at most. A host that never answered has half as
  * long each time that it was in trouble. One that does has several times its usual time, but a
  * quarter of the most at least, and twice as long with each attempt. */
 uint64_t pace_patience_ms(const struct pace *pace, uint64_t most_ms, unsigned attempt);
-/* Whether the response time is another than noted by a quarter and 50 ms; then it is noted. */
+/* Returns whether the response time differs by a quarter and 50 ms from the one that was noted
+ * last, and notes it then. */
 bool pace_worth_noting(struct pace *pace);
 
 #endif
