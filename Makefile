@@ -51,7 +51,10 @@ link           := -Wl,--as-needed -Wl,-z,relro,-z,now
 
 archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
-tests     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
+# Copies of programs that tests make fail: tests/hooks/ has what stands in for a function of theirs.
+hooked    := quadrille quadrille-index quadrille-transform
+units     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
+tests     := $(units) $(PROGRAMS:%=$(BUILD)/tests/bin/%)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 benches   := $(BENCHES:%=$(BUILD)/bench/%)
 suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
@@ -59,7 +62,7 @@ services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
 sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
@@ -76,7 +79,7 @@ suites: $(suites)
 benches: $(benches)
 man: $(manuals)
 print-tests:
-	@echo $(notdir $(tests))
+	@echo $(notdir $(units))
 print-fuzzers:
 	@echo $(FUZZERS)
 print-suites:
@@ -135,8 +138,21 @@ comma := ,
 $(programs):
 	$(link_command) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
+quadrille_HOOK           := tests/hooks/index_fault.o tests/hooks/document_hook.o
+quadrille_WRAP           := transform_run
+quadrille-index_HOOK     := tests/hooks/index_fault.o
+quadrille-transform_HOOK := tests/hooks/document_hook.o
+quadrille-transform_WRAP := transform_run
+$(foreach p,$(hooked),$(eval $(BUILD)/tests/bin/$(p): $($(p)_OBJECTS:%=$(BUILD)/obj/%) $($(p)_HOOK:%=$(BUILD)/obj/%)))
+$(hooked:%=$(BUILD)/tests/bin/%): $(BUILD)/tests/bin/%: $(archives)
+	$(link_command) $($(@F)_WRAP:%=-Wl$(comma)--wrap=%) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(patsubst %,$(BUILD)/tests/bin/%,$(filter-out $(hooked),$(PROGRAMS))): $(BUILD)/tests/bin/%: $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	$(quiet)ln -f $< $@
+
 $(foreach t,$(notdir $(UNIT_TESTS)),$(eval $(BUILD)/tests/$(t): $($(t)_PARTS:%=$(BUILD)/obj/%)))
-$(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
+$(units): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
 	$(link_command) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)

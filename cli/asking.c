@@ -15,13 +15,12 @@ interrupt(int signal)
 }
 
 enum status
-cli_asking(const struct cli *cli, const char *partial, struct index_client *index,
-           struct reason *why)
+cli_asking(const char *partial, struct index_client *index, struct reason *why)
 {
     /* Once: whoever cannot wait for the end presses Ctrl-C again. */
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
     if (partial == NULL) {
-        partial = opt_string(cli->options, "index.partial");
+        partial = "error";
     }
     const bool warn = strcmp(partial, "warn") == 0;
     if (!warn && strcmp(partial, "error") != 0) {

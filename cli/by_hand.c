@@ -91,7 +91,7 @@ static enum status
 open_resources(struct by_hand *hand, struct reason *why)
 {
     struct cli *cli = hand->settings.cli;
-    const size_t bytes = (size_t)opt_integer(hand->settings.options, "transform.resources");
+    const size_t bytes = transform_resources_maximum(hand->settings.options);
     if (hand->resources != NULL) {
         return STATUS_OK;
     }

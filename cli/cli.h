@@ -103,9 +103,8 @@ int cli_end(const struct program *program, enum status status, const struct reas
 
 /* For query and search: exit codes besides those of all programs. */
 enum { CLI_EXIT_PARTIAL = 2, CLI_EXIT_INTERRUPTED = 130 };
-/* partial: error or warn; NULL: what index.partial says. Ctrl-C and SIGTERM end the calls. */
-enum status cli_asking(const struct cli *cli, const char *partial, struct index_client *index,
-                       struct reason *why);
+/* partial: error or warn; NULL: error. Ctrl-C and SIGTERM end the calls. */
+enum status cli_asking(const char *partial, struct index_client *index, struct reason *why);
 /* Ends as cli_end does, with a line for each partition that did not answer. index may be NULL. */
 int cli_answered(const struct program *program, const struct index_client *index,
                  enum status status, const struct reason *why);

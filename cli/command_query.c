@@ -10,9 +10,8 @@
 
 enum { QUERY_MAXIMUM = 1 << 20, FOLDER_MAXIMUM = 4096 };
 
-#define CLI_PARTIAL_HELP                                                             \
-    "When an index partition does not answer: error fails, warn answers without it " \
-    "(index.partial)."
+#define CLI_PARTIAL_HELP \
+    "When an index partition does not answer: error fails, warn answers without it."
 #define CLI_PARTIAL_EXIT                                                                        \
     "Exit status: 0, the answer is whole; 2, it is partial, with a line on standard error for " \
     "each "                                                                                     \
@@ -161,7 +160,7 @@ command_query(int argc, char **argv)
         status = open_index(&cli, &common, "index,metastore", &index, &why);
     }
     if (status == STATUS_OK) {
-        status = cli_asking(&cli, partial, index, &why);
+        status = cli_asking(partial, index, &why);
     }
     if (status == STATUS_OK && is_pattern(&texts)) {
         status = print_pattern(index, &texts, &why);
@@ -241,7 +240,7 @@ command_search(int argc, char **argv)
         status = open_index(&cli, &common, "index", &index, &why);
     }
     if (status == STATUS_OK) {
-        status = cli_asking(&cli, partial, index, &why);
+        status = cli_asking(partial, index, &why);
     }
     if (status == STATUS_OK) {
         status = index_search(index, buf_slice(&words), (uint32_t)limit, print_hits, &found, &why);

@@ -306,7 +306,7 @@ static enum status
 run(struct replay *replay, bool ours, struct reason *why)
 {
     const size_t most = (size_t)opt_integer(replay->cli.options, "transform.input");
-    const size_t output = (size_t)opt_integer(replay->cli.options, "transform.output");
+    const size_t output = transform_output_maximum(replay->cli.options);
     const size_t body = most > output ? most : output;
     const struct warc_limits limits = {.record = body + RECORD_SPARE, .body = body};
     buf_init(&replay->links, LINK_HEADER_MAXIMUM);

@@ -36,6 +36,7 @@ enum {
     MOVES_TOGETHER = 256,
     NAME_PARTS_BEHIND = 2 /* node and process, behind stamp and serial */
 };
+enum { PAUSES = 6, PAUSE_LEAST_MS = 1000, PAUSE_MOST_MS = 600000 };
 static const double WORTH_COPYING =
     0.9; /* a file with a larger current share is left for its size */
 
@@ -458,6 +459,14 @@ round_of(struct retain *retain, struct reason *why)
     return status;
 }
 
+static void
+wait_for_next(const struct retain *retain)
+{
+    const uint64_t share_ms = opt_duration_ms(retain->cli.options, "warc.keep_least") / PAUSES;
+    const uint64_t least_ms = share_ms > PAUSE_LEAST_MS ? share_ms : PAUSE_LEAST_MS;
+    usleep((useconds_t)(least_ms < PAUSE_MOST_MS ? least_ms : PAUSE_MOST_MS) * 1000);
+}
+
 int
 command_retain(int argc, char **argv)
 {
@@ -468,7 +477,8 @@ command_retain(int argc, char **argv)
         CLI_COMMON_FLAGS(common),
         {"dry-run", 'n', FLAG_SWITCH, NULL, &retain.dry, "Only says what would be removed."},
         {"repeat", 0, FLAG_SWITCH, NULL, &repeat,
-         "Waits for warc.keep_check at the end: for `quadrille up`, which starts it again."},
+         "Waits for a sixth of warc.keep_least at the end: for `quadrille up`, which starts it "
+         "again."},
         {0},
     };
     const struct program program = {
@@ -498,7 +508,7 @@ command_retain(int argc, char **argv)
         printf("files=%" PRIu64 " bytes=%" PRIu64 " copied=%zu%s\n", retain.removed_files,
                retain.removed_bytes, retain.move_count, retain.dry ? " (not removed)" : "");
     } else if (status == STATUS_OK) {
-        usleep((useconds_t)(opt_duration_ms(retain.cli.options, "warc.keep_check") * 1000));
+        wait_for_next(&retain);
     }
     cli_close(&retain.cli);
     return cli_end(&program, status, &why);

@@ -245,7 +245,7 @@ progress_print_table(const struct progress *progress, FILE *out)
         fprintf(out, ", %zu nodes, jobs moved %" PRIu64, progress->node_count, progress->now.sent);
     }
     fputs(progress->now.intake_stopped
-              ? "\nIntake is stopped: free disk space below queue.min_free or queue.maximum\n"
+              ? "\nIntake is stopped: free disk space is below queue.min_free\n"
               : "\n",
           out);
     if (progress->now.cut_off) {
@@ -253,7 +253,7 @@ progress_print_table(const struct progress *progress, FILE *out)
         clock_text(progress->now.network_ms, 0, since);
         fprintf(out,
                 "No host answers since %s: is this machine's network up? Jobs wait "
-                "(queue.outage_patience)\n",
+                "(an hour at most)\n",
                 since);
     }
 }

@@ -30,6 +30,7 @@
 
 enum {
     LOG_CHECK_MS = 10000,
+    LOG_BYTES = 64 << 20, /* a larger log is kept once, as NAME.log.1 */
     SCOPE_CHECK_MS = 1000,
     STOP_GRACE_MS = 15000,
     STAY_MS = 50 /* between looks whether a part is still used */
@@ -356,7 +357,7 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
     supervisor->staying = settings->helper ? settings->staying : -1;
     supervisor->assignments = settings->assignments;
     supervisor->children = memory_zero(CHILDREN_MOST, sizeof *supervisor->children);
-    supervisor->log_most = (uint64_t)opt_integer(settings->options, "log.size");
+    supervisor->log_most = LOG_BYTES;
     supervisor->signals = -1;
     supervisor->lock = -1;
     supervisor->claim = -1;

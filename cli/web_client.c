@@ -26,7 +26,6 @@ struct web_client {
     struct fetch_http *http;
     int poll;
     uint64_t tick_ms, delay_ms, delay_maximum_ms; /* tick: monotonic; UINT64_MAX: none */
-    unsigned redirects;
     bool obey;
     const char *robots_name;
     struct known_host hosts[HOSTS_MAXIMUM];
@@ -90,7 +89,6 @@ web_client_open(struct web_client **result, const struct opt_set *options, struc
     client->tick_ms = UINT64_MAX;
     client->delay_ms = opt_duration_ms(options, "fetch.delay");
     client->delay_maximum_ms = opt_duration_ms(options, "fetch.crawl_delay_maximum");
-    client->redirects = (unsigned)opt_integer(options, "fetch.redirects");
     client->obey = opt_bool(options, "fetch.robots");
     client->robots_name = opt_string(options, "fetch.robots_name");
     client->poll = epoll_create1(EPOLL_CLOEXEC);
@@ -236,7 +234,7 @@ follow(struct web_client *client, struct slice url, size_t size, enum manners ma
             break;
         }
         buf_reset(&next);
-        if (hops == client->redirects) {
+        if (hops == REDIRECTS_MOST) {
             status = status_fail(why, STATUS_LIMIT, "%.*s: too many redirects", SLICE_PRINT(url));
             break;
         }

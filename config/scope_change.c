@@ -19,8 +19,7 @@ static const struct {
     const char *name;
     bool list;
 } rules[] = {{"scope.hosts", true},   {"scope.domains", true}, {"scope.prefixes", true},
-             {"scope.include", true}, {"scope.exclude", true}, {"scope.depth", false},
-             {"scope.repeats", false}};
+             {"scope.include", true}, {"scope.exclude", true}, {"scope.depth", false}};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
 /* ---- texts ---- */

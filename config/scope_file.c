@@ -213,8 +213,7 @@ scope_file_settle(const char *directory, const uint64_t *configured, struct reas
 uint64_t
 scope_configured(const struct opt_set *options)
 {
-    static const char *const beginnings[] = {"scope.", "traps.", "urls.", "extract.links",
-                                             "extract.queries"};
+    static const char *const beginnings[] = {"scope.", "traps.", "urls.", "extract.queries"};
     struct buf text;
     buf_init(&text, LINE_BYTES);
     for (size_t t = 0; config_tables[t] != NULL; t++) {

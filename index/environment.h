@@ -156,8 +156,7 @@ enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL, FAULT_O
 /* From the at-th write after the call on (1-based): KILL ends the process by SIGKILL before it,
  * KILL_TORN after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since
  * the kernel looks for signals only between pages), FULL makes it and all later ones fail with
- * ENOSPC, ONCE makes it alone fail with EIO. Also set from QUADRILLE_INDEX_FAULT="kill:N",
- * "torn:N", "full:N" or "once:N" when the first environment is opened. */
+ * ENOSPC, ONCE makes it alone fail with EIO. */
 void environment_fault(enum fault_action action, uint64_t at);
 uint64_t environment_writes(void); /* since then */
 

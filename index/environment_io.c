@@ -252,28 +252,8 @@ environment_writes(void)
 }
 
 static void
-read_variable(void)
-{
-    static const struct {
-        const char *prefix;
-        enum fault_action action;
-    } words[] = {{"kill:", FAULT_KILL},
-                 {"torn:", FAULT_KILL_TORN},
-                 {"full:", FAULT_FULL},
-                 {"once:", FAULT_ONCE}};
-    const char *text = getenv("QUADRILLE_INDEX_FAULT");
-    for (size_t i = 0; text != NULL && i < sizeof(words) / sizeof(words[0]); i++) {
-        const size_t length = strlen(words[i].prefix);
-        if (strncmp(text, words[i].prefix, length) == 0) {
-            environment_fault(words[i].action, strtoull(text + length, NULL, 10));
-        }
-    }
-}
-
-static void
 set_functions(void)
 {
-    read_variable();
     db_env_set_func_pwrite(counted_pwrite);
     db_env_set_func_fsync(counted_fsync);
     db_env_set_func_pread(checked_pread);

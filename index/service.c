@@ -238,7 +238,7 @@ make_room(struct service *service, uint64_t client)
         found->parked = false;
         refuse(service, &found->request, STATUS_AGAIN,
                "the answer was cut off, so that others are answered: too many are under way "
-               "(index.cursors), most of them for this client");
+               "most of them for this client");
     }
     let_die(found);
     return true;

@@ -3,7 +3,12 @@
 #include "metastore/daemon.h"
 #include "queue/daemon_main.h"
 
-enum { LOCK_WAIT_MS = 30000, PATH_BYTES = 4096 };
+enum {
+    LOCK_WAIT_MS = 30000,
+    PATH_BYTES = 4096,
+    CHECKPOINT_MS = 60 * 1000,
+    CHECKPOINT_MOST = 128 << 20 /* bytes of log, which a start after a crash reads */
+};
 
 static const struct program program = {
     .name = "quadrille-metastore",
@@ -27,6 +32,7 @@ run(const struct daemon_setting *setting, struct reason *why)
 {
     const struct opt_set *options = setting->options;
     const struct cluster *cluster = setting->cluster;
+    const uint64_t cache = (uint64_t)opt_integer(options, "metastore.cache");
     struct buf folder, archive;
     struct buf local;
     buf_init(&folder, PATH_BYTES);
@@ -39,11 +45,11 @@ run(const struct daemon_setting *setting, struct reason *why)
     const char *const endpoints[] = {local.data, node->metastore, NULL};
     const struct meta_daemon_options daemon = {
         .store = {.folder = folder.data,
-                  .cache_bytes = (uint64_t)opt_integer(options, "metastore.cache"),
-                  .checkpoint_bytes = (uint64_t)opt_integer(options, "metastore.checkpoint"),
-                  .checkpoint_ms = opt_duration_ms(options, "metastore.checkpoint_interval"),
+                  .cache_bytes = cache,
+                  .checkpoint_bytes = cache < CHECKPOINT_MOST ? cache : CHECKPOINT_MOST,
+                  .checkpoint_ms = CHECKPOINT_MS,
                   .disk_reserve = (uint64_t)opt_integer(options, "metastore.disk_reserve"),
-                  .sync = opt_bool(options, "metastore.sync"),
+                  .sync = true,
                   .lock_wait_ms = LOCK_WAIT_MS},
         .endpoints = endpoints,
         .keys = cluster_keys(cluster),

@@ -19,7 +19,7 @@ struct broker_options {
     uint32_t index_partitions;
     uint64_t lease_ms, grace_ms;
     uint32_t attempts;
-    uint64_t high_water, maximum, min_free;
+    uint64_t high_water, min_free;
     uint32_t burst; /* most jobs of a lane out at a time; 0: 1 */
     uint32_t group_parallel;
     uint64_t group_delay_ms;

@@ -157,10 +157,6 @@ read_put(struct broker *broker, struct pending *pending, struct codec_reader *re
                            "the disk of %s has %llu MB left; free some, or lower queue.min_free",
                            options->store.folder, (unsigned long long)broker->disk_free >> 20);
     }
-    if (options->maximum > 0 && broker->counters.stages[STAGE_FETCH].jobs >= options->maximum) {
-        return status_fail(why, STATUS_FULL, "queue.maximum: %llu jobs wait for fetch",
-                           (unsigned long long)broker->counters.stages[STAGE_FETCH].jobs);
-    }
     read_list_of_new(broker, reader, false);
     return STATUS_OK;
 }

@@ -2,8 +2,8 @@
  *
  * All calls are asynchronous and batched; callbacks run inside queue_client_process(), on the
  * caller's thread. Repeating any call is harmless (PROTOCOL.md says why for each).
- * A job obtained by reserve is leased for the daemon's queue.lease; touch renews. When the
- * daemon was restarted the client renews by itself what it still holds.
+ * A job obtained by reserve is leased for a minute (LEASE_MS of queue/main.c); touch renews. When
+ * the daemon was restarted the client renews by itself what it still holds.
  */
 #ifndef QUEUE_CLIENT_H
 #define QUEUE_CLIENT_H

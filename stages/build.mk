@@ -12,7 +12,7 @@ PROGRAMS += quadrille-fetch
 quadrille-fetch_OBJECTS := stages/fetch.o stages/fetch_rules.o stages/fetch_pacing.o stages/fetch_asking.o stages/fetch_slow.o stages/fetch_page.o stages/fetch_sitemap.o stages/fetch_refused.o stages/fetch_listing.o stages/fetch_share.o stages/fetch_visit.o stages/fetch_plan.o stages/fetch_decide.o stages/fetch_dump.o stages/fetch_endpoint.o stages/fetch_slice.o
 stages_OBJECTS += stages/media_type.o stages/detect.o stages/detect_tables.o stages/detect_signatures.o stages/detect_json.o \
 	stages/detect_rdf.o stages/detect_text.o \
-	stages/detect_options.o stages/sandbox.o stages/sandbox_calls.o stages/landlock.o stages/sandbox_selftest.o stages/sandbox_selftest_program.o stages/worker.o \
+	stages/sandbox.o stages/sandbox_calls.o stages/landlock.o stages/sandbox_selftest.o stages/sandbox_selftest_program.o stages/worker.o \
 	stages/worker_nursery.o stages/document_worker.o
 PROGRAMS += quadrille-detect quadrille-transform
 quadrille-detect_OBJECTS := stages/detect_program.o
@@ -30,6 +30,6 @@ UNIT_TESTS += tests/unit/test_fetch_network
 test_fetch_http_PARTS := tests/unit/fetch_addresses.o
 test_stage_pace_PARTS := tests/unit/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on process_state_end
-test_worker_PARTS := tests/unit/sandbox_steps.o
-test_worker_WRAPS := setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add seccomp_load
+test_worker_PARTS := tests/unit/sandbox_steps.o tests/hooks/document_hook.o
+test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add seccomp_load
 test_robots_PARTS := tests/unit/robots_limits.o

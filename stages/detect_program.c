@@ -22,7 +22,7 @@
 #include "stages/stage.h"
 #include "transforms/links.h"
 
-enum { RETRY_MS = 1000, HEAD = DETECT_HEAD + 1 };
+enum { RETRY_MS = 1000, HEAD = DETECT_HEAD + 1, WINDOW = 256 };
 
 static struct worker_nursery *nursery; /* forked before anything else is known */
 
@@ -33,7 +33,6 @@ struct detect_stage {
     struct document_workers *workers;
     struct detector detector;
     struct buf memory, type_memory;
-    bool hooks;
     bool obey_tags, honour_signals;
     struct slice token; /* of robots.txt */
 };
@@ -50,8 +49,7 @@ is_wanted(struct detect_stage *stage, const struct detection *detection)
     const struct registry_subject subject = {.type = slice_string(detection->type),
                                              .root = slice_string(detection->root),
                                              .namespace = slice_string(detection->namespace)};
-    return registry_match(stage->registry, &subject, NULL) > 0 ||
-           (stage->hooks && slice_is(subject.type, "application/x-quadrille-hook"));
+    return registry_match(stage->registry, &subject, NULL) > 0;
 }
 
 /* What was kept of an earlier answer goes. */
@@ -232,7 +230,6 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     const size_t most = (size_t)opt_integer(options, "transform.input");
     *context = stage;
     stage->run = run;
-    stage->hooks = opt_bool(options, "transform.test_hooks");
     stage->obey_tags = strcmp(opt_string(options, "fetch.robots_tags"), "obey") == 0;
     stage->honour_signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     stage->token = slice_string(opt_string(options, "fetch.robots_name"));
@@ -283,8 +280,8 @@ static const struct stage_spec detect_spec = {
     .open = detect_open,
     .start = detect_start,
     .close = detect_close,
-    .window_option = "detect.window",
-    .batch_option = "detect.batch",
+    .window = WINDOW,
+    .batch = WINDOW,
 };
 
 int

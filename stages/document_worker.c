@@ -18,6 +18,16 @@
 #include "transforms/grddl.h"
 
 enum { VERB_MAGIC = 1, VERB_TRANSFORM = 2, PATH_BYTES = 4096, MAGIC_HEAD = 16 << 10 };
+enum {
+    WORKER_JOBS = 10000, /* then it is replaced by a fresh one, whatever it has leaked */
+    WALL_FACTOR = 6,     /* of transform.cpu */
+    WALL_LEAST_MS = 5000,
+    /* No page of the test web needs more than 5 MB and 0.2 s, and some of 150 bytes would take all.
+     */
+    TIDY_MEMORY_SHARE = 8,  /* of transform.memory */
+    TIDY_CPU_SHARE = 10,    /* of transform.cpu */
+    CANONICAL_WORK = 100000 /* steps; past it labels follow the order of appearance */
+};
 
 /* ---- in nursery and workers ---- */
 
@@ -25,7 +35,6 @@ struct settings {
     struct slice directory, registry;
     struct transform_limits limits;
     unsigned work;
-    bool hooks;
 };
 
 struct prepared {
@@ -33,7 +42,6 @@ struct prepared {
     struct transformer *transformer;
     struct transform_result result;
     magic_t magic;
-    bool hooks;
 };
 
 static void
@@ -43,13 +51,12 @@ encode_settings(struct buf *out, const struct opt_set *options, const char *dire
     codec_put_slice(out, slice_string(directory ? directory : ""));
     codec_put_slice(out, slice_string(opt_string(options, "transform.registry")));
     codec_put_u64(out, (uint64_t)opt_integer(options, "transform.memory"));
-    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.output"));
-    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.canonical_work"));
+    codec_put_u64(out, transform_output_maximum(options));
+    codec_put_u64(out, CANONICAL_WORK);
     codec_put_u64(out, opt_duration_ms(options, "transform.cpu"));
-    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.tidy_memory"));
-    codec_put_u64(out, opt_duration_ms(options, "transform.tidy_cpu"));
+    codec_put_u64(out, (uint64_t)opt_integer(options, "transform.memory") / TIDY_MEMORY_SHARE);
+    codec_put_u64(out, opt_duration_ms(options, "transform.cpu") / TIDY_CPU_SHARE);
     codec_put_u8(out, (uint8_t)work);
-    codec_put_u8(out, opt_bool(options, "transform.test_hooks"));
 }
 
 static enum status
@@ -66,7 +73,6 @@ decode_settings(struct slice bytes, struct settings *settings, struct reason *wh
     settings->limits.tidy.cpu_ms = codec_get_u64(&reader);
     settings->limits.enter_cage = sandbox_enter_program;
     settings->work = codec_get_u8(&reader);
-    settings->hooks = codec_get_u8(&reader);
     return codec_at_end(&reader)
                ? STATUS_OK
                : status_fail(why, STATUS_PROTOCOL, "the workers' settings are malformed");
@@ -123,7 +129,6 @@ prepare(struct slice configuration, void **context, struct reason *why)
     struct settings settings;
     struct prepared *prepared = memory_zero(1, sizeof *prepared);
     TRY(decode_settings(configuration, &settings, why));
-    prepared->hooks = settings.hooks;
     if (settings.work & DOCUMENT_DETECTION) {
         TRY(prepare_magic(prepared, why));
     }
@@ -136,31 +141,6 @@ prepare(struct slice configuration, void **context, struct reason *why)
     }
     *context = prepared;
     return STATUS_OK;
-}
-
-/* What a hostile document might do to a parser, on demand. Only with transform.test_hooks. */
-static void
-obey_hook(struct slice bytes)
-{
-    bytes = slice_trim(bytes);
-    if (slice_is(bytes, "crash")) {
-        raise(SIGSEGV);
-    } else if (slice_is(bytes, "abort")) {
-        abort();
-    } else if (slice_is(bytes, "loop")) {
-        for (volatile unsigned turn = 0;; turn = turn + 1) {
-        }
-    } else if (slice_is(bytes, "sleep")) {
-        for (;;) {
-            poll(NULL, 0, 1000);
-        }
-    } else if (slice_is(bytes, "memory")) {
-        for (;;) {
-            *(volatile char *)memory_alloc(1 << 20) = 1;
-        }
-    } else if (slice_is(bytes, "open")) {
-        (void)!chdir("/");
-    }
 }
 
 static size_t
@@ -227,9 +207,6 @@ handle_transform(struct prepared *prepared, struct slice bytes, struct buf *repl
         return status_fail(why, STATUS_PROTOCOL, "the request is malformed");
     }
     request.bytes = slice_of((const char *)reader.at, (size_t)(reader.end - reader.at));
-    if (prepared->hooks && slice_is(request.type, "application/x-quadrille-hook")) {
-        obey_hook(request.bytes);
-    }
     TRY(transform_run(prepared->transformer, &request, result, why));
     encode_result(result, reply);
     return reply->overflowed ? status_fail(why, STATUS_LIMIT, "the graph is too large") : STATUS_OK;
@@ -304,19 +281,19 @@ open_pool(struct document_workers *workers, struct worker_nursery *nursery,
     encode_settings(&settings, options, directory, work);
     const bool transforms = work & DOCUMENT_TRANSFORM;
     const size_t input = (size_t)opt_integer(options, "transform.input");
+    const uint64_t wall_ms = WALL_FACTOR * opt_duration_ms(options, "transform.cpu");
     workers->input = input;
     const struct worker_limits limits = {
-        .workers = transforms ? (unsigned)opt_integer(options, "transform.workers") : 1,
+        .workers = 1,
         .program_workers = workers->programs ? 1 : 0,
-        .request = (transforms ? input + (size_t)opt_integer(options, "transform.resources")
-                               : (size_t)MAGIC_HEAD) +
-                   (512 << 10),
-        .reply =
-            (transforms ? 2 * (size_t)opt_integer(options, "transform.output") : 0) + (512 << 10),
+        .request =
+            (transforms ? input + transform_resources_maximum(options) : (size_t)MAGIC_HEAD) +
+            (512 << 10),
+        .reply = (transforms ? 2 * transform_output_maximum(options) : 0) + (512 << 10),
         .memory = (size_t)opt_integer(options, "transform.memory"),
         .cpu_ms = opt_duration_ms(options, "transform.cpu"),
-        .wall_ms = opt_duration_ms(options, "transform.timeout"),
-        .jobs = (uint64_t)opt_integer(options, "transform.worker_jobs")};
+        .wall_ms = wall_ms > WALL_LEAST_MS ? wall_ms : WALL_LEAST_MS,
+        .jobs = WORKER_JOBS};
     const enum status status =
         settings.overflowed
             ? status_fail(why, STATUS_LIMIT, "paths of directory and registry are too long")

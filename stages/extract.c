@@ -33,6 +33,10 @@
 #include "stages/url_rules.h"
 
 enum { SCOPE_CHECK_MS = 1000, SCOPE_WAIT_MS = 200, RETRY_MS = 1000, NOTED_PLACES = 1 << 16 };
+enum {
+    WINDOW = 256,      /* documents whose links the index is asked for at a time */
+    LINKS_MOST = 20000 /* new URIs of a document; the rest are counted in its metadata */
+};
 
 struct extract {
     struct stage_run *run;
@@ -40,8 +44,6 @@ struct extract {
     struct scope *scope;
     struct sweep *sweep;
     struct url_rules url_rules;
-    size_t links_most;
-    bool study;      /* sitemaps.study */
     uint64_t *noted; /* fingerprints of links noted of late: NOTED_PLACES, by their low bits */
 };
 
@@ -99,7 +101,7 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
     size_t trapped = 0;
     buf_init(&key, 2 * URL_MAXIMUM);
     (void)map_add(&keys, digest_local(job->job.uri));
-    for (size_t i = 0; i < n && accepted < extract->links_most; i++) {
+    for (size_t i = 0; i < n && accepted < LINKS_MOST; i++) {
         buf_reset(&key);
         const char *because = NULL;
         if (url_rules_key(&extract->url_rules, links[i].target, job->job.uri, &key, NULL) !=
@@ -110,7 +112,7 @@ take_links(struct extract *extract, struct stage_job *job, const struct index_li
         if (scope_allows(extract->scope, buf_slice(&key), depth, &because)) {
             put_fetch_job(job, buf_slice(&key), depth, 0);
             accepted++;
-            if (extract->study && job->document.mapped &&
+            if (job->document.mapped &&
                 slice_equal(url_origin(buf_slice(&key)), url_origin(job->job.uri))) {
                 note_link(extract, job, buf_slice(&key));
             }
@@ -307,9 +309,7 @@ extract_open(struct stage_run *run, void **context, struct reason *why)
     int descriptors[256];
     *context = extract;
     extract->run = run;
-    extract->study = opt_bool(stage_options(run), "sitemaps.study");
     extract->noted = memory_zero(NOTED_PLACES, sizeof *extract->noted);
-    extract->links_most = (size_t)opt_integer(stage_options(run), "extract.links");
     TRY(url_rules_open(&extract->url_rules, stage_options(run), why));
     TRY(scope_open(&extract->scope, stage_options(run), stage_directory(run), why));
     TRY(sweep_open(&extract->sweep, run, why));
@@ -354,8 +354,8 @@ static const struct stage_spec extract_spec = {
     .open = extract_open,
     .start = extract_start,
     .close = extract_close,
-    .window_option = "extract.window",
-    .batch_option = "extract.window",
+    .window = WINDOW,
+    .batch = WINDOW,
 };
 
 int

@@ -18,7 +18,10 @@
 #include "base/url.h"
 #include "stages/fetch_task.h"
 
-enum { SCOPE_CHECK_MS = 1000 };
+enum {
+    SCOPE_CHECK_MS = 1000,
+    HOSTS = 20000 /* whose robots rules and rests are in memory */
+};
 
 static struct worker_nursery *nursery; /* forked before anything else is known */
 
@@ -125,6 +128,14 @@ refresh_scope(void *context)
     stage_timer(fetch->run, SCOPE_CHECK_MS, refresh_scope, fetch);
 }
 
+/* Of a host's sitemaps, a tenth of the URLs that it may submit a day; 10000 hold half a billion. */
+static uint64_t
+sitemap_files(uint64_t budget)
+{
+    enum { SHARE = 10, UNLIMITED = 10000 };
+    return budget == 0 ? UNLIMITED : (budget + SHARE - 1) / SHARE;
+}
+
 static void
 read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
 {
@@ -132,14 +143,11 @@ read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
     fetch->score = strcmp(score, "priority") == 0 ? SCORE_PRIORITY
                    : strcmp(score, "link") == 0   ? SCORE_LINK
                                                   : SCORE_BOTH;
-    fetch->study = opt_bool(options, "sitemaps.study");
-    fetch->guess = fetch->sitemaps && opt_bool(options, "sitemaps.guess");
+    fetch->sitemaps = strcmp(opt_string(options, "fetch.sitemaps"), "no") != 0;
+    fetch->guess = strcmp(opt_string(options, "fetch.sitemaps"), "yes") == 0;
     fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
     fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
-    fetch->submission_period_ms = opt_duration_ms(options, "sitemaps.period");
-    fetch->sitemap_nesting = (uint64_t)opt_integer(options, "sitemaps.nesting");
-    fetch->sitemap_files = (uint64_t)opt_integer(options, "sitemaps.files");
-    fetch->epoch = (unsigned)opt_integer(options, "sitemaps.epoch");
+    fetch->sitemap_files = sitemap_files(fetch->submission_budget);
 }
 
 static void
@@ -152,14 +160,11 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->crawl_delay_maximum_ms = opt_duration_ms(options, "fetch.crawl_delay_maximum");
     fetch->retry_ms = opt_duration_ms(options, "fetch.retry");
     fetch->retry_maximum_ms = opt_duration_ms(options, "fetch.retry_maximum");
-    fetch->robots_age_ms = opt_duration_ms(options, "fetch.robots_age");
     fetch->attempts = (unsigned)opt_integer(options, "fetch.attempts");
-    fetch->redirects = (unsigned)opt_integer(options, "fetch.redirects");
     fetch->robots = opt_bool(options, "fetch.robots");
     fetch->signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
-    fetch->sitemaps = opt_bool(options, "fetch.sitemaps");
     read_sitemap_options(fetch, options);
-    fetch->paces = paces_new(2 * (size_t)opt_integer(options, "fetch.hosts"));
+    fetch->paces = paces_new(2 * (size_t)HOSTS);
     fetch->pace_rules = (struct pace_rules){
         .least_ms = fetch->delay_ms,
         .most_ms = opt_duration_ms(options, "fetch.delay_maximum"),
@@ -174,14 +179,12 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
     fetch->prefer = opt_string(options, "datasets.prefer");
     fetch->page_resources = (uint64_t)opt_integer(options, "datasets.page");
-    fetch->queries_maximum = (uint64_t)opt_integer(options, "datasets.queries");
     const char *well_known = opt_string(options, "datasets.well_known");
     fetch->void_all = strcmp(well_known, "yes") == 0;
     fetch->void_rdf = strcmp(well_known, "rdf") == 0;
     fetch->dump_size = (uint64_t)opt_integer(options, "datasets.dump_size");
-    fetch->foreign_requests = (uint64_t)opt_integer(options, "datasets.foreign_requests");
-    fetch->wait_ms = opt_duration_ms(options, "datasets.wait");
-    fetch->hosts = hosts_new((size_t)opt_integer(options, "fetch.hosts"));
+    fetch->wait_ms = opt_duration_ms(options, "transform.wait");
+    fetch->hosts = hosts_new(HOSTS);
     fetch->rests = rests_new();
     fetch_slow_open(fetch, options);
 }
@@ -294,7 +297,6 @@ static const struct stage_spec fetch_spec = {
     .flush = fetch_flush,
     .close = fetch_close,
     .window_option = "fetch.window",
-    .batch_option = "fetch.window",
 };
 
 int

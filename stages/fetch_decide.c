@@ -9,6 +9,9 @@
 #include "datasets/plan.h"
 #include "stages/fetch_planning.h"
 
+/* Dumps and sitemaps of other hosts that the plan of one may have fetched. */
+enum { FOREIGN_REQUESTS = 20 };
+
 /* ---- deciding ---- */
 
 static bool
@@ -252,7 +255,7 @@ planning_may_ask(struct planning *planning, struct slice uri)
     if (slice_equal(url_origin(uri), planning->task->origin)) {
         return true;
     }
-    return planning->foreign++ < planning->task->fetch->foreign_requests;
+    return planning->foreign++ < FOREIGN_REQUESTS;
 }
 
 /* Only prefixes of this host: another host's plan covers what is there. */
@@ -346,9 +349,9 @@ put_execution(struct planning *planning, const struct execution *execution, stru
     for (size_t i = 0; i < execution->dumps.count; i++) {
         foreign += slice_equal(url_origin(execution->dumps.items[i]), owner) ? 0 : 1;
     }
-    if (foreign > task->fetch->foreign_requests) {
-        buf_printf(&planning->words, "<%.*s>: not taken, more than datasets.foreign_requests\n",
-                   SLICE_PRINT(execution->dataset));
+    if (foreign > FOREIGN_REQUESTS) {
+        buf_printf(&planning->words, "<%.*s>: not taken, more than %d of other hosts\n",
+                   SLICE_PRINT(execution->dataset), FOREIGN_REQUESTS);
         return;
     }
     planning->foreign = foreign;

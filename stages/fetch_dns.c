@@ -11,6 +11,12 @@
 #include "base/memory.h"
 
 enum { TRIES = 3 };
+struct dns_limits dns_limits = {.parallel = 100,
+                                .hosts = 20000,
+                                .timeout_ms = 2000,
+                                .least_ms = 60000,
+                                .most_ms = 3600000,
+                                .negative_ms = 60000};
 
 /* What is known of a host; no addresses: that it has none. */
 struct entry {
@@ -34,8 +40,8 @@ struct dns {
     struct fetch_loop loop;
     struct entry *entries;
     size_t entry_count;
-    uint64_t least_ms, most_ms, negative_ms;
-    size_t under_way, parallel;
+    struct dns_limits limits;
+    size_t under_way;
     struct lookup *first, **last; /* that wait for their turn, or for an answer that is at hand */
 };
 
@@ -96,7 +102,7 @@ end_lookup(struct lookup *lookup, const struct dns_answer *answer)
 static uint64_t
 read_addresses(const struct dns *dns, const struct ares_addrinfo *found, struct dns_answer *answer)
 {
-    uint64_t ttl_ms = dns->most_ms;
+    uint64_t ttl_ms = dns->limits.most_ms;
     for (const struct ares_addrinfo_node *node = found->nodes;
          node != NULL && answer->count < DNS_ADDRESSES; node = node->ai_next) {
         struct dns_address *address = &answer->addresses[answer->count];
@@ -108,7 +114,7 @@ read_addresses(const struct dns *dns, const struct ares_addrinfo *found, struct 
             ttl_ms = node_ms < ttl_ms ? node_ms : ttl_ms;
         }
     }
-    return ttl_ms > dns->least_ms ? ttl_ms : dns->least_ms;
+    return ttl_ms > dns->limits.least_ms ? ttl_ms : dns->limits.least_ms;
 }
 
 static void
@@ -138,7 +144,7 @@ looked_up(void *context, int code, int timeouts, struct ares_addrinfo *found)
                                                 : ares_strerror(code);
         answer.none = code == ARES_ENOTFOUND || code == ARES_ENODATA;
         if (answer.none) {
-            keep(dns, lookup, &answer, dns->negative_ms);
+            keep(dns, lookup, &answer, dns->limits.negative_ms);
         }
     }
     ares_freeaddrinfo(found);
@@ -150,7 +156,7 @@ static void
 set_timer(struct dns *dns)
 {
     struct timeval wait;
-    if (dns->first != NULL && dns->under_way < dns->parallel) {
+    if (dns->first != NULL && dns->under_way < dns->limits.parallel) {
         dns->loop.timer(dns->loop.context, 0);
     } else if (ares_timeout(dns->channel, NULL, &wait) != NULL) {
         dns->loop.timer(dns->loop.context,
@@ -165,7 +171,7 @@ static void
 advance(struct dns *dns)
 {
     const struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC};
-    while (dns->first != NULL && dns->under_way < dns->parallel) {
+    while (dns->first != NULL && dns->under_way < dns->limits.parallel) {
         struct lookup *lookup = dns->first;
         dns->first = lookup->next;
         if (dns->first == NULL) {
@@ -265,14 +271,15 @@ dns_open(struct dns **result, const struct opt_set *options, const struct fetch_
     *result = dns;
     dns->loop = *loop;
     dns->last = &dns->first;
-    dns->parallel = (size_t)opt_integer(options, "fetch.dns_parallel");
-    dns->least_ms = opt_duration_ms(options, "fetch.dns_ttl_minimum");
-    dns->most_ms = opt_duration_ms(options, "fetch.dns_ttl_maximum");
-    dns->negative_ms = opt_duration_ms(options, "fetch.dns_negative");
-    dns->entry_count = (size_t)opt_integer(options, "fetch.dns_cache");
+    const uint64_t rest_ms = opt_duration_ms(options, "fetch.backoff_maximum");
+    dns->limits = dns_limits;
+    if (rest_ms < dns->limits.negative_ms) {
+        dns->limits.negative_ms = rest_ms; /* whoever has rested asks anew */
+    }
+    dns->entry_count = dns_limits.hosts;
     dns->entries = memory_zero(dns->entry_count, sizeof *dns->entries);
     struct ares_options settings = {
-        .timeout = (int)opt_duration_ms(options, "fetch.dns_timeout"),
+        .timeout = dns_limits.timeout_ms,
         .tries = TRIES,
         .sock_state_cb = on_socket,
         .sock_state_cb_data = dns,

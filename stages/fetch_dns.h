@@ -1,7 +1,6 @@
 /* Addresses of hosts by DNS, with c-ares in the owner's loop: no lookup blocks, so many are under
- * way at a time as fetch.dns_parallel says, and what was learnt is kept as long as the records say,
- * between fetch.dns_ttl_minimum and _maximum; that a name does not exist, for fetch.dns_negative.
- * The cache is a table of fixed size. One thread.
+ * way at a time as dns_limits says, and what was learnt is kept as long as the records say within
+ * its bounds. The cache is a table of fixed size. One thread.
  *
  * Hostile input: answers of name servers, read by c-ares. */
 #ifndef STAGES_FETCH_DNS_H
@@ -12,6 +11,16 @@
 #include "stages/fetch_http.h"
 
 struct dns;
+
+/* What dns_open takes; tests change it. */
+struct dns_limits {
+    size_t parallel;            /* names that are looked up at a time */
+    size_t hosts;               /* whose addresses are kept */
+    int timeout_ms;             /* for the first answer; it is asked three times, doubling this */
+    uint64_t least_ms, most_ms; /* addresses are kept, whatever their records say */
+    uint64_t negative_ms;       /* how long it is believed that there are none */
+};
+extern struct dns_limits dns_limits;
 
 enum { DNS_ADDRESSES = 6 }; /* of a host; more are left out */
 

@@ -282,7 +282,7 @@ redirected(struct task *task, const struct fetch_result *result)
         buf_release(&target);
         return;
     }
-    if (to.length == 0 || task->job->job.hops >= task->fetch->redirects ||
+    if (to.length == 0 || task->job->job.hops >= REDIRECTS_MOST ||
         url_crawl_key(to, task->url, &target, NULL) != STATUS_OK) {
         task_done(task, "failed", "redirects nowhere, or too often");
     } else {

@@ -31,7 +31,8 @@
 
 enum {
     PATH_BYTES = 4096,
-    GET_BYTES = 6000, /* longer queries are sent by POST */
+    QUERIES_MOST = 10000, /* of an endpoint for a dataset; one that needs more is crawled */
+    GET_BYTES = 6000,     /* longer queries are sent by POST */
     DISK_RETRY_MS = 10000,
     EXECUTION_BYTES = 16 << 20
 };
@@ -101,8 +102,8 @@ go_on(struct harvest *harvest, const struct harvest_position *next)
     struct task *task = harvest->task;
     struct harvest_position at = *next;
     at.queries += task->job->job.attempt > 0 ? task->job->job.attempt : 1;
-    if (at.queries >= task->fetch->queries_maximum) {
-        give_up(harvest, "failed", "it takes more than datasets.queries");
+    if (at.queries >= QUERIES_MOST) {
+        give_up(harvest, "failed", "it takes too many queries");
         return;
     }
     put_page(harvest, task->url, &at);
@@ -301,7 +302,7 @@ redirected(struct harvest *harvest, const struct fetch_result *result)
     struct warc_location location;
     buf_init(&target, URL_MAXIMUM);
     const struct slice to = warc_http_header(result->response_header, "Location");
-    const bool moved = to.length > 0 && task->job->job.hops < task->fetch->redirects &&
+    const bool moved = to.length > 0 && task->job->job.hops < REDIRECTS_MOST &&
                        url_crawl_key(to, task->request.url, &target, NULL) == STATUS_OK;
     struct slice uri = buf_slice(&target);
     const size_t query = slice_find_slice(uri, SLICE("query="));

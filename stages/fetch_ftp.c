@@ -10,8 +10,8 @@
  * checked as in HTTP (fetch_transfer.c), the data connection too, which goes to the address of the
  * control connection whatever the server names.
  *
- * Hostile input: servers. Replies are kept up to fetch.header_size, each is waited for as long as
- * fetch.stall; of a file that is longer than SIZE said libcurl takes as much as was said. */
+ * Hostile input: servers. Replies are kept up to HEADER_BYTES, each is waited for as long as
+ * fetch.patience; of a file that is longer than SIZE said libcurl takes as much as was said. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -20,7 +20,16 @@
 #include "stages/fetch_crowd.h"
 #include "stages/fetch_names.h"
 
-enum { SHARE = 128, OTHER_FILES = 256 };
+enum { SHARE = 128, OTHER_FILES = 256, HEADER_BYTES = 128 << 10 };
+/* Prefers RDF. */
+static const char ACCEPT[] =
+    "application/n-quads, application/trig;q=0.95, text/turtle;q=0.95, "
+    "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
+    "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2";
+/* For what is fetched only because a document needs it: JSON-LD contexts, stylesheets. */
+static const char ACCEPT_RESOURCE[] =
+    "application/ld+json, application/json;q=0.9, application/xslt+xml;q=0.8, "
+    "application/xml;q=0.7, */*;q=0.2";
 
 /* ---- callbacks of the multi handle ---- */
 
@@ -186,8 +195,8 @@ read_options(struct fetch_http *http, const struct opt_set *options)
     if (opt_string(options, "fetch.user_agent")[0] != '\0') {
         append_header(http, "User-Agent", opt_string(options, "fetch.user_agent"));
     }
-    append_header(http, "Accept", opt_string(options, "fetch.accept"));
-    http->accept_resource = header_line("Accept", opt_string(options, "fetch.accept_resource"));
+    append_header(http, "Accept", ACCEPT);
+    http->accept_resource = header_line("Accept", ACCEPT_RESOURCE);
     append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
     if (opt_string(options, "fetch.from")[0] != '\0') {
         append_header(http, "From", opt_string(options, "fetch.from"));
@@ -202,9 +211,9 @@ read_options(struct fetch_http *http, const struct opt_set *options)
     http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));
     http->timeout_ms = (long)opt_duration_ms(options, "fetch.timeout");
     http->connect_timeout_ms = (long)opt_duration_ms(options, "fetch.connect_timeout");
-    http->stall_seconds = (long)(opt_duration_ms(options, "fetch.stall") / 1000);
+    http->stall_seconds = (long)((opt_duration_ms(options, "fetch.patience") + 999) / 1000);
     http->size = (size_t)opt_integer(options, "fetch.size");
-    http->header_size = (size_t)opt_integer(options, "fetch.header_size");
+    http->header_size = HEADER_BYTES;
     http->memory = (size_t)opt_integer(options, "fetch.memory");
     http->http2 = opt_bool(options, "fetch.http2");
 }
@@ -228,19 +237,25 @@ open_multis(struct fetch_http *http, size_t connections, struct reason *why)
     return opened ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "libcurl could not start");
 }
 
+size_t
+fetch_slow_places(const struct opt_set *options)
+{
+    return (size_t)opt_integer(options, "fetch.window") / 2;
+}
+
 /* Idle connections have what requests and other files (archives, dumps, sockets) leave of the
  * process's limit of open files. */
 static enum status
 idle_connections(const struct opt_set *options, size_t *connections, struct reason *why)
 {
-    const uint64_t busy = OTHER_FILES + (uint64_t)opt_integer(options, "fetch.window") +
-                          (uint64_t)opt_integer(options, "fetch.slow_window");
+    const uint64_t busy =
+        OTHER_FILES + (uint64_t)opt_integer(options, "fetch.window") + fetch_slow_places(options);
     uint64_t limit;
     TRY(file_raise_limit(&limit, why));
     if (limit <= busy) {
         return status_fail(why, STATUS_MISUSE,
-                           "fetch.window and fetch.slow_window need %" PRIu64
-                           " open files, and the limit is %" PRIu64 " (ulimit -Hn)",
+                           "fetch.window needs %" PRIu64 " open files, and the limit is %" PRIu64
+                           " (ulimit -Hn)",
                            busy, limit);
     }
     *connections = (size_t)opt_integer(options, "fetch.connections");

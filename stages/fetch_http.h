@@ -27,6 +27,11 @@
 
 extern const struct opt fetch_options[];
 
+enum { REDIRECTS_MOST = 10 }; /* in a chain */
+
+/* Requests that take long and do not count for fetch.window. */
+size_t fetch_slow_places(const struct opt_set *options);
+
 struct fetch_http;
 
 /* How the wrapper asks its owner for events. watch: events are those of epoll, 0 forgets the
@@ -101,7 +106,7 @@ struct fetch_request {
     bool head;                  /* a HEAD request: no body */
     struct slice accept;        /* Accept; empty: as configured */
     struct slice form;          /* sent by POST; empty: it is a GET */
-    bool resource;              /* asks by fetch.accept_resource instead of fetch.accept */
+    bool resource;              /* asks for what a document needs: JSON-LD, stylesheets */
     fetch_done *done;
     void *context;
     /* A body that is too large for memory: it goes there piece by piece, as it is on the server

@@ -19,7 +19,11 @@ enum {
     ENTRY_BYTES = 320,  /* of a job and a record beside its strings */
     OUTPUT_BYTES_MAXIMUM = 40 << 20,
     LISTING_MEMORY = 128 << 20,
-    MINUTE_MS = 60000
+    MINUTE_MS = 60000,
+    SUBMISSION_PERIOD_MS = 24 * 60 * MINUTE_MS,
+    /* The protocol knows one index above a sitemap, some sites have two; without a limit indexes
+     * that list indexes have no end. */
+    SITEMAP_NESTING = 3
 };
 
 void
@@ -194,8 +198,8 @@ take_sitemap(struct listing *listing)
     }
     remove_doubles(listing);
     if (listing->index && listing->count > 0 &&
-        listing->task->job->document.nesting >= listing->task->fetch->sitemap_nesting) {
-        listing->cut = "more indexes above a sitemap than sitemaps.nesting";
+        listing->task->job->document.nesting >= SITEMAP_NESTING) {
+        listing->cut = "more indexes above a sitemap than are followed";
         listing->count = 0;
     }
 }
@@ -247,7 +251,7 @@ submissions_of(struct listing *listing)
         *submissions = listing->submissions;
     }
     submissions->files = files > submissions->files ? files : submissions->files;
-    if (submissions->period_ms + fetch->submission_period_ms <= now_ms) {
+    if (submissions->period_ms + SUBMISSION_PERIOD_MS <= now_ms) {
         submissions->period_ms = now_ms;
         submissions->submitted = 0;
     }
@@ -395,7 +399,7 @@ has_room_for_file(struct listing *listing, const struct listed *listed)
         return true;
     }
     if (submissions->files >= listing->task->fetch->sitemap_files) {
-        listing->cut = "more sitemaps of the host than sitemaps.files";
+        listing->cut = "more sitemaps of the host than sitemaps.budget allows";
         return false;
     }
     submissions->files++;

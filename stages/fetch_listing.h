@@ -19,7 +19,7 @@ struct listed {
     bool is_new;      /* no sitemap listed it before */
     bool claimed;     /* it has changed since, it says, and is to be visited now */
     bool held;        /* over the budget */
-    bool left_out;    /* over sitemaps.files */
+    bool left_out;    /* over what sitemaps.budget allows */
 };
 
 struct listing {

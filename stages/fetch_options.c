@@ -2,8 +2,9 @@
 
 const struct opt fetch_options[] = {
     {"fetch.window", OPT_INTEGER, "1024", 1, 10000, NULL,
-     "Documents that a fetch process has in flight at a time; each from another host. The "
-     "process's limit of open files (ulimit -Hn) must be larger."},
+     "Documents that a fetch process has in flight at a time; each from another host. Half "
+     "as many more may be slow ones, so that they do not keep others waiting. The process's limit "
+     "of open files (ulimit -Hn) must be larger."},
     {"fetch.delay", OPT_DURATION, "1", 0, 86400, NULL,
      "Least time between the end of a request and the next one to the same host. A Crawl-delay "
      "of its robots.txt makes it longer."},
@@ -25,61 +26,31 @@ const struct opt fetch_options[] = {
      "The User-Agent header. Name yourself and a page that tells what you do and how to reach "
      "you."},
     {"fetch.from", OPT_STRING, "", 0, 0, NULL,
-     "A mail address for the From header, and for anonymous FTP; may be empty."},
+     "A mail address for the From header, for anonymous FTP, and as the operator in WARC files; "
+     "may be empty."},
     {"fetch.robots_name", OPT_STRING, "quadrille", 0, 0, NULL,
      "The product token that is looked for in robots.txt."},
-    {"fetch.accept", OPT_STRING,
-     "application/n-quads, application/trig;q=0.95, text/turtle;q=0.95, "
-     "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
-     "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2",
-     0, 0, NULL, "The Accept header. Prefers RDF."},
-    {"fetch.accept_resource", OPT_STRING,
-     "application/ld+json, application/json;q=0.9, application/xslt+xml;q=0.8, "
-     "application/xml;q=0.7, */*;q=0.2",
-     0, 0, NULL,
-     "The Accept header for what is fetched only because a document needs it: JSON-LD contexts, "
-     "stylesheets."},
     {"fetch.timeout", OPT_DURATION, "120", 0.05, 86400, NULL,
      "Longest time of a request from name lookup to the last byte."},
     {"fetch.connect_timeout", OPT_DURATION, "15", 0.05, 3600, NULL,
      "Longest time to look up the name, connect and agree on TLS."},
-    {"fetch.stall", OPT_DURATION, "30", 1, 3600, NULL,
-     "A server that sends less than 32 bytes a second for so long is given up."},
     {"fetch.patience", OPT_DURATION, "30", 0.05, 3600, NULL,
-     "Longest time from a request to the first byte of its answer; less for hosts that answered "
-     "sooner before, or never did."},
-    {"fetch.slow_window", OPT_INTEGER, "512", 0, 100000, NULL,
-     "Requests that take several times as long as others do not count for fetch.window, up to so "
-     "many, so that hosts that are slow or silent do not keep others waiting. Each needs a "
-     "descriptor."},
+     "Longest time from a request to the first byte of its answer (less for hosts that answered "
+     "sooner before, or never did), and longest time in which a server sends less than 32 bytes a "
+     "second."},
     {"fetch.size", OPT_SIZE, "32M", 1024, 0, NULL,
      "Most bytes of a body as sent. Of a longer one the beginning is archived and goes on to the "
      "other stages."},
-    {"fetch.header_size", OPT_SIZE, "128K", 1024, 262144, NULL,
-     "Most bytes of a response's header."},
     {"fetch.memory", OPT_SIZE, "512M", 1048576, 0, NULL,
      "Most bytes that all bodies in flight in a process hold together; what passes it is fetched "
      "again later."},
-    {"fetch.parsers", OPT_INTEGER, "1", 1, 64, NULL,
-     "Sandboxed workers of a fetch process that unpack and parse sitemaps, descriptions of "
-     "datasets "
-     "and what SPARQL endpoints answer. One keeps up with a thousand hosts; more only where a few "
-     "hosts have large sitemaps."},
-    {"fetch.parser_memory", OPT_SIZE, "1G", 67108864, 0, NULL,
-     "Most address space of such a worker. A sitemap of 50 MB takes a third of it."},
-    {"fetch.parser_cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
-     "Most processor time of such a worker for one document, a tenth of which 50 MB take; three "
-     "times as much of the clock."},
-    {"fetch.redirects", OPT_INTEGER, "10", 0, 100, NULL, "A chain of more redirects is given up."},
     {"fetch.attempts", OPT_INTEGER, "3", 1, 1000, NULL,
-     "How often a document is tried that a server or the network fails to deliver. Less than "
-     "queue.attempts, or the queue buries it first."},
+     "How often a document is tried that a server or the network fails to deliver. The queue "
+     "buries it after two more, which a process that dies of it has begun."},
     {"fetch.retry", OPT_DURATION, "10", 0, 86400, NULL,
      "Time before the second attempt; doubled before each further one."},
     {"fetch.retry_maximum", OPT_DURATION, "1h", 0, 0, NULL,
      "Longest time before an attempt, also when Retry-After asks for more."},
-    {"fetch.robots_age", OPT_DURATION, "24h", 1, 0, NULL,
-     "A robots.txt is fetched again after this time."},
     {"fetch.robots", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether robots.txt is fetched and obeyed. Only for one's own sites, no."},
     {"fetch.robots_tags", OPT_CHOICE, "obey", 0, 0, "obey|note",
@@ -88,34 +59,22 @@ const struct opt fetch_options[] = {
     {"fetch.robots_signals", OPT_CHOICE, "note", 0, 0, "note|honour",
      "Whether Content-Signal and Content-Usage that say no to search, and TDM-Reservation, keep "
      "documents out of the index, or are only noted in the metadata."},
-    {"fetch.sitemaps", OPT_BOOL, "yes", 0, 0, NULL,
-     "Whether sitemaps that robots.txt names, and those met on the way, are followed."},
-    {"sitemaps.guess", OPT_BOOL, "yes", 0, 0, NULL,
-     "Whether a host whose robots.txt names no sitemap is asked for /sitemap.xml, once, after its "
-     "first good page."},
+    {"fetch.sitemaps", OPT_CHOICE, "yes", 0, 0, "yes|named|no",
+     "Whether sitemaps are followed: named, those that robots.txt names and those met on the way; "
+     "yes, also /sitemap.xml of a host that names none, which is asked for once after its first "
+     "good page."},
     {"sitemaps.location", OPT_CHOICE, "note", 0, 0, "note|obey",
      "Entries outside of a sitemap's folder, when no robots.txt names it: taken and counted, or "
      "refused."},
     {"sitemaps.budget", OPT_INTEGER, "100000", 0, 0, NULL,
-     "New URLs that the sitemaps of a host may submit in sitemaps.period, times the share of its "
+     "New URLs that the sitemaps of a host may submit a day, times the share of its "
      "earlier ones that were useful (half at first); 0 for no limit. More wait behind all others "
-     "of the host."},
-    {"sitemaps.period", OPT_DURATION, "24h", 1, 0, NULL, "The period of sitemaps.budget."},
-    {"sitemaps.nesting", OPT_INTEGER, "3", 1, 100, NULL,
-     "Most indexes of sitemaps above a sitemap; what is listed deeper is not fetched. The protocol "
-     "knows one, some sites have two; without a limit indexes that list indexes have no end."},
-    {"sitemaps.files", OPT_INTEGER, "10000", 1, 0, NULL,
-     "Most sitemaps that the indexes of a host have fetched, ever, and most that are taken from "
-     "its "
-     "robots.txt; more are left out. So many hold "
-     "half a billion URLs."},
+     "of the host. A tenth as many sitemaps are fetched of a host, ever (10000 where there is no "
+     "limit)."},
     {"sitemaps.score", OPT_CHOICE, "both", 0, 0, "priority|link|both",
      "Which of a sitemap's URLs go first: by the priority that it gives, by link rank, or by "
      "PriorityRank, which is of both. Ranks are those that `quadrille report sitemaps --keep` has "
      "found; until then PriorityRank is the priority."},
-    {"sitemaps.epoch", OPT_INTEGER, "40", 4, 10000, NULL,
-     "After so many fetches of a host they are divided anew between what sitemaps list and what "
-     "links lead to, by what was useful."},
     {"datasets.plan", OPT_CHOICE, "yes", 0, 0, "yes|print|no",
      "Whether dumps that Semantic Sitemaps and VoID offer are taken instead of the documents that "
      "they hold. print: plans are made and can be printed, and pages are fetched all the same."},
@@ -127,16 +86,8 @@ const struct opt fetch_options[] = {
      "least."},
     {"datasets.page", OPT_INTEGER, "500", 1, 100000, NULL,
      "Resources asked of a SPARQL endpoint at a time; less when it cannot give so many."},
-    {"datasets.queries", OPT_INTEGER, "10000", 1, 10000000, NULL,
-     "Most queries that a SPARQL endpoint is asked for a dataset; one that needs more is crawled."},
     {"datasets.dump_size", OPT_SIZE, "10G", 1024, 0, NULL,
      "Most bytes of a dump; of a larger one the documents are fetched one by one."},
-    {"datasets.foreign_requests", OPT_INTEGER, "20", 0, 10000, NULL,
-     "How many dumps and sitemaps of other hosts a host's plan may have fetched."},
-    {"datasets.wait", OPT_DURATION, "10m", 0, 0, NULL,
-     "How long a plan waits for the sitemaps of others, and slicing for samples."},
-    {"fetch.hosts", OPT_INTEGER, "20000", 1, 10000000, NULL,
-     "Hosts whose robots rules a process keeps in memory."},
     {"fetch.connections", OPT_INTEGER, "2048", 1, 100000, NULL,
      "Idle connections kept open for the next request. Best as many as hosts are visited in a few "
      "seconds: with more hosts each new connection costs a search for the oldest. No more than the "
@@ -155,18 +106,6 @@ const struct opt fetch_options[] = {
      "queue.group_delay, whatever fetch.allow_address says."},
     {"fetch.dns_servers", OPT_LIST, "", 0, 0, NULL,
      "Name servers to ask, as address or address:port; empty: those of the system."},
-    {"fetch.dns_parallel", OPT_INTEGER, "100", 1, 10000, NULL,
-     "Names that are looked up at a time."},
-    {"fetch.dns_timeout", OPT_DURATION, "2", 0.05, 60, NULL,
-     "Time for the first answer of a name server; it is asked three times, doubling the time."},
-    {"fetch.dns_cache", OPT_INTEGER, "20000", 1, 10000000, NULL,
-     "Hosts whose addresses a process keeps in memory."},
-    {"fetch.dns_ttl_minimum", OPT_DURATION, "60", 0, 86400, NULL,
-     "Addresses are kept for so long although their records say less."},
-    {"fetch.dns_ttl_maximum", OPT_DURATION, "1h", 1, 604800, NULL,
-     "Addresses are looked up again after this time although their records say more."},
-    {"fetch.dns_negative", OPT_DURATION, "60", 0, 86400, NULL,
-     "How long it is believed that a name does not exist or has no address."},
     {"fetch.proxy", OPT_STRING, "", 0, 0, NULL,
      "http://, https://, socks5:// or socks5h://[USER:PASSWORD@]HOST:PORT that requests go "
      "through. "

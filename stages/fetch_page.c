@@ -491,8 +491,8 @@ answered_redirect(struct task *task, const struct fetch_result *result)
         task_done(task, "failed", reason);
     } else if (slice_equal(buf_slice(&target), task->url)) {
         task_done(task, "failed", "redirects to itself");
-    } else if (job->hops >= task->fetch->redirects) {
-        task_done(task, "failed", "more redirects than fetch.redirects");
+    } else if (job->hops >= REDIRECTS_MOST) {
+        task_done(task, "failed", "more redirects than ten");
     } else {
         meta_set_text(&task->job->meta, META_REDIRECT_TO, buf_slice(&target));
         if (task->resource) {

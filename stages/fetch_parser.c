@@ -11,7 +11,7 @@
 enum {
     FIELDS_MAXIMUM = 16 << 20, /* of a request besides its bytes: spaces of URIs */
     TEXT_MAXIMUM = 64 << 10,   /* of one text that a worker may say */
-    WALL_FACTOR = 3,           /* of a request's processor time */
+    WALL_FACTOR = 3,           /* of transform.cpu, of which 50 MB of a sitemap take a tenth */
     WORKER_JOBS = 10000
 };
 
@@ -37,12 +37,12 @@ fetch_parser_open(struct fetch_parser **result, struct worker_nursery *nursery,
     struct fetch_parser *parser = memory_zero(1, sizeof *parser);
     const size_t body = (size_t)opt_integer(options, "fetch.size");
     const size_t most = body > PARSER_BYTES_MAXIMUM ? body : (size_t)PARSER_BYTES_MAXIMUM;
-    const uint64_t cpu_ms = opt_duration_ms(options, "fetch.parser_cpu");
-    const struct worker_limits limits = {.workers = (unsigned)opt_integer(options, "fetch.parsers"),
+    const uint64_t cpu_ms = opt_duration_ms(options, "transform.cpu");
+    const struct worker_limits limits = {.workers = 1,
                                          .request = most + FIELDS_MAXIMUM,
                                          .reply = PARSER_BYTES_MAXIMUM,
                                          .memory =
-                                             (size_t)opt_integer(options, "fetch.parser_memory"),
+                                             2 * (size_t)opt_integer(options, "transform.memory"),
                                          .cpu_ms = cpu_ms,
                                          .wall_ms = cpu_ms * WALL_FACTOR,
                                          .jobs = WORKER_JOBS};

@@ -10,6 +10,8 @@
 #include "stages/fetch_task.h"
 #include "stages/robots_tags.h"
 
+/* RFC 9309, 2.4: a robots.txt is not used for longer than 24 hours. */
+enum { ROBOTS_AGE_MS = 24 * 60 * 60 * 1000 };
 enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, PLANLESS_AGE_MS = 60000 };
 
 /* ---- deciding ---- */
@@ -217,7 +219,7 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     struct fetch *fetch = task->fetch;
     const uint64_t now_ms = clock_wall_ms();
     /* As long as the host rests nobody asks again. */
-    const uint64_t age_ms = access == HOST_UNREACHABLE ? task_delay_ms(task) : fetch->robots_age_ms;
+    const uint64_t age_ms = access == HOST_UNREACHABLE ? task_delay_ms(task) : ROBOTS_AGE_MS;
     const struct slice *maps = NULL;
     struct meta_update update;
     struct buf key;

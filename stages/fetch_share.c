@@ -6,6 +6,10 @@
 #include "base/memory.h"
 #include "stages/fetch_task.h"
 
+/* After so many fetches of a host they are divided anew between what sitemaps list and what links
+ * lead to. */
+enum { EPOCH = 40 };
+
 /* Records being read. */
 struct looking {
     struct fetch *fetch;
@@ -75,7 +79,7 @@ task_balance(struct task *task)
         return;
     }
     if (host->balance == NULL) {
-        host->balance = balance_new(task->fetch->epoch);
+        host->balance = balance_new(EPOCH);
     }
     if (balance_note(host->balance, job->flags & JOB_SITEMAP ? BALANCE_SITEMAP : BALANCE_LINK,
                      job->uri)) {

@@ -167,9 +167,8 @@ task_note_first_link(struct task *task)
 {
     const struct job *job = &task->job->job;
     struct meta_update update;
-    if (!task->fetch->study || !task->mapped || task->resource || job->generation != 1 ||
-        job->via.length == 0 || job->hops > 0 || (job->flags & JOB_SITEMAP) != 0 ||
-        task_is_sitemap(task)) {
+    if (!task->mapped || task->resource || job->generation != 1 || job->via.length == 0 ||
+        job->hops > 0 || (job->flags & JOB_SITEMAP) != 0 || task_is_sitemap(task)) {
         return;
     }
     meta_update_init(&update);

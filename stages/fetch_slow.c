@@ -2,7 +2,7 @@
  *
  * The requests under way stand in a list in order of their start, so a look at them ends at the
  * first that is not old enough. Two things are done for old ones: they give their place of
- * fetch.window to others, as far as fetch.slow_window goes, and when no byte of an answer has come
+ * fetch.window to others, up to half as many, and when no byte of an answer has come
  * they are given up sooner or later, by what is known of their host. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ fetch_slow_open(struct fetch *fetch, const struct opt_set *options)
     if (fetch->slow.patience_ms > whole_ms) {
         fetch->slow.patience_ms = whole_ms;
     }
-    fetch->slow.places = (size_t)opt_integer(options, "fetch.slow_window");
+    fetch->slow.places = fetch_slow_places(options);
     fetch->slow.usual_ms = USUAL_FIRST_MS * SMOOTHING;
 }
 

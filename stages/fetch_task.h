@@ -43,7 +43,7 @@ struct slow {
     struct task *first, *last; /* in order of their start */
     uint64_t usual_ms;         /* of an answer, smoothed, times a constant */
     uint64_t patience_ms;      /* fetch.patience */
-    size_t places, aside;      /* fetch.slow_window, and how much of it is taken */
+    size_t places, aside;      /* fetch_slow_places, and how many are taken */
     bool looking;              /* a look at them is due */
 };
 
@@ -62,26 +62,24 @@ struct fetch {
     struct slow slow;
     const char *node; /* name in cluster.conf */
     const char *robots_name;
-    uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms, robots_age_ms;
-    unsigned attempts, redirects;
+    uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms;
+    unsigned attempts;
     bool robots, sitemaps;
-    bool study;         /* sitemaps.study */
-    bool guess;         /* sitemaps.guess */
+    bool guess;         /* /sitemap.xml is asked for where nobody names one */
     bool obey_location; /* sitemaps speak for their folder only */
     enum sitemap_score score;
-    uint64_t sitemap_nesting, sitemap_files; /* most indexes above one; most of a host's indexes */
-    unsigned epoch; /* fetches of a host until its two queues are balanced anew */
-    uint64_t submission_budget, submission_period_ms; /* new URLs of sitemaps of a host; 0: all */
-    bool signals;                                     /* reservations in robots.txt are honoured */
+    uint64_t sitemap_files;     /* most that a host's indexes and robots.txt have fetched */
+    uint64_t submission_budget; /* new URLs of sitemaps of a host a day; 0: all */
+    bool signals;               /* reservations in robots.txt are honoured */
     bool recrawl, threshold_known;
     struct recrawl_budget budget;
     double first_seconds;
     uint64_t confirm_ms;
-    bool plan, execute;                       /* datasets.plan: made; followed */
-    const char *prefer;                       /* datasets.prefer */
-    uint64_t page_resources, queries_maximum; /* of SPARQL endpoints */
-    bool void_rdf, void_all;                  /* which hosts are asked for /.well-known/void */
-    uint64_t dump_size, foreign_requests, wait_ms;
+    bool plan, execute;      /* datasets.plan: made; followed */
+    const char *prefer;      /* datasets.prefer */
+    uint64_t page_resources; /* of SPARQL endpoints */
+    bool void_rdf, void_all; /* which hosts are asked for /.well-known/void */
+    uint64_t dump_size, wait_ms;
     struct content *content;  /* of descriptions; opened when first needed */
     struct watched **watched; /* by descriptor */
     size_t watched_count;
@@ -239,7 +237,7 @@ uint64_t task_pace_ms(const struct task *task);
 /* fetch_sitemap.c */
 /* Whether the job is that of a sitemap which robots.txt or an index named, or of a guess. */
 bool task_is_sitemap(const struct task *task);
-/* Whether it is only where a sitemap may be (sitemaps.guess). */
+/* Whether it is only where a sitemap may be (fetch.sitemaps). */
 bool task_is_guess(const struct task *task);
 #define GUESS_FOUND "found"
 /* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */

@@ -14,6 +14,7 @@
 enum { HOST_DOCUMENTS_MOST = 200 };
 static const double PRIOR_WEIGHT = 0.5; /* changes: a visit or two outweigh it */
 static const double FREQUENCY_TRUSTED = 0.4;
+enum { BUDGET_WINDOW_SECONDS = 24 * 60 * 60 }; /* in which the worth of a visit follows it */
 
 static double
 wall_seconds(void)
@@ -26,11 +27,11 @@ fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options)
 {
     fetch->recrawl = opt_bool(options, "recrawl.enabled");
     fetch->first_seconds = (double)opt_duration_ms(options, "recrawl.first") / 1000;
-    fetch->confirm_ms = opt_duration_ms(options, "recrawl.confirm");
+    fetch->confirm_ms = schedule_confirm_ms(options);
     fetch->budget = (struct recrawl_budget){
         .per_second = (double)opt_integer(options, "recrawl.budget") / 3600,
         .worth_least = fmax(0.001, (double)opt_duration_ms(options, "recrawl.worth") / 1000),
-        .window = (double)opt_duration_ms(options, "recrawl.window") / 1000,
+        .window = BUDGET_WINDOW_SECONDS,
         .patience = 30,
     };
     recrawl_budget_start(&fetch->budget, wall_seconds());

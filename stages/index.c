@@ -29,13 +29,16 @@
 #include "stages/schedule.h"
 #include "stages/services.h"
 #include "stages/stage.h"
+#include "transforms/transform.h"
 
 enum {
     RETRY_MS = 1000,
     TELL_MS = 60000,
     PATH_BYTES = 4096,
     SERVICE_NAME = 32,
-    QUERIES_MAXIMUM = 16 << 20
+    QUERIES_MAXIMUM = 16 << 20,
+    BATCH_DOCUMENTS = 2000, /* in a transaction: large ones are faster, until memory is reached */
+    GATHER_MS = 500         /* at most, for the next batch: 4 ms for each document of the last */
 };
 
 /* What became of a job's document; in the job's arena. */
@@ -230,7 +233,7 @@ index_start(void *context, struct stage_job *job)
     struct reason why = {""};
     struct taken *taken = arena_zero(&job->arena, sizeof(*taken));
     const enum status status =
-        taken == NULL ? status_fail(&why, STATUS_LIMIT, "stage.job_memory is too small")
+        taken == NULL ? status_fail(&why, STATUS_LIMIT, "its records need too much memory")
                       : take_document(stage, job, &taken->number, &why);
     job->state = NULL;
     if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
@@ -411,15 +414,15 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     char name[SERVICE_NAME];
     *context = stage;
     stage->run = run;
-    stage->batch_memory = (size_t)opt_integer(set, "index.batch_memory");
-    stage->patch_memory = (size_t)opt_integer(set, "index.import_memory");
+    stage->batch_memory = (size_t)opt_integer(set, "index.memory") / 16;
+    stage->patch_memory = (size_t)opt_integer(set, "index.memory");
     buf_init(&stage->memory, SIZE_MAX / 2);
     if (partition >= (uint64_t)opt_integer(set, "index.partitions")) {
         return status_fail(why, STATUS_MISUSE,
                            "there is no index partition %u: see index.partitions", partition);
     }
     stage_set_lane(run, partition);
-    const size_t most = (size_t)opt_integer(set, "index.document");
+    const size_t most = 2 * transform_output_maximum(set);
     const struct warc_limits limits = {.record = most + (1 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
     content_close_files(stage->content, run);
@@ -483,9 +486,9 @@ static const struct stage_spec index_spec = {
     .start = index_start,
     .flush = index_flush,
     .close = index_close,
-    .window_option = "index.batch",
-    .batch_option = "index.batch",
-    .rest_option = "index.gather",
+    .window = BATCH_DOCUMENTS,
+    .batch = BATCH_DOCUMENTS,
+    .rest_ms = GATHER_MS,
 };
 
 /* Batches come and go: their memory is used again and not given back to the system after each,

@@ -6,9 +6,13 @@ const struct opt recrawl_options[] = {
      "Whether documents are visited again, each at its own time. `quadrille crawl --continuous` "
      "says yes."},
     {"recrawl.least", OPT_DURATION, "15m", 0.01, 0, NULL,
-     "Least time between two visits of a document."},
+     "Least time between two visits of a document. One that is answered with 404 or 410 is asked "
+     "for once more after four times as long, before its graph is emptied; without recrawl.enabled "
+     "it is emptied at once."},
     {"recrawl.most", OPT_DURATION, "60d", 0.01, 0, NULL,
-     "Longest time between two visits; also of documents that are gone or say nothing."},
+     "Longest time between two visits; also of documents that are gone or say nothing. "
+     "JSON-LD contexts and stylesheets older than half of it are fetched again when a document "
+     "needs them."},
     {"recrawl.first", OPT_DURATION, "3d", 0.01, 0, NULL,
      "Time between two changes of a document that is expected while nothing is known of it, its "
      "host, or its sitemap."},
@@ -18,10 +22,5 @@ const struct opt recrawl_options[] = {
     {"recrawl.budget", OPT_INTEGER, "36000", 0, 0, NULL,
      "Most visits an hour that a fetch process repeats; 0 for no limit. New documents do not "
      "count, and every host's delay holds besides."},
-    {"recrawl.window", OPT_DURATION, "1d", 1, 0, NULL,
-     "Time in which the worth of a visit follows the budget."},
-    {"recrawl.confirm", OPT_DURATION, "1h", 0, 0, NULL,
-     "A document that is answered with 404 or 410 is asked for once more after this time, before "
-     "its graph is emptied; 0: emptied at once. Without recrawl.enabled always at once."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };

@@ -562,7 +562,8 @@ resource_set_list(struct resource_set *set, const struct transform_resource **li
         one->uri = slice_string(set->wanted[i].uri);
         if (one->bytes.length > set->resources->bytes_most - bytes) {
             one->bytes = (struct slice){0};
-            one->failure = SLICE("the documents needed have more bytes than transform.resources");
+            one->failure = SLICE(
+                "the documents needed have more bytes than a document may have: transform.input");
         }
         bytes += one->bytes.length;
     }

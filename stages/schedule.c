@@ -69,6 +69,13 @@ learn(struct stage_job *job, const struct document_visit *visit, bool changed,
     meta_clear(meta, META_FAILURES);
 }
 
+uint64_t
+schedule_confirm_ms(const struct opt_set *options)
+{
+    enum { LEAST_TIMES = 4 };
+    return LEAST_TIMES * opt_duration_ms(options, "recrawl.least");
+}
+
 static double
 next_in(struct stage_job *job, const struct document_visit *visit, enum visit_outcome outcome,
         const struct recrawl_estimate *estimate)
@@ -80,7 +87,7 @@ next_in(struct stage_job *job, const struct document_visit *visit, enum visit_ou
     const double usual = recrawl_interval(estimate, (double)visit->worth_ms / 1000, least, most);
     switch (outcome) {
     case VISIT_GONE_MAYBE:
-        return seconds_of(options, "recrawl.confirm");
+        return (double)schedule_confirm_ms(options) / 1000;
     case VISIT_GONE:
     case VISIT_NOTHING:
         return most;

@@ -11,6 +11,9 @@
 
 extern const struct opt recrawl_options[];
 
+/* When a document that is gone is asked for once more. */
+uint64_t schedule_confirm_ms(const struct opt_set *options);
+
 enum visit_outcome {
     VISIT_CHANGED,
     VISIT_UNCHANGED,

@@ -1,6 +1,7 @@
 #include "stages/scope.h"
 
-#include <regex.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,21 +22,26 @@ const struct opt scope_options[] = {
     {"scope.prefixes", OPT_LIST, "", 0, 0, NULL,
      "URI prefixes that are in scope, for example https://example.org/data/."},
     {"scope.include", OPT_LIST, "", 0, 0, NULL,
-     "POSIX extended regular expressions; a URI that one of them matches is in scope."},
+     "Regular expressions (PCRE2); a URI in which one of them matches is in scope."},
     {"scope.exclude", OPT_LIST, "", 0, 0, NULL,
-     "POSIX extended regular expressions; a URI that one of them matches is never in scope."},
+     "Regular expressions (PCRE2); a URI in which one of them matches is never in scope."},
     {"scope.depth", OPT_INTEGER, "32", 0, 65534, NULL,
      "Largest number of links between a seed and a document. A redirect is not a link."},
-    {"scope.repeats", OPT_INTEGER, "3", 1, 1000, NULL,
-     "A path in which one segment stands more often than this is taken for a trap."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };
 
-enum { PATTERN_COUNT = 2, SEGMENT_MAXIMUM = 256 };
+enum {
+    PATTERN_COUNT = 2,
+    SEGMENT_MAXIMUM = 256,
+    MATCH_LIMIT = 100000, /* steps; a URI that takes more is taken for what keeps it out */
+    HEAP_KIBIBYTES = 4096
+};
 
 struct pattern_list {
-    regex_t *compiled;
+    pcre2_code **compiled;
     size_t count;
+    pcre2_match_data *match;
+    pcre2_match_context *limits;
 };
 
 /* Names without case, sorted, so that a crawl of a million seeds finds a link's host at once. */
@@ -51,7 +57,7 @@ struct rules {
     const char *const *prefixes;
     size_t prefix_count;
     struct pattern_list include, exclude;
-    uint32_t depth, repeats;
+    uint32_t depth;
     struct trap_rules traps;
     bool everywhere, every_host;
 };
@@ -69,8 +75,10 @@ static void
 patterns_release(struct pattern_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        regfree(&list->compiled[i]);
+        pcre2_code_free(list->compiled[i]);
     }
+    pcre2_match_data_free(list->match);
+    pcre2_match_context_free(list->limits);
     free(list->compiled);
 }
 
@@ -81,13 +89,21 @@ patterns_compile(struct pattern_list *list, const struct opt_set *options, const
     const char *const *texts;
     const size_t n = opt_list(options, name, &texts);
     list->compiled = memory_zero(n + 1, sizeof *list->compiled);
+    list->match = pcre2_match_data_create(1, NULL);
+    list->limits = pcre2_match_context_create(NULL);
+    pcre2_set_match_limit(list->limits, MATCH_LIMIT);
+    pcre2_set_heap_limit(list->limits, HEAP_KIBIBYTES);
     for (size_t i = 0; i < n; i++) {
-        const int error = regcomp(&list->compiled[i], texts[i], REG_EXTENDED | REG_NOSUB);
-        if (error != 0) {
-            char text[128];
-            regerror(error, &list->compiled[i], text, sizeof text);
-            return status_fail(why, STATUS_MISUSE, "%s: regular expression \"%s\": %s", name,
-                               texts[i], text);
+        int error;
+        size_t offset;
+        list->compiled[i] = pcre2_compile((PCRE2_SPTR)texts[i], PCRE2_ZERO_TERMINATED,
+                                          PCRE2_NEVER_BACKSLASH_C, &error, &offset, NULL);
+        if (list->compiled[i] == NULL) {
+            PCRE2_UCHAR text[200] = "";
+            pcre2_get_error_message(error, text, sizeof text);
+            return status_fail(why, STATUS_MISUSE,
+                               "%s: regular expression \"%s\": %s, at character %zu", name,
+                               texts[i], (const char *)text, offset + 1);
         }
         list->count++;
     }
@@ -219,7 +235,6 @@ rules_load(struct scope *scope, struct rules **out, bool only_whole, struct reas
     rules->every_host = names_hold(&rules->hosts, slice_string("*"));
     rules->prefix_count = opt_list(rules->options, "scope.prefixes", &rules->prefixes);
     rules->depth = (uint32_t)opt_integer(rules->options, "scope.depth");
-    rules->repeats = (uint32_t)opt_integer(rules->options, "scope.repeats");
     trap_rules_from(&rules->traps, scope->configured);
     rules->everywhere =
         rules->hosts.count + rules->domains.count + rules->prefix_count + rules->include.count == 0;
@@ -361,11 +376,14 @@ host_matches(const struct rules *rules, struct slice host)
     return false;
 }
 
+/* too_hard: the answer for a URI that takes more than MATCH_LIMIT steps. */
 static bool
-patterns_match(const struct pattern_list *list, const char *uri)
+patterns_match(const struct pattern_list *list, const char *uri, bool too_hard)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (regexec(&list->compiled[i], uri, 0, NULL, 0) == 0) {
+        const int found = pcre2_match(list->compiled[i], (PCRE2_SPTR)uri, PCRE2_ZERO_TERMINATED, 0,
+                                      0, list->match, list->limits);
+        if (found >= 0 || (found != PCRE2_ERROR_NOMATCH && too_hard)) {
             return true;
         }
     }
@@ -403,8 +421,9 @@ refusal(const struct rules *rules, struct slice key, uint32_t depth)
     if (depth > rules->depth) {
         return "scope.depth";
     }
-    if (path_repeats(url_path_query(key), rules->repeats)) {
-        return "scope.repeats";
+    const uint32_t most = rules->traps.cycles;
+    if (most > 0 && path_repeats(url_path_query(key), most)) {
+        return "traps.cycles: a segment stands too often";
     }
     const char *trap = trap_refusal(&rules->traps, key);
     if (trap != NULL) {
@@ -417,12 +436,12 @@ refusal(const struct rules *rules, struct slice key, uint32_t depth)
         }
         memcpy(uri, key.at, key.length);
         uri[key.length] = '\0';
-        if (patterns_match(&rules->exclude, uri)) {
+        if (patterns_match(&rules->exclude, uri, true)) {
             return "scope.exclude";
         }
     }
     if (rules->everywhere || host_matches(rules, url_host(key)) ||
-        patterns_match(&rules->include, uri)) {
+        patterns_match(&rules->include, uri, false)) {
         return NULL;
     }
     for (size_t i = 0; i < rules->prefix_count; i++) {

@@ -4,7 +4,7 @@
  *
  * A URI is in scope when it matches any of scope.hosts, scope.domains, scope.prefixes,
  * scope.include, or when all four are empty; and matches no scope.exclude; and its depth is
- * at most scope.depth; and it is no trap (scope.repeats, stages/traps.h). One thread per object.
+ * at most scope.depth; and it is no trap (stages/traps.h). One thread per object.
  * Every change of the rules has a version, and the queue has what was filtered by an older one
  * considered again: docs/SCOPE.md.
  */

@@ -28,7 +28,13 @@ enum {
     RESERVE_PACE_MOST_MS = 100,
     PACE_PER_JOB_MS = 2,
     START_SLICE_MS = 20,
-    HELD_PER_WINDOW = 4
+    HELD_PER_WINDOW = 4,
+    POLL_MS = 1000,            /* how long the queue may hold a request until a job is due */
+    STOP_TIMEOUT_MS = 10000,   /* for jobs in flight; the rest go back to the queue */
+    BATCH_DELAY_MS = 100,      /* for others, while an earlier batch is under way */
+    BATCH_GATHER_MS = 100,     /* for others, while most jobs in hand have not ended */
+    JOB_MEMORY = 64 << 20,     /* of the records of one job */
+    JOBS_OF_PROCESS = 1000000, /* then it is started afresh, whatever it has leaked */
 };
 
 /* ---- services for stages ---- */
@@ -142,7 +148,7 @@ jobs_reserved(void *context, enum status status, const struct job *jobs, size_t 
 static void
 retire_when_due(struct stage_run *run)
 {
-    if (run->job_limit > 0 && run->jobs_taken >= run->job_limit && !run->stopping) {
+    if (run->jobs_taken >= JOBS_OF_PROCESS && !run->stopping) {
         log_info("retiring", "jobs=%lu", (unsigned long)run->jobs_taken);
         run->stopping = true;
         run->stop_deadline_ms = UINT64_MAX; /* not urgent: let every job end */
@@ -193,8 +199,8 @@ reserve_more(struct stage_run *run)
     }
     run->reserving = true;
     run->asked = room;
-    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room, run->poll_ms,
-                  jobs_reserved, run);
+    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room, POLL_MS, jobs_reserved,
+                  run);
 }
 
 static struct held_job *
@@ -242,7 +248,7 @@ on_signal(void *context, uint32_t epoll_events)
         }
         if (!run->stopping || run->stop_deadline_ms == UINT64_MAX) {
             log_info("stopping", "signal=%u running=%zu", info.ssi_signo, run->running_count);
-            run->stop_deadline_ms = clock_monotonic_ms() + run->stop_timeout_ms;
+            run->stop_deadline_ms = clock_monotonic_ms() + STOP_TIMEOUT_MS;
         }
         run->stopping = true;
     }
@@ -364,18 +370,14 @@ static void
 read_options(struct stage_run *run)
 {
     const struct stage_spec *spec = run->spec;
-    const struct opt_set *options = run->options;
-    run->batch_most = (size_t)opt_integer(options, spec->batch_option != NULL ? spec->batch_option
-                                                                              : "stage.batch");
-    run->window = (size_t)opt_integer(options, spec->window_option != NULL ? spec->window_option
-                                                                           : "stage.batch");
-    run->batch_delay_ms = opt_duration_ms(options, "stage.batch_delay");
-    run->batch_gather_ms = opt_duration_ms(options, "stage.batch_gather");
-    run->rest_most_ms = spec->rest_option != NULL ? opt_duration_ms(options, spec->rest_option) : 0;
-    run->stop_timeout_ms = opt_duration_ms(options, "stage.stop_timeout");
-    run->job_limit = (uint64_t)opt_integer(options, "stage.jobs_per_process");
-    run->job_memory = (size_t)opt_integer(options, "stage.job_memory");
-    run->poll_ms = (uint32_t)opt_duration_ms(options, "stage.poll");
+    run->window = spec->window_option != NULL
+                      ? (size_t)opt_integer(run->options, spec->window_option)
+                      : spec->window;
+    run->batch_most = spec->batch > 0 ? spec->batch : run->window;
+    run->rest_most_ms = spec->rest_ms;
+    run->batch_delay_ms = BATCH_DELAY_MS;
+    run->batch_gather_ms = BATCH_GATHER_MS;
+    run->job_memory = JOB_MEMORY;
 }
 
 static enum status

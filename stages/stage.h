@@ -12,7 +12,7 @@
  * A crash between two steps repeats the job, and every effect is keyed by (uri, generation,
  * stage), so repeating is harmless. Batches are pipelined: while one waits for an answer the
  * next gathers. SIGTERM and SIGINT: nothing new is reserved, jobs in flight end, then exit 0;
- * what does not end within stage.stop_timeout is left to the lease.
+ * what does not end within ten seconds is left to the lease.
  *
  * One thread, one epoll set; a stage adds its own descriptors with stage_watch.
  */
@@ -32,7 +32,7 @@ struct stage_run; /* the running skeleton */
 struct stage_job {
     struct job job;           /* slices are copies in the arena */
     struct document document; /* decoded job.data */
-    struct arena arena;       /* free for the stage's use; bounded by stage.job_memory */
+    struct arena arena;       /* free for the stage's use; bounded */
     struct meta_update meta;  /* fields to merge into "u" + uri when the job ends */
     void *state;              /* the stage's own */
     struct stage_run *run;
@@ -51,9 +51,9 @@ struct stage_spec {
     enum status (*flush)(void *context, struct stage_job *const *jobs, size_t n,
                          struct reason *why);
     void (*close)(void *context);
-    const char *window_option; /* most jobs started and not ended; NULL: stage.batch */
-    const char *batch_option;  /* most jobs that end together; NULL: stage.batch */
-    const char *rest_option;   /* longest rest after a flush (stage_batch.c); NULL: none */
+    size_t window, batch;      /* most jobs started and not ended; most that end together */
+    const char *window_option; /* what says window instead, and batch where that is 0 */
+    uint64_t rest_ms;          /* longest rest after a flush (stage_batch.c); 0: none */
 };
 
 int stage_main(const struct stage_spec *spec, int argc, char **argv);

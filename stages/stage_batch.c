@@ -42,7 +42,7 @@ keep(struct held_job *held, struct slice bytes)
     const struct slice copy = arena_copy(&held->public.arena, bytes);
     if (bytes.length > 0 && copy.at == NULL) {
         log_error("job_memory", "uri=%.*s reason=%s", SLICE_PRINT(held->public.job.uri),
-                  "stage.job_memory is too small for this job's records");
+                  "this job's records need too much memory");
         _exit(EXIT_SYSTEM); /* the lease brings the job back, and in the end buries it */
     }
     return copy;

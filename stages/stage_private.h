@@ -83,10 +83,9 @@ struct stage_run {
     int signals;
 
     size_t window, batch_most;
-    uint64_t batch_delay_ms, batch_gather_ms, stop_timeout_ms, job_limit;
     uint64_t rest_most_ms, rest_until_ms; /* after a flush */
+    uint64_t batch_delay_ms, batch_gather_ms;
     size_t job_memory;
-    uint32_t poll_ms;
 
     struct held_job *waiting, **waiting_last; /* reserved, start() not yet called */
     struct held_job *ended, **ended_last;     /* ended, not yet in a batch */

@@ -32,7 +32,8 @@
 
 enum {
     RETRY_MS = 1000,
-    ROUNDS = 8, /* of asking for more: contexts that import contexts */
+    WINDOW = 64, /* documents in hand, for one worker that takes them one by one */
+    ROUNDS = 8,  /* of asking for more: contexts that import contexts */
     LOOK_LEAST_MS = 250,
     LOOK_MOST_MS = 15000,
     DESCRIPTION_BYTES = 8 << 20,
@@ -428,14 +429,14 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     const struct warc_limits limits = {.record = stage->input + (2 << 20), .body = stage->input};
     TRY(content_open(&stage->content, stage_directory(run), cluster, &limits, why));
     content_close_files(stage->content, run);
-    stage->resource_bytes = (size_t)opt_integer(options, "transform.resources");
+    stage->resource_bytes = transform_resources_maximum(options);
     stage->wait_ms = opt_duration_ms(options, "transform.wait");
     stage->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
     stage->resources = resources_open(
         &(struct resources_settings){.metastore = stage_metastore(run),
                                      .content = stage->content,
                                      .bytes = stage->resource_bytes,
-                                     .age_ms = opt_duration_ms(options, "transform.resource_age")});
+                                     .age_ms = opt_duration_ms(options, "recrawl.most") / 2});
     TRY(open_writer(stage, why));
     TRY(document_workers_open(&stage->workers, nursery, options, stage_directory(run),
                               DOCUMENT_TRANSFORM, why));
@@ -470,7 +471,7 @@ static const struct program transform_program = {
         "What becomes what is said by a registry: one file comes with the program, and "
         "DIR/transforms/registry adds to it.\n\n"
         "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
-    .examples = "quadrille-transform --dir DIR --set transform.workers=2\n"
+    .examples = "quadrille-transform --dir DIR --set transform.memory=1G\n"
                 "quadrille transform page.html   # one file by hand",
 };
 
@@ -481,8 +482,8 @@ static const struct stage_spec transform_spec = {
     .start = transform_start,
     .flush = transform_flush,
     .close = transform_close,
-    .window_option = "transform.window",
-    .batch_option = "transform.batch",
+    .window = WINDOW,
+    .batch = WINDOW,
 };
 
 int

@@ -14,7 +14,8 @@ const struct opt traps_options[] = {
      "A path of more segments is taken for a trap; 0: never."},
     {"traps.cycles", OPT_INTEGER, "3", 0, 1000, NULL,
      "A path in which a sequence of segments comes so often in a row (a/b/a/b/a/b), or a query in "
-     "which the same parameter and value come so often, is taken for a trap; 0: never."},
+     "which the same parameter and value come so often, or a path in which one segment stands "
+     "more often, wherever, is taken for a trap; 0: never."},
     {"traps.calendar", OPT_INTEGER, "5", 0, 1000, NULL,
      "A path or query with a date so many years from now, or a calendar's so long ago, is taken "
      "for a trap; 0: never."},
@@ -87,7 +88,7 @@ split(struct slice key, struct parts *parts)
 /* ---- cycles ---- */
 
 /* Whether some sequence of at least two segments comes `most` times in a row; a single segment is
- * counted by scope.repeats. */
+ * counted in scope.c. */
 static bool
 path_cycles(const struct parts *parts, size_t most)
 {

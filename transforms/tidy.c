@@ -57,7 +57,7 @@ static void
 look_at_clock(struct session *session)
 {
     if (++session->calls % CALLS_PER_LOOK == 0 && cpu_ns() > session->until_ns) {
-        stop(session, STATUS_LIMIT, "Tidy needs more processor time than transform.tidy_cpu");
+        stop(session, STATUS_LIMIT, "Tidy needs more processor time than a tenth of transform.cpu");
     }
 }
 
@@ -85,7 +85,7 @@ resize(TidyAllocator *self, void *memory, size_t size)
     look_at_clock(session);
     if (size > session->limits->memory ||
         session->taken - before > session->limits->memory - size) {
-        stop(session, STATUS_LIMIT, "Tidy needs more memory than transform.tidy_memory");
+        stop(session, STATUS_LIMIT, "Tidy needs more memory than an eighth of transform.memory");
     }
     if (old) {
         ring_remove(old);

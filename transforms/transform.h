@@ -14,6 +14,10 @@
 
 /* transform.*: limits and files that the prepared transformer needs. */
 extern const struct opt transforms_options[];
+/* Bytes that follow from transform.input: of N-Quads that one document may become, and of other
+ * documents (JSON-LD contexts, stylesheets) that it may be transformed with. */
+size_t transform_output_maximum(const struct opt_set *options);
+size_t transform_resources_maximum(const struct opt_set *options);
 
 struct transformer;
 

@@ -7,19 +7,14 @@ const struct opt warc_options[] = {
      "Level of gzip compression of WARC records: 0 none, 1 by far the fastest, 2 a tenth smaller, "
      "9 "
      "smallest."},
-    {"warc.prefix", OPT_STRING, "quadrille", 0, 0, NULL,
-     "What the names of WARC files begin with. Letters, digits, dot, underscore."},
-    {"warc.operator", OPT_STRING, "", 0, 0, NULL,
-     "Who runs this crawl and how to reach them; written into each file's warcinfo record."},
     {"warc.keep_bytes", OPT_SIZE, "0", 0, 0, NULL,
      "Older WARC files are removed while all together are larger than this; what is current is "
      "kept, copied to another file if need be. 0: nothing is removed for its size."},
     {"warc.keep_age", OPT_DURATION, "0", 0, 0, NULL,
      "WARC files that were last written to so long ago are removed in the same way; 0: never."},
     {"warc.keep_least", OPT_DURATION, "1h", 0, 0, NULL,
-     "No WARC file is removed that was written to within this time."},
-    {"warc.keep_check", OPT_DURATION, "10m", 0.1, 0, NULL,
-     "Time between two looks for WARC files to remove."},
+     "No WARC file is removed that was written to within this time, and every sixth of it (at "
+     "least every ten minutes) is looked for some to remove. Less where the disk is small."},
     {NULL, 0, NULL, 0, 0, NULL, NULL},
 };
 
@@ -28,6 +23,6 @@ warc_writer_options_from(struct warc_writer_options *options, const struct opt_s
 {
     options->size = (uint64_t)opt_integer(set, "warc.size");
     options->level = (int)opt_integer(set, "warc.level");
-    options->prefix = opt_string(set, "warc.prefix");
-    options->operator_contact = opt_string(set, "warc.operator");
+    options->prefix = "quadrille";
+    options->operator_contact = opt_string(set, "fetch.from"); /* whom to write to */
 }

@@ -19,7 +19,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-/* warc.size, warc.level, warc.prefix, ... */
+/* warc.size, warc.level, ... */
 extern const struct opt warc_options[];
 
 enum {
@@ -43,7 +43,7 @@ struct warc_writer_options {
     const char *user_agent;       /* warcinfo; may be NULL */
 };
 
-/* Fills the options from warc_options; the strings belong to the set. */
+/* Fills the options from warc_options and fetch.from; the strings belong to the set. */
 void warc_writer_options_from(struct warc_writer_options *options, const struct opt_set *set);
 
 /* Where a record went. */

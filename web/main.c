@@ -12,7 +12,16 @@
 #include "queue/daemon_main.h"
 #include "web/service.h"
 
-enum { LISTEN_BYTES = 512, CLOSE_MS = 2000 };
+enum {
+    LISTEN_BYTES = 512,
+    CLOSE_MS = 2000,
+    REQUEST_MS = 20000, /* for a request with its body: a megabyte at 64 KB/s takes 16 s */
+    REPLY_RATE = 1024,  /* bytes a second; who takes fewer holds a connection and a query */
+    IDLE_SECONDS = 30,
+    CONNECTIONS = 128, /* for one more, the one that has waited longest for a request is closed */
+    OF_ADDRESS = 64,   /* more than a browser or a proxy keeps open, and nobody has them all */
+    OF_NODES = 32      /* beyond all others: visitors do not hold up the crawl of other nodes */
+};
 
 static const struct program program = {
     .name = "quadrille-web",
@@ -93,15 +102,15 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
     const char *nodes[2 * CLUSTER_NODES_MAXIMUM + 1];
     const struct web_server_options options = {
         .listen = listen,
-        .places = {.connections = (unsigned)opt_integer(set_options, "web.connections"),
-                   .of_address = (unsigned)opt_integer(set_options, "web.connections_of_address"),
-                   .of_nodes = (unsigned)opt_integer(set_options, "web.connections_of_nodes"),
-                   .request_ms = opt_duration_ms(set_options, "web.request_time"),
-                   .reply_rate = (uint64_t)opt_integer(set_options, "web.reply_rate")},
+        .places = {.connections = CONNECTIONS,
+                   .of_address = OF_ADDRESS,
+                   .of_nodes = OF_NODES,
+                   .request_ms = REQUEST_MS,
+                   .reply_rate = REPLY_RATE},
         .nodes = other_nodes(cluster, nodes),
         .hosts = opt_string(set_options, "web.hosts"),
         .own_url = cluster_node(cluster, cluster_self(cluster))->web,
-        .idle_seconds = (unsigned)((opt_duration_ms(set_options, "web.idle") + 999) / 1000),
+        .idle_seconds = IDLE_SECONDS,
         .allow_origin = opt_string(set_options, "web.allow_origin"),
         .routes = web_routes,
         .service = service};

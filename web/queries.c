@@ -108,5 +108,5 @@ web_query_status(const struct web_query *query, enum status status, struct reaso
     }
     return status_fail(why, STATUS_AGAIN,
                        "The query was cut off, so that others are answered: all places for queries "
-                       "were taken (web.queries), most of them by this client.");
+                       "were taken, most of them by this client.");
 }

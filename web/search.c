@@ -225,7 +225,7 @@ web_search(struct web_service *service, const struct web_request *request, struc
     struct reason why = {""};
     struct buf lines;
     bool warn;
-    if (!web_partial(service, request, reply, &warn)) {
+    if (!web_partial(request, reply, &warn)) {
         return;
     }
     struct web_query *query = web_query_take(service, request, reply);

@@ -298,8 +298,7 @@ tend(void *argument)
     while (poll(&stop, 1, LOOK_MS) <= 0) {
         const unsigned ended = web_places_tend(server->places, clock_monotonic_ms());
         if (ended > 0) {
-            log_info("ended", "connections=%u reason=%s", ended,
-                     "too slow: web.request_time, web.reply_rate");
+            log_info("ended", "connections=%u reason=%s", ended, "too slow");
         }
     }
     return NULL;

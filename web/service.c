@@ -14,6 +14,12 @@
 #include "config/run_lock.h"
 #include "stages/services.h"
 
+/* For one more query, of the client that has most of them the youngest that has taken more than a
+ * second is cut off; while there is none such, the newcomer is answered 503. Half of what a
+ * partition answers at a time, so that others reach it beside. */
+enum { QUERIES = 32 };
+static const uint64_t RESULT_MOST = 256 << 20; /* of one that has to be whole before it is sent */
+
 const struct web_route web_routes[] = {
     {"/", WEB_GET, web_status},
     {"/status", WEB_GET, web_status},
@@ -37,7 +43,8 @@ web_service_open(struct web_service **opened, const char *directory, const struc
     service->directory = directory;
     service->options = options;
     service->cluster = cluster;
-    service->most = (size_t)opt_integer(options, "web.queries");
+    service->most = QUERIES;
+    service->result_most = RESULT_MOST;
     service->idle = memory_zero(service->most, sizeof(struct index_client *));
     service->queries = web_queries_new(service->most);
     (void)pthread_mutex_init(&service->lock, NULL);
@@ -234,11 +241,10 @@ web_reply_failure(struct web_reply *reply, enum status status, const struct reas
 }
 
 bool
-web_partial(const struct web_service *service, const struct web_request *request,
-            struct web_reply *reply, bool *warn)
+web_partial(const struct web_request *request, struct web_reply *reply, bool *warn)
 {
     const char *partial = web_parameter(request, "partial", NULL);
-    partial = partial != NULL ? partial : opt_string(service->options, "index.partial");
+    partial = partial != NULL ? partial : "error";
     *warn = strcmp(partial, "warn") == 0;
     if (!*warn && strcmp(partial, "error") != 0) {
         web_reply_error(reply, 400, "partial is error or warn.");

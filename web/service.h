@@ -19,7 +19,8 @@ struct web_service {
     pthread_mutex_t lock;
     struct index_client **idle; /* not in use at the moment */
     size_t idle_count;
-    size_t most; /* web.queries */
+    size_t most;          /* queries at a time */
+    uint64_t result_most; /* bytes of a result that waits until it is whole */
     struct web_queries *queries;
 };
 
@@ -34,7 +35,7 @@ enum status web_check_part(const struct web_service *service, const char *part, 
 /* Logs which are so. */
 void web_tell_missing(const struct web_service *service);
 
-/* A place among web.queries, to be given back. NULL: all are taken; the reply says so. */
+/* A place among the queries under way, to be given back. NULL: all are taken; the reply says so. */
 struct web_query *web_query_take(struct web_service *service, const struct web_request *request,
                                  struct web_reply *reply);
 void web_query_give(struct web_service *service, struct web_query *query);
@@ -44,10 +45,9 @@ enum status web_index_take(struct web_service *service, struct index_client **cl
                            struct reason *why);
 void web_index_give(struct web_service *service, struct index_client *client, bool healthy);
 
-/* Reads what the request, or else index.partial, wants done about partitions that are down. Returns
- * false when the request has a wrong value, which the reply says. */
-bool web_partial(const struct web_service *service, const struct web_request *request,
-                 struct web_reply *reply, bool *warn);
+/* Reads what the request wants done about partitions that are down. Returns false when the request
+ * has a wrong value, which the reply says. */
+bool web_partial(const struct web_request *request, struct web_reply *reply, bool *warn);
 /* A header Quadrille-Partial for each partition that the client's last call went without. */
 void web_reply_missing(struct web_reply *reply, const struct index_client *client);
 

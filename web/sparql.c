@@ -200,8 +200,7 @@ static enum status
 spool_answer(struct question *question, struct web_reply *reply, struct reason *why)
 {
     struct web_spool spool;
-    web_spool_init(&spool, question->folder.data,
-                   (uint64_t)opt_integer(question->service->options, "web.result_maximum"));
+    web_spool_init(&spool, question->folder.data, question->service->result_most);
     enum status status = ask(question, INDEX_PARTIAL_WARN, web_spool_piece, &spool, reply, why);
     if (status == STATUS_OK) {
         status = web_spool_finish(&spool, reply, why);
@@ -244,9 +243,8 @@ run(struct web_service *service, const struct web_request *request, char *text,
 {
     struct reason why = {""};
     bool warn;
-    struct web_query *query = web_partial(service, request, reply, &warn)
-                                  ? web_query_take(service, request, reply)
-                                  : NULL;
+    struct web_query *query =
+        web_partial(request, reply, &warn) ? web_query_take(service, request, reply) : NULL;
     if (query == NULL) {
         free(text);
         return;

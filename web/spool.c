@@ -47,7 +47,8 @@ web_spool_piece(void *context, struct slice bytes, struct reason *why)
     struct web_spool *spool = context;
     spool->length += bytes.length;
     if (spool->length > spool->maximum) {
-        return status_fail(why, STATUS_LIMIT, "the result is longer than web.result_maximum");
+        return status_fail(why, STATUS_LIMIT,
+                           "the result is too long to be kept until it is whole");
     }
     if (buf_append_slice(&spool->memory, bytes) == STATUS_OK) {
         return STATUS_OK;

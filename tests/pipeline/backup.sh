@@ -145,7 +145,7 @@ killed=0
 for at in torn:30 kill:300 torn:900; do
     rm -rf "$work/copy"
     cp -r "$dir" "$work/copy"
-    if QUADRILLE_INDEX_FAULT=$at timeout -s INT 2 quadrille compact --dir "$work/copy" \
+    if QUADRILLE_INDEX_FAULT=$at timeout -s INT 2 "$hooked/quadrille" compact --dir "$work/copy" \
         >"$work/out" 2>&1; then
         break
     fi

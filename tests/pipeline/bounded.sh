@@ -32,14 +32,13 @@ mapfile -t settings < <(web_settings)
 keep=2097152
 quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
     --set recrawl.least=200ms --set recrawl.most=1s --set recrawl.first=300ms --set recrawl.worth=50ms \
-    --set recrawl.budget=1e6 --set fetch.robots=no --set queue.checkpoint_bytes=1M --set queue.checkpoint_time=1 \
-    --set metastore.checkpoint=1M --set metastore.checkpoint_interval=1 --set index.checkpoint=1M \
-    --set index.changes=1M --set warc.size=128K --set warc.keep_bytes=$keep --set warc.keep_least=100ms \
-    --set warc.keep_check=200ms >"$work/out" 2>&1 &
+    --set recrawl.budget=1e6 --set fetch.robots=no --set queue.cache=1M \
+    --set metastore.cache=1M --set index.memory=16M \
+    --set index.changes=1M --set warc.size=128K --set warc.keep_bytes=$keep --set warc.keep_least=100ms >"$work/out" 2>&1 &
 crawling=$!
 
 bytes_of() { # folders
-    find "$@" -type f -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
+    { find "$@" -type f -printf '%s\n' 2>/dev/null || true; } | awk '{ n += $1 } END { printf "%d", n }'
 }
 largest() { # of the numbers in a file, between lines
     sed -n "$2,$3p" "$1" | sort -n | tail -n 1

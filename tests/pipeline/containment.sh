@@ -3,6 +3,7 @@
 # a command that repeats the failure; everything else is crawled, no process of the crawl dies but
 # the workers, and none takes more memory than it may.
 . "$(dirname "$0")/lib.sh"
+bin=$hooked
 site=$work/hosts/bad.example
 dir=$work/dir
 mkdir -p "$site" "$work/hosts/good.example" "$dir/transforms"
@@ -79,15 +80,14 @@ cat >"$dir/transforms/spin.xsl" <<'X'
 </xsl:stylesheet>
 X
 printf '%s\n' 'transform spin 1 xslt spin.xsl' 'match text/x-spin -> spin' \
+    'match application/x-quadrille-hook -> spin' \
     >"$dir/transforms/registry"
 
 wait $bomb
 start_web "$work/hosts"
 seeds_of "$work/hosts" >"$work/seeds"
 cat >"$dir/quadrille.conf" <<C
-transform.test_hooks = yes
 transform.cpu = 1
-transform.timeout = 8
 transform.memory = 256M
 transform.input = 16M
 fetch.size = 16M

@@ -30,7 +30,7 @@ site() { # host, lines of .faults
     document "$1" 7
 }
 run() { # directory, further settings
-    crawl "$1" --set fetch.retry=50ms --set fetch.attempts=20 --set fetch.backoff=50ms --set datasets.wait=20 \
+    crawl "$1" --set fetch.retry=50ms --set fetch.attempts=20 --set fetch.backoff=50ms --set transform.wait=20 \
         --set processes.transform=1 "${@:2}" >"$work/out" || fail "crawl: $(cat "$work/out")"
 }
 dump_of() { # directory, host: its documents

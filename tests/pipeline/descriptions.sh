@@ -79,7 +79,7 @@ all lying.example | sed 's/thing/lie/' >"$hosts/lying.example/all.nt"
 crawled=(partly:10 schema:40 bob:40 victim:40 lying:40)
 
 start_faulty_web "$hosts"
-settings=(--set scope.depth=1000 --set datasets.wait=20)
+settings=(--set scope.depth=1000 --set transform.wait=20)
 {
     seeds_of "$hosts"
     for h in "$hosts"/*/; do

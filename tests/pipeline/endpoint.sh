@@ -70,7 +70,7 @@ site forbidden.example '' http://forbidden.example/private/sparql
 site refusing.example unordered=yes
 printf 'status /sparql 403 1000\n' >"$hosts/refusing.example/.faults"
 start_faulty_web "$hosts"
-rules=(--set scope.depth=100 --set traps.depth=100 --set fetch.retry=100ms --set fetch.backoff=100ms --set datasets.wait=5)
+rules=(--set scope.depth=100 --set traps.depth=100 --set fetch.retry=100ms --set fetch.backoff=100ms --set transform.wait=5)
 for h in "$hosts"/*/; do
     h=$(basename "$h")
     echo "http://$h/"

@@ -36,7 +36,7 @@ site() { # host, URIs of dumps
 settings=()
 run() { # directory, further settings
     crawl "$1" --set fetch.connect_to="$connect" --set fetch.retry=50ms --set fetch.attempts=20 \
-        --set fetch.backoff=50ms --set fetch.from=crawler@quadrille.example --set datasets.wait=20 \
+        --set fetch.backoff=50ms --set fetch.from=crawler@quadrille.example --set transform.wait=20 \
         --set processes.transform=1 "${@:2}" >"$work/out" || fail "crawl: $(cat "$work/out")"
 }
 start_ftp() { # name, certificate or nothing; sets ftp_port, ftp_log, ftp_pid

@@ -20,7 +20,7 @@ start_web "$root/examples/web/hosts"
 seeds_of "$root/examples/web/hosts" >"$work/seeds"
 mapfile -t web < <(web_settings)
 small=(--set index.disk_reserve=56M --set queue.min_free=12M --set metastore.disk_reserve=0
-    --set index.checkpoint=4M --set queue.checkpoint_bytes=4M)
+    --set index.memory=16M --set queue.cache=2M)
 room() { # leaves so many MiB, and never more on the way there
     local free ballast=$work/disk/ballast
     free=$(df -m --output=avail "$work/disk" | tail -n 1)

@@ -96,13 +96,13 @@ quadrille verify --dir "$dir" >"$work/out" || fail "verify: $(cat "$work/out")"
 
 # ---- killed, and graphs whose quads lie apart ----
 
-awk 'BEGIN { for (i = 0; i < 120000; i++)
+awk 'BEGIN { for (i = 0; i < 180000; i++)
     printf "<urn:s:%d> <urn:p> \"value %d of many, long enough to fill requests %060d\" <urn:graph:%d> .\n", i, i, i, (i * 7919) % 3000 }' |
     tee "$work/many.nq" | LC_ALL=C sort >"$work/sorted.nq"
 for partitions in 1 3; do
     dir=$work/p$partitions
     quadrille init --dir "$dir" >/dev/null
-    set=(--set index.partitions=$partitions --set index.import_memory=4M)
+    set=(--set index.partitions=$partitions --set index.memory=16M)
     for pause in 0.3 0.6 0.9; do
         timeout -s KILL "$pause" quadrille import --dir "$dir" --quiet --memory 16 "${set[@]}" "$work/many.nq" 2>/dev/null || true
         pkill -KILL -f -- "--dir $dir" || true

@@ -5,6 +5,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=$root/build/bin
+hooked=$root/build/tests/bin # the same programs, some of which can be made to fail: tests/hooks/
 shared=${QUADRILLE_SHARED:-$root/../shared}
 mkdir -p "$root/build/tests"
 scratch=${QUADRILLE_SCRATCH:-} # of the whole run

@@ -40,7 +40,7 @@ done
 # ---- secrets ----
 
 printf 'web.update = token\nweb.update_token = s3cr3t-in-a-file\n' >"$work/secret.conf"
-quadrille up --dir "$dir" --background --set fetch.connect_to="127.0.0.1:$web_port" --set "@$work/secret.conf" --set web.listen=127.0.0.1:0 --set index.cache=31M
+quadrille up --dir "$dir" --background --set fetch.connect_to="127.0.0.1:$web_port" --set "@$work/secret.conf" --set web.listen=127.0.0.1:0 --set index.memory=100M
 until grep -qs listening "$dir/log/web.log"; do sleep 0.05; done
 arguments=$(for pid in $(pgrep -f -- "--dir $dir"); do tr '\0' ' ' <"/proc/$pid/cmdline"; echo; done)
 [[ $(wc -l <<<"$arguments") -ge 8 ]] || fail "not all run: $arguments"

@@ -16,7 +16,7 @@ for name in "${names[@]}"; do
 done >"$work/seeds"
 start_web "$work/hosts"
 recrawling=(--set recrawl.least=300ms --set recrawl.most=8s --set recrawl.first=2s
-    --set recrawl.worth=200ms --set recrawl.confirm=1s --set fetch.robots=no)
+    --set recrawl.worth=200ms --set fetch.robots=no)
 now() { date +%s%N; }
 says() { # name: what the index says
     quadrille dump --dir "$work/crawl" | sed -nE "s|.*/$1> .*value> \"([^\"]*)\".*|\1|p"

@@ -44,7 +44,7 @@ grep -q 'application/ld+json' "$work/units.ttl" || fail "nobody asked for JSON-L
 # An old context is fetched again when a document needs it; nothing waits for that.
 mapfile -t again < <(web_settings)
 again+=(--set scope.hosts=recipes.example)
-"$bin/quadrille" up --dir "$one" --background "${again[@]}" --set transform.resource_age=0.1 \
+"$bin/quadrille" up --dir "$one" --background "${again[@]}" --set recrawl.most=0.2 \
     >/dev/null || fail "up"
 "$bin/quadrille" replay --dir "$one" --transform jsonld >/dev/null 2>&1 || fail "replay"
 for _ in $(seq "$patience"); do

@@ -143,7 +143,7 @@ dump_and_verify "$work/single" "$work/single.nq"
 cp "$web_log" "$work/single.log"
 : >"$web_log"
 { seeds_of "$hosts"; echo http://outer.example/other/1.nt; } >"$work/seeds"
-crawl "$work/planned" --set datasets.dump_size=1M --set datasets.wait=20 \
+crawl "$work/planned" --set datasets.dump_size=1M --set transform.wait=20 \
     --set scope.depth=1000 >"$work/out" || fail "crawl: $(cat "$work/out")"
 dump_and_verify "$work/planned" "$work/planned.nq"
 same "$work/single.nq" "$work/planned.nq" "one by one and planned"

@@ -35,13 +35,14 @@ quadrille report sitemaps --dir "$work/crawl" --keep order.example >"$work/out" 
 sitemap "$(date -u -d tomorrow +%F)" >"$site/map.xml"
 
 declare -A orders
-mapfile -t settings < <(web_settings)
+# A rest of the host, so that its pages are handed out one by one.
+mapfile -t settings < <(delay=0.01 web_settings)
 fetched() { awk -F'\t' '$4 ~ /^\/[a-d]\.html/ { printf "%s", substr($4, 2, 1) }' "$web_log"; }
 for score in priority link both; do
     cp -r "$work/crawl" "$work/$score"
     : >"$web_log"
     quadrille add --dir "$work/$score" --again http://order.example/map.xml >/dev/null || fail "add"
-    quadrille crawl --continuous --dir "$work/$score" --quiet "${settings[@]}" --set sitemaps.score=$score --set queue.burst=1 >"$work/out" 2>&1 &
+    quadrille crawl --continuous --dir "$work/$score" --quiet "${settings[@]}" --set sitemaps.score=$score >"$work/out" 2>&1 &
     for _ in $(seq "$patience"); do
         orders[$score]=$(fetched)
         ((${#orders[$score]} >= ${#names[@]})) && break

@@ -3,8 +3,8 @@
 # fetch process is killed once. From the server's log: no host and no address was asked too often or
 # too early, nothing that robots.txt forbids, nothing twice, every good page once. From the metadata:
 # every page, faulty ones included, ended as docs/FETCH.md says. Without options it is done again with
-# few hosts and no delay, so that jobs of a host are handed out in bursts (queue.burst). From the log of the
-# index: documents gathered for the next batch as long as index.gather says.
+# few hosts and no delay, so that jobs of a host are handed out in bursts. From the log of the
+# index: documents gathered for the next batch half a second at most.
 #
 # usage: tests/pipeline/synthetic.sh [--hosts N] [--seed N] [--delay MS]
 . "$(dirname "$0")/lib.sh"
@@ -39,7 +39,7 @@ awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
     --set log.level=debug --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
     --set fetch.backoff=0.1 --set fetch.backoff_maximum=1 --set queue.host_patience_new=1
-    --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.stall=1 --set fetch.size=1M
+    --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.patience=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
 "$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
     >"$work/crawl.out" 2>&1 &

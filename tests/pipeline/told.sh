@@ -54,7 +54,7 @@ quadrille init --dir "$work/fresh" >/dev/null
 timeout 60 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
     --output "$work/none.nq" >"$work/out" 2>&1 || fail "a dump without room to write: $(cat "$work/out")"
 quadrille init --dir "$work/full" >/dev/null && quadrille scope --dir "$work/full" set scope.hosts=one.example >/dev/null
-quadrille up --dir "$work/full" --background "${web[@]}" --set metastore.disk_reserve=900000G --set stage.stop_timeout=0.5
+quadrille up --dir "$work/full" --background "${web[@]}" --set metastore.disk_reserve=900000G
 quadrille add --dir "$work/full" --seeds "$work/seeds" >/dev/null
 waits() { quadrille status --dir "$work/full" >"$work/out" 2>&1 && grep -q 'fetch.1 waits.*metastore.disk_reserve' "$work/out"; }
 for _ in $(seq "$patience"); do

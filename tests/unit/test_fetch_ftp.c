@@ -84,7 +84,7 @@ open_ftp(const char *more)
 {
     const char *const assignments[] = {"fetch.allow_address=127.0.0.0/8",
                                        "fetch.from=crawler@q.example",
-                                       "fetch.stall=60",
+                                       "fetch.patience=60",
                                        "fetch.timeout=60",
                                        "fetch.connect_timeout=60",
                                        connect_to,
@@ -276,7 +276,7 @@ broken_downloads_are_cut(void **state)
     get(client, "/pub/d.nt", 0);
     assert_int_equal(client->end, FETCH_CUT_LENGTH);
     close_client(client);
-    client = open_ftp("fetch.stall=2");
+    client = open_ftp("fetch.patience=2");
     faults("slow * 20\nreply * SIZE 502 99\nendless *\n"); /* under the rate that is no silence */
     get(client, "/pub/d.nt", 0);
     assert_int_equal(client->end, FETCH_CUT_TIME);
@@ -288,7 +288,7 @@ hostile_replies_are_bounded(void **state)
 {
     static const char *const kinds[] = {"noise * line\n", "noise * lines\n", "noise * binary\n",
                                         "silent *\n"};
-    struct client *client = open_ftp("fetch.stall=5");
+    struct client *client = open_ftp("fetch.patience=5");
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const uint64_t before = clock_monotonic_ms();

@@ -172,12 +172,8 @@ get(struct client *client, const char *path, struct fetch_request request)
     run(client);
 }
 
-static const char *const allowed[] = {"fetch.allow_address=127.0.0.0/8",
-                                      "fetch.timeout=1",
-                                      "fetch.size=64K",
-                                      "fetch.header_size=4K",
-                                      "fetch.user_agent=tester/1",
-                                      NULL};
+static const char *const allowed[] = {"fetch.allow_address=127.0.0.0/8", "fetch.timeout=1",
+                                      "fetch.size=64K", "fetch.user_agent=tester/1", NULL};
 
 #define assert_text(buf, text) assert_string_equal((buf).data != NULL ? (buf).data : "", text)
 

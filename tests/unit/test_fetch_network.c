@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "stages/fetch_dns.h"
 #include "stages/fetch_proxy.h"
 #include "tests/unit/fetch_client.h"
 #include "tests/unit/scratch.h"
@@ -237,6 +238,8 @@ static int
 start(void **state)
 {
     (void)state;
+    dns_limits.least_ms = 0;
+    dns_limits.timeout_ms = 200;
     const int failed = start_on_loopback(SOCK_DGRAM, &names_socket, &names_port, serve_names) +
                        start_on_loopback(SOCK_STREAM, &listener, &port, serve);
     start_v6();
@@ -249,14 +252,8 @@ static struct client *
 open_with(const char *first, const char *second)
 {
     static char servers[100];
-    const char *const settings[] = {"fetch.allow_address=127.0.0.0/8",
-                                    "fetch.timeout=3",
-                                    "fetch.dns_ttl_minimum=0",
-                                    "fetch.dns_timeout=200ms",
-                                    servers,
-                                    first,
-                                    second,
-                                    NULL};
+    const char *const settings[] = {
+        "fetch.allow_address=127.0.0.0/8", "fetch.timeout=3", servers, first, second, NULL};
     snprintf(servers, sizeof servers, "fetch.dns_servers=127.0.0.1:%u", names_port);
     atomic_store(&questions, 0);
     atomic_store(&connections, 0);
@@ -347,9 +344,10 @@ private_addresses_behind_names_are_refused(void **state)
 
 /* Asks 40 times for four hosts; of how many names the server was asked at a time. */
 static unsigned
-names_at_a_time(const char *setting)
+names_at_a_time(size_t parallel)
 {
-    struct client *client = open_with(setting, NULL);
+    dns_limits.parallel = parallel;
+    struct client *client = open_with(NULL, NULL);
     static const char *const hosts[] = {"one.test", "none.test", "short.test", "half.test"};
     char urls[4][100];
     atomic_store(&most_names, 0);
@@ -373,9 +371,9 @@ few_lookups_at_a_time_serve_many(void **state)
 {
     unsigned most = 0;
     (void)state;
-    assert_int_equal(names_at_a_time("fetch.dns_parallel=1"), 1);
+    assert_int_equal(names_at_a_time(1), 1);
     for (int i = 0; i < 20 && most < 2; i++) { /* a busy machine may send them one by one */
-        most = names_at_a_time("fetch.dns_parallel=8");
+        most = names_at_a_time(8);
     }
     assert_in_range(most, 2, 4);
 }

@@ -16,6 +16,7 @@
 #include "datasets/semantic_sitemap.h"
 #include "stages/fetch_http.h"
 #include "stages/fetch_parser.h"
+#include "transforms/transform.h"
 
 static struct worker_nursery *nursery;
 static struct fetch_parser *parser;
@@ -23,12 +24,12 @@ static struct fetch_parser *parser;
 static int
 set_up(void **state)
 {
-    static const struct opt *tables[] = {fetch_options, NULL};
+    static const struct opt *tables[] = {fetch_options, transforms_options, NULL};
     struct reason why = {""};
     struct opt_set *options = opt_set_new(tables);
     (void)state;
-    opt_set_assign(options, "fetch.parser_memory=768M", NULL);
-    opt_set_assign(options, "fetch.parser_cpu=1", NULL);
+    opt_set_assign(options, "transform.memory=384M", NULL);
+    opt_set_assign(options, "transform.cpu=1", NULL);
     nursery = worker_nursery_fork(&fetch_parser_program);
     if (fetch_parser_open(&parser, nursery, options, NULL, &why) != STATUS_OK) {
         print_error("%s\n", why.text);

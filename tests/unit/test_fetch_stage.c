@@ -68,6 +68,13 @@ static const struct page pages[] = {
     {"plain.example", "/chain1", TO("/chain2"), "", 0},
     {"plain.example", "/chain2", TO("/chain3"), "", 0},
     {"plain.example", "/chain3", TO("/chain4"), "", 0},
+    {"plain.example", "/chain4", TO("/chain5"), "", 0},
+    {"plain.example", "/chain5", TO("/chain6"), "", 0},
+    {"plain.example", "/chain6", TO("/chain7"), "", 0},
+    {"plain.example", "/chain7", TO("/chain8"), "", 0},
+    {"plain.example", "/chain8", TO("/chain9"), "", 0},
+    {"plain.example", "/chain9", TO("/chain10"), "", 0},
+    {"plain.example", "/chain10", TO("/chain11"), "", 0},
     {"rules.example", "/robots.txt", OK,
      "User-agent: *\nDisallow: /secret\nSitemap: http://maps.example/map.xml\n", 0},
     {"rules.example", "/open", OK, "<p>open</p>", 0},
@@ -328,9 +335,7 @@ start_program(const char *name, const char *number)
             "fetch.timeout=60",
             "fetch.patience=60",
             "fetch.size=64K",
-            "fetch.header_size=4K",
-            "fetch.redirects=3",
-            "sitemaps.files=5",
+            "sitemaps.budget=50",
             "scope.domains=plain.example rules.example maps.example "
             "down.example fails.example elsewhere.example deep.example late.example "
             "busy.example hop.example foreign.example "
@@ -668,7 +673,7 @@ every_end_has_its_state(void **state)
         {"plain.example/loop", "redirected", "", 1},
         {"plain.example/loop2", "redirected", "", 1},
         {"plain.example/chain0", "redirected", "", 1},
-        {"plain.example/chain3", "failed", "more redirects", 1},
+        {"plain.example/chain10", "failed", "more redirects", 1},
         {"plain.example/endless", "fetched", "", 1},
         {"plain.example/header", "failed", "response header larger", 1},
     };
@@ -678,7 +683,7 @@ every_end_has_its_state(void **state)
     for (size_t i = 0; i < n; i++) {
         snprintf(uri, sizeof uri, "http://%s", expectations[i].uri);
         if (strcmp(expectations[i].uri, "plain.example/loop2") != 0 &&
-            strcmp(expectations[i].uri, "plain.example/chain3") != 0) {
+            strcmp(expectations[i].uri, "plain.example/chain10") != 0) {
             put(uri, JOB_SEED);
         }
     }
@@ -753,11 +758,11 @@ indexes_of_sitemaps_end_at_their_limits(void **state)
     assert_int_equal(count_requests("nest.example/nest4"), 0);
     check_meta("uhttp://nest.example/nest2", META_SITEMAP_TRUNCATED, "");
     check_meta("uhttp://nest.example/nest3", META_SITEMAP_TRUNCATED,
-               "more indexes above a sitemap than sitemaps.nesting");
+               "more indexes above a sitemap than are followed");
     assert_int_equal(count_requests("wide.example/5"), 1);
     assert_int_equal(count_requests("wide.example/6"), 0);
     check_meta("uhttp://wide.example/wide", META_SITEMAP_TRUNCATED,
-               "more sitemaps of the host than sitemaps.files");
+               "more sitemaps of the host than sitemaps.budget allows");
     assert_int_equal(number_in("hhttp://wide.example", META_SITEMAP_FILES), 5);
     /* Sitemaps that another host names are fetched again, and so are those that they list. */
     assert_in_range(count_requests("ring.example/1"), 1, 6);

@@ -550,8 +550,7 @@ options_for(void)
     char text[64];
     struct opt_set *options = opt_set_new((const struct opt *const[]){transforms_options, NULL});
     snprintf(text, sizeof text, "transform.input=%zuM", settings.megabytes + 64);
-    const char *const assignments[] = {text, "transform.worker_jobs=1000000000",
-                                       "transform.canonical_work=20000"};
+    const char *const assignments[] = {text};
     for (size_t i = 0; i < sizeof assignments / sizeof *assignments; i++) {
         if (opt_set_assign(options, assignments[i], &why) != STATUS_OK) {
             fprintf(stderr, "test_hostile: %s\n", why.text);

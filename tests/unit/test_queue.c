@@ -237,18 +237,12 @@ test_full_next_stage_holds_back(void **state)
 }
 
 static void
-test_maximum_and_disk_refuse_puts(void **state)
+test_a_full_disk_refuses_puts(void **state)
 {
     struct bench *bench = *state;
     struct job job = a_job(STAGE_FETCH, URI);
     put_uri(bench, STAGE_DETECT, URI, 0);
     bench_close(bench);
-    bench->options.maximum = 1;
-    bench_open(bench);
-    assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
-    assert_int_equal(put_jobs(bench, &job, 1), STATUS_FULL);
-    bench_close(bench);
-    bench->options.maximum = 0;
     bench->options.min_free = UINT64_MAX;
     bench_open(bench);
     bench_work(bench);
@@ -371,7 +365,7 @@ main(void)
         BENCH_CASE(test_bury_keeps_the_job),
         BENCH_CASE(test_lane_is_eased_by_jobs_without_rest),
         BENCH_CASE(test_full_next_stage_holds_back),
-        BENCH_CASE(test_maximum_and_disk_refuse_puts),
+        BENCH_CASE(test_a_full_disk_refuses_puts),
         BENCH_CASE(test_failed_commit_has_no_effect),
         BENCH_CASE(test_malformed_requests_are_refused),
         BENCH_CASE(test_second_daemon_is_kept_out),

@@ -137,7 +137,7 @@ depth_and_repeating_paths_are_cut_and_named(void **state)
     assert_string_equal(because, "scope.depth");
     assert_true(allows(scope, "http://a.example/x/y/z/x/y/x", 1));
     assert_false(scope_allows(scope, SLICE("http://a.example/x/y/x/y/x/y/x"), 1, &because));
-    assert_string_equal(because, "scope.repeats");
+    assert_string_equal(because, "traps.cycles: a segment stands too often");
     scope_close(scope);
 }
 
@@ -293,7 +293,7 @@ static void
 programs_that_change_it_at_one_moment_wait_for_each_other(void **state)
 {
     enum { NAMES = 4, ROUNDS = 25 };
-    static const char *const names[NAMES] = {"scope.depth", "scope.repeats", "scope.hosts",
+    static const char *const names[NAMES] = {"scope.depth", "scope.prefixes", "scope.hosts",
                                              "scope.domains"};
     struct fixture *fixture = *state;
     pid_t children[NAMES];
@@ -457,11 +457,16 @@ each_refusal_is_named(void **state)
         {{NULL}, "http://a.example/", 33, "scope.depth"},
         {{"scope.depth=0"}, "http://a.example/", 0, ""},
         {{"scope.depth=0"}, "http://a.example/", 1, "scope.depth"},
-        {{"scope.repeats=1"}, "http://a.example/a/b/?/a/a/a", 0, ""},
-        {{"scope.repeats=1"}, "http://a.example//a//b//", 0, ""},
-        {{"scope.repeats=1"}, "http://a.example/a/b/a", 0, "scope.repeats"},
-        {{"scope.repeats=1"}, "http://a.example/a/a/b/", 0, "scope.repeats"},
-        {{"scope.repeats=1"}, "http://a.example/a/aa/aaa", 0, ""},
+        {{NULL}, "http://a.example/a/b/?/a/a/a/a/a", 0, ""},
+        {{NULL}, "http://a.example//a//b//c//d//", 0, ""},
+        {{NULL}, "http://a.example/a/1/a/2/a/3/b", 0, ""},
+        {{NULL}, "http://a.example/a/1/a/2/a/3/a", 0, "traps.cycles: a segment stands too often"},
+        {{NULL}, "http://a.example/a/aa/aaa/aaaa/aaaaa", 0, ""},
+        {{"scope.include=(?i)^http://A[.]\\w+/\\d{2}$"}, "http://a.example/12", 0, ""},
+        {{"scope.exclude=(a+)+[bc]"},
+         "http://a.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         0,
+         "scope.exclude"},
         {{NULL},
          "http://a.example/?PHPSESSID=0123456789abcdef0123456789abcdef",
          0,
@@ -534,7 +539,7 @@ long_keys_have_limits(void **state)
     assert_true(scope_allows(any, buf_slice(&path), 0, NULL));
     buf_append_string(&path, "/last");
     assert_false(scope_allows(any, buf_slice(&path), 0, &because));
-    assert_string_equal(because, "scope.repeats");
+    assert_string_equal(because, "traps.cycles: a segment stands too often");
     scope_close(any);
     scope_close(some);
     buf_release(&key);

@@ -54,7 +54,7 @@ test_what_changed(void **state)
     between("", "", "");
     between("", "scope.hosts = a, b\tc\n", "+scope.hosts=a,b,c\n");
     between("scope.hosts=a,b\n", "scope.hosts=c,b\n", "+scope.hosts=c\n-scope.hosts=a\n");
-    between("scope.depth=3\nscope.repeats=2\n", "scope.depth=4\nscope.repeats=2",
+    between("scope.depth=3\nscope.hosts=a.example\n", "scope.depth=4\nscope.hosts=a.example",
             "=scope.depth=4\n");
     between("scope.hosts=a\nscope.depth=3\n", HEAD "scope.prefixes=http://a/\n",
             "+scope.prefixes=http://a/\n");

@@ -223,8 +223,8 @@ test_bounds(void **state)
     limits.tidy = (struct tidy_limits){.memory = 1 << 30, .cpu_ms = 10};
     open_way(&hasty, "repair=tidy", limits);
     struct transform_request request = repeated(&page, "<p>b</p>", 200000);
-    expect_plain(&small, &request, "more memory than transform.tidy_memory");
-    expect_plain(&hasty, &request, "more processor time than transform.tidy_cpu");
+    expect_plain(&small, &request, "more memory than an eighth of transform.memory");
+    expect_plain(&hasty, &request, "more processor time than a tenth of transform.cpu");
     request = repeated(&page, "<p>b</p>", 10);
     run_request(&small, &request); /* and the next page has its own budget */
     assert_string_equal(literals(&small), "One|two");

@@ -177,11 +177,8 @@ setup(void **state)
     snprintf(run, sizeof run, "%s/run", folder);
     (void)mkdir(run, 0700);
     options = opt_set_new(tables);
-    if (opt_set_assign(options, "web.result_maximum=4M", &why) != STATUS_OK) {
-        return 1;
-    }
-    service =
-        (struct web_service){.directory = folder, .options = options, .archive = -1, .most = 2};
+    service = (struct web_service){
+        .directory = folder, .options = options, .archive = -1, .most = 2, .result_most = 4 << 20};
     service.queries = web_queries_new(service.most);
     service.idle = memory_zero(service.most, sizeof(struct index_client *));
     (void)pthread_mutex_init(&service.lock, NULL);
@@ -327,18 +324,17 @@ test_sparql_requests(void **state)
 }
 
 /* Results are sent as they are made. Those that wait until they are whole come from a file when
- * they have more than 1 MiB; beyond web.result_maximum they are refused. */
+ * they have more than 1 MiB; beyond result_most they are refused. */
 static void
 test_long_results(void **state)
 {
     (void)state;
-    struct reason why;
     assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
     assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
     assert_string_equal(reply.data + LONG_PIECES * PIECE_BYTES, "json 30000 ASK long");
     assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 200);
     assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
-    assert_int_equal(opt_set_assign(options, "web.result_maximum=1M", &why), STATUS_OK);
+    service.result_most = 1 << 20;
     assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 413);
     assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
 }

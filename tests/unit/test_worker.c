@@ -29,8 +29,7 @@ set_up(void **state)
 {
     (void)state;
     const struct opt *const tables[] = {transforms_options, NULL};
-    static const char *const settings[] = {"transform.test_hooks=yes", "transform.memory=128M",
-                                           "transform.cpu=0.3", "transform.timeout=4",
+    static const char *const settings[] = {"transform.memory=128M", "transform.cpu=0.3",
                                            "transform.input=1M"};
     options = opt_set_new(tables);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -434,10 +433,9 @@ check_end(struct shell *shell, const char *format, const char *wanted)
 }
 
 static void
-set_times(const char *cpu, const char *timeout)
+set_time(const char *cpu)
 {
     assert_int_equal(opt_set_assign(options, cpu, NULL), STATUS_OK);
-    assert_int_equal(opt_set_assign(options, timeout, NULL), STATUS_OK);
 }
 
 /* A session, a group or a background of its own, and what takes its time. */
@@ -455,18 +453,18 @@ test_programs_end_with_their_document(void **state)
         skip();
     }
     struct shell shell;
-    set_times("transform.cpu=60", "transform.timeout=60");
+    set_time("transform.cpu=60");
     open_shell(&shell);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         check_end(&shell, scripts[i], "");
     }
     close_shell(&shell);
     /* The worker itself has as much processor time: enough when it is slow under a sanitizer. */
-    set_times("transform.cpu=2", "transform.timeout=60");
+    set_time("transform.cpu=2");
     open_shell(&shell);
     check_end(&shell, "sleep \0 &\n", "shell: the program took longer than 2000 ms");
     close_shell(&shell);
-    set_times("transform.cpu=0.3", "transform.timeout=4");
+    set_time("transform.cpu=0.3");
 }
 
 /* Workers are killed while their programs have programs under way. */
@@ -481,7 +479,7 @@ test_programs_end_with_their_worker(void **state)
     char script[256], command[32];
     struct shell shell;
     const int seconds = 200000 + getpid();
-    set_times("transform.cpu=60", "transform.timeout=60");
+    set_time("transform.cpu=60");
     open_shell(&shell);
     snprintf(command, sizeof command, "sleep %d ", seconds);
     snprintf(script, sizeof script, "(sleep %d; true) &\nwait\n", seconds);
@@ -504,7 +502,7 @@ test_programs_end_with_their_worker(void **state)
     assert_true(shell.answer.died);
     assert_int_equal(find_process(command), 0);
     close_shell(&shell);
-    set_times("transform.cpu=0.3", "transform.timeout=4");
+    set_time("transform.cpu=0.3");
 }
 
 /* As if the kernel did not know the call. */
