@@ -47,8 +47,8 @@ enum status tree_open(struct tree **tree, struct environment *environment, const
                       struct reason *why);
 void tree_close(struct tree *tree);
 const char *tree_name(const struct tree *tree);
-/* Of its file in the folder. The writer, or inside the gate: it changes when the tree is built
- * anew. */
+/* Gives the name of the file that has the tree. The name changes when the tree is built anew, so
+ * only the writer may ask, or who holds the gate. */
 enum { TREE_FILE_SIZE = 64 };
 void tree_file(const struct tree *tree, char file[TREE_FILE_SIZE]);
 struct gate *tree_gate(struct tree *tree);
@@ -59,7 +59,8 @@ enum status transaction_begin(struct transaction **transaction, struct environme
                               uint64_t bytes, struct reason *why);
 /* Durable when OK. Both end the transaction. A failure means broken. */
 enum status transaction_commit(struct transaction *transaction, struct reason *why);
-/* As commit, but not synced to the disk: a crash may undo it, unless a later one is synced. */
+/* Commits without syncing to the disk: a crash may undo the transaction, unless a later one is
+ * synced. */
 enum status transaction_commit_unsynced(struct transaction *transaction, struct reason *why);
 void transaction_abort(struct transaction *transaction);
 
@@ -69,7 +70,7 @@ enum status tree_get(struct tree *tree, struct transaction *transaction, struct 
                      void *value, size_t *length, struct reason *why);
 enum status tree_put(struct tree *tree, struct transaction *transaction, struct slice key,
                      struct slice value, struct reason *why);
-/* The same for a key past the end of the tree, of which pages are filled better. */
+/* Puts a key that is past the end of the tree, which fills the pages better than tree_put. */
 enum status tree_append(struct tree *tree, struct transaction *transaction, struct slice key,
                         struct slice value, struct reason *why);
 /* No error when absent. */
@@ -94,13 +95,13 @@ enum status tree_cursor_delete(struct tree_cursor *cursor, struct reason *why);
 /* ---- building a tree anew (environment_build.c), for changes to most of it ---- */
 
 struct tree_build;
-/* What is added goes into a file of its own, and the tree is only read until then. Between begin
- * and end transactions may come and go. */
+/* Begins to build a tree anew in a file of its own; until the end the tree is only read. Between
+ * begin and end transactions may come and go. */
 enum status tree_build_begin(struct tree_build **build, struct tree *tree, struct reason *why);
 /* In the order of keys. */
 enum status tree_build_add(struct tree_build *build, struct slice key, struct slice value,
                            struct reason *why);
-/* What was added is on the disk, so that the end has less to write. */
+/* Syncs what was added to the disk, so that the end has less to write. */
 enum status tree_build_sync(struct tree_build *build, struct reason *why);
 /* All of it is on the disk; the transaction's commit makes it the tree, its abort drops it: the
  * build is the transaction's, even after a failure. Not while the log is held, nor inside of any

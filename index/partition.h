@@ -108,8 +108,8 @@ size_t index_batch_waiting_bytes(const struct index_batch *batch); /* memory hel
  * wait already; with more of them, these would have to be brought in without it. Never without any.
  */
 bool index_batch_is_full(const struct index_batch *batch, size_t memory);
-/* What waits, for readers too. *added (may be NULL): how many quads that waited were not there
- * before, of all since the last call that asked. */
+/* Brings in the quads that wait, so that readers see them. *added (may be NULL) gets how many quads
+ * that waited were not there before, of all since the last call that asked. */
 enum status partition_bring_in(struct partition *partition, uint64_t *added, struct reason *why);
 /* Whether after such a status of a batch nothing was changed, the partition is as usable as before,
  * and the batch may be tried again: the disk has no room now (FULL), or a page is damaged that the
@@ -129,8 +129,9 @@ void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);
 const struct quad_source *partition_reader_source(struct partition_reader *reader);
-/* What the reader sees is as of this position. AGAIN when it was opened in the moment between a
- * commit and its being announced, or later ones came since: renew, and ask again at once. */
+/* Gives the position as of which the reader sees the partition. AGAIN when it was opened in the
+ * moment between a commit and its being announced, or later ones came since: renew, and ask again
+ * at once. */
 enum status partition_reader_position(const struct partition_reader *reader,
                                       struct change_position *position);
 /* The documents in order of their graph identifiers, from *graph on (OID_NONE: all); END. */

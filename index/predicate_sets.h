@@ -31,7 +31,8 @@ void predicate_sets_release(struct predicate_sets *sets);
 /* The set of these predicates, which ascend strictly; NULL when it is not there. */
 struct predicate_set *predicate_sets_find(const struct predicate_sets *sets, const oid *predicates,
                                           size_t count);
-/* The same; adds it with zeros when it is not there. The pointer lives until the next one comes. */
+/* Finds the set, and adds it with zeros when it is not there. The pointer lives until the next one
+ * comes. */
 struct predicate_set *predicate_sets_add(struct predicate_sets *sets, const oid *predicates,
                                          size_t count);
 

@@ -19,7 +19,7 @@ enum index_verb {
     INDEX_VERB_STAR = 10
 };
 
-/* What a cursor streams. */
+/* The kinds of answers that a cursor streams. */
 enum index_stream {
     INDEX_STREAM_QUERY = 1,    /* an answer in the format asked for */
     INDEX_STREAM_PATTERN = 2,  /* N-Quads lines */
@@ -41,7 +41,8 @@ enum { INDEX_PIECE_END = 1 };
 enum { INDEX_PIECE_BYTES = 512 << 10 }; /* most bytes of one piece */
 enum { INDEX_STAR_PARTS = 1000 };       /* numbers of a STAR are in thousandths */
 
-/* Of the stream ROWS: flags, what may stand for a term in a pattern, and how rows name terms. */
+/* The flags of the stream ROWS; below, what may stand for a term in its patterns, and how its rows
+ * name terms. */
 enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };
 enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5 };
 enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };

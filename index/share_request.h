@@ -5,7 +5,8 @@
 #include "base/codec.h"
 #include "index/source.h"
 
-/* What is asked for, in front of the session and its flags; NULL slices are left alone. */
+/* Appends the part of the request that says what is asked for, which follows the session and its
+ * flags. NULL slices are left out. */
 void share_request_put(struct buf *out, const struct share_request *request, uint64_t timeout_ms);
 /* False: malformed. Slices point into the reader's bytes. */
 bool share_request_get(struct codec_reader *in, struct share_request *request,

@@ -15,13 +15,14 @@ struct totals {
 /* Writes or checks the format's number. UNSUPPORTED when the files are of another version. */
 enum status statistics_open(struct tree *statistics, struct environment *environment,
                             struct totals *totals, struct reason *why);
-/* As stored, without terms; all 0 before the first batch. */
+/* Reads the totals as they are stored, without the number of terms; all are 0 before the first
+ * batch. */
 enum status statistics_totals(struct tree *statistics, struct totals *totals, struct reason *why);
 
 enum status statistics_put_totals(struct tree *statistics, struct transaction *transaction,
                                   const struct totals *totals, struct reason *why);
 
-/* What a batch does. */
+/* The changes of the counts that a batch makes. */
 struct statistics_change {
     const struct change_set *set;
     const struct census *census;
@@ -43,7 +44,7 @@ struct statistic_count {
     uint64_t quads;
     uint64_t subjects; /* of a predicate: pairs of document and subject that have it; else 0 */
 };
-/* Of a predicate or class; 0 when nothing is counted. */
+/* Reads the count of a predicate or class; 0 when nothing is counted. */
 enum status statistics_count(struct tree *statistics, enum statistic kind, oid id,
                              struct statistic_count *count, struct reason *why);
 /* The next counted predicate or class after *id (OID_NONE: the first); END. */

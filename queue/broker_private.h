@@ -81,14 +81,14 @@ struct effect {
     bool answered; /* the lane's host; so it is stored now */
 };
 
-/* What is stored of a lane. */
+/* The row of a lane as it is stored. */
 struct lane_row {
     uint64_t due_ms, group;
     uint8_t share;
     bool answered;
 };
 
-/* Of a host in trouble, or no more. */
+/* The change of a host's row of trouble, which may end it. */
 struct trouble_change {
     struct trouble trouble; /* as this round leaves it */
     bool tried;             /* a person asked for it */
@@ -216,7 +216,8 @@ void broker_unpark(struct broker *broker, size_t at);
  * what applying will need of `seen`. */
 void broker_prepare(struct broker *broker, struct incoming *incoming, bool ours);
 void broker_enqueue(struct broker *broker, const struct incoming *incoming);
-/* What a fetch job becomes without being fetched: to this node's queue, or to another's. */
+/* Puts the job that a fetch job becomes without being fetched, to this node's queue or to
+ * another's. */
 void broker_pass_on(struct broker *broker, const struct incoming *fetch, const struct job *job);
 /* Moves jobs whose time has come from `later` to `jobs`. */
 enum status broker_move_due(struct broker *broker, struct reason *why);
@@ -240,7 +241,7 @@ void broker_scope_settle(struct broker *broker, bool committed);
 /* Whether the job is a node's word that a version is in force there, as it comes from its outbox.
  */
 bool broker_is_scope_word(const struct job *job);
-/* Of a TRANSFER, when it is read: puts what is new of the scope into this node's files. */
+/* Is called when a TRANSFER is read: puts what is new of the scope into this node's files. */
 enum status broker_take_scope(struct broker *broker, const struct pending *pending,
                               struct reason *why);
 /* Another node has a newer version in force: what it filtered before is considered again here. */
@@ -254,7 +255,7 @@ enum status broker_refilter(struct broker *broker, const struct ending *ending, 
 /* ---- broker_reserve.c ---- */
 
 void broker_apply_effects(struct broker *broker);
-/* What is stored of a lane: zeros when nothing is. */
+/* Reads the row of a lane; all is zero when nothing is stored. */
 enum status broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row,
                                struct reason *why);
 void broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row);
@@ -273,9 +274,10 @@ enum status broker_kick(struct broker *broker, struct pending *pending, struct r
 /* ---- broker_trouble.c ---- */
 
 enum status broker_troubles_load(struct broker *broker, struct reason *why);
-/* Of the lane's host, as far as this round has come; no failures: it is in no trouble. */
+/* Returns the trouble of the lane's host as far as this round has come. One without failures means
+ * that the host is in no trouble. */
 struct trouble broker_trouble(const struct broker *broker, uint64_t lane);
-/* What a job that ends says of its host. */
+/* Notes what a job that ends says of its host. */
 enum status broker_note_host(struct broker *broker, const struct completion *completion,
                              struct reason *why);
 /* A person asks for the host: if it is set aside, it is tried at once. */

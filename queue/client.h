@@ -36,14 +36,15 @@ typedef void queue_reserved(void *context, enum status status, const struct job 
 void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
                    uint32_t wait_ms, queue_reserved *done, void *context);
 
-/* What the requests of a job told of its host (ORDER.md, "Hosts in trouble"). */
+/* The findings of a job's requests about its host (ORDER.md, "Hosts in trouble"). */
 enum host_word {
-    HOST_ANSWERED = 1, /* for a document, with any status */
-    HOST_FAILED = 2,   /* afterwards */
-    HOST_SILENT = 4,   /* with FAILED: nobody answered at all, which may be our own fault */
+    HOST_ANSWERED = 1, /* it answered for a document, with any status */
+    HOST_FAILED = 2,   /* it failed, after any answer that is told with this */
+    HOST_SILENT = 4,   /* with HOST_FAILED: nobody answered at all, which may be our own fault */
     HOST_RULES = 8     /* it had answered for its robots.txt before that */
 };
-/* The version of the scope that was in force when jobs were last reserved; 0: none. */
+/* Returns the version of the scope that was in force when jobs were last reserved; 0 when there was
+ * none. */
 uint64_t queue_client_scope(const struct queue_client *client);
 
 /* How one reserved job ended. */

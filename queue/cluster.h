@@ -39,7 +39,8 @@ struct cluster_node {
  * MISUSE names file and line. */
 enum status cluster_open(struct cluster **cluster, const char *directory,
                          const struct opt_set *options, struct reason *why);
-/* The same from text; self NULL as above. directory is where secret_file is looked for. */
+/* Reads a cluster from text; self may be NULL as above. directory is where secret_file is looked
+ * for. */
 enum status cluster_parse(struct cluster **cluster, struct slice text, const char *self,
                           const char *directory, struct reason *why);
 void cluster_close(struct cluster *cluster);
@@ -53,12 +54,12 @@ bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node
 bool cluster_serves(const struct cluster *cluster, enum stage stage);
 /* The node that owns the URI's work in the stage. */
 size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri);
-/* The same for a virtual partition. */
+/* Returns the node that owns a virtual partition. */
 size_t cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition);
 /* NULL: links are not encrypted. */
 const struct rpc_keys *cluster_keys(const struct cluster *cluster);
 
-/* What metastore_client_open wants. local: how this node's own metadata store is reached. The
+/* The arguments of metastore_client_open. local: how this node's own metadata store is reached. The
  * endpoints are copies; count of them stand in the array. */
 struct cluster_services {
     const char **endpoints;

@@ -37,7 +37,8 @@ void lanes_free(struct lanes *lanes);
 
 /* A job waits in the lane. New lanes are due at once. */
 void lanes_wake(struct lanes *lanes, uint64_t lane);
-/* What is stored of a lane; due 0 and group 0: nothing. */
+/* Gives a lane the due time and the group that are stored of it; both are 0 when nothing is stored.
+ */
 void lanes_restore(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t group);
 /* A lane that is due and whose group has room is BUSY now. Not *known: what is stored of it has
  * not been read since it is in memory: call lanes_restore, then lanes_return. */
@@ -65,8 +66,8 @@ void lanes_end_turn(struct lanes *lanes, uint64_t lane);
 /* It had no job. */
 void lanes_forget(struct lanes *lanes, uint64_t lane);
 
-/* Of 256 jobs so many are those of sitemaps while both kinds wait; 0: half of them. Nothing when
- * the lane is not in memory. */
+/* Sets how many of 256 jobs are those of sitemaps while both kinds wait; 0 means half of them. Does
+ * nothing when the lane is not in memory. */
 void lanes_set_share(struct lanes *lanes, uint64_t lane, uint8_t share);
 uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
 /* The host has answered, at any time; so it is stored. Nothing when the lane is not in memory. */
@@ -81,7 +82,7 @@ void lanes_set_speed(struct lanes *lanes, uint64_t lane, uint8_t speed);
 /* Whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 
-/* What is known of a lane, for people. */
+/* The place of a lane, for people. */
 enum lane_place { LANE_NOT_HERE, LANE_RESTS, LANE_WAITS, LANE_OUT, LANE_WAITS_FOR_GROUP };
 struct lane_view {
     enum lane_place place;

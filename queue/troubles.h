@@ -68,7 +68,8 @@ void troubles_free(struct troubles *troubles);
 const struct trouble *troubles_find(const struct troubles *troubles, uint64_t lane);
 /* In no order; NULL behind the last. */
 const struct trouble *troubles_at(const struct troubles *troubles, size_t i);
-/* As committed; one without failures is forgotten. Counting begins when it is set aside. */
+/* Takes over what was committed of a host; one without failures is forgotten. Counting its jobs
+ * begins when it is set aside. */
 void troubles_set(struct troubles *troubles, const struct trouble *trouble);
 bool troubles_aside(const struct troubles *troubles, uint64_t lane);
 
