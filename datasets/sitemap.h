@@ -36,8 +36,9 @@ struct sitemap_entry {
     uint64_t modified_ms;          /* wall time; 0: not said */
     struct slice change_frequency; /* "daily", ...; empty: not said */
     uint8_t priority;              /* 0..100; 50: not said */
-    /* Of the extensions, lines: translations as "language URL" (rel=alternate with hreflang; the
-     * URL as written); what is said of images, videos and news as "image URL", "news title TEXT".
+    /* Lines of what the extensions say: translations as "language URL" (rel=alternate with
+     * hreflang; the URL as written); what is said of images, videos and news as "image URL", "news
+     * title TEXT".
      */
     struct slice alternates, facts;
 };
@@ -52,7 +53,7 @@ struct sitemap_result {
     bool limited;    /* more than 50,000 entries: the rest was left out */
     bool too_large;  /* more than 50 MB: the same */
 };
-/* What was left out, for people; empty: nothing. */
+/* Returns a text for people that says what was left out; it is empty when nothing was. */
 const char *sitemap_truncation(const struct sitemap_result *result);
 
 /* Whether the first SITEMAP_SNIFF_BYTES have a sitemap's root element, under any prefix. Cheap; of

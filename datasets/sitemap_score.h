@@ -45,7 +45,8 @@ uint64_t submission_allowance(uint64_t budget, uint64_t sampled, uint64_t useful
 /* ---- order in the queue ---- */
 
 enum { LISTED_PRIORITY = 128, LISTED_STEPS = 64, SUBMISSION_PRIORITY = 240 };
-/* Of a job whose SitemapScore is 0..1: the greater, the sooner. */
+/* Returns the priority of a job whose SitemapScore is 0 to 1: the greater the score, the sooner the
+ * job. */
 uint8_t listed_priority(double score);
 
 #endif

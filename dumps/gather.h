@@ -25,8 +25,9 @@ struct gather {
 void gather_init(struct gather *gather, struct spool_room *room, uint64_t memory);
 void gather_release(struct gather *gather);
 
-/* What is done with records of one hash. ahead: how many others lie behind them, which will be
- * next; to look at them early spares waiting for memory. cut: there may be more of this hash. */
+/* A function that is called with the records of one hash. ahead: how many others lie behind them,
+ * which will be next; to look at them early spares waiting for memory. cut: there may be more of
+ * this hash. */
 typedef enum status gather_group(void *context, const struct gathered *records, size_t count,
                                  size_t ahead, bool cut, struct reason *why);
 /* All groups of a part, which is forgotten. */

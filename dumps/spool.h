@@ -13,7 +13,7 @@
 
 enum { SPOOL_PARTS = 256, SPOOL_LEVELS = 7 };
 
-/* What all spools of a task may take together. */
+/* The room that all spools of a task may take together. */
 struct spool_room {
     const char *folder;
     uint64_t memory, disk; /* bytes */
@@ -26,7 +26,8 @@ struct spool;
 struct spool *spool_new(struct spool_room *room, unsigned level);
 void spool_free(struct spool *spool);
 
-/* Of one thread. Records of one writer keep their order within a part. Free before the spool. */
+/* The writer of one thread. Records of one writer keep their order within a part. Free before the
+ * spool. */
 struct spool_writer;
 struct spool_writer *spool_writer_new(struct spool *spool);
 void spool_writer_free(struct spool_writer *writer);

@@ -42,13 +42,14 @@ int lexical_encode(uint32_t code, char *to);
 /* The code point of the \uXXXX or \UXXXXXXXX at `at` (which points to the backslash), its
  * length in *length. UINT32_MAX when malformed, a surrogate or past U+10FFFF. */
 uint32_t lexical_escape(const char *at, const char *end, int *length);
-/* What \c stands for in a string (t b n r f " ' \), or 0. */
+/* Returns what \c stands for in a string (t b n r f " ' \), or 0. */
 char lexical_echar(char c);
 
 /* Copies text with \u escapes decoded to `to` (room for text.length). False on a bad escape
  * or one that stands for a character which an IRI must not have. */
 bool lexical_unescape_iri(struct slice text, char *to, size_t *length);
-/* As above for strings, with the ECHARs. False on a bad escape; *bad is where. */
+/* Resolves the escapes of a string, ECHARs among them. Returns false on a bad escape, and where it
+ * is in *bad. */
 bool lexical_unescape_string(struct slice text, char *to, size_t *length, const char **bad);
 
 /* PN_CHARS_BASE, PN_CHARS_U, PN_CHARS of Turtle, for code points past ASCII. */

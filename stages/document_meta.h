@@ -15,8 +15,9 @@ struct slice document_charset(struct slice content_type);
 /* Where in the archive the answer is; file empty: nowhere. Slices point into record. */
 struct document_record document_response(struct slice record);
 
-/* What the transform stage needs to do the document again. Slices point into record and links
- * (buf_init'ed). False: it is not in the archive, has no type, or its last fetch found nothing. */
+/* Fills in what the transform stage needs to do the document again. Slices point into record and
+ * links (buf_init'ed). False: it is not in the archive, has no type, or its last fetch found
+ * nothing. */
 bool document_of_meta(struct slice record, struct buf *links, struct document *document);
 
 #endif

@@ -35,7 +35,8 @@ void balance_free(struct balance *balance); /* NULL is allowed */
 bool balance_note(struct balance *balance, enum balance_kind kind, struct slice uri);
 /* The samples of this epoch are those to be looked at at the end of the next. */
 void balance_next_epoch(struct balance *balance);
-/* What became of documents of `before`: counts of each kind, in that order. host: its record. */
+/* Counts what became of the documents of `before`, of each kind, in that order. host is the record
+ * of the host. */
 void balance_look(struct balance *balance, struct slice host, const struct slice *records,
                   const unsigned counts[BALANCE_KINDS]);
 /* Whether the document brought something new; remembers it. */

@@ -47,7 +47,8 @@ enum status fetch_http_open(struct fetch_http **http, const struct opt_set *opti
 /* Transfers under way end without a callback. NULL is allowed. */
 void fetch_http_close(struct fetch_http *http);
 
-/* What the owner calls when the loop says so. Finished transfers call back from inside. */
+/* Is called by the owner of the loop when the loop says that the descriptor is ready. Finished
+ * transfers call back from inside. */
 void fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events);
 void fetch_http_tick(struct fetch_http *http);
 

@@ -50,7 +50,8 @@ struct parser_request {
 
 struct fetch_parser;
 struct fetch_http;
-/* What waits for workers counts with the bodies in flight of http (NULL: it is not counted). */
+/* Starts the workers. Bytes that wait for a worker count with the bodies in flight of http; with
+ * NULL they are not counted. */
 enum status fetch_parser_open(struct fetch_parser **parser, struct worker_nursery *nursery,
                               const struct opt_set *options, struct fetch_http *http,
                               struct reason *why);

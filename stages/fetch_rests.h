@@ -18,14 +18,15 @@ struct rests_turn {
 
 struct rests *rests_new(void);
 void rests_free(struct rests *rests); /* NULL is allowed */
-/* Of a host that is not busy. 0: now. */
+/* Returns how long a host that is not busy still rests; 0 when it may be asked now. */
 uint64_t rests_wait_ms(const struct rests *rests, uint64_t host, uint64_t now_ms);
 bool rests_is_busy(const struct rests *rests, uint64_t host);
 /* Waits for the end of the request to a busy host. */
 void rests_line_up(struct rests *rests, uint64_t host, struct rests_turn *turn);
 /* The first in line leaves it. NULL: none, or the host is busy. */
 struct rests_turn *rests_next(struct rests *rests, uint64_t host);
-/* The same although the host is busy. NULL: none. */
+/* Takes the next turn out of the line of a host although the host is busy; NULL when there is none.
+ */
 struct rests_turn *rests_leave(struct rests *rests, uint64_t host);
 void rests_begin(struct rests *rests, uint64_t host, uint64_t now_ms);
 void rests_end(struct rests *rests, uint64_t host, uint64_t now_ms);

@@ -139,7 +139,7 @@ struct task {
     struct download *download;
 };
 
-/* What a job is for, by its URI's fragment. */
+/* The purposes of jobs, told by the fragments of their URIs. */
 enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE, TASK_SITEMAPS, TASK_LISTING };
 enum task_kind task_kind(struct slice uri);
 
@@ -159,7 +159,7 @@ void task_take_visit(struct task *task, struct slice host, struct slice record,
 /* Whether the document was fetched after this job was scheduled: by another job, which has
  * scheduled the next visit. */
 bool task_is_superseded(const struct task *task, struct slice record);
-/* What the answer (NULL: none) says of its changes. */
+/* Learns from the answer (NULL when there is none) how often the document changes. */
 void task_learn(struct task *task, const struct fetch_result *result);
 /* The end of every task: the next visit. */
 void task_schedule(struct task *task);
@@ -189,11 +189,11 @@ bool task_keep_response(struct task *task, const struct fetch_result *result,
 /* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
 void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
                  struct slice data);
-/* The same for a job that does again what was done before, and is told why. type, about: the type
+/* Puts a job that does again what was done before, and is told why. type, about: the type
  * and content type of its document record. */
 void task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
               struct slice about);
-/* The same, for the first time. */
+/* Puts a job that is done for the first time. */
 void task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
                     struct slice about);
 void task_free(struct task *task);
@@ -254,7 +254,8 @@ void task_note_first_link(struct task *task);
 /* The end of a task that was answered: queues the entries when the response is a sitemap, which
  * workers find out. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
-/* The same of bytes out of the archive, as the job's document says what they are. */
+/* Queues the entries of a sitemap whose bytes are out of the archive; coding is that of the job's
+ * document. */
 void task_list(struct task *task, struct slice coding, struct slice bytes);
 /* Notes that the scope refused something that the document led to: it is considered again when the
  * scope has changed. */

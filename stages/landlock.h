@@ -14,7 +14,8 @@ enum landlock_version {
     LANDLOCK_SCOPES = 6     /* signals and abstract sockets */
 };
 
-/* Of this kernel; LANDLOCK_NONE: it has none, or this process may not use it. */
+/* Returns the version of Landlock that this kernel has; LANDLOCK_NONE when it has none or this
+ * process may not use it. */
 int landlock_version(void);
 /* Shuts this process in, for ever: no file can be opened; with programs, those of the system can be
  * read and executed. Without Landlock it does nothing. */

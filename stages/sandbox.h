@@ -46,7 +46,8 @@ bool sandbox_is_complete(void);
  * returns how many were not stopped. */
 typedef void sandbox_report(void *context, const char *trial, bool stopped, const char *how);
 unsigned sandbox_selftest(sandbox_report *report, void *context);
-/* The same for external programs, in their cage. Reading files is left out without Landlock. */
+/* Tries what is forbidden to external programs, in their cage. Reading files is not tried without
+ * Landlock. */
 unsigned sandbox_selftest_program(sandbox_report *report, void *context);
 
 #endif

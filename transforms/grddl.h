@@ -31,7 +31,8 @@ struct grddl_list {
     size_t count;
     bool full;
 };
-/* What the document names, and what its profiles and namespace name, each once. */
+/* Finds the stylesheets that the document names and those that its profiles and namespace name,
+ * each once. */
 enum status grddl_find(struct material *material, struct grddl_list *list, struct reason *why);
 
 #endif

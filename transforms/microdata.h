@@ -45,7 +45,8 @@ enum status microdata_extract(const struct html_tree *tree, struct links *links,
 
 /* The datatype that the lexical form of a time element's value has; NULL: none. */
 const char *microdata_time_type(struct slice text);
-/* Of data and meter: xsd:integer, xsd:double; NULL: neither. */
+/* Returns the datatype of the value of a data or meter element: xsd:integer or xsd:double; NULL
+ * when it is neither. */
 const char *microdata_number_type(struct slice text);
 
 #endif

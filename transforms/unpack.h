@@ -12,7 +12,8 @@
 
 /* "gzip" or "zstd" by the first bytes; NULL: not packed. */
 const char *unpack_coding(struct slice bytes);
-/* The same, but NULL when the packed file is itself what `type` says (application/gzip). */
+/* Finds the coding as above, but returns NULL when the packed file is itself what `type` says
+ * (application/gzip). */
 const char *unpack_coding_inside(struct slice bytes, struct slice type);
 
 /* The first bytes of what is inside, as many as out (reset here) may hold. False: nothing comes
