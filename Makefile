@@ -1,11 +1,11 @@
 # Quadrille. `make help` lists the targets.
 #
-# Each folder names its objects, programs and tests in FOLDER/build.mk:
-#   base_OBJECTS       objects of build/lib/base.a (index/query: index_query_OBJECTS)
+# Each folder names the objects of itself and of its folders, its programs and tests in FOLDER/build.mk:
+#   base_OBJECTS       objects of build/lib/base.a and of its folders (index/query: index_query_OBJECTS)
 #   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
-#   UNIT_TESTS         tests/unit/test_x, from tests/unit/test_x.c and, if it has more files, test_x_PARTS;
+#   UNIT_TESTS         tests/unit/FOLDER/test_x, from tests/unit/FOLDER/test_x.c and, if it has more files, test_x_PARTS;
 #                      test_x_WRAPS: functions f that its __wrap_f stands in for
-#   FUZZERS            fuzz_x, from tests/fuzz/fuzz_x.c
+#   FUZZERS            fuzz_x, from tests/fuzz/FOLDER/fuzz_x.c
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
 #   BENCHES            bench_x, from bench/bench_x.c
 #   SUBCOMMANDS        of quadrille, for the manual pages
@@ -23,7 +23,7 @@ SANITIZE =#          address,undefined: with a BUILD of its own
 export QUADRILLE_SHARED ?= $(abspath ../shared)
 
 # Lowest layer first; each may include only what stands before it.
-FOLDERS  := base store rdf dumps warc datasets queue metastore index_query index transforms stages config web cli
+FOLDERS  := base store rdf dumps warc datasets queue metastore index_query index transforms detection crawl stages config web cli
 PACKAGES := libzmq libcurl libcares libxml-2.0 libxslt tidy libmagic libpsl icu-uc libpcre2-8 libseccomp \
 	zlib libdeflate libisal libzstd libarchive libbrotlidec jansson nettle libsodium libmicrohttpd \
 	libexif libical poppler-glib libxxhash liblz4
@@ -53,19 +53,20 @@ archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 # Copies of programs that tests make fail: tests/hooks/ has what stands in for a function of theirs.
 hooked    := quadrille quadrille-index quadrille-transform
-units     := $(UNIT_TESTS:tests/unit/%=$(BUILD)/tests/%)
+units     := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_TESTS)))
 tests     := $(units) $(PROGRAMS:%=$(BUILD)/tests/bin/%)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
+fuzz_object = $(patsubst %.c,%.o,$(wildcard tests/fuzz/*/$(1).c))
 benches   := $(BENCHES:%=$(BUILD)/bench/%)
 suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
 services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(FUZZERS:%=tests/fuzz/%.o) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
-sources   = $(wildcard *.[ch] */*.[ch] */*/*.[ch])
+sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
 	tests fuzzers suites benches man print-tests print-fuzzers print-suites
@@ -151,8 +152,8 @@ $(patsubst %,$(BUILD)/tests/bin/%,$(filter-out $(hooked),$(PROGRAMS))): $(BUILD)
 	@mkdir -p $(@D)
 	$(quiet)ln -f $< $@
 
-$(foreach t,$(notdir $(UNIT_TESTS)),$(eval $(BUILD)/tests/$(t): $($(t)_PARTS:%=$(BUILD)/obj/%)))
-$(units): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(archives)
+$(foreach t,$(UNIT_TESTS),$(eval $(BUILD)/tests/$(notdir $(t)): $(BUILD)/obj/$(t).o $($(notdir $(t))_PARTS:%=$(BUILD)/obj/%)))
+$(units): $(archives)
 	$(link_command) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
@@ -161,7 +162,8 @@ $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
 $(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(fuzzers): $(BUILD)/tests/%: $(BUILD)/obj/tests/fuzz/%.o $(archives)
+$(foreach f,$(FUZZERS),$(eval $(BUILD)/tests/$(f): $(BUILD)/obj/$(call fuzz_object,$(f))))
+$(fuzzers): $(archives)
 	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(BUILD)/man/quadrille.1: $(BUILD)/bin/quadrille

@@ -1,12 +1,12 @@
-base_OBJECTS := base/status.o base/memory.o base/slice.o base/buf.o base/file.o base/outcome.o base/arena.o base/codec.o \
-	base/log.o base/clock.o base/opt.o base/opt_print.o base/nearest.o base/program.o base/text_print.o base/digest.o base/digest_pair.o \
-	base/rpc_socket.o base/rpc_server.o base/rpc_client.o base/map.o
-base_OBJECTS += base/watchdog.o base/iri.o base/url.o base/url_host.o base/url_key.o base/url_percent.o base/url_text.o
+base_OBJECTS := $(addprefix base/,arena.o buf.o codec.o digest.o digest_pair.o map.o memory.o outcome.o slice.o \
+	status.o)
+base_OBJECTS += $(addprefix base/options/,nearest.o opt.o opt_print.o program.o text_print.o)
+base_OBJECTS += $(addprefix base/rpc/,rpc_client.o rpc_server.o rpc_socket.o)
+base_OBJECTS += $(addprefix base/system/,clock.o file.o log.o watchdog.o)
+base_OBJECTS += $(addprefix base/url/,iri.o url.o url_host.o url_key.o url_percent.o url_text.o)
+UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/base/test_file tests/unit/base/test_log \
+	tests/unit/base/test_map tests/unit/base/test_opt tests/unit/base/test_rpc tests/unit/base/test_url \
+	tests/unit/base/test_watchdog
+FUZZERS += fuzz_codec fuzz_opt fuzz_rpc fuzz_url
 CONFORMANCE += run_urls
-FUZZERS += fuzz_url
-
-UNIT_TESTS += tests/unit/test_buf tests/unit/test_codec tests/unit/test_log tests/unit/test_opt \
-	tests/unit/test_rpc tests/unit/test_watchdog
-FUZZERS += fuzz_codec fuzz_opt fuzz_rpc
-UNIT_TESTS += tests/unit/test_url tests/unit/test_file tests/unit/test_map
-test_url_PARTS := tests/unit/url_parts.o
+test_url_PARTS := tests/unit/base/url_parts.o

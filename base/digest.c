@@ -81,26 +81,26 @@ digest_local(struct slice bytes)
 }
 
 void
-fingerprint(struct slice uri, uint8_t print[FINGERPRINT_SIZE])
+fingerprint_of(struct slice uri, uint8_t fingerprint[FINGERPRINT_SIZE])
 {
     /* Cannot fail: the sizes are within BLAKE2b's. */
-    (void)crypto_generichash_blake2b(print, FINGERPRINT_SIZE, (const unsigned char *)uri.at,
+    (void)crypto_generichash_blake2b(fingerprint, FINGERPRINT_SIZE, (const unsigned char *)uri.at,
                                      uri.length, NULL, 0);
 }
 
 uint64_t
 fingerprint64(struct slice uri)
 {
-    uint8_t print[FINGERPRINT_SIZE];
-    fingerprint(uri, print);
-    return codec_read_u64(print);
+    uint8_t fingerprint[FINGERPRINT_SIZE];
+    fingerprint_of(uri, fingerprint);
+    return codec_read_u64(fingerprint);
 }
 
 /* The last bits: independent of the first ones, by which keys are sorted. */
 uint16_t
 partition_of(struct slice uri)
 {
-    uint8_t print[FINGERPRINT_SIZE];
-    fingerprint(uri, print);
-    return codec_read_u16(print + FINGERPRINT_SIZE - 2) % PARTITIONS;
+    uint8_t fingerprint[FINGERPRINT_SIZE];
+    fingerprint_of(uri, fingerprint);
+    return codec_read_u16(fingerprint + FINGERPRINT_SIZE - 2) % PARTITIONS;
 }

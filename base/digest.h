@@ -20,7 +20,7 @@ void digest_hex(const uint8_t *digest, int size, char *text);
 void digest_base32(const uint8_t *digest, int size, char *text);
 
 /* The 128-bit key of a URI: URI-seen, partitions, blank node labels. */
-void fingerprint(struct slice uri, uint8_t print[FINGERPRINT_SIZE]);
+void fingerprint_of(struct slice uri, uint8_t fingerprint[FINGERPRINT_SIZE]);
 /* The first 64 bits of it. */
 uint64_t fingerprint64(struct slice uri);
 /* For tables in memory: SipHash-2-4 with a key of this process, so nobody can choose names that

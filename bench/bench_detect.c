@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "stages/detect.h"
+#include "detection/detect.h"
 
 enum { FILES_MAXIMUM = 50000 };
 

@@ -19,14 +19,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/digest.h"
-#include "base/log.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "queue/broker.h"
-#include "queue/frontier.h"
-#include "queue/message.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
+#include "queue/broker/broker.h"
+#include "queue/client/message.h"
+#include "queue/storage/frontier_engine.h"
 
 enum {
     SIZES = 16,
@@ -39,7 +39,7 @@ enum {
 };
 
 struct settings {
-    uint64_t hosts, known, reserved, cache, recent, heads, seen, sync;
+    uint64_t hosts, known, reserved, cache, recent, lane_heads, seen, sync;
     uint64_t sizes[SIZES];
     size_t size_count;
 };
@@ -299,7 +299,7 @@ read_setting(struct settings *settings, const char *text)
         uint64_t *place;
     } names[] = {{"hosts=", &settings->hosts},       {"known=", &settings->known},
                  {"reserved=", &settings->reserved}, {"cache=", &settings->cache},
-                 {"recent=", &settings->recent},     {"heads=", &settings->heads},
+                 {"recent=", &settings->recent},     {"heads=", &settings->lane_heads},
                  {"seen=", &settings->seen},         {"sync=", &settings->sync}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const size_t length = strlen(names[i].name);
@@ -338,7 +338,7 @@ open_broker(struct bench *bench, const char *folder, struct cluster *cluster)
         .attempts = 5,
         .high_water = UINT64_MAX / 2,
         .seen_cache_bytes = settings->seen << 20,
-        .heads_bytes = settings->heads << 20,
+        .lane_heads_bytes = settings->lane_heads << 20,
         .clock = simulated_clock,
     };
     if (broker_open(&bench->broker, &options, answered, bench, &why) != STATUS_OK) {
@@ -354,7 +354,7 @@ main(int argc, char **argv)
                                        .reserved = 300000,
                                        .cache = 128,
                                        .recent = 64,
-                                       .heads = 64,
+                                       .lane_heads = 64,
                                        .seen = 16,
                                        .sync = 1}};
     struct settings *settings = &bench.settings;

@@ -17,9 +17,9 @@
 #define WITH_GUMBO 1
 #endif
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "transforms/html.h"
+#include "base/system/file.h"
+#include "transforms/html/html.h"
 
 enum {
     FILES_MAXIMUM = 50000,

@@ -28,13 +28,13 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "bench/sample.h"
 #include "bench/scratch.h"
-#include "index/client.h"
-#include "index/service.h"
-#include "rdf/writer.h"
+#include "index/client/index_client.h"
+#include "index/serve/index_service.h"
+#include "rdf/core/writer.h"
 
 enum { READERS_MOST = 64, ANSWER_MAXIMUM = 64 << 20, QUERY_BYTES = 8192, VERSION_MARK = 3 };
 enum question { QUESTION_DOCUMENT, QUESTION_SUBJECT, QUESTION_KEYWORD, QUESTION_JOIN, QUESTIONS };

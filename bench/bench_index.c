@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/memory.h"
-#include "index/partition.h"
-#include "rdf/nquads.h"
+#include "base/system/clock.h"
+#include "index/write/partition.h"
+#include "rdf/nquads/nquads.h"
 
 struct settings {
     uint64_t quads, documents, import, replace, cache, lookups;
@@ -62,9 +62,9 @@ commit_import(struct load *load, bool all, struct reason *why)
     if (!all && !index_batch_is_full(load->batch, memory)) {
         return STATUS_OK;
     }
-    TRY(index_batch_wait(load->batch, memory, why));
+    TRY(index_batch_stage(load->batch, memory, why));
     index_batch_reset(load->batch);
-    return all ? partition_bring_in(load->partition, NULL, why) : STATUS_OK;
+    return all ? partition_merge_staged(load->partition, NULL, why) : STATUS_OK;
 }
 
 static bool

@@ -9,10 +9,10 @@
 
 #include "base/memory.h"
 #include "bench/jansson_reader.h"
-#include "rdf/json.h"
-#include "rdf/jsonld.h"
-#include "transforms/contexts.h"
-#include "transforms/jsonld.h"
+#include "rdf/json/json.h"
+#include "rdf/jsonld/jsonld.h"
+#include "transforms/common/contexts.h"
+#include "transforms/embedded/jsonld_builtin.h"
 
 enum { FILES_MAXIMUM = 50000, CPU_SECONDS = 2, TEXTS_LONGEST = 64 << 20 };
 

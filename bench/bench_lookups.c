@@ -24,10 +24,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "bench/sample.h"
-#include "index/answers.h"
+#include "index/serve/answers.h"
 
 enum { SHAPES = 16, SUBJECT = 8, PREDICATE = 4, OBJECT = 2, GRAPH = 1, COLD_STRETCH = 16 };
 enum { PATH_BYTES = 4096, ANSWER_MAXIMUM = 64 << 20, BEST = 10, NAME_BYTES = 32 };

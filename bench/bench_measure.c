@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/status.h"
+#include "base/system/clock.h"
 
 enum { PROCESSES_MOST = 4096, LOOK_MS = 100, PATH_BYTES = 64, LINE_BYTES = 512 };
 

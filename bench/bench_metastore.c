@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
 #include "bench/scratch.h"
-#include "metastore/client.h"
-#include "metastore/daemon.h"
+#include "metastore/metastore_client.h"
+#include "metastore/metastore_daemon.h"
 
 enum { IN_FLIGHT = 8 };
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "index/partition.h"
+#include "base/system/clock.h"
 #include "index/query/query.h"
+#include "index/write/partition.h"
 
 #define PREFIXES                                            \
     "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> " \

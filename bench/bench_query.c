@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "index/partition.h"
-#include "index/query/memory_source.h"
+#include "base/system/clock.h"
 #include "index/query/query.h"
-#include "rdf/nquads.h"
+#include "index/query/run/memory_source.h"
+#include "index/write/partition.h"
+#include "rdf/nquads/nquads.h"
 
 #define SKOS "<http://www.w3.org/2004/02/skos/core#"
 #define PROV "<http://www.w3.org/ns/prov#"

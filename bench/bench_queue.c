@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
 #include "bench/scratch.h"
-#include "queue/client.h"
-#include "queue/daemon.h"
-#include "queue/frontier.h"
+#include "queue/client/queue_client.h"
+#include "queue/daemon/queue_daemon.h"
+#include "queue/storage/frontier_engine.h"
 
 struct settings {
     uint64_t jobs, batch, hosts, window, sync;
@@ -95,7 +95,7 @@ start_daemon(const char *endpoint, bool sync)
                    .high_water = UINT64_MAX / 2,
                    .group_parallel = 16,
                    .seen_cache_bytes = 16 << 20,
-                   .heads_bytes = 64 << 20},
+                   .lane_heads_bytes = 64 << 20},
         .endpoints = endpoints,
         .ready_descriptor = -1,
     };

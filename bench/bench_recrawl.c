@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tests/unit/recrawl_simulation.h"
+#include "tests/unit/crawl/recrawl_simulation.h"
 
 enum { DOCUMENTS = 10000 };
 

@@ -26,10 +26,10 @@
 #include <tidy/tidy.h>
 #include <tidy/tidybuffio.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "bench/scratch.h"
-#include "stages/document_worker.h"
+#include "stages/parsing/document_worker.h"
 #include "transforms/transform.h"
 
 enum { FILES_MAXIMUM = 50000, FILE_MAXIMUM = 16 << 20, PROGRAM_PAGES = 100 };
@@ -195,9 +195,10 @@ run_worker(const struct opt_set *options, uint64_t *micros)
     struct buf header;
     struct counted counted = {.micros = micros};
     const double start = cpu_seconds(RUSAGE_SELF);
-    struct worker_nursery *nursery = worker_nursery_fork(&document_worker_program);
+    struct fork_server *fork_server = fork_server_start(&document_worker_program);
     buf_init(&header, 64 << 10);
-    check(document_workers_open(&workers, nursery, options, NULL, DOCUMENT_TRANSFORM, &why), &why);
+    check(document_workers_open(&workers, fork_server, options, NULL, DOCUMENT_TRANSFORM, &why),
+          &why);
     struct worker_pool *pool = document_workers_pool(workers);
     for (size_t i = 0; i < file_count; i++) {
         const struct transform_request request = request_of(&files[i]);
@@ -215,7 +216,7 @@ run_worker(const struct opt_set *options, uint64_t *micros)
     const double rate =
         print("worker", file_count, counted.quads, cpu_seconds(RUSAGE_SELF) - start + busy, micros);
     document_workers_close(workers);
-    worker_nursery_close(nursery);
+    fork_server_close(fork_server);
     buf_release(&header);
     return rate;
 }

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/memory.h"
-#include "index/literals_private.h"
-#include "index/term_set.h"
-#include "rdf/nquads.h"
+#include "base/system/clock.h"
+#include "index/terms/term_set.h"
+#include "index/words/literals_private.h"
+#include "rdf/nquads/nquads.h"
 
 enum { PATH_SIZE = 4096, FTS_TRANSACTION = 40000, TOP = 10 };
 
@@ -113,7 +113,7 @@ load_ours(struct literals *literals, const struct collection *c, bool stems)
         term.language = stems ? term.language : SLICE("");
         const uint64_t length =
             literals_count_words(literals->active, literals->tokenizer, &term, &literals->stems);
-        word_memory_end_literal(literals->active, i + 1, term.language.length > 0, length);
+        posting_memtable_end_literal(literals->active, i + 1, term.language.length > 0, length);
         literals->next = i + 2;
         write_words(literals, false);
     }

@@ -3,7 +3,7 @@
 #ifndef BENCH_SAMPLE_H
 #define BENCH_SAMPLE_H
 
-#include "index/partition.h"
+#include "index/write/partition.h"
 
 struct sample {
     struct arena arena; /* holds all terms */

@@ -1,11 +1,24 @@
-cli_OBJECTS := cli/common.o cli/reading_copy.o cli/asking.o cli/archive.o cli/seeds.o cli/progress.o cli/supervisor.o cli/supervisor_child.o cli/supervisor_look.o cli/process_log.o cli/process_troubles.o cli/crawl_outcome.o cli/options.o cli/by_hand.o cli/quad_diff.o \
-	cli/import_nodes.o cli/node_naming.o cli/node_names.o \
-	cli/report_advice.o cli/report_page.o cli/report_totals.o cli/report_print.o cli/sitemap_study.o cli/sitemap_plot.o
+cli_OBJECTS := $(addprefix cli/,process_options.o)
+cli_OBJECTS += $(addprefix cli/import/,import_nodes.o node_names.o node_naming.o)
+cli_OBJECTS += $(addprefix cli/report/,report_advice.o report_page.o report_print.o report_totals.o sitemap_plot.o \
+	sitemap_study.o)
+cli_OBJECTS += $(addprefix cli/shared/,archived_document.o common.o crawl_outcome.o offline_transform.o progress.o \
+	quad_diff.o query_interrupt.o reading_copy.o seeds.o)
+cli_OBJECTS += $(addprefix cli/supervisor/,process_log.o process_troubles.o supervisor.o supervisor_child.o \
+	supervisor_state.o)
 PROGRAMS += quadrille
-quadrille_OBJECTS := cli/main.o cli/command_up.o cli/command_crawl.o cli/scope_of_seeds.o cli/before_fetching.o cli/scope_keeper.o cli/command_status.o \
-	cli/command_add.o cli/command_care.o cli/command_changes.o cli/command_explain.o cli/explain_print.o cli/explain_uri.o cli/pattern.o cli/command_meta.o cli/command_query.o cli/command_serve.o cli/command_prefixes.o cli/command_update.o cli/command_import.o cli/import_files.o cli/import_lines.o cli/slice_spaces.o cli/slice_steps.o cli/command_queue.o \
-	cli/command_scope.o cli/command_file.o cli/command_selftest.o cli/command_transforms.o cli/command_replay.o cli/command_retain.o cli/command_slice.o cli/slice_store.o cli/command_datasets.o cli/dataset_execute.o cli/dataset_prove.o cli/dump_reader.o cli/command_plan.o cli/survey.o cli/web_client.o cli/command_report.o cli/report_sitemaps.o
-SUBCOMMANDS += init crawl up down status top stats add meta query serve prefixes update import search dump changes verify explain backup restore compact queue \
-	scope detect transform transforms replay retain slice datasets plan sitemap report selftest
-UNIT_TESTS += tests/unit/test_process_state tests/unit/test_report tests/unit/test_sitemap_study
-UNIT_TESTS += tests/unit/test_import_nodes
+SUBCOMMANDS += init crawl up down status top stats add meta query serve prefixes update import search dump changes \
+	verify explain backup restore compact queue scope detect transform transforms replay retain slice datasets plan \
+	sitemap report selftest
+quadrille_OBJECTS := $(addprefix cli/,main.o)
+quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o crawl.o datasets.o explain.o import.o maintenance.o \
+	meta.o plan.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
+	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o)
+quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
+	slice_steps.o slice_store.o)
+quadrille_OBJECTS += $(addprefix cli/import/,import_files.o import_lines.o)
+quadrille_OBJECTS += $(addprefix cli/report/,explain_print.o explain_uri.o report_sitemaps.o)
+quadrille_OBJECTS += $(addprefix cli/shared/,before_fetching.o dump_reader.o scope_of_seeds.o term_pattern.o \
+	web_client.o)
+quadrille_OBJECTS += $(addprefix cli/supervisor/,scope_keeper.o)
+UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_report tests/unit/cli/test_sitemap_study

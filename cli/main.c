@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "cli/cli.h"
+#include "base/options/nearest.h"
+#include "cli/shared/cli.h"
 #include "config/config.h"
 
 struct command {

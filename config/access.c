@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/system/log.h"
 #include "config/config.h"
 
 const struct opt access_options[] = {

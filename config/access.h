@@ -3,7 +3,7 @@
 #ifndef CONFIG_ACCESS_H
 #define CONFIG_ACCESS_H
 
-#include "base/opt.h"
+#include "base/options/opt.h"
 
 extern const struct opt access_options[];
 

@@ -1,2 +1,3 @@
-config_OBJECTS := config/config.o config/run_lock.o config/wanted_jobs.o config/access.o config/web_address.o config/pass_settings.o config/scope_file.o config/scope_change.o config/process_state.o
-UNIT_TESTS += tests/unit/test_config tests/unit/test_scope_change
+config_OBJECTS := $(addprefix config/,access.o config.o pass_settings.o process_state.o run_lock.o scope_change.o \
+	scope_file.o wanted_jobs.o web_address.o)
+UNIT_TESTS += tests/unit/config/test_config tests/unit/config/test_process_state tests/unit/config/test_scope_change

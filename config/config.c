@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/log.h"
+#include "base/system/file.h"
+#include "base/system/log.h"
 #include "config/access.h"
 #include "config/pass_settings.h"
 

@@ -12,7 +12,7 @@
 #define CONFIG_CONFIG_H
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/status.h"
 
 /* All tables, NULL-terminated: for opt_set_new. */

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 enum { SETTINGS_BYTES = 1 << 20 };
 static const char descriptors[] = "/proc/self/fd/";

@@ -5,7 +5,7 @@
 #define CONFIG_PASS_SETTINGS_H
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/status.h"
 
 /* Appends lines as they stand in quadrille.conf; what "@FILE" names stands in its place. */

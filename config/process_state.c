@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 enum { RECORD_BYTES = 1024, PATH_BYTES = 1 << 16, READ_TRIES = 5, FORMAT = 1 };
 static const char SUFFIX[] = ".state";

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/system/log.h"
 
 enum { PATH_MAXIMUM = 1 << 16, TRIES = 20, PAUSE_US = 1000 };
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "base/map.h"
+#include "base/system/file.h"
+#include "base/system/log.h"
 #include "config/config.h"
 #include "config/run_lock.h"
 #include "config/scope_file.h"

@@ -10,7 +10,7 @@
 #define CONFIG_SCOPE_CHANGE_H
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/status.h"
 
 /* Longest line of a change, with its end. An entry that is longer stays at its node. */

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/digest.h"
-#include "base/file.h"
+#include "base/system/clock.h"
+#include "base/system/file.h"
 #include "config/config.h"
 #include "config/run_lock.h"
 
@@ -25,7 +25,7 @@ enum {
 static const char RULES[] = SCOPE_RULES_FILE, EDITION[] = "scope.version", LOCK[] = SCOPE_LOCK_FILE;
 
 static uint64_t
-print_of(struct slice text)
+fingerprint_of_text(struct slice text)
 {
     return text.length == 0 ? 0 : fingerprint64(text);
 }
@@ -73,9 +73,9 @@ scope_file_read(const char *directory, struct buf *text, bool *whole, struct rea
         const uint64_t written_ms =
             there ? (uint64_t)file.st_mtim.tv_sec * 1000 + (uint64_t)file.st_mtim.tv_nsec / 1000000
                   : 0;
-        *whole =
-            written_ms + SCOPE_SETTLE_MS <= clock_wall_ms() ||
-            (scope_edition_read(directory, &edition) && edition.rules == print_of(buf_slice(text)));
+        *whole = written_ms + SCOPE_SETTLE_MS <= clock_wall_ms() ||
+                 (scope_edition_read(directory, &edition) &&
+                  edition.rules == fingerprint_of_text(buf_slice(text)));
     }
     return status;
 }
@@ -193,7 +193,7 @@ scope_file_settle(const char *directory, const uint64_t *configured, struct reas
     const bool known = scope_edition_read(directory, &before);
     buf_init(&text, FILE_BYTES);
     enum status status = scope_file_read(directory, &text, NULL, why);
-    now.rules = print_of(buf_slice(&text));
+    now.rules = fingerprint_of_text(buf_slice(&text));
     buf_release(&text);
     now.configured = configured != NULL ? *configured : before.configured;
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
@@ -225,7 +225,7 @@ scope_configured(const struct opt_set *options)
             }
         }
     }
-    const uint64_t print = print_of(buf_slice(&text));
+    const uint64_t fingerprint = fingerprint_of_text(buf_slice(&text));
     buf_release(&text);
-    return print;
+    return fingerprint;
 }

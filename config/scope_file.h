@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/status.h"
 
 #define SCOPE_RULES_FILE "scope.conf"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "config/config.h"
 #include "config/pass_settings.h"
 #include "config/run_lock.h"

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/status.h"
 
 /* From now on jobs are wanted, until the descriptor is closed or the process has ended. */

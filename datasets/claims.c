@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 
 static const struct description *
 find(const struct claims *claims, struct slice uri)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 
 enum { NOTE_SIZE = 1024 };
 

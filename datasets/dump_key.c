@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 
 /* ";type=X" at the end of an FTP URL; 0: there is none. */
 static char

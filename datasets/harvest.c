@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/url.h"
-#include "rdf/nquads.h"
-#include "rdf/writer.h"
+#include "base/url/url.h"
+#include "rdf/core/writer.h"
+#include "rdf/nquads/nquads.h"
 
 /* ---- where it stands ---- */
 

@@ -5,10 +5,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 #include "datasets/sitemap.h"
+#include "rdf/core/vocabulary.h"
 #include "rdf/format.h"
-#include "rdf/vocabulary.h"
 
 #define VOID "http://rdfs.org/ns/void#"
 #define DCAT "http://www.w3.org/ns/dcat#"

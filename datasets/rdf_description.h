@@ -11,7 +11,7 @@
 #define DATASETS_RDF_DESCRIPTION_H
 
 #include "datasets/description.h"
-#include "rdf/graph.h"
+#include "rdf/core/graph.h"
 
 /* Whether N-Quads speak of dumps or endpoints at all: cheap, may err to yes. */
 bool rdf_description_likely(struct slice quads);

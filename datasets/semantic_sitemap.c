@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 #include "datasets/lenient_xml.h"
 #include "datasets/sitemap.h"
 

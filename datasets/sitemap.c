@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/url.h"
+#include "base/url/url.h"
 #include "datasets/lenient_xml.h"
 
 enum { TEXT_MAXIMUM = 16 << 10 };

@@ -1,3 +1,2 @@
-dumps_OBJECTS := dumps/slicing.o dumps/spool.o dumps/text_sort.o dumps/components.o dumps/closure.o dumps/slicer.o \
-	dumps/slicer_group.o dumps/slicer_closures.o dumps/gather.o dumps/dictionary.o dumps/streaming.o
-UNIT_TESTS += tests/unit/test_slicer
+dumps_OBJECTS := $(addprefix dumps/,closure.o components.o dictionary.o gather.o slicer.o slicer_closures.o \
+	slicer_group.o slicing.o spool.o streaming.o text_sort.o)

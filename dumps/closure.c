@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "rdf/vocabulary.h"
+#include "rdf/core/vocabulary.h"
 
 #define STATEMENT_SUBJECT "<" RDF_NAMESPACE "subject>"
 #define STATEMENT_PREDICATE "<" RDF_NAMESPACE "predicate>"

@@ -36,7 +36,7 @@ struct closure_options {
     size_t count;
     uint64_t most; /* bytes of lines emitted for one component */
 };
-/* lines: the component's, in any order, doubles among them. *cut: `most` was reached, and the
+/* lines: the component's, in any order, duplicates among them. *cut: `most` was reached, and the
  * rest of its descriptions left out. */
 enum status closure_of_component(struct closure_work *work, const struct closure_options *options,
                                  const struct slice *lines, size_t count, closure_emit *emit,

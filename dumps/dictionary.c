@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "dumps/closure.h"
-#include "rdf/writer.h"
+#include "rdf/core/writer.h"
 
 enum {
     ENTRIES = 1 << 15,

@@ -5,7 +5,7 @@
 #define DUMPS_DICTIONARY_H
 
 #include "base/buf.h"
-#include "rdf/term.h"
+#include "rdf/core/term.h"
 
 enum { DICTIONARY_SLACK = 32 };
 

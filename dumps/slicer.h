@@ -8,7 +8,7 @@
  *            256 files; those with blank nodes aside if their slicing follows blank nodes
  *   group    blank nodes into components (dumps/components.h), each component's descriptions
  *            (dumps/closure.h) to their keys; then file by file: keys brought together, lines
- *            sorted and doubles dropped
+ *            sorted and duplicates dropped
  *
  * A statement of a quads dump that has a graph belongs to the document that the graph names; then
  * nothing is sliced (Semantic Sitemaps, section 4.2).
@@ -20,7 +20,7 @@
 #define DUMPS_SLICER_H
 
 #include "dumps/slicing.h"
-#include "rdf/term.h"
+#include "rdf/core/term.h"
 
 struct slicer_options {
     const char *folder;     /* for temporary files */

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 
 enum { LENGTH_SIZE = 10, RECORD_MAXIMUM = 1 << 30, HASTE = 16 };
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "dumps/closure.h"
-#include "rdf/writer.h"
+#include "rdf/core/writer.h"
 
 enum { LINE_MAXIMUM = 1 << 28, VALUES_MOST = 64 << 20 };
 

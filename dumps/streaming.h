@@ -18,7 +18,7 @@
 #define DUMPS_STREAMING_H
 
 #include "dumps/slicing.h"
-#include "rdf/term.h"
+#include "rdf/core/term.h"
 
 struct streaming {
     const struct slice_space *spaces;

@@ -27,9 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
+#include "base/system/clock.h"
 #include "examples/site.h"
 
 enum {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/codec.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "store/database.h"
 
 enum {

@@ -1,23 +1,27 @@
-queue_OBJECTS := queue/options.o queue/job.o queue/outcomes.o queue/message.o queue/store.o \
-	queue/store_batch.o queue/ordered.o queue/run_filter.o \
-	queue/run_write.o queue/run_read.o queue/merge.o \
-	queue/frontier.o queue/frontier_work.o queue/heads.o \
-	queue/estimates.o queue/worth.o queue/seen.o queue/lanes.o queue/leases.o queue/troubles.o queue/cluster.o \
-	queue/broker_open.o queue/broker.o queue/broker_submit.o queue/broker_put.o queue/broker_complete.o \
-	queue/broker_reserve.o queue/broker_scope.o queue/broker_view.o queue/broker_look.o queue/broker_node.o queue/broker_trouble.o \
-	queue/daemon.o queue/daemon_scope.o queue/daemon_main.o queue/client.o
+queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o node_transfer.o open.o put.o reserve.o \
+	scope_change.o submit.o trouble.o view.o)
+queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_client.o)
+queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)
+queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o queue_daemon.o)
+queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o)
+queue_OBJECTS += $(addprefix queue/politeness/,host_troubles.o lanes.o)
+queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o run_filter.o run_merge.o \
+	run_read.o run_write.o sorted_map.o store.o store_batch.o)
 PROGRAMS += quadrille-queue
-quadrille-queue_OBJECTS := queue/main.o
-UNIT_TESTS += tests/unit/test_queue tests/unit/test_queue_daemon
-UNIT_TESTS += tests/unit/test_queue_parts tests/unit/test_frontier tests/unit/test_worth
-FUZZERS += fuzz_run fuzz_queue_records fuzz_queue_requests
-test_queue_PARTS := tests/unit/queue_bursts.o tests/unit/queue_leases.o tests/unit/queue_lanes.o tests/unit/queue_seen.o \
-	tests/unit/queue_model.o tests/unit/queue_fetch_model.o tests/unit/queue_faults.o tests/unit/queue_nodes.o \
-	tests/unit/queue_peers.o tests/unit/queue_rounds.o tests/unit/queue_requests.o tests/unit/queue_scope.o \
-	tests/unit/queue_troubles.o tests/unit/told_frontier.o tests/unit/moved_clock.o
+quadrille-queue_OBJECTS := queue/daemon/queue_main.o
+UNIT_TESTS += tests/unit/queue/test_frontier tests/unit/queue/test_priority tests/unit/queue/test_queue \
+	tests/unit/queue/test_queue_daemon tests/unit/queue/test_queue_parts
+FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
+test_frontier_PARTS := tests/unit/queue/run_writes.o tests/unit/queue/frontier_runs.o \
+	tests/unit/metastore/failing_database.o tests/unit/moved_clock.o
+test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all
+test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_leases.o tests/unit/queue/queue_lanes.o \
+	tests/unit/queue/queue_seen.o tests/unit/queue/queue_model.o tests/unit/queue/queue_fetch_model.o \
+	tests/unit/queue/queue_faults.o tests/unit/queue/queue_nodes.o tests/unit/queue/queue_peers.o \
+	tests/unit/queue/queue_rounds.o tests/unit/queue/queue_requests.o tests/unit/queue/queue_scope.o \
+	tests/unit/queue/queue_troubles.o tests/unit/queue/told_frontier.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan frontier_scan_within frontier_apply \
 	frontier_tick frontier_room frontier_broken
-test_queue_parts_PARTS := tests/unit/queue_store.o tests/unit/failing_database.o tests/unit/moved_clock.o
+test_queue_parts_PARTS := tests/unit/queue/queue_store.o tests/unit/metastore/failing_database.o \
+	tests/unit/moved_clock.o
 test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock
-test_frontier_PARTS := tests/unit/run_writes.o tests/unit/frontier_runs.o tests/unit/failing_database.o tests/unit/moved_clock.o
-test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all

@@ -1,10 +1,10 @@
 #include "rdf/format.h"
 
-#include "rdf/jsonld.h"
-#include "rdf/nquads.h"
-#include "rdf/rdfxml.h"
-#include "rdf/trix.h"
-#include "rdf/turtle.h"
+#include "rdf/jsonld/jsonld.h"
+#include "rdf/nquads/nquads.h"
+#include "rdf/rdfxml/rdfxml.h"
+#include "rdf/rdfxml/trix.h"
+#include "rdf/turtle/turtle.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -4,7 +4,7 @@
 #ifndef RDF_FORMAT_H
 #define RDF_FORMAT_H
 
-#include "rdf/parse.h"
+#include "rdf/core/parse.h"
 
 enum rdf_format {
     RDF_FORMAT_NONE = 0,
@@ -36,7 +36,7 @@ enum rdf_format rdf_format_of_extension(struct slice extension);
 /* By the last extension of a file's name, path or URL that is no compression: "dump.nt.gz". */
 enum rdf_format rdf_format_of_file(struct slice name);
 
-/* Parses bytes with the format's parser (see rdf/parse.h); UNSUPPORTED for NONE. */
+/* Parses bytes with the format's parser (see rdf/core/parse.h); UNSUPPORTED for NONE. */
 enum status rdf_parse(enum rdf_format format, struct slice bytes,
                       const struct parse_options *options, const struct quad_sink *sink,
                       struct reason *why);

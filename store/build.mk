@@ -1,3 +1,3 @@
-store_OBJECTS := store/database.o store/memory_account.o store/spill.o store/sorter.o store/line_sort.o
-UNIT_TESTS += tests/unit/test_database tests/unit/test_sorter
+store_OBJECTS := $(addprefix store/,database.o line_sort.o memory_account.o sorter.o spill.o)
+UNIT_TESTS += tests/unit/store/test_database tests/unit/store/test_sorter
 test_database_WRAPS := statvfs

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/file.h"
+#include "base/system/log.h"
 
 enum {
     PAGE_BYTES = 4096,

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 
 #define DISK_DEFAULT ((uint64_t)8 << 30)
 

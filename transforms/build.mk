@@ -1,46 +1,37 @@
-transforms_OBJECTS := transforms/html_names.o transforms/html_features.o transforms/html_entities.o transforms/html_entity_table.o transforms/html_tree.o \
-	transforms/html_token.o transforms/html_parse.o transforms/html_build.o \
-	transforms/html_stack.o transforms/html_formatting.o transforms/html_modes.o \
-	transforms/html_modes_body.o transforms/html_modes_table.o transforms/html_quirks.o transforms/html_profile.o transforms/xhtml.o \
-	transforms/html_advice.o transforms/html_extract.o transforms/html_extract_links.o transforms/html_extract_meta.o transforms/html_meta_names.o \
-	transforms/html_rdfa_names.o transforms/relations.o transforms/link_header.o \
-	transforms/html_ids.o transforms/microdata.o transforms/microdata_types.o transforms/microdata_values.o transforms/microdata_findings.o transforms/microdata_builtin.o \
-	transforms/microformats.o transforms/microformats_children.o transforms/microformats_values.o transforms/microformats_implied.o \
-	transforms/microformats_dates.o transforms/microformats_classic.o \
-	transforms/microformats_vocabulary.o transforms/microformats_emit.o transforms/microformats_builtin.o \
-	transforms/encoding.o transforms/encoding_labels.o transforms/emit.o transforms/links.o \
-	transforms/xml.o transforms/xml_lines.o transforms/xml_peek.o transforms/xml_mend.o transforms/dates.o transforms/registry.o \
-	transforms/unpack.o transforms/csv.o transforms/csv_builtin.o transforms/material.o transforms/page_xml.o transforms/tidy.o transforms/builtin.o transforms/stylesheet.o transforms/stylesheet_names.o \
-	transforms/stylesheet_functions.o transforms/stylesheet_lines.o transforms/construct.o transforms/islands.o transforms/grddl.o transforms/grddl_find.o transforms/program.o \
-	transforms/transform.o transforms/transform_request.o transforms/rdf_syntax.o transforms/options.o \
-	transforms/jsonld.o transforms/contexts.o
-CONFORMANCE += run_jsonld
-UNIT_TESTS += tests/unit/test_jsonld_pages
-CONFORMANCE += run_feeds
-CONFORMANCE += run_html_encoding run_html_tokenizer run_html_tree compare_extractors
-UNIT_TESTS += tests/unit/test_transform_examples
-UNIT_TESTS += tests/unit/test_html tests/unit/test_html_paths tests/unit/test_html_statements
-UNIT_TESTS += tests/unit/test_transform tests/unit/test_tidy
-FUZZERS += fuzz_html fuzz_transform
-UNIT_TESTS += tests/unit/test_encoding_labels
-UNIT_TESTS += tests/unit/test_contexts
-CONFORMANCE += run_microdata run_microformats
-CONFORMANCE += run_rdfa
-FUZZERS += fuzz_rdfa
-UNIT_TESTS += tests/unit/test_rdfa
-transforms_OBJECTS += transforms/media.o transforms/image.o transforms/exif.o transforms/iptc.o \
-	transforms/xmp.o transforms/recording.o transforms/tags.o transforms/iso_media.o \
-	transforms/matroska.o transforms/pdf.o transforms/content_line.o transforms/calendar.o \
-	transforms/vcard.o
-UNIT_TESTS += tests/unit/test_media
-FUZZERS += fuzz_media fuzz_calendar
-transforms_OBJECTS += transforms/rdfa.o transforms/rdfa_attributes.o transforms/rdfa_names.o transforms/rdfa_initial.o \
-	transforms/rdfa_steps.o transforms/rdfa_value.o transforms/rdfa_markup.o transforms/rdfa_rules.o transforms/rdfa_builtin.o
-FUZZERS += fuzz_csv fuzz_unpack
-UNIT_TESTS += tests/unit/test_csv tests/unit/test_explain
-UNIT_TESTS += tests/unit/test_microdata tests/unit/test_microformats
-FUZZERS += fuzz_microdata fuzz_microformats
-UNIT_TESTS += tests/unit/test_grddl tests/unit/test_xml_mend tests/unit/test_feed
-FUZZERS += fuzz_feed
-test_html_PARTS := tests/unit/html_tokens.o tests/unit/html_tokenizer_model.o
-test_media_PARTS := tests/unit/media_recordings.o
+transforms_OBJECTS := $(addprefix transforms/,builtin.o transform.o transforms_options.o)
+transforms_OBJECTS += $(addprefix transforms/common/,contexts.o dates.o emit.o encoding.o encoding_labels.o links.o \
+	meta_names.o relations.o unpack.o)
+transforms_OBJECTS += $(addprefix transforms/core/,external_program.o rdf_syntax.o registry.o transform_request.o \
+	transformation.o)
+transforms_OBJECTS += $(addprefix transforms/embedded/,html_builtin.o jsonld_builtin.o link_header.o \
+	rdfxml_islands.o)
+transforms_OBJECTS += $(addprefix transforms/html/,features.o formatting.o html_entities.o html_entity_table.o ids.o \
+	insertion_modes.o insertion_modes_body.o insertion_modes_table.o names.o open_elements.o profile.o quirks.o token.o \
+	tree.o tree_build.o tree_parse.o)
+transforms_OBJECTS += $(addprefix transforms/media/,exif.o image.o iptc.o iso_media.o matroska.o media.o pdf.o \
+	recording.o recording_tags.o xmp.o)
+transforms_OBJECTS += $(addprefix transforms/microdata/,microdata.o microdata_builtin.o microdata_findings.o \
+	microdata_types.o microdata_values.o)
+transforms_OBJECTS += $(addprefix transforms/microformats/,microformats.o microformats_builtin.o \
+	microformats_children.o microformats_classic.o microformats_dates.o microformats_emit.o microformats_implied.o \
+	microformats_values.o microformats_vocabulary.o)
+transforms_OBJECTS += $(addprefix transforms/page/,page_extract.o page_links.o page_meta.o page_rdfa_names.o)
+transforms_OBJECTS += $(addprefix transforms/rdfa/,rdfa.o rdfa_attributes.o rdfa_builtin.o rdfa_initial.o \
+	rdfa_markup.o rdfa_names.o rdfa_rules.o rdfa_steps.o rdfa_value.o)
+transforms_OBJECTS += $(addprefix transforms/text/,calendar.o content_line.o csv.o csv_builtin.o vcard.o)
+transforms_OBJECTS += $(addprefix transforms/xml/,tidy.o xhtml.o xml.o xml_lines.o xml_mend.o xml_peek.o)
+transforms_OBJECTS += $(addprefix transforms/xslt/,construct.o grddl.o grddl_find.o page_xml.o stylesheet.o \
+	stylesheet_functions.o stylesheet_lines.o stylesheet_names.o)
+UNIT_TESTS += tests/unit/transforms/test_contexts tests/unit/transforms/test_csv \
+	tests/unit/transforms/test_encoding_labels tests/unit/transforms/test_explain tests/unit/transforms/test_feed \
+	tests/unit/transforms/test_grddl tests/unit/transforms/test_html tests/unit/transforms/test_html_paths \
+	tests/unit/transforms/test_html_statements tests/unit/transforms/test_jsonld_pages tests/unit/transforms/test_media \
+	tests/unit/transforms/test_microdata tests/unit/transforms/test_microformats tests/unit/transforms/test_rdfa \
+	tests/unit/transforms/test_tidy tests/unit/transforms/test_transform tests/unit/transforms/test_transform_examples \
+	tests/unit/transforms/test_xml_mend
+FUZZERS += fuzz_calendar fuzz_csv fuzz_feed fuzz_html fuzz_media fuzz_microdata fuzz_microformats fuzz_rdfa \
+	fuzz_transform fuzz_unpack
+CONFORMANCE += compare_extractors run_feeds run_html_encoding run_html_tokenizer run_html_tree run_jsonld \
+	run_microdata run_microformats run_rdfa
+test_html_PARTS := tests/unit/transforms/html_tokens.o tests/unit/transforms/html_tokenizer_model.o
+test_media_PARTS := tests/unit/transforms/media_recordings.o

@@ -1,5 +1,5 @@
 /* The names of the transforms in C. */
-#include "transforms/builtins.h"
+#include "transforms/core/builtins.h"
 
 #include <string.h>
 
@@ -42,11 +42,11 @@ builtin_exists(const char *name)
 }
 
 enum status
-builtin_run(struct material *material, const char *name, struct reason *why)
+builtin_run(struct transformation *transformation, const char *name, struct reason *why)
 {
     const struct builtin *builtin = builtin_find(name);
     if (!builtin) {
         return status_fail(why, STATUS_MISUSE, "no builtin transform is called %s", name);
     }
-    return builtin->run(material, why);
+    return builtin->run(transformation, why);
 }

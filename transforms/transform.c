@@ -3,22 +3,22 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "rdf/canonical.h"
-#include "rdf/jsonld_link.h"
-#include "rdf/writer.h"
-#include "transforms/contexts.h"
-#include "transforms/grddl.h"
-#include "transforms/html_profile.h"
-#include "transforms/material.h"
-#include "transforms/unpack.h"
-#include "transforms/xml.h"
-#include "transforms/xml_peek.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
+#include "rdf/jsonld/jsonld_link.h"
+#include "transforms/common/contexts.h"
+#include "transforms/common/unpack.h"
+#include "transforms/core/transformation.h"
+#include "transforms/html/profile.h"
+#include "transforms/xml/xml.h"
+#include "transforms/xml/xml_peek.h"
+#include "transforms/xslt/grddl.h"
 
 enum { PEEK_BYTES = 64 << 10 };
 
 struct transformer {
     struct registry *registry;
-    struct material material;
+    struct transformation transformation;
     struct buf peek_memory;
 };
 
@@ -82,7 +82,7 @@ transformer_new(struct transformer **transformer, struct registry *registry,
     }
     *transformer = memory_zero(1, sizeof **transformer);
     (*transformer)->registry = registry;
-    material_init(&(*transformer)->material, limits);
+    transformation_init(&(*transformer)->transformation, limits);
     buf_init(&(*transformer)->peek_memory, 64 << 10);
     return STATUS_OK;
 }
@@ -98,7 +98,7 @@ transformer_free(struct transformer *transformer)
         stylesheet_close(transform->prepared);
         transform->prepared = NULL;
     }
-    material_release(&transformer->material);
+    transformation_release(&transformer->transformation);
     buf_release(&transformer->peek_memory);
     free(transformer);
 }
@@ -145,35 +145,35 @@ transform_chain(struct registry *registry, const struct transform_request *reque
 }
 
 static enum status
-run_one(struct material *material, struct transform *transform, struct reason *why)
+run_one(struct transformation *transformation, struct transform *transform, struct reason *why)
 {
-    material->transform = transform;
+    transformation->transform = transform;
     switch (transform->kind) {
     case TRANSFORM_BUILTIN:
-        return builtin_run(material, transform->argument, why);
+        return builtin_run(transformation, transform->argument, why);
     case TRANSFORM_RDF:
-        return rdf_run(material, transform->argument, why);
+        return rdf_run(transformation, transform->argument, why);
     case TRANSFORM_XSLT:
-        return stylesheet_run(material, transform->prepared, why);
+        return stylesheet_run(transformation, transform->prepared, why);
     case TRANSFORM_PROGRAM:
-        return program_run(material, transform->argument, why);
+        return program_run(transformation, transform->argument, why);
     }
     return STATUS_OK;
 }
 
 static enum status
-run_chain(struct material *material, struct transform **chain, size_t count,
+run_chain(struct transformation *transformation, struct transform **chain, size_t count,
           struct transform_result *result, struct reason *why)
 {
     for (size_t i = 0; i < count; i++) {
         struct reason problem;
-        material->source = (uint16_t)(i + 1);
+        transformation->source = (uint16_t)(i + 1);
         if (i > 0) {
-            material_scope(material);
+            transformation_scope(transformation);
         }
-        const enum status status = run_one(material, chain[i], &problem);
+        const enum status status = run_one(transformation, chain[i], &problem);
         if (status == STATUS_BAD_INPUT) {
-            material_problem(material, 0, problem.text);
+            transformation_problem(transformation, 0, problem.text);
         } else if (status != STATUS_OK) {
             return status_fail(why, status, "%s: %s", chain[i]->name, problem.text);
         }
@@ -186,17 +186,17 @@ run_chain(struct material *material, struct transform **chain, size_t count,
 
 /* The graph is sorted; quads said twice are still there twice. */
 static void
-account(struct material *material, struct transform **chain, size_t count,
+account(struct transformation *transformation, struct transform **chain, size_t count,
         struct transform_result *result)
 {
-    struct graph *graph = &material->graph;
+    struct graph *graph = &transformation->graph;
     uint64_t quads[REGISTRY_CHAIN + 1] = {0};
     for (size_t i = 0; i < graph->count; i++) {
         const struct quad *quad = &graph->quads[i], *before = i > 0 ? quad - 1 : NULL;
         if (!before || before->source != quad->source || quad_compare(before, quad) != 0) {
             quads[quad->source]++;
         }
-        if (material->request->explain) {
+        if (transformation->request->explain) {
             const struct transform *transform = chain[quad->source - 1];
             buf_printf(&result->explanation, "%s/%s\t%u\t", transform->name, transform->version,
                        (unsigned)quad->line);
@@ -209,21 +209,22 @@ account(struct material *material, struct transform **chain, size_t count,
                        chain[i]->name, (unsigned long long)quads[i + 1]);
         }
     }
-    for (size_t i = 0; i < material->repair_count; i++) {
-        buf_printf(&result->repairs, "%s: %s: %llu\n", chain[material->repairs[i].source - 1]->name,
-                   material->repairs[i].what, (unsigned long long)material->repairs[i].count);
+    for (size_t i = 0; i < transformation->repair_count; i++) {
+        buf_printf(
+            &result->repairs, "%s: %s: %llu\n", chain[transformation->repairs[i].source - 1]->name,
+            transformation->repairs[i].what, (unsigned long long)transformation->repairs[i].count);
     }
 }
 
 static enum status
-write_graph(struct material *material, struct transform **chain, size_t count,
+write_graph(struct transformation *transformation, struct transform **chain, size_t count,
             struct transform_result *result, struct reason *why)
 {
-    struct graph *graph = &material->graph;
-    TRY(graph_relabel(graph, buf_slice(&material->iri), material->limits.canonical_work,
+    struct graph *graph = &transformation->graph;
+    TRY(graph_relabel(graph, buf_slice(&transformation->iri), transformation->limits.canonical_work,
                       &result->canonical, why));
     graph_sort(graph);
-    account(material, chain, count, result);
+    account(transformation, chain, count, result);
     graph_unique(graph);
     for (size_t i = 0; i < graph->count && !result->graph.overflowed; i++) {
         nquads_write(&result->graph, &graph->quads[i]);
@@ -241,7 +242,7 @@ transform_run(struct transformer *transformer, const struct transform_request *r
               struct transform_result *result, struct reason *why)
 {
     struct transform *chain[REGISTRY_CHAIN];
-    struct material *material = &transformer->material;
+    struct transformation *transformation = &transformer->transformation;
     buf_reset(&result->graph);
     buf_reset(&result->names);
     buf_reset(&result->problems);
@@ -258,21 +259,22 @@ transform_run(struct transformer *transformer, const struct transform_request *r
     if (count == 0) {
         return STATUS_OK;
     }
-    enum status status = material_begin(material, request, result, why);
+    enum status status = transformation_begin(transformation, request, result, why);
     if (status == STATUS_OK) {
-        status = material_unpack(material, why);
+        status = transformation_unpack(transformation, why);
     }
     if (status == STATUS_OK) {
-        status = run_chain(material, chain, count, result, why);
+        status = run_chain(transformation, chain, count, result, why);
     }
     if (status == STATUS_OK) {
-        status =
-            material_waits(material) ? STATUS_OK : write_graph(material, chain, count, result, why);
+        status = transformation_waits(transformation)
+                     ? STATUS_OK
+                     : write_graph(transformation, chain, count, result, why);
     }
-    result->state = material_waits(material)     ? TRANSFORM_WAITING
-                    : result->problem_count == 0 ? TRANSFORM_WHOLE
-                    : result->quads > 0          ? TRANSFORM_PART
-                                                 : TRANSFORM_BROKEN;
-    material_end(material);
+    result->state = transformation_waits(transformation) ? TRANSFORM_WAITING
+                    : result->problem_count == 0         ? TRANSFORM_WHOLE
+                    : result->quads > 0                  ? TRANSFORM_PART
+                                                         : TRANSFORM_BROKEN;
+    transformation_end(transformation);
     return status;
 }

@@ -8,9 +8,9 @@
 #define TRANSFORMS_TRANSFORM_H
 
 #include "base/buf.h"
-#include "base/opt.h"
-#include "transforms/registry.h"
-#include "transforms/transform_request.h"
+#include "base/options/opt.h"
+#include "transforms/core/registry.h"
+#include "transforms/core/transform_request.h"
 
 /* transform.*: limits and files that the prepared transformer needs. */
 extern const struct opt transforms_options[];

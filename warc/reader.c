@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "warc/internal.h"
+#include "warc/warc_private.h"
 
 struct warc_limits
 warc_limits_of(const struct warc_limits *limits)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/watchdog.h"
+#include "base/system/watchdog.h"
 #include "warc/warc.h"
 
 enum { DEFAULT_TIMEOUT_MS = 30000, URL_BYTES = 1024 };

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "warc/internal.h"
+#include "warc/warc_private.h"
 
 enum { CHUNK = 256 << 10, PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 };
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "base/slice.h"
 #include "base/status.h"
 

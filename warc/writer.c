@@ -16,10 +16,10 @@
 
 #include <sodium.h>
 
-#include "base/clock.h"
 #include "base/digest.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/file.h"
 #include "warc/compress.h"
 #include "warc/warc.h"
 

@@ -1,6 +1,8 @@
-web_OBJECTS := web/options.o web/server.o web/request.o web/form.o web/host.o web/places.o web/queries.o web/service.o web/range.o web/accept.o web/query_form.o \
-	web/spool.o web/html.o web/archive.o web/meta.o web/sparql.o web/update.o web/stream.o web/search.o web/status.o web/void.o
+web_OBJECTS := $(addprefix web/,archive_content.o html.o meta_page.o queries.o query_form.o search_page.o sparql.o \
+	sparql_update.o status_page.o void.o web_options.o web_service.o)
+web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o places.o range.o request.o server.o \
+	stream.o)
 PROGRAMS += quadrille-web
-quadrille-web_OBJECTS := web/main.o
-UNIT_TESTS += tests/unit/test_web tests/unit/test_web_query
+quadrille-web_OBJECTS := web/web_main.o
+UNIT_TESTS += tests/unit/web/test_web tests/unit/web/test_web_query
 FUZZERS += fuzz_web

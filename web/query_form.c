@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "base/ascii.h"
-#include "rdf/lexical.h"
+#include "rdf/core/lexical.h"
 
 static struct slice
 skip(struct slice text, size_t n)

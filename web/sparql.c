@@ -9,12 +9,12 @@
 
 #include "base/memory.h"
 #include "config/config.h"
-#include "web/accept.h"
 #include "web/html.h"
+#include "web/http/accept.h"
+#include "web/http/body_spool.h"
+#include "web/http/stream.h"
 #include "web/query_form.h"
-#include "web/service.h"
-#include "web/spool.h"
-#include "web/stream.h"
+#include "web/web_service.h"
 
 enum { PATH_BYTES = 4096, LEAST_TIMEOUT_MS = 10 };
 
@@ -173,8 +173,8 @@ question_new(struct web_service *service, const struct web_request *request,
 }
 
 static enum status
-ask(const struct question *question, enum index_partial partial, index_piece *piece, void *context,
-    struct web_reply *reply, struct reason *why)
+run_query(const struct question *question, enum index_partial partial, index_piece *piece,
+          void *context, struct web_reply *reply, struct reason *why)
 {
     struct index_client *client;
     TRY(web_index_take(question->service, &client, why));
@@ -192,7 +192,7 @@ ask(const struct question *question, enum index_partial partial, index_piece *pi
 static enum status
 produce(void *context, struct web_stream *stream, struct reason *why)
 {
-    return ask(context, INDEX_PARTIAL_ERROR, web_stream_piece, stream, NULL, why);
+    return run_query(context, INDEX_PARTIAL_ERROR, web_stream_piece, stream, NULL, why);
 }
 
 /* The whole answer before its header. */
@@ -201,7 +201,8 @@ spool_answer(struct question *question, struct web_reply *reply, struct reason *
 {
     struct web_spool spool;
     web_spool_init(&spool, question->folder.data, question->service->result_most);
-    enum status status = ask(question, INDEX_PARTIAL_WARN, web_spool_piece, &spool, reply, why);
+    enum status status =
+        run_query(question, INDEX_PARTIAL_WARN, web_spool_piece, &spool, reply, why);
     if (status == STATUS_OK) {
         status = web_spool_finish(&spool, reply, why);
     }

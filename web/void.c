@@ -1,5 +1,5 @@
 /* What the index holds, as VoID, for those who look before they query. */
-#include "web/service.h"
+#include "web/web_service.h"
 
 enum { DESCRIPTION_BYTES = 64 << 20 };
 

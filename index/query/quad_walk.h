@@ -2,7 +2,7 @@
 #ifndef INDEX_QUERY_QUAD_WALK_H
 #define INDEX_QUERY_QUAD_WALK_H
 
-#include "index/source.h"
+#include "index/quad_source.h"
 
 /* The terms live in the arena. */
 enum status quad_resolve(const struct quad_source *source, const struct quad_oids *ids,

@@ -23,13 +23,13 @@
 #include "base/buf.h"
 #include "base/slice.h"
 #include "base/status.h"
-#include "index/source.h"
-#include "rdf/term.h"
+#include "index/quad_source.h"
+#include "rdf/core/term.h"
 
 #define QUERY_NAMESPACE "urn:x-quadrille:query#"
 #define QUERY_MATCHES QUERY_NAMESPACE "matches"
 #define QUERY_SCORE QUERY_NAMESPACE "score"
-/* The graph of what is known of documents (index/provenance.h). */
+/* The graph of what is known of documents (index/read/provenance.h). */
 #define QUERY_PROVENANCE QUERY_NAMESPACE "provenance"
 
 enum { QUERY_TEXT_MAXIMUM = 1 << 20 }; /* bytes of a query */

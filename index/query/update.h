@@ -22,7 +22,7 @@
 #define INDEX_QUERY_UPDATE_H
 
 #include "index/query/query.h"
-#include "rdf/graph.h"
+#include "rdf/core/graph.h"
 
 #define UPDATE_DEFAULT_GRAPH "urn:x-quadrille:default"
 

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "rdf/canonical.h"
-#include "rdf/nquads.h"
-#include "rdf/writer.h"
+#include "base/system/file.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
+#include "rdf/nquads/nquads.h"
 #include "transforms/transform.h"
 
 enum { FILE_MAXIMUM = 1 << 30, WORK = 1000000 };

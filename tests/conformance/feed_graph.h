@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "rdf/nquads.h"
-#include "rdf/term.h"
+#include "rdf/core/term.h"
+#include "rdf/nquads/nquads.h"
 
 enum { FEED_TERMS = 4096 };
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "rdf/canonical.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
 #include "rdf/format.h"
-#include "rdf/writer.h"
 
 struct arguments {
     bool count, lenient, canonical;

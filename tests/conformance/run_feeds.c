@@ -11,17 +11,17 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/memory.h"
-#include "stages/detect.h"
-#include "stages/media_type.h"
+#include "base/system/file.h"
+#include "detection/detect.h"
+#include "detection/media_type.h"
 #include "tests/conformance/feed_graph.h"
 #include "tests/conformance/feed_paths.h"
 #include "tests/conformance/row.h"
-#include "transforms/dates.h"
-#include "transforms/encoding.h"
-#include "transforms/html_token.h"
-#include "transforms/links.h"
+#include "transforms/common/dates.h"
+#include "transforms/common/encoding.h"
+#include "transforms/common/links.h"
+#include "transforms/html/token.h"
 #include "transforms/transform.h"
 
 #define HOST "http://127.0.0.1:8097/"

@@ -1,7 +1,7 @@
 /* The suite "html-encoding": which encoding an HTML document without Content-Type is in. */
 #include "base/buf.h"
 #include "tests/conformance/row.h"
-#include "transforms/encoding.h"
+#include "transforms/common/encoding.h"
 
 static const char *suite_folder;
 

@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "rdf/lexical.h"
+#include "rdf/core/lexical.h"
 #include "tests/conformance/row.h"
-#include "transforms/html_build.h"
+#include "transforms/html/tree_build.h"
 
 enum { LINE_MAXIMUM = 1 << 20 };
 

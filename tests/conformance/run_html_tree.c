@@ -7,10 +7,10 @@
  * and of fragments (innerHTML), which it never parses. */
 #include <dirent.h>
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "tests/conformance/row.h"
-#include "transforms/html.h"
+#include "transforms/html/html.h"
 
 enum { FILE_MAXIMUM = 4 << 20, ENTRIES_MAXIMUM = 8192 };
 

@@ -3,16 +3,16 @@
  * canonical form, expanded JSON as values with arrays in any order but for lists. */
 #include <jansson.h>
 
-#include "base/file.h"
-#include "base/url.h"
-#include "rdf/canonical.h"
-#include "rdf/jsonld.h"
-#include "rdf/jsonld_link.h"
-#include "rdf/nquads.h"
-#include "rdf/writer.h"
+#include "base/system/file.h"
+#include "base/url/url.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
+#include "rdf/jsonld/jsonld.h"
+#include "rdf/jsonld/jsonld_link.h"
+#include "rdf/nquads/nquads.h"
 #include "tests/conformance/row.h"
-#include "transforms/html.h"
-#include "transforms/jsonld.h"
+#include "transforms/embedded/jsonld_builtin.h"
+#include "transforms/html/html.h"
 
 enum { WORK = 1000000, FILE_MAXIMUM = 64 << 20, KEPT = 64 };
 

@@ -2,13 +2,13 @@
  * refused must be told of. */
 #include <jansson.h>
 
-#include "base/file.h"
-#include "rdf/canonical.h"
+#include "base/system/file.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
 #include "rdf/format.h"
-#include "rdf/writer.h"
 #include "tests/conformance/row.h"
-#include "transforms/html_extract.h"
-#include "transforms/microdata.h"
+#include "transforms/microdata/microdata.h"
+#include "transforms/page/page_extract.h"
 
 enum { WORK = 1000000, VOCABULARIES = 32, EXPANSIONS = 32 };
 

@@ -1,9 +1,9 @@
 /* The suite microformats: what is parsed, as canonical JSON, against what is expected. */
 #include <jansson.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "tests/conformance/row.h"
-#include "transforms/microformats.h"
+#include "transforms/microformats/microformats.h"
 
 static const char *folder;
 

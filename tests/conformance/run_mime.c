@@ -4,11 +4,11 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/file.h"
-#include "stages/document_worker.h"
-#include "stages/media_type.h"
+#include "base/system/file.h"
+#include "detection/media_type.h"
+#include "stages/parsing/document_worker.h"
 #include "tests/conformance/row.h"
-#include "transforms/encoding.h"
+#include "transforms/common/encoding.h"
 
 enum { FILE_MAXIMUM = 64 << 20 };
 
@@ -74,7 +74,7 @@ run_type(struct row *row, char *line)
     json_decref(one);
 }
 
-/* Names that mean the same are one: stages/detect_tables.c has those of media types, here are
+/* Names that mean the same are one: detection/detect_tables.c has those of media types, here are
  * file(1)'s descriptions, ours first: docs/DETECT.md. */
 static bool
 same_type(const char *ours, const char *theirs)

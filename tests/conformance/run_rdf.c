@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "rdf/canonical.h"
+#include "base/system/file.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
 #include "rdf/format.h"
-#include "rdf/writer.h"
 #include "tests/conformance/row.h"
 
 /* Enough for every legitimate case, not for the cases made to be refused. */

@@ -5,15 +5,15 @@
  * queries ask for what must be there, so that more than that does not fail them.
  */
 #include "base/buf.h"
-#include "base/file.h"
-#include "index/query/memory_source.h"
+#include "base/system/file.h"
 #include "index/query/query.h"
-#include "rdf/canonical.h"
+#include "index/query/run/memory_source.h"
+#include "rdf/canonical/canonical.h"
+#include "rdf/core/writer.h"
 #include "rdf/format.h"
-#include "rdf/writer.h"
 #include "tests/conformance/row.h"
-#include "transforms/rdfa.h"
-#include "transforms/xml.h"
+#include "transforms/rdfa/rdfa.h"
+#include "transforms/xml/xml.h"
 
 #define GRAPH "urn:x-test:graph"
 

@@ -2,9 +2,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/file.h"
-#include "base/url.h"
-#include "stages/robots.h"
+#include "base/system/file.h"
+#include "base/url/url.h"
+#include "crawl/robots.h"
 #include "tests/conformance/row.h"
 
 enum { BODY_MAXIMUM = 16 << 20 };

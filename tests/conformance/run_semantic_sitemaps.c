@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "datasets/claims.h"
 #include "datasets/semantic_sitemap.h"
 #include "tests/conformance/row.h"

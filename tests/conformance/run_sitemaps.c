@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/file.h"
+#include "base/system/clock.h"
+#include "base/system/file.h"
 #include "datasets/sitemap.h"
 #include "tests/conformance/row.h"
 

@@ -9,8 +9,8 @@
 #include <dirent.h>
 #include <strings.h>
 
-#include "index/query/algebra.h"
-#include "index/query/result.h"
+#include "index/query/algebra/algebra.h"
+#include "index/query/results/result.h"
 #include "tests/conformance/row.h"
 #include "tests/conformance/sparql_manifest.h"
 #include "tests/conformance/sparql_results.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/url.h"
+#include "base/url/url.h"
 #include "tests/conformance/row.h"
 
 enum { TEXT_MAXIMUM = 1 << 20 };

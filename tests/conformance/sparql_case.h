@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
-#include "index/query/memory_source.h"
-#include "rdf/canonical.h"
+#include "base/system/file.h"
+#include "index/query/run/memory_source.h"
+#include "rdf/canonical/canonical.h"
 #include "rdf/format.h"
 
 #define DEFAULT_GRAPH "urn:x-test:default"

@@ -8,8 +8,8 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
-#include "index/query/value.h"
-#include "rdf/graph.h"
+#include "index/query/values/value.h"
+#include "rdf/core/graph.h"
 
 enum { RESULT_COLUMNS = 32, RESULT_ROWS = 4096 };
 #define RESULT_SET "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

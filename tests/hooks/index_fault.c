@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/environment.h"
+#include "index/trees/environment.h"
 
 __attribute__((constructor)) static void
 read_variable(void)

@@ -18,7 +18,7 @@
 #include <zmq.h>
 
 #include "base/codec.h"
-#include "base/rpc.h"
+#include "base/rpc/rpc.h"
 #include "tests/messages/mutate.h"
 #include "tests/messages/seeds.h"
 

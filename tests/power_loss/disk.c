@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "tests/power_loss/disk_private.h"
 
 enum { TRACE_MAXIMUM = 1 << 30, SECTOR = 512, DATABASE_PAGE = 4096 };

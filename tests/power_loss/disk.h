@@ -53,7 +53,7 @@ bool disk_build(const struct disk_trace *trace, const struct disk_cut *cut, cons
 /* Looks for them, which the others below need. */
 void disk_find_sites(struct disk_trace *trace);
 size_t disk_sites(const struct disk_trace *trace);
-/* What is synced, and by which calls, as "queue/run_write.c:264 sync_all". */
+/* What is synced, and by which calls, as "queue/storage/run_write.c:264 sync_all". */
 const char *disk_site_name(const struct disk_trace *trace, size_t site);
 size_t disk_site_syncs(const struct disk_trace *trace, size_t site);
 /* The n-th sync of that site: the operations before it; SIZE_MAX: there is none. */

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/system/log.h"
 #include "tests/power_loss/scenarios.h"
 #include "tests/power_loss/trace.h"
 #include "tests/unit/scratch.h"

@@ -1,7 +1,7 @@
 /* A partition of the index: documents that are replaced, quads that wait, trees built anew. */
 #include "tests/power_loss/scenarios.h"
 
-#include "tests/unit/index_fixture.h"
+#include "tests/unit/index/index_fixture.h"
 
 enum { BATCHES = 12, DOCUMENTS = 16, EACH = 4, QUADS = 12, TEXT_MAXIMUM = 1 << 24 };
 
@@ -73,7 +73,7 @@ act(const char *folder, size_t build_from)
     for (uint32_t n = 0; n < BATCHES; n++) {
         index_batch_reset(batch);
         index_batch_n(n, batch, documents);
-        must(waits(n) ? index_batch_wait(batch, 8 << 20, &why) : index_batch_commit(batch, &why),
+        must(waits(n) ? index_batch_stage(batch, 8 << 20, &why) : index_batch_commit(batch, &why),
              &why);
         acknowledge("batch");
         if (n % 4 == 1) {
@@ -120,7 +120,7 @@ check(const char *folder, size_t build_from, size_t marks)
     struct reason why = {""};
     buf_init(&dump, TEXT_MAXIMUM);
     buf_init(&expected, TEXT_MAXIMUM);
-    must(partition_bring_in(partition, NULL, &why), &why);
+    must(partition_merge_staged(partition, NULL, &why), &why);
     fixture_dump(partition, folder, &dump);
     for (int i = 0; i < DOCUMENTS; i++) {
         buf_init(&documents[i], TEXT_MAXIMUM);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "config/config.h"
 
 enum { COMMAND_SIZE = 4096, TEXT_MAXIMUM = 1 << 24, SCOPES = 6 };

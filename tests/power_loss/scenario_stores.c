@@ -8,8 +8,8 @@
 
 #include "base/codec.h"
 #include "metastore/store.h"
-#include "queue/frontier.h"
-#include "queue/store_batch.h"
+#include "queue/storage/frontier_engine.h"
+#include "queue/storage/store_batch.h"
 #include "warc/warc.h"
 
 enum { PATH_SIZE = 4096, VALUE_MOST = 300 };

@@ -1,6 +1,6 @@
 #include "tests/unit/moved_clock.h"
 
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __real_clock_wall_ms(void);

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/opt.h"
+#include "base/options/opt.h"
 #include "tests/web/model.h"
 
 enum {

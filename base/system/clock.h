@@ -1,0 +1,16 @@
+/* Time. Wall time is what records carry, monotonic time is what waits use. */
+#ifndef BASE_SYSTEM_CLOCK_H
+#define BASE_SYSTEM_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t clock_wall_ms(void); /* milliseconds since 1970-01-01T00:00:00Z */
+uint64_t clock_monotonic_ms(void);
+uint64_t clock_monotonic_us(void);
+
+enum { CLOCK_TEXT_SIZE = 25 };
+/* "2026-11-20T10:00:00.123Z" (xsd:dateTime, RFC 3339); with_ms false: "2026-11-20T10:00:00Z". */
+void clock_text(uint64_t wall_ms, int with_ms, char text[CLOCK_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,171 @@
+/* quadrille datasets: what plans of hosts have done. */
+#include <string.h>
+
+#include "base/url/url.h"
+#include "cli/datasets/dataset_execute.h"
+#include "cli/shared/cli.h"
+
+enum { HOSTS_AT_A_TIME = 1000, RECORD_BYTES = 1 << 20, KEY_BYTES = 16 << 10 };
+
+struct telling {
+    struct metastore_client *metastore;
+    uint64_t documents, requests, plans;
+    struct reason why;
+    enum status status;
+    struct buf last; /* key */
+    size_t seen;
+};
+
+static void
+tell_dataset(struct telling *telling, struct slice uri)
+{
+    struct buf key, record;
+    struct slice state = {0}, reason = {0}, text = {0};
+    struct execution execution;
+    struct arena arena;
+    uint64_t documents = 0, requests = 0;
+    buf_init(&key, KEY_BYTES);
+    buf_init(&record, RECORD_BYTES);
+    arena_init(&arena, RECORD_BYTES * 4);
+    buf_printf(&key, "u%.*s", SLICE_PRINT(uri));
+    if (metastore_get_wait(telling->metastore, buf_slice(&key), &record, CLI_ANSWER_MS,
+                           &telling->why) == STATUS_OK &&
+        meta_record_text(buf_slice(&record), META_EXECUTION, &text) &&
+        execution_decode(text, &arena, &execution)) {
+        meta_record_text(buf_slice(&record), META_STATE, &state);
+        meta_record_text(buf_slice(&record), META_REASON, &reason);
+        meta_record_number(buf_slice(&record), META_DATASET_DOCUMENTS, &documents);
+        meta_record_number(buf_slice(&record), META_DATASET_REQUESTS, &requests);
+        printf("  dataset %.*s <%.*s>: %s", SLICE_PRINT(execution.label),
+               SLICE_PRINT(execution.dataset), state.length > 0 ? "" : "under way");
+        printf("%.*s%s%.*s\n", SLICE_PRINT(state), reason.length > 0 ? ": " : "",
+               SLICE_PRINT(reason));
+        for (size_t i = 0; i < execution.dumps.count; i++) {
+            printf("    dump %.*s\n", SLICE_PRINT(execution.dumps.items[i]));
+        }
+        for (size_t i = 0; i < execution.space_count; i++) {
+            printf("    covers %.*s\n", SLICE_PRINT(execution.spaces[i].prefix));
+        }
+        telling->documents += documents;
+        telling->requests += documents > 0 ? requests : 0;
+    }
+    arena_release(&arena);
+    buf_release(&record);
+    buf_release(&key);
+}
+
+static bool
+tell_host(void *context, struct slice key, struct slice record)
+{
+    struct telling *telling = context;
+    struct slice words = {0}, lines = {0}, line;
+    telling->seen++;
+    buf_reset(&telling->last);
+    buf_append_slice(&telling->last, key);
+    if (!meta_record_text(record, META_PLAN, &words)) {
+        return true;
+    }
+    telling->plans++;
+    printf("%.*s\n", (int)(key.length - 1), key.at + 1);
+    while (execution_line(&words, &line)) {
+        printf("  %.*s\n", SLICE_PRINT(line));
+    }
+    meta_record_text(record, META_DATASETS, &lines);
+    while (execution_line(&lines, &line)) {
+        tell_dataset(telling, line);
+    }
+    return true;
+}
+
+static enum status
+tell_all(struct cli *cli, const char *host, struct reason *why)
+{
+    struct telling telling = {0};
+    struct buf prefix, after;
+    buf_init(&prefix, KEY_BYTES);
+    buf_init(&after, KEY_BYTES);
+    buf_init(&telling.last, KEY_BYTES);
+    enum status status = cli_serve(cli, "metastore", why);
+    if (status == STATUS_OK) {
+        status = cli_metastore(cli, &telling.metastore, why);
+    }
+    buf_append_char(&prefix, 'h');
+    if (status == STATUS_OK && host != NULL) {
+        struct buf key;
+        buf_init(&key, KEY_BYTES);
+        status = cli_document_key(host, &key, why);
+        buf_append_slice(&prefix, url_origin(buf_slice(&key)));
+        buf_release(&key);
+    }
+    do {
+        telling.seen = 0;
+        buf_reset(&after);
+        buf_append_slice(&after, buf_slice(&telling.last));
+        if (status == STATUS_OK) {
+            status = metastore_scan(telling.metastore, buf_slice(&prefix), buf_slice(&after),
+                                    HOSTS_AT_A_TIME, tell_host, &telling, CLI_ANSWER_MS, why);
+        }
+    } while (status == STATUS_OK && telling.seen == HOSTS_AT_A_TIME);
+    if (status == STATUS_OK && telling.plans == 0) {
+        printf("no plan of datasets is known%s%s: no crawl has found a description of datasets "
+               "there\n",
+               host != NULL ? " of " : "", host != NULL ? host : "");
+    }
+    if (status == STATUS_OK && telling.requests > 0) {
+        printf("%llu documents for %llu requests: %llu saved, %llu to one\n",
+               (unsigned long long)telling.documents, (unsigned long long)telling.requests,
+               (unsigned long long)(telling.documents > telling.requests
+                                        ? telling.documents - telling.requests
+                                        : 0),
+               (unsigned long long)(telling.documents / telling.requests));
+    }
+    if (telling.metastore != NULL) {
+        metastore_client_close(telling.metastore);
+    }
+    buf_release(&telling.last);
+    buf_release(&after);
+    buf_release(&prefix);
+    return status;
+}
+
+int
+command_datasets(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    const char *execute = NULL, *withdraw = NULL;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"execute", 0, FLAG_STRING, "URI", &execute,
+         "Proves and slices the dataset of this job; the fetch stage runs it so."},
+        {"withdraw", 0, FLAG_STRING, "REASON", &withdraw,
+         "With --execute: gives the dumps up; the pages that they covered are fetched."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille datasets",
+        .synopsis = "--dir DIR [OPTION]... [HOST]",
+        .summary = "say which datasets were taken from dumps, and what that saved",
+        .description = "Prints for every host with a plan, or for one: what was planned and what "
+                       "was refused, which dumps were taken, how many documents came out of them, "
+                       "whether samples proved them, and how many requests that saved.",
+        .examples = "quadrille datasets --dir DIR example.org",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    struct cli cli = {0};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK && n > 1) {
+        status = status_fail(&why, STATUS_MISUSE, "one HOST at a time; see --help");
+    }
+    if (status == STATUS_OK) {
+        status = cli_open(&cli, &common, &why);
+    }
+    if (status == STATUS_OK) {
+        status = execute != NULL ? dataset_execute(&cli, slice_string(execute), withdraw, &why)
+                                 : tell_all(&cli, n > 0 ? operands[0] : NULL, &why);
+    }
+    cli_close(&cli);
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,439 @@
+/* quadrille backup, restore, compact: what keeps an index alive and small. docs/BACKUP.md. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system/file.h"
+#include "cli/shared/cli.h"
+#include "index/maintenance/backup.h"
+#include "stages/skeleton/services.h"
+
+enum { PATH_SIZE = 4096, LINE_SIZE = 4096 };
+static const char manifest_head[] = "quadrille backup 1";
+static const char unfinished[] = ".partial";
+
+/* Beside the data: the settings that they depend on. */
+static const char *const settings[] = {"quadrille.conf", "fixed.conf"};
+
+/* This node's partitions, which is what a backup is of. */
+static enum status
+own_index(struct cli *cli, struct index_client **index, struct reason *why)
+{
+    struct cluster_services services;
+    TRY(services_own_indexes(cli->directory, cli->options, &services, why));
+    const struct index_client_options options = {
+        .endpoints = services.endpoints, .count = services.count, .name = "cli"};
+    const enum status status = index_client_open(index, &options, why);
+    cluster_services_release(&services);
+    return status;
+}
+
+static enum status
+open_own(struct cli *cli, const struct cli_common *common, bool reads, struct index_client **index,
+         struct reason *why)
+{
+    TRY((reads ? cli_open_reading : cli_open)(cli, common, why));
+    TRY(cli_serve(cli, "index", why));
+    return own_index(cli, index, why);
+}
+
+static void
+close_own(struct cli *cli, struct index_client *index)
+{
+    if (index != NULL) {
+        index_client_close(index);
+    }
+    cli_close(cli);
+}
+
+/* ---- paths ---- */
+
+/* Without slashes at its end. */
+static enum status
+clean_path(const char *text, char path[PATH_SIZE], struct reason *why)
+{
+    size_t length = strlen(text);
+    while (length > 1 && text[length - 1] == '/') {
+        length--;
+    }
+    if (length == 0 || length + sizeof(unfinished) + 64 > PATH_SIZE) {
+        return status_fail(why, STATUS_MISUSE, "%.200s is no usable path", text);
+    }
+    snprintf(path, PATH_SIZE, "%.*s", (int)length, text);
+    return STATUS_OK;
+}
+
+static enum status
+join_path(char path[PATH_SIZE], const char *folder, const char *name, struct reason *why)
+{
+    const int n = snprintf(path, PATH_SIZE, "%s/%s", folder, name);
+    return n > 0 && n < PATH_SIZE
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE, "%.200s is too long a path", folder);
+}
+
+static enum status
+make_folder(const char *path, struct reason *why)
+{
+    if (mkdir(path, 0700) == 0) {
+        return STATUS_OK;
+    }
+    if (errno == EEXIST) {
+        return status_fail(why, STATUS_MISUSE,
+                           "%s is there already; if it is what an earlier run left unfinished, "
+                           "remove it",
+                           path);
+    }
+    return status_fail_errno(why, "cannot make %s", path);
+}
+
+/* The name that a whole result gets; rename makes it so at once. */
+static enum status
+finish_folder(const char *partial, const char *path, struct reason *why)
+{
+    return file_rename(partial, path) == 0
+               ? STATUS_OK
+               : status_fail_errno(why, "cannot rename %s to %s", partial, path);
+}
+
+/* ---- backup ---- */
+
+static enum status
+back_up_partition(struct index_client *index, size_t number, const char *folder, FILE *manifest,
+                  uint64_t *bytes, struct reason *why)
+{
+    char path[PATH_SIZE];
+    char name[32];
+    snprintf(name, sizeof name, "index-%zu", number);
+    TRY(join_path(path, folder, name, why));
+    uint64_t more = 0;
+    struct backup_receiver *receiver = backup_receiver_new(path, name, manifest);
+    enum status status = index_backup(index, number, backup_receive, receiver, why);
+    if (status == STATUS_OK) {
+        status = backup_receiver_end(receiver, &more, why);
+    }
+    backup_receiver_free(receiver);
+    *bytes += more;
+    return status;
+}
+
+static enum status
+back_up_settings(const char *directory, const char *folder, FILE *manifest, struct reason *why)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        char from[PATH_SIZE], to[PATH_SIZE];
+        uint64_t bytes;
+        TRY(join_path(from, directory, settings[i], why));
+        TRY(join_path(to, folder, settings[i], why));
+        if (access(from, F_OK) == 0) {
+            TRY(backup_copy_file(from, to, settings[i], manifest, NULL, &bytes, why));
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+back_up_into(struct cli *cli, struct index_client *index, const char *folder, uint64_t *bytes,
+             struct reason *why)
+{
+    char path[PATH_SIZE];
+    TRY(join_path(path, folder, "MANIFEST", why));
+    FILE *manifest = fopen(path, "wxe");
+    if (manifest == NULL) {
+        return status_fail_errno(why, "cannot make %s", path);
+    }
+    const size_t partitions = index_client_partitions(index);
+    fprintf(manifest, "%s\t%zu\n", manifest_head, partitions);
+    enum status status = back_up_settings(cli->directory, folder, manifest, why);
+    for (size_t i = 0; i < partitions && status == STATUS_OK; i++) {
+        status = back_up_partition(index, i, folder, manifest, bytes, why);
+    }
+    const bool written = fflush(manifest) == 0 && fsync(fileno(manifest)) == 0;
+    if ((fclose(manifest) != 0 || !written) && status == STATUS_OK) {
+        status = status_fail_errno(why, "cannot write %s", path);
+    }
+    return status;
+}
+
+static enum status
+back_up(const struct cli_common *common, const char *target, struct reason *why)
+{
+    char path[PATH_SIZE], partial[PATH_SIZE + sizeof unfinished];
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    uint64_t bytes = 0;
+    TRY(clean_path(target, path, why));
+    snprintf(partial, sizeof partial, "%s%s", path, unfinished);
+    if (access(path, F_OK) == 0) {
+        return status_fail(why, STATUS_MISUSE, "%s is there already", path);
+    }
+    enum status status = open_own(&cli, common, true, &index, why);
+    if (status == STATUS_OK) {
+        status = make_folder(partial, why);
+    }
+    if (status == STATUS_OK) {
+        status = back_up_into(&cli, index, partial, &bytes, why);
+    }
+    if (status == STATUS_OK) {
+        status = finish_folder(partial, path, why);
+    }
+    if (status == STATUS_OK) {
+        printf("%s: %zu partitions, %" PRIu64 " bytes\n", path, index_client_partitions(index),
+               bytes);
+    }
+    close_own(&cli, index);
+    return status;
+}
+
+int
+command_backup(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    const struct program program = {
+        .name = "quadrille backup",
+        .synopsis = "--dir DIR TARGET",
+        .summary = "copy the index while it is in use",
+        .description =
+            "Makes the folder TARGET with a consistent copy of this node's index partitions and "
+            "with DIR's settings: for each partition the state after one commit during the copy. "
+            "Batches and queries go on meanwhile. TARGET gets its name when all is on the disk; "
+            "TARGET.partial is what did not come to an end.\n\n"
+            "Not in it are queue, metadata store, archive (DIR/warc) and cluster.conf: copy those "
+            "while nothing runs in DIR.",
+        .examples = "quadrille backup --dir DIR saved",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK && n != 1) {
+        status = status_fail(&why, STATUS_MISUSE, "one TARGET is needed; see --help");
+    }
+    if (status == STATUS_OK) {
+        status = cli_check_directory(common.directory, &why);
+    }
+    if (status == STATUS_OK) {
+        status = back_up(&common, operands[0], &why);
+    }
+    return cli_end(&program, status, &why);
+}
+
+/* ---- restore ---- */
+
+static bool
+is_empty_or_missing(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL) {
+        return errno == ENOENT;
+    }
+    const struct dirent *entry;
+    bool empty = true;
+    while (empty && (entry = readdir(folder)) != NULL) {
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    }
+    closedir(folder);
+    return empty;
+}
+
+/* "name" or "folder/name" of plain characters: nothing leads out of the folder. */
+static bool
+is_safe(const char *name)
+{
+    unsigned slashes = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '-' ||
+                           (*c == '.' && c > name && c[-1] != '.' && c[-1] != '/');
+        slashes += *c == '/';
+        if (!plain && !(*c == '/' && c > name)) {
+            return false;
+        }
+    }
+    return name[0] != '\0' && slashes <= 1;
+}
+
+static enum status
+restore_file(const char *source, const char *folder, char *line, struct reason *why)
+{
+    char from[PATH_SIZE], to[PATH_SIZE], digest[65];
+    uint64_t bytes = 0;
+    char *save = NULL;
+    const char *expected = strtok_r(line, "\t", &save);
+    const char *size = strtok_r(NULL, "\t", &save);
+    char *name = strtok_r(NULL, "\t\n", &save);
+    if (expected == NULL || size == NULL || name == NULL || !is_safe(name)) {
+        return status_fail(why, STATUS_CORRUPT, "%s/MANIFEST has a malformed line", source);
+    }
+    TRY(join_path(from, source, name, why));
+    TRY(join_path(to, folder, name, why));
+    char *slash = strchr(name, '/');
+    if (slash != NULL) {
+        char inner[PATH_SIZE];
+        *slash = '\0';
+        TRY(join_path(inner, folder, name, why));
+        TRY(file_make_folder(inner, 0700, why));
+        *slash = '/';
+    }
+    TRY(backup_copy_file(from, to, name, NULL, digest, &bytes, why));
+    return strcmp(digest, expected) == 0 && bytes == strtoull(size, NULL, 10)
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "%s is not what MANIFEST says", from);
+}
+
+static enum status
+restore_files(const char *source, const char *folder, int64_t *partitions, struct reason *why)
+{
+    char path[PATH_SIZE], line[LINE_SIZE];
+    TRY(join_path(path, source, "MANIFEST", why));
+    FILE *manifest = fopen(path, "re");
+    if (manifest == NULL) {
+        return status_fail(why, STATUS_MISUSE, "%s is no backup: cannot read its MANIFEST", source);
+    }
+    const size_t head = sizeof manifest_head - 1;
+    enum status status = STATUS_OK;
+    if (fgets(line, sizeof line, manifest) == NULL || strncmp(line, manifest_head, head) != 0 ||
+        line[head] != '\t') {
+        status = status_fail(why, STATUS_UNSUPPORTED, "%s is no backup of a known format", source);
+    }
+    *partitions = status == STATUS_OK ? strtoll(line + head + 1, NULL, 10) : 0;
+    while (status == STATUS_OK && fgets(line, sizeof line, manifest) != NULL) {
+        status = restore_file(source, folder, line, why);
+    }
+    fclose(manifest);
+    for (int64_t i = 0; i < *partitions && status == STATUS_OK; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "index-%" PRId64, i);
+        status = join_path(path, folder, name, why);
+        if (status == STATUS_OK) {
+            status = file_sync_folder(path, why);
+        }
+    }
+    return status;
+}
+
+/* Starts what was restored, which recovers it, and checks it. */
+static enum status
+check_restored(const struct cli_common *common, const char *folder, int64_t partitions,
+               struct reason *why)
+{
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    struct cli_common there = *common;
+    there.directory = folder;
+    enum status status = cli_open(&cli, &there, why);
+    if (status == STATUS_OK && opt_integer(cli.options, "index.partitions") != partitions) {
+        status = status_fail(why, STATUS_MISUSE,
+                             "the backup has %" PRId64 " partitions; give --set "
+                             "index.partitions=%" PRId64,
+                             partitions, partitions);
+    }
+    if (status == STATUS_OK) {
+        status = cli_serve(&cli, "index", why);
+    }
+    if (status == STATUS_OK) {
+        status = own_index(&cli, &index, why);
+    }
+    if (status == STATUS_OK) {
+        status = index_verify(index, cli_print_piece, stdout, why);
+    }
+    close_own(&cli, index);
+    return status;
+}
+
+static enum status
+restore(const struct cli_common *common, const char *from, struct reason *why)
+{
+    char path[PATH_SIZE], source[PATH_SIZE], manifest[PATH_SIZE],
+        partial[PATH_SIZE + sizeof unfinished];
+    int64_t partitions = 0;
+    if (common->directory == NULL) {
+        return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the folder to be made");
+    }
+    TRY(clean_path(common->directory, path, why));
+    TRY(clean_path(from, source, why));
+    snprintf(partial, sizeof partial, "%s%s", path, unfinished);
+    if (!is_empty_or_missing(path)) {
+        return status_fail(why, STATUS_MISUSE, "%s is not empty", path);
+    }
+    if (access(source, F_OK) != 0) {
+        return status_fail_errno(why, "cannot read %s", source);
+    }
+    TRY(join_path(manifest, source, "MANIFEST", why));
+    if (access(manifest, R_OK) != 0) { /* before anything is made */
+        return status_fail(why, STATUS_MISUSE, "%s is no backup: cannot read its MANIFEST", source);
+    }
+    TRY(make_folder(partial, why));
+    TRY(restore_files(source, partial, &partitions, why));
+    TRY(check_restored(common, partial, partitions, why));
+    return finish_folder(partial, path, why);
+}
+
+int
+command_restore(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    const struct program program = {
+        .name = "quadrille restore",
+        .synopsis = "--dir DIR SOURCE",
+        .summary = "make a data directory from a backup",
+        .description =
+            "Copies the backup SOURCE into DIR, which must be empty or missing, compares each "
+            "file with its checksum, recovers the index and verifies it as `quadrille verify` "
+            "does. DIR gets its name when all is well; DIR.partial is what did not come to an "
+            "end.\n\n"
+            "What is restored answers queries; a crawl begins with an empty queue.",
+        .examples = "quadrille restore --dir restored saved",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK && n != 1) {
+        status = status_fail(&why, STATUS_MISUSE, "one SOURCE is needed, and --dir; see --help");
+    }
+    if (status == STATUS_OK) {
+        status = restore(&common, operands[0], &why);
+    }
+    return cli_end(&program, status, &why);
+}
+
+/* ---- compact ---- */
+
+int
+command_compact(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    struct index_client *index = NULL;
+    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    const struct program program = {
+        .name = "quadrille compact",
+        .synopsis = "--dir DIR",
+        .summary = "give space back after many replacements",
+        .description =
+            "Merges thinly filled blocks and pages of this node's index partitions, returns free "
+            "pages to the file system, and removes log files, and prints "
+            "the bytes of each file before and after. Batches and queries go on between the "
+            "steps; it may be stopped at any time. Terms that are used no more stay.",
+        .examples = "quadrille compact --dir DIR",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    enum status status = cli_parse(&program, argc, argv, &why);
+    if (status == STATUS_OK) {
+        status = open_own(&cli, &common, false, &index, &why);
+    }
+    if (status == STATUS_OK) {
+        status = index_compact(index, cli_print_piece, stdout, &why);
+    }
+    close_own(&cli, index);
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,111 @@
+/* quadrille scope: which URIs may be crawled, also while running. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/url/url.h"
+#include "cli/shared/cli.h"
+#include "crawl/scope.h"
+
+static void
+show(const struct cli *cli)
+{
+    struct buf path;
+    FILE *file;
+    char line[4096];
+    puts("# configuration");
+    for (const struct opt *o = scope_options; o->name != NULL; o++) {
+        bool changed;
+        const char *text = opt_text(cli->options, o->name, &changed);
+        printf("%s = %s%s\n", o->name, text, changed ? "" : "   # default");
+    }
+    buf_init(&path, 1 << 16);
+    buf_printf(&path, "%s/scope.conf", cli->directory);
+    file = fopen(path.data, "re");
+    if (file != NULL) {
+        printf("# %s, which overrides it\n", path.data);
+        while (fgets(line, sizeof line, file) != NULL) {
+            fputs(line, stdout);
+        }
+        fclose(file);
+    }
+    buf_release(&path);
+}
+
+static enum status
+check(const struct cli *cli, char **uris, int n, int64_t depth, struct reason *why)
+{
+    struct scope *scope;
+    struct buf key;
+    TRY(scope_open(&scope, cli->options, cli->directory, why));
+    buf_init(&key, 2 * URL_MAXIMUM);
+    enum status status = STATUS_OK;
+    for (int i = 0; i < n && status == STATUS_OK; i++) {
+        const char *because;
+        buf_reset(&key);
+        status = cli_document_key(uris[i], &key, why);
+        if (status == STATUS_OK) {
+            const bool allowed = scope_allows(scope, buf_slice(&key), (uint32_t)depth, &because);
+            printf("%s\t%.*s\t%s\n", allowed ? "in" : "out", SLICE_PRINT(buf_slice(&key)),
+                   allowed ? "" : because);
+        }
+    }
+    buf_release(&key);
+    scope_close(scope);
+    return status;
+}
+
+static enum status
+run(const struct cli *cli, char **operands, int n, int64_t depth, struct reason *why)
+{
+    if (n == 0 || (n == 1 && strcmp(operands[0], "show") == 0)) {
+        show(cli);
+        return STATUS_OK;
+    }
+    if (strcmp(operands[0], "check") == 0 && n > 1) {
+        return check(cli, operands + 1, n - 1, depth, why);
+    }
+    if (strcmp(operands[0], "set") == 0 && n > 1) {
+        return scope_save(cli->directory, (const char *const *)operands + 1, (size_t)(n - 1), why);
+    }
+    return status_fail(why, STATUS_MISUSE,
+                       "say show, check URI..., or set NAME=VALUE...; see --help");
+}
+
+int
+command_scope(int argc, char **argv)
+{
+    struct cli_common common = {0};
+    struct cli cli = {0};
+    int64_t depth = 0;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"depth", 0, FLAG_INTEGER, "N", &depth, "check: at this depth (0)."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille scope",
+        .synopsis = "--dir DIR [show | check URI... | set NAME=VALUE...]",
+        .summary = "show or change which URIs may be crawled, also while running",
+        .description =
+            "Shows the rules, checks URIs against them, or changes them: `set` writes "
+            "DIR/scope.conf, which overrides quadrille.conf. It is in force for what is put "
+            "afterwards, and for processes that run within a second. What was refused before is "
+            "found again, without asking any host (docs/SCOPE.md).",
+        .examples = "quadrille scope --dir DIR\n"
+                    "quadrille scope --dir DIR set scope.domains=example.org scope.depth=5\n"
+                    "quadrille scope --dir DIR check https://example.org/page",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        status = cli_open(&cli, &common, &why);
+    }
+    if (status == STATUS_OK) {
+        status = run(&cli, operands, n, depth, &why);
+    }
+    cli_close(&cli);
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,281 @@
+/* Streams of partitions, without a thread: what was asked for comes in while others are read. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "index/client/client_private.h"
+
+enum { WAIT_MS = 200 /* between looks at the clock and whether to go on */ };
+
+/* ---- the call ---- */
+
+void
+client_begin(struct index_client *client, enum index_partial partial, uint64_t timeout_ms,
+             const atomic_bool *cancel)
+{
+    client->partial = partial;
+    client->cancel = cancel;
+    client->deadline_ms = timeout_ms > 0 ? clock_monotonic_ms() + timeout_ms : 0;
+    for (size_t i = 0; i < client->count; i++) {
+        client->partitions[i].missing = false;
+    }
+}
+
+bool
+client_ended(const struct index_client *client)
+{
+    return (client->cancel != NULL && atomic_load(client->cancel)) ||
+           (client->deadline_ms > 0 && clock_monotonic_ms() >= client->deadline_ms);
+}
+
+enum status
+client_wait(struct index_client *client, struct reason *why)
+{
+    if (client->cancel != NULL && atomic_load(client->cancel)) {
+        return status_fail(why, STATUS_CANCELLED, "cancelled");
+    }
+    if (client_ended(client)) {
+        return status_fail(why, STATUS_TIMEOUT, "the query took longer than it may");
+    }
+    int wait = WAIT_MS;
+    for (size_t i = 0; i < client->count; i++) {
+        struct rpc_client *rpc = client->partitions[i].rpc;
+        const int due = rpc_client_wait_ms(rpc);
+        wait = due >= 0 && due < wait ? due : wait;
+        client->descriptors[i] =
+            (struct pollfd){.fd = rpc_client_descriptor(rpc), .events = POLLIN};
+    }
+    (void)poll(client->descriptors, client->count, wait);
+    index_client_process(client);
+    return STATUS_OK;
+}
+
+enum status
+client_fail(const struct index_client *client, size_t partition, enum status status,
+            const struct reason *what, struct reason *why)
+{
+    const bool gone =
+        status == STATUS_NOT_FOUND || status == STATUS_STALE || status == STATUS_CANCELLED;
+    return status_fail(why, gone ? STATUS_AGAIN : status, "index partition %zu (%s): %s", partition,
+                       client->partitions[partition].endpoint, what->text);
+}
+
+enum status
+client_miss(struct index_client *client, size_t partition, enum status status,
+            const struct reason *what, struct reason *why)
+{
+    struct partition_client *missing = &client->partitions[partition];
+    const bool asked_wrongly = status == STATUS_BAD_INPUT || status == STATUS_LIMIT ||
+                               status == STATUS_UNSUPPORTED || status == STATUS_MISUSE;
+    size_t left = 0;
+    for (size_t i = 0; i < client->count; i++) {
+        left += i != partition && !client->partitions[i].missing;
+    }
+    if (client->partial == INDEX_PARTIAL_WARN && !asked_wrongly && left > 0) {
+        missing->missing = true;
+        (void)status_fail(&missing->why, status, "%s", what->text);
+        return STATUS_OK;
+    }
+    return client_fail(client, partition, status, what, why);
+}
+
+size_t
+client_owner(const struct index_client *client, struct slice graph)
+{
+    const size_t virtual = partition_of(graph);
+    return client->owners != NULL ? client->owners[virtual] : virtual * client->count / PARTITIONS;
+}
+
+/* ---- requests of streams ---- */
+
+/* One request. The stream is NULL when it was closed meanwhile. */
+struct stream_call {
+    struct index_stream_reader *stream;
+    struct rpc_client *rpc;
+    uint64_t asked_ms;
+    uint32_t silence_ms;
+    bool opening;
+};
+
+static void
+nothing_done(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    (void)context, (void)status, (void)payload, (void)why;
+}
+
+static void
+post_close(struct rpc_client *rpc, uint64_t cursor, uint32_t silence_ms)
+{
+    uint8_t request[8];
+    codec_write_u64(request, cursor);
+    rpc_client_post(rpc, INDEX_VERB_CLOSE, slice_of((char *)request, 8), silence_ms, nothing_done,
+                    NULL);
+}
+
+/* The stream was closed before the answer to its OPEN came. */
+static void
+close_late(const struct stream_call *call, struct slice payload)
+{
+    struct codec_reader in = codec_reader_of(payload);
+    const uint8_t flags = codec_get_u8(&in);
+    const uint64_t cursor = codec_get_u64(&in);
+    if (call->opening && !in.bad && !(flags & INDEX_PIECE_END)) {
+        post_close(call->rpc, cursor, call->silence_ms);
+    }
+}
+
+static void
+answered(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct stream_call *call = context;
+    struct index_stream_reader *stream = call->stream;
+    if (stream != NULL) {
+        stream->call = NULL;
+        stream->status = status;
+        stream->why = *why;
+        if (status == STATUS_TIMEOUT && clock_monotonic_ms() - call->asked_ms >= call->silence_ms) {
+            stream->status = status_fail(&stream->why, STATUS_AGAIN, "no answer for %.1f s",
+                                         call->silence_ms / 1000.0);
+        }
+        buf_reset(&stream->incoming);
+        if (status == STATUS_OK) {
+            (void)buf_append_slice(&stream->incoming, payload);
+        }
+    } else if (status == STATUS_OK) {
+        close_late(call, payload);
+    }
+    free(call);
+}
+
+static void
+request_piece(struct index_stream_reader *stream, enum index_verb verb, struct slice request)
+{
+    struct stream_call *call = memory_alloc(sizeof(*call));
+    *call = (struct stream_call){.stream = stream,
+                                 .rpc = stream->client->partitions[stream->partition].rpc,
+                                 .asked_ms = clock_monotonic_ms(),
+                                 .silence_ms = stream->client->silence_ms,
+                                 .opening = verb == INDEX_VERB_OPEN};
+    stream->call = call;
+    stream->taken = false;
+    rpc_client_post(call->rpc, verb, request, call->silence_ms, answered, call);
+}
+
+/* ---- streams ---- */
+
+void
+stream_start(struct index_stream_reader *stream, struct index_client *client, size_t partition,
+             struct slice request)
+{
+    *stream = (struct index_stream_reader){.client = client, .partition = partition};
+    buf_init(&stream->incoming, RPC_PAYLOAD_MAXIMUM);
+    buf_init(&stream->current, RPC_PAYLOAD_MAXIMUM);
+    request_piece(stream, INDEX_VERB_OPEN, request);
+}
+
+static void
+ask_next(struct index_stream_reader *stream)
+{
+    uint8_t request[16];
+    codec_write_u64(request, stream->cursor);
+    codec_write_u64(request + 8, stream->offset);
+    request_piece(stream, INDEX_VERB_NEXT, slice_of((char *)request, sizeof(request)));
+}
+
+/* Takes the piece that came, and asks for the one after it; after the first piece that waits until
+ * somebody wants more. */
+static enum status
+take_piece(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    const struct buf piece = stream->incoming;
+    stream->incoming = stream->current;
+    stream->current = piece;
+    struct codec_reader in = codec_reader_of(buf_slice(&piece));
+    const uint8_t flags = codec_get_u8(&in);
+    const uint64_t cursor = codec_get_u64(&in);
+    const uint64_t offset = codec_get_u64(&in);
+    if (in.bad || offset != stream->offset) {
+        return status_fail(why, STATUS_PROTOCOL, "the index sent a piece that was not asked for");
+    }
+    *bytes = slice_of((const char *)in.at, (size_t)(in.end - in.at));
+    stream->cursor = cursor;
+    stream->opened = stream->taken = true;
+    stream->pieces++;
+    stream->ended = flags & INDEX_PIECE_END;
+    stream->offset += bytes->length;
+    if (!stream->ended && (stream->pieces > 1 || bytes->length == 0)) {
+        ask_next(stream);
+    }
+    return bytes->length > 0 ? STATUS_OK : stream->ended ? STATUS_END : STATUS_AGAIN;
+}
+
+enum status
+stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    if (stream->ended) {
+        return STATUS_END;
+    }
+    if (stream->call == NULL && stream->taken) {
+        ask_next(stream);
+    }
+    if (stream->call != NULL) {
+        return STATUS_AGAIN;
+    }
+    if (stream->status != STATUS_OK) {
+        return status_fail(why, stream->status, "%s", stream->why.text);
+    }
+    return take_piece(stream, bytes, why);
+}
+
+enum status
+stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    enum status status;
+    while ((status = stream_take(stream, bytes, why)) == STATUS_AGAIN && stream_waits(stream)) {
+        TRY(client_wait(stream->client, why));
+    }
+    return status; /* AGAIN: the partition does not answer */
+}
+
+void
+stream_close(struct index_stream_reader *stream)
+{
+    if (stream->call != NULL) {
+        stream->call->stream = NULL;
+    }
+    /* An answer that came whole in its first piece has no cursor any more. */
+    if (stream->opened && !(stream->ended && stream->pieces == 1)) {
+        post_close(stream->client->partitions[stream->partition].rpc, stream->cursor,
+                   stream->client->silence_ms);
+    }
+    buf_release(&stream->incoming);
+    buf_release(&stream->current);
+}
+
+enum status
+stream_pass_on(struct index_client *client, size_t partition, struct slice request,
+               index_piece *piece, void *context, struct reason *why)
+{
+    struct index_stream_reader stream;
+    struct slice bytes;
+    struct reason what = {""};
+    enum status status;
+    stream_start(&stream, client, partition, request);
+    while ((status = stream_next(&stream, &bytes, &what)) == STATUS_OK) {
+        status = piece(context, bytes, why);
+        if (status != STATUS_OK) {
+            stream_close(&stream);
+            return status == STATUS_END ? STATUS_OK : status;
+        }
+    }
+    stream_close(&stream);
+    if (status == STATUS_END) {
+        return STATUS_OK;
+    }
+    return status == STATUS_AGAIN || status == STATUS_NOT_FOUND
+               ? client_fail(client, partition, status, &what, why)
+               : status_fail(why, status, "%s", what.text);
+}

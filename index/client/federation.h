@@ -1,0 +1,23 @@
+/* Several partitions as one quad_source. Identifiers are numbers in a dictionary of terms that
+ * lives as long as the source, one query; inline ones are the partitions' own. A term that no
+ * partition has gets an identifier all the same and simply matches nothing.
+ *
+ * A scan asks all partitions at once, or the one that has the graph when the graph is bound;
+ * joins hand in many patterns at a time (scan_many), one request for each partition. All scans of
+ * one federation see one version of each partition, from the first scan on.
+ *
+ * What happens when a partition fails is the client's manner (client_private.h). One thread. */
+#ifndef INDEX_CLIENT_FEDERATION_H
+#define INDEX_CLIENT_FEDERATION_H
+
+#include "index/client/index_client.h"
+#include "index/quad_source.h"
+
+struct federation;
+
+/* memory: bytes of the dictionary; past it scans are LIMIT. */
+struct federation *federation_new(struct index_client *client, size_t memory);
+void federation_free(struct federation *federation);
+const struct quad_source *federation_source(struct federation *federation);
+
+#endif

@@ -1,0 +1,17 @@
+/* How answers come out of the index: in pieces, and of a query in which of three ways. */
+#ifndef INDEX_PROTOCOL_ANSWER_H
+#define INDEX_PROTOCOL_ANSWER_H
+
+#include "base/slice.h"
+#include "base/status.h"
+
+/* A status other than OK stops the call, which returns it. */
+typedef enum status index_piece(void *context, struct slice bytes, struct reason *why);
+
+enum index_answer {
+    INDEX_ANSWER_RESULT,
+    INDEX_ANSWER_PLAN,    /* text: the plan with estimates; nothing is evaluated */
+    INDEX_ANSWER_MEASURED /* text: the plan after evaluating, with rows and times; no results */
+};
+
+#endif

@@ -1,0 +1,114 @@
+/* What a query needs of quads: lookup, resolve, scan, estimate, search. The evaluator in
+ * index/query/ knows only this table, so that it runs over one partition's OIDs as over
+ * several partitions joined (index/federation) or over a graph in memory (tests).
+ *
+ * Identifiers: 0 means "none" or, in a pattern, "any". Identifiers at and above OID_LOCAL are
+ * the evaluator's own (computed values) and are never passed to a source.
+ * A source is used by one thread; different threads open different sources.
+ */
+#ifndef INDEX_QUAD_SOURCE_H
+#define INDEX_QUAD_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "rdf/core/term.h"
+
+typedef uint64_t oid;
+#define OID_NONE ((oid)0)
+#define OID_LOCAL ((oid)1 << 63)
+/* From here to OID_LOCAL: terms and nodes that a source over another source adds. */
+#define OID_OVERLAY ((oid)15 << 59)
+
+struct quad_oids {
+    oid subject, predicate, object, graph;
+};
+
+/* The six orders; a scan yields rows sorted by its order. */
+enum quad_order {
+    ORDER_SPOC,
+    ORDER_POCS,
+    ORDER_OCSP,
+    ORDER_CSPO,
+    ORDER_CPOS,
+    ORDER_OSPC,
+    ORDER_COUNT
+};
+
+struct quad_scan; /* private to the source */
+struct text_scan;
+struct share_scan;
+
+/* A part of a query that a source of several partitions has each of them evaluate
+ * (index/query/plan/share_parts.h): a node of the query's algebra, and what of it is wanted. */
+enum share_form {
+    SHARE_ROWS,   /* its solutions */
+    SHARE_VALUES, /* of a GROUP: the different values of what its keys and arguments mention */
+    SHARE_PARTS   /* of a GROUP: the parts of its aggregates */
+};
+struct share_request {
+    struct slice text; /* of the query, without a base */
+    /* The dataset, as in struct query_options. */
+    struct slice default_graph, graphs, named_graphs;
+    enum share_form form;
+    uint32_t node;
+    uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
+    uint64_t now_ms; /* of NOW() */
+    size_t columns;  /* of a row */
+};
+
+struct quad_source {
+    void *context;
+    /* The identifier of a term; *id = OID_NONE when no stored quad has it. */
+    enum status (*lookup)(void *context, const struct term *term, oid *id, struct reason *why);
+    /* The term of an identifier; its bytes live in the arena. */
+    enum status (*resolve)(void *context, oid id, struct arena *arena, struct term *term,
+                           struct reason *why);
+    /* Rows that match the bound places of pattern. order: wanted order, or ORDER_COUNT for the
+     * cheapest; UNSUPPORTED when a wanted order cannot serve the bound places. */
+    enum status (*scan)(void *context, const struct quad_oids *pattern, enum quad_order order,
+                        struct quad_scan **scan, struct reason *why);
+    /* Up to `most` rows; *n = 0 at the end. */
+    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                             struct reason *why);
+    void (*scan_close)(struct quad_scan *scan);
+    /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
+     * come in the order of the patterns, each with the number of its own; scan_close ends it.
+     * patterns live until then. graphs false: the rows' graphs are not wanted, they are OID_NONE
+     * and a triple that is in several of them may come once. */
+    enum status (*scan_many)(void *context, const struct quad_oids *patterns, size_t count,
+                             bool graphs, struct quad_scan **scan, struct reason *why);
+    enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
+                                  size_t most, size_t *n, struct reason *why);
+    /* Whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL: all. */
+    bool (*rather_many)(void *context, oid graph);
+    /* About how many rows match; exact when cheap. */
+    enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
+                            struct reason *why);
+    /* How many subjects have all these predicates (1 <= count), and how many rows the join of
+     * `?s p1 ?o1 . ?s p2 ?o2 …` has, over all graphs, a predicate given twice counting twice; exact
+     * within each graph, about right for subjects of several. NULL: the source keeps no joint
+     * statistics. UNSUPPORTED: it has none of these. */
+    enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
+                                 double *subjects, double *rows, struct reason *why);
+    /* Hands out the answers of the partitions, one after the other as they come: rows of
+     * request->columns identifiers, OID_NONE where nothing is bound; NULL: there are no partitions.
+     * The request and what it points to live until share_close. */
+    enum status (*share)(void *context, const struct share_request *request,
+                         struct share_scan **scan, struct reason *why);
+    /* Up to `most` rows; *n = 0 at the end. */
+    enum status (*share_next)(struct share_scan *scan, oid *rows, size_t most, size_t *n,
+                              struct reason *why);
+    void (*share_close)(struct share_scan *scan);
+    /* Literals that match a keyword query (words, "phrases", prefix*), best first. */
+    enum status (*search)(void *context, struct slice words, uint32_t most, struct text_scan **scan,
+                          struct reason *why);
+    enum status (*search_next)(struct text_scan *scan, oid *literal, double *score, bool *end,
+                               struct reason *why);
+    void (*search_close)(struct text_scan *scan);
+};
+
+#endif

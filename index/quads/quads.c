@@ -1,0 +1,178 @@
+#include "index/quads/quads_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char *const tree_names[ORDER_COUNT] = {
+    [ORDER_SPOC] = "quads-spoc", [ORDER_POCS] = "quads-pocs", [ORDER_OCSP] = "quads-ocsp",
+    [ORDER_CSPO] = "quads-cspo", [ORDER_CPOS] = "quads-cpos", [ORDER_OSPC] = "quads-ospc"};
+
+enum status
+quads_open(struct quads **result, struct environment *environment, struct reason *why)
+{
+    struct quads *quads = memory_zero(1, sizeof(*quads));
+    enum status status = STATUS_OK;
+    for (int i = 0; i < ORDER_COUNT && status == STATUS_OK; i++) {
+        status = tree_open(&quads->trees[i], environment, tree_names[i], why);
+    }
+    if (status != STATUS_OK) {
+        quads_close(quads);
+        quads = NULL;
+    }
+    *result = quads;
+    return status;
+}
+
+void
+quads_close(struct quads *quads)
+{
+    if (quads != NULL) {
+        for (int i = 0; i < ORDER_COUNT; i++) {
+            tree_close(quads->trees[i]);
+        }
+        free(quads);
+    }
+}
+
+/* ---- applying changes to one tree ---- */
+
+enum { CHANGES_MOST = LATCH_BLOCKS * 64, AHEAD = 16 };
+
+struct application {
+    struct quads *quads;
+    enum quad_order order;
+    const struct change_set *set;
+    struct fence_cursor cursor;
+    struct row_change changes[CHANGES_MOST]; /* of the block under the cursor */
+    size_t count;
+    uint8_t whole[(ROWS_BLOCK_MOST + CHANGES_MOST + 1) * ROW_BYTES_MOST]; /* as one block */
+    uint8_t piece[BLOCK_MAXIMUM + ROW_BYTES_MOST];
+};
+
+/* The changes from first on that belong to the block under the cursor, but for those of which there
+ * are too many. */
+static void
+take_changes(struct application *a, size_t first)
+{
+    const bool all = fence_is_last(&a->cursor);
+    a->count = 0;
+    for (size_t i = first; i < a->set->count && a->count < CHANGES_MOST; i++) {
+        change_prefetch(a->set, a->order, i + AHEAD);
+        const struct row row = change_row(a->set, a->order, i);
+        if (!all && !row_within(&row, a->cursor.fence, a->cursor.fence_length)) {
+            break;
+        }
+        a->changes[a->count++] = (struct row_change){row, change_removed(a->set, a->order, i)};
+    }
+}
+
+/* A block that overflows because rows came at its end is left full, since more of them will
+ * come there; otherwise its rows are spread evenly over as few blocks as hold them. */
+static size_t
+piece_size(const struct application *a, size_t size)
+{
+    enum { LONG_RUN = 4 * BLOCK_MAXIMUM, SLACK = 40 };
+    const bool appended = memcmp(a->whole, a->cursor.block, a->cursor.block_length) == 0;
+    const size_t pieces = (size + BLOCK_MAXIMUM - 1) / BLOCK_MAXIMUM;
+    const size_t even = size / pieces + SLACK;
+    return appended || size > LONG_RUN || even > BLOCK_MAXIMUM ? BLOCK_MAXIMUM : even;
+}
+
+/* Cuts what does not fit into one block. */
+static enum status
+write_pieces(struct application *a, size_t length, size_t *written, struct reason *why)
+{
+    const size_t size = piece_size(a, length);
+    struct rows_cutter cutter;
+    size_t bytes;
+    TRY(rows_cut_begin(&cutter, a->order, a->whole, length, why));
+    for (;;) {
+        TRY(rows_cut(&cutter, a->piece, size, &bytes, why));
+        ++*written;
+        if (!cutter.more) {
+            return fence_finish(&a->cursor, slice_of((char *)a->piece, bytes), why);
+        }
+        uint8_t fence[ROW_KEY_SIZE];
+        const size_t fence_length = row_fence(&cutter.last, &cutter.first, fence);
+        TRY(fence_emit(&a->cursor, slice_of((char *)fence, fence_length),
+                       slice_of((char *)a->piece, bytes), why));
+    }
+}
+
+/* Brings the changes into the block under the cursor. */
+static enum status
+change_block(struct application *a, size_t *written, struct reason *why)
+{
+    struct rows_writer writer;
+    rows_begin(&writer, a->order, a->whole, sizeof(a->whole) - ROW_BYTES_MOST);
+    TRY(rows_splice(a->cursor.block, a->cursor.block_length, a->changes, a->count, &writer, why));
+    const size_t bytes = rows_end(&writer);
+    if (bytes > BLOCK_MAXIMUM) {
+        return write_pieces(a, bytes, written, why);
+    }
+    ++*written;
+    return fence_finish(&a->cursor, slice_of((char *)a->whole, bytes > ROWS_HEADER ? bytes : 0),
+                        why);
+}
+
+/* One hold of the latch: about GATE_BLOCKS blocks. */
+static enum status
+apply_some(struct application *a, size_t *next, struct reason *why)
+{
+    size_t written = 0;
+    while (*next < a->set->count && written < LATCH_BLOCKS) {
+        uint8_t key[ROW_KEY_SIZE];
+        const struct row row = change_row(a->set, a->order, *next);
+        row_key(&row, key);
+        TRY(fence_seek(&a->cursor, slice_of((char *)key, sizeof(key)), why));
+        take_changes(a, *next);
+        TRY(change_block(a, &written, why));
+        *next += a->count;
+    }
+    return STATUS_OK;
+}
+
+/* Block by block. */
+static enum status
+apply(struct application *a, enum quad_order order, struct transaction *transaction,
+      struct reason *why)
+{
+    struct tree *tree = a->quads->trees[order];
+    enum status status = STATUS_OK;
+    a->order = order;
+    fence_open(&a->cursor, tree, transaction);
+    for (size_t next = 0; next < a->set->count && status == STATUS_OK;) {
+        latch_enter_writing(tree_latch(tree));
+        status = apply_some(a, &next, why);
+        fence_close(&a->cursor);
+        latch_leave(tree_latch(tree));
+    }
+    return status;
+}
+
+enum status
+quads_apply(struct quads *quads, struct transaction *transaction, const struct change_set *set,
+            size_t build_from, struct reason *why)
+{
+    struct application *a = memory_alloc(sizeof(*a));
+    a->quads = quads;
+    a->set = set;
+    enum status status = STATUS_OK;
+    for (enum quad_order order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
+        bool build = build_from > 0 && set->count >= build_from;
+        if (build) {
+            status = quads_build_pays(quads, order, set, &build, why);
+        }
+        if (status == STATUS_OK) {
+            status = build ? quads_build(quads, order, transaction, set, why)
+                           : apply(a, order, transaction, why);
+        }
+        if (status != STATUS_OK) {
+            status_prefix(why, status, "tree %s", tree_names[order]);
+        }
+    }
+    free(a);
+    return status;
+}

@@ -1,0 +1,175 @@
+#include "index/query/functions/expression.h"
+
+#include <stdio.h>
+
+enum { SCRATCH_MAXIMUM = 256 << 20, SCRATCH_KEEP = 16 << 10 };
+
+void
+evaluation_init(struct evaluation *evaluation, const struct query *query,
+                struct dictionary *dictionary, const oid *constants, const struct value *values,
+                uint64_t now_ms)
+{
+    *evaluation = (struct evaluation){
+        .query = query, .dictionary = dictionary, .constants = constants, .values = values};
+    arena_init(&evaluation->scratch, SCRATCH_MAXIMUM);
+    regex_cache_init(&evaluation->regexes);
+    clock_text(now_ms ? now_ms : clock_wall_ms(), 1, evaluation->now_text);
+    evaluation->now = term_literal(slice_string(evaluation->now_text));
+    evaluation->now.datatype = SLICE(XSD "dateTime");
+    evaluation->random[0] = clock_wall_ms() ^ (uint64_t)(uintptr_t)evaluation << 16;
+    evaluation->random[1] = clock_monotonic_us() | 1;
+}
+
+void
+evaluation_release(struct evaluation *evaluation)
+{
+    arena_release(&evaluation->scratch);
+    regex_cache_release(&evaluation->regexes);
+}
+
+void
+evaluation_next_row(struct evaluation *evaluation)
+{
+    if (evaluation->depth == 0) {
+        evaluation->label_count = 0;
+        if (evaluation->scratch.used > SCRATCH_KEEP) {
+            arena_reset(&evaluation->scratch);
+        }
+        dictionary_trim(evaluation->dictionary);
+    }
+}
+
+enum status
+evaluation_check(const struct evaluation *evaluation, struct reason *why)
+{
+    return evaluation->status == STATUS_OK
+               ? STATUS_OK
+               : status_fail(why, evaluation->status, "%s", evaluation->reason.text);
+}
+
+bool
+evaluation_text(struct evaluation *evaluation, struct slice text, struct value *out)
+{
+    const struct slice copy = arena_copy(&evaluation->scratch, text);
+    *out = value_string(copy);
+    return copy.at != NULL;
+}
+
+/* Keeps the first status that must end the query. */
+static bool
+fatal(struct evaluation *evaluation, enum status status, const struct reason *why)
+{
+    if (evaluation->status == STATUS_OK) {
+        evaluation->status = status;
+        evaluation->reason = *why;
+    }
+    return false;
+}
+
+bool
+identifier_value(struct evaluation *evaluation, oid id, struct value *out)
+{
+    struct term term;
+    struct reason why;
+    if (id == OID_NONE) {
+        return false;
+    }
+    const enum status status = dictionary_term(evaluation->dictionary, id, &term, &why);
+    if (status != STATUS_OK) {
+        return fatal(evaluation, status, &why);
+    }
+    value_of_term(&term, out);
+    return true;
+}
+
+oid
+value_id(struct evaluation *evaluation, const struct value *value)
+{
+    struct term term;
+    struct reason why;
+    oid id = OID_NONE;
+    if (!value_term(value, &evaluation->scratch, &term)) {
+        return OID_NONE;
+    }
+    const enum status status = dictionary_intern(evaluation->dictionary, &term, &id, &why);
+    if (status != STATUS_OK) {
+        (void)fatal(evaluation, status, &why);
+        return OID_NONE;
+    }
+    return id;
+}
+
+static bool
+evaluate_exists(struct evaluation *evaluation, const struct expression *expression, const oid *row,
+                struct value *out)
+{
+    bool answer = false;
+    struct reason why;
+    evaluation->depth++;
+    const enum status status =
+        evaluation->exists(evaluation->exists_context, expression, row, &answer, &why);
+    evaluation->depth--;
+    *out = value_boolean(answer);
+    return status == STATUS_OK || fatal(evaluation, status, &why);
+}
+
+static bool
+call_strict(struct evaluation *evaluation, const struct expression *call, const oid *row,
+            struct value *out)
+{
+    enum { USUAL = 3 };
+    struct value usual[USUAL], *arguments = usual;
+    if (call->count > USUAL) {
+        arguments = arena_alloc(&evaluation->scratch, call->count * sizeof *arguments);
+        if (!arguments) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < call->count; i++) {
+        if (!expression_value(evaluation, call->arguments[i], row, &arguments[i])) {
+            return false;
+        }
+    }
+    return call->function->apply(evaluation, arguments, call->count, out);
+}
+
+bool
+expression_value(struct evaluation *evaluation, const struct expression *expression, const oid *row,
+                 struct value *out)
+{
+    switch (expression->kind) {
+    case EXPRESSION_CONSTANT:
+        *out = evaluation->values[expression->number];
+        return true;
+    case EXPRESSION_VARIABLE:
+        return identifier_value(evaluation, row[expression->number], out);
+    case EXPRESSION_EXISTS:
+        return evaluate_exists(evaluation, expression, row, out);
+    default:
+        return expression->function->form
+                   ? expression->function->form(evaluation, expression, row, out)
+                   : call_strict(evaluation, expression, row, out);
+    }
+}
+
+int
+expression_test(struct evaluation *evaluation, const struct expression *expression, const oid *row)
+{
+    struct value value;
+    return expression_value(evaluation, expression, row, &value) ? value_effective_boolean(&value)
+                                                                 : -1;
+}
+
+oid
+expression_id(struct evaluation *evaluation, const struct expression *expression, const oid *row)
+{
+    struct value value;
+    if (expression->kind == EXPRESSION_VARIABLE) {
+        return row[expression->number];
+    }
+    if (expression->kind == EXPRESSION_CONSTANT) {
+        return evaluation->constants[expression->number];
+    }
+    return expression_value(evaluation, expression, row, &value) ? value_id(evaluation, &value)
+                                                                 : OID_NONE;
+}

@@ -1,0 +1,63 @@
+/* Evaluates expressions over rows. An error (unbound, wrong type) is `false`: SPARQL's errors are
+ * values of its logic. What must end the query (time, memory, storage) goes to `status`, and the
+ * caller checks it after each row with evaluation_check.
+ */
+#ifndef INDEX_QUERY_FUNCTIONS_EXPRESSION_H
+#define INDEX_QUERY_FUNCTIONS_EXPRESSION_H
+
+#include "base/system/clock.h"
+#include "index/query/algebra/algebra.h"
+#include "index/query/functions/function.h"
+#include "index/query/memory/dictionary.h"
+#include "index/query/values/regex.h"
+#include "index/query/values/value.h"
+
+enum { BLANK_LABELS = 16 };
+
+struct evaluation {
+    const struct query *query;
+    struct dictionary *dictionary;
+    const oid *constants;       /* identifiers of the query's constants */
+    const struct value *values; /* and their values */
+    struct arena scratch;       /* computed text; emptied between rows */
+    struct regex_cache regexes;
+    struct term now;
+    char now_text[CLOCK_TEXT_SIZE];
+    uint64_t random[2];
+    uint64_t blanks; /* blank nodes made so far */
+    struct {         /* BNODE("label") of the present solution */
+        struct slice label;
+        uint64_t number;
+    } labels[BLANK_LABELS];
+    size_t label_count;
+    unsigned depth; /* of EXISTS inside EXISTS */
+    enum status (*exists)(void *context, const struct expression *exists, const oid *row,
+                          bool *answer, struct reason *why);
+    void *exists_context;
+    enum status status;
+    struct reason reason;
+};
+
+void evaluation_init(struct evaluation *evaluation, const struct query *query,
+                     struct dictionary *dictionary, const oid *constants,
+                     const struct value *values, uint64_t now_ms);
+void evaluation_release(struct evaluation *evaluation);
+/* Before each row: forgets what earlier rows computed. */
+void evaluation_next_row(struct evaluation *evaluation);
+enum status evaluation_check(const struct evaluation *evaluation, struct reason *why);
+
+bool expression_value(struct evaluation *evaluation, const struct expression *expression,
+                      const oid *row, struct value *out);
+/* Effective boolean value: 1, 0, or -1 for an error. */
+int expression_test(struct evaluation *evaluation, const struct expression *expression,
+                    const oid *row);
+/* The identifier of the value; OID_NONE for an error. */
+oid expression_id(struct evaluation *evaluation, const struct expression *expression,
+                  const oid *row);
+bool identifier_value(struct evaluation *evaluation, oid id, struct value *out);
+oid value_id(struct evaluation *evaluation, const struct value *value);
+
+/* For functions: text in the scratch arena; {NULL, 0} becomes an error. */
+bool evaluation_text(struct evaluation *evaluation, struct slice text, struct value *out);
+
+#endif

@@ -1,0 +1,176 @@
+#include "index/query/memory/row_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+uint64_t
+hash_bytes(uint64_t seed, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = hash_mix(seed, length), word = 0;
+    for (; length >= 8; at += 8, length -= 8) {
+        memcpy(&word, at, 8);
+        hash = hash_mix(hash, word);
+    }
+    word = 0;
+    if (length) {
+        memcpy(&word, at, length);
+        hash = hash_mix(hash, word);
+    }
+    return hash ^ hash >> 32;
+}
+
+void
+row_table_init(struct row_table *table, struct memory_account *account, const char *what,
+               size_t width, size_t keys)
+{
+    *table = (struct row_table){.account = account, .what = what, .width = width, .keys = keys};
+}
+
+static size_t
+row_size(const struct row_table *table)
+{
+    return table->width * sizeof *table->rows + sizeof *table->chain;
+}
+
+void
+row_table_release(struct row_table *table)
+{
+    memory_give(table->account,
+                table->room * row_size(table) + table->places * sizeof *table->table);
+    free(table->rows);
+    free(table->chain);
+    free(table->table);
+    row_table_init(table, table->account, table->what, table->width, table->keys);
+}
+
+static uint64_t
+hash_keys(const struct row_table *table, const oid *keys)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < table->keys; i++) {
+        hash = hash_mix(hash, keys[i]);
+    }
+    return hash ^ hash >> 32;
+}
+
+/* A table that once was large is not cleared whole for a few rows. */
+void
+row_table_reset(struct row_table *table)
+{
+    if (table->count < table->places / 8) {
+        for (size_t at = 0; at < table->count; at++) {
+            table->table[hash_keys(table, row_table_row(table, at)) & (table->places - 1)] = 0;
+        }
+    } else if (table->places) {
+        memset(table->table, 0, table->places * sizeof *table->table);
+    }
+    table->count = 0;
+}
+
+static bool
+keys_equal(const struct row_table *table, const oid *a, const oid *b)
+{
+    return table->keys == 0 || memcmp(a, b, table->keys * sizeof *a) == 0;
+}
+
+static void
+link_row(struct row_table *table, size_t at)
+{
+    const size_t place = hash_keys(table, row_table_row(table, at)) & (table->places - 1);
+    table->chain[at] = table->table[place];
+    table->table[place] = (uint32_t)at + 1;
+}
+
+static size_t
+next_room(const struct row_table *table)
+{
+    enum { FIRST = 64 };
+    return table->room ? table->room * 2 : FIRST;
+}
+
+size_t
+row_table_growth(const struct row_table *table)
+{
+    const size_t room = next_room(table);
+    return table->count < table->room ? 0
+                                      : (room - table->room) * row_size(table) +
+                                            (2 * room - table->places) * sizeof *table->table;
+}
+
+static enum status
+grow(struct row_table *table, struct reason *why)
+{
+    const size_t room = next_room(table);
+    if (room >= UINT32_MAX) {
+        return status_fail(why, STATUS_LIMIT, "the query holds too many rows (%s)", table->what);
+    }
+    const size_t places = room * 2;
+    TRY(memory_take(table->account, row_table_growth(table), table->what, why));
+    table->rows =
+        memory_resize(table->rows, room * (table->width ? table->width : 1), sizeof *table->rows);
+    table->chain = memory_resize(table->chain, room, sizeof *table->chain);
+    free(table->table);
+    table->table = memory_zero(places, sizeof *table->table);
+    table->room = room;
+    table->places = places;
+    for (size_t at = 0; at < table->count; at++) {
+        link_row(table, at);
+    }
+    return STATUS_OK;
+}
+
+enum status
+row_table_add(struct row_table *table, const oid *row, struct reason *why)
+{
+    if (table->count == table->room) {
+        TRY(grow(table, why));
+    }
+    if (table->width) {
+        memcpy(table->rows + table->count * table->width, row, table->width * sizeof *row);
+    }
+    link_row(table, table->count++);
+    return STATUS_OK;
+}
+
+enum status
+row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at, struct reason *why)
+{
+    *at = row_table_find(table, row);
+    *added = *at == SIZE_MAX;
+    if (*added) {
+        *at = table->count;
+        return row_table_add(table, row, why);
+    }
+    return STATUS_OK;
+}
+
+static size_t
+first_equal(const struct row_table *table, const oid *keys, uint32_t link)
+{
+    while (link) {
+        const size_t at = link - 1;
+        if (keys_equal(table, row_table_row(table, at), keys)) {
+            return at;
+        }
+        link = table->chain[at];
+    }
+    return SIZE_MAX;
+}
+
+size_t
+row_table_find(const struct row_table *table, const oid *keys)
+{
+    if (!table->places) {
+        return SIZE_MAX;
+    }
+    return first_equal(table, keys, table->table[hash_keys(table, keys) & (table->places - 1)]);
+}
+
+size_t
+row_table_next(const struct row_table *table, const oid *keys, size_t at)
+{
+    return first_equal(table, keys, table->chain[at]);
+}

@@ -1,0 +1,452 @@
+/* Operators of two and more pipelines: union, left join, hash join. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/query/memory/join_spill.h"
+#include "index/query/operators/operator.h"
+
+/* ---- union: every batch of input goes through each branch ---- */
+
+struct alternatives {
+    struct operator operator;
+    struct operator** branches, **seeds;
+    size_t count, at;
+    struct batch *input;
+};
+
+static enum status
+union_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct alternatives *all = (struct alternatives *)operator;
+    for (;;) {
+        if (!all->input) {
+            TRY(operator_next(operator->input, &all->input, why));
+            if (all->input->count == 0) {
+                *batch = all->input;
+                all->input = NULL;
+                return STATUS_OK;
+            }
+            all->at = 0;
+            operator_reset(all->branches[0]);
+            TRY(seed_give(all->seeds[0], all->input, NUMBER_NONE, why));
+        }
+        TRY(operator_next(all->branches[all->at], batch, why));
+        if ((*batch)->count) {
+            return STATUS_OK;
+        }
+        if (++all->at == all->count) {
+            all->input = NULL;
+        } else {
+            operator_reset(all->branches[all->at]);
+            TRY(seed_give(all->seeds[all->at], all->input, NUMBER_NONE, why));
+        }
+    }
+}
+
+static void union_reset(struct operator* operator)
+{
+    ((struct alternatives *)operator)->input = NULL;
+}
+
+struct operator* union_new(struct run *run, struct operator* input, struct operator** branches,
+                           struct operator** seeds, size_t count)
+{
+    static const struct operator_kind kind = {"union", sizeof(struct alternatives), union_next,
+                                              union_reset, NULL};
+    struct alternatives *all = (struct alternatives *)operator_new(run, &kind, input, 1);
+    if (all) {
+        all->operator.inner = all->branches = branches;
+        all->operator.inner_count = count;
+        all->seeds = seeds;
+        all->count = count;
+    }
+    return (struct operator*)all;
+}
+
+/* ---- left join: the inner pipeline runs over each batch of input ---- */
+
+struct left_join {
+    struct operator operator;
+    struct operator* seed;
+    uint32_t ordinal;
+    struct batch *input;
+    bool inner_done;
+    size_t unmatched; /* next row to look at */
+    bool matched[BATCH_ROWS];
+};
+
+static enum status
+left_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct left_join *join = (struct left_join *)operator;
+    const struct run *run = operator->run;
+    for (;;) {
+        if (!join->input) {
+            TRY(operator_next(operator->input, &join->input, why));
+            if (join->input->count == 0) {
+                *batch = join->input;
+                join->input = NULL;
+                return STATUS_OK;
+            }
+            memset(join->matched, 0, sizeof join->matched);
+            join->inner_done = false;
+            join->unmatched = 0;
+            operator_reset(operator->only);
+            TRY(seed_give(join->seed, join->input, join->ordinal, why));
+        }
+        if (!join->inner_done) {
+            TRY(operator_next(operator->only, batch, why));
+            for (size_t i = 0; i < (*batch)->count; i++) {
+                join->matched[batch_row(run, *batch, i)[join->ordinal]] = true;
+            }
+            if ((*batch)->count) {
+                return STATUS_OK;
+            }
+            join->inner_done = true;
+        }
+        TRY(operator_batch(operator, batch, why));
+        for (; join->unmatched < join->input->count && (*batch)->count < operator->batch_rows;
+             join->unmatched++) {
+            if (!join->matched[join->unmatched]) {
+                memcpy(batch_row(run, *batch, (*batch)->count++),
+                       batch_row(run, join->input, join->unmatched), run->width * sizeof(oid));
+            }
+        }
+        if (join->unmatched == join->input->count) {
+            join->input = NULL;
+        }
+        if ((*batch)->count) {
+            return STATUS_OK;
+        }
+    }
+}
+
+static void left_join_reset(struct operator* operator)
+{
+    ((struct left_join *)operator)->input = NULL;
+}
+
+struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
+                               struct operator* seed, uint32_t ordinal, size_t batch_rows)
+{
+    static const struct operator_kind kind = {"optional", sizeof(struct left_join), left_join_next,
+                                              left_join_reset, NULL};
+    struct left_join *join = (struct left_join *)operator_new(run, &kind, input, batch_rows);
+    if (join) {
+        operator_contain(&join->operator, inner);
+        join->seed = seed;
+        join->ordinal = ordinal;
+    }
+    return (struct operator*)join;
+}
+
+/* ---- hash join, left join and minus: the inner pipeline becomes a table ---- */
+
+/* A stored row holds the keys, then the other columns that may be bound. */
+struct hash_join {
+    struct operator operator;
+    struct hash_spec spec;
+    uint32_t *slots; /* of a stored row's columns */
+    size_t count, keys;
+    struct row_table table;
+    oid *stored;
+    bool built;
+    struct batch *input;
+    size_t at, match; /* input row; stored row, SIZE_MAX: not begun */
+    bool begun, matched;
+    struct join_spill *spilled; /* instead of the table */
+    bool input_spilled;
+};
+
+static void
+take_columns(const struct hash_join *join, const oid *row, size_t count)
+{
+    for (size_t column = 0; column < count; column++) {
+        join->stored[column] = row[join->slots[column]];
+    }
+}
+
+/* ---- building ---- */
+
+/* Moves the table into files. */
+static enum status
+spill_table(struct hash_join *join, struct reason *why)
+{
+    join->spilled = memory_zero(1, sizeof *join->spilled);
+    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->count,
+                    join->operator.run->width);
+    for (size_t i = 0; i < join->table.count; i++) {
+        TRY(join_spill_build(join->spilled, row_table_row(&join->table, i), why));
+    }
+    row_table_release(&join->table);
+    return STATUS_OK;
+}
+
+/* For MINUS a row that is nothing but keys counts once. */
+static enum status
+store(struct hash_join *join, struct reason *why)
+{
+    bool added;
+    size_t at;
+    if (!join->spilled &&
+        !spill_may_take(&join->operator.run->spill, row_table_growth(&join->table))) {
+        TRY(spill_table(join, why));
+    }
+    if (join->spilled) {
+        return join_spill_build(join->spilled, join->stored, why);
+    }
+    return join->spec.mode == HASH_MINUS && join->count == join->keys
+               ? row_table_put(&join->table, join->stored, &added, &at, why)
+               : row_table_add(&join->table, join->stored, why);
+}
+
+static void
+forget_spilled(struct hash_join *join)
+{
+    if (join->spilled) {
+        join_spill_release(join->spilled);
+        free(join->spilled);
+        join->spilled = NULL;
+    }
+}
+
+static enum status
+build(struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    struct batch *batch;
+    forget_spilled(join);
+    row_table_reset(&join->table);
+    operator_reset(join->operator.only);
+    for (;;) {
+        TRY(operator_next(join->operator.only, &batch, why));
+        if (batch->count == 0) {
+            join->built = true;
+            return join->spilled ? join_spill_built(join->spilled, why) : STATUS_OK;
+        }
+        for (size_t i = 0; i < batch->count; i++) {
+            take_columns(join, batch_row(run, batch, i), join->count);
+            TRY(store(join, why));
+        }
+    }
+}
+
+/* ---- probing ---- */
+
+/* Whether row and stored row agree where both are bound; merged: gets what stored has more. */
+static bool
+merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merged, bool *shared)
+{
+    *shared = join->keys > 0;
+    for (size_t column = join->keys; column < join->count; column++) {
+        const uint32_t slot = join->slots[column];
+        if (stored[column] && row[slot]) {
+            if (stored[column] != row[slot]) {
+                return false;
+            }
+            *shared = true;
+        } else if (stored[column] && merged) {
+            merged[slot] = stored[column];
+        }
+    }
+    return true;
+}
+
+/* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
+ * true when they are a pair, also for MINUS, which appends none. */
+static enum status
+join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batch *batch,
+          bool *matched, struct reason *why)
+{
+    struct run *run = join->operator.run;
+    oid *merged = batch_row(run, batch, batch->count);
+    bool shared;
+    memcpy(merged, row, run->width * sizeof *row);
+    if (!merge(join, row, stored, merged, &shared)) {
+        return STATUS_OK;
+    }
+    if (join->spec.mode == HASH_MINUS) {
+        *matched = *matched || shared;
+        return STATUS_OK;
+    }
+    if (join->spec.expression) {
+        evaluation_next_row(&run->evaluation);
+        if (expression_test(&run->evaluation, join->spec.expression, merged) != 1) {
+            return evaluation_check(&run->evaluation, why);
+        }
+    }
+    *matched = true;
+    batch->count++;
+    return STATUS_OK;
+}
+
+static void
+append_unmatched(const struct hash_join *join, const oid *row, struct batch *batch)
+{
+    const struct run *run = join->operator.run;
+    memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
+}
+
+/* One input row against its next stored row. *more: there is another. */
+static enum status
+probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *why)
+{
+    const oid *row = batch_row(join->operator.run, join->input, join->at);
+    if (!join->begun) {
+        take_columns(join, row, join->keys);
+        join->match = row_table_find(&join->table, join->stored);
+        join->begun = true;
+        join->matched = false;
+    } else if (join->match != SIZE_MAX) {
+        join->match = row_table_next(&join->table, join->stored, join->match);
+    }
+    *more = join->match != SIZE_MAX;
+    if (!*more) {
+        if (join->spec.mode != HASH_JOIN && !join->matched) {
+            append_unmatched(join, row, batch);
+        }
+        return STATUS_OK;
+    }
+    TRY(join_pair(join, row, row_table_row(&join->table, join->match), batch, &join->matched, why));
+    *more = !(join->spec.mode == HASH_MINUS && join->matched);
+    return STATUS_OK;
+}
+
+/* ---- the same when the built side is in files ---- */
+
+static enum status
+spill_input(struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    while (join->input->count) {
+        for (size_t i = 0; i < join->input->count; i++) {
+            const oid *row = batch_row(run, join->input, i);
+            take_columns(join, row, join->keys);
+            TRY(join_spill_input(join->spilled, join->stored, row, why));
+        }
+        TRY(operator_next(join->operator.input, &join->input, why));
+    }
+    join->input_spilled = true;
+    return join_spill_begin(join->spilled, why);
+}
+
+static enum status
+next_spilled(struct hash_join *join, struct batch *batch, struct reason *why)
+{
+    const enum hash_mode mode = join->spec.mode;
+    unsigned work = 0;
+    if (!join->input_spilled) {
+        TRY(spill_input(join, why));
+    }
+    while (batch->count < join->operator.batch_rows) {
+        const oid *row, *stored;
+        uint8_t *mark;
+        TRY(join_spill_next(join->spilled, &row, &stored, &mark, why));
+        if (!row) {
+            return STATUS_OK;
+        }
+        if (stored) {
+            bool matched = *mark;
+            TRY(join_pair(join, row, stored, batch, &matched, why));
+            *mark = matched;
+        } else if (mode != HASH_JOIN) {
+            append_unmatched(join, row, batch);
+        }
+        if ((++work & 4095) == 0) {
+            TRY(run_check(join->operator.run, why));
+        }
+    }
+    return run_check(join->operator.run, why);
+}
+
+static enum status
+hash_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    TRY(operator_batch(operator, batch, why));
+    if (join->input_spilled) {
+        return next_spilled(join, *batch, why);
+    }
+    unsigned work = 0;
+    while ((*batch)->count < operator->batch_rows) {
+        if (!join->input || join->at == join->input->count) {
+            TRY(operator_next(operator->input, &join->input, why));
+            join->at = 0;
+            join->begun = false;
+            if (join->input->count == 0) {
+                join->input = NULL;
+                return STATUS_OK;
+            }
+            if (!join->built) {
+                TRY(build(join, why));
+            }
+            if (join->spilled) {
+                return next_spilled(join, *batch, why);
+            }
+        }
+        bool more;
+        TRY(probe(join, *batch, &more, why));
+        if (!more) {
+            join->at++;
+            join->begun = false;
+        }
+        if ((++work & 4095) == 0) {
+            TRY(run_check(operator->run, why));
+        }
+    }
+    return run_check(operator->run, why);
+}
+
+static void hash_join_reset(struct operator* operator)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    join->input = NULL;
+    join->input_spilled = false;
+    if (join->spilled) {
+        join_spill_restart(join->spilled);
+    }
+    if (join->spec.rebuild) {
+        join->built = false;
+    }
+}
+
+static void hash_join_close(struct operator* operator)
+{
+    forget_spilled((struct hash_join *)operator);
+    row_table_release(&((struct hash_join *)operator)->table);
+}
+
+struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
+                               const struct hash_spec *spec, size_t batch_rows)
+{
+    static const struct operator_kind kinds[] = {
+        {"hash join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
+        {"hash optional", sizeof(struct hash_join), hash_join_next, hash_join_reset,
+         hash_join_close},
+        {"minus", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close}};
+    struct hash_join *join =
+        (struct hash_join *)operator_new(run, &kinds[spec->mode], input, batch_rows);
+    uint32_t *slots = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *slots);
+    oid *stored = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *stored);
+    if (!join || !slots || !stored) {
+        return NULL;
+    }
+    for (uint32_t slot = slots_next(&spec->keys, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&spec->keys, slot + 1)) {
+        slots[join->keys++] = slot;
+    }
+    /* Subtraction needs the shared columns only. */
+    const struct slots rest =
+        slots_without(spec->mode == HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
+    join->count = join->keys;
+    for (uint32_t slot = slots_next(&rest, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&rest, slot + 1)) {
+        slots[join->count++] = slot;
+    }
+    join->slots = slots;
+    join->stored = stored;
+    join->spec = *spec;
+    operator_contain(&join->operator, built);
+    row_table_init(&join->table, &run->account, "joins", join->count, join->keys);
+    return &join->operator;
+}

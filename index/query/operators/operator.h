@@ -1,0 +1,195 @@
+/* The evaluator: operators that hand rows of identifiers upwards in batches.
+ *
+ * A row has one identifier for each slot of the query, and some hidden columns behind them that
+ * the planner adds. Every pipeline begins with a leaf: `unit` gives one row, the run's base row
+ * (empty but for the graph that a loop over graphs is in); `seed` gives rows that an operator
+ * around it hands in, one batch at a time, so that a right side runs with the left side's values
+ * already bound. operator_reset starts a pipeline anew.
+ *
+ *    pipeline      filter <- scan <- scan <- unit
+ *    left_join     input, and an inner pipeline over a seed; hash_join: input, and a built table
+ *
+ * A batch belongs to the operator that returned it until it is called again; the caller may
+ * change it in place.
+ */
+#ifndef INDEX_QUERY_OPERATORS_OPERATOR_H
+#define INDEX_QUERY_OPERATORS_OPERATOR_H
+
+#include "index/query/functions/expression.h"
+#include "index/query/memory/deadline.h"
+#include "index/query/memory/row_set.h"
+
+enum { BATCH_ROWS = 256 };
+
+struct batch {
+    oid *rows;
+    size_t count;
+};
+
+/* Which graphs a set of quads is in. */
+enum graph_kind {
+    GRAPHS_ALL,
+    GRAPHS_ONE,    /* ids[0] */
+    GRAPHS_SET,    /* any of ids */
+    GRAPHS_ALL_BUT /* all but ids[0] */
+};
+struct graphs {
+    enum graph_kind kind;
+    const oid *ids;
+    size_t count;
+};
+
+struct operator;
+struct run {
+    const struct query *query;
+    const struct quad_source *source;
+    const struct query_options *options;
+    struct arena arena; /* of the plan */
+    struct dictionary dictionary;
+    struct memory_account account;
+    struct spill spill;
+    struct evaluation evaluation;
+    oid *constants;
+    struct value *values;
+    struct graphs default_graphs, named_graphs;
+    size_t width; /* columns of a row */
+    oid *base_row;
+    struct operator** exists; /* plans of EXISTS, made when planning */
+    struct operator* all;     /* every operator, for closing */
+    struct deadline deadline;
+    uint64_t now_ms;
+    uint32_t search_most;
+    struct query_report report;
+    bool measured; /* operators count rows and time */
+    bool shares;   /* the source evaluates parts of the query (index/query/plan/share_parts.h) */
+};
+
+struct operator_kind {
+    const char *name;
+    size_t size;
+    /* An empty batch is the end, also when called again before a reset. */
+    enum status (*next)(struct operator* operator, struct batch ** batch, struct reason *why);
+    void (*reset)(struct operator* operator); /* own state; NULL: nothing */
+    void (*close)(struct operator* operator); /* own memory; NULL: nothing */
+};
+
+struct operator
+{
+    const struct operator_kind *kind;
+    struct run *run;
+    struct operator* input;  /* rows come from here; NULL for leaves */
+    struct operator** inner; /* other pipelines */
+    size_t inner_count;
+    struct operator* only;      /* room for one in `inner` */
+    struct operator* following; /* in run->all */
+    struct batch batch;         /* own rows; made when first used */
+    size_t batch_rows;          /* how many of them */
+    double estimate;            /* rows */
+    struct slice note;          /* what it does, for explaining */
+    uint64_t rows, time_us;     /* given so far, and in what time, inputs included; run->measured */
+};
+
+/* Zeroed, of the kind's size, in the run's arena. */
+struct operator* operator_new(struct run *run, const struct operator_kind *kind,
+                              struct operator* input, size_t batch_rows);
+enum status operator_next(struct operator* operator, struct batch ** batch, struct reason *why);
+void operator_reset(struct operator* operator);
+/* Makes a pipeline the only inner one. */
+void operator_contain(struct operator* operator, struct operator* inner);
+void operators_close(struct run *run);
+/* Own batch with memory, emptied. */
+enum status operator_batch(struct operator* operator, struct batch ** batch, struct reason *why);
+static inline oid *
+batch_row(const struct run *run, const struct batch *batch, size_t at)
+{
+    return batch->rows + at * run->width;
+}
+/* deadline_check of the run. */
+enum status run_check(const struct run *run, struct reason *why);
+bool graphs_have(const struct graphs *graphs, oid graph);
+
+/* ---- constructors; each fills what the planner knows ---- */
+
+struct operator* unit_new(struct run *run);
+struct operator* seed_new(struct run *run);
+/* The rows that the seed gives next; copied. ordinal: hidden column that gets their number. */
+enum status seed_give(struct operator* seed, const struct batch *batch, uint32_t ordinal,
+                      struct reason *why);
+
+/* A triple or quad pattern. */
+struct scan_spec {
+    struct pattern pattern;
+    struct graphs graphs;  /* when graph is not a slot */
+    struct place graph;    /* SLOT: bound by it, or binds it */
+    struct graphs allowed; /* for a graph that gets bound */
+    bool duplicates;       /* the same triple in several graphs may give several rows */
+    /* ORDER_COUNT: the one that is best for each lookup. Else that of a scan that begins a
+     * pipeline; any_predicate: of that order's rows those with the pattern's predicate are picked
+     * out. */
+    enum quad_order order;
+    bool any_predicate;
+};
+struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
+                          size_t batch_rows);
+/* Whether patterns are handed to the source many at a time; rows then have no order. */
+bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
+/* Makes a scan that has not begun one in this order. */
+void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);
+struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
+                          size_t batch_rows);
+struct operator*
+    filter_new(struct run *run, struct operator* input, const struct expression *expression);
+struct operator* extend_new(struct run *run, struct operator* input,
+                            const struct slot_expression *items, size_t count);
+struct operator* values_new(struct run *run, struct operator* input, const struct algebra *values,
+                            size_t batch_rows);
+struct operator* text_new(struct run *run, struct operator* input, struct place literal,
+                          struct slice words, uint32_t score, size_t batch_rows);
+/* branches: pipelines over seeds[i]. */
+struct operator* union_new(struct run *run, struct operator* input, struct operator** branches,
+                           struct operator** seeds, size_t count);
+struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
+                               struct operator* seed, uint32_t ordinal, size_t batch_rows);
+enum hash_mode { HASH_JOIN, HASH_LEFT_JOIN, HASH_MINUS };
+struct hash_spec {
+    enum hash_mode mode;
+    struct slots keys;                   /* bound in all rows of both sides */
+    struct slots shared;                 /* other columns that both sides may bind */
+    struct slots built;                  /* all columns that the built side may bind */
+    const struct expression *expression; /* LEFT_JOIN; may be NULL */
+    bool rebuild;                        /* the built side changes with each reset */
+};
+struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
+                               const struct hash_spec *spec, size_t batch_rows);
+/* Both sides have their rows in the order of slot; columns: of the right one. */
+struct operator* merge_join_new(struct run *run, struct operator* input, struct operator* right,
+                                const struct slots *columns, uint32_t slot, size_t batch_rows);
+/* GRAPH ?g {}: the graph names, or the one that is bound. */
+struct operator*
+    graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows);
+/* Joins rows with the graph that is in a column of its own: it is the value of slot. */
+struct operator*
+    graph_join_new(struct run *run, struct operator* input, uint32_t hidden, uint32_t slot);
+/* Runs inner once for each named graph, which it finds in the hidden column. */
+struct operator*
+    graph_loop_new(struct run *run, struct operator* inner, uint32_t hidden, uint32_t slot);
+struct operator* project_new(struct run *run, struct operator* input, const struct slot_pair *pairs,
+                             size_t count);
+struct operator* distinct_new(struct run *run, struct operator* input, const uint32_t *slots,
+                              size_t count, size_t batch_rows);
+struct operator*
+    slice_new(struct run *run, struct operator* input, uint64_t offset, uint64_t limit);
+/* most: rows that are needed of the beginning; UINT64_MAX: all. */
+struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
+                           size_t count, uint64_t most, size_t batch_rows);
+struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
+                           size_t batch_rows);
+
+/* Rows that the partitions of the source give; columns: where they go. */
+struct operator* share_new(struct run *run, const struct share_request *request,
+                           const uint32_t *columns, size_t batch_rows);
+
+/* All named graphs, in a table of the run's. */
+enum status graph_list(struct run *run, struct row_table *table, struct reason *why);
+
+#endif

@@ -1,0 +1,408 @@
+/* A pattern joined to its input: one scan of the source for each input row, with what the row
+ * has bound. A source that takes many patterns at once gets those of a batch together.
+ *
+ * The union of graphs gives each triple once. Where the graph is the last of the scan's order,
+ * duplicates stand side by side; the orders that begin with the predicate are sorted by graph
+ * before subject, and there a set remembers the subjects of the present predicate and object.
+ */
+#include "index/query/operators/operator.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
+
+enum duplicates {
+    DUPLICATES_NONE,
+    DUPLICATES_SIDE_BY_SIDE,
+    DUPLICATES_BY_SUBJECT, /* within one object */
+    DUPLICATES_ANYWHERE
+};
+
+struct scan {
+    struct operator operator;
+    struct scan_spec spec;
+    struct batch *input; /* being worked on */
+    size_t at;           /* its row */
+    struct quad_scan *open;
+    size_t graph; /* of a set of graphs: the one being read */
+    enum duplicates duplicates;
+    bool many;                      /* by scan_many */
+    struct quad_oids *patterns;     /* handed to scan_many, */
+    uint32_t *rows, numbers[QUADS]; /* the input rows they are of, the patterns quads are of */
+    size_t row;                     /* input row of the present quad */
+    struct quad_oids quads[QUADS];
+    size_t quad, quad_count;
+    struct quad_oids last; /* for duplicates */
+    struct row_table seen;
+};
+
+static void
+scan_stop(struct scan *scan)
+{
+    if (scan->open) {
+        scan->operator.run->source->scan_close(scan->open);
+        scan->open = NULL;
+    }
+    scan->quad = scan->quad_count = 0;
+}
+
+static oid
+place_id(const struct run *run, struct place place, const oid *row)
+{
+    return place.kind == PLACE_SLOT       ? row[place.number]
+           : place.kind == PLACE_CONSTANT ? run->constants[place.number]
+                                          : OID_NONE;
+}
+
+/* The order in which the duplicates of a union of graphs are easiest to drop. */
+static enum quad_order
+union_order(const struct quad_oids *pattern, enum duplicates *duplicates)
+{
+    *duplicates = DUPLICATES_SIDE_BY_SIDE;
+    if (pattern->predicate && !pattern->subject) {
+        *duplicates = DUPLICATES_BY_SUBJECT;
+        return ORDER_POCS;
+    }
+    return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
+}
+
+/* The pattern for the present input row and graph. False: nothing can match. */
+static bool
+scan_pattern(const struct scan *scan, struct quad_oids *pattern)
+{
+    const struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    const oid *row = batch_row(run, scan->input, scan->at);
+    *pattern = (struct quad_oids){place_id(run, spec->pattern.subject, row),
+                                  place_id(run, spec->pattern.predicate, row),
+                                  place_id(run, spec->pattern.object, row), OID_NONE};
+    if (spec->graph.kind == PLACE_SLOT) {
+        pattern->graph = row[spec->graph.number];
+        if (pattern->graph && !graphs_have(&spec->allowed, pattern->graph)) {
+            return false;
+        }
+    } else if (spec->graphs.kind != GRAPHS_ALL) {
+        pattern->graph =
+            scan->graph < spec->graphs.count ? spec->graphs.ids[scan->graph] : OID_NONE;
+        if (!pattern->graph) {
+            return false;
+        }
+    }
+    return pattern->subject < OID_LOCAL && pattern->predicate < OID_LOCAL &&
+           pattern->object < OID_LOCAL && pattern->graph < OID_LOCAL;
+}
+
+/* Opens the scan for the present input row. *match: false when nothing can match. */
+static enum status
+scan_start(struct scan *scan, bool *match, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    struct quad_oids pattern;
+    enum quad_order order = ORDER_COUNT;
+    *match = scan_pattern(scan, &pattern);
+    scan->row = scan->at;
+    scan->duplicates = DUPLICATES_NONE;
+    if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
+        scan->duplicates = spec->graphs.count > 1 ? DUPLICATES_ANYWHERE : DUPLICATES_NONE;
+    } else if (spec->graph.kind != PLACE_SLOT && !spec->duplicates) {
+        order = union_order(&pattern, &scan->duplicates);
+        if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
+            scan->duplicates = DUPLICATES_SIDE_BY_SIDE;
+        }
+    }
+    if (spec->order != ORDER_COUNT) {
+        order = spec->order;
+        pattern.predicate = spec->any_predicate ? OID_NONE : pattern.predicate;
+    }
+    if (!*match) {
+        return STATUS_OK;
+    }
+    TRY(run_check(run, why));
+    run->report.scans++;
+    enum status status = run->source->scan(run->source->context, &pattern, order, &scan->open, why);
+    if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
+        scan->duplicates = DUPLICATES_ANYWHERE;
+        status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
+    }
+    if (scan->duplicates >= DUPLICATES_BY_SUBJECT && scan->graph == 0) {
+        row_table_reset(&scan->seen);
+    }
+    scan->last = (struct quad_oids){0};
+    return status;
+}
+
+/* Where a set of what was given has no room: whether the triple is another graph's to give, of a
+ * union that with the least identifier, of a set the one that is read first. */
+static enum status
+earlier_has(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct graphs *graphs = &scan->spec.graphs;
+    const struct quad_oids pattern = {quad->subject, quad->predicate, quad->object, OID_NONE};
+    struct quad_oids found[8];
+    struct quad_scan *triples;
+    size_t count = 1;
+    run->report.scans++;
+    TRY(run->source->scan(run->source->context, &pattern, ORDER_COUNT, &triples, why));
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && count && !*doubled) {
+        status = run->source->scan_next(triples, found, 8, &count, why);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            bool earlier = graphs->kind == GRAPHS_ALL && found[i].graph < quad->graph;
+            for (size_t k = 0; graphs->kind == GRAPHS_SET && k < scan->graph; k++) {
+                earlier = earlier || graphs->ids[k] == found[i].graph;
+            }
+            *doubled = *doubled || earlier;
+        }
+    }
+    run->source->scan_close(triples);
+    return status;
+}
+
+/* Whether the triple was already given. */
+static enum status
+is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+{
+    *doubled = false;
+    if (scan->duplicates == DUPLICATES_NONE) {
+        return STATUS_OK;
+    }
+    const struct quad_oids last = scan->last;
+    bool added;
+    size_t at;
+    scan->last = *quad;
+    switch (scan->duplicates) {
+    case DUPLICATES_SIDE_BY_SIDE:
+        *doubled = last.subject == quad->subject && last.predicate == quad->predicate &&
+                   last.object == quad->object;
+        return STATUS_OK;
+    case DUPLICATES_BY_SUBJECT:
+        if (last.object != quad->object || last.predicate != quad->predicate) {
+            if (scan->seen.count) {
+                row_table_reset(&scan->seen);
+            }
+        }
+        break;
+    default:
+        break;
+    }
+    const oid key[3] = {quad->subject, quad->predicate, quad->object};
+    if (!scan->many && !spill_may_take(&scan->operator.run->spill, row_table_growth(&scan->seen))) {
+        *doubled = row_table_find(&scan->seen, key) != SIZE_MAX;
+        return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
+    }
+    TRY(row_table_put(&scan->seen, key, &added, &at, why));
+    *doubled = !added;
+    return STATUS_OK;
+}
+
+/* Binds or compares one place. */
+static inline bool
+bind(oid *row, struct place place, oid id)
+{
+    if (place.kind != PLACE_SLOT) {
+        return true;
+    }
+    if (row[place.number] == OID_NONE) {
+        row[place.number] = id;
+    }
+    return row[place.number] == id;
+}
+
+static enum status
+scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, struct reason *why)
+{
+    const struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    bool doubled;
+    if (spec->any_predicate && quad->predicate != run->constants[spec->pattern.predicate.number]) {
+        return STATUS_OK;
+    }
+    TRY(is_double(scan, quad, &doubled, why));
+    if (doubled || (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
+        return STATUS_OK;
+    }
+    oid *row = batch_row(run, batch, batch->count);
+    memcpy(row, batch_row(run, scan->input, scan->row), run->width * sizeof *row);
+    if (bind(row, spec->pattern.subject, quad->subject) &&
+        bind(row, spec->pattern.predicate, quad->predicate) &&
+        bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {
+        batch->count++;
+    }
+    return STATUS_OK;
+}
+
+/* Goes to the next graph of a set, or to the next input row. */
+static void
+scan_advance(struct scan *scan)
+{
+    const bool set = scan->spec.graph.kind != PLACE_SLOT && scan->spec.graphs.kind == GRAPHS_SET;
+    if (set && scan->graph + 1 < scan->spec.graphs.count) {
+        scan->graph++;
+    } else {
+        scan->graph = 0;
+        scan->at++;
+    }
+}
+
+/* Opens one scan for the rest of the input. *match as for scan_start. */
+static enum status
+scan_start_many(struct scan *scan, bool *match, struct reason *why)
+{
+    struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    const bool graphs = spec->graph.kind == PLACE_SLOT;
+    const bool several =
+        !graphs && (spec->graphs.kind == GRAPHS_ALL ? !spec->duplicates : spec->graphs.count > 1);
+    size_t count = 0;
+    if (scan->graph == 0) {
+        scan->row = SIZE_MAX;
+    }
+    if (!scan->patterns) {
+        scan->patterns = memory_zero(MANY, sizeof *scan->patterns);
+        scan->rows = memory_zero(MANY, sizeof *scan->rows);
+    }
+    while (scan->at < scan->input->count && count < MANY) {
+        scan->rows[count] = (uint32_t)scan->at;
+        count += scan_pattern(scan, &scan->patterns[count]);
+        scan_advance(scan);
+    }
+    *match = count > 0;
+    if (!*match) {
+        return STATUS_OK;
+    }
+    TRY(run_check(run, why));
+    run->report.scans++;
+    scan->duplicates = several ? DUPLICATES_ANYWHERE : DUPLICATES_NONE;
+    return run->source->scan_many(run->source->context, scan->patterns, count, graphs, &scan->open,
+                                  why);
+}
+
+/* Rows of the next pattern may begin: what was given for another input row is no double. */
+static void
+scan_take_row(struct scan *scan)
+{
+    const size_t row = scan->rows[scan->numbers[scan->quad]];
+    if (row != scan->row) {
+        scan->row = row;
+        if (scan->seen.count) {
+            row_table_reset(&scan->seen);
+        }
+    }
+}
+
+/* Makes scan->quad < scan->quad_count, or *end. */
+static enum status
+scan_more(struct scan *scan, bool *end, struct reason *why)
+{
+    struct operator* operator= & scan->operator;
+    struct run *run = operator->run;
+    const struct quad_source *source = run->source;
+    const bool many = scan->many;
+    *end = false;
+    for (;;) {
+        if (scan->open) {
+            /* A first small piece: many lookups end after one row. */
+            const size_t most = operator->batch_rows<QUADS ? operator->batch_rows : QUADS;
+            TRY(many ? source->scan_many_next(scan->open, scan->quads, scan->numbers, most,
+                                              &scan->quad_count, why)
+                     : source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
+            scan->quad = 0;
+            run->report.scanned += scan->quad_count;
+            if (scan->quad_count) {
+                return run_check(run, why);
+            }
+            scan_stop(scan);
+            if (!many) {
+                scan_advance(scan);
+            }
+        }
+        if (!scan->input || scan->at == scan->input->count) {
+            TRY(operator_next(operator->input, &scan->input, why));
+            scan->at = 0;
+            *end = scan->input->count == 0;
+            if (*end) {
+                scan->input = NULL;
+                return STATUS_OK;
+            }
+        }
+        bool match;
+        TRY(many ? scan_start_many(scan, &match, why) : scan_start(scan, &match, why));
+        if (!match && !many) {
+            scan_advance(scan);
+        }
+    }
+}
+
+static enum status
+scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct scan *scan = (struct scan *)operator;
+    TRY(operator_batch(operator, batch, why));
+    while ((*batch)->count < operator->batch_rows) {
+        if (scan->quad == scan->quad_count) {
+            bool end;
+            TRY(scan_more(scan, &end, why));
+            if (end) {
+                return STATUS_OK;
+            }
+        }
+        if (scan->many) {
+            scan_take_row(scan);
+        }
+        TRY(scan_emit(scan, &scan->quads[scan->quad++], *batch, why));
+    }
+    return STATUS_OK;
+}
+
+static void scan_reset(struct operator* operator)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan_stop(scan);
+    scan->input = NULL;
+    scan->at = scan->graph = 0;
+}
+
+static void scan_close(struct operator* operator)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan_stop(scan);
+    row_table_release(&scan->seen);
+    free(scan->patterns);
+    free(scan->rows);
+}
+
+bool
+scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs)
+{
+    const bool one = graph.kind != PLACE_SLOT && graphs->kind == GRAPHS_ONE;
+    return source->scan_many &&
+           (!source->rather_many ||
+            source->rather_many(source->context, one ? graphs->ids[0] : OID_NONE));
+}
+
+void
+scan_set_order(struct operator* operator, enum quad_order order, bool any_predicate)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan->spec.order = order;
+    scan->spec.any_predicate = any_predicate;
+}
+
+struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
+                          size_t batch_rows)
+{
+    static const struct operator_kind kind = {"scan", sizeof(struct scan), scan_next, scan_reset,
+                                              scan_close};
+    struct scan *scan = (struct scan *)operator_new(run, &kind, input, batch_rows);
+    if (!scan) {
+        return NULL;
+    }
+    scan->spec = *spec;
+    scan->many = scans_many(run->source, spec->graph, &spec->graphs);
+    row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
+    return &scan->operator;
+}

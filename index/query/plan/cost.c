@@ -1,0 +1,258 @@
+/* What things cost: rows of patterns, rows for each row of input, ways to join.
+ *
+ * The source estimates a pattern's rows from its constants. How many rows of a pattern there are
+ * for a subject that other patterns have found is known from joint statistics where the source has
+ * them (estimate_star); the rest are guesses of how often a subject or an object occurs.
+ */
+#include <math.h>
+
+#include "index/query/plan/plan.h"
+
+bool
+plan_is_property(const struct planner *planner, const struct pattern *pattern, const char *iri)
+{
+    return pattern->predicate.kind == PLACE_CONSTANT &&
+           slice_is(planner->run->query->constants[pattern->predicate.number].value, iri);
+}
+
+oid
+plan_constant(const struct run *run, struct place place)
+{
+    return place.kind == PLACE_CONSTANT ? run->constants[place.number] : OID_NONE;
+}
+
+enum status
+plan_estimate_pattern(struct planner *planner, const struct pattern *pattern, double *rows)
+{
+    struct run *run = planner->run;
+    struct quad_oids quad = {plan_constant(run, pattern->subject),
+                             plan_constant(run, pattern->predicate),
+                             plan_constant(run, pattern->object), OID_NONE};
+    if (planner->graph.kind != PLACE_SLOT && planner->graphs.kind != GRAPHS_ALL &&
+        planner->graphs.count == 1) {
+        quad.graph = planner->graphs.ids[0];
+    }
+    *rows = 0;
+    if (pattern->path) {
+        quad.predicate = OID_NONE;
+    }
+    if (quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
+        quad.graph >= OID_LOCAL) {
+        return STATUS_OK;
+    }
+    uint64_t count;
+    TRY(run->source->estimate(run->source->context, &quad, &count, planner->why));
+    *rows = pattern->path ? (double)count * 2 + 1 : (double)count;
+    return STATUS_OK;
+}
+
+static bool
+is_slot(struct place place, uint32_t slot)
+{
+    return place.kind == PLACE_SLOT && place.number == slot;
+}
+
+static bool
+is_bound(struct place place, const struct slots *bound)
+{
+    return place.kind == PLACE_SLOT && slots_have(bound, place.number);
+}
+
+/* Rows of `?s predicate ?o` for each subject that has the predicates of the patterns that were
+ * joined; negative when it is not known. */
+static double
+star_fan_out(const struct planner *planner, const struct plan_items *items,
+             const struct plan_item *item)
+{
+    enum { PREDICATES = 16 };
+    const struct quad_source *source = planner->run->source;
+    const struct pattern *pattern = item->pattern;
+    oid predicates[PREDICATES];
+    size_t count = 0;
+    double subjects, before, after;
+    if (!source->estimate_star || pattern->path || pattern->predicate.kind != PLACE_CONSTANT) {
+        return -1;
+    }
+    for (size_t i = 0; items && i < items->count && count < PREDICATES - 1; i++) {
+        const struct plan_item *other = &items->list[i];
+        if (other->done && other->pattern && !other->search && !other->pattern->path &&
+            other->pattern->subject.kind == pattern->subject.kind &&
+            other->pattern->subject.number == pattern->subject.number &&
+            other->pattern->predicate.kind == PLACE_CONSTANT) {
+            predicates[count++] = plan_constant(planner->run, other->pattern->predicate);
+        }
+    }
+    const bool star = count > 0;
+    if (star && (source->estimate_star(source->context, predicates, count, &subjects, &before,
+                                       NULL) != STATUS_OK ||
+                 before <= 0)) {
+        return -1;
+    }
+    predicates[count++] = plan_constant(planner->run, pattern->predicate);
+    if (source->estimate_star(source->context, predicates, count, &subjects, &after, NULL) !=
+        STATUS_OK) {
+        return -1;
+    }
+    return star ? after / before : subjects > 0 ? after / subjects : 0;
+}
+
+/* The part of a predicate's rows that have the pattern's object. */
+static double
+object_share(struct planner *planner, const struct plan_item *item)
+{
+    struct pattern any = *item->pattern;
+    double rows;
+    if (any.object.kind != PLACE_CONSTANT) {
+        return 1;
+    }
+    any.object = (struct place){0};
+    return plan_estimate_pattern(planner, &any, &rows) == STATUS_OK && rows > 0
+               ? fmin(1, item->rows / rows)
+               : 1;
+}
+
+double
+plan_fan_out(struct planner *planner, const struct plan_items *items, const struct plan_item *item,
+             const struct slots *bound)
+{
+    double rows = item->rows;
+    if (!item->pattern) {
+        return slots_meet(&item->slots, bound) ? sqrt(rows) : rows;
+    }
+    if (item->search) {
+        return is_bound(item->pattern->subject, bound) ? 0.1 : rows;
+    }
+    const bool subject = is_bound(item->pattern->subject, bound);
+    const bool object = is_bound(item->pattern->object, bound);
+    const bool predicate = item->pattern->predicate.kind == PLACE_CONSTANT;
+    if (subject) {
+        const double star = star_fan_out(planner, items, item);
+        rows = star >= 0 ? fmin(rows, star * object_share(planner, item))
+                         : fmin(rows, predicate ? 1.5 : 8);
+    }
+    if (object) {
+        rows = subject ? fmin(rows, 0.5) : fmin(rows, predicate ? fmax(2, pow(rows, 0.4)) : 10);
+    }
+    if (is_bound(item->pattern->predicate, bound)) {
+        rows = pow(rows, 0.7);
+    }
+    if (item->pattern->path) {
+        rows *= 4;
+    }
+    if (is_bound(planner->graph, bound)) {
+        rows = fmin(rows, fmax(1, rows * 0.5));
+    }
+    return rows;
+}
+
+enum status
+plan_estimate(struct planner *planner, const struct algebra *node, const struct slots *bound,
+              double *rows)
+{
+    double left = 1, right = 1;
+    *rows = 1;
+    if (node->kind == ALGEBRA_VALUES) {
+        *rows = (double)node->row_count;
+        return STATUS_OK;
+    }
+    if (node->kind == ALGEBRA_PATTERNS) {
+        for (size_t i = 0; i < node->pattern_count; i++) {
+            struct plan_item item = {.pattern = &node->patterns[i]};
+            item.search = plan_is_property(planner, item.pattern, QUERY_MATCHES);
+            item.rows = 100;
+            if (!item.search) {
+                TRY(plan_estimate_pattern(planner, item.pattern, &item.rows));
+            }
+            const double fan = plan_fan_out(planner, NULL, &item, bound);
+            *rows = i == 0 || fan < *rows ? fan : *rows;
+        }
+        return STATUS_OK;
+    }
+    if (node->left) {
+        TRY(plan_estimate(planner, node->left, bound, &left));
+    }
+    if (node->right) {
+        TRY(plan_estimate(planner, node->right, bound, &right));
+    }
+    switch (node->kind) {
+    case ALGEBRA_JOIN:
+        *rows = fmin(left, right);
+        break;
+    case ALGEBRA_UNION:
+        *rows = left + right;
+        break;
+    case ALGEBRA_FILTER:
+        *rows = left * 0.5;
+        break;
+    case ALGEBRA_GROUP:
+        *rows = node->key_count ? left / 10 + 1 : 1;
+        break;
+    case ALGEBRA_SLICE:
+        *rows = fmin(left, (double)node->limit);
+        break;
+    default:
+        *rows = left;
+    }
+    return STATUS_OK;
+}
+
+/* ---- orders ---- */
+
+bool
+plan_sorted_scan(const struct planner *planner, const struct plan_item *item, uint32_t slot,
+                 struct plan_sorted *sorted)
+{
+    const struct pattern *pattern = item->pattern;
+    const bool all = planner->graphs.kind == GRAPHS_ALL;
+    if (!pattern || pattern->path || item->search || planner->graph.kind == PLACE_SLOT ||
+        scans_many(planner->run->source, planner->graph, &planner->graphs) ||
+        (!all && planner->graphs.kind != GRAPHS_ONE)) {
+        return false;
+    }
+    const bool subject = is_slot(pattern->subject, slot), object = is_slot(pattern->object, slot);
+    const bool predicate = pattern->predicate.kind == PLACE_CONSTANT;
+    *sorted = (struct plan_sorted){.rows = item->rows};
+    if (subject == object || is_slot(pattern->predicate, slot)) {
+        return false;
+    }
+    if (object && predicate) {
+        const bool whole = pattern->subject.kind != PLACE_CONSTANT;
+        sorted->order = all ? (whole ? ORDER_POCS : ORDER_SPOC) : whole ? ORDER_CPOS : ORDER_CSPO;
+        return true;
+    }
+    if (subject && pattern->object.kind == PLACE_CONSTANT) {
+        /* OSPC without the predicate: what has the object is read whole. */
+        struct pattern any = *pattern;
+        any.predicate = (struct place){0};
+        sorted->order = all ? ORDER_OSPC : predicate ? ORDER_CPOS : ORDER_OCSP;
+        sorted->any_predicate = all && predicate;
+        return !sorted->any_predicate ||
+               plan_estimate_pattern((struct planner *)planner, &any, &sorted->rows) == STATUS_OK;
+    }
+    return false;
+}
+
+/* ---- ways to join, in units of a row read ---- */
+
+enum { BUILD = 6, PROBE = 3, STEP = 2, LOOKUP = 80, FEW = 64 };
+
+enum join_method
+plan_join_method(const struct planner *planner, const struct plan_item *item, double input,
+                 bool rooted, double merge)
+{
+    const double rows = item->rows;
+    const double cost[] = {[JOIN_LOOKUP] = LOOKUP * input,
+                           [JOIN_HASH] = (1 + BUILD) * rows + PROBE * input,
+                           [JOIN_HASH_INPUT] =
+                               rooted ? BUILD * input + (1 + PROBE) * rows : INFINITY,
+                           [JOIN_MERGE] = merge + STEP * input};
+    enum join_method best = JOIN_LOOKUP;
+    /* Where only the first rows are wanted, or few are expected, nothing is read ahead. */
+    if (planner->batch_rows < BATCH_ROWS || input <= FEW) {
+        return best;
+    }
+    for (enum join_method method = JOIN_HASH; method <= JOIN_MERGE; method++) {
+        best = cost[method] < cost[best] ? method : best;
+    }
+    return best;
+}

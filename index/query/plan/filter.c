@@ -1,0 +1,175 @@
+/* Filters: where they stand, what they say of the variables, and the patterns of EXISTS. */
+#include "index/query/plan/plan.h"
+
+static enum status
+plan_exists(struct planner *planner, const struct expression *exists, const struct known *known)
+{
+    struct planner inner = *planner;
+    struct known inside = *known;
+    struct operator* seed = seed_new(planner->run);
+    struct operator* pipeline = seed;
+    if (!seed) {
+        return plan_too_large(planner);
+    }
+    inner.substituted = known->maybe;
+    inner.batch_rows = 1;
+    inner.duplicates = true;
+    inside.unit = false;
+    inside.rows = 1;
+    TRY(plan_joined(&inner, exists->pattern, &pipeline, &inside, NULL));
+    planner->run->exists[2 * exists->number] = pipeline;
+    planner->run->exists[2 * exists->number + 1] = seed;
+    return STATUS_OK;
+}
+
+enum status
+plan_expression(struct planner *planner, const struct expression *expression,
+                const struct known *known)
+{
+    if (!expression || !expression->exists) {
+        return STATUS_OK;
+    }
+    if (expression->kind == EXPRESSION_EXISTS) {
+        return plan_exists(planner, expression, known);
+    }
+    for (size_t i = 0; i < expression->count; i++) {
+        TRY(plan_expression(planner, expression->arguments[i], known));
+    }
+    return STATUS_OK;
+}
+
+enum status
+plan_add_filter(struct planner *planner, const struct expression *expression,
+                struct operator** pipeline, const struct known *known)
+{
+    TRY(plan_expression(planner, expression, known));
+    struct operator* filter = filter_new(planner->run, *pipeline, expression);
+    TRY(plan_set(planner, filter, pipeline, known, NULL));
+    if (expression->exists) {
+        for (size_t i = 0; planner->notes && i < expression->count + 1; i++) {
+            const struct expression *part =
+                i < expression->count ? expression->arguments[i] : expression;
+            if (part->kind == EXPRESSION_EXISTS) {
+                operator_contain(filter, planner->run->exists[2 * part->number]);
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+plan_filters(struct planner *planner, struct operator** pipeline, const struct known *known,
+             struct pending *pending)
+{
+    for (; pending; pending = pending->outer) {
+        for (size_t i = 0; i < pending->count; i++) {
+            const struct expression *filter = pending->filters[i];
+            if (!pending->done[i] && !filter->exists && !filter->volatile_value &&
+                slots_within(&filter->slots, &known->certain)) {
+                pending->done[i] = true;
+                TRY(plan_add_filter(planner, filter, pipeline, known));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+/* "?x = <a>", "?x IN (<a>, <b>)": the filter's variable, or NUMBER_NONE. */
+static uint32_t
+listed_slot(const struct run *run, const struct expression *filter)
+{
+    if (filter->kind != EXPRESSION_CALL || filter->count < 2 ||
+        (filter->function != function_find(SLICE("=")) &&
+         filter->function != function_find(SLICE("SAMETERM")) &&
+         filter->function != function_find(SLICE("in list")))) {
+        return NUMBER_NONE;
+    }
+    const size_t first = filter->arguments[0]->kind == EXPRESSION_VARIABLE ? 0 : 1;
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct expression *argument = filter->arguments[i];
+        if (i == first ? argument->kind != EXPRESSION_VARIABLE
+                       : argument->kind != EXPRESSION_CONSTANT ||
+                             run->query->constants[argument->number].kind != TERM_IRI) {
+            return NUMBER_NONE;
+        }
+    }
+    return first && filter->function == function_find(SLICE("in list"))
+               ? NUMBER_NONE
+               : filter->arguments[first]->number;
+}
+
+static struct algebra *
+listed_values(struct planner *planner, const struct expression *filter, uint32_t slot)
+{
+    struct arena *arena = &planner->run->arena;
+    const struct term *terms = planner->run->query->constants;
+    struct algebra *values = algebra_new(arena, ALGEBRA_VALUES);
+    uint32_t *slots = arena_alloc(arena, sizeof *slots);
+    uint32_t *constants = arena_alloc(arena, filter->count * sizeof *constants);
+    if (!values || !slots || !constants) {
+        return NULL;
+    }
+    *slots = slot;
+    values->slots = slots;
+    values->slot_count = 1;
+    values->constants = constants;
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct expression *argument = filter->arguments[i];
+        bool skipped = argument->kind == EXPRESSION_VARIABLE;
+        for (size_t k = 0; k < values->row_count && !skipped; k++) {
+            skipped = term_equal(&terms[constants[k]], &terms[argument->number]);
+        }
+        if (!skipped) {
+            constants[values->row_count++] = argument->number;
+        }
+    }
+    algebra_update(values);
+    return values;
+}
+
+/* IRIs are equal when they are the same term, so a filter that lists them is inline data, which
+ * can come first and be looked up. The filter itself stays. */
+static enum status
+add_listed(struct planner *planner, const struct pending *pending, struct algebra **node)
+{
+    const struct slots certain = (*node)->certain;
+    for (size_t i = 0; i < pending->count; i++) {
+        const uint32_t slot = listed_slot(planner->run, pending->filters[i]);
+        if (slot == NUMBER_NONE || !slots_have(&certain, slot)) {
+            continue;
+        }
+        struct algebra *values = listed_values(planner, pending->filters[i], slot);
+        *node = values ? algebra_join(&planner->run->arena, *node, values) : NULL;
+        if (!*node) {
+            return plan_too_large(planner);
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+plan_filter(struct planner *planner, const struct algebra *node, struct operator** pipeline,
+            struct known *known, struct pending *outer)
+{
+    const struct expression *expression = node->expression;
+    const bool conjunction =
+        expression->kind == EXPRESSION_CALL && expression->function == function_find(SLICE("&&"));
+    struct pending pending = {.count = conjunction ? expression->count : 1, .outer = outer};
+    pending.filters = conjunction ? expression->arguments : &expression;
+    pending.done = arena_zero(&planner->run->arena, pending.count);
+    if (!pending.done) {
+        return plan_too_large(planner);
+    }
+    struct algebra *left = node->left;
+    if (left->kind < ALGEBRA_VALUES || left->kind == ALGEBRA_GRAPH) {
+        TRY(add_listed(planner, &pending, &left));
+    }
+    TRY(plan_node(planner, left, pipeline, known, &pending));
+    for (size_t i = 0; i < pending.count; i++) {
+        if (!pending.done[i]) {
+            TRY(plan_add_filter(planner, pending.filters[i], pipeline, known));
+        }
+    }
+    known->rows *= 0.5;
+    return STATUS_OK;
+}

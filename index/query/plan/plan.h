@@ -1,0 +1,146 @@
+/* From algebra to operators.
+ *
+ * A node is planned onto a pipeline: it extends the rows that come from the left. That is the
+ * join of the two only if the node means the same with the left side's values put in, which is
+ * so for patterns, but not, say, for a group whose filter uses a variable that the group does
+ * not bind (see plan_is_safe). Where it is not, the node is planned on its own and hash-joined.
+ * In EXISTS putting values in is what the language asks for, so those are `substituted`.
+ *
+ * Filters are applied as soon as all their variables are certainly bound.
+ */
+#ifndef INDEX_QUERY_PLAN_PLAN_H
+#define INDEX_QUERY_PLAN_PLAN_H
+
+#include "index/query/operators/operator.h"
+#include "index/query/plan/share_parts.h"
+
+struct planner {
+    struct run *run;
+    struct place graph;   /* SLOT: patterns are within GRAPH ?slot */
+    struct graphs graphs; /* else: the graphs they look at */
+    struct slots substituted;
+    size_t batch_rows;
+    bool in_loop;    /* within a loop over graphs */
+    bool duplicates; /* equal solutions need not be counted right */
+    bool notes;      /* for explaining */
+    bool apart;      /* what a partition evaluates: it has no partitions */
+    struct reason *why;
+};
+
+/* The properties that are known of the rows of a pipeline. */
+struct known {
+    struct slots maybe, certain;
+    bool unit; /* one row with nothing bound */
+    double rows;
+};
+
+/* Filters that wait for their variables, innermost first. */
+struct pending {
+    const struct expression **filters;
+    bool *done;
+    size_t count;
+    struct pending *outer;
+};
+
+/* One of what a join joins. */
+struct plan_item {
+    const struct algebra *node; /* or */
+    const struct pattern *pattern;
+    uint32_t score; /* of a keyword search: slot of the score */
+    double rows;    /* without any variable bound */
+    struct slots slots;
+    bool search, done;
+};
+struct plan_items {
+    struct plan_item *list;
+    size_t count;
+};
+
+/* A scan that yields a pattern's rows in the order of one variable, and how many it reads. */
+struct plan_sorted {
+    enum quad_order order;
+    bool any_predicate;
+    double rows;
+};
+
+enum join_method {
+    JOIN_LOOKUP,     /* one scan for each row of input */
+    JOIN_HASH,       /* the pattern's rows in a table */
+    JOIN_HASH_INPUT, /* the input in a table */
+    JOIN_MERGE
+};
+
+/* The query's pipeline; run->exists is filled as well. notes: for query_explain. */
+enum status plan_query(struct run *run, bool notes, struct operator** root, struct reason *why);
+
+/* The pipeline of what a partition is asked for, and the columns of its rows. PROTOCOL: there is no
+ * such part of the query. */
+enum status plan_part(struct run *run, const struct share_request *request, struct operator** root,
+                      const uint32_t **columns, struct reason *why);
+
+/* ---- between the parts ---- */
+
+enum status plan_node(struct planner *planner, const struct algebra *node,
+                      struct operator** pipeline, struct known *known, struct pending *pending);
+/* Plans a node as plan_node does, or by a hash join where that would give a wrong answer. */
+enum status plan_joined(struct planner *planner, const struct algebra *node,
+                        struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_standalone(struct planner *planner, const struct algebra *node,
+                            struct operator** root, struct known *known);
+enum status plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
+                      const struct known *right, const struct expression *expression,
+                      struct operator** pipeline, struct known *known);
+/* PATTERNS and JOIN: all that they join, in the order that seems cheapest. */
+enum status plan_join(struct planner *planner, const struct algebra *node,
+                      struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_filters(struct planner *planner, struct operator** pipeline,
+                         const struct known *known, struct pending *pending);
+/* Plans the EXISTS inside an expression. */
+enum status plan_expression(struct planner *planner, const struct expression *expression,
+                            const struct known *known);
+bool plan_is_safe(const struct planner *planner, const struct algebra *node,
+                  const struct known *known);
+/* Guess of rows; bound: variables that have values already. */
+enum status plan_estimate(struct planner *planner, const struct algebra *node,
+                          const struct slots *bound, double *rows);
+enum status plan_estimate_pattern(struct planner *planner, const struct pattern *pattern,
+                                  double *rows);
+/* Rows for each row of input; items: those that are done were joined; may be NULL. */
+double plan_fan_out(struct planner *planner, const struct plan_items *items,
+                    const struct plan_item *item, const struct slots *bound);
+/* False when there is no such scan. */
+bool plan_sorted_scan(const struct planner *planner, const struct plan_item *item, uint32_t slot,
+                      struct plan_sorted *sorted);
+/* How to join a pattern that shares a variable to `input` rows. rooted: the input may be read whole
+ * in advance. merge: rows read by a merge join more than the input, INFINITY: not possible. */
+enum join_method plan_join_method(const struct planner *planner, const struct plan_item *item,
+                                  double input, bool rooted, double merge);
+/* The identifier of a constant, OID_NONE of another place. */
+oid plan_constant(const struct run *run, struct place place);
+bool plan_is_property(const struct planner *planner, const struct pattern *pattern,
+                      const char *iri);
+/* most: rows that are needed. */
+enum status plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
+                       struct operator** pipeline, struct known *known);
+/* If the partitions can evaluate the node, or for `most` < UINT64_MAX its first rows: their rows in
+ * place of the pipeline. */
+enum status plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
+                       struct operator** pipeline, struct known *known, bool *shared);
+/* Plans a GROUP over all partitions, whose rows are put together from those of each. */
+enum status plan_share_group(struct planner *planner, const struct algebra *node,
+                             struct operator** pipeline, struct known *known, bool *shared);
+/* One filter on top of the pipeline. */
+enum status plan_add_filter(struct planner *planner, const struct expression *expression,
+                            struct operator** pipeline, const struct known *known);
+enum status plan_filter(struct planner *planner, const struct algebra *node,
+                        struct operator** pipeline, struct known *known, struct pending *outer);
+enum status plan_graph(struct planner *planner, const struct algebra *node,
+                       struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_too_large(struct planner *planner);
+/* Sets the operator in place; LIMIT when it is NULL. note: may be NULL. */
+enum status plan_set(struct planner *planner, struct operator* operator, struct operator** pipeline,
+                     const struct known *known, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+struct slice plan_pattern_text(struct planner *planner, const struct pattern *pattern);
+
+#endif

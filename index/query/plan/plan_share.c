@@ -1,0 +1,225 @@
+/* What partitions evaluate for themselves (share_parts.h), on the side that asks and in a
+ * partition. */
+#include "index/query/plan/plan.h"
+
+/* Where partitions may be asked: at the beginning of a pipeline, outside of any GRAPH. */
+static bool
+may_share(const struct planner *planner, const struct operator* pipeline, const struct known *known)
+{
+    const struct run *run = planner->run;
+    return run->shares && !planner->apart && !planner->in_loop && known->unit &&
+           strcmp(pipeline->kind->name, "unit") == 0 && planner->graph.kind == PLACE_NONE &&
+           planner->graphs.ids == run->default_graphs.ids &&
+           planner->graphs.kind == run->default_graphs.kind && slots_empty(&planner->substituted);
+}
+
+/* ---- in a partition ---- */
+
+static enum status
+plan_rows(struct planner *planner, const struct algebra *node, uint64_t most,
+          struct operator** root, struct known *known)
+{
+    if (most < planner->batch_rows) {
+        planner->batch_rows = most < 1 ? 1 : most;
+    }
+    if (node->kind == ALGEBRA_ORDER) {
+        *known = (struct known){.unit = true, .rows = 1};
+        TRY(plan_set(planner, unit_new(planner->run), root, known, NULL));
+        TRY(plan_order(planner, node, most, root, known));
+    } else {
+        TRY(plan_standalone(planner, node, root, known));
+    }
+    if (most == UINT64_MAX) {
+        return STATUS_OK;
+    }
+    known->rows = known->rows > (double)most ? (double)most : known->rows;
+    return plan_set(planner, slice_new(planner->run, *root, 0, most), root, known,
+                    "offset 0, limit %llu", (unsigned long long)most);
+}
+
+static enum status
+plan_values(struct planner *planner, const struct algebra *node, const uint32_t *columns,
+            size_t count, struct operator** root, struct known *known)
+{
+    planner->duplicates = true;
+    TRY(plan_standalone(planner, node->left, root, known));
+    return plan_set(planner, distinct_new(planner->run, *root, columns, count, planner->batch_rows),
+                    root, known, NULL);
+}
+
+static enum status
+plan_parts(struct planner *planner, const struct algebra *node, uint32_t hidden,
+           struct operator** root, struct known *known)
+{
+    struct run *run = planner->run;
+    const struct algebra *parts = share_parts(&run->arena, node, hidden);
+    if (!parts) {
+        return plan_too_large(planner);
+    }
+    TRY(plan_standalone(planner, node->left, root, known));
+    for (size_t i = 0; i < node->key_count; i++) {
+        TRY(plan_expression(planner, node->keys[i].expression, known));
+    }
+    for (size_t i = 0; i < node->aggregate_count; i++) {
+        TRY(plan_expression(planner, node->aggregates[i].argument, known));
+    }
+    known->rows = node->key_count ? known->rows / 10 + 1 : 1;
+    return plan_set(planner, group_new(run, *root, parts, planner->batch_rows), root, known,
+                    "%zu keys, %zu aggregates", parts->key_count, parts->aggregate_count);
+}
+
+/* What a partition does, also for explaining it here. columns: of its rows. */
+static enum status
+plan_request(struct planner *planner, const struct algebra *node,
+             const struct share_request *request, uint32_t hidden, const uint32_t *columns,
+             struct operator** root, struct known *known)
+{
+    const struct query *query = planner->run->query;
+    const bool rows = request->form == SHARE_ROWS;
+    const struct algebra *below = rows ? node : node->left;
+    planner->duplicates = share_kind_of(query, below) == SHARE_DUPLICATES;
+    return rows ? plan_rows(planner, node, request->most, root, known)
+           : request->form == SHARE_VALUES
+               ? plan_values(planner, node, columns, request->columns, root, known)
+               : plan_parts(planner, node, hidden, root, known);
+}
+
+enum status
+plan_part(struct run *run, const struct share_request *request, struct operator** root,
+          const uint32_t **columns, struct reason *why)
+{
+    struct planner planner = {
+        .run = run, .graphs = run->default_graphs, .batch_rows = BATCH_ROWS, .why = why};
+    struct known known;
+    const struct algebra *node = share_node(run->query, request->node);
+    if (!node || (request->form != SHARE_ROWS && node->kind != ALGEBRA_GROUP)) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for a part of a query names none");
+    }
+    const uint32_t hidden = (uint32_t)run->width;
+    const size_t most = SLOTS_MAXIMUM + node->key_count + share_hidden(node);
+    uint32_t *list = arena_alloc(&run->arena, most * sizeof *list);
+    if (!list) {
+        return plan_too_large(&planner);
+    }
+    if (share_columns(request->form, node, hidden, list) != request->columns) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for a part of a query has %zu columns",
+                           request->columns);
+    }
+    run->width += request->form == SHARE_PARTS ? share_hidden(node) : 0;
+    *columns = list;
+    return plan_request(&planner, node, request, hidden, list, root, &known);
+}
+
+/* ---- asking ---- */
+
+/* The operator that asks; known->rows as estimated for one partition that has all. */
+static enum status
+plan_asking(struct planner *planner, const struct algebra *node, enum share_form form,
+            uint64_t most, uint32_t hidden, struct operator** pipeline, struct known *known,
+            const uint32_t **columns, size_t *count)
+{
+    struct run *run = planner->run;
+    const struct query_options *options = run->options;
+    uint32_t *list = arena_alloc(
+        &run->arena, (SLOTS_MAXIMUM + node->key_count + share_hidden(node)) * sizeof *list);
+    if (!list) {
+        return plan_too_large(planner);
+    }
+    const struct share_request request = {.text = run->query->text,
+                                          .default_graph = options->default_graph,
+                                          .graphs = options->graphs,
+                                          .named_graphs = options->named_graphs,
+                                          .form = form,
+                                          .node = share_number(run->query, node),
+                                          .most = most,
+                                          .now_ms = run->now_ms,
+                                          .columns = share_columns(form, node, hidden, list)};
+    *columns = list;
+    *count = request.columns;
+    struct operator* inner = NULL;
+    struct planner part = *planner;
+    part.apart = true;
+    part.batch_rows = BATCH_ROWS;
+    /* Planned here for its estimate and its text; never run. */
+    TRY(plan_request(&part, node, &request, hidden, list, &inner, known));
+    static const char *const what[] = {"rows", "different values", "parts of aggregates"};
+    TRY(plan_set(planner, share_new(run, &request, list, planner->batch_rows), pipeline, known,
+                 most < UINT64_MAX ? "%s, at most %llu of each" : "%s", what[form],
+                 (unsigned long long)most));
+    operator_contain(*pipeline, inner);
+    return STATUS_OK;
+}
+
+/* Whether asking for the node's rows is better than scans. */
+static bool
+is_worth(const struct planner *planner, const struct algebra *node, uint64_t most)
+{
+    const struct query *query = planner->run->query;
+    if (node->kind == ALGEBRA_ORDER) {
+        return most < UINT64_MAX && share_orders(query, node) &&
+               share_kind_of(query, node->left) >= SHARE_SET;
+    }
+    if (node->kind == ALGEBRA_PATTERNS || node->kind == ALGEBRA_VALUES ||
+        node->kind == ALGEBRA_UNIT) {
+        return false;
+    }
+    return share_kind_of(query, node) >= (planner->duplicates ? SHARE_DUPLICATES : SHARE_SET);
+}
+
+enum status
+plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
+           struct operator** pipeline, struct known *known, bool *shared)
+{
+    struct run *run = planner->run;
+    const uint32_t *columns;
+    size_t count;
+    *shared = may_share(planner, *pipeline, known) &&
+              share_number(run->query, node) != NUMBER_NONE && is_worth(planner, node, most);
+    if (!*shared) {
+        return STATUS_OK;
+    }
+    TRY(plan_asking(planner, node, SHARE_ROWS, most, 0, pipeline, known, &columns, &count));
+    known->maybe = node->maybe;
+    known->certain = node->certain;
+    known->unit = false;
+    const enum share_kind kind =
+        share_kind_of(run->query, node->kind == ALGEBRA_ORDER ? node->left : node);
+    return planner->duplicates || kind == SHARE_BAG
+               ? STATUS_OK
+               : plan_set(planner,
+                          distinct_new(run, *pipeline, columns, count, planner->batch_rows),
+                          pipeline, known, NULL);
+}
+
+enum status
+plan_share_group(struct planner *planner, const struct algebra *node, struct operator** pipeline,
+                 struct known *known, bool *shared)
+{
+    struct run *run = planner->run;
+    const enum share_grouping grouping = share_grouping_of(run->query, node);
+    const struct algebra *whole = node;
+    const uint32_t *columns;
+    size_t count;
+    *shared = may_share(planner, *pipeline, known) && grouping != SHARE_GROUP_NOT &&
+              share_number(run->query, node) != NUMBER_NONE;
+    if (!*shared) {
+        return STATUS_OK;
+    }
+    const bool parts = grouping == SHARE_GROUP_PARTS;
+    const uint32_t hidden = (uint32_t)run->width;
+    if (parts) {
+        run->width += share_hidden(node);
+        whole = share_whole(&run->arena, node, hidden);
+        if (!whole) {
+            return plan_too_large(planner);
+        }
+    }
+    TRY(plan_asking(planner, node, parts ? SHARE_PARTS : SHARE_VALUES, UINT64_MAX, hidden, pipeline,
+                    known, &columns, &count));
+    known->maybe = node->maybe;
+    known->certain = node->certain;
+    known->unit = false;
+    return plan_set(planner, group_new(run, *pipeline, whole, planner->batch_rows), pipeline, known,
+                    parts ? "%zu keys, %zu aggregates of parts" : "%zu keys, %zu aggregates",
+                    node->key_count, node->aggregate_count);
+}

@@ -1,0 +1,78 @@
+#include "index/read/query_answer.h"
+
+#include "index/query/results/result.h"
+#include "index/read/provenance.h"
+
+enum { PLAN_MAXIMUM = 4 << 20 };
+
+static enum status
+write_result(const struct query *query, const struct quad_source *source, struct slice format,
+             const struct query_options *options, index_piece *piece, void *context,
+             struct reason *why)
+{
+    enum result_format result;
+    struct result_writer *writer;
+    TRY(result_format_find(format, query_form_of(query), &result, why));
+    result_writer_open(&writer, result, piece, context);
+    enum status status = query_run(query, source, options, result_writer_sink(writer), NULL, why);
+    if (status == STATUS_OK) {
+        status = result_writer_finish(writer, why);
+    }
+    result_writer_free(writer);
+    return status;
+}
+
+static enum status
+write_plan(const struct query *query, const struct quad_source *source,
+           const struct query_options *options, bool measured, index_piece *piece, void *context,
+           struct reason *why)
+{
+    struct buf text;
+    buf_init(&text, PLAN_MAXIMUM);
+    enum status status = query_explain(query, source, options, measured, &text, why);
+    if (status == STATUS_OK) {
+        status = piece(context, buf_slice(&text), why);
+    }
+    buf_release(&text);
+    return status;
+}
+
+enum status
+answer_query(const struct quad_source *source, const struct metastore_client_options *metastore,
+             struct slice sparql, struct slice format, const struct query_options *options,
+             enum index_answer answer, index_piece *piece, void *context, struct reason *why)
+{
+    struct query *query;
+    struct provenance *provenance;
+    TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
+    provenance = provenance_for_query(query, source, metastore, options);
+    if (provenance != NULL) {
+        source = provenance_source(provenance);
+    }
+    const enum status status =
+        answer == INDEX_ANSWER_RESULT
+            ? write_result(query, source, format, options, piece, context, why)
+            : write_plan(query, source, options, answer == INDEX_ANSWER_MEASURED, piece, context,
+                         why);
+    provenance_free(provenance);
+    query_free(query);
+    return status;
+}
+
+enum status
+answer_pattern(const struct quad_source *source, const struct quad *pattern, struct quad_oids *ids,
+               bool *possible, struct reason *why)
+{
+    const struct term *const terms[] = {&pattern->subject, &pattern->predicate, &pattern->object,
+                                        &pattern->graph};
+    oid *const places[] = {&ids->subject, &ids->predicate, &ids->object, &ids->graph};
+    *possible = true;
+    for (int i = 0; i < 4; i++) {
+        *places[i] = OID_NONE;
+        if (terms[i]->kind != TERM_NONE) {
+            TRY(source->lookup(source->context, terms[i], places[i], why));
+            *possible = *possible && *places[i] != OID_NONE;
+        }
+    }
+    return STATUS_OK;
+}

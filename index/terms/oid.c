@@ -1,0 +1,237 @@
+#include "index/terms/oid.h"
+
+#include <stdio.h>
+
+#include "rdf/core/vocabulary.h"
+
+#define XSD_DATE XSD_NAMESPACE "date"
+#define XSD_DATETIME XSD_NAMESPACE "dateTime"
+
+enum { INTEGER_BIAS_BIT = 55, INTEGER_DIGITS = 16 };
+/* Fields of dates from the highest bit down; milliseconds + 1, 0: no fraction written. */
+enum {
+    MILLISECOND_BITS = 10,
+    SECOND_SHIFT = MILLISECOND_BITS,
+    MINUTE_SHIFT = SECOND_SHIFT + 6,
+    HOUR_SHIFT = MINUTE_SHIFT + 6,
+    DAY_SHIFT = HOUR_SHIFT + 5,
+    MONTH_SHIFT = DAY_SHIFT + 5,
+    YEAR_SHIFT = MONTH_SHIFT + 4
+};
+
+enum oid_kind
+oid_kind_of(const struct term *term)
+{
+    switch (term->kind) {
+    case TERM_IRI:
+        return OID_KIND_IRI;
+    case TERM_BLANK:
+        return OID_KIND_BLANK;
+    case TERM_LITERAL:
+        if (term->language.length > 0) {
+            return OID_KIND_LANGUAGE;
+        }
+        return term->datatype.length == 0 || slice_is(term->datatype, XSD_STRING) ? OID_KIND_STRING
+                                                                                  : OID_KIND_TYPED;
+    default:
+        return OID_KIND_NONE;
+    }
+}
+
+static oid
+make_inline(enum oid_inline type, uint64_t value)
+{
+    return (oid)type << OID_INLINE_BITS | value;
+}
+
+static oid
+inline_integer(struct slice text)
+{
+    const bool negative = text.length > 0 && text.at[0] == '-';
+    const size_t first = negative ? 1 : 0;
+    const size_t length = text.length - first;
+    if (length == 0 || length > INTEGER_DIGITS || (text.at[first] == '0' && text.length > 1)) {
+        return OID_NONE;
+    }
+    int64_t value = 0;
+    for (size_t i = first; i < text.length; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9') {
+            return OID_NONE;
+        }
+        value = value * 10 + (text.at[i] - '0');
+    }
+    const int64_t bias = (int64_t)1 << INTEGER_BIAS_BIT;
+    if (value >= bias) {
+        return OID_NONE;
+    }
+    return make_inline(OID_INLINE_INTEGER, (uint64_t)((negative ? -value : value) + bias));
+}
+
+/* Reads exactly n digits at *at. */
+static bool
+digits(struct slice text, size_t *at, unsigned n, uint64_t *value)
+{
+    if (text.length - *at < n) {
+        return false;
+    }
+    *value = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const char c = text.at[(*at)++];
+        if (c < '0' || c > '9') {
+            return false;
+        }
+        *value = *value * 10 + (uint64_t)(c - '0');
+    }
+    return true;
+}
+
+static bool
+expect(struct slice text, size_t *at, char c)
+{
+    return *at < text.length && text.at[(*at)++] == c;
+}
+
+/* "2026-11-20" */
+static bool
+packed_date(struct slice text, size_t *at, uint64_t *value)
+{
+    uint64_t year, month, day;
+    if (!digits(text, at, 4, &year) || !expect(text, at, '-') || !digits(text, at, 2, &month) ||
+        !expect(text, at, '-') || !digits(text, at, 2, &day) || month > 15 || day > 31) {
+        return false;
+    }
+    *value = year << YEAR_SHIFT | month << MONTH_SHIFT | day << DAY_SHIFT;
+    return true;
+}
+
+/* "10:00:00", perhaps with exactly three digits of fraction. */
+static bool
+packed_time(struct slice text, size_t *at, uint64_t *value)
+{
+    uint64_t hour, minute, second, milliseconds = 0;
+    if (!digits(text, at, 2, &hour) || !expect(text, at, ':') || !digits(text, at, 2, &minute) ||
+        !expect(text, at, ':') || !digits(text, at, 2, &second) || hour > 31 || minute > 63 ||
+        second > 63) {
+        return false;
+    }
+    if (*at < text.length && text.at[*at] == '.') {
+        ++*at;
+        if (!digits(text, at, 3, &milliseconds)) {
+            return false;
+        }
+        milliseconds++;
+    }
+    *value |= hour << HOUR_SHIFT | minute << MINUTE_SHIFT | second << SECOND_SHIFT | milliseconds;
+    return true;
+}
+
+static oid
+inline_date(struct slice text)
+{
+    size_t at = 0;
+    uint64_t value;
+    if (!packed_date(text, &at, &value) || at != text.length) {
+        return OID_NONE;
+    }
+    return make_inline(OID_INLINE_DATE, value);
+}
+
+static oid
+inline_datetime(struct slice text)
+{
+    size_t at = 0;
+    uint64_t value;
+    if (!packed_date(text, &at, &value) || !expect(text, &at, 'T') ||
+        !packed_time(text, &at, &value)) {
+        return OID_NONE;
+    }
+    if (at == text.length) {
+        return make_inline(OID_INLINE_DATETIME, value);
+    }
+    return expect(text, &at, 'Z') && at == text.length ? make_inline(OID_INLINE_DATETIME_UTC, value)
+                                                       : OID_NONE;
+}
+
+oid
+oid_inline_of(const struct term *term)
+{
+    static const struct slice xsd = {XSD_NAMESPACE, sizeof(XSD_NAMESPACE) - 1};
+    if (term->kind != TERM_LITERAL || term->language.length > 0 ||
+        !slice_starts(term->datatype, xsd) || term->value.length >= OID_INLINE_TEXT) {
+        return OID_NONE;
+    }
+    if (slice_is(term->datatype, XSD_INTEGER)) {
+        return inline_integer(term->value);
+    }
+    if (slice_is(term->datatype, XSD_BOOLEAN)) {
+        return slice_is(term->value, "true")    ? make_inline(OID_INLINE_BOOLEAN, 1)
+               : slice_is(term->value, "false") ? make_inline(OID_INLINE_BOOLEAN, 0)
+                                                : OID_NONE;
+    }
+    if (slice_is(term->datatype, XSD_DATE)) {
+        return inline_date(term->value);
+    }
+    if (slice_is(term->datatype, XSD_DATETIME)) {
+        return inline_datetime(term->value);
+    }
+    return OID_NONE;
+}
+
+static unsigned
+field(uint64_t value, int shift, int bits)
+{
+    return (unsigned)(value >> shift & (((uint64_t)1 << bits) - 1));
+}
+
+static int
+print_datetime(uint64_t value, const char *zone, char text[OID_INLINE_TEXT])
+{
+    const unsigned milliseconds = field(value, 0, MILLISECOND_BITS);
+    char fraction[16] = "";
+    if (milliseconds > 0) {
+        snprintf(fraction, sizeof(fraction), ".%03u", milliseconds - 1);
+    }
+    return snprintf(text, OID_INLINE_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u%s%s",
+                    field(value, YEAR_SHIFT, 14), field(value, MONTH_SHIFT, 4),
+                    field(value, DAY_SHIFT, 5), field(value, HOUR_SHIFT, 5),
+                    field(value, MINUTE_SHIFT, 6), field(value, SECOND_SHIFT, 6), fraction, zone);
+}
+
+bool
+oid_inline_term(oid id, char text[OID_INLINE_TEXT], struct term *term)
+{
+    if (id & (OID_STORED | OID_LOCAL)) {
+        return false;
+    }
+    const uint64_t value = id & OID_INLINE_MASK;
+    const char *datatype;
+    int length;
+    switch ((enum oid_inline)(id >> OID_INLINE_BITS)) {
+    case OID_INLINE_INTEGER:
+        datatype = XSD_INTEGER;
+        length = snprintf(text, OID_INLINE_TEXT, "%lld",
+                          (long long)value - ((long long)1 << INTEGER_BIAS_BIT));
+        break;
+    case OID_INLINE_BOOLEAN:
+        datatype = XSD_BOOLEAN;
+        length = snprintf(text, OID_INLINE_TEXT, "%s", value ? "true" : "false");
+        break;
+    case OID_INLINE_DATE:
+        datatype = XSD_DATE;
+        length = snprintf(text, OID_INLINE_TEXT, "%04u-%02u-%02u", field(value, YEAR_SHIFT, 14),
+                          field(value, MONTH_SHIFT, 4), field(value, DAY_SHIFT, 5));
+        break;
+    case OID_INLINE_DATETIME:
+    case OID_INLINE_DATETIME_UTC:
+        datatype = XSD_DATETIME;
+        length = print_datetime(value, id >> OID_INLINE_BITS == OID_INLINE_DATETIME_UTC ? "Z" : "",
+                                text);
+        break;
+    default:
+        return false;
+    }
+    *term = (struct term){.kind = TERM_LITERAL,
+                          .value = slice_of(text, (size_t)length),
+                          .datatype = slice_string(datatype)};
+    return true;
+}

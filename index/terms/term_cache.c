@@ -1,0 +1,138 @@
+#include "index/terms/term_cache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+    SHARDS = 16,
+    WAYS = 4,        /* places of a bucket: together a line of the processor's cache */
+    PLACE_SHARE = 4, /* this part of the memory is places, the rest rings */
+    ENTRY_SHARE = 8, /* an entry larger than this part of a ring is not kept */
+};
+
+/* Positions count all bytes ever written to a ring, so an old one tells that it is overwritten. */
+struct place {
+    uint64_t number; /* 0: free */
+    uint64_t position;
+};
+
+struct bucket {
+    struct place ways[WAYS];
+};
+
+struct shard {
+    pthread_mutex_t mutex;
+    struct bucket *buckets;
+    char *ring;
+    uint64_t written; /* where the next entry goes; an entry never goes over the ring's end */
+};
+
+struct term_cache {
+    size_t bucket_count, ring_size; /* of each shard */
+    struct shard shards[SHARDS];
+};
+
+struct term_cache *
+term_cache_new(size_t memory)
+{
+    struct term_cache *cache = memory_zero(1, sizeof(*cache));
+    const size_t share = memory / SHARDS, places = share / PLACE_SHARE;
+    cache->bucket_count = places / sizeof(struct bucket) + 1;
+    cache->ring_size = share - places + 1;
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *shard = &cache->shards[i];
+        pthread_mutex_init(&shard->mutex, NULL);
+        shard->buckets = memory_zero(cache->bucket_count, sizeof(*shard->buckets));
+        shard->ring = memory_alloc(cache->ring_size);
+    }
+    return cache;
+}
+
+void
+term_cache_free(struct term_cache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    for (int i = 0; i < SHARDS; i++) {
+        pthread_mutex_destroy(&cache->shards[i].mutex);
+        free(cache->shards[i].buckets);
+        free(cache->shards[i].ring);
+    }
+    free(cache);
+}
+
+static uint64_t
+hash_of(uint64_t number)
+{
+    return number * 0x9E3779B97F4A7C15u >> 16;
+}
+
+static struct shard *
+shard_of(struct term_cache *cache, uint64_t number)
+{
+    return &cache->shards[hash_of(number) % SHARDS];
+}
+
+/* The number's place, or the one to give up for it. */
+static struct place *
+place_of(const struct term_cache *cache, const struct shard *shard, uint64_t number)
+{
+    struct place *ways = shard->buckets[hash_of(number) / SHARDS % cache->bucket_count].ways;
+    struct place *oldest = &ways[0];
+    for (int i = 0; i < WAYS; i++) {
+        if (ways[i].number == number) {
+            return &ways[i];
+        }
+        oldest = ways[i].position < oldest->position ? &ways[i] : oldest;
+    }
+    return oldest;
+}
+
+/* entry may lie in the ring. */
+static void
+write_entry(const struct term_cache *cache, struct shard *shard, struct place *place,
+            uint64_t number, struct slice entry)
+{
+    const size_t left = cache->ring_size - shard->written % cache->ring_size;
+    shard->written += entry.length > left ? left : 0;
+    memmove(shard->ring + shard->written % cache->ring_size, entry.at, entry.length);
+    *place = (struct place){.number = number, .position = shard->written};
+    shard->written += entry.length;
+}
+
+enum status
+term_cache_find(struct term_cache *cache, uint64_t number, enum oid_kind kind, struct arena *arena,
+                struct term *term, struct reason *why)
+{
+    struct shard *shard = shard_of(cache, number);
+    enum status status = STATUS_NOT_FOUND;
+    pthread_mutex_lock(&shard->mutex);
+    struct place *place = place_of(cache, shard, number);
+    const uint64_t age = shard->written - place->position;
+    if (place->number == number && age <= cache->ring_size) {
+        const size_t at = place->position % cache->ring_size;
+        struct slice entry = slice_of(shard->ring + at, cache->ring_size - at);
+        status = node_block_entry_copy(&entry, number, kind, arena, term, why);
+        if (status == STATUS_OK && age > cache->ring_size / 2) {
+            write_entry(cache, shard, place, number, entry);
+        }
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    return status;
+}
+
+void
+term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry)
+{
+    if (entry.length > cache->ring_size / ENTRY_SHARE) {
+        return;
+    }
+    struct shard *shard = shard_of(cache, number);
+    pthread_mutex_lock(&shard->mutex);
+    write_entry(cache, shard, place_of(cache, shard, number), number, entry);
+    pthread_mutex_unlock(&shard->mutex);
+}

@@ -1,0 +1,243 @@
+/* Building a tree anew beside the one in use.
+ *
+ * A tree is the file NAME.db or, once it was built anew, NAME.N.db; the tree `files` says which N.
+ * A build writes a file of the next number, outside of any transaction, so nothing of it is logged.
+ * When all of it and its entry in the folder are on the disk, N is written in the transaction,
+ * whose commit is what makes the new file the tree. Only then the old file is removed. A crash at
+ * any time leaves at most one file that is not the tree's, which the next start removes (after
+ * recovery, so no log needs it any more).
+ *
+ * Keys come in order, so each goes in past the end of the tree, where Berkeley DB fills pages, and
+ * pages are never written twice. Readers read the old file until the commit and need not wait. */
+#include "index/trees/environment_private.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/system/file.h"
+#include "base/varint.h"
+
+enum { RECORD_SIZE = 1 + VARINT_MAXIMUM, RECORD_VERSION = 1 };
+
+struct tree_build {
+    struct tree *tree;
+    uint64_t number;
+    char file[TREE_FILE_SIZE];
+    DB *db;                  /* not transactional until tree_build_end */
+    struct tree_build *next; /* of the transaction */
+};
+
+/* ---- which file is the tree ---- */
+
+void
+tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE])
+{
+    if (number == 0) {
+        snprintf(file, TREE_FILE_SIZE, "%s.db", name);
+    } else {
+        snprintf(file, TREE_FILE_SIZE, "%s.%" PRIu64 ".db", name, number);
+    }
+}
+
+void
+tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
+{
+    tree_file_name(tree->name, tree->number, file);
+}
+
+enum status
+tree_number_read(struct environment *environment, const char *name, uint64_t *number,
+                 struct reason *why)
+{
+    uint8_t record[RECORD_SIZE];
+    size_t length = sizeof(record);
+    *number = 0;
+    if (environment->files == NULL) {
+        return STATUS_OK;
+    }
+    const enum status status =
+        tree_get(environment->files, NULL, slice_of(name, strlen(name)), record, &length, why);
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    TRY(status);
+    return length > 1 && record[0] == RECORD_VERSION &&
+                   varint_get(record + 1, record + length, number) == record + length
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
+                             name);
+}
+
+static enum status
+write_number(const struct tree_build *build, struct transaction *transaction, struct reason *why)
+{
+    struct tree *files = build->tree->environment->files;
+    uint8_t record[RECORD_SIZE] = {RECORD_VERSION};
+    const uint8_t *end = varint_put(record + 1, build->number);
+    const char *name = build->tree->name;
+    latch_enter_writing(&files->latch);
+    const enum status status = tree_put(files, transaction, slice_of(name, strlen(name)),
+                                        slice_of((char *)record, (size_t)(end - record)), why);
+    latch_leave(&files->latch);
+    return status;
+}
+
+/* Whether the file is of the tree with this name, whatever its number. */
+static bool
+is_file_of(const char *file, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(file, name, length) != 0 || file[length] != '.') {
+        return false;
+    }
+    const char *rest = file + length + 1;
+    const size_t digits = strspn(rest, "0123456789");
+    return strcmp(rest, "db") == 0 || (digits > 0 && strcmp(rest + digits, ".db") == 0);
+}
+
+enum status
+tree_remove_others(struct environment *environment, const char *name, const char *current,
+                   struct reason *why)
+{
+    DIR *folder = opendir(environment->database.folder);
+    if (folder == NULL) {
+        return status_fail_errno(why, "cannot read %s", environment->database.folder);
+    }
+    enum status status = STATUS_OK;
+    const struct dirent *entry;
+    while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
+        if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
+            unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
+            status = status_fail_errno(why, "cannot remove %s/%s", environment->database.folder,
+                                       entry->d_name);
+        }
+    }
+    closedir(folder);
+    return status;
+}
+
+/* ---- building ---- */
+
+enum status
+tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *why)
+{
+    struct tree_build *build = memory_zero(1, sizeof(*build));
+    *build = (struct tree_build){.tree = tree, .number = tree->number + 1};
+    tree_file_name(tree->name, build->number, build->file);
+    const enum status status =
+        tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
+    if (status != STATUS_OK) {
+        free(build);
+        build = NULL;
+    }
+    *result = build;
+    return status;
+}
+
+enum status
+tree_build_add(struct tree_build *build, struct slice key, struct slice value, struct reason *why)
+{
+    const int code = tree_append_to(build->db, NULL, key, value);
+    return code == 0 ? STATUS_OK : tree_failed(build->tree, true, code, why, "cannot build anew");
+}
+
+enum status
+tree_build_sync(struct tree_build *build, struct reason *why)
+{
+    const int code = build->db->sync(build->db, 0);
+    return code == 0 ? STATUS_OK : tree_failed(build->tree, true, code, why, "cannot build anew");
+}
+
+/* Its handle becomes one whose writes are logged. */
+static enum status
+open_for_use(struct tree_build *build, struct reason *why)
+{
+    struct tree *tree = build->tree;
+    DB *db = build->db;
+    build->db = NULL;
+    const int code = db->close(db, DB_NOSYNC);
+    return code == 0
+               ? tree_open_file(&build->db, tree->environment, build->file, DB_AUTO_COMMIT, why)
+               : tree_failed(tree, true, code, why, "cannot build anew");
+}
+
+enum status
+tree_build_end(struct tree_build *build, struct transaction *transaction, struct reason *why)
+{
+    build->next = transaction->builds;
+    transaction->builds = build;
+    TRY(tree_build_sync(build, why));
+    TRY(file_sync_folder(build->tree->environment->database.folder, why));
+    TRY(open_for_use(build, why));
+    return write_number(build, transaction, why);
+}
+
+/* ---- the end of the transaction ---- */
+
+/* The tree was closed without writing its pages: nobody needs them. */
+static void
+remove_file(struct environment *environment, const char *file)
+{
+    struct reason why;
+    const int code = environment->database.environment->dbremove(environment->database.environment,
+                                                                 NULL, file, NULL, DB_AUTO_COMMIT);
+    if (code != 0) {
+        (void)environment_failed(environment, true, code, &why, file);
+    }
+}
+
+static void
+take_into_use(struct tree_build *build)
+{
+    struct tree *tree = build->tree;
+    char file[TREE_FILE_SIZE];
+    tree_file_name(tree->name, tree->number, file);
+    latch_enter_writing(&tree->latch);
+    DB *old = tree->db;
+    tree->db = build->db;
+    tree->number = build->number;
+    latch_leave(&tree->latch);
+    /* A commit that was not synced must not be lost when the file is gone. */
+    DB_ENV *env = tree->environment->database.environment;
+    if (env->log_flush(env, NULL) != 0 || old->close(old, DB_NOSYNC) != 0) {
+        tree->environment->database.broken = true;
+        return;
+    }
+    remove_file(tree->environment, file);
+}
+
+void
+tree_build_drop(struct tree_build *build)
+{
+    if (build == NULL) {
+        return;
+    }
+    struct environment *environment = build->tree->environment;
+    if (build->db != NULL) {
+        (void)build->db->close(build->db, DB_NOSYNC);
+        if (!environment->database.broken) {
+            remove_file(environment, build->file);
+        }
+    }
+    free(build);
+}
+
+void
+tree_builds_finish(struct tree_build *builds, bool committed)
+{
+    while (builds != NULL) {
+        struct tree_build *build = builds;
+        builds = build->next;
+        if (committed) {
+            take_into_use(build);
+            free(build);
+        } else {
+            tree_build_drop(build);
+        }
+    }
+}

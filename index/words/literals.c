@@ -1,0 +1,330 @@
+#include "index/words/literals_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/codec.h"
+#include "base/memory.h"
+
+enum {
+    TERMS_AT_ONCE = 8192,
+    BYTES_AT_ONCE = 1 << 20,
+    TEXT_MAXIMUM = 1 << 20, /* bytes of a literal that are indexed */
+    STATE_VERSION = 1,
+    STATE_MOST = 1 + 5 * 10 + WORD_MOST,
+    TAG_MOST = 60,
+    WAITING_MOST = 16
+};
+
+enum status
+literals_damaged(struct reason *why, const char *what)
+{
+    return status_fail(why, STATUS_CORRUPT, "tree words: %s", what);
+}
+
+/* ---- state ---- */
+
+static enum status
+state_get(struct literals *literals, struct reason *why)
+{
+    struct literals_state *state = &literals->state;
+    uint8_t bytes[STATE_MOST];
+    size_t length = sizeof(bytes);
+    *state = (struct literals_state){.next = 1};
+    const enum status status =
+        tree_get(literals->tree, NULL, LITERALS_STATE_KEY, bytes, &length, why);
+    if (status != STATUS_OK) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    struct codec_reader in = codec_reader_of(slice_of((char *)bytes, length));
+    const uint8_t version = codec_get_u8(&in);
+    state->next = codec_get_varint(&in);
+    state->literals = codec_get_varint(&in);
+    state->words = codec_get_varint(&in);
+    state->until = codec_get_varint(&in);
+    const struct slice done = codec_get_slice(&in);
+    if (version != STATE_VERSION || !codec_at_end(&in) || done.length > sizeof(state->done)) {
+        return literals_damaged(why, "its state is malformed");
+    }
+    memcpy(state->done, done.at ? done.at : "", done.length);
+    state->done_length = done.length;
+    return STATUS_OK;
+}
+
+void
+literals_state_encode(const struct literals_state *state, struct buf *record)
+{
+    buf_init(record, STATE_MOST);
+    codec_put_u8(record, STATE_VERSION);
+    codec_put_varint(record, state->next);
+    codec_put_varint(record, state->literals);
+    codec_put_varint(record, state->words);
+    codec_put_varint(record, state->until);
+    codec_put_slice(record, slice_of((const char *)state->done, state->done_length));
+}
+
+enum status
+literals_state_put(struct literals *literals, struct transaction *transaction,
+                   const struct literals_state *state, struct reason *why)
+{
+    struct buf record;
+    literals_state_encode(state, &record);
+    const enum status status =
+        tree_put(literals->tree, transaction, LITERALS_STATE_KEY, buf_slice(&record), why);
+    buf_release(&record);
+    return status;
+}
+
+/* Languages that have stems in the tree. */
+static enum status
+find_stems(struct literals *literals, struct reason *why)
+{
+    struct fence_cursor *cursor = memory_alloc(sizeof(*cursor));
+    fence_open(cursor, literals->tree, NULL);
+    enum status status = STATUS_OK;
+    for (int i = 0; stem_language_name(i) != NULL && status == STATUS_OK; i++) {
+        uint8_t key[STEM_KEY_MOST];
+        const struct slice prefix = literals_stem_key(i, SLICE(""), key);
+        struct posting_block_reader reader;
+        status = fence_seek(cursor, prefix, why);
+        if (status != STATUS_OK) {
+            break;
+        }
+        posting_block_open(&reader, cursor->block, cursor->block_length);
+        bool found = false;
+        while (
+            !found && posting_block_next(&reader) &&
+            (slice_compare(reader.run.word, prefix) < 0 || slice_starts(reader.run.word, prefix))) {
+            found = slice_starts(reader.run.word, prefix);
+        }
+        /* A block that ends before the prefix: the next one, if any, begins after its fence. */
+        if (!found && cursor->stored && reader.at == reader.end &&
+            slice_starts(slice_of((const char *)cursor->fence, cursor->fence_length), prefix)) {
+            found = true;
+        }
+        literals->stems |= found ? (uint64_t)1 << i : 0;
+    }
+    fence_close(cursor);
+    free(cursor);
+    return status;
+}
+
+enum status
+literals_open(struct literals **result, struct environment *environment, uint64_t memory,
+              size_t build_from, struct reason *why)
+{
+    struct literals *literals = memory_zero(1, sizeof(*literals));
+    literals->environment = environment;
+    literals->memory = memory;
+    literals->build_from = build_from;
+    literals->tokenizer = tokenizer_new();
+    literals->active = posting_memtable_new();
+    latch_init(&literals->memory_latch);
+    enum status status = tree_open(&literals->tree, environment, "words", why);
+    if (status == STATUS_OK) {
+        status = state_get(literals, why);
+    }
+    if (status == STATUS_OK) {
+        status = find_stems(literals, why);
+    }
+    if (status != STATUS_OK) {
+        literals_close(literals);
+        *result = NULL;
+        return status;
+    }
+    literals->next = literals->state.next;
+    literals->again_until = literals->state.until;
+    *result = literals;
+    return STATUS_OK;
+}
+
+void
+literals_close(struct literals *literals)
+{
+    if (literals != NULL) {
+        literals_build_drop(literals);
+        tree_close(literals->tree);
+        posting_memtable_free(literals->active);
+        posting_memtable_free(literals->writing);
+        free(literals->sorted);
+        tokenizer_free(literals->tokenizer);
+        latch_release(&literals->memory_latch);
+        free(literals);
+    }
+}
+
+uint64_t
+literals_next(const struct literals *literals)
+{
+    return literals->next;
+}
+
+uint64_t
+literals_written(const struct literals *literals)
+{
+    return literals->state.next;
+}
+
+/* ---- the words of a literal ---- */
+
+struct slice
+literals_stem_key(int language, struct slice stem, uint8_t key[STEM_KEY_MOST])
+{
+    const char *name = stem_language_name(language);
+    const size_t length = stem.length < WORD_MOST - 3 ? stem.length : WORD_MOST - 3;
+    key[0] = KEY_STEM;
+    key[1] = (uint8_t)name[0];
+    key[2] = (uint8_t)name[1];
+    memcpy(key + 3, stem.at, length);
+    return slice_of((const char *)key, 3 + length);
+}
+
+struct slice
+literals_tag_key(struct slice tag, uint8_t key[WORD_MOST])
+{
+    const size_t length = tag.length < TAG_MOST ? tag.length : TAG_MOST;
+    key[0] = KEY_TAG;
+    for (size_t i = 0; i < length; i++) {
+        key[1 + i] = (uint8_t)ascii_lower(tag.at[i]);
+    }
+    return slice_of((const char *)key, 1 + length);
+}
+
+/* A word that waits to be counted with others, so that memory is waited for together. */
+struct waiting_word {
+    struct token token; /* its word is copied, */
+    uint32_t hash;
+    uint8_t word[WORD_MOST]; /* here */
+};
+
+struct counting {
+    struct posting_memtable *memory;
+    struct tokenizer *tokenizer;
+    int language;
+    uint64_t length;
+    size_t waiting_count;
+    struct waiting_word waiting[WAITING_MOST];
+};
+
+static void
+count_stem(struct counting *c, const struct token *token, struct memtable_word *word)
+{
+    struct memtable_word *stem = token->ascii ? memtable_word_stem(word, c->language) : NULL;
+    if (stem != NULL) {
+        posting_memtable_count_again(c->memory, stem);
+        return;
+    }
+    uint8_t bytes[STEM_KEY_MOST];
+    const struct slice key =
+        literals_stem_key(c->language, tokenizer_stem(c->tokenizer, c->language, token), bytes);
+    stem = posting_memtable_count(c->memory, key, posting_memtable_expect(c->memory, key));
+    if (token->ascii) {
+        memtable_word_keep_stem(word, c->language, stem);
+    }
+}
+
+static void
+count_waiting(struct counting *c)
+{
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        posting_memtable_expect_word(c->memory, c->waiting[i].hash);
+    }
+    for (size_t i = 0; i < c->waiting_count; i++) {
+        const struct waiting_word *waiting = &c->waiting[i];
+        struct memtable_word *word =
+            posting_memtable_count(c->memory, waiting->token.word, waiting->hash);
+        if (c->language >= 0 && waiting->token.kind == TOKEN_WORD) {
+            count_stem(c, &waiting->token, word);
+        }
+    }
+    c->waiting_count = 0;
+}
+
+static bool
+count_token(void *context, const struct token *token)
+{
+    struct counting *c = context;
+    struct waiting_word *waiting = &c->waiting[c->waiting_count++];
+    c->length++;
+    memcpy(waiting->word, token->word.at, token->word.length);
+    waiting->token = *token;
+    waiting->token.word = slice_of((const char *)waiting->word, token->word.length);
+    waiting->hash = posting_memtable_expect(c->memory, waiting->token.word);
+    if (c->waiting_count == WAITING_MOST) {
+        count_waiting(c);
+    }
+    return true;
+}
+
+uint64_t
+literals_count_words(struct posting_memtable *memory, struct tokenizer *tokenizer,
+                     const struct term *term, uint64_t *stems)
+{
+    struct slice text = term->value;
+    text.length = text.length < TEXT_MAXIMUM ? text.length : TEXT_MAXIMUM;
+    struct counting c;
+    c.memory = memory;
+    c.tokenizer = tokenizer;
+    c.language = -1;
+    c.length = 0;
+    c.waiting_count = 0;
+    if (term->language.length > 0) {
+        uint8_t bytes[WORD_MOST];
+        const struct slice key = literals_tag_key(term->language, bytes);
+        c.language = stem_language(term->language);
+        *stems |= c.language >= 0 ? (uint64_t)1 << c.language : 0;
+        (void)posting_memtable_count(memory, key, posting_memtable_expect(memory, key));
+    }
+    tokenizer_split(tokenizer, text, count_token, &c);
+    count_waiting(&c);
+    return c.length;
+}
+
+/* ---- following the lexicon ---- */
+
+struct catching_up {
+    struct literals *literals;
+    uint64_t limit;
+    size_t terms, bytes;
+};
+
+static enum status
+take_term(void *context, oid id, const struct term *term, struct reason *why)
+{
+    (void)why;
+    struct catching_up *c = context;
+    struct literals *literals = c->literals;
+    if (oid_number(id) >= c->limit || c->terms >= TERMS_AT_ONCE || c->bytes >= BYTES_AT_ONCE) {
+        return STATUS_END;
+    }
+    c->terms++;
+    if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
+        latch_enter_writing(&literals->memory_latch);
+        const uint64_t length =
+            literals_count_words(literals->active, literals->tokenizer, term, &literals->stems);
+        posting_memtable_end_literal(literals->active, oid_number(id),
+                                     oid_kind(id) == OID_KIND_LANGUAGE, length);
+        latch_leave(&literals->memory_latch);
+        c->bytes += term->value.length;
+    }
+    literals->next = oid_number(id) + 1;
+    return STATUS_OK;
+}
+
+enum status
+literals_catch_up(struct literals *literals, struct nodes *nodes, uint64_t limit,
+                  struct reason *why)
+{
+    if (literals->next > limit || literals->again_until > limit) {
+        return literals_damaged(why, "it has words of terms that are not there");
+    }
+    struct catching_up c = {.literals = literals, .limit = limit};
+    if (literals->again_until > 0) {
+        c.limit = literals->again_until;
+    } else if (literals_is_full(literals)) {
+        c.limit = literals->next;
+    }
+    return literals->next < c.limit ? nodes_walk(nodes, literals->next, take_term, &c, why)
+                                    : STATUS_OK;
+}

@@ -1,0 +1,352 @@
+#include "index/write/partition_private.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/system/log.h"
+#include "base/system/watchdog.h"
+
+enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
+
+void
+partition_options_default(struct partition_options *options, const char *folder)
+{
+    *options = (struct partition_options){.folder = folder,
+                                          .cache_bytes = (uint64_t)256 * MEBIBYTE,
+                                          .term_memory = (uint64_t)64 * MEBIBYTE,
+                                          .block_memory = (uint64_t)64 * MEBIBYTE,
+                                          .words_memory = (uint64_t)256 * MEBIBYTE,
+                                          .snapshot_memory = (uint64_t)256 * MEBIBYTE,
+                                          .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
+                                          .change_bytes = (uint64_t)16 * MEBIBYTE,
+                                          .disk_reserve = (uint64_t)64 * MEBIBYTE,
+                                          .build_from = 100000,
+                                          .pause_s = 5};
+}
+
+/* ---- the keeper: keyword index and checkpoints ---- */
+
+/* What it is to do. */
+struct duty {
+    uint64_t limit; /* terms below */
+    bool checkpoint;
+    bool write;        /* words from memory, though there is room */
+    bool merge_staged; /* quads that wait, since nothing follows them */
+};
+
+/* Between two batches. AGAIN: no room on the disk now. */
+static enum status
+write_words(struct partition *partition, struct reason *why)
+{
+    partition_lock_writer(partition);
+    const enum status status =
+        literals_write_step(partition->literals, partition->staging_held > 0, why);
+    pthread_mutex_unlock(&partition->writer);
+    return status == STATUS_FULL ? STATUS_AGAIN : status;
+}
+
+/* Quads that wait since the last start, or of an import that ended early. */
+static enum status
+merge_rest(struct partition *partition, struct reason *why)
+{
+    const enum status status = partition_merge_staged(partition, NULL, why);
+    return partition_waits(partition, status) ? STATUS_AGAIN : status;
+}
+
+static enum status
+keep(struct partition *partition, const struct duty *duty, struct reason *why)
+{
+    if (duty->merge_staged) {
+        TRY(merge_rest(partition, why));
+    }
+    TRY(literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon), duty->limit,
+                          why));
+    if (literals_to_write(partition->literals, duty->write)) {
+        TRY(write_words(partition, why));
+    }
+    if (!duty->checkpoint) {
+        return STATUS_OK;
+    }
+    const enum status status = environment_checkpoint(partition->environment, false, why);
+    return status == STATUS_FULL && !environment_is_broken(partition->environment) ? STATUS_AGAIN
+                                                                                   : status;
+}
+
+/* Until woken; false after so long. */
+static bool
+wait_for_work(struct partition *partition, unsigned seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    return pthread_cond_timedwait(&partition->wake, &partition->mutex, &until) == 0;
+}
+
+/* Whether words that have room in memory are to be written. */
+static bool
+wants_words(const struct partition *partition, bool idle)
+{
+    return idle || partition->stopping ||
+           (partition->literals_written < partition->words_until &&
+            partition->literals_next >= partition->words_until);
+}
+
+static bool
+is_done(const struct partition *partition, bool all)
+{
+    return partition->literals_next == partition->totals.terms + 1 && !partition->checkpoint_due &&
+           !literals_to_write(partition->literals, all);
+}
+
+/* After a failure; false when the keeper cannot go on. */
+static bool
+note_failure(struct partition *partition, enum status status, const struct reason *why)
+{
+    if (status == STATUS_AGAIN && !partition->stopping) {
+        log_warning("index keeper waits", "why=%s", why->text);
+        partition->words_until = 0;
+        partition->checkpoint_due = true;
+        pthread_cond_broadcast(&partition->settled);
+        (void)wait_for_work(partition, DISK_WAIT_S);
+        return true;
+    }
+    log_error("index keeper failed", "why=%s", why->text);
+    partition->failed = status;
+    partition->failure = *why;
+    return false;
+}
+
+static void *
+keeper(void *argument)
+{
+    struct partition *partition = argument;
+    bool idle = false;
+    bool due = false; /* nothing came after the quads that wait */
+    bool well = true;
+    pthread_mutex_lock(&partition->mutex);
+    while (well) {
+        const bool all = wants_words(partition, idle);
+        const bool staging = staging_rows(partition->staging) > 0;
+        if (is_done(partition, all) && !(due && staging)) {
+            pthread_cond_broadcast(&partition->settled);
+            if (partition->stopping) {
+                break;
+            }
+            const bool nothing = !wait_for_work(partition, staging ? partition->pause_s : IDLE_S);
+            due = nothing && staging && !atomic_load(&partition->more_come);
+            if (nothing && !staging && !idle) {
+                pthread_mutex_unlock(&partition->mutex);
+                (void)malloc_trim(0); /* what large batches left */
+                pthread_mutex_lock(&partition->mutex);
+            }
+            idle = nothing && !staging;
+            continue;
+        }
+        const struct duty duty = {partition->totals.terms + 1, partition->checkpoint_due, all,
+                                  due && !partition->stopping};
+        due = false;
+        partition->checkpoint_due = false;
+        pthread_mutex_unlock(&partition->mutex);
+        struct reason why = {""};
+        const enum status status = keep(partition, &duty, &why);
+        pthread_mutex_lock(&partition->mutex);
+        partition->literals_next = literals_next(partition->literals);
+        partition->literals_written = literals_written(partition->literals);
+        pthread_cond_broadcast(&partition->settled);
+        well = status == STATUS_OK || note_failure(partition, status, &why);
+    }
+    pthread_cond_broadcast(&partition->settled);
+    pthread_mutex_unlock(&partition->mutex);
+    return NULL;
+}
+
+void
+partition_committed(struct partition *partition, const struct totals *totals)
+{
+    nodes_committed(lexicon_nodes(partition->lexicon));
+    pthread_mutex_lock(&partition->mutex);
+    partition->totals = *totals;
+    partition->checkpoint_due = true;
+    pthread_cond_signal(&partition->wake);
+    if (partition->announce >= 0) {
+        const uint64_t one = 1;
+        const ssize_t written = write(partition->announce, &one, sizeof(one));
+        (void)written;
+    }
+    pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_announce_to(struct partition *partition, int event)
+{
+    pthread_mutex_lock(&partition->mutex);
+    partition->announce = event;
+    pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_position(struct partition *partition, struct change_position *position, uint64_t *first)
+{
+    change_log_state(partition->change_log, position, first);
+}
+
+void
+partition_lock_writer(struct partition *partition)
+{
+    watchdog_pause();
+    pthread_mutex_lock(&partition->writer);
+    watchdog_resume();
+}
+
+enum status
+partition_health(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const enum status status = partition->failed;
+    const struct reason failure = partition->failure;
+    pthread_mutex_unlock(&partition->mutex);
+    return status == STATUS_OK ? STATUS_OK : status_fail(why, status, "%s", failure.text);
+}
+
+enum status
+partition_settle(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const uint64_t limit = partition->totals.terms + 1;
+    watchdog_pause();
+    while (partition->literals_next < limit && partition->failed == STATUS_OK) {
+        pthread_cond_wait(&partition->settled, &partition->mutex);
+    }
+    watchdog_resume();
+    pthread_mutex_unlock(&partition->mutex);
+    return partition_health(partition, why);
+}
+
+enum status
+partition_write_words(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const uint64_t until = partition->totals.terms + 1;
+    partition->words_until = until > partition->words_until ? until : partition->words_until;
+    pthread_cond_signal(&partition->wake);
+    watchdog_pause();
+    while (partition->literals_written < until && partition->words_until >= until &&
+           partition->failed == STATUS_OK) {
+        pthread_cond_wait(&partition->settled, &partition->mutex);
+    }
+    watchdog_resume();
+    pthread_mutex_unlock(&partition->mutex);
+    return partition_health(partition, why);
+}
+
+/* ---- life ---- */
+
+static enum status
+open_parts(struct partition *partition, const struct partition_options *options, struct reason *why)
+{
+    const struct environment_options environment = {.folder = options->folder,
+                                                    .cache_bytes = options->cache_bytes,
+                                                    .checkpoint_bytes = options->checkpoint_bytes,
+                                                    .disk_reserve = options->disk_reserve,
+                                                    .lock_wait_ms = options->lock_wait_ms,
+                                                    .no_sync = options->no_sync};
+    TRY(environment_open(&partition->environment, &environment, why));
+    TRY(tree_open(&partition->statistics, partition->environment, "statistics", why));
+    TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
+    TRY(staging_open(&partition->staging, options->folder, partition->statistics, why));
+    TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
+    partition->first_batches = partition->totals.batches;
+    TRY(change_log_open(&partition->change_log, partition->environment, partition->statistics,
+                        options->change_bytes, partition->totals.batches, why));
+    TRY(tree_open(&partition->documents, partition->environment, "documents", why));
+    TRY(quads_open(&partition->quads, partition->environment, why));
+    TRY(lexicon_open(&partition->lexicon, partition->environment, options->term_memory,
+                     options->block_memory, why));
+    partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
+    TRY(literals_open(&partition->literals, partition->environment, options->words_memory,
+                      options->build_from, why));
+    partition->literals_next = literals_next(partition->literals);
+    partition->literals_written = literals_written(partition->literals);
+    if (pthread_create(&partition->keeper, NULL, keeper, partition) != 0) {
+        return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
+    }
+    partition->keeper_runs = true;
+    return STATUS_OK;
+}
+
+enum status
+partition_open(struct partition **result, const struct partition_options *options,
+               struct reason *why)
+{
+    struct partition *partition = memory_zero(1, sizeof(*partition));
+    partition->announce = -1;
+    pthread_mutex_init(&partition->mutex, NULL);
+    pthread_mutex_init(&partition->writer, NULL);
+    pthread_mutex_init(&partition->maintenance, NULL);
+    pthread_cond_init(&partition->wake, NULL);
+    pthread_cond_init(&partition->settled, NULL);
+    partition->folder = memory_string(options->folder);
+    partition->pause_s = options->pause_s;
+    partition->build_from = options->build_from;
+    partition->snapshots = snapshots_new(options->snapshot_memory);
+    const enum status status = open_parts(partition, options, why);
+    if (status != STATUS_OK) {
+        partition_close(partition);
+        partition = NULL;
+    }
+    *result = partition;
+    return status;
+}
+
+void
+partition_close(struct partition *partition)
+{
+    if (partition == NULL) {
+        return;
+    }
+    if (partition->keeper_runs) {
+        pthread_mutex_lock(&partition->mutex);
+        partition->stopping = true;
+        pthread_cond_signal(&partition->wake);
+        pthread_mutex_unlock(&partition->mutex);
+        pthread_join(partition->keeper, NULL);
+    }
+    literals_close(partition->literals);
+    lexicon_close(partition->lexicon);
+    quads_close(partition->quads);
+    tree_close(partition->documents);
+    change_log_close(partition->change_log);
+    characteristic_sets_close(partition->sets);
+    staging_close(partition->staging);
+    tree_close(partition->statistics);
+    environment_close(partition->environment);
+    snapshots_free(partition->snapshots);
+    pthread_cond_destroy(&partition->wake);
+    pthread_cond_destroy(&partition->settled);
+    pthread_mutex_destroy(&partition->mutex);
+    pthread_mutex_destroy(&partition->writer);
+    pthread_mutex_destroy(&partition->maintenance);
+    free(partition->folder);
+    free(partition);
+}
+
+void
+partition_stats(struct partition *partition, struct partition_stats *stats)
+{
+    pthread_mutex_lock(&partition->mutex);
+    stats->totals = partition->totals;
+    stats->literals_indexed = partition->literals_next - 1;
+    pthread_mutex_unlock(&partition->mutex);
+    stats->bytes = environment_bytes(partition->environment);
+    stats->writes = atomic_load(&partition->writes);
+}
+
+bool
+partition_waits(const struct partition *partition, enum status status)
+{
+    return (status == STATUS_FULL || status == STATUS_CORRUPT) &&
+           !environment_is_broken(partition->environment);
+}

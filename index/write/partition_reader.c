@@ -1,0 +1,240 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "index/write/partition_private.h"
+
+struct text_scan {
+    struct partition_reader *reader;
+    struct literals_search *search;
+    uint32_t left; /* to be given */
+};
+
+/* The source's scan is the trees' scan. */
+static struct quads_scan *
+inner(struct quad_scan *scan)
+{
+    return (struct quads_scan *)scan;
+}
+
+static enum status
+source_lookup(void *context, const struct term *term, oid *id, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return lexicon_find(reader->partition->lexicon, term, id, why);
+}
+
+static enum status
+source_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return nodes_resolve(reader->nodes, id, arena, term, why);
+}
+
+static enum status
+source_scan(void *context, const struct quad_oids *pattern, enum quad_order order,
+            struct quad_scan **scan, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct quads_scan *opened;
+    const enum status status =
+        quads_scan_open(&opened, reader->partition->quads, reader->snapshot, pattern, order, why);
+    *scan = (struct quad_scan *)opened;
+    return status;
+}
+
+static enum status
+source_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                 struct reason *why)
+{
+    return quads_scan_next(inner(scan), rows, most, n, why);
+}
+
+static void
+source_scan_close(struct quad_scan *scan)
+{
+    quads_scan_close(inner(scan));
+}
+
+static enum status
+source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct partition *partition = reader->partition;
+    if (pattern->predicate != OID_NONE && pattern->subject == OID_NONE &&
+        pattern->object == OID_NONE && pattern->graph == OID_NONE) {
+        struct statistic_count count = {0};
+        latch_enter_reading(tree_latch(partition->statistics));
+        const enum status status = statistics_count(partition->statistics, STATISTIC_PREDICATE,
+                                                    pattern->predicate, &count, why);
+        latch_leave(tree_latch(partition->statistics));
+        *rows = count.quads;
+        return status;
+    }
+    return quads_estimate(partition->quads, pattern, reader->total, rows, why);
+}
+
+static enum status
+source_estimate_star(void *context, const oid *predicates, size_t count, double *subjects,
+                     double *rows, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    struct partition *partition = reader->partition;
+    latch_enter_reading(tree_latch(partition->statistics));
+    const enum status status =
+        characteristic_sets_estimate(partition->sets, predicates, count, subjects, rows, why);
+    latch_leave(tree_latch(partition->statistics));
+    return status;
+}
+
+static enum status
+source_search(void *context, struct slice words, uint32_t most, struct text_scan **scan,
+              struct reason *why)
+{
+    struct partition_reader *reader = context;
+    *scan = NULL;
+    struct text_scan *opened = memory_alloc(sizeof(*opened));
+    opened->reader = reader;
+    opened->search = NULL;
+    opened->left = most;
+    const enum status status =
+        literals_search_open(&opened->search, reader->partition->literals,
+                             lexicon_nodes(reader->partition->lexicon), words, most, why);
+    if (status != STATUS_OK) {
+        free(opened);
+        return status;
+    }
+    *scan = opened;
+    return STATUS_OK;
+}
+
+/* Whether some quad has the literal as its object, in the reader's snapshot. */
+static enum status
+is_live(struct partition_reader *reader, oid literal, bool *live, struct reason *why)
+{
+    const struct quad_oids pattern = {.object = literal};
+    struct quads_scan *scan;
+    TRY(quads_scan_open(&scan, reader->partition->quads, reader->snapshot, &pattern, ORDER_COUNT,
+                        why));
+    struct quad_oids row;
+    size_t n = 0;
+    const enum status status = quads_scan_next(scan, &row, 1, &n, why);
+    quads_scan_close(scan);
+    *live = n > 0;
+    return status;
+}
+
+static enum status
+source_search_next(struct text_scan *scan, oid *literal, double *score, bool *end,
+                   struct reason *why)
+{
+    *end = false;
+    bool live = false;
+    while (!live) {
+        const enum status status =
+            scan->left > 0 ? literals_search_next(scan->search, literal, score, why) : STATUS_END;
+        if (status == STATUS_END) {
+            *end = true;
+            return STATUS_OK;
+        }
+        TRY(status);
+        TRY(is_live(scan->reader, *literal, &live, why));
+    }
+    scan->left--;
+    return STATUS_OK;
+}
+
+static void
+source_search_close(struct text_scan *scan)
+{
+    if (scan != NULL) {
+        literals_search_close(scan->search);
+        free(scan);
+    }
+}
+
+static struct partition_reader *
+reader_new(struct partition *partition)
+{
+    struct partition_reader *reader = memory_zero(1, sizeof(*reader));
+    reader->partition = partition;
+    reader->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));
+    reader->source = (struct quad_source){.context = reader,
+                                          .lookup = source_lookup,
+                                          .resolve = source_resolve,
+                                          .scan = source_scan,
+                                          .scan_next = source_scan_next,
+                                          .scan_close = source_scan_close,
+                                          .estimate = source_estimate,
+                                          .estimate_star = source_estimate_star,
+                                          .search = source_search,
+                                          .search_next = source_search_next,
+                                          .search_close = source_search_close};
+    return reader;
+}
+
+enum status
+partition_reader_open(struct partition_reader **result, struct partition *partition,
+                      struct reason *why)
+{
+    (void)why;
+    *result = reader_new(partition);
+    partition_reader_renew(*result);
+    return STATUS_OK;
+}
+
+struct partition_reader *
+partition_reader_share(const struct partition_reader *other)
+{
+    struct partition_reader *reader = reader_new(other->partition);
+    reader->snapshot = snapshot_share(other->snapshot);
+    reader->total = other->total;
+    return reader;
+}
+
+void
+partition_reader_close(struct partition_reader *reader)
+{
+    if (reader != NULL) {
+        snapshot_close(reader->snapshot);
+        nodes_reader_free(reader->nodes);
+        free(reader);
+    }
+}
+
+void
+partition_reader_renew(struct partition_reader *reader)
+{
+    snapshot_close(reader->snapshot);
+    reader->snapshot = snapshot_open(reader->partition->snapshots);
+    pthread_mutex_lock(&reader->partition->mutex);
+    reader->total = reader->partition->totals.quads;
+    pthread_mutex_unlock(&reader->partition->mutex);
+}
+
+enum status
+partition_reader_position(const struct partition_reader *reader, struct change_position *position)
+{
+    const struct partition *partition = reader->partition;
+    change_log_state(partition->change_log, position, NULL);
+    return position->batch == partition->first_batches + snapshot_version(reader->snapshot)
+               ? STATUS_OK
+               : STATUS_AGAIN;
+}
+
+const struct quad_source *
+partition_reader_source(struct partition_reader *reader)
+{
+    return &reader->source;
+}
+
+enum status
+partition_reader_document(struct partition_reader *reader, oid *graph, struct document_entry *entry,
+                          struct reason *why)
+{
+    struct latch *latch = tree_latch(reader->partition->documents);
+    latch_enter_reading(latch);
+    const enum status status = documents_next(reader->partition->documents, graph, entry, why);
+    latch_leave(latch);
+    return status;
+}

@@ -1,0 +1,144 @@
+#include "metastore/archive_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "metastore/protocol.h"
+#include "warc/remote.h"
+
+enum { PAYLOAD_BYTES = 4096, WAIT_MS = 30000 };
+
+/* ---- the daemon's side ---- */
+
+/* A regular file of that name in the folder itself. */
+static enum status
+open_file(const char *folder, struct slice name, int *file, struct reason *why)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    *file = -1;
+    if (snprintf(path, sizeof path, "%s/%.*s", folder, SLICE_PRINT(name)) < (int)sizeof path) {
+        *file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    }
+    if (*file >= 0 && (fstat(*file, &info) != 0 || !S_ISREG(info.st_mode))) {
+        (void)close(*file);
+        *file = -1;
+    }
+    return *file >= 0 ? STATUS_OK
+                      : status_fail(why, STATUS_NOT_FOUND, "%.*s: no such file in this archive",
+                                    SLICE_PRINT(name));
+}
+
+static enum status
+read_range(int file, uint64_t offset, size_t length, struct buf *reply, struct reason *why)
+{
+    char *at = buf_reserve(reply, length);
+    for (size_t done = 0; done < length;) {
+        const ssize_t n = pread(file, at + done, length - done, (off_t)(offset + done));
+        if (n < 0 && errno != EINTR) {
+            return status_fail_errno(why, "cannot read the archive");
+        }
+        if (n == 0) {
+            return status_fail(why, STATUS_CORRUPT, "the file is shorter than its record");
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    buf_commit(reply, length);
+    return STATUS_OK;
+}
+
+enum status
+archive_answer(const char *folder, struct slice payload, struct buf *reply, struct reason *why)
+{
+    struct codec_reader in = codec_reader_of(payload);
+    const struct slice name = codec_get_slice(&in);
+    const uint64_t offset = codec_get_varint(&in), length = codec_get_varint(&in);
+    int file;
+    buf_reset(reply);
+    if (!codec_at_end(&in) || !warc_file_name_valid(name) || length == 0 ||
+        length > ARCHIVE_PIECE || offset > INT64_MAX - ARCHIVE_PIECE) {
+        return status_fail(why, STATUS_PROTOCOL, "metastore: the archive request is malformed");
+    }
+    TRY(open_file(folder, name, &file, why));
+    const enum status status = read_range(file, offset, (size_t)length, reply, why);
+    (void)close(file);
+    return status;
+}
+
+/* ---- the other node's ---- */
+
+struct archive_link {
+    struct rpc_client *rpc;
+    struct buf request, piece;
+};
+
+enum status
+archive_link_open(struct archive_link **opened, const char *endpoint, const struct rpc_keys *keys,
+                  struct reason *why)
+{
+    struct archive_link *link = memory_zero(1, sizeof *link);
+    const struct rpc_client_options options = {
+        .endpoint = endpoint, .name = "archive", .keys = keys};
+    buf_init(&link->request, PAYLOAD_BYTES);
+    buf_init(&link->piece, ARCHIVE_PIECE);
+    const enum status status = rpc_client_open(&link->rpc, &options, why);
+    if (status != STATUS_OK) {
+        link->rpc = NULL;
+        archive_link_close(link);
+        link = NULL;
+    }
+    *opened = link;
+    return status;
+}
+
+void
+archive_link_close(struct archive_link *link)
+{
+    if (link != NULL) {
+        if (link->rpc != NULL) {
+            rpc_client_close(link->rpc);
+        }
+        buf_release(&link->request);
+        buf_release(&link->piece);
+        free(link);
+    }
+}
+
+enum status
+archive_link_read(struct archive_link *link, struct slice file, uint64_t offset, uint64_t length,
+                  struct buf *member, struct reason *why)
+{
+    buf_reset(member);
+    if (!warc_file_name_valid(file)) {
+        return status_fail(why, STATUS_MISUSE, "not the name of a WARC file: %.*s",
+                           SLICE_PRINT(file));
+    }
+    if (length == 0 || length > member->maximum) {
+        return status_fail(why, STATUS_LIMIT, "%.*s: a record of %lu bytes", SLICE_PRINT(file),
+                           (unsigned long)length);
+    }
+    while (member->length < length) {
+        const uint64_t left = length - member->length;
+        const uint64_t wanted = left < ARCHIVE_PIECE ? left : ARCHIVE_PIECE;
+        buf_reset(&link->request);
+        buf_reset(&link->piece);
+        codec_put_slice(&link->request, file);
+        codec_put_varint(&link->request, offset + member->length);
+        codec_put_varint(&link->request, wanted);
+        TRY(rpc_call(link->rpc, METASTORE_ARCHIVE, buf_slice(&link->request), WAIT_MS, &link->piece,
+                     why));
+        if (link->piece.length != wanted) {
+            return status_fail(why, STATUS_PROTOCOL, "%.*s: not the bytes that were asked for",
+                               SLICE_PRINT(file));
+        }
+        TRY(buf_append_slice(member, buf_slice(&link->piece)));
+    }
+    return STATUS_OK;
+}

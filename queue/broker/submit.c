@@ -1,0 +1,386 @@
+/* Requests as they come in: checked, decoded, and their senders known. */
+#include "queue/broker/broker_private.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
+
+enum {
+    NEW_LEAST = 14,
+    COMPLETION_LEAST = 40,
+    TOUCH_LEAST = 26,
+    PARKED_MAXIMUM = 4096,
+    WAIT_MAXIMUM_MS = 60000
+};
+
+static void
+answer(struct broker *broker, const struct broker_request *request, enum status status,
+       const struct reason *why)
+{
+    broker->answer(broker->context, request->token, status, (struct slice){NULL, 0}, why);
+}
+
+static void
+answer_no_jobs(struct broker *broker, const struct broker_request *request)
+{
+    buf_reset(&broker->reply);
+    codec_put_varint(&broker->reply, broker->options.lease_ms);
+    codec_put_varint(&broker->reply, broker->scope_committed);
+    codec_put_u32(&broker->reply, 0);
+    broker->answer(broker->context, request->token, STATUS_OK, buf_slice(&broker->reply), NULL);
+}
+
+/* ---- who speaks ---- */
+
+/* A worker's new incarnation means that the older one is dead; what an older one still says is
+ * stale. */
+static uint32_t
+speaker(struct broker *broker, const struct broker_request *request, bool add, bool *stale)
+{
+    uint32_t at = leases_worker_find(broker->leases, request->client);
+    *stale = false;
+    if (at == (uint32_t)WORKER_NONE) {
+        if (!add) {
+            return at;
+        }
+        at = leases_worker_add(broker->leases, request->client);
+    }
+    struct worker *worker = leases_worker(broker->leases, at);
+    worker->heard_ms = clock_monotonic_ms();
+    if (worker->incarnation == request->incarnation) {
+        return at;
+    }
+    if (worker->previous == request->incarnation) {
+        *stale = true;
+        return at;
+    }
+    worker->previous = worker->incarnation;
+    worker->incarnation = request->incarnation;
+    memset(worker->answered, 0, sizeof worker->answered); /* request ids begin anew */
+    for (size_t i = broker->parked_count; i-- > 0;) {
+        if (broker->parked[i].worker == at) {
+            answer(broker, &broker->parked[i].request, STATUS_CANCELLED, NULL);
+            broker_unpark(broker, i);
+        }
+    }
+    if (worker->count > 0) {
+        if (broker->dying_count == broker->dying_capacity) {
+            broker->dying_capacity = broker->dying_capacity == 0 ? 16 : 2 * broker->dying_capacity;
+            broker->dying =
+                memory_resize(broker->dying, broker->dying_capacity, sizeof *broker->dying);
+        }
+        broker->dying[broker->dying_count++] = at;
+    }
+    return at;
+}
+
+/* ---- lists of the round ---- */
+
+static struct pending *
+add_pending(struct broker *broker, const struct broker_request *request)
+{
+    if (broker->pending_count == broker->pending_capacity) {
+        broker->pending_capacity =
+            broker->pending_capacity == 0 ? 64 : 2 * broker->pending_capacity;
+        broker->pending =
+            memory_resize(broker->pending, broker->pending_capacity, sizeof *broker->pending);
+    }
+    struct pending *pending = &broker->pending[broker->pending_count++];
+    *pending = (struct pending){
+        .request = *request,
+        .worker = (uint32_t)WORKER_NONE,
+        .first_incoming = broker->incoming_count,
+        .first_ending = broker->ending_count,
+    };
+    broker->pending_bytes += request->payload.length;
+    return pending;
+}
+
+static bool
+read_new(struct broker *broker, struct codec_reader *reader, bool ours)
+{
+    if (broker->incoming_count == broker->incoming_capacity) {
+        broker->incoming_capacity =
+            broker->incoming_capacity == 0 ? 256 : 2 * broker->incoming_capacity;
+        broker->incoming =
+            memory_resize(broker->incoming, broker->incoming_capacity, sizeof *broker->incoming);
+    }
+    struct incoming *incoming = &broker->incoming[broker->incoming_count];
+    if (!message_get_new(reader, &incoming->job)) {
+        return false;
+    }
+    broker_prepare(broker, incoming, ours);
+    broker->incoming_count++;
+    return true;
+}
+
+static void
+read_list_of_new(struct broker *broker, struct codec_reader *reader, bool ours)
+{
+    const size_t n = message_get_count(reader, NEW_LEAST);
+    for (size_t i = 0; i < n && read_new(broker, reader, ours); i++) {
+    }
+}
+
+static enum status
+read_ending(struct broker *broker, struct codec_reader *reader, struct reason *why)
+{
+    if (broker->ending_count == broker->ending_capacity) {
+        broker->ending_capacity = broker->ending_capacity == 0 ? 256 : 2 * broker->ending_capacity;
+        broker->endings =
+            memory_resize(broker->endings, broker->ending_capacity, sizeof *broker->endings);
+    }
+    struct ending *ending = &broker->endings[broker->ending_count];
+    *ending = (struct ending){.first = broker->incoming_count};
+    if (!message_get_completion(reader, &ending->completion, &ending->attempt)) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false);
+         i++) {
+    }
+    broker->ending_count++;
+    return reader->bad ? STATUS_OK : broker_prepare_ending(broker, ending, why);
+}
+
+/* ---- requests ---- */
+
+static enum status
+read_put(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+         struct reason *why)
+{
+    const struct broker_options *options = &broker->options;
+    (void)pending;
+    if (broker->intake_stopped) {
+        return status_fail(why, STATUS_FULL,
+                           "the disk of %s has %llu MB left; free some, or lower queue.min_free",
+                           options->store.folder, (unsigned long long)broker->disk_free >> 20);
+    }
+    read_list_of_new(broker, reader, false);
+    return STATUS_OK;
+}
+
+static enum status
+read_complete(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+              struct reason *why)
+{
+    bool stale;
+    pending->worker = speaker(broker, &pending->request, false, &stale);
+    const size_t n = message_get_count(reader, COMPLETION_LEAST);
+    for (size_t i = 0; i < n && !reader->bad; i++) {
+        TRY(read_ending(broker, reader, why));
+    }
+    return STATUS_OK;
+}
+
+static enum status
+read_touch(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+           struct reason *why)
+{
+    bool stale;
+    const uint64_t deadline = clock_monotonic_ms() + broker->options.lease_ms;
+    pending->worker = speaker(broker, &pending->request, true, &stale);
+    if (stale) {
+        return status_fail(why, STATUS_STALE, "a newer process has this name");
+    }
+    (void)codec_get_u8(reader);
+    const size_t n = message_get_count(reader, TOUCH_LEAST);
+    for (size_t i = 0; i < n; i++) {
+        struct job_key key;
+        (void)job_key_decode(reader, &key);
+        if (codec_get_varint(reader) > UINT16_MAX) {
+            reader->bad = true;
+        }
+        const uint32_t at = leases_find(broker->leases, key.id);
+        if (at != (uint32_t)LEASE_NONE &&
+            leases_at(broker->leases, at)->worker == pending->worker) {
+            leases_at(broker->leases, at)->deadline_ms = deadline;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+read_kick(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+          struct reason *why)
+{
+    (void)broker;
+    (void)why;
+    pending->kick_stage = codec_get_u8(reader);
+    pending->kick_uri = codec_get_slice(reader);
+    reader->bad |= pending->kick_stage >= STAGE_COUNT;
+    return STATUS_OK;
+}
+
+static enum status
+read_retry(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+           struct reason *why)
+{
+    (void)broker;
+    (void)why;
+    pending->kick_uri = codec_get_slice(reader);
+    return STATUS_OK;
+}
+
+static enum status
+read_transfer(struct broker *broker, struct pending *pending, struct codec_reader *reader,
+              struct reason *why)
+{
+    pending->transfer.origin = codec_get_u64(reader);
+    pending->transfer.epoch = codec_get_u64(reader);
+    pending->transfer.first = codec_get_u64(reader);
+    if (broker->intake_stopped) {
+        return status_fail(why, STATUS_FULL, "the disk has no room for jobs of other nodes");
+    }
+    read_list_of_new(broker, reader, true);
+    for (size_t i = pending->first_incoming; i < broker->incoming_count; i++) {
+        const uint8_t stage = broker->incoming[i].job.key.stage;
+        if (stage != STAGE_FETCH &&
+            broker->counters.stages[stage].jobs >= 2 * broker->options.high_water) {
+            return status_fail(why, STATUS_AGAIN, "enough jobs wait for %s",
+                               stage_name((enum stage)stage));
+        }
+    }
+    pending->incoming_count = broker->incoming_count - pending->first_incoming;
+    return reader->bad ? STATUS_OK : broker_take_scope(broker, pending, why);
+}
+
+struct parked *
+broker_park(struct broker *broker)
+{
+    if (broker->parked_count == broker->parked_capacity) {
+        broker->parked_capacity = broker->parked_capacity == 0 ? 16 : 2 * broker->parked_capacity;
+        broker->parked =
+            memory_resize(broker->parked, broker->parked_capacity, sizeof *broker->parked);
+    }
+    return &broker->parked[broker->parked_count++];
+}
+
+void
+broker_unpark(struct broker *broker, size_t at)
+{
+    memmove(&broker->parked[at], &broker->parked[at + 1],
+            (--broker->parked_count - at) * sizeof *broker->parked);
+}
+
+static void
+submit_reserve(struct broker *broker, const struct broker_request *request)
+{
+    struct reason why = {""};
+    bool stale;
+    struct codec_reader reader = codec_reader_of(request->payload);
+    struct parked parked = {.request = *request, .stage = codec_get_u8(&reader)};
+    parked.lane = codec_get_u64(&reader);
+    const uint64_t most = codec_get_varint(&reader);
+    const uint64_t wait = codec_get_varint(&reader);
+    const uint64_t known = codec_get_u64(&reader);
+    parked.most = most < MESSAGE_ENTRIES_MAXIMUM ? (uint32_t)most : MESSAGE_ENTRIES_MAXIMUM;
+    parked.deadline_ms = clock_monotonic_ms() + (wait < WAIT_MAXIMUM_MS ? wait : WAIT_MAXIMUM_MS);
+    if (!codec_at_end(&reader) || parked.stage >= STAGE_COUNT || request->client.length == 0 ||
+        (parked.stage != STAGE_FETCH &&
+         broker_sequence(broker, parked.stage, parked.lane) == NULL)) {
+        (void)status_fail(&why, STATUS_BAD_INPUT, "a reserve that makes no sense");
+        answer(broker, request, STATUS_BAD_INPUT, &why);
+        return;
+    }
+    parked.worker = speaker(broker, request, true, &stale);
+    if (stale || (known != 0 && known != broker->incarnation) || parked.most == 0 ||
+        broker->parked_count >= PARKED_MAXIMUM) {
+        answer_no_jobs(broker, request);
+        return;
+    }
+    leases_worker(broker->leases, parked.worker)->announced = true;
+    for (size_t i = 0; i < broker->parked_count; i++) {
+        struct parked *other = &broker->parked[i];
+        if (other->worker == parked.worker && other->request.id == request->id) {
+            answer(broker, &other->request, STATUS_CANCELLED, NULL);
+            other->request = *request;
+            return;
+        }
+    }
+    *broker_park(broker) = parked;
+}
+
+static void
+submit_watch(struct broker *broker, const struct broker_request *request)
+{
+    struct reason why = {""};
+    struct codec_reader reader = codec_reader_of(request->payload);
+    const uint64_t known = codec_get_u64(&reader);
+    const uint32_t worker = leases_worker_find(broker->leases, request->client);
+    if (!codec_at_end(&reader)) {
+        (void)status_fail(&why, STATUS_BAD_INPUT, "a watch of %zu bytes", request->payload.length);
+        answer(broker, request, STATUS_BAD_INPUT, &why);
+        return;
+    }
+    if (worker != (uint32_t)WORKER_NONE) {
+        leases_worker(broker->leases, worker)->heard_ms = clock_monotonic_ms();
+    }
+    answer(broker, request, known == broker->incarnation ? STATUS_CANCELLED : STATUS_OK, NULL);
+}
+
+typedef enum status reader_of_request(struct broker *broker, struct pending *pending,
+                                      struct codec_reader *reader, struct reason *why);
+
+/* Those that wait for the round. */
+static reader_of_request *const readers[] = {
+    [QUEUE_PUT] = read_put,   [QUEUE_COMPLETE] = read_complete, [QUEUE_TOUCH] = read_touch,
+    [QUEUE_KICK] = read_kick, [QUEUE_TRANSFER] = read_transfer, [QUEUE_RETRY] = read_retry,
+};
+
+static void
+submit_for_round(struct broker *broker, const struct broker_request *request)
+{
+    struct reason why = {""};
+    struct pending *pending = add_pending(broker, request);
+    struct codec_reader reader = codec_reader_of(request->payload);
+    enum status status = readers[request->verb](broker, pending, &reader, &why);
+    if (status == STATUS_OK && !codec_at_end(&reader)) {
+        status = status_fail(&why, STATUS_BAD_INPUT, "a request of %zu bytes was not understood",
+                             request->payload.length);
+        broker->malformed++;
+        if ((broker->malformed & (broker->malformed - 1)) == 0) { /* must not fill the log */
+            log_warning("bad_request", "client=%.*s verb=%d bytes=%zu total=%lu",
+                        SLICE_PRINT(request->client), request->verb, request->payload.length,
+                        (unsigned long)broker->malformed);
+        }
+    }
+    if (status != STATUS_OK) {
+        broker->incoming_count = pending->first_incoming;
+        broker->ending_count = pending->first_ending;
+        broker->pending_bytes -= request->payload.length;
+        broker->pending_count--;
+        answer(broker, request, status, &why);
+        return;
+    }
+    pending->incoming_count = broker->incoming_count - pending->first_incoming;
+    pending->ending_count = broker->ending_count - pending->first_ending;
+}
+
+bool
+broker_has_room(const struct broker *broker)
+{
+    return broker->pending_count < ROUND_REQUESTS && broker->pending_bytes < ROUND_BYTES &&
+           broker->incoming_count < ROUND_JOBS && broker->ending_count < ROUND_JOBS;
+}
+
+void
+broker_submit(struct broker *broker, const struct broker_request *request)
+{
+    struct reason why = {""};
+    if (request->verb == QUEUE_RESERVE) {
+        submit_reserve(broker, request);
+    } else if (request->verb == QUEUE_WATCH) {
+        submit_watch(broker, request);
+    } else if (request->verb == QUEUE_STATS || request->verb == QUEUE_PEEK ||
+               request->verb == QUEUE_LOOK || request->verb == QUEUE_HOSTS) {
+        broker_view(broker, request);
+    } else if (request->verb < sizeof readers / sizeof readers[0] &&
+               readers[request->verb] != NULL) {
+        submit_for_round(broker, request);
+    } else {
+        (void)status_fail(&why, STATUS_PROTOCOL, "no request %u", request->verb);
+        answer(broker, request, STATUS_PROTOCOL, &why);
+    }
+}

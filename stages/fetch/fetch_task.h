@@ -1,0 +1,294 @@
+/* Shared by the parts of the fetch stage; not for others. docs/ARCHITECTURE.md draws a task's way.
+ *
+ *   fetch_stage.c       the program: options, events, flush
+ *   rules.c             may this URI be fetched? robots.txt from cache, metadata store or the host
+ *   request_turn.c      when the host is asked: one request at a time, rests between them
+ *   slow_hosts.c        requests that take longer than usual
+ *   page.c              the GET and what its end means: archive, metadata, next stage, retry
+ *   pace_reports.c      how slow the host and its address make us
+ *   sitemap_fetch.c     sitemaps, and their entries as new jobs
+ *   sitemap_entries.c   what is new in a sitemap
+ *   refused_sitemaps.c  what an older scope refused of sitemaps; no request
+ *   queue_shares.c      how fetches are divided between what sitemaps list and what links lead to
+ *   visit.c             recrawling: what is known of its changes, the next visit
+ *   plan_read.c         which datasets of a host are had by their dumps; no request
+ *   dump_fetch.c        the GET of a dump, to a file
+ *   endpoint.c          a SPARQL endpoint's triples, to a file
+ *   slice.c             dumps into documents, by a program of its own; no request
+ *
+ * A task goes through them in that order and ends in exactly one of task_done, task_retry,
+ * stage_release or stage_bury, after which it is freed by task_end. */
+#ifndef STAGES_FETCH_FETCH_TASK_H
+#define STAGES_FETCH_FETCH_TASK_H
+
+#include "crawl/recrawl.h"
+#include "crawl/scope.h"
+#include "crawl/traps.h"
+#include "crawl/url_rules.h"
+#include "datasets/execution.h"
+#include "stages/fetch/hosts/fetch_hosts.h"
+#include "stages/fetch/hosts/host_delays.h"
+#include "stages/fetch/hosts/host_pace.h"
+#include "stages/fetch/http/fetch_http.h"
+#include "stages/fetch/parser/fetch_parser.h"
+#include "stages/skeleton/content.h"
+#include "stages/skeleton/stage.h"
+#include "stages/skeleton/visit_schedule.h"
+#include "warc/warc.h"
+
+enum sitemap_score { SCORE_PRIORITY, SCORE_LINK, SCORE_BOTH };
+
+/* Requests under way. */
+struct slow {
+    struct task *first, *last; /* in order of their start */
+    uint64_t usual_ms;         /* of an answer, smoothed, times a constant */
+    uint64_t patience_ms;      /* fetch.patience */
+    size_t places, aside;      /* fetch_slow_places, and how many are taken */
+    bool looking;              /* a look at them is due */
+};
+
+struct fetch {
+    struct stage_run *run;
+    struct fetch_http *http;
+    struct fetch_parser *parser;
+    struct warc_writer *warc;
+    struct scope *scope;
+    struct url_rules url_rules;
+    struct hosts *hosts;
+    struct trap_budget *queries; /* of URIs that differ in their query only */
+    struct paces *paces;         /* of origins and of addresses */
+    struct pace_rules pace_rules;
+    struct host_delays *host_delays;
+    struct slow slow;
+    const char *node; /* name in cluster.conf */
+    const char *robots_name;
+    uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms;
+    unsigned attempts;
+    bool robots, sitemaps;
+    bool guess;         /* /sitemap.xml is asked for where nobody names one */
+    bool obey_location; /* sitemaps speak for their folder only */
+    enum sitemap_score score;
+    uint64_t sitemap_files;     /* most that a host's indexes and robots.txt have fetched */
+    uint64_t submission_budget; /* new URLs of sitemaps of a host a day; 0: all */
+    bool signals;               /* reservations in robots.txt are honoured */
+    bool recrawl, threshold_known;
+    struct recrawl_budget budget;
+    double first_seconds;
+    uint64_t confirm_ms;
+    bool plan, execute;      /* datasets.plan: made; followed */
+    const char *prefer;      /* datasets.prefer */
+    uint64_t page_resources; /* of SPARQL endpoints */
+    bool void_rdf, void_all; /* which hosts are asked for /.well-known/void */
+    uint64_t dump_size, wait_ms;
+    struct content *content;  /* of descriptions; opened when first needed */
+    struct watched **watched; /* by descriptor */
+    size_t watched_count;
+};
+
+/* A request in that list. */
+struct asked {
+    struct transfer *transfer;
+    uint64_t since_ms; /* monotonic */
+    struct task *next, *previous;
+    bool aside; /* it holds no place of fetch.window */
+    bool alone; /* nobody waits in line behind it */
+};
+
+struct task {
+    struct fetch *fetch;
+    struct stage_job *job;
+    struct slice origin;              /* of the URI */
+    struct slice url;                 /* the job's URI without fragment: what is asked for */
+    bool resource;                    /* fetched for another document: kept, not followed */
+    struct slice etag, last_modified; /* of the earlier fetch, on a recrawl; in the job's arena */
+    struct buf robots_url;            /* of the robots.txt being fetched, after redirects */
+    unsigned robots_hops;
+    uint16_t robots_status;       /* of the answer that has the rules */
+    struct fetch_request request; /* to be sent, or under way */
+    uint64_t asked_host;          /* fingerprint of its origin */
+    struct slice truncated;       /* as WARC-Truncated says: why the body is not whole */
+    struct host_delays_turn turn; /* in the line of that host */
+    bool lined_up;                /* it stood there */
+    bool has_asked;               /* a request went to the host */
+    uint8_t host_words;           /* what it told of the host: enum host_word */
+    struct slice cause;           /* of its failure; in the job's arena */
+    struct asked asked;
+    struct slice ip; /* of the host, when asked; in the job's arena */
+    /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
+    int64_t crawl_delay_ms; /* -1: nothing */
+    struct slice *sitemaps; /* still to be queued; in the job's arena */
+    size_t sitemap_count;
+    enum job_outcome counts_as; /* NONE: as its state says */
+    unsigned refused;           /* by the scope: enum scope_refused */
+    bool mapped;                /* the host has sitemaps */
+    bool sitemaps_again;        /* they were queued before, at a greater depth */
+    bool guess;                 /* no sitemap is named: the one of them is where one may be */
+    uint64_t address;           /* that hosts are grouped by; 0: not known, or by none */
+    /* Recrawling; slices in the job's arena. */
+    struct document_visit visit;        /* goes on with the document */
+    enum visit_outcome outcome;         /* when no later stage hears of it */
+    bool handed_on;                     /* a later stage schedules the next visit */
+    uint64_t visited_ms, gone_since_ms; /* as known before */
+    double host_period, frequency_trust;
+    bool spared; /* its sitemap says that it has not changed, and is believed: no request */
+    struct slice digest, redirect; /* of the earlier answer */
+    struct slice authority;        /* dc:publisher; in the job's arena */
+    bool again;                    /* it was had before: what is known of it was read */
+    bool describes;                /* and it describes datasets of the host */
+    uint64_t rest_ms;              /* of the lane, at least */
+    struct download *download;
+};
+
+/* The purposes of jobs, told by the fragments of their URIs. */
+enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE, TASK_SITEMAPS, TASK_LISTING };
+enum task_kind task_kind(struct slice uri);
+
+/* rules.c */
+void task_check_rules(struct task *task);
+
+/* Whether robots.txt of the task's host, as far as it is known, allows it. */
+bool task_may_ask(const struct task *task, struct slice url);
+
+/* visit.c */
+void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
+/* The task's first step: a visit that is repeated waits for the budget. */
+void task_begin(struct task *task);
+/* From the records of host, document and what sitemaps say of it; empty when it is new. */
+void task_take_visit(struct task *task, struct slice host, struct slice record,
+                     struct slice sighting);
+/* Whether the document was fetched after this job was scheduled: by another job, which has
+ * scheduled the next visit. */
+bool task_is_superseded(const struct task *task, struct slice record);
+/* Learns from the answer (NULL when there is none) how often the document changes. */
+void task_learn(struct task *task, const struct fetch_result *result);
+/* The end of every task: the next visit. */
+void task_schedule(struct task *task);
+
+/* A request for the host's robots.txt has its turn: whether another job has brought the rules
+ * meanwhile. Then this one goes on with them, or has ended. */
+bool task_rules_came(struct task *task);
+
+/* page.c */
+void task_get(struct task *task);
+/* Ends the job with a state; queues the host's sitemaps with it. */
+void task_done(struct task *task, const char *state, const char *reason);
+/* Another attempt later, or, when there were enough, the state "failed". */
+void task_retry(struct task *task, uint64_t least_delay_ms, const char *reason);
+void task_bury(struct task *task, const char *reason);
+/* No document could be had of the host: the job waits for the host (docs/POLITENESS.md, "Hosts that
+ * fail"), but what another document needs is tried so often and no more. */
+void task_wait_for_host(struct task *task, const char *reason);
+/* Tells the queue what the requests told of the host. */
+void task_tell_host(struct task *task);
+/* Writes the exchange to the archive; on failure the job has been released: the task is over. */
+bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
+                  struct slice truncated, struct warc_location *location);
+/* The response as archived and noted; false when the task is over. */
+bool task_keep_response(struct task *task, const struct fetch_result *result,
+                        struct warc_location *location);
+/* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
+void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
+                 struct slice data);
+/* Puts a job that does again what was done before, and is told why. type, about: the type
+ * and content type of its document record. */
+void task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+              struct slice about);
+/* Puts a job that is done for the first time. */
+void task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+                    struct slice about);
+void task_free(struct task *task);
+
+/* request_turn.c */
+/* The host's rest after this job. */
+uint64_t task_delay_ms(const struct task *task);
+/* Sends the request when its host has rested; turns the job back when its address is at its limit.
+ */
+void task_ask(struct task *task, const struct fetch_request *request);
+/* Jobs that wait for the host which this one asks go back to the queue. */
+void task_clear_line(const struct task *task);
+void task_turn_back(struct task *task, uint64_t address);
+/* From now on the host of the job rests. */
+void task_rest(struct task *task);
+/* First thing when a request has ended. */
+void task_note_end(struct task *task, const struct fetch_result *result);
+
+/* slow_hosts.c */
+void fetch_slow_open(struct fetch *fetch, const struct opt_set *options);
+/* The task's request is sent, and has ended. */
+void task_begin_request(struct task *task);
+void task_end_request(struct task *task, const struct fetch_result *result);
+
+/* pace_reports.c */
+/* How long the host may be silent before its answer begins. */
+uint64_t task_patience_ms(const struct task *task);
+/* Requests in a row that it did not answer. */
+uint32_t task_host_failures(const struct task *task);
+/* Whether it was in trouble when last asked. */
+bool task_is_troubled(const struct task *task);
+/* A request to the task's own origin has ended; rules: it was for robots.txt. */
+void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
+/* The host's robots.txt lies on another host, where it could not be had: this one rests as if it
+ * had failed itself. */
+void task_learn_trouble(struct task *task, const char *reason);
+/* Begins with what the host's record says, unless more is known. */
+void task_take_pace(struct task *task, struct slice record);
+/* The rest that response times and troubles of the host and its address ask for. */
+uint64_t task_pace_ms(const struct task *task);
+
+/* sitemap_fetch.c */
+/* Whether the job is that of a sitemap which robots.txt or an index named, or of a guess. */
+bool task_is_sitemap(const struct task *task);
+/* Whether it is only where a sitemap may be (fetch.sitemaps). */
+bool task_is_guess(const struct task *task);
+#define GUESS_FOUND "found"
+/* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */
+void task_note_guess(struct task *task, const char *outcome);
+/* Queues the sitemaps that the host's robots.txt names, unless that was done; a guess only after a
+ * good page. */
+void task_queue_sitemaps(struct task *task, bool good);
+/* A sitemap that was read before has not changed. */
+void task_note_reading(struct task *task);
+/* Counts the fetch for the balance of the host's two queues. */
+void task_balance(struct task *task);
+/* Notes when a link led to it, of what links found before any sitemap. */
+void task_note_first_link(struct task *task);
+/* The end of a task that was answered: queues the entries when the response is a sitemap, which
+ * workers find out. */
+void task_follow_sitemap(struct task *task, const struct fetch_result *result);
+/* Queues the entries of a sitemap whose bytes are out of the archive; coding is that of the job's
+ * document. */
+void task_list(struct task *task, struct slice coding, struct slice bytes);
+/* Notes that the scope refused something that the document led to: it is considered again when the
+ * scope has changed. */
+void task_note_refused(struct task *task, enum scope_refused what);
+#define SITEMAP_TYPE "sitemap"
+
+/* refused_sitemaps.c */
+/* The end of a job for the host's sitemaps, whose rules are known. */
+void task_put_refused_sitemaps(struct task *task);
+/* A job for the entries of a sitemap. */
+void task_list_again(struct task *task);
+
+/* plan_read.c, dump_fetch.c, endpoint.c, slice.c */
+enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
+/* Notes that the task's sitemap speaks of datasets, and has the host's plan made. */
+void task_describe(struct task *task);
+/* Queues the host's /.well-known/void, once. */
+void task_ask_void(struct task *task);
+/* Whether the job is that, or what it redirects to. */
+bool task_is_void(const struct task *task);
+/* For the record of a host. */
+void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
+/* Has the host's plan made. */
+void task_put_plan(struct task *task);
+/* Opens fetch->content. False: it cannot be, and the task is over. */
+bool task_open_content(struct task *task);
+void task_plan(struct task *task);
+bool task_is_sample(const struct task *task);
+void task_put_sample(struct task *task, struct slice uri, uint8_t flags);
+void task_download(struct task *task);
+void task_harvest(struct task *task);
+void task_slice(struct task *task);
+void task_free_download(struct task *task);
+
+#endif

@@ -1,0 +1,519 @@
+/* libcurl's multi interface by sockets: libcurl says which descriptors and which timer it wants
+ * (on_socket, on_timer), the owner's loop says what happened (fetch_http_ready, fetch_http_tick),
+ * and after each of these finished transfers are collected. */
+#include "stages/fetch/http/fetch_http_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/file.h"
+#include "base/system/log.h"
+#include "base/url/url.h"
+#include "stages/fetch/http/address_limit.h"
+#include "stages/fetch/http/address_rules.h"
+#include "stages/fetch/http/fetch_credentials.h"
+#include "stages/fetch/http/hosts_file.h"
+
+enum { SHARE = 128, OTHER_FILES = 256, HEADER_BYTES = 128 << 10 };
+/* Prefers RDF. */
+static const char ACCEPT[] =
+    "application/n-quads, application/trig;q=0.95, text/turtle;q=0.95, "
+    "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
+    "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2";
+/* For what is fetched only because a document needs it: JSON-LD contexts, stylesheets. */
+static const char ACCEPT_RESOURCE[] =
+    "application/ld+json, application/json;q=0.9, application/xslt+xml;q=0.8, "
+    "application/xml;q=0.7, */*;q=0.2";
+
+/* ---- callbacks of the multi handle ---- */
+
+static struct descriptor *
+descriptor_of(struct fetch_http *http, int number)
+{
+    const size_t at = (size_t)number;
+    if (at >= http->descriptor_count) {
+        const size_t count = 2 * (at + 1);
+        http->descriptors = memory_resize(http->descriptors, count, sizeof *http->descriptors);
+        for (size_t i = http->descriptor_count; i < count; i++) {
+            http->descriptors[i] = (struct descriptor){0};
+        }
+        http->descriptor_count = count;
+    }
+    return &http->descriptors[at];
+}
+
+static void
+watch(struct fetch_http *http, int number, uint32_t epoll_events)
+{
+    struct descriptor *descriptor = descriptor_of(http, number);
+    if (descriptor->watched != epoll_events) {
+        descriptor->watched = epoll_events;
+        http->loop.watch(http->loop.context, number, epoll_events);
+    }
+}
+
+void
+fetch_http_forget(struct fetch_http *http, int descriptor)
+{
+    watch(http, descriptor, 0);
+}
+
+static int
+on_socket(CURL *easy, curl_socket_t number, int what, void *context, void *assigned)
+{
+    struct multi *multi = context;
+    struct fetch_http *http = multi->http;
+    struct descriptor *descriptor = descriptor_of(http, number);
+    uint32_t events = what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0;
+    events |= what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0;
+    (void)easy;
+    (void)assigned;
+    descriptor->wanted = what != CURL_POLL_REMOVE;
+    if (descriptor->wanted) {
+        descriptor->multi = multi;
+        watch(http, number, events);
+    }
+    return 0;
+}
+
+/* The owner's one timer is for the first of all handles. */
+static void
+set_timer(struct fetch_http *http)
+{
+    uint64_t first_ms = http->dns_due_ms;
+    for (size_t i = 0; i < http->multi_count; i++) {
+        first_ms = http->multis[i].due_ms < first_ms ? http->multis[i].due_ms : first_ms;
+    }
+    if (first_ms != http->timer_ms) {
+        const uint64_t now_ms = clock_monotonic_ms();
+        http->timer_ms = first_ms;
+        http->loop.timer(http->loop.context, first_ms == UINT64_MAX ? UINT64_MAX
+                                             : first_ms > now_ms    ? first_ms - now_ms
+                                                                    : 0);
+    }
+}
+
+static int
+on_timer(CURLM *handle, long delay_ms, void *context)
+{
+    struct multi *multi = context;
+    (void)handle;
+    const uint64_t before_ms = multi->due_ms;
+    multi->due_ms = delay_ms < 0 ? UINT64_MAX : clock_monotonic_ms() + (uint64_t)delay_ms;
+    if (multi->due_ms < multi->http->timer_ms || before_ms == multi->http->timer_ms) {
+        set_timer(multi->http);
+    }
+    return 0;
+}
+
+static void
+watch_dns(void *context, int descriptor, uint32_t epoll_events)
+{
+    struct fetch_http *http = context;
+    descriptor_of(http, descriptor)->multi = NULL;
+    watch(http, descriptor, epoll_events);
+}
+
+static void
+time_dns(void *context, uint64_t delay_ms)
+{
+    struct fetch_http *http = context;
+    http->dns_due_ms = delay_ms == UINT64_MAX ? UINT64_MAX : clock_monotonic_ms() + delay_ms;
+    set_timer(http);
+}
+
+/* ---- opening ---- */
+
+static char *
+header_line(const char *name, const char *value)
+{
+    struct buf line;
+    buf_init(&line, REQUEST_MAXIMUM);
+    buf_printf(&line, "%s: %s", name, value);
+    char *copy = memory_string(line.data ? line.data : "");
+    buf_release(&line);
+    return copy;
+}
+
+static void
+append_header(struct fetch_http *http, const char *name, const char *value)
+{
+    char *line = header_line(name, value);
+    http->headers = curl_slist_append(http->headers, line);
+    free(line);
+}
+
+/* "host:port", "[v6]:port" or curl's own four parts, for all schemes or, after "https=", "http=" or
+ * "ftp=", for one. An item of the other kind than one_scheme asks for is passed over. */
+static void
+add_connect_to(struct fetch_http *http, const char *item, bool one_scheme)
+{
+    static const char *const names[] = {"http=", "https=", "ftp="};
+    int only = SCHEME_COUNT;
+    char rule[1024];
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        only = strncmp(item, names[i], strlen(names[i])) == 0 ? i : only;
+    }
+    if ((only < SCHEME_COUNT) != one_scheme) {
+        return;
+    }
+    item += one_scheme ? strlen(names[only]) : 0;
+    unsigned colons = 0;
+    for (const char *c = item; *c != '\0' && item[0] != '['; c++) {
+        colons += *c == ':';
+    }
+    snprintf(rule, sizeof rule, "%s%s", colons >= 3 ? "" : "::", item);
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        if (!one_scheme || only == i) {
+            http->connect[i] = curl_slist_append(http->connect[i], rule);
+        }
+    }
+}
+
+/* RFC 1635: who is anonymous leaves a mail address as password. */
+static char *
+anonymous(const char *from)
+{
+    struct buf text;
+    buf_init(&text, REQUEST_MAXIMUM);
+    buf_printf(&text, "anonymous:%s", from[0] != '\0' ? from : "anonymous@");
+    char *copy = memory_string(text.data);
+    buf_release(&text);
+    return copy;
+}
+
+static void
+read_options(struct fetch_http *http, const struct opt_set *options)
+{
+    const char *const *items;
+    if (opt_string(options, "fetch.user_agent")[0] != '\0') {
+        append_header(http, "User-Agent", opt_string(options, "fetch.user_agent"));
+    }
+    append_header(http, "Accept", ACCEPT);
+    http->accept_resource = header_line("Accept", ACCEPT_RESOURCE);
+    append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
+    if (opt_string(options, "fetch.from")[0] != '\0') {
+        append_header(http, "From", opt_string(options, "fetch.from"));
+    }
+    const size_t n = opt_list(options, "fetch.connect_to", &items);
+    /* curl takes the first that fits, so what is said for one scheme goes first. */
+    for (size_t i = 0; i < 2 * n; i++) {
+        add_connect_to(http, items[i % n], i < n);
+    }
+    http->user_agent = memory_string(opt_string(options, "fetch.user_agent"));
+    http->anonymous = anonymous(opt_string(options, "fetch.from"));
+    http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));
+    http->timeout_ms = (long)opt_duration_ms(options, "fetch.timeout");
+    http->connect_timeout_ms = (long)opt_duration_ms(options, "fetch.connect_timeout");
+    http->stall_seconds = (long)((opt_duration_ms(options, "fetch.patience") + 999) / 1000);
+    http->size = (size_t)opt_integer(options, "fetch.size");
+    http->header_size = HEADER_BYTES;
+    http->memory = (size_t)opt_integer(options, "fetch.memory");
+    http->http2 = opt_bool(options, "fetch.http2");
+}
+
+static enum status
+open_multis(struct fetch_http *http, size_t connections, struct reason *why)
+{
+    const size_t count = connections / SHARE + 1;
+    http->multis = memory_zero(count, sizeof *http->multis);
+    bool opened = curl_global_init(CURL_GLOBAL_DEFAULT) == 0;
+    while (opened && http->multi_count < count) {
+        struct multi *multi = &http->multis[http->multi_count++];
+        *multi = (struct multi){http, curl_multi_init(), UINT64_MAX};
+        opened = multi->handle != NULL;
+        curl_multi_setopt(multi->handle, CURLMOPT_SOCKETFUNCTION, on_socket);
+        curl_multi_setopt(multi->handle, CURLMOPT_SOCKETDATA, multi);
+        curl_multi_setopt(multi->handle, CURLMOPT_TIMERFUNCTION, on_timer);
+        curl_multi_setopt(multi->handle, CURLMOPT_TIMERDATA, multi);
+        curl_multi_setopt(multi->handle, CURLMOPT_MAXCONNECTS, (long)(connections / count + 1));
+    }
+    return opened ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "libcurl could not start");
+}
+
+size_t
+fetch_slow_places(const struct opt_set *options)
+{
+    return (size_t)opt_integer(options, "fetch.window") / 2;
+}
+
+/* Idle connections have what requests and other files (archives, dumps, sockets) leave of the
+ * process's limit of open files. */
+static enum status
+idle_connections(const struct opt_set *options, size_t *connections, struct reason *why)
+{
+    const uint64_t busy =
+        OTHER_FILES + (uint64_t)opt_integer(options, "fetch.window") + fetch_slow_places(options);
+    uint64_t limit;
+    TRY(file_raise_limit(&limit, why));
+    if (limit <= busy) {
+        return status_fail(why, STATUS_MISUSE,
+                           "fetch.window needs %" PRIu64 " open files, and the limit is %" PRIu64
+                           " (ulimit -Hn)",
+                           busy, limit);
+    }
+    *connections = (size_t)opt_integer(options, "fetch.connections");
+    if (*connections > limit - busy) {
+        log_warning("connections_cut", "wanted=%zu allowed=%" PRIu64, *connections, limit - busy);
+        *connections = (size_t)(limit - busy);
+    }
+    return STATUS_OK;
+}
+
+enum status
+fetch_http_open(struct fetch_http **result, const struct opt_set *options,
+                const struct fetch_loop *loop, struct reason *why)
+{
+    const char *const *cidrs;
+    size_t connections = 0;
+    struct fetch_http *http = memory_zero(1, sizeof *http);
+    const struct fetch_loop dns_loop = {.watch = watch_dns, .timer = time_dns, .context = http};
+    *result = http;
+    http->loop = *loop;
+    http->timer_ms = http->dns_due_ms = UINT64_MAX;
+    read_options(http, options);
+    const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
+    TRY(address_rules_open(&http->addresses, cidrs, n, why));
+    TRY(credentials_open(&http->credentials, opt_string(options, "fetch.credentials"), why));
+    TRY(names_open(&http->names, opt_string(options, "fetch.hosts_file"), why));
+    TRY(proxy_from(&http->proxy, options, why));
+    TRY(dns_open(&http->dns, options, &dns_loop, why));
+    TRY(ftp_open(http, why));
+    http->address_limit = address_limit_new((uint32_t)opt_integer(options, "queue.group_parallel"));
+    TRY(idle_connections(options, &connections, why));
+    return open_multis(http, connections, why);
+}
+
+void
+fetch_http_close(struct fetch_http *http)
+{
+    if (http == NULL) {
+        return;
+    }
+    dns_close(http->dns);
+    ftp_close(http);
+    for (struct transfer *next, *one = http->running; one != NULL; one = next) {
+        next = one->next;
+        if (!one->resolving && !one->ftp) {
+            curl_multi_remove_handle(one->multi->handle, one->easy);
+        }
+        transfer_free(one);
+    }
+    for (struct transfer *next, *one = http->idle; one != NULL; one = next) {
+        next = one->next;
+        transfer_free(one);
+    }
+    for (size_t i = 0; i < http->multi_count; i++) {
+        curl_multi_cleanup(http->multis[i].handle);
+    }
+    free(http->multis);
+    free(http->descriptors);
+    address_rules_close(http->addresses);
+    credentials_close(http->credentials);
+    names_close(http->names);
+    proxy_release(&http->proxy);
+    address_limit_free(http->address_limit);
+    curl_slist_free_all(http->headers);
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        curl_slist_free_all(http->connect[i]);
+    }
+    free(http->user_agent);
+    free(http->anonymous);
+    free(http->accept_resource);
+    free(http->ca_file);
+    free(http);
+}
+
+/* ---- starting ---- */
+
+static struct transfer *
+take_transfer(struct fetch_http *http)
+{
+    struct transfer *transfer = http->idle;
+    if (transfer != NULL) {
+        http->idle = transfer->next;
+    } else {
+        transfer = transfer_new(http);
+    }
+    transfer->next = http->running;
+    transfer->previous = NULL;
+    if (http->running != NULL) {
+        http->running->previous = transfer;
+    }
+    http->running = transfer;
+    return transfer;
+}
+
+static void
+give_back(struct fetch_http *http, struct transfer *transfer)
+{
+    if (transfer->next != NULL) {
+        transfer->next->previous = transfer->previous;
+    }
+    if (transfer->previous != NULL) {
+        transfer->previous->next = transfer->next;
+    } else {
+        http->running = transfer->next;
+    }
+    if (transfer->ftp) {
+        transfer_free(transfer);
+        return;
+    }
+    transfer_reset(transfer);
+    transfer->next = http->idle;
+    http->idle = transfer;
+}
+
+uint64_t
+fetch_http_at_limit(const struct fetch_http *http, struct slice url)
+{
+    const uint64_t address =
+        address_limit_address(http->address_limit, digest_local(url_host(url)));
+    return address_limit_is_full(http->address_limit, address) ? address : 0;
+}
+
+void
+fetch_http_hold(struct fetch_http *http, size_t bytes)
+{
+    http->memory_used += bytes;
+}
+
+void
+fetch_http_let_go(struct fetch_http *http, size_t bytes)
+{
+    http->memory_used -= bytes;
+}
+
+static void
+end_transfer(struct transfer *transfer, CURLcode code)
+{
+    transfer_finish(transfer, code);
+    give_back(transfer->http, transfer);
+}
+
+static void
+perform(struct transfer *transfer)
+{
+    transfer->joined_ms = clock_monotonic_ms();
+    if (transfer->ftp) {
+        ftp_start(transfer);
+    } else {
+        curl_multi_add_handle(transfer->multi->handle, transfer->easy);
+    }
+}
+
+static void
+resolved(void *context, const struct dns_answer *answer)
+{
+    struct transfer *transfer = context;
+    if (transfer_go_to(transfer, answer)) {
+        transfer->resolving = false;
+        perform(transfer);
+    } else {
+        end_transfer(transfer, CURLE_COULDNT_RESOLVE_HOST);
+    }
+}
+
+struct transfer *
+fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
+{
+    struct transfer *transfer = take_transfer(http);
+    transfer_prepare(transfer, request);
+    if (transfer_needs_address(transfer, request->url)) {
+        transfer->resolving = true;
+        dns_ask(http->dns, url_host(request->url), resolved, transfer);
+    } else {
+        perform(transfer);
+    }
+    return transfer;
+}
+
+uint64_t
+fetch_http_silent_ms(const struct transfer *transfer)
+{
+    curl_off_t ready_us = 0;
+    if (transfer->ftp || transfer->resolving || transfer->header.length > 0 ||
+        curl_easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_us) != CURLE_OK ||
+        ready_us == 0) {
+        return 0;
+    }
+    const uint64_t sent_ms = transfer->joined_ms + (uint64_t)ready_us / 1000;
+    const uint64_t now_ms = clock_monotonic_ms();
+    return now_ms > sent_ms ? now_ms - sent_ms : 0;
+}
+
+void
+fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const char *problem)
+{
+    snprintf(transfer->problem, sizeof transfer->problem, "%s", problem);
+    transfer_finish(transfer, CURLE_OPERATION_TIMEDOUT);
+    give_back(http, transfer);
+}
+
+/* ---- the loop ---- */
+
+static void
+collect(struct multi *multi)
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi->handle, &left)) != NULL) {
+        struct transfer *transfer = NULL;
+        if (message->msg == CURLMSG_DONE) {
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+            end_transfer(transfer, message->data.result);
+        }
+    }
+}
+
+void
+fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
+{
+    int running;
+    if (descriptor == http->ftp.descriptor) {
+        ftp_ready(http, end_transfer);
+        return;
+    }
+    const struct descriptor *known = descriptor_of(http, descriptor);
+    struct multi *multi = known->multi;
+    if (multi == NULL) {
+        dns_ready(http->dns, descriptor, epoll_events);
+        return;
+    }
+    if (!known->wanted) { /* the server has closed it, most likely: libcurl looks before use */
+        watch(http, descriptor, 0);
+        return;
+    }
+    int events = epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0;
+    events |= epoll_events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
+    events |= epoll_events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
+    curl_multi_socket_action(multi->handle, descriptor, events, &running);
+    collect(multi);
+}
+
+void
+fetch_http_tick(struct fetch_http *http)
+{
+    int running;
+    const uint64_t now_ms = clock_monotonic_ms();
+    http->timer_ms = UINT64_MAX; /* it has just gone off */
+    for (size_t i = 0; i < http->multi_count; i++) {
+        struct multi *multi = &http->multis[i];
+        if (multi->due_ms <= now_ms) {
+            multi->due_ms = UINT64_MAX; /* libcurl sets it again */
+            curl_multi_socket_action(multi->handle, CURL_SOCKET_TIMEOUT, 0, &running);
+            collect(multi);
+        }
+    }
+    if (http->dns_due_ms <= now_ms) {
+        http->dns_due_ms = UINT64_MAX;
+        dns_tick(http->dns);
+    }
+    set_timer(http);
+}

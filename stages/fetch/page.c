@@ -1,0 +1,690 @@
+/* The GET of a page, and what each end of it means. docs/FETCH.md has the table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
+#include "base/url/url.h"
+#include "rdf/format.h"
+#include "stages/fetch/fetch_task.h"
+#include "stages/skeleton/document_meta.h"
+
+enum {
+    MEMORY_RETRY_MS = 2000,
+    ARCHIVE_RETRY_MS = 10000,
+    FIELDS_ROOM = 512,                       /* of metadata beside both headers */
+    DESCRIPTION_REST_MS = 1500,              /* detect and transform seldom need so long */
+    DIGEST_TEXT = 8 + 2 * DIGEST_SHA256_SIZE /* "sha256:", hex */
+};
+
+/* ---- ends ---- */
+
+void
+task_free(struct task *task)
+{
+    task_free_download(task);
+    buf_release(&task->robots_url);
+    free(task);
+}
+
+void
+task_tell_host(struct task *task)
+{
+    if (task->host_words != 0) {
+        stage_set_host(task->job, task->host_words, task->cause);
+    }
+}
+
+/* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
+ * connections there. */
+static void
+set_rest(struct task *task)
+{
+    task_tell_host(task);
+    if (task->has_asked) {
+        const uint64_t delay_ms = task_delay_ms(task);
+        stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
+                            task->address);
+    }
+}
+
+static void
+note_attempt(struct task *task, const char *outcome)
+{
+    char time[CLOCK_TEXT_SIZE];
+    char line[256];
+    clock_text(clock_wall_ms(), 1, time);
+    const int n = snprintf(line, sizeof line, "%s fetch %s", time, outcome);
+    meta_set_text(&task->job->meta, META_ATTEMPTS,
+                  slice_of(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1));
+}
+
+/* What every end says of the document. */
+static void
+set_common(struct task *task, const char *state, const char *reason)
+{
+    struct meta_update *meta = &task->job->meta;
+    const struct job *job = &task->job->job;
+    meta_set_number(meta, META_GENERATION, job->generation);
+    meta_set_number(meta, META_DEPTH, job->depth);
+    meta_set_text(meta, META_VIA, job->via);
+    if (task->authority.length > 0) {
+        meta_set_text(meta, META_PUBLISHER, task->authority);
+    }
+    if (job->hops > 0) {
+        meta_set_text(meta, META_REDIRECT_FROM, job->via);
+    }
+    if (state != NULL) {
+        meta_set_text(meta, META_STATE, slice_string(state));
+        meta_set_text(meta, META_REASON, slice_string(reason));
+    }
+}
+
+/* A guess that comes to nothing leaves a note of the host and no state: nobody said that there is a
+ * document. */
+static bool
+is_vain_guess(const struct task *task, const char *state)
+{
+    return task_is_guess(task) && state != NULL &&
+           (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0 ||
+            strcmp(state, "denied") == 0);
+}
+
+/* What a state counts as unless it was said more exactly. */
+static const struct {
+    const char *state;
+    enum job_outcome outcome;
+} state_outcomes[] = {{"fetched", OUTCOME_FETCHED}, {"redirected", OUTCOME_REDIRECTED},
+                      {"gone", OUTCOME_GONE},       {"denied", OUTCOME_REFUSED},
+                      {"covered", OUTCOME_REFUSED}, {"failed", OUTCOME_FAILED_ANSWER}};
+
+/* A document that was refused before it was asked for is one, too; what is asked for besides is
+ * counted only when it was. */
+static enum job_outcome
+outcome_of(const struct task *task, const char *state)
+{
+    if (task_kind(task->job->job.uri) != TASK_PAGE) {
+        return OUTCOME_NONE;
+    }
+    if (task->resource || task_is_guess(task) || task_is_sitemap(task)) {
+        return OUTCOME_BESIDE;
+    }
+    for (size_t i = 0; state != NULL && i < sizeof state_outcomes / sizeof state_outcomes[0]; i++) {
+        if (strcmp(state, state_outcomes[i].state) == 0) {
+            return task->counts_as != OUTCOME_NONE ? task->counts_as : state_outcomes[i].outcome;
+        }
+    }
+    return OUTCOME_NONE;
+}
+
+void
+task_done(struct task *task, const char *state, const char *reason)
+{
+    if (is_vain_guess(task, state)) {
+        task_note_guess(task, reason[0] != '\0' ? reason : state);
+        state = NULL;
+    }
+    set_common(task, state, reason);
+    stage_count_as(task->job, outcome_of(task, state));
+    if (task->resource) { /* tells when a failure is old enough for another try */
+        meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
+    }
+    task_queue_sitemaps(task, state != NULL && strcmp(state, "fetched") == 0);
+    task_note_first_link(task);
+    task_balance(task);
+    task_schedule(task);
+    if (state != NULL && (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0)) {
+        stage_yield(task->job, 0);
+    }
+    set_rest(task);
+    stage_done(task->job);
+    task_free(task);
+}
+
+void
+task_bury(struct task *task, const char *reason)
+{
+    set_common(task, "failed", reason);
+    note_attempt(task, reason);
+    set_rest(task);
+    stage_bury(task->job, "%s", reason);
+    task_free(task);
+}
+
+void
+task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
+{
+    const struct fetch *fetch = task->fetch;
+    const unsigned attempt = task->job->job.attempt;
+    note_attempt(task, reason);
+    if (attempt >= fetch->attempts) {
+        task_done(task, "failed", reason);
+        return;
+    }
+    uint64_t delay_ms = fetch->retry_ms << (attempt < 20 ? (attempt > 0 ? attempt - 1 : 0) : 20);
+    delay_ms = delay_ms > least_delay_ms ? delay_ms : least_delay_ms;
+    delay_ms = delay_ms < fetch->retry_maximum_ms ? delay_ms : fetch->retry_maximum_ms;
+    set_common(task, NULL, NULL);
+    set_rest(task);
+    stage_release(task->job, delay_ms, true, "%s", reason);
+    task_free(task);
+}
+
+/* The host is asked for its rules first, next time. */
+static void
+forget_rules(struct task *task)
+{
+    const uint64_t now_ms = clock_wall_ms();
+    struct host *host = hosts_find(task->fetch->hosts, task->origin, now_ms);
+    struct meta_update update;
+    if (host != NULL) {
+        host->expires_ms = now_ms;
+    }
+    meta_update_init(&update);
+    meta_set_number(&update, META_ROBOTS_EXPIRES, now_ms);
+    task_put_host(task, task->origin, &update);
+    meta_update_release(&update);
+}
+
+void
+task_wait_for_host(struct task *task, const char *reason)
+{
+    const struct fetch *fetch = task->fetch;
+    if (task->resource) {
+        task_retry(task, 0, reason);
+        return;
+    }
+    /* Without any back-off a host that fails would be asked without rest. */
+    const uint64_t least_ms = fetch->pace_rules.backoff_ms > 0 ? 0 : fetch->retry_ms;
+    task->rest_ms = task->rest_ms > least_ms ? task->rest_ms : least_ms;
+    set_common(task, NULL, NULL);
+    set_rest(task);
+    stage_release(task->job, 0, false, "%s", reason);
+    task_free(task);
+}
+
+/* The request was sent and nothing came. If others of the host had no answer, either, since its
+ * last one, it may be the host: no attempt is counted, and its robots.txt is asked for before
+ * anything else. That it answers shows that this document is at fault next time. */
+static void
+unanswered(struct task *task, const char *reason)
+{
+    if (task_host_failures(task) <= task->job->job.attempt || task->resource) {
+        task_retry(task, 0, reason);
+        return;
+    }
+    if (task->fetch->robots) {
+        forget_rules(task);
+    }
+    task_wait_for_host(task, reason);
+}
+
+/* ---- archive and metadata ---- */
+
+bool
+task_archive(struct task *task, struct slice url, const struct fetch_result *result,
+             struct slice truncated, struct warc_location *location)
+{
+    struct reason why;
+    struct warc_writer *warc = task->fetch->warc;
+    const struct warc_exchange exchange = {
+        .uri = url,
+        .request = result->request,
+        .response_header = result->response_header,
+        .body = result->body,
+        .ip = result->ip,
+        .protocol = result->protocol,
+        .truncated = truncated,
+        .date_ms = result->started_ms,
+    };
+    const struct warc_resource resource = {
+        .uri = url,
+        .content_type = SLICE("application/octet-stream"),
+        .body = result->body,
+        .dialogue = result->request,
+        .ip = result->ip,
+        .truncated = truncated,
+        .date_ms = result->started_ms,
+    };
+    if ((result->reply > 0 ? warc_write_resource(warc, &resource, location, &why)
+                           : warc_write_exchange(warc, &exchange, location, &why)) == STATUS_OK) {
+        return true;
+    }
+    log_error("archive_failed", "uri=%.*s reason=%s", SLICE_PRINT(url), why.text);
+    stage_release(task->job, ARCHIVE_RETRY_MS, false, "%s", why.text);
+    task_free(task);
+    return false;
+}
+
+static void
+payload_digest(struct slice body, char text[DIGEST_TEXT])
+{
+    uint8_t digest[DIGEST_SHA256_SIZE];
+    digest_sha256(body, digest);
+    memcpy(text, "sha256:", 7);
+    digest_hex(digest, sizeof digest, text + 7);
+}
+
+static bool
+is_recrawl(const struct task *task)
+{
+    return (task->job->job.flags & JOB_RECRAWL) != 0 || task->job->job.generation > 1;
+}
+
+static void
+set_response(struct task *task, const struct fetch_result *result)
+{
+    struct meta_update *meta = &task->job->meta;
+    const struct slice header = result->response_header;
+    char text[DIGEST_TEXT];
+    payload_digest(result->body, text);
+    (void)buf_reserve(&meta->fields, header.length + result->request.length + FIELDS_ROOM);
+    meta_set_number(meta, META_FETCHED, result->started_ms);
+    meta_set_number(meta, META_FETCH_MS, result->milliseconds);
+    if (result->reply > 0) {
+        meta_set_number(meta, META_FTP_REPLY, result->reply);
+    } else {
+        meta_set_number(meta, META_HTTP_STATUS, result->status);
+        meta_set_text(meta, META_HTTP_VERSION, slice_of(header.at, slice_find(header, ' ')));
+        meta_set_text(meta, META_REQUEST_HEADERS, result->request);
+        meta_set_text(meta, META_RESPONSE_HEADERS, header);
+        meta_set_text(meta, META_CONTENT_TYPE, warc_http_header(header, "Content-Type"));
+    }
+    meta_set_text(meta, META_ETAG, warc_http_header(header, "ETag"));
+    meta_set_text(meta, META_LAST_MODIFIED, warc_http_header(header, "Last-Modified"));
+    meta_set_text(meta, META_IP, result->ip);
+    meta_set_number(meta, META_PAYLOAD_BYTES, result->body.length);
+    meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
+    meta_set_text(meta, META_TRUNCATED, task->truncated);
+    meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
+    if (is_recrawl(task)) { /* it may have come out of a dump before */
+        meta_clear(meta, META_DUMP);
+        meta_clear(meta, META_SLICING);
+    }
+}
+
+static void
+set_location(struct task *task, const struct warc_location *location)
+{
+    struct meta_update *meta = &task->job->meta;
+    meta_set_text(meta, META_WARC_NODE, slice_string(task->fetch->node));
+    meta_set_text(meta, META_WARC_FILE, slice_string(location->file));
+    meta_set_number(meta, META_WARC_OFFSET, location->offset);
+    meta_set_number(meta, META_WARC_LENGTH, location->length);
+    meta_set_text(meta, META_WARC_RECORD_ID, slice_string(location->id));
+}
+
+bool
+task_keep_response(struct task *task, const struct fetch_result *result,
+                   struct warc_location *location)
+{
+    if (!task_archive(task, task->url, result, task->truncated, location)) {
+        return false;
+    }
+    set_response(task, result);
+    set_location(task, location);
+    return true;
+}
+
+/* The document is no more what it was: its graph is emptied. */
+static void
+remove_graph(struct task *task, const struct fetch_result *result)
+{
+    const struct document document = {
+        .http_status = result->status, .fetched_ms = result->started_ms, .removed = true};
+    if (is_recrawl(task) && !task->resource) {
+        stage_output_next(task->job, STAGE_INDEX, &document);
+    }
+}
+
+/* ---- answers ---- */
+
+/* Sitemaps are read here, and change with their bytes. */
+static enum visit_outcome
+change_of_bytes(const struct task *task, const struct fetch_result *result)
+{
+    char text[DIGEST_TEXT];
+    payload_digest(result->body, text);
+    return slice_is(task->digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
+}
+
+static bool
+is_rdf(struct slice content_type)
+{
+    const struct slice type = slice_trim(slice_of(content_type.at, slice_find(content_type, ';')));
+    return rdf_format_of_media_type(type) != RDF_FORMAT_NONE;
+}
+
+static void
+answered_document(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct buf links;
+    if (!task_keep_response(task, result, &location)) {
+        return;
+    }
+    task_learn(task, result);
+    meta_clear(&task->job->meta, META_GONE_SINCE);
+    task->outcome = task_is_sitemap(task) ? change_of_bytes(task, result) : VISIT_NOTHING;
+    if (result->body.length == 0) {
+        remove_graph(task, result);
+        task_done(task, "fetched", "the response has no body");
+        return;
+    }
+    if (task->resource) { /* a part of one is of no use */
+        task_done(task, task->truncated.length > 0 ? "failed" : "fetched", result->problem);
+        return;
+    }
+    const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
+    buf_init(&links, LINK_HEADER_MAXIMUM);
+    document_join_links(result->response_header, &links);
+    const struct document document = {
+        .http_status = result->status,
+        .content_type = content_type,
+        .link_header = buf_slice(&links),
+        .charset = document_charset(content_type),
+        .mapped = task->mapped,
+        .fetched_ms = result->started_ms,
+        .visit = task_is_sitemap(task) ? (struct document_visit){0} : task->visit,
+        .response = {.node = slice_string(task->fetch->node),
+                     .file = slice_string(location.file),
+                     .offset = location.offset,
+                     .length = location.length,
+                     .id = slice_string(location.id)},
+    };
+    stage_output_next(task->job, STAGE_DETECT, &document);
+    if (task->fetch->plan &&
+        (task->fetch->void_all || (task->fetch->void_rdf && is_rdf(content_type)))) {
+        task_ask_void(task);
+    }
+    if (task->fetch->plan && is_rdf(content_type) && task_is_void(task)) {
+        task->rest_ms = DESCRIPTION_REST_MS; /* its plan comes before more pages do */
+    }
+    task->handed_on = !task_is_sitemap(task);
+    buf_release(&links);
+    task_follow_sitemap(task, result);
+}
+
+void
+task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice data)
+{
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = uri,
+        .lane_name = url_origin(uri),
+        .via = task->job->job.uri,
+        .priority = priority,
+        .flags = flags,
+        .depth = task->job->job.depth,
+        .data = data,
+    };
+    stage_output(task->job, &output);
+}
+
+static void
+put_told(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice type,
+         struct slice about)
+{
+    struct buf data;
+    const struct document document = {.type = type, .content_type = about};
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    document_encode(&data, &document);
+    task_output(task, uri, priority, flags, buf_slice(&data));
+    buf_release(&data);
+}
+
+void
+task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+         struct slice about)
+{
+    put_told(task, uri, priority, JOB_RESOURCE | JOB_RECRAWL, type, about);
+}
+
+void
+task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
+               struct slice about)
+{
+    put_told(task, uri, priority, JOB_RESOURCE, type, about);
+}
+
+static void
+queue_target(struct task *task, struct slice target)
+{
+    const struct job *from = &task->job->job;
+    const struct job output = {
+        .key.stage = STAGE_FETCH,
+        .uri = target,
+        .lane_name = url_origin(target),
+        .via = from->uri,
+        .priority = from->priority,
+        .flags = from->flags & (JOB_SEED | JOB_RESOURCE | JOB_SITEMAP),
+        .hops = (uint8_t)(from->hops + 1),
+        .depth = from->depth,
+        .data = from->data, /* a sitemap that moved is one at its new place */
+    };
+    stage_output(task->job, &output);
+}
+
+static void
+answered_redirect(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct buf target;
+    struct reason why = {"no Location header"};
+    const char *because = "";
+    const struct job *job = &task->job->job;
+    if (!task_keep_response(task, result, &location)) {
+        return;
+    }
+    task_learn(task, result);
+    meta_clear(&task->job->meta, META_GONE_SINCE);
+    remove_graph(task, result);
+    const struct slice to = warc_http_header(result->response_header, "Location");
+    buf_init(&target, URL_MAXIMUM + sizeof RESOURCE_FRAGMENT);
+    const struct url_rules none = {0}; /* a resource is asked for as the document names it */
+    const struct url_rules *rules = task->resource ? &none : &task->fetch->url_rules;
+    if (to.length == 0 || url_rules_key(rules, to, task->url, &target, &why) != STATUS_OK) {
+        char reason[REASON_SIZE + 40];
+        snprintf(reason, sizeof reason, "redirect without a target: %s", why.text);
+        task_done(task, "failed", reason);
+    } else if (slice_equal(buf_slice(&target), task->url)) {
+        task_done(task, "failed", "redirects to itself");
+    } else if (job->hops >= REDIRECTS_MOST) {
+        task_done(task, "failed", "more redirects than ten");
+    } else {
+        meta_set_text(&task->job->meta, META_REDIRECT_TO, buf_slice(&target));
+        if (task->resource) {
+            buf_append_string(&target, RESOURCE_FRAGMENT);
+            queue_target(task, buf_slice(&target));
+        } else if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
+            queue_target(task, buf_slice(&target));
+        } else {
+            task->counts_as = OUTCOME_REDIRECTED_OUT;
+        }
+        task->outcome =
+            slice_equal(task->redirect, buf_slice(&target)) ? VISIT_UNCHANGED : VISIT_CHANGED;
+        task_done(task, "redirected", because);
+    }
+    buf_release(&target);
+}
+
+static void
+answered_unchanged(struct task *task, const struct fetch_result *result)
+{
+    struct meta_update *meta = &task->job->meta;
+    meta_set_number(meta, META_FETCHED, result->started_ms);
+    meta_set_number(meta, META_FETCH_MS, result->milliseconds);
+    meta_set_number(meta, META_HTTP_STATUS, result->status);
+    meta_clear(meta, META_GONE_SINCE);
+    task->outcome = VISIT_UNCHANGED;
+    if (task_is_sitemap(task)) {
+        task_note_reading(task);
+    }
+    task_learn(task, result);
+    if (task->describes && task->fetch->plan) {
+        task_put_plan(task);
+    }
+    task->counts_as = OUTCOME_UNMODIFIED;
+    task_done(task, "fetched", "not modified");
+}
+
+static void
+answered_gone(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    struct meta_update *meta = &task->job->meta;
+    const struct fetch *fetch = task->fetch;
+    const bool first = task->gone_since_ms == 0;
+    const bool had_something = task->visited_ms > 0;
+    if (first) {
+        meta_set_number(meta, META_GONE_SINCE, result->started_ms);
+    }
+    if (fetch->recrawl && fetch->confirm_ms > 0 && first && had_something) {
+        /* The record still tells of the answer that is in the index. */
+        if (task_archive(task, task->url, result, (struct slice){0}, &location)) {
+            note_attempt(task, "404 or 410, to be confirmed");
+            task->outcome = VISIT_GONE_MAYBE;
+            task_done(task, NULL, NULL);
+        }
+    } else if (task_keep_response(task, result, &location)) {
+        task->outcome = VISIT_GONE;
+        remove_graph(task, result);
+        task_done(task, "gone", "");
+    }
+}
+
+static void
+answered_failure(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    char reason[40];
+    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    if (task_keep_response(task, result, &location)) {
+        task->counts_as = OUTCOME_FAILED_STATUS;
+        task_done(task, "failed", reason);
+    }
+}
+
+/* The server is in trouble, or asks for patience. */
+static void
+answered_later(struct task *task, const struct fetch_result *result)
+{
+    char reason[40];
+    snprintf(reason, sizeof reason, "the server answered %u", result->status);
+    if (task->job->job.attempt >= task->fetch->attempts) {
+        answered_failure(task, result);
+        return;
+    }
+    task_retry(task, result->retry_after_ms, reason);
+}
+
+struct answer {
+    uint16_t first, last;
+    void (*handle)(struct task *task, const struct fetch_result *result);
+};
+
+/* The first range that holds the status decides. */
+static const struct answer answers[] = {
+    {200, 299, answered_document}, {304, 304, answered_unchanged},
+    {300, 399, answered_redirect}, {404, 404, answered_gone},
+    {410, 410, answered_gone},     {408, 408, answered_later},
+    {425, 425, answered_later},    {429, 429, answered_later},
+    {500, 599, answered_later},    {0, UINT16_MAX, answered_failure},
+};
+
+/* ---- all ends of the GET ---- */
+
+static void
+answered(struct task *task, const struct fetch_result *result)
+{
+    size_t i = 0;
+    while (result->status < answers[i].first || result->status > answers[i].last) {
+        i++;
+    }
+    answers[i].handle(task, result);
+}
+
+/* The body is not whole. Its beginning is archived when this is the end of the matter. */
+static void
+cut(struct task *task, const struct fetch_result *result)
+{
+    struct warc_location location;
+    const bool time = result->end == FETCH_CUT_TIME;
+    task->counts_as = OUTCOME_FAILED_SILENCE;
+    if (task->job->job.attempt < task->fetch->attempts) {
+        task_retry(task, 0, result->problem);
+        return;
+    }
+    task->truncated = time ? SLICE("time") : SLICE("disconnect");
+    if (!task_keep_response(task, result, &location)) {
+        return;
+    }
+    if (time) {
+        task_bury(task, result->problem);
+    } else {
+        task_done(task, "failed", result->problem);
+    }
+}
+
+static void
+page_fetched(void *context, const struct fetch_result *result)
+{
+    struct task *task = context;
+    task_note_end(task, result);
+    switch (result->end) {
+    case FETCH_ANSWERED:
+        answered(task, result);
+        break;
+    case FETCH_CUT_LENGTH: /* the beginning of a document says much of it */
+        task->truncated = SLICE("length");
+        answered(task, result);
+        break;
+    case FETCH_CUT_TIME:
+    case FETCH_CUT_CONNECTION:
+        cut(task, result);
+        break;
+    case FETCH_FAILED:
+        task->counts_as = result->unsent ? OUTCOME_FAILED_CONNECTION : OUTCOME_FAILED_SILENCE;
+        (result->unsent ? task_wait_for_host : unanswered)(task, result->problem);
+        break;
+    case FETCH_REFUSED_HEADER:
+        task_bury(task, result->problem);
+        break;
+    case FETCH_REFUSED_ADDRESS:
+        task_done(task, "denied", result->problem);
+        break;
+    case FETCH_CROWDED:
+        task_turn_back(task, result->address);
+        break;
+    case FETCH_NO_MEMORY:
+        stage_release(task->job, MEMORY_RETRY_MS, false, "%s", result->problem);
+        task_free(task);
+        break;
+    }
+}
+
+void
+task_get(struct task *task)
+{
+    if (task_kind(task->job->job.uri) == TASK_SITEMAPS) {
+        task_put_refused_sitemaps(task);
+        return;
+    }
+    if (task_kind(task->job->job.uri) == TASK_DUMP) {
+        const struct slice type = task->job->document.type;
+        const bool pages = slice_is(type, DUMP_PAGES) || slice_is(type, DUMP_PAGES_AGAIN);
+        (pages ? task_harvest : task_download)(task);
+        return;
+    }
+    const struct fetch_request request = {
+        .url = task->url,
+        .resource = task->resource,
+        .etag = task->etag,
+        .last_modified = task->last_modified,
+        .done = page_fetched,
+        .context = task,
+    };
+    task_ask(task, &request);
+}

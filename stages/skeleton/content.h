@@ -1,0 +1,27 @@
+/* Archived records, wherever they are: this node's from DIR/warc, another node's over
+ * the encrypted link to its metadata daemon, or in a cluster without keys from its quadrille-web by
+ * one Range request. One thread per object. */
+#ifndef STAGES_SKELETON_CONTENT_H
+#define STAGES_SKELETON_CONTENT_H
+
+#include "queue/cluster/cluster.h"
+#include "stages/skeleton/document.h"
+#include "warc/warc.h"
+
+struct content;
+struct stage_run;
+
+/* cluster must outlive *content. */
+enum status content_open(struct content **content, const char *directory,
+                         const struct cluster *cluster, const struct warc_limits *limits,
+                         struct reason *why);
+void content_close(struct content *content); /* NULL is allowed */
+/* For stages: WARC files that are not read from for some seconds are closed. */
+void content_close_files(struct content *content, struct stage_run *run);
+
+/* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read, and
+ * TIMEOUT or SYSTEM when another node was not reached, which is worth another try. */
+enum status content_read(struct content *content, const struct document_record *where,
+                         struct buf *memory, struct warc_record *record, struct reason *why);
+
+#endif

@@ -1,0 +1,503 @@
+/* How jobs end: gathered, made durable, told to the metadata store, told to the queue.
+ *
+ * Group commit clocks itself: while a batch is under way the next gathers, until it is full or old
+ * enough. When none is, a batch leaves at once if all that is in hand has ended (of fetch: most),
+ * so a lone job does not wait; else it gathers for a moment.
+ *
+ * A stage for which few jobs cost nearly what many cost (index: each batch goes through its trees)
+ * also rests after a flush, in proportion to the jobs flushed. So rests grow up to the longest
+ * while jobs come faster than that, and with them the batches; while they come slower there is no
+ * rest to speak of. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
+#include "config/process_state.h"
+#include "stages/skeleton/stage_private.h"
+
+enum {
+    BATCHES_UNDER_WAY = 4,
+    REST_PER_JOB_MS = 4,
+    RETRY_MS = 1000,
+    REASON_TEXT = 1024,
+    DOCUMENT_ROOM = 500
+};
+
+static struct held_job *
+held_of(struct stage_job *job)
+{
+    return (struct held_job *)job;
+}
+
+/* ---- one job ---- */
+
+static struct slice
+keep(struct held_job *held, struct slice bytes)
+{
+    const struct slice copy = arena_copy(&held->public.arena, bytes);
+    if (bytes.length > 0 && copy.at == NULL) {
+        log_error("job_memory", "uri=%.*s reason=%s", SLICE_PRINT(held->public.job.uri),
+                  "this job's records need too much memory");
+        _exit(EXIT_SYSTEM); /* the lease brings the job back, and in the end buries it */
+    }
+    return copy;
+}
+
+static void
+copy_job(struct held_job *held, const struct job *from, struct job *to)
+{
+    *to = *from;
+    to->uri = keep(held, from->uri);
+    to->lane_name = keep(held, from->lane_name);
+    to->via = keep(held, from->via);
+    to->data = keep(held, from->data);
+}
+
+struct held_job *
+held_job_new(struct stage_run *run, const struct job *job)
+{
+    struct held_job *held = memory_zero(1, sizeof *held);
+    arena_init(&held->public.arena, run->job_memory);
+    meta_update_init(&held->public.meta);
+    held->public.run = run;
+    copy_job(held, job, &held->public.job);
+    return held;
+}
+
+void
+held_job_free(struct held_job *held)
+{
+    arena_release(&held->public.arena);
+    meta_update_release(&held->public.meta);
+    free(held->outputs);
+    free(held->puts);
+    free(held);
+}
+
+void
+stage_output(struct stage_job *job, const struct job *output)
+{
+    struct held_job *held = held_of(job);
+    if (held->output_count == held->output_capacity) {
+        held->output_capacity = held->output_capacity * 2 + 4;
+        held->outputs = memory_resize(held->outputs, held->output_capacity, sizeof *held->outputs);
+    }
+    copy_job(held, output, &held->outputs[held->output_count++]);
+}
+
+void
+stage_output_next(struct stage_job *job, enum stage next, const struct document *document)
+{
+    stage_output_later(job, next, document, 0);
+}
+
+void
+stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
+                   uint64_t due_ms)
+{
+    struct buf data;
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    (void)buf_reserve(&data, DOCUMENT_ROOM);
+    document_encode(&data, document);
+    if (data.overflowed) { /* only the headers can be so long; the archive has them */
+        struct document shorter = *document;
+        shorter.link_header = shorter.content_type = (struct slice){NULL, 0};
+        buf_reset(&data);
+        document_encode(&data, &shorter);
+    }
+    struct job output = {
+        .key.stage = (uint8_t)next,
+        .uri = job->job.uri,
+        .via = job->job.via,
+        .priority = job->job.priority,
+        .flags = job->job.flags & JOB_SEED,
+        .depth = job->job.depth,
+        .generation = job->job.generation,
+        .due_ms = due_ms,
+        .data = buf_slice(&data),
+    };
+    stage_output(job, &output);
+    buf_release(&data);
+}
+
+void
+stage_yield(struct stage_job *job, uint64_t quads)
+{
+    struct buf data;
+    if (job->job.generation > 1 || job->job.flags & JOB_RESOURCE) {
+        return;
+    }
+    buf_init(&data, 16);
+    codec_put_varint(&data, quads);
+    const struct job output = {.key.stage = STAGE_FETCH,
+                               .uri = job->job.uri,
+                               .priority = job->job.priority,
+                               .flags = JOB_YIELD,
+                               .generation = job->job.generation,
+                               .data = buf_slice(&data)};
+    stage_output(job, &output);
+    buf_release(&data);
+}
+
+void
+stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
+{
+    held_of(job)->lane_delay_ms = delay_ms;
+    held_of(job)->group = group;
+}
+
+void
+stage_set_lane_share(struct stage_job *job, uint8_t share)
+{
+    held_of(job)->share = share;
+}
+
+void
+stage_set_host(struct stage_job *job, uint8_t words, struct slice cause)
+{
+    held_of(job)->host = words;
+    held_of(job)->cause = keep(held_of(job), cause);
+}
+
+void
+stage_set_scope(struct stage_job *job, uint64_t version)
+{
+    held_of(job)->scope = version;
+}
+
+void
+stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
+{
+    struct held_job *held = held_of(job);
+    if (held->put_count == held->put_capacity) {
+        held->put_capacity = held->put_capacity * 2 + 2;
+        held->puts = memory_resize(held->puts, held->put_capacity, sizeof *held->puts);
+    }
+    held->puts[held->put_count++] = (struct meta_put){keep(held, key), keep(held, fields)};
+}
+
+static void
+end_job(struct stage_job *job, enum verdict verdict)
+{
+    struct held_job *held = held_of(job);
+    struct stage_run *run = job->run;
+    if (held->ended) {
+        log_error("job_ended_twice", "uri=%.*s", SLICE_PRINT(job->job.uri));
+        _exit(EXIT_SYSTEM);
+    }
+    held->ended = true;
+    held->ended_ms = clock_monotonic_ms();
+    held->verdict = verdict;
+    if (verdict != VERDICT_DONE) {
+        held->output_count = 0;
+    }
+    *run->ended_last = held;
+    run->ended_last = &held->next;
+    held->next = NULL;
+    run->ended_count++;
+    run->running_count--;
+    run->aside_count -= held->aside;
+    run->totals[verdict]++;
+}
+
+void
+stage_set_aside(struct stage_job *job, bool aside)
+{
+    struct held_job *held = held_of(job);
+    job->run->aside_count += (size_t)aside - (size_t)held->aside;
+    held->aside = aside;
+}
+
+void
+stage_count_as(struct stage_job *job, enum job_outcome outcome)
+{
+    held_of(job)->outcome = outcome;
+}
+
+void
+stage_done(struct stage_job *job)
+{
+    end_job(job, VERDICT_DONE);
+}
+
+static struct slice
+reason_text(struct stage_job *job, const char *format, va_list arguments)
+{
+    char text[REASON_TEXT];
+    vsnprintf(text, sizeof text, format, arguments);
+    return keep(held_of(job), slice_string(text));
+}
+
+void
+stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt, const char *format,
+              ...)
+{
+    struct held_job *held = held_of(job);
+    va_list arguments;
+    va_start(arguments, format);
+    held->reason = reason_text(job, format, arguments);
+    va_end(arguments);
+    held->delay_ms = delay_ms;
+    held->no_attempt = !counts_as_attempt;
+    log_debug("released", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
+              SLICE_PRINT(held->reason));
+    end_job(job, VERDICT_RELEASE);
+}
+
+void
+stage_bury(struct stage_job *job, const char *format, ...)
+{
+    struct held_job *held = held_of(job);
+    va_list arguments;
+    va_start(arguments, format);
+    held->reason = reason_text(job, format, arguments);
+    va_end(arguments);
+    log_warning("buried", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
+                SLICE_PRINT(held->reason));
+    end_job(job, VERDICT_BURY);
+}
+
+/* ---- a batch ---- */
+
+static void send_metadata(void *context);
+static void send_completions(void *context);
+static void flush_batch(struct batch *batch);
+
+static void
+batch_free(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        held_job_free(batch->jobs[i]);
+    }
+    free(batch->jobs);
+    free(batch);
+}
+
+static void
+batch_answered(void *context, enum status status, const struct reason *why)
+{
+    struct batch *batch = context;
+    struct stage_run *run = batch->run;
+    if (status != STATUS_OK) {
+        log_warning("completion_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        process_state_wait(WAIT_QUEUE, status, why);
+        events_timer(&run->events, RETRY_MS, send_completions, batch);
+        return;
+    }
+    process_state_goes_on(WAIT_QUEUE);
+    run->batches_under_way--;
+    if (run->spec->stage == STAGE_FETCH) {
+        run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
+    }
+    batch_free(batch);
+}
+
+static void
+send_completions(void *context)
+{
+    struct batch *batch = context;
+    struct stage_run *run = batch->run;
+    struct completion *completions = memory_zero(batch->count, sizeof *completions);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct held_job *held = batch->jobs[i];
+        struct completion *completion = &completions[i];
+        *completion = (struct completion){
+            .key = held->public.job.key,
+            .verdict = held->verdict,
+            .reason = held->reason,
+            .delay_ms = held->delay_ms,
+            .no_attempt = held->no_attempt,
+            .lane_delay_ms = held->lane_delay_ms,
+            .group = held->group,
+            .share = held->share,
+            .host = held->host,
+            .cause = held->cause,
+            .outcome = held->outcome,
+            .scope = held->scope,
+            .outputs = held->outputs,
+            .output_count = held->output_count,
+        };
+    }
+    queue_complete(run->queue, completions, batch->count, batch_answered, batch);
+    free(completions);
+}
+
+static void
+metadata_answered(void *context, enum status status, const struct reason *why)
+{
+    struct batch *batch = context;
+    if (status != STATUS_OK) {
+        log_warning("metadata_refused", "jobs=%zu reason=%s", batch->count, why->text);
+        process_state_wait(WAIT_METADATA, status, why);
+        events_timer(&batch->run->events, RETRY_MS, send_metadata, batch);
+        return;
+    }
+    process_state_goes_on(WAIT_METADATA);
+    send_completions(batch);
+}
+
+static void
+send_metadata(void *context)
+{
+    struct batch *batch = context;
+    struct buf keys; /* reserved at once, so that slices into it stay */
+    size_t puts_most = 0, bytes = 0, n = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        puts_most += 1 + batch->jobs[i]->put_count;
+        bytes += 1 + batch->jobs[i]->public.job.uri.length;
+    }
+    struct meta_put *puts = memory_zero(puts_most, sizeof *puts);
+    buf_init(&keys, bytes + 1);
+    buf_reserve(&keys, bytes);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct held_job *held = batch->jobs[i];
+        const struct slice fields = buf_slice(&held->public.meta.fields);
+        if (fields.length > 0) {
+            const size_t start = keys.length;
+            buf_append_char(&keys, 'u');
+            buf_append_slice(&keys, held->public.job.uri);
+            puts[n++] = (struct meta_put){slice_of(keys.data + start, keys.length - start), fields};
+        }
+        for (size_t k = 0; k < held->put_count; k++) {
+            puts[n++] = held->puts[k];
+        }
+    }
+    if (n > 0) {
+        metastore_put(batch->run->metastore, puts, n, metadata_answered, batch);
+    } else {
+        send_completions(batch);
+    }
+    buf_release(&keys);
+    free(puts);
+}
+
+static void
+stamp_generation(struct held_job *held)
+{
+    struct stage_job *job = &held->public;
+    if (job->meta.fields.length > 0 && !(job->job.flags & JOB_REVISIT)) {
+        meta_set_number(&job->meta, META_GENERATION, job->job.generation);
+        meta_set_number(&job->meta, META_DEPTH, job->job.depth);
+    }
+}
+
+static void
+flush_again(void *context)
+{
+    struct batch *batch = context;
+    batch->run->held_batches--;
+    flush_batch(batch);
+}
+
+static void
+flush_batch(struct batch *batch)
+{
+    struct stage_run *run = batch->run;
+    struct reason why = {""};
+    enum status status = STATUS_OK;
+    if (run->spec->flush != NULL) {
+        struct stage_job **jobs = memory_zero(batch->count, sizeof *jobs);
+        for (size_t i = 0; i < batch->count; i++) {
+            jobs[i] = &batch->jobs[i]->public;
+        }
+        status = run->spec->flush(run->context, jobs, batch->count, &why);
+        free(jobs);
+    }
+    if (status == STATUS_AGAIN) {
+        run->held_batches++;
+        events_timer(&run->events, RETRY_MS, flush_again, batch);
+        return;
+    }
+    if (status != STATUS_OK) {
+        log_error("flush_failed", "jobs=%zu reason=%s", batch->count, why.text);
+        process_state_end(status, &why);
+        _exit(EXIT_SYSTEM);
+    }
+    run->rest_until_ms = clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_most_ms);
+    send_metadata(batch);
+}
+
+static void
+batch_send(struct stage_run *run)
+{
+    const size_t count = run->ended_count < run->batch_most ? run->ended_count : run->batch_most;
+    struct batch *batch = memory_zero(1, sizeof *batch);
+    batch->run = run;
+    batch->count = count;
+    batch->jobs = memory_zero(count, sizeof *batch->jobs);
+    for (size_t i = 0; i < count; i++) {
+        struct held_job *held = run->ended;
+        run->ended = held->next;
+        stamp_generation(held);
+        batch->jobs[i] = held;
+    }
+    run->ended_count -= count;
+    if (run->ended == NULL) {
+        run->ended_last = &run->ended;
+    }
+    run->batches_under_way++;
+    flush_batch(batch);
+}
+
+/* How long what has ended waits for others. While no batch is under way that costs time, but a
+ * batch costs three syncs and six messages whatever its size, and the same again in each stage
+ * behind: it pays while others are being worked on. Fetch waits while they are most of what is in
+ * hand: each of its hosts waits for what has ended to be told. */
+static uint64_t
+patience_ms(const struct stage_run *run)
+{
+    const size_t worked_on = run->running_count + run->waiting_count;
+    const size_t few = run->spec->stage == STAGE_FETCH ? run->ended_count : 0;
+    if (run->batches_under_way > 0) {
+        return run->batch_delay_ms;
+    }
+    return worked_on > few ? run->batch_gather_ms : 0;
+}
+
+uint64_t
+batch_rest_ms(size_t jobs, uint64_t most_ms)
+{
+    const uint64_t rest = (uint64_t)jobs * REST_PER_JOB_MS;
+    return rest < most_ms ? rest : most_ms;
+}
+
+/* When what has ended is to leave, by the monotonic clock. */
+static uint64_t
+due_ms(const struct stage_run *run)
+{
+    const uint64_t due = run->ended->ended_ms + patience_ms(run);
+    return run->stopping || due > run->rest_until_ms ? due : run->rest_until_ms;
+}
+
+static bool
+batch_is_due(const struct stage_run *run)
+{
+    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+        return false;
+    }
+    return run->ended_count >= run->batch_most || clock_monotonic_ms() >= due_ms(run);
+}
+
+void
+batch_advance(struct stage_run *run)
+{
+    while (batch_is_due(run)) {
+        batch_send(run);
+    }
+}
+
+int
+batch_wait_ms(const struct stage_run *run)
+{
+    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+        return -1;
+    }
+    const uint64_t now = clock_monotonic_ms();
+    const uint64_t due = due_ms(run);
+    return now >= due ? 0 : (int)(due - now);
+}

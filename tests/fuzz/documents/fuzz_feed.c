@@ -1,0 +1,17 @@
+/* Hostile bytes through the stylesheets of feeds, lists and service descriptions; the first byte
+ * chooses the type. */
+#include "tests/fuzz/documents/typed_document.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const types[] = {"application/rss+xml",  "application/atom+xml",
+                                    "application/rdf+xml",  "text/x-opml",
+                                    "application/xml",      "image/svg+xml",
+                                    "application/wsdl+xml", "application/x-sitemap+xml"};
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    typed_document_run(types, 7, data, size);
+    return 0;
+}

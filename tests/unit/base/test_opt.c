@@ -1,0 +1,332 @@
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/options/opt.h"
+#include "tests/unit/scratch.h"
+
+static const struct opt fetch_table[] = {
+    {"fetch.delay", OPT_DURATION, "1", 0, 3600, NULL, "Least time between two requests."},
+    {"fetch.window", OPT_INTEGER, "256", 1, 1024, NULL, "Jobs in flight."},
+    {"fetch.maximum", OPT_SIZE, "10M", 1, 0, NULL, "Largest body."},
+    {"fetch.http2", OPT_BOOL, "yes", 0, 0, NULL, "Speak HTTP/2."},
+    {.name = NULL}};
+static const struct opt log_table[] = {
+    {"log.level", OPT_CHOICE, "info", 0, 0, "error|warning|info", "Least important level."},
+    {"log.words", OPT_LIST, "a, b", 0, 0, NULL, "Some words."},
+    {"log.name", OPT_STRING, "", 0, 0, NULL, "A name.\n\nWith a second paragraph."},
+    {.name = NULL}};
+static const struct opt *const tables[] = {fetch_table, log_table, NULL};
+
+static int
+set_make(void **state)
+{
+    *state = opt_set_new(tables);
+    return 0;
+}
+
+static int
+set_free(void **state)
+{
+    opt_set_free(*state);
+    return 0;
+}
+
+static void
+defaults(void **state)
+{
+    struct opt_set *set = *state;
+    const char *const *items;
+    bool changed = true;
+    assert_int_equal(opt_duration_ms(set, "fetch.delay"), 1000);
+    assert_int_equal(opt_integer(set, "fetch.window"), 256);
+    assert_int_equal(opt_integer(set, "fetch.maximum"), 10 << 20);
+    assert_true(opt_bool(set, "fetch.http2"));
+    assert_string_equal(opt_string(set, "log.level"), "info");
+    assert_int_equal(opt_list(set, "log.words", &items), 2);
+    assert_string_equal(items[0], "a");
+    assert_string_equal(items[1], "b");
+    assert_string_equal(opt_string(set, "log.name"), "");
+    assert_string_equal(opt_text(set, "fetch.maximum", &changed), "10M");
+    assert_false(changed);
+}
+
+static void
+values_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ms;
+    } durations[] = {{"0", 0},       {"1.5", 1500},  {"200ms", 200},
+                     {"0.25s", 250}, {"2m", 120000}, {"1h", 3600000}};
+    struct opt_set *set = *state;
+    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++) {
+        char assignment[64];
+        (void)snprintf(assignment, sizeof assignment, "fetch.delay=%s", durations[i].text);
+        assert_int_equal(opt_set_assign(set, assignment, NULL), STATUS_OK);
+        assert_int_equal(opt_duration_ms(set, "fetch.delay"), durations[i].ms);
+    }
+    assert_int_equal(opt_set_assign(set, "fetch.maximum = 1.5G", NULL), STATUS_OK);
+    assert_true(opt_integer(set, "fetch.maximum") == (INT64_C(3) << 29));
+    assert_int_equal(opt_set_assign(set, "log.name=a = b # c", NULL), STATUS_OK);
+    assert_string_equal(opt_string(set, "log.name"), "a = b # c");
+    assert_int_equal(opt_set_assign(set, "log.words=", NULL), STATUS_OK);
+    const char *const *items;
+    assert_int_equal(opt_list(set, "log.words", &items), 0);
+    assert_int_equal(opt_set_assign(set, "log.words=,x,, y\tz,", NULL), STATUS_OK);
+    assert_int_equal(opt_list(set, "log.words", &items), 3);
+    assert_string_equal(items[2], "z");
+}
+
+static void
+wrong_values_say_what_would_be_right(void **state)
+{
+    static const struct {
+        const char *assignment, *reason;
+    } cases[] = {
+        {"fetch.window=0", "--set: fetch.window: 0 is less than 1"},
+        {"fetch.window=1025", "--set: fetch.window: 1025 is more than 1024"},
+        {"fetch.window=1.5", "--set: fetch.window: \"1.5\" is not a whole number"},
+        {"fetch.window=0x10", "--set: fetch.window: \"0x10\" is not a whole number"},
+        {"fetch.window=", "--set: fetch.window: \"\" is not a whole number"},
+        {"fetch.window=nan", "--set: fetch.window: \"nan\" is not a whole number"},
+        {"fetch.window=1e999", "--set: fetch.window: \"1e999\" is not a whole number"},
+        {"fetch.delay=2h", "--set: fetch.delay: 2h is more than 3600 seconds"},
+        {"fetch.delay=-1", "--set: fetch.delay: \"-1\" is not a duration such as 1.5, 200ms, 5m "
+                           "or 1d"},
+        {"fetch.maximum=5Q", "--set: fetch.maximum: \"5Q\" is not a size such as 4096, 64K or "
+                             "1.5G"},
+        {"fetch.maximum=99999999T", "--set: fetch.maximum: \"99999999T\" is not a size such as "
+                                    "4096, 64K or 1.5G"},
+        {"fetch.http2=maybe", "--set: fetch.http2: \"maybe\" is not yes or no"},
+        {"log.level=inf", "--set: log.level: \"inf\" is not one of error|warning|info"},
+        {"log.level=", "--set: log.level: \"\" is not one of error|warning|info"},
+        {"fetch.wimdow=1", "--set: no option is named \"fetch.wimdow\"; is it fetch.window?"},
+        {"zzz=1", "--set: no option is named \"zzz\""},
+        {"fetch.window", "--set: \"fetch.window\" is not \"name = value\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reason why;
+        assert_int_equal(opt_set_assign(*state, cases[i].assignment, &why), STATUS_MISUSE);
+        assert_string_equal(why.text, cases[i].reason);
+    }
+    assert_int_equal(opt_integer(*state, "fetch.window"), 256); /* untouched by failures */
+}
+
+static void
+files_and_their_errors(void **state)
+{
+    struct opt_set *set = *state;
+    struct reason why;
+    char path[SCRATCH_SIZE];
+    const int descriptor = scratch_file(path, "test_opt");
+    assert_true(descriptor >= 0);
+    FILE *file = fdopen(descriptor, "w");
+    (void)fputs("# comment\n\n  fetch.window = 7 \r\nfetch.window=8\nlog.name = no newline at end",
+                file);
+    (void)fclose(file);
+    assert_int_equal(opt_set_load_file(set, path, &why), STATUS_OK);
+    assert_int_equal(opt_integer(set, "fetch.window"), 8);
+    assert_string_equal(opt_string(set, "log.name"), "no newline at end");
+    (void)unlink(path);
+    assert_int_equal(opt_set_load_file(set, path, &why), STATUS_NOT_FOUND);
+    assert_int_equal(opt_set_load_file(set, "/", &why), STATUS_SYSTEM);
+    assert_int_equal(opt_set_load_text(set, SLICE("\n#\nfetch.window = many\n"), "a.conf", &why),
+                     STATUS_MISUSE);
+    assert_string_equal(why.text, "a.conf:3: fetch.window: \"many\" is not a whole number");
+    assert_int_equal(opt_set_load_text(set, SLICE("log.name=a\0b"), "a.conf", &why), STATUS_MISUSE);
+    assert_string_equal(why.text, "a.conf:1: log.name: a value must not hold a NUL byte");
+}
+
+static char *
+printed(void (*print)(const struct opt_set *, FILE *), const struct opt_set *set)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    print(set, out);
+    (void)fclose(out);
+    return text;
+}
+
+static void
+sample_is_complete_and_loads(void **state)
+{
+    struct opt_set *set = *state;
+    struct reason why;
+    char *sample = printed(opt_set_print_sample, set);
+    assert_non_null(strstr(sample, "\n# Jobs in flight.\n# (1 to 1024)\n#fetch.window = 256\n"));
+    assert_non_null(strstr(sample, "\n# A name.\n#\n# With a second paragraph.\n# (text)\n"
+                                   "#log.name =\n"));
+    for (char *at = sample; (at = strstr(at, "\n#")); at += 2) {
+        at[1] = at[2] == ' ' || at[2] == '\n' ? '#' : ' '; /* take the comment off options */
+    }
+    assert_int_equal(opt_set_load_text(set, slice_string(sample), "sample", &why), STATUS_OK);
+    free(sample);
+    char *manual = printed(opt_set_print_mdoc, set);
+    assert_non_null(strstr(manual, ".Ss fetch\n.Bl -tag -width Ds\n.It \\&fetch.delay = \\&1\n"));
+    free(manual);
+}
+
+/* ---- flags ---- */
+
+static bool json;
+static const char *seeds;
+static int64_t count;
+static struct flag_list assignments;
+static const struct flag flags[] = {
+    {"json", 'j', FLAG_SWITCH, NULL, &json, "Print JSON."},
+    {"seeds", 's', FLAG_STRING, "FILE", &seeds, "Read URIs from FILE."},
+    {"count", 'n', FLAG_INTEGER, "N", &count, "At most N."},
+    {"set", 0, FLAG_REPEATED, "NAME=VALUE", &assignments, "Set an option."},
+    {.name = NULL}};
+static const struct program program = {
+    .name = "quadrille crawl",
+    .synopsis = "[FLAG]... [URI]...",
+    .summary = "crawl until nothing is left",
+    .description = "First paragraph.\n\n  literal -line\n.second",
+    .examples = "# a comment\nquadrille crawl --dir d",
+    .flags = flags,
+    .tables = tables,
+};
+
+static enum status
+parse(char **argv, char ***operands, int *operand_count, struct reason *why)
+{
+    int argc = 0;
+    json = false;
+    seeds = NULL;
+    count = 0;
+    assignments.count = 0;
+    while (argv[argc]) {
+        argc++;
+    }
+    return program_parse(&program, argc, argv, operands, operand_count, why);
+}
+
+static void
+flags_are_parsed(void **state)
+{
+    (void)state;
+    char **operands;
+    int operand_count;
+    char *argv[] = {(char *)"p",          (char *)"one",   (char *)"--json", (char *)"-sfile",
+                    (char *)"--count=-3", (char *)"--set", (char *)"a=b",    (char *)"-",
+                    (char *)"--set=c=d",  (char *)"--",    (char *)"--json", NULL};
+    assert_int_equal(parse(argv, &operands, &operand_count, NULL), STATUS_OK);
+    assert_true(json);
+    assert_string_equal(seeds, "file");
+    assert_int_equal(count, -3);
+    assert_int_equal(assignments.count, 2);
+    assert_string_equal(assignments.items[1], "c=d");
+    assert_int_equal(operand_count, 3);
+    assert_string_equal(operands[0], "one");
+    assert_string_equal(operands[1], "-");
+    assert_string_equal(operands[2], "--json");
+}
+
+static void
+clustered_letters(void **state)
+{
+    (void)state;
+    char **operands;
+    int operand_count;
+    char *argv[] = {(char *)"p", (char *)"-jn", (char *)"5", NULL};
+    assert_int_equal(parse(argv, &operands, &operand_count, NULL), STATUS_OK);
+    assert_true(json);
+    assert_int_equal(count, 5);
+    assert_int_equal(operand_count, 0);
+}
+
+static void
+wrong_flags(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argument, *reason;
+    } cases[] = {
+        {"--nothing=1", "unknown flag --nothing; see quadrille crawl --help"},
+        {"--sedes=x", "unknown flag --sedes; is it --seeds? See quadrille crawl --help"},
+        {"--jso", "unknown flag --jso; is it --json? See quadrille crawl --help"},
+        {"--manual", "unknown flag --manual; see quadrille crawl --help"},
+        {"-x", "unknown flag -x; see quadrille crawl --help"},
+        {"--seeds", "--seeds needs a value: FILE"},
+        {"--json=yes", "--json takes no value"},
+        {"--count=5x", "--count: \"5x\" is not a whole number"},
+        {"--count=99999999999999999999", "--count: \"99999999999999999999\" is not a whole number"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char **operands;
+        int operand_count;
+        struct reason why;
+        char *argv[] = {(char *)"p", (char *)cases[i].argument, NULL};
+        assert_int_equal(parse(argv, &operands, &operand_count, &why), STATUS_MISUSE);
+        assert_string_equal(why.text, cases[i].reason);
+    }
+}
+
+static void
+too_many_repetitions(void **state)
+{
+    (void)state;
+    char *argv[FLAG_LIST_MAXIMUM + 3];
+    char **operands;
+    int operand_count;
+    struct reason why;
+    argv[0] = (char *)"p";
+    for (int i = 1; i <= FLAG_LIST_MAXIMUM + 1; i++) {
+        argv[i] = (char *)"--set=a=b";
+    }
+    argv[FLAG_LIST_MAXIMUM + 2] = NULL;
+    assert_int_equal(parse(argv, &operands, &operand_count, &why), STATUS_MISUSE);
+    assert_string_equal(why.text, "--set is given more than 64 times");
+}
+
+static void
+help_and_manual(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    program_print_help(&program, out);
+    (void)fclose(out);
+    assert_non_null(strstr(text, "Usage: quadrille crawl [FLAG]... [URI]...\n"));
+    assert_non_null(strstr(text, "  -s, --seeds FILE\n          Read URIs from FILE.\n"));
+    assert_non_null(strstr(text, "  # a comment\n  quadrille crawl --dir d\n"));
+    free(text);
+    out = open_memstream(&text, &size);
+    program_print_mdoc(&program, out);
+    (void)fclose(out);
+    assert_non_null(strstr(text, ".Dt QUADRILLE-CRAWL 1\n"));
+    assert_non_null(strstr(text, ".Nm quadrille-crawl\n"));
+    assert_non_null(strstr(text, ".Sh CONFIGURATION\n"));
+    assert_non_null(strstr(text, ".It Fl s , Fl \\-seeds Ar \\&FILE\nRead URIs from FILE.\n"));
+    assert_non_null(strstr(text, ".Bd -literal -offset indent\n  literal \\-line\n.Ed\n"
+                                 "\\&.second\n"));
+    free(text);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(defaults, set_make, set_free),
+        cmocka_unit_test_setup_teardown(values_are_read, set_make, set_free),
+        cmocka_unit_test_setup_teardown(wrong_values_say_what_would_be_right, set_make, set_free),
+        cmocka_unit_test_setup_teardown(files_and_their_errors, set_make, set_free),
+        cmocka_unit_test_setup_teardown(sample_is_complete_and_loads, set_make, set_free),
+        cmocka_unit_test(flags_are_parsed),
+        cmocka_unit_test(clustered_letters),
+        cmocka_unit_test(wrong_flags),
+        cmocka_unit_test(too_many_repetitions),
+        cmocka_unit_test(help_and_manual),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

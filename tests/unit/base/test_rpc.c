@@ -1,0 +1,662 @@
+/* Servers run in processes of their own, so that they can be killed as real ones are. A fork
+ * server, forked before there is any thread, forks them: a process that was forked beside ZeroMQ's
+ * threads may find a lock of the sanitizers' allocator taken for ever. */
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <cmocka.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "base/rpc/rpc.h"
+#include "base/system/clock.h"
+#include "tests/unit/scratch.h"
+
+enum verb {
+    VERB_ECHO = 1,  /* payload back */
+    VERB_FAIL,      /* STATUS_FULL with the payload as the reason */
+    VERB_SLOW,      /* echo after 300 ms, other requests meanwhile waiting */
+    VERB_DIE,       /* the server kills itself before it answers, the first time */
+    VERB_CLIENT,    /* client name */
+    VERB_MUTE_ONCE, /* no answer to the first sending, echo to the second */
+};
+
+static char folder[SCRATCH_SIZE];
+static char endpoint[SCRATCH_SIZE + 48], socket_path[SCRATCH_SIZE + 32],
+    marker_path[SCRATCH_SIZE + 32];
+
+/* ---- the server process ---- */
+
+/* True once in all lives of the server for each test. */
+static bool
+first_time(void)
+{
+    if (access(marker_path, F_OK) == 0) {
+        return false;
+    }
+    FILE *marker = fopen(marker_path, "w");
+    (void)fclose(marker);
+    return true;
+}
+
+static void
+answer(struct rpc_server *server, struct rpc_request *request)
+{
+    struct reason why;
+    switch (request->verb) {
+    case VERB_FAIL:
+        (void)status_fail(&why, STATUS_FULL, "%.*s", SLICE_PRINT(request->payload));
+        rpc_reply(server, request, STATUS_FULL, SLICE(""), &why);
+        return;
+    case VERB_SLOW:
+        (void)usleep(300000);
+        break;
+    case VERB_DIE:
+        if (first_time()) {
+            (void)kill(getpid(), SIGKILL);
+        }
+        break;
+    case VERB_CLIENT:
+        rpc_reply(server, request, STATUS_OK, request->client, NULL);
+        return;
+    case VERB_MUTE_ONCE:
+        if (first_time()) {
+            rpc_request_drop(request);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    rpc_reply(server, request, STATUS_OK, request->payload, NULL);
+}
+
+static _Noreturn void
+serve(const char *address, const struct rpc_keys *keys)
+{
+    const char *const endpoints[] = {address, NULL};
+    struct rpc_server *server;
+    if (rpc_server_open(&server, endpoints, keys, NULL) != STATUS_OK) {
+        _exit(1);
+    }
+    for (;;) {
+        struct rpc_request request;
+        struct pollfd descriptor = {.fd = rpc_server_descriptor(server), .events = POLLIN};
+        (void)poll(&descriptor, 1, -1);
+        while (rpc_server_receive(server, &request) == STATUS_OK) {
+            answer(server, &request);
+        }
+    }
+}
+
+/* ---- the fork server ---- */
+
+struct order {
+    pid_t stop;        /* end this one; 0: start one */
+    bool after_marker; /* serve only once the marker is there */
+    bool keyed;
+    char address[SCRATCH_SIZE + 48];
+    char own_public[RPC_KEY_SIZE], own_secret[RPC_KEY_SIZE], admitted[RPC_KEY_SIZE];
+};
+static int fork_server = -1;
+
+static _Noreturn void
+serve_order(const struct order *order)
+{
+    const char *const admitted[] = {order->admitted, NULL};
+    const struct rpc_keys keys = {
+        .own_public = order->own_public, .own_secret = order->own_secret, .admitted = admitted};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (order->after_marker) {
+        while (access(marker_path, F_OK) != 0) {
+            (void)usleep(1000);
+        }
+        (void)usleep(100000);
+    }
+    serve(order->address, order->keyed ? &keys : NULL);
+}
+
+/* Obeys until the test closes its end. */
+static _Noreturn void
+fork_server_run(int orders)
+{
+    struct order order;
+    while (recv(orders, &order, sizeof order, 0) == sizeof order) {
+        pid_t child = order.stop;
+        if (child) {
+            (void)kill(child, SIGKILL);
+            (void)waitpid(child, NULL, 0);
+        } else if ((child = fork()) == 0) {
+            serve_order(&order);
+        }
+        (void)send(orders, &child, sizeof child, 0);
+    }
+    _exit(0);
+}
+
+static pid_t
+order_send(const struct order *order)
+{
+    pid_t child = -1;
+    assert_int_equal(send(fork_server, order, sizeof *order, 0), sizeof *order);
+    assert_int_equal(recv(fork_server, &child, sizeof child, 0), sizeof child);
+    assert_true(child > 0);
+    return child;
+}
+
+static pid_t
+start(const char *address, const struct rpc_keys *keys)
+{
+    struct order order = {.keyed = keys != NULL};
+    (void)snprintf(order.address, sizeof order.address, "%s", address);
+    if (keys) {
+        (void)snprintf(order.own_public, RPC_KEY_SIZE, "%s", keys->own_public);
+        (void)snprintf(order.own_secret, RPC_KEY_SIZE, "%s", keys->own_secret);
+        (void)snprintf(order.admitted, RPC_KEY_SIZE, "%s", keys->admitted[0]);
+    }
+    return order_send(&order);
+}
+
+static pid_t
+start_after_marker(void)
+{
+    struct order order = {.after_marker = true};
+    (void)snprintf(order.address, sizeof order.address, "%s", endpoint);
+    return order_send(&order);
+}
+
+static void
+stop(pid_t server)
+{
+    (void)order_send(&(struct order){.stop = server});
+}
+
+static struct rpc_client *
+client_open(const char *address, const struct rpc_keys *keys)
+{
+    struct rpc_client *client;
+    const struct rpc_client_options options = {
+        .endpoint = address, .name = "test.1", .keys = keys, .resend_ms = 200};
+    assert_int_equal(rpc_client_open(&client, &options, NULL), STATUS_OK);
+    return client;
+}
+
+static int
+folder_make(void **state)
+{
+    (void)state;
+    if (!scratch_folder(folder, "test_rpc")) {
+        return -1;
+    }
+    (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    (void)snprintf(marker_path, sizeof marker_path, "%s/marker", folder);
+    (void)snprintf(endpoint, sizeof endpoint, "ipc://%s", socket_path);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)close(ends[0]);
+        fork_server_run(ends[1]);
+    }
+    (void)close(ends[1]);
+    fork_server = ends[0];
+    return child > 0 ? 0 : -1;
+}
+
+static int
+folder_remove(void **state)
+{
+    (void)state;
+    (void)close(fork_server);
+    (void)wait(NULL);
+    (void)unlink(socket_path);
+    return rmdir(folder);
+}
+
+static int
+marker_remove(void **state)
+{
+    (void)state;
+    (void)unlink(marker_path);
+    return 0;
+}
+
+static void
+call_is(struct rpc_client *client, uint8_t verb, const char *payload, const char *expected)
+{
+    struct buf reply;
+    struct reason why = {""};
+    buf_init(&reply, 1000);
+    assert_int_equal(rpc_call(client, verb, slice_string(payload), 20000, &reply, &why), STATUS_OK);
+    assert_string_equal(reply.data, expected);
+    buf_release(&reply);
+}
+
+/* ---- calls ---- */
+
+static void
+answers_and_failures(void **state)
+{
+    (void)state;
+    struct rpc_client *client = client_open(endpoint, NULL); /* before there is a server */
+    const pid_t server = start(endpoint, NULL);
+    struct reason why;
+    struct stat info;
+    call_is(client, VERB_ECHO, "hello", "hello");
+    call_is(client, VERB_CLIENT, "", "test.1");
+    assert_int_equal(rpc_call(client, VERB_FAIL, SLICE("no room"), 20000, NULL, &why), STATUS_FULL);
+    assert_string_equal(why.text, "no room");
+    assert_int_equal(rpc_client_outstanding(client), 0);
+    assert_int_equal(stat(socket_path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    rpc_client_close(client);
+    stop(server);
+}
+
+static void
+nobody_there(void **state)
+{
+    (void)state;
+    struct rpc_client *client = client_open(endpoint, NULL);
+    struct reason why;
+    const uint64_t before = clock_monotonic_ms();
+    assert_int_equal(rpc_call(client, VERB_ECHO, SLICE(""), 150, NULL, &why), STATUS_TIMEOUT);
+    assert_in_range(clock_monotonic_ms() - before, 150, 60000);
+    rpc_client_close(client);
+}
+
+static void
+server_killed_between_request_and_reply(void **state)
+{
+    (void)state;
+    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    call_is(client, VERB_ECHO, "a", "a");
+    const uint64_t incarnation = rpc_client_peer_incarnation(client);
+    const pid_t next = start_after_marker();
+    call_is(client, VERB_DIE, "b", "b");
+    assert_true(rpc_client_peer_incarnation(client) != incarnation);
+    rpc_client_close(client);
+    stop(server);
+    stop(next);
+}
+
+static void
+a_lost_reply_is_asked_for_again(void **state)
+{
+    (void)state;
+    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    call_is(client, VERB_MUTE_ONCE, "again", "again");
+    rpc_client_close(client);
+    stop(server);
+}
+
+/* ---- many, late, cancelled ---- */
+
+struct tally {
+    int ok, timeout, cancelled, other, late;
+    uint8_t late_verb;
+    char late_payload[16];
+};
+
+static void
+tally_done(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct tally *tally = context;
+    (void)payload;
+    (void)why;
+    tally->ok += status == STATUS_OK;
+    tally->timeout += status == STATUS_TIMEOUT;
+    tally->cancelled += status == STATUS_CANCELLED;
+    tally->other += status != STATUS_OK && status != STATUS_TIMEOUT && status != STATUS_CANCELLED;
+}
+
+static void
+tally_late(void *context, uint8_t verb, enum status status, struct slice payload)
+{
+    struct tally *tally = context;
+    tally->late += status == STATUS_OK;
+    tally->late_verb = verb;
+    (void)snprintf(tally->late_payload, sizeof tally->late_payload, "%.*s", SLICE_PRINT(payload));
+}
+
+static void
+wait_until(struct rpc_client *client, const int *counter, int wanted)
+{
+    const uint64_t end = clock_monotonic_ms() + 60000;
+    while (*counter < wanted && clock_monotonic_ms() < end) {
+        struct pollfd descriptor = {.fd = rpc_client_descriptor(client), .events = POLLIN};
+        const int wait = rpc_client_wait_ms(client);
+        (void)poll(&descriptor, 1, wait < 0 ? 1000 : wait);
+        rpc_client_process(client);
+    }
+    assert_int_equal(*counter, wanted);
+}
+
+static void
+late_replies_reach_the_late_handler(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client;
+    const struct rpc_client_options options = {
+        .endpoint = endpoint, .name = "test.1", .late = tally_late, .late_context = &tally};
+    assert_int_equal(rpc_client_open(&client, &options, NULL), STATUS_OK);
+    call_is(client, VERB_ECHO, "a", "a");
+    rpc_client_post(client, VERB_SLOW, SLICE("late"), 50, tally_done, &tally);
+    wait_until(client, &tally.timeout, 1);
+    wait_until(client, &tally.late, 1);
+    assert_int_equal(tally.late_verb, VERB_SLOW);
+    assert_string_equal(tally.late_payload, "late");
+    assert_int_equal(tally.ok, 0);
+    rpc_client_close(client);
+    stop(server);
+}
+
+static void
+every_request_ends_once_while_servers_die(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 20000, WINDOW = 300 };
+    struct tally tally = {0};
+    struct rpc_client *client = client_open(endpoint, NULL);
+    pid_t server = start(endpoint, NULL);
+    for (int posted = 0, kills = 0; posted < REQUESTS;) {
+        while (posted < REQUESTS && rpc_client_outstanding(client) < WINDOW) {
+            rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+            posted++;
+        }
+        if (posted >= (kills + 1) * (REQUESTS / 5) && posted < REQUESTS) {
+            stop(server);
+            server = start(endpoint, NULL);
+            kills++;
+        }
+        struct pollfd descriptor = {.fd = rpc_client_descriptor(client), .events = POLLIN};
+        (void)poll(&descriptor, 1, rpc_client_wait_ms(client));
+        rpc_client_process(client);
+    }
+    wait_until(client, &tally.ok, REQUESTS);
+    assert_int_equal(tally.timeout + tally.cancelled + tally.other, 0);
+    rpc_client_close(client);
+    stop(server);
+}
+
+static void
+close_cancels(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    struct rpc_client *client = client_open(endpoint, NULL);
+    char *large = memory_zero(RPC_PAYLOAD_MAXIMUM + 1, 1);
+    rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+    rpc_client_post(client, VERB_ECHO, slice_of(large, RPC_PAYLOAD_MAXIMUM + 1), 0, tally_done,
+                    &tally);
+    assert_int_equal(rpc_client_outstanding(client), 2);
+    rpc_client_close(client);
+    assert_int_equal(tally.cancelled, 2);
+    free(large);
+}
+
+static void
+too_large_a_request(void **state)
+{
+    (void)state;
+    struct rpc_client *client = client_open(endpoint, NULL);
+    struct reason why;
+    char *large = memory_zero(RPC_PAYLOAD_MAXIMUM + 1, 1);
+    assert_int_equal(
+        rpc_call(client, VERB_ECHO, slice_of(large, RPC_PAYLOAD_MAXIMUM + 1), 0, NULL, &why),
+        STATUS_LIMIT);
+    assert_string_equal(why.text, "a request of more than 67108864 bytes");
+    free(large);
+    rpc_client_close(client);
+}
+
+/* ---- the descriptor ---- */
+
+static void
+descriptor_tells_of_what_came_during_a_reply(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 200 };
+    const char *const endpoints[] = {endpoint, NULL};
+    struct rpc_server *server;
+    struct tally tally = {0};
+    int answered = 0;
+    assert_int_equal(rpc_server_open(&server, endpoints, NULL, NULL), STATUS_OK);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    for (int i = 0; i < REQUESTS; i++) {
+        rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+    }
+    while (answered < REQUESTS) {
+        struct rpc_request held[3];
+        int count = 0;
+        struct pollfd descriptors[] = {{.fd = rpc_server_descriptor(server), .events = POLLIN},
+                                       {.fd = rpc_client_descriptor(client), .events = POLLIN}};
+        assert_true(poll(descriptors, 2, 5000) > 0);
+        if (descriptors[0].revents) {
+            /* A batch, as for one sync; what is left must be told of again. */
+            while (count < 3 && rpc_server_receive(server, &held[count]) == STATUS_OK) {
+                count++;
+            }
+            for (int i = 0; i < count; i++) {
+                rpc_reply(server, &held[i], STATUS_OK, held[i].payload, NULL);
+            }
+            answered += count;
+        }
+        if (descriptors[1].revents) {
+            rpc_client_process(client);
+        }
+    }
+    wait_until(client, &tally.ok, REQUESTS);
+    rpc_client_close(client);
+    rpc_server_close(server);
+}
+
+/* ---- hostile peers ---- */
+
+static void
+raw_send(void *socket, const struct slice *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_true(
+            zmq_send(socket, frames[i].at, frames[i].length, i + 1 < count ? ZMQ_SNDMORE : 0) >= 0);
+    }
+}
+
+static void
+malformed_requests_are_dropped(void **state)
+{
+    (void)state;
+    const pid_t server = start(endpoint, NULL);
+    void *context = zmq_ctx_new();
+    void *socket = zmq_socket(context, ZMQ_DEALER);
+    const int linger = 1000;
+    assert_int_equal(zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger), 0);
+    assert_int_equal(zmq_connect(socket, endpoint), 0);
+    struct buf header;
+    buf_init(&header, 1000);
+    (void)buf_append_string(&header, "Q1");
+    codec_put_u8(&header, VERB_ECHO);
+    codec_put_u64(&header, 1);
+    codec_put_u64(&header, 1);
+    codec_put_slice(&header, SLICE("raw"));
+    const struct slice whole = buf_slice(&header); /* with no payload */
+    for (size_t length = 0; length < whole.length; length++) {
+        raw_send(socket, (struct slice[]){slice_of(whole.at, length)}, 1);
+    }
+    raw_send(socket, (struct slice[]){whole, SLICE("a")}, 2);
+    raw_send(socket, (struct slice[]){whole, SLICE("a"), SLICE("b"), SLICE("c")}, 4);
+    raw_send(socket, (struct slice[]){SLICE(""), whole}, 2);
+    raw_send(socket, (struct slice[]){SLICE("Q2xxxxxxxxxxxxxxxxxxxx")}, 1);
+    (void)buf_append_string(&header, "good");
+    raw_send(socket, (struct slice[]){buf_slice(&header)}, 1);
+    char reply[100];
+    const int length = zmq_recv(socket, reply, sizeof reply, 0);
+    assert_true(length > 4);
+    assert_memory_equal(reply, "R1", 2);
+    assert_memory_equal(reply + length - 4, "good", 4);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    call_is(client, VERB_ECHO, "alive", "alive");
+    rpc_client_close(client);
+    (void)zmq_close(socket);
+    (void)zmq_ctx_term(context);
+    buf_release(&header);
+    stop(server);
+}
+
+static void
+malformed_replies_are_dropped(void **state)
+{
+    (void)state;
+    void *context = zmq_ctx_new();
+    void *socket = zmq_socket(context, ZMQ_ROUTER);
+    assert_int_equal(zmq_bind(socket, endpoint), 0);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    struct tally tally = {0};
+    rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+    char peer[64], part[256];
+    int peer_length = -1;
+    for (int i = 0; i < 1000 && peer_length < 0; i++) {
+        (void)usleep(5000);
+        rpc_client_process(client);
+        peer_length = zmq_recv(socket, peer, sizeof peer, ZMQ_DONTWAIT);
+    }
+    assert_true(peer_length > 0);
+    const struct slice to = slice_of(peer, (size_t)peer_length);
+    assert_true(zmq_recv(socket, part, sizeof part, 0) > 0);
+    struct buf header;
+    buf_init(&header, 100);
+    (void)buf_append_string(&header, "R1");
+    codec_put_u8(&header, 200); /* no such status */
+    codec_put_u8(&header, VERB_ECHO);
+    codec_put_u64(&header, 1);
+    codec_put_u64(&header, 77);
+    raw_send(socket, (struct slice[]){to, SLICE("")}, 2);
+    raw_send(socket, (struct slice[]){to, SLICE("R1")}, 2);
+    raw_send(socket, (struct slice[]){to, buf_slice(&header), SLICE("")}, 3);
+    raw_send(socket, (struct slice[]){to, buf_slice(&header)}, 2);
+    wait_until(client, &tally.other, 1); /* PROTOCOL */
+    assert_int_equal(rpc_client_peer_incarnation(client), 77);
+    rpc_client_close(client);
+    (void)zmq_close(socket);
+    (void)zmq_ctx_term(context);
+    buf_release(&header);
+}
+
+/* ---- who may ---- */
+
+static void
+second_server_is_refused_and_a_stale_socket_replaced(void **state)
+{
+    (void)state;
+    const char *const endpoints[] = {endpoint, NULL};
+    struct rpc_server *other;
+    struct reason why;
+    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    call_is(client, VERB_ECHO, "a", "a");
+    assert_int_equal(rpc_server_open(&other, endpoints, NULL, &why), STATUS_DENIED);
+    assert_non_null(strstr(why.text, "another process serves here"));
+    call_is(client, VERB_ECHO, "still", "still");
+    stop(server);
+    assert_int_equal(access(socket_path, F_OK), 0); /* left behind */
+    assert_int_equal(rpc_server_open(&other, endpoints, NULL, &why), STATUS_OK);
+    rpc_server_close(other);
+    rpc_client_close(client);
+}
+
+static void
+other_machines_need_keys(void **state)
+{
+    (void)state;
+    const char *const endpoints[] = {"tcp://0.0.0.0:1", NULL};
+    struct rpc_server *server;
+    struct rpc_client *client;
+    struct reason why;
+    assert_int_equal(rpc_server_open(&server, endpoints, NULL, &why), STATUS_DENIED);
+    assert_string_equal(why.text, "tcp://0.0.0.0:1: not a loopback address, so keys are needed");
+    const struct rpc_client_options options = {.endpoint = "tcp://192.0.2.1:1", .name = "a"};
+    assert_int_equal(rpc_client_open(&client, &options, &why), STATUS_DENIED);
+}
+
+/* A TCP address that was free a moment ago. */
+static void
+free_address(char *address, size_t size)
+{
+    struct sockaddr_in where = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof where;
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(probe, (const struct sockaddr *)&where, length), 0);
+    assert_int_equal(getsockname(probe, (struct sockaddr *)&where, &length), 0);
+    close(probe);
+    snprintf(address, size, "tcp://127.0.0.1:%d", ntohs(where.sin_port));
+}
+
+static void
+only_admitted_keys_are_served(void **state)
+{
+    (void)state;
+    char remote[64];
+    free_address(remote, sizeof remote);
+    char public[3][RPC_KEY_SIZE],
+        secret[3][RPC_KEY_SIZE]; /* the server's, an admitted one, a stranger's */
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rpc_keys_make(public[i], secret[i], NULL), STATUS_OK);
+    }
+    const char *const admitted[] = {public[1], NULL};
+    const struct rpc_keys keys = {
+        .own_public = public[0], .own_secret = secret[0], .admitted = admitted};
+    const pid_t server = start(remote, &keys);
+    for (int i = 0; i < 3; i++) {
+        const struct rpc_keys own = {
+            .server_public = public[0], .own_public = public[i], .own_secret = secret[i]};
+        struct rpc_client *client = client_open(remote, &own);
+        const enum status status =
+            rpc_call(client, VERB_ECHO, SLICE("x"), i < 2 ? 20000 : 500, NULL, NULL);
+        assert_int_equal(status, i < 2 ? STATUS_OK : STATUS_TIMEOUT);
+        rpc_client_close(client);
+    }
+    struct rpc_client *plain = client_open(remote, NULL);
+    assert_int_equal(rpc_call(plain, VERB_ECHO, SLICE("x"), 500, NULL, NULL), STATUS_TIMEOUT);
+    rpc_client_close(plain);
+    stop(server);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_and_failures),
+        cmocka_unit_test(nobody_there),
+        cmocka_unit_test_teardown(server_killed_between_request_and_reply, marker_remove),
+        cmocka_unit_test_teardown(a_lost_reply_is_asked_for_again, marker_remove),
+        cmocka_unit_test(late_replies_reach_the_late_handler),
+        cmocka_unit_test(every_request_ends_once_while_servers_die),
+        cmocka_unit_test(close_cancels),
+        cmocka_unit_test(too_large_a_request),
+        cmocka_unit_test(descriptor_tells_of_what_came_during_a_reply),
+        cmocka_unit_test(malformed_requests_are_dropped),
+        cmocka_unit_test(malformed_replies_are_dropped),
+        cmocka_unit_test(second_server_is_refused_and_a_stale_socket_replaced),
+        cmocka_unit_test(other_machines_need_keys),
+        cmocka_unit_test(only_admitted_keys_are_served),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

@@ -1,0 +1,229 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/url/url.h"
+#include "tests/unit/base/url_parts.h"
+
+enum { ROOM = 1 << 16 };
+
+static void
+check_resolve(const char *base, const char *reference, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, ROOM);
+    const enum status status = iri_resolve(slice_string(base), slice_string(reference), &out, NULL);
+    assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    buf_release(&out);
+}
+
+static void
+references_resolve_as_in_rfc_3986(void **state)
+{
+    (void)state;
+    check_resolve("http://a/b/c/d;p?q", "../../../g", "http://a/g");
+    check_resolve("http://a/b/c/d;p?q", "g;x=1/../y", "http://a/b/c/y");
+    check_resolve("http://a/b/c/d;p?q", "http:g", "http:g");
+    check_resolve("http://a/b/c/d;p?q", "", "http://a/b/c/d;p?q");
+    check_resolve("http://a/b/c/d;p?q", "#s", "http://a/b/c/d;p?q#s");
+    check_resolve("http://a", "b", "http://a/b");
+    check_resolve("http://a?q", "b", "http://a/b");
+    check_resolve("urn:a:b", "#c", "urn:a:b#c");
+    check_resolve("file:/a/b", "/..//c", "file:/.//c");
+    check_resolve("http://é/ü/x", "./ö", "http://é/ü/ö");
+    check_resolve("", "x:y", "x:y");
+    check_resolve("a/b", "c", "BAD_INPUT");
+    check_resolve("", "", "BAD_INPUT");
+}
+
+static void
+a_result_that_is_too_long_leaves_nothing(void **state)
+{
+    struct buf out;
+    (void)state;
+    buf_init(&out, 12);
+    buf_append_string(&out, "keep");
+    assert_int_equal(iri_resolve(SLICE("http://a/"), SLICE("bcdef"), &out, NULL), STATUS_LIMIT);
+    assert_string_equal(out.data, "keep");
+    buf_release(&out);
+}
+
+static void
+absolute_iris_are_told_from_others(void **state)
+{
+    (void)state;
+    assert_true(iri_is_absolute(SLICE("http://é.example/{")) == false);
+    assert_true(iri_is_absolute(SLICE("http://é.example/ü")));
+    assert_true(iri_is_absolute(SLICE("urn:x")));
+    assert_false(iri_is_absolute(SLICE("//a/b")));
+    assert_false(iri_is_absolute(SLICE("1a:b")));
+    assert_false(iri_is_absolute(SLICE("a b:c")));
+    assert_false(iri_is_absolute(SLICE("a:b c")));
+    assert_false(iri_is_absolute(SLICE("")));
+}
+
+static void
+check_key(const char *input, const char *base, const char *expected)
+{
+    struct buf out;
+    buf_init(&out, ROOM);
+    const enum status status = url_crawl_key(slice_string(input), slice_string(base), &out, NULL);
+    assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    buf_release(&out);
+}
+
+static void
+crawl_keys_have_one_spelling(void **state)
+{
+    (void)state;
+    check_key(" HTTP://User:pw@EXAMPLE.org:80/a/../b c?d#e ", "", "http://example.org/b%20c?d");
+    check_key("../x", "https://e.org/a/b/c", "https://e.org/a/x");
+    check_key("//e.org./", "https://a/", "https://e.org/");
+    check_key("http://e.org/%7ea%2f%c3%bc|[]^", "", "http://e.org/~a%2F%C3%BC%7C%5B%5D%5E");
+    check_key("http://e.org/100%", "", "http://e.org/100%25");
+    check_key("http://bücher.example/", "", "http://xn--bcher-kva.example/");
+    check_key("http://0x7f.1/", "", "http://127.0.0.1/");
+    check_key("https:\\\\e.org\\a", "", "https://e.org/a");
+    check_key("http://e.org?", "", "http://e.org/?");
+    check_key("mailto:a@b", "", "UNSUPPORTED");
+    check_key("http://", "", "BAD_INPUT");
+    check_key("http://a..b/", "", "BAD_INPUT");
+    check_key("http://a{b/", "", "BAD_INPUT");
+    check_key("x", "", "BAD_INPUT");
+}
+
+/* Names that are written as they stand are told from those that are read as numbers or mapped. */
+static void
+hosts_and_ports_have_one_spelling(void **state)
+{
+    (void)state;
+    check_key("http://a.1.example:0/", "", "http://a.1.example:0/");
+    check_key("http://1.2.3/", "", "http://1.2.0.3/");
+    check_key("http://a.0x10./", "", "BAD_INPUT");
+    check_key("http://a.09/", "", "BAD_INPUT");
+    check_key("http://a.9b/", "", "http://a.9b/");
+    check_key("http://a_b.example:65535/", "", "http://a_b.example:65535/");
+    check_key("http://a-.x%41:8080/", "", "http://a-.xa:8080/");
+    check_key("https://e.org:443/", "", "https://e.org/");
+    check_key("http://e.org:443/", "", "http://e.org:443/");
+    check_key("http://e.org:65536/", "", "BAD_INPUT");
+    check_key("//f.org/", "http://e.org:81/", "http://f.org/");
+    check_key("a%2", "http://e.org:81/b/c", "http://e.org:81/b/a%252");
+}
+
+/* A base is used by what is not absolute, also when that begins with the base's scheme. */
+static void
+absolute_links_need_no_base(void **state)
+{
+    (void)state;
+    check_key(" HTTPS://f.org/x", "http://e.org/a/b", "https://f.org/x");
+    check_key("http:x", "http://e.org/a/b", "http://e.org/a/x");
+    check_key("http:/x", "http://e.org/a/b", "http://e.org/x");
+    check_key("ht\ntp:/\t/f.org/x", "http://e.org/a/b", "http://f.org/x");
+    check_key("http:///f.org/x", "http://e.org/a/b", "http://f.org/x");
+}
+
+static void
+long_urls_are_limited(void **state)
+{
+    char text[URL_MAXIMUM + 1];
+    (void)state;
+    memset(text, 'a', URL_MAXIMUM);
+    text[URL_MAXIMUM] = '\0';
+    memcpy(text, "http://e.org/", 13);
+    check_key(text, "", text);
+    text[URL_MAXIMUM / 2] = ' ';
+    check_key(text, "", "LIMIT");
+}
+
+static void
+parts_of_keys_are_found(void **state)
+{
+    const struct slice key = SLICE("http://e.org:8080/a?b");
+    (void)state;
+    assert_true(slice_is(url_origin(key), "http://e.org:8080"));
+    assert_true(slice_is(url_host(key), "e.org"));
+    assert_true(slice_is(url_path_query(key), "/a?b"));
+    assert_true(slice_is(url_host(SLICE("https://[::1]:9/")), "[::1]"));
+    assert_true(slice_is(url_host(SLICE("https://[::1]/")), "[::1]"));
+    assert_true(slice_is(url_origin(SLICE("https://e.org/")), "https://e.org"));
+    assert_true(url_host_is_address(SLICE("127.0.0.1")));
+    assert_true(url_host_is_address(SLICE("[::1]")));
+    assert_false(url_host_is_address(SLICE("1.example")));
+    assert_true(slice_is(url_registrable_domain(SLICE("a.b.co.uk")), "b.co.uk"));
+    assert_true(slice_is(url_registrable_domain(SLICE("co.uk")), "co.uk"));
+    assert_true(slice_is(url_registrable_domain(SLICE("10.0.0.1")), "10.0.0.1"));
+}
+
+/* What a reference does not say is its base's: who asks, whom, on which port. */
+static void
+references_keep_the_authority_of_their_base(void **state)
+{
+    static const struct {
+        const char *reference, *href, *username, *password;
+        int port;
+    } rows[] = {
+        {"x", "http://u:p@h:81/a/x", "u", "p", 81},    {"/x", "http://u:p@h:81/x", "u", "p", 81},
+        {"?x", "http://u:p@h:81/a/b?x", "u", "p", 81}, {"", "http://u:p@h:81/a/b?q", "u", "p", 81},
+        {"//i/x", "http://i/x", "", "", -1},
+    };
+    struct buf base_memory, memory;
+    struct url base, url;
+    (void)state;
+    buf_init(&base_memory, ROOM);
+    buf_init(&memory, ROOM);
+    assert_int_equal(url_parse(SLICE("http://u:p@h:81/a/b?q#f"), NULL, &base_memory, &base, NULL),
+                     STATUS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf_reset(&memory);
+        assert_int_equal(url_parse(slice_string(rows[i].reference), &base, &memory, &url, NULL),
+                         STATUS_OK);
+        assert_true(slice_is(url.href, rows[i].href));
+        assert_true(slice_is(url.username, rows[i].username));
+        assert_true(slice_is(url.password, rows[i].password));
+        assert_int_equal(url.port, rows[i].port);
+    }
+    buf_release(&base_memory);
+    buf_release(&memory);
+}
+
+static void
+the_standard_parser_repairs_what_people_write(void **state)
+{
+    struct buf memory;
+    struct url url;
+    (void)state;
+    buf_init(&memory, ROOM);
+    assert_int_equal(url_parse(SLICE("ht\ntp://u:p@h:81/p?q#f"), NULL, &memory, &url, NULL),
+                     STATUS_OK);
+    assert_true(slice_is(url.href, "http://u:p@h:81/p?q#f"));
+    assert_true(slice_is(url.username, "u"));
+    assert_true(slice_is(url.password, "p"));
+    assert_true(slice_is(url.host, "h"));
+    assert_int_equal(url.port, 81);
+    assert_true(slice_is(url.path, "/p"));
+    assert_true(slice_is(url.query, "q"));
+    assert_true(slice_is(url.fragment, "f"));
+    buf_release(&memory);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references_resolve_as_in_rfc_3986),
+        cmocka_unit_test(a_result_that_is_too_long_leaves_nothing),
+        cmocka_unit_test(absolute_iris_are_told_from_others),
+        cmocka_unit_test(crawl_keys_have_one_spelling),
+        cmocka_unit_test(hosts_and_ports_have_one_spelling),
+        cmocka_unit_test(absolute_links_need_no_base),
+        cmocka_unit_test(long_urls_are_limited),
+        cmocka_unit_test(parts_of_keys_are_found),
+        cmocka_unit_test(references_keep_the_authority_of_their_base),
+        cmocka_unit_test(the_standard_parser_repairs_what_people_write),
+    };
+    return cmocka_run_group_tests_name("url", tests, NULL, NULL) + url_parts_run();
+}

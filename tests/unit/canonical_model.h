@@ -1,7 +1,0 @@
-/* Canonical graphs beside a second canonicaliser; a part of test_canonical. */
-#ifndef TESTS_UNIT_CANONICAL_MODEL_H
-#define TESTS_UNIT_CANONICAL_MODEL_H
-
-int canonical_model_run(void);
-
-#endif

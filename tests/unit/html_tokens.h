@@ -1,7 +1,0 @@
-/* Tokens of HTML beside a second tokenizer; a part of test_html. */
-#ifndef TESTS_UNIT_HTML_TOKENS_H
-#define TESTS_UNIT_HTML_TOKENS_H
-
-int html_tokens_run(void);
-
-#endif

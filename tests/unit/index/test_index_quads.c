@@ -1,0 +1,269 @@
+/* The six trees against a set in memory: random batches, all 16 patterns, old snapshots. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "index/quads/quads.h"
+#include "tests/unit/scratch.h"
+
+enum { UNIVERSE = 6000, ROUNDS = 60, SNAPSHOTS = 6 };
+
+static uint64_t seed = 88172645463325252u;
+static uint64_t
+random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static struct quad_oids universe[UNIVERSE];
+static bool present[UNIVERSE];
+
+static int
+compare_cspo(const void *a, const void *b)
+{
+    const struct row left = row_of(a, ORDER_CSPO);
+    const struct row right = row_of(b, ORDER_CSPO);
+    return row_compare(&left, &right);
+}
+
+static void
+make_universe(void)
+{
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        const uint64_t graph = 1 + random_number() % 200;
+        universe[i].graph = oid_stored(graph * 10, OID_KIND_IRI);
+        universe[i].subject = oid_stored(graph * 10 + random_number() % 3, OID_KIND_IRI);
+        universe[i].predicate = oid_stored(1 + random_number() % 20, OID_KIND_IRI);
+        universe[i].object = random_number() % 3
+                                 ? oid_stored(graph * 10 + random_number() % 9, OID_KIND_STRING)
+                                 : oid_stored(1 + random_number() % 40, OID_KIND_IRI);
+    }
+    qsort(universe, UNIVERSE, sizeof(universe[0]), compare_cspo);
+    /* A double becomes a quad of a graph of its own. */
+    for (size_t i = UNIVERSE - 1; i > 0; i--) {
+        if (compare_cspo(&universe[i - 1], &universe[i]) == 0) {
+            universe[i].graph = oid_stored(100000 + i, OID_KIND_IRI);
+        }
+    }
+    qsort(universe, UNIVERSE, sizeof(universe[0]), compare_cspo);
+}
+
+static bool
+matches(const struct quad_oids *quad, const struct quad_oids *pattern)
+{
+    return (!pattern->subject || pattern->subject == quad->subject) &&
+           (!pattern->predicate || pattern->predicate == quad->predicate) &&
+           (!pattern->object || pattern->object == quad->object) &&
+           (!pattern->graph || pattern->graph == quad->graph);
+}
+
+static int
+compare_oids(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct quad_oids));
+}
+
+static void
+check_pattern(struct quads *quads, struct snapshot *snapshot, const bool *model,
+              const struct quad_oids *pattern)
+{
+    static struct quad_oids found[UNIVERSE + 1], expected[UNIVERSE];
+    size_t expected_count = 0;
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        if (model[i] && matches(&universe[i], pattern)) {
+            expected[expected_count++] = universe[i];
+        }
+    }
+    struct reason why = {""};
+    struct quads_scan *scan;
+    unsigned bound;
+    const enum quad_order order = quads_order_for(pattern, &bound);
+    assert_int_equal(quads_scan_open(&scan, quads, snapshot, pattern, ORDER_COUNT, &why),
+                     STATUS_OK);
+    size_t count = 0;
+    size_t n = 1;
+    while (n > 0 && count <= UNIVERSE) {
+        const size_t room = UNIVERSE + 1 - count;
+        const size_t most = random_number() % 2 && room > 7 ? 7 : room;
+        if (quads_scan_next(scan, found + count, most, &n, &why) != STATUS_OK) {
+            fail_msg("%s", why.text);
+        }
+        count += n;
+    }
+    quads_scan_close(scan);
+    for (size_t i = 1; i < count; i++) {
+        const struct row a = row_of(&found[i - 1], order);
+        const struct row b = row_of(&found[i], order);
+        assert_true(row_compare(&a, &b) < 0);
+    }
+    assert_int_equal(count, expected_count);
+    qsort(found, count, sizeof(found[0]), compare_oids);
+    qsort(expected, count, sizeof(found[0]), compare_oids);
+    assert_memory_equal(found, expected, count * sizeof(found[0]));
+}
+
+static void
+check_patterns(struct quads *quads, struct snapshot *snapshot, const bool *model)
+{
+    for (unsigned mask = 0; mask < 16; mask++) {
+        struct quad_oids pattern = universe[random_number() % UNIVERSE];
+        pattern.subject = mask & 1 ? pattern.subject : OID_NONE;
+        pattern.predicate = mask & 2 ? pattern.predicate : OID_NONE;
+        pattern.object = mask & 4 ? pattern.object : OID_NONE;
+        pattern.graph = mask & 8 ? pattern.graph : OID_NONE;
+        check_pattern(quads, snapshot, model, &pattern);
+    }
+}
+
+/* A batch that turns about one in `odds` of a run of the universe around. */
+static struct change_set *
+random_batch(unsigned odds, size_t first, size_t last)
+{
+    struct quad_change *changes = malloc(UNIVERSE * sizeof(*changes));
+    size_t count = 0;
+    for (size_t i = first; i < last; i++) {
+        if (random_number() % odds == 0) {
+            changes[count++] = (struct quad_change){universe[i], present[i]};
+            present[i] = !present[i];
+        }
+    }
+    return change_set_new(changes, count);
+}
+
+static int
+compare_quads(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct quad_oids));
+}
+
+/* What verify walks is the set, in each tree. */
+static void
+check_trees_agree(struct quads *quads, struct snapshots *snapshots)
+{
+    static struct quad_oids expected[UNIVERSE], got[UNIVERSE];
+    size_t count = 0;
+    struct row_vector rows = {0};
+    struct snapshot *now = snapshot_open(snapshots);
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        if (present[i]) {
+            expected[count++] = universe[i];
+        }
+    }
+    qsort(expected, count, sizeof(expected[0]), compare_quads);
+    for (int order = 0; order < ORDER_COUNT; order++) {
+        struct reason why;
+        size_t n = 0;
+        for (struct row next = {{0}}; next.place[0] != UINT64_MAX;) {
+            if (quads_check(quads, (enum quad_order)order, now, &next, &rows, &why) != STATUS_OK) {
+                fail_msg("%s", why.text);
+            }
+            assert_true(n + rows.count <= count);
+            for (size_t i = 0; i < rows.count; i++) {
+                got[n++] = row_quad(&rows.rows[i], (enum quad_order)order);
+            }
+        }
+        assert_int_equal(n, count);
+        qsort(got, n, sizeof(got[0]), compare_quads);
+        assert_memory_equal(got, expected, n * sizeof(got[0]));
+    }
+    snapshot_close(now);
+    row_vector_release(&rows);
+}
+
+/* Who reads one tree does not wait for who writes another. */
+static void
+check_latches(struct environment *environment, struct quads *quads, struct snapshot *snapshot)
+{
+    struct tree *tree = NULL;
+    do {
+        tree = environment_tree(environment, tree);
+        assert_non_null(tree);
+    } while (strcmp(tree_name(tree), "quads-spoc") != 0);
+    latch_enter_writing(tree_latch(tree));
+    const struct quad_oids of_graph = {.graph = universe[0].graph};
+    check_pattern(quads, snapshot, present, &of_graph);
+    const struct quad_oids of_object = {.object = universe[0].object};
+    check_pattern(quads, snapshot, present, &of_object);
+    latch_leave(tree_latch(tree));
+}
+
+static void
+random_batches_agree_with_a_set(void **state)
+{
+    (void)state;
+    make_universe();
+    char folder[SCRATCH_SIZE];
+    assert_true(scratch_folder(folder, "test_index_quads"));
+    struct environment *environment;
+    struct reason why = {""};
+    const struct environment_options options = {
+        .folder = folder, .cache_bytes = 8 << 20, .checkpoint_bytes = 1 << 20};
+    assert_int_equal(environment_open(&environment, &options, &why), STATUS_OK);
+    struct quads *quads;
+    assert_int_equal(quads_open(&quads, environment, &why), STATUS_OK);
+    struct snapshots *snapshots = snapshots_new(64 << 20);
+
+    static bool models[SNAPSHOTS][UNIVERSE];
+    struct snapshot *open[SNAPSHOTS] = {NULL};
+    for (int round = 0; round < ROUNDS; round++) {
+        const int slot = round % SNAPSHOTS;
+        snapshot_close(open[slot]);
+        open[slot] = snapshot_open(snapshots);
+        memcpy(models[slot], present, sizeof(present));
+        const size_t first = round % 3 ? random_number() % UNIVERSE : 0;
+        struct change_set *set =
+            random_batch(round % 4 ? 1 + random_number() % 20 : 300, first, UNIVERSE);
+        snapshots_publish(snapshots, set);
+        check_patterns(quads, open[slot], models[slot]);
+        struct transaction *transaction;
+        assert_int_equal(transaction_begin(&transaction, environment, 0, &why), STATUS_OK);
+        const enum status status = quads_apply(quads, transaction, set, 0, &why);
+        if (status != STATUS_OK) {
+            fail_msg("%s", why.text);
+        }
+        assert_int_equal(transaction_commit(transaction, &why), STATUS_OK);
+        check_patterns(quads, open[slot], models[slot]);
+        snapshots_end(snapshots, true);
+        check_trees_agree(quads, snapshots);
+        struct snapshot *now = snapshot_open(snapshots);
+        check_patterns(quads, now, present);
+        const struct quad_oids of_literal = {.subject = oid_stored(11, OID_KIND_STRING)};
+        check_pattern(quads, now, present, &of_literal);
+        check_latches(environment, quads, now);
+        snapshot_close(now);
+        const int other = (int)(random_number() % SNAPSHOTS);
+        if (open[other] != NULL) {
+            check_patterns(quads, open[other], models[other]);
+        }
+        assert_int_equal(environment_checkpoint(environment, false, &why), STATUS_OK);
+    }
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        snapshot_close(open[i]);
+    }
+    snapshots_free(snapshots);
+    quads_close(quads);
+    environment_close(environment);
+    char command[128];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_batches_agree_with_a_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Which parts of a query several partitions may evaluate each for itself, and which not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "index/query/plan/share_parts.h"
+#include "index/query/query.h"
+#include "tests/unit/index_service/federation_searches.h"
+
+struct case_of_kind {
+    const char *pattern;
+    enum share_kind kind;
+};
+
+static struct query *
+prepare(const char *start, const char *rest)
+{
+    char text[1024];
+    struct query *query;
+    struct reason why = {""};
+    snprintf(text, sizeof text, "%s%s", start, rest);
+    if (query_prepare(&query, slice_string(text), SLICE(""), &why) != STATUS_OK) {
+        fail_msg("%s\n%s", text, why.text);
+    }
+    return query;
+}
+
+static const struct algebra *
+find(const struct algebra *node, enum algebra_kind kind)
+{
+    while (node && node->kind != kind) {
+        node = node->left;
+    }
+    return node;
+}
+
+static void
+check_kinds(const struct case_of_kind *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct query *query = prepare("SELECT * ", cases[i].pattern);
+        const struct algebra *node = query->algebra;
+        node = node->kind == ALGEBRA_PROJECT ? node->left : node;
+        const enum share_kind kind = share_kind_of(query, node);
+        if (kind != cases[i].kind) {
+            fail_msg("%s is of kind %d, not %d", cases[i].pattern, kind, cases[i].kind);
+        }
+        query_free(query);
+    }
+}
+
+static void
+test_a_graph_lies_whole_in_one_partition(void **state)
+{
+    static const struct case_of_kind cases[] = {
+        {"{ GRAPH ?g { ?s ?p ?o } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x . ?x <q> ?y } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p>+ ?x } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x OPTIONAL { ?x <q> ?y } MINUS { ?s <r> ?z } } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x FILTER NOT EXISTS { ?x <q> ?y } } }", SHARE_BAG},
+        {"{ GRAPH ?g { { SELECT ?s { ?s <p> ?x } LIMIT 3 } } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x } FILTER(?x > 3) BIND(STR(?x) AS ?y) }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x } VALUES ?x { 1 2 } }", SHARE_BAG},
+        {"{ { GRAPH ?g { ?s <p> ?x } } UNION { GRAPH ?h { ?s <q> ?x } } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?g { ?x <q> ?y } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?g { ?x <q> ?y } } }", SHARE_BAG},
+        {"{ GRAPH ?g { ?s <p> ?x } MINUS { GRAPH ?g { ?s <q> ?y } } }", SHARE_BAG},
+        /* What meets across graphs. */
+        {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?h { ?x <q> ?y } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?h { ?x <q> ?y } } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { ?x <q> ?y } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x } MINUS { ?s <q> ?y } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x } ?x <q> ?y }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x } FILTER EXISTS { ?x <q> ?y } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x GRAPH ?h { ?x <q> ?y } } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x FILTER EXISTS { GRAPH ?h { ?x <q> ?y } } } }", SHARE_NOT},
+        {"{ GRAPH <g> { ?s <p> ?x } }", SHARE_NOT},
+        {"{ VALUES ?x { 1 } OPTIONAL { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
+        {"{ VALUES ?x { 1 } MINUS { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
+        /* What is not the same everywhere. */
+        {"{ GRAPH ?g { ?s <p> ?x } FILTER(RAND() < 0.5) }", SHARE_NOT},
+        {"{ GRAPH ?g { ?s <p> ?x BIND(BNODE() AS ?b) } }", SHARE_NOT},
+        {"{ GRAPH ?g { ?x q:matches 'word' . ?s ?p ?x } }", SHARE_NOT},
+        {"{ GRAPH ?g { SERVICE SILENT <s> { ?s <p> ?x } } }", SHARE_NOT},
+    };
+    (void)state;
+    check_kinds(cases, sizeof cases / sizeof *cases);
+}
+
+static void
+test_a_triple_may_be_in_several(void **state)
+{
+    static const struct case_of_kind cases[] = {
+        {"{ ?s ?p ?o }", SHARE_SET},
+        {"{ ?s <p> ?x FILTER(?x > 3) BIND(STR(?x) AS ?y) }", SHARE_SET},
+        {"{ SELECT DISTINCT ?p { ?s ?p ?o } }", SHARE_SET},
+        {"{ SELECT ?p { ?s ?p ?o } }", SHARE_DUPLICATES},
+        {"{ { ?s <p> ?x } UNION { ?s <q> ?x } }", SHARE_DUPLICATES},
+        {"{ { ?s <p> ?x } UNION { GRAPH ?g { ?s <q> ?x } } }", SHARE_DUPLICATES},
+        {"{ ?s <p> ?x VALUES ?x { 1 1 } }", SHARE_DUPLICATES},
+        {"{ { GRAPH ?g { ?s <p> ?x } } UNION { VALUES ?x { 1 } } }", SHARE_DUPLICATES},
+        {"{ VALUES ?x { 1 } }", SHARE_CONSTANT},
+        /* Triples that lie apart. */
+        {"{ ?s <p> ?x . ?s <q> ?y }", SHARE_NOT},
+        {"{ ?s <p> ?x . ?x <q> ?y }", SHARE_NOT},
+        {"{ ?s <p> ?x OPTIONAL { ?s <q> ?y } }", SHARE_NOT},
+        {"{ ?s <p>+ ?x }", SHARE_NOT},
+        {"{ ?s <p> ?x FILTER EXISTS { ?s <q> ?y } }", SHARE_NOT},
+        {"{ ?x q:matches 'word' }", SHARE_NOT},
+        /* How many there are is known when all are. */
+        {"{ SELECT ?p { GRAPH ?g { ?s ?p ?o } } LIMIT 3 }", SHARE_NOT},
+        {"{ SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } }", SHARE_NOT},
+        {"{ SELECT ?p (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?p }", SHARE_NOT},
+        {"{ SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g }", SHARE_BAG},
+        {"{ SELECT (?g AS ?h) (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g }", SHARE_BAG},
+        {"{ SELECT DISTINCT ?g ?p { GRAPH ?g { ?s ?p ?o } } }", SHARE_BAG},
+        {"{ SELECT DISTINCT ?p { GRAPH ?g { ?s ?p ?o } } }", SHARE_SET},
+    };
+    (void)state;
+    check_kinds(cases, sizeof cases / sizeof *cases);
+}
+
+static void
+test_groups(void **state)
+{
+    static const struct {
+        const char *query;
+        enum share_grouping grouping;
+        size_t columns; /* of parts without the keys */
+    } cases[] = {
+        {"(COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", SHARE_GROUP_PARTS, 1},
+        {"?p (SUM(?o) AS ?n) (AVG(?o) AS ?m) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?p",
+         SHARE_GROUP_PARTS, 3},
+        {"(MIN(?o) AS ?n) (MAX(?o) AS ?m) (SAMPLE(?o) AS ?l) { ?s ?p ?o }", SHARE_GROUP_PARTS, 3},
+        {"(MAX(DISTINCT ?o) AS ?m) { ?s ?p ?o }", SHARE_GROUP_PARTS, 1},
+        {"?p { ?s ?p ?o } GROUP BY ?p", SHARE_GROUP_PARTS, 0},
+        {"(COUNT(DISTINCT ?o) AS ?m) { ?s ?p ?o }", SHARE_GROUP_VALUES, 0},
+        {"?p (SUM(DISTINCT ?o) AS ?m) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?p", SHARE_GROUP_VALUES,
+         0},
+        /* How often something came counts, and something else does not. */
+        {"(COUNT(DISTINCT ?o) AS ?m) (COUNT(?o) AS ?n) { GRAPH ?g { ?s ?p ?o } }", SHARE_GROUP_NOT,
+         0},
+        {"(GROUP_CONCAT(?o) AS ?m) { GRAPH ?g { ?s ?p ?o } }", SHARE_GROUP_NOT, 0},
+        {"(COUNT(DISTINCT *) AS ?m) { GRAPH ?g { ?s ?p ?o } }", SHARE_GROUP_NOT, 0},
+        {"(COUNT(*) AS ?n) { ?s ?p ?o . ?o ?q ?x }", SHARE_GROUP_NOT, 0},
+        {"(SUM(RAND()) AS ?n) { GRAPH ?g { ?s ?p ?o } }", SHARE_GROUP_NOT, 0},
+        {"(SUM(?o) AS ?n) { VALUES ?o { 1 2 } }", SHARE_GROUP_NOT, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct query *query = prepare("SELECT ", cases[i].query);
+        const struct algebra *group = find(query->algebra, ALGEBRA_GROUP);
+        assert_non_null(group);
+        const enum share_grouping grouping = share_grouping_of(query, group);
+        if (grouping != cases[i].grouping) {
+            fail_msg("%s is grouped %d, not %d", cases[i].query, grouping, cases[i].grouping);
+        }
+        if (grouping == SHARE_GROUP_PARTS) {
+            assert_int_equal(share_hidden(group), cases[i].columns);
+        }
+        query_free(query);
+    }
+}
+
+static void
+test_numbers_name_nodes(void **state)
+{
+    (void)state;
+    struct query *query =
+        prepare("", "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s <p> ?o OPTIONAL { ?s <q> ?x } } "
+                    "{ ?a <r> ?b } UNION { ?a <t> ?g } } GROUP BY ?g ORDER BY ?n LIMIT 3");
+    size_t count = 0;
+    for (const struct algebra *node; (node = share_node(query, (uint32_t)count)); count++) {
+        assert_int_equal(share_number(query, node), count);
+    }
+    assert_true(count > 8);
+    const struct algebra other = {.kind = ALGEBRA_UNIT};
+    assert_int_equal(share_number(query, &other), NUMBER_NONE);
+    query_free(query);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_graph_lies_whole_in_one_partition),
+        cmocka_unit_test(test_a_triple_may_be_in_several),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_numbers_name_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) + federation_searches_run();
+}

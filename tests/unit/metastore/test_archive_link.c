@@ -1,0 +1,256 @@
+/* WARC bytes for other nodes: exact ranges, in pieces, of files of the archive alone, and nothing
+ * for whoever has not the cluster's keys. */
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/codec.h"
+#include "base/system/file.h"
+#include "metastore/archive_link.h"
+#include "metastore/metastore_service.h"
+#include "metastore/protocol.h"
+#include "metastore/store.h"
+#include "tests/unit/scratch.h"
+
+enum { LARGE = 2 * ARCHIVE_PIECE + 12345, REFUSED_MS = 400 };
+
+static struct {
+    char folder[SCRATCH_SIZE], warc[SCRATCH_SIZE + 8], store[SCRATCH_SIZE + 8], endpoint[64];
+    char public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
+    struct rpc_keys keys;
+    atomic_bool stop, ready;
+    pthread_t thread;
+    struct buf member;
+    char *content;
+} fixture;
+
+/* The daemon's service over a real store. */
+static void *
+serve(void *context)
+{
+    const char *const endpoints[] = {fixture.endpoint, NULL};
+    const struct meta_store_options options = {
+        .folder = fixture.store, .cache_bytes = 1 << 20, .checkpoint_bytes = 1 << 20};
+    struct meta_store *store = NULL;
+    struct meta_service *service = NULL;
+    struct rpc_server *server = NULL;
+    struct reason why = {""};
+    bool more;
+    (void)context;
+    if (meta_store_open(&store, &options, &why) != STATUS_OK ||
+        rpc_server_open(&server, endpoints, &fixture.keys, &why) != STATUS_OK ||
+        meta_service_open(&service, store, server, &why) != STATUS_OK) {
+        fprintf(stderr, "%s\n", why.text);
+        abort();
+    }
+    meta_service_serve_archive(service, fixture.warc);
+    atomic_store(&fixture.ready, true);
+    while (!atomic_load(&fixture.stop) && meta_service_turn(service, &more, &why) == STATUS_OK) {
+        struct pollfd input = {.fd = rpc_server_descriptor(server), .events = POLLIN};
+        (void)poll(&input, 1, more ? 0 : 20);
+    }
+    meta_service_free(service);
+    rpc_server_close(server);
+    meta_store_close(store);
+    return NULL;
+}
+
+static int
+free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(descriptor, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(descriptor, (struct sockaddr *)&address, &length), 0);
+    close(descriptor);
+    return ntohs(address.sin_port);
+}
+
+static int
+start(void **state)
+{
+    struct reason why = {""};
+    char path[128];
+    (void)state;
+    if (!scratch_folder(fixture.folder, "archive") ||
+        rpc_keys_make(fixture.public_key, fixture.secret_key, &why) != STATUS_OK) {
+        return -1;
+    }
+    snprintf(fixture.warc, sizeof fixture.warc, "%s/warc", fixture.folder);
+    snprintf(fixture.store, sizeof fixture.store, "%s/store", fixture.folder);
+    snprintf(fixture.endpoint, sizeof fixture.endpoint, "tcp://127.0.0.1:%d", free_port());
+    fixture.keys = (struct rpc_keys){.server_public = fixture.public_key,
+                                     .own_public = fixture.public_key,
+                                     .own_secret = fixture.secret_key};
+    assert_int_equal(mkdir(fixture.warc, 0700), 0);
+    fixture.content = malloc(LARGE);
+    for (size_t i = 0; i < LARGE; i++) {
+        fixture.content[i] = (char)(i * i >> 7);
+    }
+    snprintf(path, sizeof path, "%s/large.warc.gz", fixture.warc);
+    const int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(file_write_all(file, slice_of(fixture.content, LARGE)));
+    close(file);
+    snprintf(path, sizeof path, "%s/link", fixture.warc);
+    assert_int_equal(symlink("large.warc.gz", path), 0);
+    snprintf(path, sizeof path, "%s/fifo", fixture.warc);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(path, sizeof path, "%s/folder", fixture.warc);
+    assert_int_equal(mkdir(path, 0700), 0);
+    buf_init(&fixture.member, 2 * LARGE);
+    assert_int_equal(pthread_create(&fixture.thread, NULL, serve, NULL), 0);
+    while (!atomic_load(&fixture.ready)) {
+        usleep(1000);
+    }
+    return 0;
+}
+
+static int
+end(void **state)
+{
+    char command[128];
+    (void)state;
+    atomic_store(&fixture.stop, true);
+    pthread_join(fixture.thread, NULL);
+    buf_release(&fixture.member);
+    free(fixture.content);
+    snprintf(command, sizeof command, "rm -rf %s", fixture.folder);
+    return system(command);
+}
+
+static void
+ranges_come_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t offset, length;
+        enum status status;
+    } cases[] = {{0, 1, STATUS_OK},
+                 {0, LARGE, STATUS_OK},
+                 {17, 2 * ARCHIVE_PIECE, STATUS_OK},
+                 {ARCHIVE_PIECE - 1, 2, STATUS_OK},
+                 {LARGE - 1, 1, STATUS_OK},
+                 {LARGE - 1, 2, STATUS_CORRUPT},
+                 {LARGE, 1, STATUS_CORRUPT},
+                 {1, LARGE, STATUS_CORRUPT},
+                 {UINT64_MAX, 1, STATUS_PROTOCOL},
+                 {0, 0, STATUS_LIMIT},
+                 {0, 2 * LARGE + 1, STATUS_LIMIT}};
+    struct archive_link *link;
+    struct reason why = {""};
+    assert_int_equal(archive_link_open(&link, fixture.endpoint, &fixture.keys, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(archive_link_read(link, SLICE("large.warc.gz"), cases[i].offset,
+                                           cases[i].length, &fixture.member, &why),
+                         cases[i].status);
+        if (cases[i].status == STATUS_OK) {
+            assert_int_equal(fixture.member.length, cases[i].length);
+            assert_memory_equal(fixture.member.data, fixture.content + cases[i].offset,
+                                cases[i].length);
+        }
+    }
+    archive_link_close(link);
+}
+
+static void
+nothing_but_files_of_the_archive(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum status at_client, at_daemon;
+    } cases[] = {{"missing.warc.gz", STATUS_NOT_FOUND, STATUS_NOT_FOUND},
+                 {"link", STATUS_NOT_FOUND, STATUS_NOT_FOUND},
+                 {"fifo", STATUS_NOT_FOUND, STATUS_NOT_FOUND},
+                 {"folder", STATUS_NOT_FOUND, STATUS_NOT_FOUND},
+                 {"../store/records.db", STATUS_MISUSE, STATUS_PROTOCOL},
+                 {"..", STATUS_MISUSE, STATUS_PROTOCOL},
+                 {"/etc/passwd", STATUS_MISUSE, STATUS_PROTOCOL},
+                 {"", STATUS_MISUSE, STATUS_PROTOCOL}};
+    struct archive_link *link;
+    struct reason why = {""};
+    struct buf request;
+    buf_init(&request, 4096);
+    assert_int_equal(archive_link_open(&link, fixture.endpoint, &fixture.keys, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct slice name = slice_string(cases[i].name);
+        assert_int_equal(archive_link_read(link, name, 0, 1, &fixture.member, &why),
+                         cases[i].at_client);
+        buf_reset(&request);
+        codec_put_slice(&request, name);
+        codec_put_varint(&request, 0);
+        codec_put_varint(&request, 1);
+        assert_int_equal(archive_answer(fixture.warc, buf_slice(&request), &fixture.member, &why),
+                         cases[i].at_daemon);
+    }
+    /* More than a piece, cut off, and with something behind. */
+    buf_reset(&request);
+    codec_put_slice(&request, SLICE("large.warc.gz"));
+    codec_put_varint(&request, 0);
+    codec_put_varint(&request, ARCHIVE_PIECE + 1);
+    assert_int_equal(archive_answer(fixture.warc, buf_slice(&request), &fixture.member, &why),
+                     STATUS_PROTOCOL);
+    request.length -= 4;
+    assert_int_equal(archive_answer(fixture.warc, buf_slice(&request), &fixture.member, &why),
+                     STATUS_PROTOCOL);
+    buf_append_string(&request, "\1\1\1");
+    assert_int_equal(archive_answer(fixture.warc, buf_slice(&request), &fixture.member, &why),
+                     STATUS_PROTOCOL);
+    buf_release(&request);
+    archive_link_close(link);
+}
+
+static void
+strangers_get_nothing(void **state)
+{
+    (void)state;
+    char public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
+    struct reason why = {""};
+    struct buf request;
+    assert_int_equal(rpc_keys_make(public_key, secret_key, &why), STATUS_OK);
+    const struct rpc_keys others = {
+        .server_public = fixture.public_key, .own_public = public_key, .own_secret = secret_key};
+    const struct rpc_keys *const keys[] = {NULL, &others, &fixture.keys};
+    buf_init(&request, 4096);
+    codec_put_slice(&request, SLICE("large.warc.gz"));
+    codec_put_varint(&request, 0);
+    codec_put_varint(&request, 1);
+    for (size_t i = 0; i < 3; i++) {
+        struct rpc_client *client;
+        const struct rpc_client_options options = {
+            .endpoint = fixture.endpoint, .name = "stranger", .keys = keys[i]};
+        assert_int_equal(rpc_client_open(&client, &options, &why), STATUS_OK);
+        buf_reset(&fixture.member);
+        assert_int_equal(rpc_call(client, METASTORE_ARCHIVE, buf_slice(&request),
+                                  i < 2 ? REFUSED_MS : 0, &fixture.member, &why),
+                         i < 2 ? STATUS_TIMEOUT : STATUS_OK);
+        assert_int_equal(fixture.member.length, i < 2 ? 0 : 1);
+        rpc_client_close(client);
+    }
+    buf_release(&request);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_come_exactly),
+        cmocka_unit_test(nothing_but_files_of_the_archive),
+        cmocka_unit_test(strangers_get_nothing),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,71 @@
+/* Which jobs of one lane go out together (queue/ORDER.md, "Bursts"). */
+#include "tests/unit/queue/queue_fixture.h"
+#include "tests/unit/queue/queue_suites.h"
+
+static int
+setup(void **state)
+{
+    struct bench *bench = bench_new(NULL, NULL);
+    bench_close(bench);
+    bench->options.burst = 8;
+    bench_open(bench);
+    *state = bench;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+static void
+put_with(struct bench *bench, const char *uri, uint8_t priority)
+{
+    struct job job = a_job(STAGE_FETCH, uri);
+    job.priority = priority;
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+}
+
+/* Reserves all that goes out, which must be so many, the first of them this one, and ends them. */
+static void
+check_burst(struct bench *bench, uint32_t count, const char *first)
+{
+    struct job jobs[16];
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), count);
+    assert_true(slice_is(bench->jobs[0].uri, first));
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i] = bench->jobs[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        done(bench, "w", &jobs[i]);
+    }
+}
+
+/* A plan must find what all sitemaps of its host have left, whichever ended first. */
+static void
+test_what_is_urgent_ends_before_what_is_less(void **state)
+{
+    struct bench *bench = *state;
+    put_with(bench, "http://a.example/first", 128);
+    check_burst(bench, 1, "http://a.example/first");
+    put_with(bench, "http://a.example/p1", 128);
+    put_with(bench, "http://a.example/plan", 97);
+    put_with(bench, "http://a.example/p2", 200);
+    put_with(bench, "http://a.example/s1", 96);
+    put_with(bench, "http://a.example/s2", 96);
+    check_burst(bench, 2, "http://a.example/s1");
+    check_burst(bench, 1, "http://a.example/plan");
+    check_burst(bench, 2, "http://a.example/p1");
+}
+
+int
+queue_bursts_run(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_is_urgent_ends_before_what_is_less, setup,
+                                        teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

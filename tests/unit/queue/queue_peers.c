@@ -1,0 +1,490 @@
+/* What a node sends to others, and when: each transfer's first job and how many, what is told once
+ * only, pauses, limits, rows that are damaged, and three nodes. Carrying messages both ways is
+ * tried in queue_nodes.c. */
+#include "base/system/clock.h"
+#include "queue/storage/store_batch.h"
+#include "tests/unit/moved_clock.h"
+#include "tests/unit/queue/queue_fixture.h"
+#include "tests/unit/queue/queue_suites.h"
+#include "tests/unit/queue/told_frontier.h"
+
+#include <errno.h>
+
+static const char three_nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                  "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n"
+                                  "node c queue=tcp://127.0.0.1:5 metastore=tcp://127.0.0.1:6\n";
+enum { A, B, C, NODES, TRANSFER_ROWS = 2000, TRANSFER_BYTES = 1 << 20, RETRY_MS = 200 };
+
+static int commits_that_fail;
+
+static int
+fail_commit(void *context, enum store_point point)
+{
+    (void)context;
+    return point == STORE_BEFORE_COMMIT && commits_that_fail > 0 && commits_that_fail-- > 0 ? ENOSPC
+                                                                                            : 0;
+}
+
+static int
+setup(void **state)
+{
+    struct bench *bench = bench_new(three_nodes, "a");
+    commits_that_fail = 0;
+    told_frontier.scans_fail = false;
+    clock_stop();
+    bench_close(bench);
+    bench->options.store.fault = fail_commit;
+    bench->options.grace_ms = 0;
+    bench_open(bench);
+    *state = bench;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    told_frontier.scans_fail = false;
+    bench_free(*state);
+    clock_go();
+    return 0;
+}
+
+/* The n-th URI, of hosts of their own, that belongs to the node. */
+static const char *
+uri_of(const struct bench *bench, enum stage stage, size_t node, unsigned n)
+{
+    static char uri[64];
+    for (unsigned i = 0;; i++) {
+        snprintf(uri, sizeof uri, "http://h%06u.example/", i);
+        if (cluster_owner(bench->cluster, stage, slice_string(uri)) == node && n-- == 0) {
+            return uri;
+        }
+    }
+}
+
+static uint64_t
+outbox(struct bench *bench, enum stage stage)
+{
+    return stats(bench).stages[stage].outbox;
+}
+
+struct sent {
+    uint64_t origin, epoch, first, count;
+    char uri[64]; /* of the first */
+};
+
+/* False: nothing goes to the node. */
+static bool
+goes_to(struct bench *bench, size_t node, struct sent *sent)
+{
+    struct buf payload;
+    buf_init(&payload, 64 << 20);
+    const bool sends = broker_outgoing(bench->broker, node, &payload);
+    *sent = (struct sent){0};
+    if (sends) {
+        struct codec_reader reader = codec_reader_of(buf_slice(&payload));
+        struct job job = {0};
+        sent->origin = codec_get_u64(&reader);
+        sent->epoch = codec_get_u64(&reader);
+        sent->first = codec_get_u64(&reader);
+        sent->count = codec_get_varint(&reader);
+        for (uint64_t i = 0; i < sent->count; i++) {
+            assert_true(message_get_new(&reader, &job));
+            if (i == 0) {
+                snprintf(sent->uri, sizeof sent->uri, "%.*s", SLICE_PRINT(job.uri));
+            }
+        }
+        assert_true(codec_at_end(&reader));
+    }
+    buf_release(&payload);
+    return sends;
+}
+
+static void
+took(struct bench *bench, size_t node, uint64_t last)
+{
+    broker_delivered(bench->broker, node, STATUS_OK, last);
+    bench_work(bench);
+}
+
+static void
+put_for(struct bench *bench, size_t node, unsigned n)
+{
+    put_uri(bench, STAGE_DETECT, uri_of(bench, STAGE_DETECT, node, n), 0);
+}
+
+/* ---- who gets what ---- */
+
+static void
+test_each_node_gets_its_own(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    for (unsigned i = 0; i < 3; i++) {
+        put_for(bench, B, i);
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        put_for(bench, C, i);
+    }
+    for (int start = 0; start < 2; start++) {
+        assert_false(goes_to(bench, A, &sent));
+        assert_true(goes_to(bench, B, &sent));
+        assert_int_equal(sent.first, 1);
+        assert_int_equal(sent.count, 3);
+        assert_true(goes_to(bench, C, &sent));
+        assert_int_equal(sent.first, 1);
+        assert_int_equal(sent.count, 5);
+        bench_restart(bench);
+    }
+}
+
+/* Who asks about a URI of another node is told which. */
+static void
+test_a_look_names_the_node(void **state)
+{
+    struct bench *bench = *state;
+    for (size_t node = A; node <= C; node++) {
+        const struct queue_explanation found = look(bench, uri_of(bench, STAGE_FETCH, node, 0));
+        assert_int_equal(found.node, node == A ? 0 : node + 1);
+        assert_int_equal(found.known, 0);
+    }
+}
+
+/* Whichever of them nothing waits for at a start, it gets what comes later, from the next on. */
+static void
+test_a_node_without_jobs_gets_later_ones(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    for (size_t node = B; node <= C; node++) {
+        const size_t other = node == B ? C : B;
+        for (unsigned i = 0; i < 3; i++) {
+            put_for(bench, other, i);
+        }
+        bench_restart(bench);
+        put_for(bench, node, 0);
+        assert_true(goes_to(bench, node, &sent));
+        assert_int_equal(sent.count, 1);
+        assert_string_equal(sent.uri, uri_of(bench, STAGE_DETECT, node, 0));
+        took(bench, node, sent.first);
+        assert_true(goes_to(bench, other, &sent));
+        assert_int_equal(sent.count, 3);
+        took(bench, other, sent.first + 2);
+        assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+    }
+}
+
+static void
+test_a_node_that_is_named_no_more_stops_the_start(void **state)
+{
+    static const char *const names[] = {"b", "c"};
+    struct bench *bench = *state;
+    put_for(bench, B, 0);
+    put_for(bench, C, 0);
+    bench_close(bench);
+    for (int gone = 0; gone < 2; gone++) {
+        char text[200];
+        struct reason why = {""};
+        struct broker_options options = bench->options;
+        struct cluster *cluster;
+        struct broker *broker;
+        snprintf(text, sizeof text,
+                 "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                 "node %s queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n",
+                 names[1 - gone]);
+        for (int self = 0; self < 2; self++) { /* or is this one now */
+            assert_int_equal(cluster_parse(&cluster, slice_string(text),
+                                           self == 0 ? "a" : names[1 - gone], "/", &why),
+                             STATUS_OK);
+            options.cluster = cluster;
+            assert_int_equal(broker_open(&broker, &options, bench_answer, bench, &why),
+                             STATUS_MISUSE);
+            cluster_close(cluster);
+        }
+    }
+    bench_open(bench);
+    assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+}
+
+/* ---- once only ---- */
+
+/* Links that other nodes were told of are not told again, but nearer ones and what is asked for. */
+static void
+test_links_are_told_once(void **state)
+{
+    static const struct {
+        uint16_t depth;
+        uint8_t flags, hops;
+        uint64_t delay_ms;
+        bool told;
+    } cases[] = {
+        {3, 0, 0, 0, true},          {3, 0, 0, 0, false},           {4, 0, 0, 0, false},
+        {2, 0, 0, 0, true},          {3, 0, 0, 0, false},           {2, 0, 0, 0, false},
+        {5, JOB_SEED, 0, 0, true},   {2, 0, 0, 0, false},           {5, JOB_RECRAWL, 0, 0, true},
+        {5, JOB_SLICE, 0, 0, true},  {5, JOB_YIELD, 0, 0, true},    {5, JOB_REFILTER, 0, 0, true},
+        {2, 0, 0, 0, false},         {9, JOB_SEED, 1, 0, true},     {9, JOB_SEED, 1, 0, false},
+        {9, JOB_SEED, 0, 99, false}, {9, JOB_SITEMAP, 0, 0, false},
+    };
+    struct bench *bench = *state;
+    struct job job = a_job(STAGE_FETCH, uri_of(bench, STAGE_FETCH, B, 0));
+    uint64_t expected = 0;
+    job.data = SLICE("\1");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        job.depth = cases[i].depth;
+        job.flags = cases[i].flags;
+        job.hops = cases[i].hops;
+        job.due_ms = cases[i].delay_ms == 0 ? 0 : clock_wall_ms() + cases[i].delay_ms;
+        assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+        expected += cases[i].told;
+        if (outbox(bench, STAGE_FETCH) != expected) {
+            fail_msg("case %zu", i);
+        }
+    }
+    struct job detect = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, B, 0));
+    for (uint64_t i = 1; i < 4; i++) {
+        assert_int_equal(put_jobs(bench, &detect, 1), STATUS_OK);
+        assert_int_equal(outbox(bench, STAGE_DETECT), i);
+    }
+    assert_int_equal(stats(bench).seen, 0); /* it is the other's to know */
+}
+
+static void
+test_what_was_not_committed_was_not_told(void **state)
+{
+    struct bench *bench = *state;
+    const struct job job = a_job(STAGE_FETCH, uri_of(bench, STAGE_FETCH, B, 0));
+    commits_that_fail = 1;
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_FULL);
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_FULL); /* it pauses */
+    clock_move(1000);
+    bench_work(bench);
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+    assert_int_equal(outbox(bench, STAGE_FETCH), 1);
+}
+
+/* A URI that is found nearer after it was fetched here: its document's links are considered again
+ * where these are. */
+static void
+test_revisits_go_to_the_documents_node(void **state)
+{
+    struct bench *bench = *state;
+    for (unsigned n = 0;; n++) {
+        const char *uri = uri_of(bench, STAGE_FETCH, A, n);
+        if (cluster_owner(bench->cluster, STAGE_EXTRACT, slice_string(uri)) != B) {
+            continue;
+        }
+        put_uri(bench, STAGE_FETCH, uri, 5);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        done(bench, "w", &bench->jobs[0]);
+        put_uri(bench, STAGE_FETCH, uri, 2);
+        assert_int_equal(outbox(bench, STAGE_EXTRACT), 1);
+        assert_int_equal(stats(bench).stages[STAGE_EXTRACT].put, 0);
+        break;
+    }
+}
+
+/* ---- transfers ---- */
+
+static void
+test_transfers_have_limits(void **state)
+{
+    enum { DATA = 60000, LARGE = 30 };
+    struct bench *bench = *state;
+    struct job *jobs = memory_zero(TRANSFER_ROWS + 1, sizeof *jobs);
+    char *data = memory_zero(DATA, 1);
+    struct sent sent;
+    struct buf row;
+    struct job job = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, B, 0));
+    for (size_t i = 0; i <= TRANSFER_ROWS; i++) {
+        jobs[i] = job;
+    }
+    assert_int_equal(put_jobs(bench, jobs, TRANSFER_ROWS + 1), STATUS_OK);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.count, TRANSFER_ROWS);
+    took(bench, B, TRANSFER_ROWS);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.first, TRANSFER_ROWS + 1);
+    assert_int_equal(sent.count, 1);
+    took(bench, B, TRANSFER_ROWS + 1);
+    job.data = slice_of(data, DATA);
+    for (size_t i = 0; i < LARGE; i++) {
+        jobs[i] = job;
+    }
+    buf_init(&row, 1 << 20);
+    message_put_new(&row, &job);
+    assert_int_equal(put_jobs(bench, jobs, LARGE), STATUS_OK);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.count, (TRANSFER_BYTES + row.length - 1) / row.length);
+    buf_release(&row);
+    free(data);
+    free(jobs);
+}
+
+static void
+test_a_transfer_that_failed_is_sent_again_after_a_while(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    put_for(bench, B, 0);
+    put_for(bench, B, 1);
+    broker_delivered(bench->broker, B, STATUS_OK, 9); /* nobody has sent anything */
+    assert_true(goes_to(bench, B, &sent));
+    const uint64_t epoch = sent.epoch;
+    for (int i = 0; i < 2; i++) { /* no answer, or one that knows of less */
+        broker_delivered(bench->broker, B, i == 0 ? STATUS_AGAIN : STATUS_OK, i == 0 ? 2 : 1);
+        bench_work(bench);
+        assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+        clock_move(RETRY_MS - 1);
+        assert_false(goes_to(bench, B, &sent));
+        clock_move(1);
+        assert_true(goes_to(bench, B, &sent));
+        assert_int_equal(sent.first, 1);
+        assert_int_equal(sent.count, 2);
+        assert_int_equal(sent.epoch, epoch);
+    }
+    took(bench, B, 7); /* it may know of more than was sent */
+    assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+    assert_int_equal(stats(bench).sent, 2);
+    broker_delivered(bench->broker, B, STATUS_OK, 9);
+    put_for(bench, B, 2);
+    assert_int_equal(outbox(bench, STAGE_DETECT), 1);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.first, 3);
+}
+
+/* A commit of something else that fails changes nothing of what is under way or was taken. */
+static void
+test_failed_commits_forget_no_transfer(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    const struct job other = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, A, 0));
+    put_for(bench, B, 0);
+    put_for(bench, B, 1);
+    assert_true(goes_to(bench, B, &sent));
+    commits_that_fail = 1;
+    assert_int_equal(put_jobs(bench, &other, 1), STATUS_FULL);
+    clock_move(1000);
+    bench_work(bench);
+    broker_delivered(bench->broker, B, STATUS_OK, 2);
+    commits_that_fail = 1;
+    bench_work(bench); /* it would delete what was taken */
+    assert_int_equal(commits_that_fail, 0);
+    assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+    assert_int_equal(stats(bench).sent, 0);
+    clock_move(1000);
+    bench_work(bench);
+    assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+    assert_int_equal(stats(bench).sent, 2);
+    assert_false(goes_to(bench, B, &sent));
+    bench_restart(bench);
+    assert_false(goes_to(bench, B, &sent));
+}
+
+static void
+test_outbox_that_cannot_be_read_waits(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    put_for(bench, B, 0);
+    told_frontier.scans_fail = true;
+    assert_false(goes_to(bench, B, &sent));
+    told_frontier.scans_fail = false;
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.count, 1);
+}
+
+/* ---- damage ---- */
+
+/* Changes rows behind the broker's back: value NULL removes. */
+static void
+change_row(struct bench *bench, enum store_tree tree, struct slice key, struct slice value)
+{
+    struct reason why = {""};
+    struct frontier *frontier;
+    struct store_batch batch;
+    bench_close(bench);
+    assert_int_equal(frontier_open(&frontier, &bench->options.store, &why), STATUS_OK);
+    store_batch_init(&batch);
+    if (value.at == NULL) {
+        store_batch_remove(&batch, tree, key);
+    } else {
+        store_batch_put(&batch, tree, key, value);
+    }
+    store_batch_sort(&batch);
+    assert_int_equal(frontier_apply(frontier,
+                                    (const struct store_operation *const *)batch.operations,
+                                    batch.count, &why),
+                     STATUS_OK);
+    store_batch_release(&batch);
+    frontier_close(frontier);
+}
+
+static void
+test_transfers_end_before_what_is_missing_or_damaged(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    uint8_t key[16];
+    const struct slice row = {(const char *)key, sizeof key};
+    for (unsigned i = 0; i < 6; i++) {
+        put_for(bench, B, i);
+    }
+    codec_write_u64(key, fingerprint64(SLICE("b")));
+    codec_write_u64(key + 8, 5);
+    change_row(bench, TREE_OUTBOX, row, (struct slice){NULL, 0});
+    bench_open(bench);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.count, 4);
+    for (int i = 0; i < 2; i++) {
+        codec_write_u64(key + 8, 3);
+        change_row(bench, TREE_OUTBOX, row, i == 0 ? SLICE("") : SLICE("\x05 of no stage"));
+        bench_open(bench);
+        assert_true(goes_to(bench, B, &sent));
+        assert_int_equal(sent.count, 2);
+    }
+}
+
+static void
+test_damaged_rows_of_nodes(void **state)
+{
+    struct bench *bench = *state;
+    struct reason why = {""};
+    struct broker *broker;
+    struct sent sent;
+    uint8_t key[8];
+    put_for(bench, B, 0);
+    codec_write_u64(key, fingerprint64(SLICE("b")));
+    const struct slice row = {(const char *)key, sizeof key};
+    change_row(bench, TREE_PEERS, row, SLICE("1234567"));
+    assert_int_equal(broker_open(&broker, &bench->options, bench_answer, bench, &why),
+                     STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, "the row of node b is damaged"));
+    bench->broker = NULL;
+    change_row(bench, TREE_PEERS, row, SLICE("\0\0\0\0\0\0\0\2"));
+    bench_open(bench);
+    assert_true(goes_to(bench, B, &sent));
+    assert_int_equal(sent.count, 1);
+}
+
+int
+queue_peers_run(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_each_node_gets_its_own),
+        CASE(test_a_look_names_the_node),
+        CASE(test_a_node_without_jobs_gets_later_ones),
+        CASE(test_a_node_that_is_named_no_more_stops_the_start),
+        CASE(test_links_are_told_once),
+        CASE(test_what_was_not_committed_was_not_told),
+        CASE(test_revisits_go_to_the_documents_node),
+        CASE(test_transfers_have_limits),
+        CASE(test_a_transfer_that_failed_is_sent_again_after_a_while),
+        CASE(test_failed_commits_forget_no_transfer),
+        CASE(test_outbox_that_cannot_be_read_waits),
+        CASE(test_transfers_end_before_what_is_missing_or_damaged),
+        CASE(test_damaged_rows_of_nodes),
+    };
+    return cmocka_run_group_tests_name("queue peers", tests, NULL, NULL);
+}

@@ -1,7 +1,0 @@
-/* Blocks of rows, byte by byte; a part of test_index_rows. */
-#ifndef TESTS_UNIT_ROW_BLOCKS_H
-#define TESTS_UNIT_ROW_BLOCKS_H
-
-int row_blocks_run(void);
-
-#endif

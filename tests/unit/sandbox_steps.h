@@ -1,7 +1,0 @@
-/* What the sandbox is built of; a part of test_worker. */
-#ifndef TESTS_UNIT_SANDBOX_STEPS_H
-#define TESTS_UNIT_SANDBOX_STEPS_H
-
-int sandbox_steps_run(void);
-
-#endif

@@ -1,0 +1,249 @@
+/* What the sandbox is built of (stages/sandbox/sandbox.c): privileges, limits, Landlock and a
+ * filter, in this order; and that no cage is taken for closed of which one step failed. While
+ * `pretending` the linker's functions below note what is asked for instead of doing it, so that the
+ * test lives on; else they do it. Whether the cage holds is tried by sandbox_selftest. */
+#include "tests/unit/stages/sandbox_steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "stages/sandbox/landlock.h"
+#include "stages/sandbox/sandbox.h"
+
+enum { TEXT = 1024, MEMORY = 64 << 20, PARSER_RULES = 62 };
+
+static bool pretending;
+static int calls, failing; /* since; the one that fails, 0: none */
+static unsigned rules;
+static char said[TEXT]; /* what was asked for, in order */
+static uint64_t address_space;
+
+/* Notes a call; true: it fails. */
+static bool __attribute__((format(printf, 1, 2))) note(const char *format, ...)
+{
+    const size_t used = strlen(said);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(said + used, sizeof said - used, format, arguments);
+    va_end(arguments);
+    errno = EPERM;
+    return ++calls == failing;
+}
+
+int __real_setrlimit(int resource, const struct rlimit *limits);
+int __wrap_setrlimit(int resource, const struct rlimit *limits);
+int
+__wrap_setrlimit(int resource, const struct rlimit *limits)
+{
+    if (!pretending) {
+        return __real_setrlimit(resource, limits);
+    }
+    assert_int_equal(limits->rlim_cur, limits->rlim_max);
+    if (resource == RLIMIT_AS) {
+        address_space = limits->rlim_cur;
+        return note("address space;") ? -1 : 0;
+    }
+    assert_int_equal(limits->rlim_cur, 0);
+    return note(resource == RLIMIT_CORE    ? "core;"
+                : resource == RLIMIT_FSIZE ? "files;"
+                                           : "other;")
+               ? -1
+               : 0;
+}
+
+int __real_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+int
+__wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+    if (!pretending) {
+        return __real_prctl(option, a, b, c, d);
+    }
+    assert_true(a == 1 && b == 0 && c == 0 && d == 0);
+    return note(option == PR_SET_NO_NEW_PRIVS      ? "privileges;"
+                : option == PR_SET_CHILD_SUBREAPER ? "adopts;"
+                                                   : "other;")
+               ? -1
+               : 0;
+}
+
+enum status __real_landlock_enter(bool read_system, struct reason *why);
+enum status __wrap_landlock_enter(bool read_system, struct reason *why);
+enum status
+__wrap_landlock_enter(bool read_system, struct reason *why)
+{
+    if (!pretending) {
+        return __real_landlock_enter(read_system, why);
+    }
+    return note("landlock%s;", read_system ? " that reads" : "")
+               ? status_fail(why, STATUS_SYSTEM, "no landlock")
+               : STATUS_OK;
+}
+
+enum status __real_landlock_enter_alone(struct reason *why);
+enum status __wrap_landlock_enter_alone(struct reason *why);
+enum status
+__wrap_landlock_enter_alone(struct reason *why)
+{
+    if (!pretending) {
+        return __real_landlock_enter_alone(why);
+    }
+    return note("landlock alone;") ? STATUS_SYSTEM : STATUS_OK;
+}
+
+scmp_filter_ctx __real_seccomp_init(uint32_t action);
+scmp_filter_ctx __wrap_seccomp_init(uint32_t action);
+scmp_filter_ctx
+__wrap_seccomp_init(uint32_t action)
+{
+    rules = 0;
+    if (pretending && note("filter that %s;", action == SCMP_ACT_KILL_PROCESS   ? "kills"
+                                              : action == SCMP_ACT_ERRNO(EPERM) ? "refuses"
+                                              : action == SCMP_ACT_ALLOW        ? "allows"
+                                                                                : "does else")) {
+        return NULL;
+    }
+    return __real_seccomp_init(action);
+}
+
+int __wrap_seccomp_rule_add(scmp_filter_ctx filter, uint32_t action, int call, unsigned n, ...);
+int
+__wrap_seccomp_rule_add(scmp_filter_ctx filter, uint32_t action, int call, unsigned n, ...)
+{
+    struct scmp_arg_cmp comparisons[6];
+    va_list arguments;
+    va_start(arguments, n);
+    for (unsigned i = 0; i < n; i++) {
+        comparisons[i] = va_arg(arguments, struct scmp_arg_cmp);
+    }
+    va_end(arguments);
+    rules++;
+    return pretending && ++calls == failing
+               ? -EFAULT
+               : seccomp_rule_add_array(filter, action, call, n, comparisons);
+}
+
+int __real_seccomp_load(scmp_filter_ctx filter);
+int __wrap_seccomp_load(scmp_filter_ctx filter);
+int
+__wrap_seccomp_load(scmp_filter_ctx filter)
+{
+    if (!pretending) {
+        return __real_seccomp_load(filter);
+    }
+    return note("load") ? -ENOMEM : 0;
+}
+
+static enum status
+pretend(enum sandbox_policy policy, size_t memory, int fails, struct reason *why)
+{
+    said[0] = '\0';
+    calls = 0;
+    failing = fails;
+    pretending = true;
+    const enum status status = sandbox_enter(policy, memory, why);
+    pretending = false;
+    failing = 0;
+    return status;
+}
+
+/* Bytes of address space. */
+static uint64_t
+mapped(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+each_policy_has_its_steps(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    if (!sandbox_is_complete()) {
+        skip();
+    }
+    assert_int_equal(pretend(SANDBOX_PARSER, 0, 0, &why), STATUS_OK);
+    assert_string_equal(said, "privileges;core;files;landlock;filter that kills;load");
+    assert_int_equal(rules, PARSER_RULES);
+    const uint64_t before = mapped();
+    assert_int_equal(pretend(SANDBOX_PARSER, MEMORY, 0, &why), STATUS_OK);
+    assert_string_equal(said,
+                        "privileges;core;files;address space;landlock;filter that kills;load");
+    assert_true(address_space >= before + MEMORY - (8 << 20));
+    assert_true(address_space <= before + MEMORY + (8 << 20));
+    assert_int_equal(pretend(SANDBOX_PROGRAM, MEMORY, 0, &why), STATUS_OK);
+    assert_string_equal(said,
+                        "privileges;adopts;core;landlock that reads;filter that refuses;load");
+    assert_true(rules > PARSER_RULES);
+    said[0] = '\0';
+    pretending = true;
+    assert_true(sandbox_enter_program());
+    pretending = false;
+    assert_string_equal(said, "landlock alone;filter that allows;load");
+    assert_true(rules > 0 && rules < PARSER_RULES);
+}
+
+/* Nothing goes on behind a step that failed, and the worker is told why. */
+static void
+a_cage_of_which_a_step_failed_is_not_closed(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    if (!sandbox_is_complete()) {
+        skip();
+    }
+    for (int policy = SANDBOX_PARSER; policy <= SANDBOX_PROGRAM; policy++) {
+        assert_int_equal(pretend((enum sandbox_policy)policy, MEMORY, 0, &why), STATUS_OK);
+        const int all = calls;
+        assert_true(all > PARSER_RULES);
+        for (int step = 1; step <= all; step++) {
+            why.text[0] = '\0';
+            assert_int_equal(pretend((enum sandbox_policy)policy, MEMORY, step, &why),
+                             STATUS_SYSTEM);
+            assert_true(why.text[0] != '\0');
+            assert_true(calls == step || policy == SANDBOX_PROGRAM);
+            assert_true(step == all || strstr(said, "load") == NULL);
+        }
+        assert_non_null(strstr(why.text, strerror(ENOMEM)));
+    }
+    for (int step = 1;; step++) {
+        calls = 0;
+        failing = step;
+        pretending = true;
+        const bool entered = sandbox_enter_program();
+        pretending = false;
+        if (entered) {
+            assert_true(step > 3 && calls < step);
+            break;
+        }
+    }
+    failing = 0;
+}
+
+int
+sandbox_steps_run(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_policy_has_its_steps),
+        cmocka_unit_test(a_cage_of_which_a_step_failed_is_not_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

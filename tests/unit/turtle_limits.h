@@ -1,7 +1,0 @@
-/* What Turtle and TriG refuse; a part of test_turtle. */
-#ifndef TESTS_UNIT_TURTLE_LIMITS_H
-#define TESTS_UNIT_TURTLE_LIMITS_H
-
-int turtle_limits_run(void);
-
-#endif

@@ -1,0 +1,511 @@
+/* SPARQL protocol and search over HTTP, with an index made up here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <curl/curl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/options/opt.h"
+#include "base/system/clock.h"
+#include "index/serve/index_service.h"
+#include "tests/unit/scratch.h"
+#include "web/web_options.h"
+#include "web/web_service.h"
+
+/* ---- an index: says what it was asked ---- */
+
+struct index_client {
+    int unused;
+};
+
+enum status
+index_client_open(struct index_client **client, const struct index_client_options *options,
+                  struct reason *why)
+{
+    (void)options;
+    (void)why;
+    *client = memory_zero(1, sizeof **client);
+    return STATUS_OK;
+}
+
+void
+index_client_close(struct index_client *client)
+{
+    free(client);
+}
+
+static atomic_uint endless;                           /* queries under way */
+static _Thread_local const atomic_bool *asked_cancel; /* of this thread's client */
+static enum index_partial with_partial, searched_with;
+static char with_graphs[64]; /* of the last update */
+
+enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
+
+enum status
+index_query(struct index_client *client, struct slice sparql, const char *format,
+            const struct index_query_options *options, index_piece *piece, void *context,
+            struct reason *why)
+{
+    (void)client;
+    static const char filler[PIECE_BYTES] = {'x'};
+    char said[256];
+    if (slice_find_slice(sparql, SLICE("bad")) < sparql.length) {
+        return status_fail(why, STATUS_BAD_INPUT, "line 1: bad");
+    }
+    if (slice_find_slice(sparql, SLICE("endless")) < sparql.length) {
+        (void)atomic_fetch_add(&endless, 1);
+        while (!atomic_load(asked_cancel)) {
+            (void)poll(NULL, 0, 1);
+        }
+        (void)atomic_fetch_sub(&endless, 1);
+        return status_fail(why, STATUS_CANCELLED, "cancelled");
+    }
+    if (slice_find_slice(sparql, SLICE("slow")) < sparql.length) {
+        return status_fail(why, STATUS_TIMEOUT, "too slow");
+    }
+    const bool is_long = slice_find_slice(sparql, SLICE("long")) < sparql.length;
+    for (int i = 0; is_long && i < LONG_PIECES; i++) {
+        TRY(piece(context, slice_of(filler, sizeof filler), why));
+    }
+    const int length =
+        snprintf(said, sizeof said, "%s %u %.*s", format, options->timeout_ms, SLICE_PRINT(sparql));
+    return piece(context, slice_of(said, (size_t)length), why);
+}
+
+void
+index_client_manner(struct index_client *client, enum index_partial partial,
+                    const atomic_bool *cancel)
+{
+    (void)client;
+    asked_cancel = cancel;
+    with_partial = partial;
+}
+
+bool
+index_client_missing(const struct index_client *client, size_t *partition, struct reason *which)
+{
+    (void)client;
+    if (with_partial == INDEX_PARTIAL_ERROR || *partition > 0) {
+        return false;
+    }
+    ++*partition;
+    (void)status_fail(which, STATUS_OK, "index partition 0 is missing");
+    return true;
+}
+
+enum status
+index_update(struct index_client *client, struct slice text, const struct index_update_options *how,
+             struct index_update_report *report, struct reason *why)
+{
+    (void)client, (void)text, (void)why;
+    snprintf(with_graphs, sizeof with_graphs, "%.*s%.*s", SLICE_PRINT(how->graphs),
+             SLICE_PRINT(how->named_graphs));
+    *report = (struct index_update_report){.operations = 1, .added = 2};
+    return STATUS_OK;
+}
+
+enum status
+index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
+             void *context, struct reason *why)
+{
+    (void)client;
+    char line[256];
+    searched_with = with_partial;
+    if (slice_is(words, "nothing")) {
+        return STATUS_OK;
+    }
+    const int length =
+        snprintf(line, sizeof line,
+                 "1.5\t\"%.*s <b>\\\"\\u00E9\"@en\t_:b\t<http://p/>\t<http://d/?a&b>\n"
+                 "%u\t\"two\"\t<http://s/>\t<http://p/>\t<http://d/>\n",
+                 SLICE_PRINT(words), limit);
+    TRY(piece(context, slice_of(line, 10), why));
+    return piece(context, slice_of(line + 10, (size_t)length - 10), why);
+}
+
+enum status
+index_stats_get(struct index_client *client, struct index_stats *stats, struct reason *why)
+{
+    (void)client;
+    (void)why;
+    *stats = (struct index_stats){.quads = 1};
+    return STATUS_OK;
+}
+
+enum status
+index_void(struct index_client *client, const struct index_void_options *void_options,
+           struct buf *turtle, struct reason *why)
+{
+    (void)client, (void)void_options, (void)why;
+    buf_append_string(turtle, "[] a <http://rdfs.org/ns/void#Dataset> .\n");
+    return STATUS_OK;
+}
+
+/* ---- requests ---- */
+
+static const struct web_route routes[] = {{"/sparql", WEB_GET | WEB_POST, web_sparql},
+                                          {"/search", WEB_GET, web_search},
+                                          {"/graph", WEB_GET, web_graph},
+                                          {NULL, 0, NULL}};
+
+static char folder[SCRATCH_SIZE];
+static struct opt_set *options;
+static struct web_service service;
+static struct web_server *server;
+static struct buf reply;
+static char reply_type[128];
+
+static int
+setup(void **state)
+{
+    (void)state;
+    static const struct opt *const tables[] = {web_options, index_options, NULL};
+    struct reason why = {""};
+    char run[128];
+    if (!scratch_folder(folder, "test_web_query")) {
+        return 1;
+    }
+    snprintf(run, sizeof run, "%s/run", folder);
+    (void)mkdir(run, 0700);
+    options = opt_set_new(tables);
+    service = (struct web_service){
+        .directory = folder, .options = options, .archive = -1, .most = 2, .result_most = 4 << 20};
+    service.queries = web_queries_new(service.most);
+    service.idle = memory_zero(service.most, sizeof(struct index_client *));
+    (void)pthread_mutex_init(&service.lock, NULL);
+    buf_init(&reply, 16 << 20);
+    const struct web_server_options web = {
+        .listen = "127.0.0.1:0",
+        .places = {.connections = 8, .of_address = 8, .request_ms = 60000},
+        .idle_seconds = 5,
+        .routes = routes,
+        .service = &service};
+    return web_server_open(&server, &web, &why) != STATUS_OK;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    const bool closed = web_server_close(server, 2000);
+    for (size_t i = 0; i < service.idle_count; i++) {
+        index_client_close(service.idle[i]);
+    }
+    (void)pthread_mutex_destroy(&service.lock);
+    free(service.idle);
+    web_queries_free(service.queries);
+    opt_set_free(options);
+    buf_release(&reply);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0 || !closed;
+}
+
+static size_t
+take(char *bytes, size_t size, size_t count, void *context)
+{
+    (void)context;
+    return buf_append(&reply, bytes, size * count) == STATUS_OK ? size * count : 0;
+}
+
+/* body NULL: GET. type: of the body. Returns the HTTP status; fills reply and reply_type. */
+static long
+ask(const char *target, const char *accept, const char *body, const char *type)
+{
+    char url[512];
+    char header[256];
+    long status = 0;
+    const char *content_type = NULL;
+    CURL *easy = curl_easy_init();
+    struct curl_slist *headers = NULL;
+    buf_reset(&reply);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", web_server_port(server), target);
+    snprintf(header, sizeof header, "Accept: %s", accept);
+    headers = curl_slist_append(headers, header);
+    if (type != NULL) {
+        snprintf(header, sizeof header, "Content-Type: %s", type);
+        headers = curl_slist_append(headers, header);
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    if (body != NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+    }
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &content_type);
+    snprintf(reply_type, sizeof reply_type, "%s", content_type != NULL ? content_type : "");
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(easy);
+    return status;
+}
+
+static size_t
+take_bytes(char *bytes, size_t size, size_t count, void *context)
+{
+    return buf_append(context, bytes, size * count) == STATUS_OK ? size * count : 0;
+}
+
+#define FORM "application/x-www-form-urlencoded"
+
+static void
+test_sparql_requests(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *accept, *body, *body_type;
+        long status;
+        const char *type, *reply;
+    } cases[] = {
+        {"/sparql?query=ASK%20%7B%7D", "*/*", NULL, NULL, 200, "application/sparql-results+json",
+         "json 30000 ASK {}"},
+        {"/sparql?query=ASK", "text/csv", NULL, NULL, 200, "text/csv", "csv 30000 ASK"},
+        {"/sparql?query=ASK&format=tsv&timeout=5000", "text/csv", NULL, NULL, 200,
+         "text/tab-separated-values", "tsv 5000 ASK"},
+        {"/sparql?query=ASK&timeout=99999999", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&timeout=1", "*/*", NULL, NULL, 200, NULL, "json 10 ASK"},
+        {"/sparql", "*/*", "query=SELECT+%3Fa+%7B%7D&x=%", FORM, 200, NULL,
+         "json 30000 SELECT ?a {}"},
+        {"/sparql?timeout=70", "*/*", "ASK # &=%41", "application/sparql-query", 200, NULL,
+         "json 70 ASK # &=%41"},
+        {"/sparql?query=DESCRIBE", "*/*", NULL, NULL, 200, "text/turtle", "ttl 30000 DESCRIBE"},
+        {"/sparql?query=CONSTRUCT", "application/n-quads", NULL, NULL, 200, "application/n-quads",
+         "nq 30000 CONSTRUCT"},
+        {"/sparql?query=ASK&format=", "text/html", NULL, NULL, 200, "text/csv", "csv 30000 ASK"},
+        {"/sparql?query=CONSTRUCT&format=", "text/html", NULL, NULL, 200, "text/turtle",
+         "ttl 30000 CONSTRUCT"},
+        {"/sparql?query=CONSTRUCT", "text/csv", NULL, NULL, 406, NULL, NULL},
+        {"/sparql?query=ASK&format=ttl", "*/*", NULL, NULL, 406, NULL, NULL},
+        {"/sparql?query=ASK%20bad", "*/*", NULL, NULL, 400, "text/plain; charset=utf-8",
+         "line 1: bad\n"},
+        {"/sparql?query=ASK%20slow", "*/*", NULL, NULL, 504, NULL, "too slow\n"},
+        {"/sparql?query=ASK&query=ASK", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql?query=ASK&named-graph-uri=x", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&partial=warn", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
+        {"/sparql?query=ASK&partial=maybe", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql", "text/turtle, text/html;q=0.5", NULL, NULL, 200, "text/turtle; charset=utf-8",
+         NULL},
+        {"/graph?graph=http://a/", "*/*", NULL, NULL, 200, "text/turtle",
+         "ttl 30000 CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <http://a/> { ?s ?p ?o } }"},
+        {"/graph?default", "application/n-triples", NULL, NULL, 200, "application/n-triples",
+         "nt 30000 CONSTRUCT WHERE { ?s ?p ?o }"},
+        {"/graph?graph=http://a/%3E", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/graph?graph=http://a/&default", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/graph", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql", "*/*", "update=CLEAR%20ALL", FORM, 403, NULL, NULL},
+        {"/sparql", "*/*", "CLEAR ALL", "application/sparql-update", 403, NULL, NULL},
+        {"/sparql?query=ASK", "*/*", "ASK", "application/sparql-query", 400, NULL, NULL},
+        {"/sparql", "*/*", "x=y", FORM, 400, NULL, NULL},
+        {"/sparql", "*/*", "ASK", "text/plain", 415, NULL, NULL},
+        {"/sparql", "*/*", "query=INSERT%20DATA%7B%7D", FORM, 400, NULL, NULL},
+        {"/sparql", "text/html", NULL, NULL, 200, "text/html; charset=utf-8", NULL},
+        {"/nothing", "*/*", NULL, NULL, 404, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const long status =
+            ask(cases[i].target, cases[i].accept, cases[i].body, cases[i].body_type);
+        if (status != cases[i].status ||
+            (cases[i].type != NULL && strcmp(reply_type, cases[i].type) != 0) ||
+            (cases[i].reply != NULL && strcmp(reply.data, cases[i].reply) != 0)) {
+            fail_msg("case %zu, %s: %ld %s %s", i, cases[i].target, status, reply_type, reply.data);
+        }
+    }
+}
+
+/* Results are sent as they are made. Those that wait until they are whole come from a file when
+ * they have more than 1 MiB; beyond result_most they are refused. */
+static void
+test_long_results(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
+    assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
+    assert_string_equal(reply.data + LONG_PIECES * PIECE_BYTES, "json 30000 ASK long");
+    assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 200);
+    assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
+    service.result_most = 1 << 20;
+    assert_int_equal(ask("/sparql?query=ASK%20long&partial=warn", "*/*", NULL, NULL), 413);
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
+}
+
+static void
+test_updates(void **state)
+{
+    (void)state;
+    struct reason why;
+    assert_int_equal(opt_set_assign(options, "web.update=loopback", &why), STATUS_OK);
+    assert_int_equal(ask("/sparql", "*/*", "update=CLEAR%20ALL", FORM), 200);
+    assert_string_equal(reply.data, "1 operations done, 0 quads removed, 2 added\n");
+    assert_int_equal(ask("/sparql", "*/*", "CLEAR ALL", "application/sparql-update"), 200);
+    assert_int_equal(ask("/sparql", "*/*", "update=a&update=b", FORM), 400);
+    assert_int_equal(ask("/sparql?using-graph-uri=x:&using-graph-uri=y:", "*/*",
+                         "update=a&using-named-graph-uri=z:", FORM),
+                     200);
+    assert_string_equal(with_graphs, "x:\ny:\nz:\n");
+    assert_int_equal(ask("/sparql?update=a", "*/*", NULL, NULL), 200); /* a GET changes nothing */
+    assert_int_equal(opt_set_assign(options, "web.update=token", &why), STATUS_OK);
+    assert_int_equal(opt_set_assign(options, "web.update_token=secret", &why), STATUS_OK);
+    assert_int_equal(ask("/sparql", "*/*", "update=CLEAR%20ALL", FORM), 403);
+}
+
+static void
+test_places_are_bounded(void **state)
+{
+    (void)state;
+    const uint64_t now = clock_monotonic_ms() + 60000; /* none has been long under way */
+    struct web_query *taken[] = {web_queries_take(service.queries, 1, now),
+                                 web_queries_take(service.queries, 2, now)};
+    assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 503);
+    assert_int_equal(ask("/search?q=a", "*/*", NULL, NULL), 503);
+    web_queries_give(service.queries, taken[0]);
+    assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200);
+    web_queries_give(service.queries, taken[1]);
+    for (size_t i = 0; i < 2 * service.most; i++) { /* all are given back */
+        assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200);
+    }
+}
+
+/* One that never ends, and one more than there are places for. */
+static void *
+ask_endless(void *status)
+{
+    struct buf bytes;
+    char url[64];
+    CURL *easy = curl_easy_init();
+    buf_init(&bytes, 1 << 20);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/sparql?query=endless", web_server_port(server));
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, &bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, (long *)status);
+    assert_non_null(bytes.data);
+    assert_non_null(strstr(bytes.data, "was cut off"));
+    curl_easy_cleanup(easy);
+    buf_release(&bytes);
+    return NULL;
+}
+
+static void
+test_long_queries_make_way(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    long statuses[2] = {0, 0};
+    atomic_store(&endless, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_endless, &statuses[i]), 0);
+    }
+    while (atomic_load(&endless) < 2) {
+        (void)poll(NULL, 0, 1);
+    }
+    while (ask("/sparql?query=ASK", "*/*", NULL, NULL) != 200) { /* until one counts as long */
+        (void)poll(NULL, 0, 10);
+    }
+    assert_true(atomic_load(&endless) >= 1); /* the other one goes on */
+    struct web_query *taken = NULL; /* it makes way, too, when another client takes the places */
+    while (atomic_load(&endless) > 0) {
+        if (taken == NULL) {
+            taken = web_queries_take(service.queries, 1, clock_monotonic_ms());
+        }
+        struct web_query *more = web_queries_take(service.queries, 1, clock_monotonic_ms());
+        if (more != NULL) {
+            web_queries_give(service.queries, more);
+        }
+        (void)poll(NULL, 0, 1);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(statuses[i], 503);
+    }
+    if (taken != NULL) {
+        web_queries_give(service.queries, taken);
+    }
+}
+
+/* Who has most loses the youngest of its long ones. */
+static void
+test_who_makes_way(void **state)
+{
+    (void)state;
+    enum { LONG = WEB_QUERY_LONG_MS };
+    struct web_queries *queries = web_queries_new(4);
+    struct reason why = {""};
+    struct web_query *one = web_queries_take(queries, 1, 10);
+    struct web_query *first = web_queries_take(queries, 2, 0);
+    struct web_query *second = web_queries_take(queries, 2, 5);
+    struct web_query *third = web_queries_take(queries, 2, 500);
+    assert_null(web_queries_take(queries, 3, LONG - 1)); /* none is long yet */
+    struct web_query *newcomer = web_queries_take(queries, 3, LONG + 20);
+    assert_non_null(newcomer);
+    assert_true(atomic_load(&second->cut) && atomic_load(&second->cancelled));
+    assert_false(atomic_load(&one->cut) || atomic_load(&first->cut) || atomic_load(&third->cut));
+    assert_int_equal(web_query_status(second, STATUS_CANCELLED, &why), STATUS_AGAIN);
+    assert_non_null(strstr(why.text, "cut off"));
+    assert_int_equal(web_query_status(second, STATUS_OK, &why), STATUS_OK);
+    assert_int_equal(web_query_status(first, STATUS_CANCELLED, &why), STATUS_CANCELLED);
+    /* Those cut off, who take their time, have no others' places, but there is an end to it. */
+    struct web_query *later[3];
+    for (size_t i = 0; i < 3; i++) {
+        later[i] = web_queries_take(queries, 3, 3 * LONG);
+        assert_non_null(later[i]);
+    }
+    assert_null(web_queries_take(queries, 3, 9 * LONG));
+    web_queries_give(queries, second);
+    assert_non_null(web_queries_take(queries, 3, 9 * LONG));
+    web_queries_free(queries);
+}
+
+static void
+test_search(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/search?q=%3Ci%3E", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "<p lang=\"en\">&lt;i&gt; &lt;b&gt;&quot;\xC3\xA9</p>"));
+    assert_non_null(strstr(reply.data, "href=\"http://d/?a&amp;b\""));
+    assert_non_null(strstr(reply.data, "/meta?uri=http%3A%2F%2Fd%2F%3Fa%26b"));
+    assert_null(strstr(reply.data, "<i>"));
+    assert_int_equal(searched_with, INDEX_PARTIAL_ERROR);
+    assert_int_equal(ask("/search?q=a&partial=warn", "text/html", NULL, NULL), 200);
+    assert_int_equal(searched_with, INDEX_PARTIAL_WARN);
+    assert_int_equal(ask("/search?q=a&partial=maybe", "text/html", NULL, NULL), 400);
+    assert_int_equal(ask("/search?q=nothing", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "Nothing found"));
+    assert_int_equal(ask("/search", "text/html", NULL, NULL), 200);
+    assert_int_equal(ask("/search?q=w&limit=7", "application/json", NULL, NULL), 200);
+    assert_string_equal(reply_type, "application/json");
+    assert_string_equal(
+        reply.data,
+        "{\"hits\":[\n"
+        "{\"score\":\"1.5\",\"literal\":\"\\\"w <b>\\\\\\\"\\\\u00E9\\\"@en\",\"subject\":\"_:b\","
+        "\"predicate\":\"<http://p/>\",\"document\":\"<http://d/?a&b>\"},\n"
+        "{\"score\":\"7\",\"literal\":\"\\\"two\\\"\",\"subject\":\"<http://s/>\","
+        "\"predicate\":\"<http://p/>\",\"document\":\"<http://d/>\"}]}\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_sparql_requests),
+                                       TEST(test_long_results),
+                                       TEST(test_updates),
+                                       TEST(test_places_are_bounded),
+                                       TEST(test_long_queries_make_way),
+                                       cmocka_unit_test(test_who_makes_way),
+                                       TEST(test_search)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* The state that the handlers work with. It is shared by all connections' threads: all that changes
+ * is the pool of index clients, behind its lock. */
+#ifndef WEB_WEB_SERVICE_H
+#define WEB_WEB_SERVICE_H
+
+#include <pthread.h>
+
+#include "index/client/index_client.h"
+#include "queue/cluster/cluster.h"
+#include "web/http/server.h"
+#include "web/queries.h"
+
+struct web_service {
+    const char *directory;
+    const struct opt_set *options;
+    const struct cluster *cluster;
+    struct cluster_services metastores, queues, indexes;
+    int archive; /* DIR/warc; -1: there is none yet */
+    pthread_mutex_t lock;
+    struct index_client **idle; /* not in use at the moment */
+    size_t idle_count;
+    size_t most;          /* queries at a time */
+    uint64_t result_most; /* bytes of a result that waits until it is whole */
+    struct web_queries *queries;
+};
+
+enum status web_service_open(struct web_service **service, const char *directory,
+                             const struct opt_set *options, const struct cluster *cluster,
+                             struct reason *why);
+void web_service_close(struct web_service *service);
+
+/* AGAIN when a part ("index", "metastore", "queue") is one of this machine's and neither runs nor
+ * is about to: nobody need wait for its answer. */
+enum status web_check_part(const struct web_service *service, const char *part, struct reason *why);
+/* Logs which are so. */
+void web_tell_missing(const struct web_service *service);
+
+/* A place among the queries under way, to be given back. NULL: all are taken; the reply says so. */
+struct web_query *web_query_take(struct web_service *service, const struct web_request *request,
+                                 struct web_reply *reply);
+void web_query_give(struct web_service *service, struct web_query *query);
+
+/* An index client to be given back; healthy false: it is closed instead. Needs a place. */
+enum status web_index_take(struct web_service *service, struct index_client **client,
+                           struct reason *why);
+void web_index_give(struct web_service *service, struct index_client *client, bool healthy);
+
+/* Reads what the request wants done about partitions that are down. Returns false when the request
+ * has a wrong value, which the reply says. */
+bool web_partial(const struct web_request *request, struct web_reply *reply, bool *warn);
+/* A header Quadrille-Partial for each partition that the client's last call went without. */
+void web_reply_missing(struct web_reply *reply, const struct index_client *client);
+
+/* For web_parameters: appends the value and a newline to a struct buf. */
+web_visit web_add_line;
+
+/* The reply for a failed call: 400, 404, 503, 504 or 500. */
+void web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why);
+
+extern const struct web_route web_routes[];
+
+web_handle web_archive; /* GET /warc/FILE: bytes of this node's WARC files, with ranges */
+web_handle web_meta;    /* GET /meta?uri=: what is known of a URI or host, Turtle */
+web_handle web_sparql;  /* GET, POST /sparql: the SPARQL 1.1 protocol */
+web_handle web_graph;   /* GET /graph?graph=URI, ?default: the Graph Store Protocol, reading */
+/* POST of an update to /sparql. direct: it is the body, not a field of a form. */
+void web_update(struct web_service *service, const struct web_request *request, bool direct,
+                struct web_reply *reply);
+web_handle web_search;      /* GET /search?q= */
+web_handle web_void;        /* GET /void and /.well-known/void: the index in numbers, Turtle */
+web_handle web_status;      /* GET / and /status */
+web_handle web_status_json; /* GET /status.json */
+
+#endif
