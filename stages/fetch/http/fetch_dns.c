@@ -271,10 +271,11 @@ dns_open(struct dns **result, const struct opt_set *options, const struct fetch_
     *result = dns;
     dns->loop = *loop;
     dns->last = &dns->first;
-    const uint64_t rest_ms = opt_duration_ms(options, "fetch.backoff_maximum");
+    const uint64_t rest_ms = opt_duration_ms(options, "fetch.backoff");
     dns->limits = dns_limits;
     if (rest_ms < dns->limits.negative_ms) {
-        dns->limits.negative_ms = rest_ms; /* whoever has rested asks anew */
+        dns->limits.negative_ms =
+            rest_ms; /* a host that has rested is asked for anew: each failure counts */
     }
     dns->entry_count = dns_limits.hosts;
     dns->entries = memory_zero(dns->entry_count, sizeof *dns->entries);
