@@ -129,14 +129,6 @@ refresh_scope(void *context)
     stage_timer(fetch->run, SCOPE_CHECK_MS, refresh_scope, fetch);
 }
 
-/* Of a host's sitemaps, a tenth of the URLs that it may submit a day; 10000 hold half a billion. */
-static uint64_t
-sitemap_files(uint64_t budget)
-{
-    enum { SHARE = 10, UNLIMITED = 10000 };
-    return budget == 0 ? UNLIMITED : (budget + SHARE - 1) / SHARE;
-}
-
 static void
 read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
 {
@@ -148,7 +140,7 @@ read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
     fetch->guess = strcmp(opt_string(options, "fetch.sitemaps"), "yes") == 0;
     fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
     fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
-    fetch->sitemap_files = sitemap_files(fetch->submission_budget);
+    fetch->sitemap_files = (uint64_t)opt_integer(options, "sitemaps.files");
 }
 
 static void

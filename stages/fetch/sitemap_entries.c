@@ -399,7 +399,7 @@ has_room_for_file(struct listing *listing, const struct listed *listed)
         return true;
     }
     if (submissions->files >= listing->task->fetch->sitemap_files) {
-        listing->cut = "more sitemaps of the host than sitemaps.budget allows";
+        listing->cut = "more sitemaps of the host than sitemaps.files";
         return false;
     }
     submissions->files++;

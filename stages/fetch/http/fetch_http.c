@@ -240,7 +240,9 @@ open_multis(struct fetch_http *http, size_t connections, struct reason *why)
 size_t
 fetch_slow_places(const struct opt_set *options)
 {
-    return (size_t)opt_integer(options, "fetch.window") / 2;
+    enum { PLACES_LEAST = 512 }; /* also where few others are fetched at a time */
+    const size_t places = (size_t)opt_integer(options, "fetch.window") / 2;
+    return places > PLACES_LEAST ? places : PLACES_LEAST;
 }
 
 /* Idle connections have what requests and other files (archives, dumps, sockets) leave of the

@@ -29,7 +29,8 @@ extern const struct opt fetch_options[];
 
 enum { REDIRECTS_MOST = 10 }; /* in a chain */
 
-/* Requests that take long and do not count for fetch.window. */
+/* So many requests that take long do not count for fetch.window: half as many as it has, 512 at
+ * least. */
 size_t fetch_slow_places(const struct opt_set *options);
 
 struct fetch_http;

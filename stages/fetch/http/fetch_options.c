@@ -69,8 +69,12 @@ const struct opt fetch_options[] = {
     {"sitemaps.budget", OPT_INTEGER, "100000", 0, 0, NULL,
      "New URLs that the sitemaps of a host may submit a day, times the share of its "
      "earlier ones that were useful (half at first); 0 for no limit. More wait behind all others "
-     "of the host. A tenth as many sitemaps are fetched of a host, ever (10000 where there is no "
-     "limit)."},
+     "of the host."},
+    {"sitemaps.files", OPT_INTEGER, "10000", 1, 0, NULL,
+     "Most sitemaps that the indexes of a host have fetched, ever, and most that are taken from "
+     "its robots.txt; more are left out. So many hold half a billion URLs: raise it for a host "
+     "that "
+     "has more."},
     {"sitemaps.score", OPT_CHOICE, "both", 0, 0, "priority|link|both",
      "Which of a sitemap's URLs go first: by the priority that it gives, by link rank, or by "
      "PriorityRank, which is of both. Ranks are those that `quadrille report sitemaps --keep` has "

@@ -335,7 +335,7 @@ start_program(const char *name, const char *number)
             "fetch.timeout=60",
             "fetch.patience=60",
             "fetch.size=64K",
-            "sitemaps.budget=50",
+            "sitemaps.files=5",
             "scope.domains=plain.example rules.example maps.example "
             "down.example fails.example elsewhere.example deep.example late.example "
             "busy.example hop.example foreign.example "
@@ -762,7 +762,7 @@ indexes_of_sitemaps_end_at_their_limits(void **state)
     assert_int_equal(count_requests("wide.example/5"), 1);
     assert_int_equal(count_requests("wide.example/6"), 0);
     check_meta("uhttp://wide.example/wide", META_SITEMAP_TRUNCATED,
-               "more sitemaps of the host than sitemaps.budget allows");
+               "more sitemaps of the host than sitemaps.files");
     assert_int_equal(number_in("hhttp://wide.example", META_SITEMAP_FILES), 5);
     /* Sitemaps that another host names are fetched again, and so are those that they list. */
     assert_in_range(count_requests("ring.example/1"), 1, 6);
