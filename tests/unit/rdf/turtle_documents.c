@@ -352,6 +352,9 @@ next_piece(void *context, char *bytes, size_t size, size_t *length, struct reaso
     (void)why;
     *length = pieces->rest.length < pieces->size ? pieces->rest.length : pieces->size;
     assert_true(*length <= size);
+    if (*length == 0) {
+        return STATUS_OK;
+    }
     memcpy(bytes, pieces->rest.at, *length);
     pieces->rest = slice_of(pieces->rest.at + *length, pieces->rest.length - *length);
     return STATUS_OK;

@@ -351,12 +351,12 @@ test_answered_batches_are_freed(void **state)
 {
     enum { BATCHES = 100, BYTES = 20000 };
     struct stage_run run;
-    char *bytes = memory_zero(BYTES, 1);
     size_t before = 0;
     (void)state;
     if (!memory_is_counted()) {
         skip();
     }
+    char *bytes = memory_zero(BYTES, 1);
     open_run(&run, &detect_spec);
     for (uint64_t i = 0; i < BATCHES; i++) {
         before = i == 1 ? memory_in_use() : before;
