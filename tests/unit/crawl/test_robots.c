@@ -236,6 +236,7 @@ groups_have_the_names_before_their_rules(void **state)
         DESCRIBED("User-agent: quadrille/1 * x\nDisallow: /a\nUser-agent: *\nDisallow: /b",
                   "4 4 0 -1 /a=Disallow: /a"),
         DESCRIBED("User-agent: quadrille/\nDisallow: /a", "2 2 0 -1 /a=Disallow: /a"),
+        DESCRIBED("User-agent: x\nfoo: * y\nDisallow: /a", "3 2 1 -1"),
         DESCRIBED("User-agent: quadrille\nUser-agent: *\nDisallow: /a\nUser-agent: *\nAllow: /a",
                   "5 5 0 -1 /a=Disallow: /a"),
         DESCRIBED("User-agent: *\nAllow: /a\nUser-agent: x\nDisallow: /a", "4 4 0 -1 /a=Allow: /a"),
