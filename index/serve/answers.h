@@ -1,4 +1,4 @@
-/* What the service's cursors produce. */
+/* An answer is a request to the index service for a stream, and fills that stream's cursor. */
 #ifndef INDEX_SERVE_ANSWERS_H
 #define INDEX_SERVE_ANSWERS_H
 

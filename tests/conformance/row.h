@@ -2,6 +2,7 @@
 #ifndef TESTS_CONFORMANCE_ROW_H
 #define TESTS_CONFORMANCE_ROW_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -73,6 +74,24 @@ row_lines(struct row *row, const char *folder, const char *file,
     if (in != NULL) {
         fclose(in);
     }
+}
+
+/* Calls run for each file of a folder whose name has this ending, in the order of names. A folder
+ * that is not there has no cases. */
+static inline void
+row_files(struct row *row, const char *folder, const char *ending,
+          void (*run)(struct row *row, const char *folder, const char *name))
+{
+    struct dirent **files = NULL;
+    const int count = scandir(folder, &files, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *dot = strrchr(files[i]->d_name, '.');
+        if (dot != NULL && strcmp(dot, ending) == 0) {
+            run(row, folder, files[i]->d_name);
+        }
+        free(files[i]);
+    }
+    free(files);
 }
 
 /* Splits at tabs; the number of fields found, at most `most`. */

@@ -5,7 +5,6 @@
  * only asked whether it means quirks; NULs, which tree construction drops from text and replaces
  * in CDATA sections, are gone or replaced already. Skipped are cases for tokenizers whose tokens
  * become XML. */
-#include <dirent.h>
 #include <jansson.h>
 
 #include "base/buf.h"
@@ -360,31 +359,18 @@ run_file(struct row *row, const char *folder, const char *name)
     json_decref(root);
 }
 
-static int
-is_test(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && strcmp(dot, ".test") == 0;
-}
-
 int
 main(int argc, char **argv)
 {
     char folder[PATH_MAX - 64];
     struct row row;
-    struct dirent **files = NULL;
     if (argc != 3) {
         fprintf(stderr, "usage: %s SUITES OUTPUT\n", argv[0]);
         return 100;
     }
     snprintf(folder, sizeof folder, "%s/html5lib/tokenizer", argv[1]);
     row_open(&row, "html5lib-tokenizer", argv[2]);
-    const int count = scandir(folder, &files, is_test, alphasort);
-    for (int i = 0; i < count; i++) {
-        run_file(&row, folder, files[i]->d_name);
-        free(files[i]);
-    }
-    free(files);
+    row_files(&row, folder, ".test", run_file);
     row_close(&row);
     return 0;
 }

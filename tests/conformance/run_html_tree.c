@@ -5,7 +5,6 @@
  * template holds are its children, names of SVG and MathML and of attributes are compared in lower
  * case, "xlink href" is "xlink:href". Skipped are cases with scripting, which is off in a crawler,
  * and of fragments (innerHTML), which it never parses. */
-#include <dirent.h>
 
 #include "base/memory.h"
 #include "base/system/file.h"
@@ -335,31 +334,18 @@ run_file(struct row *row, const char *folder, const char *name)
     buf_release(&bytes);
 }
 
-static int
-is_test(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && strcmp(dot, ".dat") == 0;
-}
-
 int
 main(int argc, char **argv)
 {
     char folder[PATH_MAX - 64];
     struct row row;
-    struct dirent **files = NULL;
     if (argc != 3) {
         fprintf(stderr, "usage: %s SUITES OUTPUT\n", argv[0]);
         return 100;
     }
     snprintf(folder, sizeof folder, "%s/html5lib/tree-construction", argv[1]);
     row_open(&row, "html5lib-tree", argv[2]);
-    const int count = scandir(folder, &files, is_test, alphasort);
-    for (int i = 0; i < count; i++) {
-        run_file(&row, folder, files[i]->d_name);
-        free(files[i]);
-    }
-    free(files);
+    row_files(&row, folder, ".dat", run_file);
     row_close(&row);
     return 0;
 }

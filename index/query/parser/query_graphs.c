@@ -32,7 +32,9 @@ read_lines(const struct reading *reading, struct slice lines)
     return true;
 }
 
-/* As index/query/run/query_run.c chooses them. */
+/* Visits the default graphs of a query: those that the request names, or else those of its FROM
+ * clauses, or else the default graph of the options. index/query/run/query_run.c chooses the same.
+ */
 static bool
 read_default(const struct reading *reading)
 {

@@ -1,5 +1,5 @@
-/* What partitions evaluate for themselves (share_parts.h), on the side that asks and in a
- * partition. */
+/* This file plans the parts of a query that partitions evaluate for themselves (share_parts.h),
+ * both on the side that asks and in a partition. */
 #include "index/query/plan/plan.h"
 
 /* Where partitions may be asked: at the beginning of a pipeline, outside of any GRAPH. */

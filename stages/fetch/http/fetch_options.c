@@ -60,9 +60,10 @@ const struct opt fetch_options[] = {
      "Whether Content-Signal and Content-Usage that say no to search, and TDM-Reservation, keep "
      "documents out of the index, or are only noted in the metadata."},
     {"fetch.sitemaps", OPT_CHOICE, "yes", 0, 0, "yes|named|no",
-     "Whether sitemaps are followed: named, those that robots.txt names and those met on the way; "
-     "yes, also /sitemap.xml of a host that names none, which is asked for once after its first "
-     "good page."},
+     "Which sitemaps are followed. With \"named\" these are the ones that robots.txt names and "
+     "those "
+     "met on the way. With \"yes\" a host that names none is also asked for /sitemap.xml, once, "
+     "after its first good page."},
     {"sitemaps.location", OPT_CHOICE, "note", 0, 0, "note|obey",
      "Entries outside of a sitemap's folder, when no robots.txt names it: taken and counted, or "
      "refused."},
