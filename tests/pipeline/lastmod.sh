@@ -35,8 +35,9 @@ quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "
     --set recrawl.least=200ms --set recrawl.most=500ms --set recrawl.first=200ms --set recrawl.worth=50ms \
     --set recrawl.budget=1e6 >"$work/out" 2>&1 &
 crawling=$!
-of_host() { # host, what
-    quadrille meta --dir "$work/crawl" --host "http://$1/" 2>/dev/null | sed -nE "s/.*meta:$2 ([0-9]+) .*/\1/p"
+of_host() { # host, what: nothing as long as nothing is known of the host
+    { quadrille meta --dir "$work/crawl" --host "http://$1/" 2>/dev/null || true; } |
+        sed -nE "s/.*meta:$2 ([0-9]+) .*/\1/p"
 }
 visits() { # host: of its documents
     awk -F'\t' -v host="$1" '$2 == host && $4 ~ /nt$/' "$web_log" | wc -l
