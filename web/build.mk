@@ -1,7 +1,8 @@
-web_OBJECTS := $(addprefix web/,archive_content.o html.o meta_page.o queries.o query_form.o search_page.o sparql.o \
+web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_page.o queries.o query_form.o routes.o search_page.o sparql.o \
 	sparql_update.o status_page.o void.o web_options.o web_service.o)
-web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o places.o range.o request.o server.o \
+web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compress.o places.o range.o reply.o request.o server.o \
 	stream.o)
+web_OBJECTS += $(addprefix web/api/,openapi.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
 UNIT_TESTS += tests/unit/web/test_web tests/unit/web/test_web_query

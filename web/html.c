@@ -112,3 +112,13 @@ html_end(struct buf *out)
 {
     (void)buf_append_string(out, "</body></html>\n");
 }
+
+void
+html_problem(struct web_reply *reply, const char *title)
+{
+    html_begin(&reply->body, title, slice_of(NULL, 0));
+    (void)buf_printf(&reply->body, "<h1>%s</h1>\n<p class=\"bad\">", title);
+    html_text(&reply->body, slice_string(reply->problem));
+    (void)buf_append_string(&reply->body, "</p>\n");
+    html_end(&reply->body);
+}

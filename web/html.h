@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/slice.h"
+#include "web/http/server.h"
 
 /* &, <, >, ", ' as references; bytes that are no UTF-8 as U+FFFD; control characters left out. */
 void html_text(struct buf *out, struct slice text);
@@ -13,5 +14,7 @@ void html_iri(struct buf *out, struct slice iri);
 /* words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);
 void html_end(struct buf *out);
+/* What failed, as a page. */
+void html_problem(struct web_reply *reply, const char *title);
 
 #endif

@@ -1,6 +1,5 @@
 /* The SPARQL 1.1 Protocol (https://www.w3.org/TR/sparql11-protocol/), the service's description
- * (https://www.w3.org/TR/sparql11-service-description/), and reading graphs by the Graph Store
- * Protocol (https://www.w3.org/TR/sparql11-http-rdf-update/).
+ * (https://www.w3.org/TR/sparql11-service-description/).
  *
  * An answer is sent while it is made. When the query fails after its beginning was sent, the
  * connection is closed without the end of the reply. With partial=warn the answer waits in a file
@@ -14,27 +13,21 @@
 #include "web/http/body_spool.h"
 #include "web/http/stream.h"
 #include "web/query_form.h"
-#include "web/web_service.h"
+#include "web/sparql_answer.h"
 
 enum { PATH_BYTES = 4096, LEAST_TIMEOUT_MS = 10 };
 
-/* Media types in order of preference; `formats` may be given by ?format= as well. */
-struct result_types {
-    const char *types[6], *formats[6];
-    size_t count;
-    int usual; /* of the form, which says nothing of the query's form: format= */
-};
-
-static const struct result_types table_types = {
+const struct web_result_types web_table_types = {
     {"application/sparql-results+json", "application/json", "application/sparql-results+xml",
      "text/csv", "text/tab-separated-values", "application/xml"},
     {"json", "json", "xml", "csv", "tsv", "xml"},
     6,
     3};
-static const struct result_types graph_types = {
-    {"text/turtle", "application/n-triples", "application/n-quads", "text/plain"},
-    {"ttl", "nt", "nq", "nt"},
-    4,
+const struct web_result_types web_graph_types = {
+    {"text/turtle", "application/n-triples", "application/n-quads", "application/rdf+xml",
+     "application/ld+json", "application/trig", "text/plain", "application/xml"},
+    {"ttl", "nt", "nq", "rdf", "jsonld", "trig", "nt", "rdf"},
+    8,
     0};
 
 static void
@@ -49,13 +42,28 @@ form_page(struct web_reply *reply)
         "GROUP BY ?type ORDER BY DESC(?n) LIMIT 20</textarea>"
         "<p><label>Result <select name=\"format\">"
         "<option value=\"\">csv, or ttl of CONSTRUCT<option>csv<option>tsv<option>json<option>xml"
-        "<option>ttl<option>nt<option>nq</select></label> <button>Run</button></p></form>"
+        "<option>ttl<option>nt<option>nq<option>rdf<option>jsonld</select></label> "
+        "<button>Run</button></p></form>"
         "<p>Usual prefixes (rdf:, rdfs:, foaf:, dcterms:, schema:, skos: and others that "
         "<code>quadrille prefixes</code> lists) need no declaration.</p>"
         "<p>This is a SPARQL 1.1 Protocol endpoint: GET or POST, the result format by "
         "Accept or by <code>format=</code>, <code>timeout=</code> in milliseconds, "
         "<code>partial=error</code> or <code>warn</code> for when an index partition is down.</p>");
     html_end(&reply->body);
+}
+
+/* A charset other than UTF-8 in a media type; SPARQL has no other. */
+static bool
+is_other_charset(const char *type)
+{
+    static const char name[] = "charset=";
+    const char *charset = type != NULL ? strcasestr(type, name) : NULL;
+    if (charset == NULL) {
+        return false;
+    }
+    charset += sizeof name - 1;
+    charset += charset[0] == '"';
+    return strncasecmp(charset, "utf-8", 5) != 0 && strncasecmp(charset, "utf8", 4) != 0;
 }
 
 /* The query's text; NULL with the reply filled in when there is no single one. */
@@ -86,10 +94,9 @@ query_text(const struct web_request *request, struct web_reply *reply)
     return strdup(parameter);
 }
 
-/* The place in types, by ?format= or Accept; -1 with the reply filled in. */
-static int
-choose_type(const struct web_request *request, const struct result_types *types,
-            struct web_reply *reply)
+int
+web_choose_type(const struct web_request *request, const struct web_result_types *types,
+                struct web_reply *reply)
 {
     const char *format = web_parameter(request, "format", NULL);
     if (format != NULL && format[0] == '\0') {
@@ -106,8 +113,9 @@ choose_type(const struct web_request *request, const struct result_types *types,
     }
     const int chosen = web_accept_choose(web_header(request, "Accept"), types->types, types->count);
     if (chosen < 0) {
-        web_reply_error(reply, 406, "No acceptable format. There are: %s, %s, %s, %s.",
-                        types->types[0], types->types[1], types->types[2], types->types[3]);
+        web_reply_error(reply, 406, "No acceptable format. There are: %s, %s, %s, %s, %s.",
+                        types->types[0], types->types[1], types->types[2], types->types[3],
+                        types->types[4]);
     }
     return chosen;
 }
@@ -237,10 +245,9 @@ stream_answer(struct question *question, const struct web_request *request, stru
     return status == STATUS_END ? STATUS_OK : status;
 }
 
-/* Takes the text. */
-static void
-run(struct web_service *service, const struct web_request *request, char *text,
-    const struct result_types *types, int chosen, struct web_reply *reply)
+void
+web_answer_query(struct web_service *service, const struct web_request *request, char *text,
+                 const struct web_result_types *types, int chosen, struct web_reply *reply)
 {
     struct reason why = {""};
     bool warn;
@@ -269,7 +276,8 @@ answer_query(struct web_service *service, const struct web_request *request,
         return;
     }
     const enum web_query_form form = web_query_form_of(slice_string(query));
-    const struct result_types *types = form == WEB_FORM_GRAPH ? &graph_types : &table_types;
+    const struct web_result_types *types =
+        form == WEB_FORM_GRAPH ? &web_graph_types : &web_table_types;
     if (form == WEB_FORM_UPDATE) {
         web_reply_error(reply, 400,
                         "This is an update: POST it as update=..., or with the type "
@@ -277,9 +285,9 @@ answer_query(struct web_service *service, const struct web_request *request,
         free(query);
         return;
     }
-    const int chosen = choose_type(request, types, reply);
+    const int chosen = web_choose_type(request, types, reply);
     if (chosen >= 0) {
-        run(service, request, query, types, chosen, reply);
+        web_answer_query(service, request, query, types, chosen, reply);
     } else {
         free(query);
     }
@@ -301,12 +309,16 @@ describe(struct web_reply *reply)
         "    sd:feature sd:UnionDefaultGraph ;\n"
         "    sd:resultFormat formats:SPARQL_Results_JSON, formats:SPARQL_Results_XML,\n"
         "        formats:SPARQL_Results_CSV, formats:SPARQL_Results_TSV, formats:Turtle,\n"
-        "        formats:N-Triples, formats:N-Quads ;\n"
+        "        formats:N-Triples, formats:N-Quads, formats:TriG, formats:RDF_XML,\n"
+        "        formats:JSON-LD ;\n"
         "    sd:propertyFeature <urn:x-quadrille:query#matches>, <urn:x-quadrille:query#score> ;\n"
         "    sd:defaultDataset [ a sd:Dataset, void:Dataset ;\n"
         "        sd:defaultGraph [ a sd:Graph ] ;\n"
         "        void:inDataset </void#index> ] ;\n"
-        "    sd:availableGraphs </void#index> .\n");
+        "    sd:availableGraphs </void#index> .\n"
+        "<urn:x-quadrille:query#matches> a sd:Feature .\n"
+        "<urn:x-quadrille:query#score> a sd:Feature .\n"
+        "</void#index> a sd:GraphCollection .\n");
     reply->content_type = "text/turtle; charset=utf-8";
 }
 
@@ -317,8 +329,12 @@ web_sparql(struct web_service *service, const struct web_request *request, struc
     const char *type = web_header(request, "Content-Type");
     const bool update_type =
         type != NULL && strncasecmp(type, "application/sparql-update", 25) == 0;
-    if (request->method == WEB_POST &&
-        (update_type || web_parameter(request, "update", NULL) != NULL)) {
+    if (request->method == WEB_POST && is_other_charset(type)) {
+        web_reply_error(reply, 415, "Queries and updates are UTF-8.");
+    } else if (request->method == WEB_GET && web_parameter(request, "update", NULL) != NULL) {
+        web_reply_error(reply, 400, "An update is POSTed.");
+    } else if (request->method == WEB_POST &&
+               (update_type || web_parameter(request, "update", NULL) != NULL)) {
         web_update(service, request, update_type, reply);
     } else if (request->method == WEB_POST || web_parameter(request, "query", NULL) != NULL) {
         answer_query(service, request, reply);
@@ -326,40 +342,5 @@ web_sparql(struct web_service *service, const struct web_request *request, struc
         form_page(reply);
     } else {
         describe(reply);
-    }
-}
-
-/* ---- graphs ---- */
-
-/* ?graph=URI or ?default: its triples. A graph without triples does not exist. */
-void
-web_graph(struct web_service *service, const struct web_request *request, struct web_reply *reply)
-{
-    size_t graphs, defaults;
-    const char *uri = web_parameter(request, "graph", &graphs);
-    (void)web_parameter(request, "default", &defaults);
-    if (graphs + defaults != 1) {
-        web_reply_error(reply, 400, "There must be either graph=URI or default.");
-        return;
-    }
-    if (uri != NULL && (uri[0] == '\0' || strpbrk(uri, "<>\"{}|^`\\ \n\r\t") != NULL)) {
-        web_reply_error(reply, 400, "graph is not an absolute IRI.");
-        return;
-    }
-    const int chosen = choose_type(request, &graph_types, reply);
-    if (chosen < 0) {
-        return;
-    }
-    struct buf text;
-    buf_init(&text, WEB_BODY_MAXIMUM);
-    (void)(uri != NULL
-               ? buf_printf(&text, "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <%s> { ?s ?p ?o } }", uri)
-               : buf_append_string(&text, "CONSTRUCT WHERE { ?s ?p ?o }"));
-    char *query = strndup(text.data, text.length);
-    buf_release(&text);
-    run(service, request, query, &graph_types, chosen, reply);
-    if (uri != NULL && reply->status == 200 && reply->stream == NULL && reply->descriptor < 0 &&
-        reply->body.length == 0) {
-        web_reply_error(reply, 404, "There is no such graph.");
     }
 }

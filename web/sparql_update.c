@@ -4,10 +4,8 @@
 
 #include "web/web_service.h"
 
-/* A browser names the page that a request comes from, or at least whether it is another site's:
- * other sites' pages may not write. */
-static bool
-is_foreign(const struct web_request *request)
+bool
+web_is_foreign(const struct web_request *request)
 {
     const char *origin = web_header(request, "Origin");
     const char *host = web_header(request, "Host");
@@ -28,14 +26,14 @@ has_token(const struct web_request *request, const char *token)
            sodium_memcmp(given + sizeof scheme - 1, token, length) == 0;
 }
 
-static bool
-is_allowed(const struct web_service *service, const struct web_request *request)
+bool
+web_may_write(const struct web_service *service, const struct web_request *request)
 {
     const char *who = opt_string(service->options, "web.update");
     if (has_token(request, opt_string(service->options, "web.update_token"))) {
         return strcmp(who, "no") != 0;
     }
-    return strcmp(who, "loopback") == 0 && web_is_local(request) && !is_foreign(request);
+    return strcmp(who, "loopback") == 0 && web_is_local(request) && !web_is_foreign(request);
 }
 
 static void
@@ -77,7 +75,7 @@ web_update(struct web_service *service, const struct web_request *request, bool 
 {
     size_t count;
     const char *parameter = web_parameter(request, "update", &count);
-    if (!is_allowed(service, request)) {
+    if (!web_may_write(service, request)) {
         web_reply_error(reply, 403, "Updates are not allowed here: see web.update.");
         return;
     }

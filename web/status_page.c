@@ -1,4 +1,5 @@
-/* Where the crawl stands: a page, and the same as JSON. Figures are sums over all nodes. */
+/* Where the crawl stands: a page, and the same as JSON and for Prometheus. Figures are sums over
+ * all nodes. */
 #include <stdio.h>
 
 #include "base/system/clock.h"
@@ -15,7 +16,7 @@ struct figures {
     struct reason why; /* why one of them is missing */
 };
 
-/* One name and place for each figure of a stage: JSON, page. */
+/* One name and place for each figure of a stage: JSON, page, metrics. */
 struct stage_figure {
     const char *name, *title;
     size_t offset;
@@ -51,6 +52,11 @@ add_queue(struct queue_stats *sum, struct queue_stats *one)
         }
         sum->stages[stage].throttled |= one->stages[stage].throttled;
     }
+    for (size_t i = 0; i < OUTCOME_COUNT; i++) {
+        sum->outcomes[i] += one->outcomes[i];
+    }
+    sum->hosts_aside += one->hosts_aside;
+    sum->hosts_failing += one->hosts_failing;
     sum->seen += one->seen;
     sum->lanes += one->lanes;
     sum->lanes_busy += one->lanes_busy;
@@ -207,4 +213,133 @@ web_status(struct web_service *service, const struct web_request *request, struc
         (void)buf_append_string(&reply->body, "</p>\n");
     }
     html_end(&reply->body);
+}
+
+/* ---- metrics: https://prometheus.io/docs/instrumenting/exposition_formats/ ---- */
+
+static void
+metric_head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void
+metric(struct buf *out, const char *name, const char *type, const char *help, uint64_t value)
+{
+    metric_head(out, name, type, help);
+    (void)buf_printf(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static bool
+is_counter(const struct stage_figure *figure)
+{
+    return figure->offset == offsetof(struct queue_stage_stats, done) ||
+           figure->offset == offsetof(struct queue_stage_stats, released);
+}
+
+/* Jobs of each stage: those there are now, or those that ended since the beginning. */
+static void
+metric_jobs(struct buf *out, struct figures *figures, const char *name, bool counters)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        for (size_t i = 0; i < STAGE_FIGURES; i++) {
+            const struct stage_figure *figure = &stage_figures[i];
+            if (is_counter(figure) == counters &&
+                figure->offset != offsetof(struct queue_stage_stats, oldest_ms)) {
+                (void)buf_printf(
+                    out, "%s{stage=\"%s\",%s=\"%s\"} %llu\n", name, stage_name((enum stage)stage),
+                    counters ? "end" : "state", figure->name,
+                    (unsigned long long)*figure_of(&figures->queue.stages[stage], figure));
+            }
+        }
+    }
+}
+
+static void
+metrics_queue(struct buf *out, struct figures *figures)
+{
+    const struct queue_stats *queue = &figures->queue;
+    metric_head(out, "quadrille_jobs", "gauge", "Jobs of each stage, by what they wait for.");
+    metric_jobs(out, figures, "quadrille_jobs", false);
+    metric_head(out, "quadrille_jobs_ended_total", "counter", "Attempts of jobs that ended.");
+    metric_jobs(out, figures, "quadrille_jobs_ended_total", true);
+    metric_head(out, "quadrille_oldest_job_seconds", "gauge", "Age of the oldest waiting job.");
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        (void)buf_printf(out, "quadrille_oldest_job_seconds{stage=\"%s\"} %.3f\n",
+                         stage_name((enum stage)stage),
+                         (double)queue->stages[stage].oldest_ms / 1000);
+    }
+    metric_head(out, "quadrille_outcomes_total", "counter", "Jobs that ended, by what came out.");
+    for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
+        (void)buf_printf(out, "quadrille_outcomes_total{outcome=\"%s\"} %llu\n",
+                         outcome_words[i].word, (unsigned long long)queue->outcomes[i]);
+    }
+    metric(out, "quadrille_uris_seen_total", "counter", "URIs ever put.", queue->seen);
+    metric(out, "quadrille_hosts", "gauge", "Hosts with jobs.", queue->lanes);
+    metric(out, "quadrille_hosts_busy", "gauge", "Hosts being fetched from.", queue->lanes_busy);
+    metric(out, "quadrille_hosts_aside", "gauge", "Hosts that are set aside.", queue->hosts_aside);
+    metric(out, "quadrille_disk_free_bytes", "gauge", "Free on the queue's disk.",
+           queue->disk_free);
+    metric(out, "quadrille_intake_stopped", "gauge", "1: nothing new is taken in.",
+           queue->intake_stopped);
+}
+
+static void
+metrics_index(struct buf *out, const struct index_stats *index)
+{
+    metric(out, "quadrille_index_documents", "gauge", "Documents with quads.", index->documents);
+    metric(out, "quadrille_index_quads", "gauge", "Quads.", index->quads);
+    metric(out, "quadrille_index_terms", "gauge", "Terms of the lexicon.", index->terms);
+    metric(out, "quadrille_index_literals", "gauge", "Literals found by their words.",
+           index->literals);
+    metric(out, "quadrille_index_disk_bytes", "gauge", "On disk.", index->bytes_on_disk);
+    metric(out, "quadrille_index_partitions_full", "gauge", "Partitions without room to write.",
+           index->full);
+    metric(out, "quadrille_index_partitions_damaged", "gauge", "Partitions with a damaged page.",
+           index->damaged);
+}
+
+void
+web_metrics(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    uint64_t answered[WEB_STATUS_CLASSES];
+    struct buf *out = &reply->body;
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
+        return;
+    }
+    struct figures figures;
+    gather(service, &figures);
+    web_query_give(service, query);
+    metric_head(out, "quadrille_up", "gauge", "1: this part of the service answers.");
+    (void)buf_printf(out, "quadrille_up{part=\"queue\"} %d\nquadrille_up{part=\"index\"} %d\n",
+                     figures.has_queue, figures.has_index);
+    if (figures.has_queue) {
+        metrics_queue(out, &figures);
+    }
+    if (figures.has_index) {
+        metrics_index(out, &figures.index);
+    }
+    web_answered(answered);
+    metric_head(out, "quadrille_http_replies_total", "counter", "Requests that were answered.");
+    for (size_t i = 0; i < WEB_STATUS_CLASSES; i++) {
+        (void)buf_printf(out, "quadrille_http_replies_total{status=\"%zuxx\"} %llu\n", i + 2,
+                         (unsigned long long)answered[i]);
+    }
+    reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+}
+
+/* The service is well when its index answers: without a queue nothing is crawled, but all is found.
+ */
+void
+web_health(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    struct figures figures;
+    (void)request;
+    gather(service, &figures);
+    reply->content_type = "application/json";
+    reply->status = figures.has_index ? 200 : 503;
+    (void)buf_printf(&reply->body, "{\"status\":\"%s\",\"index\":%s,\"queue\":%s}\n",
+                     figures.has_index ? "pass" : "fail", figures.has_index ? "true" : "false",
+                     figures.has_queue ? "true" : "false");
 }

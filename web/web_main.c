@@ -10,6 +10,7 @@
 #include "base/system/log.h"
 #include "config/web_address.h"
 #include "queue/cluster/daemon_main.h"
+#include "web/html.h"
 #include "web/web_service.h"
 
 enum {
@@ -113,6 +114,7 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
         .idle_seconds = IDLE_SECONDS,
         .allow_origin = opt_string(set_options, "web.allow_origin"),
         .routes = web_routes,
+        .problem_page = html_problem,
         .service = service};
     struct web_server *server = NULL;
     const int claim = web_address_claim(service->directory);

@@ -20,20 +20,6 @@
 enum { QUERIES = 32 };
 static const uint64_t RESULT_MOST = 256 << 20; /* of one that has to be whole before it is sent */
 
-const struct web_route web_routes[] = {
-    {"/", WEB_GET, web_status},
-    {"/status", WEB_GET, web_status},
-    {"/status.json", WEB_GET, web_status_json},
-    {"/search", WEB_GET, web_search},
-    {"/meta", WEB_GET, web_meta},
-    {"/void", WEB_GET, web_void},
-    {"/.well-known/void", WEB_GET, web_void},
-    {"/sparql", WEB_GET | WEB_POST, web_sparql},
-    {"/graph", WEB_GET, web_graph},
-    {"/warc/", WEB_GET, web_archive},
-    {NULL, 0, NULL},
-};
-
 enum status
 web_service_open(struct web_service **opened, const char *directory, const struct opt_set *options,
                  const struct cluster *cluster, struct reason *why)

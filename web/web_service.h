@@ -57,18 +57,27 @@ web_visit web_add_line;
 /* The reply for a failed call: 400, 404, 503, 504 or 500. */
 void web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why);
 
-extern const struct web_route web_routes[];
+/* Whether the request comes from a page of another site, as browsers say. */
+bool web_is_foreign(const struct web_request *request);
+/* By web.update: who has the token, or programs on this machine that are no page of another site.
+ */
+bool web_may_write(const struct web_service *service, const struct web_request *request);
 
-web_handle web_archive; /* GET /warc/FILE: bytes of this node's WARC files, with ranges */
-web_handle web_meta;    /* GET /meta?uri=: what is known of a URI or host, Turtle */
-web_handle web_sparql;  /* GET, POST /sparql: the SPARQL 1.1 protocol */
-web_handle web_graph;   /* GET /graph?graph=URI, ?default: the Graph Store Protocol, reading */
+extern const struct web_route web_routes[]; /* routes.c */
+
+web_handle web_archive;     /* bytes of this node's WARC files, with ranges */
+web_handle web_meta;        /* what is known of a URI or host, Turtle */
+web_handle web_sparql;      /* the SPARQL 1.1 protocol */
+web_handle web_graph;       /* the Graph Store Protocol */
+web_handle web_search;      /* keyword search */
+web_handle web_void;        /* the index in numbers, Turtle */
+web_handle web_status;      /* where the crawl stands, a page */
+web_handle web_status_json; /* the same as JSON */
+web_handle web_metrics;     /* the same for Prometheus */
+web_handle web_health;      /* whether the parts answer */
+web_handle web_openapi;     /* the table of routes as OpenAPI 3.1 */
 /* POST of an update to /sparql. direct: it is the body, not a field of a form. */
 void web_update(struct web_service *service, const struct web_request *request, bool direct,
                 struct web_reply *reply);
-web_handle web_search;      /* GET /search?q= */
-web_handle web_void;        /* GET /void and /.well-known/void: the index in numbers, Turtle */
-web_handle web_status;      /* GET / and /status */
-web_handle web_status_json; /* GET /status.json */
 
 #endif

@@ -49,6 +49,11 @@ enum status client_miss(struct index_client *client, size_t partition, enum stat
 /* The partition of a graph. */
 size_t client_owner(const struct index_client *client, struct slice graph);
 
+/* Removes and adds quads: each partition's in one request. */
+enum status client_change(struct index_client *client, const struct graph *removed,
+                          const struct graph *added, struct index_update_report *report,
+                          struct reason *why);
+
 /* ---- links ---- */
 
 /* Posts what is asked for. */

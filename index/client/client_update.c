@@ -258,6 +258,18 @@ change(void *context, const struct graph *removed, const struct graph *added, st
     return status;
 }
 
+enum status
+client_change(struct index_client *client, const struct graph *removed, const struct graph *added,
+              struct index_update_report *report, struct reason *why)
+{
+    struct updating updating = {.client = client, .report = report};
+    updating.progress = memory_zero(client->count, sizeof(*updating.progress));
+    client_begin(client, INDEX_PARTIAL_ERROR, 0, client->cancel);
+    const enum status status = change(&updating, removed, added, why);
+    free(updating.progress);
+    return status;
+}
+
 static enum status
 clear_graphs(void *context, struct slice graph, struct slice except, struct reason *why)
 {

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "index/protocol/answer.h"
 #include "metastore/metastore_client.h"
-#include "rdf/core/term.h"
+#include "rdf/core/graph.h"
 
 struct index_client;
 struct index_client_options {
@@ -61,7 +61,7 @@ struct index_query_options {
     uint64_t client;            /* for whom: each has a fair part of the index. 0: this process */
 };
 /* format: a media type or short name: SELECT/ASK json, xml, csv, tsv, table; CONSTRUCT
- * nt, ttl, nq. */
+ * nt, ttl, trig, nq, rdf, jsonld. */
 enum status index_query(struct index_client *client, struct slice sparql, const char *format,
                         const struct index_query_options *options, index_piece *piece,
                         void *context, struct reason *why);
@@ -180,6 +180,19 @@ struct index_update_report {
 enum status index_update(struct index_client *client, struct slice text,
                          const struct index_update_options *options,
                          struct index_update_report *report, struct reason *why);
+
+/* A graph's triples as they are to be, in one transaction of its partition: added to those that are
+ * there, or in place of them. Of what the graph has already nothing is written. existed tells
+ * whether it had triples before; LIMIT when they are more than memory bytes (0: 256 MiB). The quads
+ * of wanted name the graph. */
+enum index_graph_mode { INDEX_GRAPH_ADD, INDEX_GRAPH_REPLACE };
+struct index_graph_report {
+    bool existed;
+    uint64_t removed, added;
+};
+enum status index_graph_put(struct index_client *client, struct slice graph, struct graph *wanted,
+                            enum index_graph_mode mode, size_t memory,
+                            struct index_graph_report *report, struct reason *why);
 
 struct index_stats {
     uint64_t documents, quads, terms, literals, bytes_on_disk, batches;

@@ -100,7 +100,7 @@ expect '200 application/n-triples' -G "$url/graph" -H 'Accept: application/n-tri
 expect '200 text/turtle' -I "$url/graph?graph=http://people.example/bela.ttl"
 expect 404 "$url/graph?graph=http://people.example/nowhere"
 expect '200 application/n-triples' "$url/graph?default" -H 'Accept: application/n-triples'
-expect 405 -X PUT "$url/graph?default" --data-binary x
+expect 403 -X PUT "$url/graph?default" --data-binary x
 expect 415 "$url/sparql" -H 'Content-Type: text/plain' --data-binary x
 expect 405 -X PUT "$url/sparql"
 expect '200 text/html' "$url/sparql" -H 'Accept: text/html'
@@ -155,6 +155,16 @@ expect '200 text/plain' "$url/sparql" -H 'Origin: http://elsewhere.example' -H '
     --data-urlencode 'update=CLEAR GRAPH <urn:b>'
 expect 403 "$url/sparql" -H 'Origin: http://elsewhere.example' --data-urlencode 'update=CLEAR ALL'
 expect 400 "$url/sparql" --data-urlencode 'update=CLEAR NONSENSE'
+expect 201 -X PUT "$url/graph?graph=urn:put" -H 'Content-Type: text/turtle' --data-binary '<urn:x> <urn:y> [], 1 .'
+expect 204 -X PUT "$url/graph?graph=urn:put" -H 'Content-Type: text/turtle' --data-binary '<urn:x> <urn:y> [] .'
+expect '200 application/rdf+xml' "$url/graph?graph=urn:put" -H 'Accept: application/rdf+xml'
+expect 204 -X DELETE "$url/graph?graph=urn:put"
+expect 404 -X DELETE "$url/graph?graph=urn:put"
+expect '200 text/plain' "$url/metrics"
+has 'quadrille_up{part="index"} 1'
+has 'quadrille_outcomes_total{outcome="fetched"}'
+expect '200 application/json' "$url/health"
+expect '404 text/html' "$url/nothing" -H 'Accept: text/html'
 expect '200 application/n-triples' "$url/graph?graph=urn:a" -H 'Accept: application/n-triples'
 [[ $(cat "$work/reply") == '<urn:s> <urn:p> "2"^^<http://www.w3.org/2001/XMLSchema#integer> .' ]] ||
     fail "updates: $(cat "$work/reply")"

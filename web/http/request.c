@@ -121,10 +121,7 @@ web_reply_error(struct web_reply *reply, unsigned status, const char *format, ..
 {
     va_list arguments;
     va_start(arguments, format);
-    buf_reset(&reply->body);
-    (void)buf_vprintf(&reply->body, format, arguments);
+    (void)vsnprintf(reply->problem, sizeof reply->problem, format, arguments);
     va_end(arguments);
-    (void)buf_append_char(&reply->body, '\n');
     reply->status = status;
-    reply->content_type = "text/plain; charset=utf-8";
 }

@@ -1,7 +1,5 @@
 #include "web/http/server.h"
 
-#include "web/http/stream.h"
-
 #include <microhttpd.h>
 #include <netdb.h>
 #include <poll.h>
@@ -17,8 +15,11 @@
 #include "base/system/log.h"
 #include "web/http/form.h"
 #include "web/http/host.h"
+#include "web/http/reply.h"
 
 enum { HEADER_MEMORY = 64 << 10, REPLY_MAXIMUM = 64 << 20, PATH_LOGGED = 512 };
+
+static _Atomic uint64_t answered[WEB_STATUS_CLASSES];
 
 struct web_server {
     struct MHD_Daemon *daemon;
@@ -36,101 +37,7 @@ struct exchange {
     bool too_long;
 };
 
-/* ---- replies ---- */
-
-/* A reply that is made while it is sent counts as busy. */
-struct sending {
-    struct web_server *server;
-    struct web_stream *stream;
-    int socket;
-};
-
-static ssize_t
-read_stream(void *context, uint64_t position, char *bytes, size_t most)
-{
-    (void)position;
-    const struct sending *sending = context;
-    size_t n;
-    switch (web_stream_read(sending->stream, sending->socket, bytes, most, &n)) {
-    case STATUS_OK:
-        return (ssize_t)n;
-    case STATUS_END:
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    default: /* the connection is closed without the end of the reply: the client sees that */
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    }
-}
-
-static void
-end_stream(void *context)
-{
-    struct sending *sending = context;
-    web_stream_close(sending->stream);
-    (void)atomic_fetch_sub(&sending->server->busy, 1);
-    free(sending);
-}
-
-static struct MHD_Response *
-stream_response(struct web_server *server, struct MHD_Connection *connection,
-                struct web_reply *reply)
-{
-    enum { BLOCK = 64 << 10 };
-    struct sending *sending = memory_zero(1, sizeof *sending);
-    const struct web_request request = {.connection = connection};
-    *sending = (struct sending){server, reply->stream, web_socket(&request)};
-    (void)atomic_fetch_add(&server->busy, 1);
-    reply->stream = NULL;
-    struct MHD_Response *response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, BLOCK, read_stream, sending, end_stream);
-    if (response == NULL) {
-        end_stream(sending);
-    }
-    return response;
-}
-
-static enum MHD_Result
-send_reply(struct web_server *server, struct MHD_Connection *connection, struct web_reply *reply)
-{
-    struct MHD_Response *response;
-    if (reply->stream != NULL) {
-        response = stream_response(server, connection, reply);
-    } else if (reply->descriptor >= 0) {
-        response = MHD_create_response_from_fd_at_offset64(reply->length, reply->descriptor,
-                                                           reply->offset);
-        if (response == NULL) {
-            (void)close(reply->descriptor);
-        }
-    } else {
-        const bool empty = reply->body.length == 0;
-        response = MHD_create_response_from_buffer(
-            reply->body.length, empty ? (void *)"" : reply->body.data,
-            empty ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
-        if (response != NULL && !empty) {
-            reply->body.data = NULL; /* now libmicrohttpd's */
-            reply->body.length = 0;
-        }
-    }
-    if (response == NULL) {
-        return MHD_NO;
-    }
-    (void)MHD_add_response_header(response, "Content-Type", reply->content_type);
-    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    (void)MHD_add_response_header(response, "Content-Security-Policy",
-                                  "default-src 'none'; style-src 'unsafe-inline'; "
-                                  "form-action 'self'; frame-ancestors 'none'");
-    const char *origin = server->options.allow_origin;
-    if (origin != NULL && origin[0] != '\0') {
-        (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
-        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers",
-                                      "Quadrille-Partial");
-    }
-    for (size_t i = 0; i < reply->header_count; i++) {
-        (void)MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
-    }
-    const enum MHD_Result result = MHD_queue_response(connection, reply->status, response);
-    MHD_destroy_response(response);
-    return result;
-}
+/* ---- routes ---- */
 
 static const struct web_route *
 route_of(const struct web_route *routes, const char *path)
@@ -196,6 +103,33 @@ host_is_known(const struct web_server_options *options, const struct web_request
     return !web_is_local(request) && (listed[0] == '\0' || web_host_is_address(host));
 }
 
+/* Whether the parameters are such values as the route takes. */
+static bool
+check_parameters(const struct web_route *route, const struct web_request *request,
+                 struct web_reply *reply)
+{
+    for (const struct web_parameter_row *row = route->parameters; row != NULL && row->name != NULL;
+         row++) {
+        const char *value = web_parameter(request, row->name, NULL);
+        if (value == NULL && row->required) {
+            web_reply_error(reply, MHD_HTTP_BAD_REQUEST, "There must be a parameter %s: %s",
+                            row->name, row->text);
+            return false;
+        }
+        if (value == NULL || value[0] == '\0' || row->value != WEB_VALUE_NUMBER) {
+            continue;
+        }
+        const size_t digits = strspn(value, "0123456789");
+        if (value[digits] != '\0' || digits >= SLICE_NUMBER_MOST - 4 ||
+            slice_number(slice_string(value)) > row->most) {
+            web_reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s is a number from 0 to %lu.", row->name,
+                            (unsigned long)row->most);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* By the route's handler. */
 static void
 handle(struct web_server *server, const struct web_route *route, struct web_request *request,
@@ -207,17 +141,68 @@ handle(struct web_server *server, const struct web_route *route, struct web_requ
         web_reply_error(reply, MHD_HTTP_CONTENT_TOO_LARGE, "%s", why.text);
         return;
     }
+    if (!check_parameters(route, request, reply)) {
+        return;
+    }
     (void)atomic_fetch_add(&server->busy, 1);
     route->handle(server->options.service, request, reply);
     (void)atomic_fetch_sub(&server->busy, 1);
+}
+
+static const struct {
+    const char *name;
+    enum web_method method;
+} methods[] = {{"GET", WEB_GET},
+               {"HEAD", WEB_GET},
+               {"POST", WEB_POST},
+               {"PUT", WEB_PUT},
+               {"DELETE", WEB_DELETE}};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+/* 0: none that is answered. */
+static unsigned
+method_of(const char *name)
+{
+    for (size_t i = 0; i < METHODS; i++) {
+        if (strcmp(name, methods[i].name) == 0) {
+            return methods[i].method;
+        }
+    }
+    return 0;
+}
+
+static void
+refuse_method(const struct web_route *route, const char *method, struct web_reply *reply)
+{
+    char allowed[64] = "";
+    for (size_t i = 0; i < METHODS; i++) {
+        if ((route->methods & methods[i].method) != 0) {
+            const size_t length = strlen(allowed);
+            snprintf(allowed + length, sizeof allowed - length, "%s%s", length > 0 ? ", " : "",
+                     methods[i].name);
+        }
+    }
+    web_reply_error(reply, MHD_HTTP_METHOD_NOT_ALLOWED, "Not by %.20s.", method);
+    web_reply_header(reply, "Allow", "%s", allowed);
+}
+
+/* What a page of the origin that may read is told before it asks with headers of its own. */
+static void
+allow_reading(struct web_reply *reply)
+{
+    reply->status = MHD_HTTP_NO_CONTENT;
+    web_reply_header(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST");
+    web_reply_header(reply, "Access-Control-Allow-Headers",
+                     "Accept, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name");
+    web_reply_header(reply, "Access-Control-Max-Age", "86400");
 }
 
 static enum MHD_Result
 answer(struct web_server *server, struct MHD_Connection *connection, const char *path,
        const char *method, struct exchange *exchange)
 {
-    const bool is_post = strcmp(method, "POST") == 0;
-    struct web_request request = {.method = is_post ? WEB_POST : WEB_GET,
+    const unsigned known = method_of(method);
+    struct web_request request = {.method = known,
                                   .path = path,
                                   .body = buf_slice(&exchange->body),
                                   .connection = connection,
@@ -226,32 +211,38 @@ answer(struct web_server *server, struct MHD_Connection *connection, const char 
         .status = MHD_HTTP_OK, .content_type = "text/html; charset=utf-8", .descriptor = -1};
     buf_init(&reply.body, REPLY_MAXIMUM);
     const struct web_route *route = route_of(server->options.routes, path);
-    const bool known = is_post || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const char *origin = server->options.allow_origin;
     if (!host_is_known(&server->options, &request)) {
         web_reply_error(&reply, MHD_HTTP_MISDIRECTED_REQUEST,
                         "This service is not asked by that name: see web.hosts.");
     } else if (strcmp(method, "OPTIONS") == 0 && origin != NULL && origin[0] != '\0') {
-        reply.status = MHD_HTTP_NO_CONTENT;
-        web_reply_header(&reply, "Access-Control-Allow-Methods", "GET, HEAD, POST");
-        web_reply_header(&reply, "Access-Control-Allow-Headers", "Accept, Content-Type");
+        allow_reading(&reply);
     } else if (exchange->too_long) {
         web_reply_error(&reply, MHD_HTTP_CONTENT_TOO_LARGE, "The request is longer than %d bytes.",
                         WEB_BODY_MAXIMUM);
     } else if (route == NULL) {
         web_reply_error(&reply, MHD_HTTP_NOT_FOUND, "There is nothing at this address.");
-    } else if (!known || (route->methods & request.method) == 0) {
-        web_reply_error(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "Not by %.20s.", method);
-        web_reply_header(&reply, "Allow", "%s",
-                         (route->methods & WEB_POST) != 0 ? "GET, HEAD, POST" : "GET, HEAD");
+    } else if ((route->methods & known) == 0) {
+        refuse_method(route, method, &reply);
     } else {
         handle(server, route, &request, &reply);
     }
     log_debug("answered", "method=%.10s path=%.*s status=%u", method, PATH_LOGGED, path,
               reply.status);
-    const enum MHD_Result result = send_reply(server, connection, &reply);
+    if (reply.status >= 200 && reply.status < 600) {
+        (void)atomic_fetch_add(&answered[reply.status / 100 - 2], 1);
+    }
+    const bool sent = web_reply_send(&server->options, &server->busy, connection, &reply);
     buf_release(&reply.body);
-    return result;
+    return sent ? MHD_YES : MHD_NO;
+}
+
+void
+web_answered(uint64_t counts[WEB_STATUS_CLASSES])
+{
+    for (size_t i = 0; i < WEB_STATUS_CLASSES; i++) {
+        counts[i] = atomic_load(&answered[i]);
+    }
 }
 
 /* ---- libmicrohttpd's calls ---- */

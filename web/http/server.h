@@ -16,14 +16,15 @@
 struct web_form;
 struct web_stream;
 
-enum { WEB_BODY_MAXIMUM = 1 << 20, WEB_HEADERS_MAXIMUM = 4 };
+enum { WEB_BODY_MAXIMUM = 1 << 20, WEB_HEADERS_MAXIMUM = 6, WEB_PROBLEM_BYTES = 600 };
 
-enum web_method { WEB_GET = 1, WEB_POST = 2 }; /* HEAD is GET whose body is not sent */
+/* HEAD is GET whose body is not sent. */
+enum web_method { WEB_GET = 1, WEB_POST = 2, WEB_PUT = 4, WEB_DELETE = 8 };
 
 struct web_request {
     enum web_method method;
     const char *path;      /* percent-decoded */
-    struct slice body;     /* of a POST */
+    struct slice body;     /* of a POST or PUT */
     void *connection;      /* private */
     struct web_form *form; /* private: the fields of a form POST */
 };
@@ -57,10 +58,11 @@ struct web_reply {
         char value[256];
     } headers[WEB_HEADERS_MAXIMUM];
     size_t header_count;
+    char problem[WEB_PROBLEM_BYTES]; /* what failed, in place of all of them; empty: nothing did */
 };
 void web_reply_header(struct web_reply *reply, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A short text/plain answer. */
+/* Problem details (RFC 9457), or a page for who prefers one. */
 void web_reply_error(struct web_reply *reply, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -68,10 +70,30 @@ struct web_service; /* what handlers work with: web/web_service.h */
 typedef void web_handle(struct web_service *service, const struct web_request *request,
                         struct web_reply *reply);
 
+/* A parameter of a route. What is no such value is answered 400 before the handler is called. */
+enum web_value {
+    WEB_VALUE_TEXT,
+    WEB_VALUE_IRI,   /* told apart for the description only: handlers check it */
+    WEB_VALUE_NUMBER /* decimal, at most `most` */
+};
+struct web_parameter_row {
+    const char *name;
+    enum web_value value;
+    bool required;
+    uint64_t most;
+    const char *text; /* for the description of the service */
+};
+
+/* One row for each address: what answers it, what it takes, and what is said of it in the
+ * description of the service. */
 struct web_route {
     const char *path; /* ending in "/": a prefix */
     unsigned methods; /* enum web_method, or'ed */
     web_handle *handle;
+    const char *tag, *summary;                  /* tag: under which heading it is described */
+    const struct web_parameter_row *parameters; /* ended by name NULL; NULL: none */
+    const char *types;                          /* of its answers, parted by blanks */
+    const char *body_types;                     /* of POST and PUT; NULL: a form */
 };
 
 struct web_server;
@@ -85,9 +107,14 @@ struct web_server_options {
     const char *allow_origin;       /* CORS: "*" or an origin; empty or NULL: none */
     const struct web_route *routes; /* ended by path NULL */
     struct web_service *service;
+    /* Fills a reply's body with a page that says what failed. */
+    void (*problem_page)(struct web_reply *reply, const char *title);
 };
 enum status web_server_open(struct web_server **server, const struct web_server_options *options,
                             struct reason *why);
+/* Requests that were answered, by the hundred of the status: [0] 2xx, [1] 3xx, [2] 4xx, [3] 5xx. */
+enum { WEB_STATUS_CLASSES = 4 };
+void web_answered(uint64_t counts[WEB_STATUS_CLASSES]);
 uint16_t web_server_port(const struct web_server *server);
 /* Takes no more connections and waits up to wait_ms for the present ones. True: all ended and
  * everything is freed. False: some are still busy; the process should end. */

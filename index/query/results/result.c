@@ -21,6 +21,9 @@ static const struct format_row {
     {RESULT_TURTLE, false, "terminal", "", &result_turtle},
     {RESULT_NTRIPLES, false, "nt", "application/n-triples", &result_lines},
     {RESULT_NQUADS, false, "nq", "application/n-quads", &result_lines},
+    {RESULT_TURTLE, false, "trig", "application/trig", &result_turtle}, /* the default graph */
+    {RESULT_RDFXML, false, "rdf", "application/rdf+xml", &result_rdfxml},
+    {RESULT_JSONLD, false, "jsonld", "application/ld+json", &result_jsonld},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -51,7 +54,8 @@ result_format_find(struct slice name, enum query_form form, enum result_format *
     }
     return status_fail(why, STATUS_UNSUPPORTED,
                        rows ? "'%.*s' is no format of SELECT and ASK: table, json, xml, csv, tsv"
-                            : "'%.*s' is no format of CONSTRUCT and DESCRIBE: ttl, nt, nq",
+                            : "'%.*s' is no format of CONSTRUCT and DESCRIBE: ttl, nt, nq, trig, "
+                              "rdf, jsonld",
                        SLICE_PRINT(name));
 }
 
@@ -129,6 +133,8 @@ result_writer_open(struct result_writer **writer, enum result_format format, res
     buf_init(&made->buf, BUFFER_MAXIMUM);
     buf_init(&made->cells, RESULT_TABLE_MAXIMUM);
     graph_init(&made->graph, BUFFER_MAXIMUM);
+    buf_init(&made->subject, BUFFER_MAXIMUM);
+    buf_init(&made->property, BUFFER_MAXIMUM);
     made->sink.context = made;
     if (row->rows) {
         made->sink.columns = sink_columns;
@@ -162,6 +168,8 @@ result_writer_free(struct result_writer *writer)
         buf_release(&writer->buf);
         buf_release(&writer->cells);
         graph_release(&writer->graph);
+        buf_release(&writer->subject);
+        buf_release(&writer->property);
         free(writer->names);
         free(writer->name_bytes);
         free(writer->widths);

@@ -29,12 +29,14 @@ enum result_format {
     RESULT_CUT_TABLE, /* the same for a terminal */
     RESULT_NTRIPLES,  /* CONSTRUCT, DESCRIBE: application/n-triples */
     RESULT_TURTLE,    /* CONSTRUCT, DESCRIBE: text/turtle */
-    RESULT_NQUADS     /* CONSTRUCT, DESCRIBE: application/n-quads */
+    RESULT_NQUADS,    /* CONSTRUCT, DESCRIBE: application/n-quads */
+    RESULT_RDFXML,    /* CONSTRUCT, DESCRIBE: application/rdf+xml */
+    RESULT_JSONLD     /* CONSTRUCT, DESCRIBE: application/ld+json */
 };
 
-/* name: a short name (json xml csv tsv table; nt ttl nq) or a media type; empty: table, or ttl;
- * "terminal": table with cut cells, or ttl.
- * UNSUPPORTED when unknown or not of this form, naming those that are. */
+/* name: a short name (json xml csv tsv table; nt ttl trig nq rdf jsonld) or a media type; empty:
+ * table, or ttl; "terminal": table with cut cells, or ttl. UNSUPPORTED when unknown or not of this
+ * form, naming those that are. */
 enum status result_format_find(struct slice name, enum query_form form, enum result_format *format,
                                struct reason *why);
 

@@ -75,8 +75,8 @@ const struct result_syntax result_json = {json_columns, json_row, json_boolean, 
 
 /* ---- XML ---- */
 
-static void
-xml_text(struct buf *buf, struct slice text)
+void
+result_xml_text(struct buf *buf, struct slice text)
 {
     for (size_t i = 0; i < text.length; i++) {
         const char c = text.at[i];
@@ -137,11 +137,11 @@ xml_term(struct buf *buf, const struct term *term)
         (void)buf_printf(buf, " xml:lang=\"%.*s\"", SLICE_PRINT(term->language));
     } else if (term->kind == TERM_LITERAL && term->datatype.length) {
         (void)buf_append_string(buf, " datatype=\"");
-        xml_text(buf, term->datatype);
+        result_xml_text(buf, term->datatype);
         (void)buf_append_char(buf, '"');
     }
     (void)buf_append_char(buf, '>');
-    xml_text(buf, term->value);
+    result_xml_text(buf, term->value);
     (void)buf_printf(buf, "</%s>", element);
 }
 

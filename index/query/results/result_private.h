@@ -29,11 +29,17 @@ struct result_writer {
     struct buf cells;   /* table: cells, each with a NUL behind it */
     size_t *widths;     /* table */
     struct graph graph; /* Turtle */
+    /* The last quad's, in RDF/XML and JSON-LD. */
+    struct buf subject, property;
+    enum term_kind subject_kind;
+    bool in_run, typed; /* there was one; its property is @type */
 };
 
 extern const struct result_syntax result_json, result_xml, result_csv, result_tsv, result_table,
-    result_lines, result_turtle;
+    result_lines, result_turtle, result_rdfxml, result_jsonld;
 
+/* Appends text as XML 1.0 has it in elements and attributes. */
+void result_xml_text(struct buf *buf, struct slice text);
 /* Hands the buffer on when it is large (or, with all, when it is not empty). */
 enum status result_flush(struct result_writer *writer, bool all, struct reason *why);
 

@@ -17,6 +17,7 @@
 #include "base/options/opt.h"
 #include "base/system/clock.h"
 #include "index/serve/index_service.h"
+#include "rdf/core/writer.h"
 #include "tests/unit/scratch.h"
 #include "web/web_options.h"
 #include "web/web_service.h"
@@ -113,6 +114,38 @@ index_update(struct index_client *client, struct slice text, const struct index_
     return STATUS_OK;
 }
 
+static char put_graph[512]; /* of the last put: its name, how, and its quads */
+
+enum status
+index_graph_put(struct index_client *client, struct slice graph, struct graph *wanted,
+                enum index_graph_mode mode, size_t memory, struct index_graph_report *report,
+                struct reason *why)
+{
+    (void)client, (void)memory, (void)why;
+    struct buf lines;
+    buf_init(&lines, sizeof put_graph);
+    for (size_t i = 0; i < wanted->count; i++) {
+        (void)nquads_write(&lines, &wanted->quads[i]);
+    }
+    snprintf(put_graph, sizeof put_graph, "%.*s %s %s", SLICE_PRINT(graph),
+             mode == INDEX_GRAPH_ADD ? "add" : "replace", lines.data != NULL ? lines.data : "");
+    buf_release(&lines);
+    *report = (struct index_graph_report){.existed = slice_find_slice(graph, SLICE("none")) ==
+                                                     graph.length};
+    return STATUS_OK;
+}
+
+/* Of a graph whose name has "none" in it, none. */
+enum status
+index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
+              index_piece *piece, void *context, struct reason *why)
+{
+    (void)client, (void)limit;
+    return slice_find_slice(pattern->graph.value, SLICE("none")) < pattern->graph.value.length
+               ? STATUS_OK
+               : piece(context, SLICE("<a:> <b:> <c:> <g:> .\n"), why);
+}
+
 enum status
 index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
              void *context, struct reason *why)
@@ -152,17 +185,14 @@ index_void(struct index_client *client, const struct index_void_options *void_op
 
 /* ---- requests ---- */
 
-static const struct web_route routes[] = {{"/sparql", WEB_GET | WEB_POST, web_sparql},
-                                          {"/search", WEB_GET, web_search},
-                                          {"/graph", WEB_GET, web_graph},
-                                          {NULL, 0, NULL}};
-
 static char folder[SCRATCH_SIZE];
 static struct opt_set *options;
 static struct web_service service;
 static struct web_server *server;
 static struct buf reply;
 static char reply_type[128];
+static const char *accepted_encoding; /* NULL: none is said */
+static char reply_headers[2048];
 
 static int
 setup(void **state)
@@ -187,7 +217,7 @@ setup(void **state)
         .listen = "127.0.0.1:0",
         .places = {.connections = 8, .of_address = 8, .request_ms = 60000},
         .idle_seconds = 5,
-        .routes = routes,
+        .routes = web_routes,
         .service = &service};
     return web_server_open(&server, &web, &why) != STATUS_OK;
 }
@@ -217,6 +247,14 @@ take(char *bytes, size_t size, size_t count, void *context)
     return buf_append(&reply, bytes, size * count) == STATUS_OK ? size * count : 0;
 }
 
+static size_t
+take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    (void)context;
+    (void)strncat(reply_headers, bytes, sizeof reply_headers - strlen(reply_headers) - 1);
+    return size * count;
+}
+
 /* body NULL: GET. type: of the body. Returns the HTTP status; fills reply and reply_type. */
 static long
 ask(const char *target, const char *accept, const char *body, const char *type)
@@ -238,7 +276,10 @@ ask(const char *target, const char *accept, const char *body, const char *type)
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, accepted_encoding);
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    reply_headers[0] = '\0';
     if (body != NULL) {
         (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
     }
@@ -287,9 +328,21 @@ test_sparql_requests(void **state)
          "ttl 30000 CONSTRUCT"},
         {"/sparql?query=CONSTRUCT", "text/csv", NULL, NULL, 406, NULL, NULL},
         {"/sparql?query=ASK&format=ttl", "*/*", NULL, NULL, 406, NULL, NULL},
-        {"/sparql?query=ASK%20bad", "*/*", NULL, NULL, 400, "text/plain; charset=utf-8",
-         "line 1: bad\n"},
-        {"/sparql?query=ASK%20slow", "*/*", NULL, NULL, 504, NULL, "too slow\n"},
+        {"/sparql?query=ASK%20bad", "*/*", NULL, NULL, 400, "application/problem+json",
+         "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
+         "\"detail\":\"line 1: bad\"}\n"},
+        {"/sparql?query=ASK%20slow", "*/*", NULL, NULL, 504, NULL,
+         "{\"type\":\"about:blank\",\"title\":\"Gateway Timeout\",\"status\":504,"
+         "\"detail\":\"too slow\"}\n"},
+        {"/sparql?query=CONSTRUCT", "application/rdf+xml", NULL, NULL, 200, "application/rdf+xml",
+         "rdf 30000 CONSTRUCT"},
+        {"/sparql?query=CONSTRUCT&format=jsonld", "*/*", NULL, NULL, 200, "application/ld+json",
+         "jsonld 30000 CONSTRUCT"},
+        {"/sparql?update=CLEAR%20ALL", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/sparql?query=ASK&timeout=soon", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/search?q=a&limit=1001", "*/*", NULL, NULL, 400, NULL, NULL},
+        {"/graph?graph=http://none/", "*/*", NULL, NULL, 404, NULL, NULL},
+        {"/graph?graph=http://a/", "*/*", "<a> <b> <c> .", "text/turtle", 403, NULL, NULL},
         {"/sparql?query=ASK&query=ASK", "*/*", NULL, NULL, 400, NULL, NULL},
         {"/sparql?query=ASK&named-graph-uri=x", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
         {"/sparql?query=ASK&partial=warn", "*/*", NULL, NULL, 200, NULL, "json 30000 ASK"},
@@ -339,6 +392,72 @@ test_long_results(void **state)
     assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
 }
 
+/* Streams, too, are packed for who takes it; curl unpacks. */
+static void
+test_packed(void **state)
+{
+    (void)state;
+    accepted_encoding = "gzip";
+    assert_int_equal(ask("/sparql?query=ASK%20long", "*/*", NULL, NULL), 200);
+    assert_non_null(strstr(reply_headers, "Content-Encoding: gzip"));
+    assert_int_equal(reply.length, LONG_PIECES * PIECE_BYTES + strlen("json 30000 ASK long"));
+    assert_string_equal(reply.data + LONG_PIECES * PIECE_BYTES, "json 30000 ASK long");
+    assert_int_equal(ask("/openapi.json", "*/*", NULL, NULL), 200);
+    assert_non_null(strstr(reply_headers, "Content-Encoding: gzip"));
+    assert_non_null(strstr(reply.data, "\"openapi\": \"3.1.0\""));
+    assert_int_equal(ask("/sparql?query=ASK", "*/*", NULL, NULL), 200); /* too short to gain */
+    assert_null(strstr(reply_headers, "Content-Encoding"));
+    accepted_encoding = NULL;
+    assert_int_equal(ask("/openapi.json", "*/*", NULL, NULL), 200);
+    assert_null(strstr(reply_headers, "Content-Encoding"));
+}
+
+/* Every address of the table is described, with each of its methods. */
+static void
+test_description(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/openapi.json", "*/*", NULL, NULL), 200);
+    for (const struct web_route *route = web_routes; route->path != NULL; route++) {
+        char name[128];
+        const bool prefix = strlen(route->path) > 1 && route->path[strlen(route->path) - 1] == '/';
+        snprintf(name, sizeof name, "\"%s%s\": {", route->path, prefix ? "{name}" : "");
+        assert_non_null(strstr(reply.data, name));
+        assert_true(route->tag != NULL && route->summary != NULL && route->types != NULL);
+    }
+}
+
+static void
+test_graphs_are_put(void **state)
+{
+    (void)state;
+    struct reason why;
+    static const char form[] = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n"
+                               "Content-Type: text/turtle\r\n\r\n<#a> <b:> 1 .\r\n--x--\r\n";
+#define TURTLE "text/turtle; charset=utf-8"
+    assert_int_equal(opt_set_assign(options, "web.update=loopback", &why), STATUS_OK);
+    assert_int_equal(ask("/graph?graph=http://a/x", "*/*", "<> <b:> <c> .", TURTLE), 204);
+    assert_string_equal(put_graph,
+                        "http://a/x add <http://a/x> <b:> <http://a/c> <http://a/x> .\n");
+    assert_int_equal(ask("/graph?graph=http://none/", "*/*", "<> <b:> <c> .", TURTLE), 201);
+    assert_int_equal(ask("/graph?default", "*/*", "<a:> <b:> <c:> .", TURTLE), 204);
+    assert_non_null(strstr(put_graph, "urn:x-quadrille:default add"));
+    assert_int_equal(ask("/graph?graph=http://a/x", "*/*", form, "multipart/form-data; boundary=x"),
+                     204);
+    assert_non_null(strstr(put_graph, "add <http://a/x#a> <b:> \"1\"^^"));
+    assert_int_equal(ask("/graph/n%20%3E", "*/*", "<> <b:> <c:> .", TURTLE), 204);
+    assert_non_null(strstr(put_graph, "/graph/n%20%3E add"));
+    assert_int_equal(ask("/graph", "*/*", "<> <b:> <c:> .", TURTLE), 201);
+    assert_non_null(strstr(reply_headers, "Location: http://127.0.0.1:"));
+    assert_int_equal(ask("/graph?graph=http://a/x", "*/*", "<> <b:", TURTLE), 400);
+    assert_int_equal(ask("/graph?graph=http://a/x", "*/*", "x", "text/csv"), 415);
+    assert_int_equal(
+        ask("/graph?graph=http://a/x", "*/*", "--y", "multipart/form-data; boundary=x"), 400);
+    assert_int_equal(
+        ask("/graph?graph=http://a/x", "*/*", "<a:> <b:> <c:> <g:> .", "application/n-quads"), 400);
+    assert_int_equal(opt_set_assign(options, "web.update=no", &why), STATUS_OK);
+}
+
 static void
 test_updates(void **state)
 {
@@ -353,7 +472,6 @@ test_updates(void **state)
                          "update=a&using-named-graph-uri=z:", FORM),
                      200);
     assert_string_equal(with_graphs, "x:\ny:\nz:\n");
-    assert_int_equal(ask("/sparql?update=a", "*/*", NULL, NULL), 200); /* a GET changes nothing */
     assert_int_equal(opt_set_assign(options, "web.update=token", &why), STATUS_OK);
     assert_int_equal(opt_set_assign(options, "web.update_token=secret", &why), STATUS_OK);
     assert_int_equal(ask("/sparql", "*/*", "update=CLEAR%20ALL", FORM), 403);
@@ -502,6 +620,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_sparql_requests),
                                        TEST(test_long_results),
+                                       TEST(test_packed),
+                                       TEST(test_description),
+                                       TEST(test_graphs_are_put),
                                        TEST(test_updates),
                                        TEST(test_places_are_bounded),
                                        TEST(test_long_queries_make_way),
