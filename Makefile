@@ -49,7 +49,9 @@ compile        := -std=c17 -D_GNU_SOURCE -I. -Wall -Wextra -Wpedantic -Werror -W
 	-Wno-missing-field-initializers -Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
 link           := -Wl,--as-needed -Wl,-z,relro,-z,now
 
+tests_support_OBJECTS := tests/support/memory_source.o tests/support/nquads_writer.o
 archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
+support   := $(BUILD)/lib/tests_support.a
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 # Copies of programs that tests make fail: tests/hooks/ has what stands in for a function of theirs.
 hooked    := quadrille quadrille-index quadrille-transform
@@ -62,10 +64,10 @@ suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
 services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
-objects   := $(foreach f,$(FOLDERS),$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
+objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
 	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
-archives_of_group := -Wl,--start-group $(archives) -Wl,--end-group
+archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
@@ -120,7 +122,7 @@ $(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.
 	$$(call say,archive $$@)
 	$$(quiet)$(AR) rcs $$@.$$$$$$$$ $(if $(DRAFT),$$(wildcard $$^),$$^) && mv $$@.$$$$$$$$ $$@
 endef
-$(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(eval $(call archive,$(f)))))
+$(foreach f,$(FOLDERS) tests_support,$(if $($(f)_OBJECTS),$(eval $(call archive,$(f)))))
 
 define program
 $(BUILD)/bin/$(1): $($(1)_OBJECTS:%=$(BUILD)/obj/%) $(archives)
@@ -153,17 +155,17 @@ $(patsubst %,$(BUILD)/tests/bin/%,$(filter-out $(hooked),$(PROGRAMS))): $(BUILD)
 	$(quiet)ln -f $< $@
 
 $(foreach t,$(UNIT_TESTS),$(eval $(BUILD)/tests/$(notdir $(t)): $(BUILD)/obj/$(t).o $($(notdir $(t))_PARTS:%=$(BUILD)/obj/%)))
-$(units): $(archives)
+$(units): $(support) $(archives)
 	$(link_command) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(archives)
+$(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(support) $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(archives)
+$(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(support) $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(foreach f,$(FUZZERS),$(eval $(BUILD)/tests/$(f): $(BUILD)/obj/$(call fuzz_object,$(f))))
-$(fuzzers): $(archives)
+$(fuzzers): $(support) $(archives)
 	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(BUILD)/man/quadrille.1: $(BUILD)/bin/quadrille

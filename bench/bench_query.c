@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/system/clock.h"
 #include "index/query/query.h"
-#include "index/query/run/memory_source.h"
 #include "index/write/partition.h"
 #include "rdf/nquads/nquads.h"
+#include "tests/support/memory_source.h"
 
 #define SKOS "<http://www.w3.org/2004/02/skos/core#"
 #define PROV "<http://www.w3.org/ns/prov#"

@@ -99,7 +99,10 @@ take_tag(struct robots_tags *tags, struct slice value)
 
 /* ---- signals ---- */
 
-bool
+/* Whether a Content-Signal or Content-Usage value says that search is not wanted. It may begin
+ * with a path, for which it is meant; others than those that path_query begins with say nothing.
+ */
+static bool
 signal_reserves(struct slice value, struct slice path_query)
 {
     value = slice_trim(value);

@@ -31,10 +31,6 @@ void robots_tags_header(struct robots_tags *tags, struct slice header);
 /* <meta> elements of the first ROBOTS_TAGS_PAGE bytes of an HTML or XHTML page, up to <body>. */
 void robots_tags_page(struct robots_tags *tags, struct slice page);
 
-/* Whether a Content-Signal or Content-Usage value says that search is not wanted. It may begin
- * with a path, for which it is meant; others than those that path_query begins with say nothing.
- */
-bool signal_reserves(struct slice value, struct slice path_query);
 /* Whether one of the lines that robots_signals gives does, or reserves mining. */
 bool signals_reserve(struct slice lines, struct slice path_query);
 

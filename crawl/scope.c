@@ -464,7 +464,8 @@ scope_allows(struct scope *scope, struct slice key, uint32_t depth, const char *
 
 /* ---- writing DIR/scope.conf ---- */
 
-enum status
+/* Whether the assignments are right. */
+static enum status
 scope_check(const char *const *assignments, size_t n, struct reason *why)
 {
     static const struct opt *const tables[] = {scope_options, NULL};

@@ -53,7 +53,5 @@ bool scope_is_local(const struct scope *scope);
  * names stay. One of several programs that do so waits for the others. */
 enum status scope_save(const char *directory, const char *const *assignments, size_t n,
                        struct reason *why);
-/* Whether the assignments are right. */
-enum status scope_check(const char *const *assignments, size_t n, struct reason *why);
 
 #endif

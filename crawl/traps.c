@@ -251,7 +251,8 @@ is_endless_date(const struct trap_rules *rules, const struct parts *parts)
 
 /* ---- sessions ---- */
 
-bool
+/* Whether the name of a parameter is one of those that carry a session ("PHPSESSID", "sid"). */
+static bool
 trap_session_name(struct slice name)
 {
     static const char *const names[] = {"jsessionid", "phpsessid",    "sessionid", "session_id",

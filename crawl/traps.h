@@ -27,9 +27,6 @@ void trap_rules_from(struct trap_rules *rules, const struct opt_set *options);
 /* NULL: no trap. crawl_key: as url_crawl_key gives it. */
 const char *trap_refusal(const struct trap_rules *rules, struct slice crawl_key);
 
-/* Whether the name of a parameter is one of those that carry a session ("PHPSESSID", "sid"). */
-bool trap_session_name(struct slice name);
-
 /* ---- budget of query strings ---- */
 
 /* How many URIs that differ in their query only were let in. By path and its host, in a fixed

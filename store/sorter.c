@@ -90,12 +90,6 @@ sorter_release(struct sorter *sorter)
     sorter->run_room = 0;
 }
 
-bool
-sorter_is_empty(const struct sorter *sorter)
-{
-    return sorter->count == 0 && sorter->run_count == 0;
-}
-
 /* ---- in memory ---- */
 
 static const uint64_t *

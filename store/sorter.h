@@ -48,7 +48,6 @@ enum status sorter_add(struct sorter *sorter, const uint64_t *record, size_t wor
 enum status sorter_flush(struct sorter *sorter, struct reason *why);
 enum status sorter_end(struct sorter *sorter, struct reason *why);
 enum status sorter_next(struct sorter *sorter, const uint64_t **record, struct reason *why);
-bool sorter_is_empty(const struct sorter *sorter);
 
 /* Compares the first *(const size_t *)context words. */
 int sorter_compare_words(void *context, const uint64_t *a, const uint64_t *b);

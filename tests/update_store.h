@@ -2,9 +2,9 @@
 #ifndef TESTS_UPDATE_STORE_H
 #define TESTS_UPDATE_STORE_H
 
-#include "index/query/run/memory_source.h"
 #include "index/query/update.h"
 #include "rdf/core/graph.h"
+#include "tests/support/memory_source.h"
 
 struct update_store {
     struct graph quads;

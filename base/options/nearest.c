@@ -60,12 +60,6 @@ nearest_offer(struct nearest *nearest, const char *word)
 }
 
 const char *
-nearest_word(const struct nearest *nearest)
-{
-    return nearest->word;
-}
-
-const char *
 nearest_text(const struct nearest *nearest, const char *before, char text[NEAREST_TEXT_SIZE])
 {
     text[0] = '\0';

@@ -2,7 +2,7 @@
  *
  *   struct nearest nearest = nearest_to(typed);
  *   for each known word: nearest_offer(&nearest, word);
- *   nearest_word(&nearest)     NULL when none is near
+ *   nearest_text(&nearest, "", text)
  */
 #ifndef BASE_OPTIONS_NEAREST_H
 #define BASE_OPTIONS_NEAREST_H
@@ -19,7 +19,6 @@ struct nearest {
 
 struct nearest nearest_to(struct slice typed);
 void nearest_offer(struct nearest *nearest, const char *word);
-const char *nearest_word(const struct nearest *nearest);
 
 /* For messages: "; is it WORD?" with what stands before words, or nothing. */
 enum { NEAREST_TEXT_SIZE = 96 };

@@ -14,7 +14,6 @@ enum encode_set {
     ENCODE_USERINFO = 32
 };
 
-bool url_must_encode(unsigned char c, enum encode_set set);
 /* Appends bytes, percent-encoding the set; what is no UTF-8 becomes U+FFFD first. */
 void url_append_encoded(struct buf *out, struct slice bytes, enum encode_set set);
 void url_append_percent(struct buf *out, unsigned char c);

@@ -36,7 +36,7 @@ sets_of(unsigned char c)
     return c < 0x20 || c > 0x7e ? ALL : table[c];
 }
 
-bool
+static bool
 url_must_encode(unsigned char c, enum encode_set set)
 {
     return (sets_of(c) & set) != 0;

@@ -24,7 +24,8 @@ compare(const void *a, const void *b)
     return x->y < y->y ? -1 : x->y > y->y;
 }
 
-size_t
+/* Dots of equal places become one; returns how many are left. */
+static size_t
 plot_gather(struct plot_dot *dots, size_t count)
 {
     size_t kept = 0;

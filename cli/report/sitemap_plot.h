@@ -22,7 +22,4 @@ struct plot_dot {
 void plot_sitemaps(FILE *out, const struct plot_host *hosts, size_t count,
                    const struct study *study);
 
-/* Dots of equal places become one; returns how many are left. */
-size_t plot_gather(struct plot_dot *dots, size_t count);
-
 #endif

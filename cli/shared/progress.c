@@ -183,7 +183,8 @@ progress_rate(const struct progress *progress, enum stage stage)
     return (double)done * 1000.0 / (double)(progress->now_ms - progress->before_ms);
 }
 
-int
+/* The stage that would need longest to empty its queue at its present rate; -1: none waits. */
+static int
 progress_bottleneck(const struct progress *progress)
 {
     double longest = 0;

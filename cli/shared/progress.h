@@ -37,8 +37,6 @@ enum status progress_retry_hosts(const struct progress *progress, struct reason 
  * yet asked to one already asked, so two quiet moments without any travel between are needed. */
 bool progress_exhausted(const struct progress *progress);
 double progress_rate(const struct progress *progress, enum stage stage); /* done per second */
-/* The stage that would need longest to empty its queue at its present rate; -1: none waits. */
-int progress_bottleneck(const struct progress *progress);
 uint64_t progress_waiting(const struct progress *progress, enum stage stage);
 /* Seconds until the known work is done at the present rate; -1: cannot be known. */
 double progress_left(const struct progress *progress);

@@ -195,7 +195,8 @@ index_counts_of(const struct index_counts *counts, char kind, size_t *count)
     return counts->items + first;
 }
 
-uint64_t
+/* 0 when nothing has the name. */
+static uint64_t
 index_counts_total(const struct index_counts *counts, const char *name)
 {
     size_t n;

@@ -72,7 +72,6 @@ enum status row_stream_name(struct row_stream *rows, struct codec_reader *in, bo
                             oid *id, struct reason *why);
 /* Takes a piece if one has come; the stream may end by it. */
 enum status row_stream_take(struct row_stream *rows, bool *waits, struct reason *why);
-void row_stream_end(struct row_stream *rows);
 enum status row_stream_malformed(struct reason *why);
 
 enum status federation_share(void *context, const struct share_request *request,

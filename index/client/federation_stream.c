@@ -14,7 +14,7 @@ row_stream_init(struct row_stream *rows, struct federation *federation, size_t p
     buf_init(&rows->text, TEXT_MAXIMUM);
 }
 
-void
+static void
 row_stream_end(struct row_stream *rows)
 {
     if (rows->open) {

@@ -146,8 +146,6 @@ enum status index_counts_get(struct index_client *client, bool with_sets,
 void index_counts_free(struct index_counts *counts);
 const struct index_count *index_counts_of(const struct index_counts *counts, char kind,
                                           size_t *count);
-/* 0 when nothing has the name. */
-uint64_t index_counts_total(const struct index_counts *counts, const char *name);
 
 /* A VoID description (https://www.w3.org/TR/void/) of all partitions together, in Turtle, from
  * the counters that every batch keeps exact: no quad is read. */

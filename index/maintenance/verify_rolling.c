@@ -16,7 +16,7 @@ mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-void
+static void
 tally_add(struct tally *tally, oid id, int64_t step)
 {
     uint32_t at = map_get(&tally->places, id);
@@ -39,7 +39,7 @@ tally_count(const struct tally *tally, oid id)
     return at != (uint32_t)MAP_NONE ? tally->counts[at] : 0;
 }
 
-void
+static void
 tally_release(struct tally *tally)
 {
     map_release(&tally->places);
@@ -262,7 +262,8 @@ rolling_lock(struct rolling *rolling, struct reason *why)
     return status == STATUS_END ? STATUS_OK : status;
 }
 
-enum status
+/* Goes on to the newest commit. The writer waits only when it is faster than this. */
+static enum status
 rolling_renew(struct rolling *rolling, struct reason *why)
 {
     enum status status = STATUS_OK;

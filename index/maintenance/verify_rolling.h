@@ -17,9 +17,7 @@ struct tally {
     int64_t *counts;
     size_t capacity;
 };
-void tally_add(struct tally *tally, oid id, int64_t step);
 int64_t tally_count(const struct tally *tally, oid id);
-void tally_release(struct tally *tally);
 
 struct rolling {
     struct partition *partition;
@@ -41,8 +39,6 @@ struct rolling {
 
 enum status rolling_open(struct rolling *rolling, struct partition *partition, struct reason *why);
 void rolling_close(struct rolling *rolling);
-/* Goes on to the newest commit. The writer waits only when it is faster than this. */
-enum status rolling_renew(struct rolling *rolling, struct reason *why);
 /* Takes in the changes and locks the partition's writer; long changes are taken in before it waits.
  * The writer is locked whatever the status is. */
 enum status rolling_lock(struct rolling *rolling, struct reason *why);

@@ -29,8 +29,6 @@ enum status quads_keep_present(struct quads *quads, enum quad_order order, struc
 
 /* The order whose first places are those bound in pattern; *bound gets their number. */
 enum quad_order quads_order_for(const struct quad_oids *pattern, unsigned *bound);
-/* Whether `order` begins with the bound places; *bound as above. */
-bool quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound);
 
 struct quads_scan;
 enum status quads_scan_open(struct quads_scan **scan, struct quads *quads,

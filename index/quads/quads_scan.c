@@ -7,7 +7,8 @@
 
 enum { BLOCKS_PER_ENTRY = 8, ESTIMATE_BLOCKS = 3 };
 
-bool
+/* Whether `order` begins with the bound places; *bound as above. */
+static bool
 quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound)
 {
     const struct row row = row_of(pattern, order);

@@ -108,7 +108,9 @@ census_finish(struct census *census)
 
 /* ---- hosts ---- */
 
-struct slice
+/* The registrable domain of the URI's host, or the host itself when it has none. Empty when there
+ * is no host or it is longer than HOST_MAXIMUM. */
+static struct slice
 census_host(struct slice uri)
 {
     struct iri_parts parts;

@@ -42,8 +42,5 @@ void census_finish(struct census *census);
 void census_document(struct census *census, struct slice uri, int64_t documents, int64_t quads);
 
 enum { HOST_MAXIMUM = 180 };
-/* The registrable domain of the URI's host, or the host itself when it has none. Empty when there
- * is no host or it is longer than HOST_MAXIMUM. */
-struct slice census_host(struct slice uri);
 
 #endif

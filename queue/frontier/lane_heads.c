@@ -59,12 +59,6 @@ lane_heads_free(struct lane_heads *lane_heads)
     }
 }
 
-size_t
-lane_heads_memory(const struct lane_heads *lane_heads)
-{
-    return lane_heads->bytes;
-}
-
 /* Lanes are fingerprints, so two places that meet by accident are as unlikely as two such lanes. */
 static uint64_t
 place_of(uint64_t lane, enum lane_heads_class class)

@@ -35,6 +35,4 @@ void lane_heads_ready(struct lane_heads *lane_heads, const struct job_key *key);
 /* Its record is not in the queue any more. */
 void lane_heads_gone(struct lane_heads *lane_heads, const struct job_key *key);
 
-size_t lane_heads_memory(const struct lane_heads *lane_heads);
-
 #endif

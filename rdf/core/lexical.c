@@ -156,7 +156,8 @@ lexical_escape(const char *at, const char *end, int *length)
     return code;
 }
 
-char
+/* Returns what \c stands for in a string (t b n r f " ' \), or 0. */
+static char
 lexical_echar(char c)
 {
     static const char meanings[128] = {['t'] = '\t', ['b'] = '\b', ['n'] = '\n',  ['r'] = '\r',
@@ -242,7 +243,7 @@ lexical_name_start(uint32_t code)
     return false;
 }
 
-bool
+static bool
 lexical_name(uint32_t code)
 {
     if (code < 0x80) {

@@ -42,8 +42,6 @@ int lexical_encode(uint32_t code, char *to);
 /* The code point of the \uXXXX or \UXXXXXXXX at `at` (which points to the backslash), its
  * length in *length. UINT32_MAX when malformed, a surrogate or past U+10FFFF. */
 uint32_t lexical_escape(const char *at, const char *end, int *length);
-/* Returns what \c stands for in a string (t b n r f " ' \), or 0. */
-char lexical_echar(char c);
 
 /* Copies text with \u escapes decoded to `to` (room for text.length). False on a bad escape
  * or one that stands for a character which an IRI must not have. */
@@ -54,7 +52,6 @@ bool lexical_unescape_string(struct slice text, char *to, size_t *length, const 
 
 /* PN_CHARS_BASE, PN_CHARS_U, PN_CHARS of Turtle, for code points past ASCII. */
 bool lexical_name_start(uint32_t code);
-bool lexical_name(uint32_t code);
 /* Length of the name character (PN_CHARS) at `at`, 0 when it is none or not UTF-8. */
 int lexical_name_length(const char *at, const char *end);
 /* Length of the blank node label at `at` (behind "_:"), 0 when it is none. */

@@ -24,7 +24,8 @@ json_repaired(struct json_reader *reader, enum json_repair repair)
     }
 }
 
-void
+/* White space, and in lenient reading what stands for it. */
+static void
 json_skip_space(struct json_reader *reader)
 {
     do {

@@ -21,8 +21,6 @@ struct json_reader {
 
 enum status json_fail(struct json_reader *reader, const char *text);
 void json_repaired(struct json_reader *reader, enum json_repair repair);
-/* White space, and in lenient reading what stands for it. */
-void json_skip_space(struct json_reader *reader);
 /* Reads the inside of a string up to its quote; reader->at is behind the opening one. */
 enum status json_read_string(struct json_reader *reader, char quote, struct slice *text);
 

@@ -13,6 +13,7 @@
 #include "rdf/canonical/canonical.h"
 #include "rdf/core/writer.h"
 #include "rdf/format.h"
+#include "tests/support/nquads_writer.h"
 
 struct arguments {
     bool count, lenient, canonical;

@@ -7,11 +7,11 @@
 #include "base/buf.h"
 #include "base/system/file.h"
 #include "index/query/query.h"
-#include "index/query/run/memory_source.h"
 #include "rdf/canonical/canonical.h"
 #include "rdf/core/writer.h"
 #include "rdf/format.h"
 #include "tests/conformance/row.h"
+#include "tests/support/memory_source.h"
 #include "transforms/rdfa/rdfa.h"
 #include "transforms/xml/xml.h"
 

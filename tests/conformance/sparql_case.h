@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/system/file.h"
-#include "index/query/run/memory_source.h"
 #include "rdf/canonical/canonical.h"
 #include "rdf/format.h"
+#include "tests/support/memory_source.h"
 
 #define DEFAULT_GRAPH "urn:x-test:default"
 

@@ -10,7 +10,7 @@ html_is_blank(struct slice text)
     return slice_trim(text).length == 0;
 }
 
-struct slice
+static struct slice
 html_cut_blank(struct html_token *token)
 {
     size_t n = 0;

@@ -173,7 +173,6 @@ html_mode_function html_mode_in_table, html_mode_in_caption, html_mode_in_column
 /* Opens a text-only element, takes its text, closes it. */
 void html_take_raw(struct html_builder *builder, const struct html_token *token);
 bool html_is_blank(struct slice text);
-struct slice html_cut_blank(struct html_token *token); /* leading white space off a text */
 /* Leading white space is kept as text; true: there was nothing else. */
 bool html_take_blank(struct html_builder *builder, struct html_token *token);
 /* The part of a table that `element` names: caption, col, colgroup, rows, cells. */

@@ -49,7 +49,6 @@ void html_walk_anchor(struct html_walk *walk); /* a, area */
 void html_walk_source(struct html_walk *walk); /* frame, iframe */
 void html_walk_image(struct html_walk *walk);
 void html_walk_emails(struct html_walk *walk, struct slice text);
-void html_walk_mailto(struct html_walk *walk, struct slice href);
 /* The language of a node: its own or its ancestors' lang; empty when none or malformed. */
 struct slice html_walk_language(struct html_walk *walk, uint32_t node, char text[36]);
 /* Whether a link element declares a prefix, and which. */

@@ -125,7 +125,7 @@ html_walk_emails(struct html_walk *walk, struct slice text)
     }
 }
 
-void
+static void
 html_walk_mailto(struct html_walk *walk, struct slice href)
 {
     char decoded[1024];

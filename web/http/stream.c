@@ -131,7 +131,8 @@ web_stream_piece(void *context, struct slice bytes, struct reason *why)
                      : STATUS_OK;
 }
 
-bool
+/* Whether the other end of a connection is closed. */
+static bool
 web_stream_gone(int socket)
 {
     struct pollfd descriptor = {.fd = socket, .events = POLLRDHUP};

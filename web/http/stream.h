@@ -33,7 +33,5 @@ enum status web_stream_begin(struct web_stream *stream, int socket, size_t *leng
 /* Waits for some bytes; END. */
 enum status web_stream_read(struct web_stream *stream, int socket, char *bytes, size_t most,
                             size_t *n);
-/* Whether the other end of a connection is closed. */
-bool web_stream_gone(int socket);
 
 #endif

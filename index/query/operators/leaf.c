@@ -218,7 +218,8 @@ struct operator* text_new(struct run *run, struct operator* input, struct place 
 
 /* ---- names of graphs ---- */
 
-enum status
+/* All named graphs, in a table of the run's. */
+static enum status
 graph_list(struct run *run, struct row_table *table, struct reason *why)
 {
     if (run->named_graphs.kind == GRAPHS_ONE || run->named_graphs.kind == GRAPHS_SET) {

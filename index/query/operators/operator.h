@@ -189,7 +189,4 @@ struct operator* group_new(struct run *run, struct operator* input, const struct
 struct operator* share_new(struct run *run, const struct share_request *request,
                            const uint32_t *columns, size_t batch_rows);
 
-/* All named graphs, in a table of the run's. */
-enum status graph_list(struct run *run, struct row_table *table, struct reason *why);
-
 #endif

@@ -114,10 +114,6 @@ enum status parse_triples_same_subject(struct parser *parser, struct algebra *in
 enum status parse_template_triples(struct parser *parser, struct place graph, bool removal);
 /* Variable, IRI, literal, blank node, [ ] or ( ): no property lists. */
 enum status parse_place(struct parser *parser, struct place *place);
-enum status parse_path(struct parser *parser, const struct path **path);
-/* Adds subject path object: sequences and inverses become patterns, alternatives unions. */
-enum status parser_add_path(struct parser *parser, struct algebra *into, struct place subject,
-                            const struct path *path, struct place object);
 
 enum status parse_expression(struct parser *parser, const struct expression **expression);
 /* ( expression ), built-in call or function call: after FILTER, HAVING, ORDER BY. */

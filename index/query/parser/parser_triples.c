@@ -5,6 +5,11 @@
 
 #define RDF "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
+static enum status parse_path(struct parser *parser, const struct path **path);
+static enum status parser_add_path(struct parser *parser, struct algebra *into,
+                                   struct place subject, const struct path *path,
+                                   struct place object);
+
 static enum status
 constant_place(struct parser *parser, struct slice iri, struct place *place)
 {
@@ -461,7 +466,7 @@ parse_path_sequence(struct parser *parser, const struct path **path)
     return STATUS_OK;
 }
 
-enum status
+static enum status
 parse_path(struct parser *parser, const struct path **path)
 {
     TRY(parse_path_sequence(parser, path));
@@ -509,7 +514,8 @@ add_alternative(struct parser *parser, struct place subject, const struct path *
     return both ? STATUS_OK : parser_too_large(parser);
 }
 
-enum status
+/* Adds subject path object: sequences and inverses become patterns, alternatives unions. */
+static enum status
 parser_add_path(struct parser *parser, struct algebra *into, struct place subject,
                 const struct path *path, struct place object)
 {

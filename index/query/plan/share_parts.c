@@ -342,7 +342,8 @@ share_whole(struct arena *arena, const struct algebra *group, uint32_t hidden)
 
 /* ---- columns ---- */
 
-struct slots
+/* The columns of an answer, in order. */
+static struct slots
 share_arguments(const struct algebra *group)
 {
     struct slots slots = {0};

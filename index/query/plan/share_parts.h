@@ -46,8 +46,6 @@ struct algebra *share_parts(struct arena *arena, const struct algebra *group, ui
 /* A GROUP that puts parts together. */
 struct algebra *share_whole(struct arena *arena, const struct algebra *group, uint32_t hidden);
 
-/* The columns of an answer, in order. */
-struct slots share_arguments(const struct algebra *group);
 size_t share_columns(enum share_form form, const struct algebra *node, uint32_t hidden,
                      uint32_t *columns);
 /* Hidden columns that a node's parts need. */

@@ -51,7 +51,7 @@ special(double number, char *text)
     return strlen(text);
 }
 
-size_t
+static size_t
 number_canonical(double number, bool is_float, char text[NUMBER_TEXT_SIZE])
 {
     char digits[NUMBER_TEXT_SIZE];

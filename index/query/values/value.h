@@ -86,7 +86,6 @@ bool value_arithmetic(char op, const struct value *a, const struct value *b, str
 
 /* The canonical lexical form of XML Schema, or the shorter one of fn:string. Returns the length. */
 enum { NUMBER_TEXT_SIZE = 64 };
-size_t number_canonical(double number, bool is_float, char text[NUMBER_TEXT_SIZE]);
 size_t number_plain(double number, bool is_float, char text[NUMBER_TEXT_SIZE]);
 /* Lexical forms of xsd:double: INF, NaN, exponents. */
 bool number_parse(struct slice text, double *number);

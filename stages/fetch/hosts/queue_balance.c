@@ -48,7 +48,8 @@ balance_note(struct balance *balance, enum balance_kind kind, struct slice uri)
     return ++balance->fetched >= balance->queues.total;
 }
 
-bool
+/* Whether the document brought something new; remembers it. */
+static bool
 balance_is_useful(struct balance *balance, struct slice record)
 {
     struct slice state = {0}, text = {0};

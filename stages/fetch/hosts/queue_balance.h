@@ -39,7 +39,5 @@ void balance_next_epoch(struct balance *balance);
  * of the host. */
 void balance_look(struct balance *balance, struct slice host, const struct slice *records,
                   const unsigned counts[BALANCE_KINDS]);
-/* Whether the document brought something new; remembers it. */
-bool balance_is_useful(struct balance *balance, struct slice record);
 
 #endif

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "index/query/query.h"
-#include "index/query/run/memory_source.h"
 #include "rdf/turtle/turtle.h"
+#include "tests/support/memory_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 #include "index/query/results/result.h"
-#include "index/query/run/memory_source.h"
 #include "rdf/turtle/turtle.h"
+#include "tests/support/memory_source.h"
 
 #define CASE_BASE "http://example.org/"
 

@@ -10,6 +10,7 @@
 #include "rdf/nquads/nquads.h"
 #include "rdf/turtle/turtle.h"
 #include "rdf/turtle/turtle_writer.h"
+#include "tests/support/nquads_writer.h"
 #include "tests/unit/rdf/rdf_case.h"
 
 static const struct quad sample = {.subject = {.kind = TERM_IRI, .value = {"a:s", 3}},

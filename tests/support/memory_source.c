@@ -1,4 +1,4 @@
-#include "index/query/run/memory_source.h"
+#include "tests/support/memory_source.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
-/* A quad_source in memory: a term table and six sorted arrays. For graphs that are queried once
- * (extract, tests) and as the reference for other sources.
+/* A quad_source in memory: a term table and six sorted arrays. Tests of
+ * queries run over it, and the index is compared with it.
  *
  * Fill it through its quad sink, then use its source; adding after the first use sorts again at
  * the next use. Keyword search is a plain scan over literals: every word of the query must occur
  * as a word, case-folded for ASCII; the score is the number of occurrences.
  */
-#ifndef INDEX_QUERY_RUN_MEMORY_SOURCE_H
-#define INDEX_QUERY_RUN_MEMORY_SOURCE_H
+#ifndef TESTS_SUPPORT_MEMORY_SOURCE_H
+#define TESTS_SUPPORT_MEMORY_SOURCE_H
 
 #include <stddef.h>
 
