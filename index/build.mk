@@ -1,5 +1,6 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
-index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_links.o client_maintenance.o client_statistics.o \
+index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
+	client_maintenance.o client_statistics.o \
 	client_stream.o client_update.o federation.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \

@@ -140,6 +140,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(add, "add URIs to the crawl")                                              \
     X(meta, "print what is known of a URI, as Turtle")                           \
     X(query, "answer a SPARQL query or a quad pattern")                          \
+    X(identity, "say what is the same as a resource, and why")                   \
     X(serve, "serve a crawled directory: search and queries in a browser")       \
     X(prefixes, "list the prefixes that queries need not declare")               \
     X(update, "change the index by SPARQL Update")                               \

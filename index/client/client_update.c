@@ -243,6 +243,8 @@ change(void *context, const struct graph *removed, const struct graph *added, st
             is_added ? &added->quads[i - removed->count] : &removed->quads[i], is_added};
         if (slice_is(quads[i].quad->graph.value, QUERY_PROVENANCE)) {
             status = status_fail(why, STATUS_MISUSE, "<" QUERY_PROVENANCE "> cannot be changed");
+        } else if (slice_is(quads[i].quad->graph.value, QUERY_IDENTITY)) {
+            status = status_fail(why, STATUS_MISUSE, "<" QUERY_IDENTITY "> cannot be changed");
         }
     }
     qsort(quads, count, sizeof(*quads), compare_graphs);

@@ -192,6 +192,23 @@ enum status index_graph_put(struct index_client *client, struct slice graph, str
                             enum index_graph_mode mode, size_t memory,
                             struct index_graph_report *report, struct reason *why);
 
+/* ---- who is the same as whom: docs/IDENTITY.md ---- */
+
+/* Hands out the cluster of an IRI or blank node, with its reasons, as text or as one JSON object.
+ */
+enum status index_identity(struct index_client *client, const struct term *resource, bool json,
+                           uint32_t timeout_ms, index_piece *piece, void *context,
+                           struct reason *why);
+/* What an operator decides about two IRIs; it takes the place of what was decided before. */
+enum index_decision {
+    INDEX_DECISION_JOIN,
+    INDEX_DECISION_SPLIT,
+    INDEX_DECISION_NONE /* what was decided is taken back */
+};
+enum status index_identity_decide(struct index_client *client, enum index_decision decision,
+                                  const struct term *one, const struct term *other,
+                                  struct reason *why);
+
 struct index_stats {
     uint64_t documents, quads, terms, literals, bytes_on_disk, batches;
     uint64_t full, damaged; /* partitions that cannot write: no room on the disk, a damaged page */

@@ -31,6 +31,10 @@
 #define QUERY_SCORE QUERY_NAMESPACE "score"
 /* The graph of what is known of documents (index/read/provenance.h). */
 #define QUERY_PROVENANCE QUERY_NAMESPACE "provenance"
+/* The graph of who is the same as whom (identity/identity_graph.h), and the stored one of what an
+ * operator has decided about that. */
+#define QUERY_IDENTITY QUERY_NAMESPACE "identity"
+#define QUERY_DECISIONS QUERY_NAMESPACE "decisions"
 
 enum { QUERY_TEXT_MAXIMUM = 1 << 20 }; /* bytes of a query */
 

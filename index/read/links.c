@@ -8,6 +8,7 @@
 #include "base/url/url.h"
 #include "index/query/query.h"
 #include "index/terms/term_set.h"
+#include "rdf/core/vocabulary.h"
 
 enum { ROWS = 512, GRAPH_MEMORY = 256 << 20 };
 
@@ -28,8 +29,8 @@ struct links {
     size_t pattern_count;
     struct general_query *queries;
     size_t query_count;
-    bool linked_data;
-    uint32_t policy; /* number of the policy's line */
+    bool linked_data, vocabularies;
+    uint32_t policy, vocabulary_policy; /* numbers of the policies' lines */
     size_t count;
 };
 
@@ -101,6 +102,11 @@ add_query(struct links *links, struct slice text, struct reason *why)
     if (slice_is(text, "policy linked-data")) {
         links->linked_data = true;
         links->policy = number;
+        return STATUS_OK;
+    }
+    if (slice_is(text, "policy vocabularies")) {
+        links->vocabularies = true;
+        links->vocabulary_policy = number;
         return STATUS_OK;
     }
     if (read_pattern(text, &pattern)) {
@@ -196,6 +202,7 @@ links_count(const struct links *links)
 struct known_predicate {
     oid id;
     uint32_t object_query, subject_query; /* number + 1 of the pattern query, 0: none */
+    bool is_type;                         /* its objects are classes */
 };
 
 struct links_run {
@@ -271,7 +278,8 @@ meaning_of(struct links_run *run, oid id, struct known_predicate *meaning, struc
     const struct quad_source *source = partition_reader_source(run->reader);
     struct term term;
     TRY(source->resolve(source->context, id, &run->arena, &term, why));
-    *meaning = (struct known_predicate){.id = id};
+    *meaning = (struct known_predicate){
+        .id = id, .is_type = term.kind == TERM_IRI && slice_is(term.value, RDF_TYPE)};
     for (size_t i = 0; i < run->links->pattern_count; i++) {
         const struct pattern_query *pattern = &run->links->patterns[i];
         if (term.kind == TERM_IRI && slice_equal(term.value, pattern->predicate)) {
@@ -340,6 +348,11 @@ take_row(struct links_run *run, const struct quad_oids *row, bool linked_data, s
     if (linked_data) {
         TRY(take_place(run, row->subject, run->links->policy, true, why));
         TRY(take_place(run, row->object, run->links->policy, true, why));
+    }
+    if (run->links->vocabularies) {
+        const uint32_t number = run->links->vocabulary_policy;
+        TRY(take_place(run, row->predicate, number, true, why));
+        return meaning.is_type ? take_place(run, row->object, number, true, why) : STATUS_OK;
     }
     return STATUS_OK;
 }

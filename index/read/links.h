@@ -4,7 +4,9 @@
  * comment line. Each runs with the document's graph as the only graph. A query that is one triple
  * pattern with a constant predicate and ?uri as subject or object costs no more than reading the
  * graph once, however many of them there are. The line `policy linked-data` adds every http IRI
- * that is subject or object in documents that came in an RDF syntax. */
+ * that is subject or object in documents that came in an RDF syntax, the line `policy vocabularies`
+ * the properties and classes of all documents, so that what they mean is crawled
+ * (docs/IDENTITY.md). */
 #ifndef INDEX_READ_LINKS_H
 #define INDEX_READ_LINKS_H
 

@@ -501,7 +501,8 @@ provenance_for_query(const struct query *query, const struct quad_source *source
                      const struct metastore_client_options *metastore,
                      const struct query_options *options)
 {
-    if (!query_mentions(query, SLICE(QUERY_PROVENANCE))) {
+    if (!query_mentions(query, SLICE(QUERY_PROVENANCE)) &&
+        !query_mentions(query, SLICE(QUERY_IDENTITY))) {
         return NULL;
     }
     const struct provenance_settings settings = {.source = source,

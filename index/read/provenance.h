@@ -37,7 +37,8 @@ struct provenance *provenance_new(const struct provenance_settings *settings);
 void provenance_free(struct provenance *provenance); /* NULL is allowed */
 const struct quad_source *provenance_source(struct provenance *provenance);
 
-/* NULL unless the query mentions q:provenance. Limits are those of options, all of which must live
+/* NULL unless the query mentions q:provenance, or q:identity, which asks it where terms redirect
+ * to. Limits are those of options, all of which must live
  * as long. */
 struct provenance *provenance_for_query(const struct query *query, const struct quad_source *source,
                                         const struct metastore_client_options *metastore,

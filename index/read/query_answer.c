@@ -1,5 +1,6 @@
 #include "index/read/query_answer.h"
 
+#include "identity/identity_graph.h"
 #include "index/query/results/result.h"
 #include "index/read/provenance.h"
 
@@ -37,6 +38,19 @@ write_plan(const struct query *query, const struct quad_source *source,
     return status;
 }
 
+/* NULL unless the query mentions q:identity. */
+static struct identity_graph *
+identity_for_query(const struct query *query, const struct quad_source *source, bool redirects,
+                   const struct query_options *options)
+{
+    const struct identity_settings settings = {.source = source,
+                                               .redirects = redirects,
+                                               .timeout_ms = options->timeout_ms,
+                                               .cancel = options->cancel,
+                                               .memory = options->memory / 2};
+    return query_mentions(query, SLICE(QUERY_IDENTITY)) ? identity_graph_new(&settings) : NULL;
+}
+
 enum status
 answer_query(const struct quad_source *source, const struct metastore_client_options *metastore,
              struct slice sparql, struct slice format, const struct query_options *options,
@@ -49,11 +63,16 @@ answer_query(const struct quad_source *source, const struct metastore_client_opt
     if (provenance != NULL) {
         source = provenance_source(provenance);
     }
+    struct identity_graph *identity = identity_for_query(query, source, metastore != NULL, options);
+    if (identity != NULL) {
+        source = identity_graph_source(identity);
+    }
     const enum status status =
         answer == INDEX_ANSWER_RESULT
             ? write_result(query, source, format, options, piece, context, why)
             : write_plan(query, source, options, answer == INDEX_ANSWER_MEASURED, piece, context,
                          why);
+    identity_graph_free(identity);
     provenance_free(provenance);
     query_free(query);
     return status;

@@ -41,7 +41,8 @@ const struct opt index_options[] = {
     {"extract.queries", OPT_STRING, "", 0, 0, NULL,
      "File of SPARQL SELECT queries with the variable ?uri that find new URIs in a document's "
      "graph, parted by blank lines; the line `policy linked-data` adds every http IRI of documents "
-     "in RDF syntaxes. Empty: links of pages and feeds, rdfs:seeAlso, owl:sameAs and the like, and "
+     "in RDF syntaxes, `policy vocabularies` all properties and classes. Empty: links of pages and "
+     "feeds, rdfs:seeAlso, owl:sameAs and the like, and "
      "that policy."},
     {.name = NULL}};
 

@@ -138,5 +138,6 @@ query_graphs(const struct query *query, const struct query_options *options,
     return query->form != QUERY_DESCRIBE && !options->only_graph.length &&
            !query_mentions(query, SLICE(QUERY_MATCHES)) &&
            !query_mentions(query, SLICE(QUERY_PROVENANCE)) &&
+           !query_mentions(query, SLICE(QUERY_IDENTITY)) &&
            read_node(&reading, query->algebra, false);
 }

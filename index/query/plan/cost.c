@@ -168,6 +168,13 @@ plan_estimate(struct planner *planner, const struct algebra *node, const struct 
         }
         return STATUS_OK;
     }
+    if (node->kind == ALGEBRA_GRAPH && node->graph.kind == PLACE_CONSTANT) {
+        struct planner inside = *planner;
+        inside.graph = (struct place){0};
+        inside.graphs =
+            (struct graphs){GRAPHS_ONE, &planner->run->constants[node->graph.number], 1};
+        return plan_estimate(&inside, node->left, bound, rows);
+    }
     if (node->left) {
         TRY(plan_estimate(planner, node->left, bound, &left));
     }

@@ -34,7 +34,9 @@ static const char extra[] =
     "<http://s.example/a> <http://own.example/link> <http://t.example/3> "
     "<http://host1.example/document/1> .\n"
     "<http://s.example/a> <http://own.example/link> \"a plain text\" "
-    "<http://host1.example/document/1> .\n";
+    "<http://host1.example/document/1> .\n"
+    "<http://s.example/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+    "<http://own.example/Thing> <http://host1.example/document/1> .\n";
 
 static bool
 owns(const struct world *world, size_t partition, unsigned document)
@@ -421,25 +423,49 @@ take_links(void *context, enum status status, const struct index_link *found, si
 }
 
 static void
-links_come_from_patterns_and_queries(void **state)
+find_links(struct linked *linked)
 {
-    (void)state;
     struct world world;
-    struct linked linked = {.done = false};
-    buf_init(&linked.text, ANSWER);
     start(&world, 2);
-    index_links(world.client, SLICE("http://host1.example/document/1"), take_links, &linked);
+    index_links(world.client, SLICE("http://host1.example/document/1"), take_links, linked);
     const uint64_t deadline = clock_monotonic_ms() + 60000;
-    while (!linked.done && clock_monotonic_ms() < deadline) {
+    while (!linked->done && clock_monotonic_ms() < deadline) {
         index_client_process(world.client);
         usleep(1000);
     }
-    assert_true(linked.done);
+    assert_true(linked->done);
+    stop(&world);
+}
+
+static void
+links_come_from_patterns_and_queries(void **state)
+{
+    (void)state;
+    struct linked linked = {.done = false};
+    buf_init(&linked.text, ANSWER);
+    find_links(&linked);
     assert_non_null(strstr(linked.text.data, "0 http://t.example/1\n"));
     assert_non_null(strstr(linked.text.data, "1 http://t.example/2\n"));
     assert_non_null(strstr(linked.text.data, "2 http://t.example/3\n"));
     assert_null(strstr(linked.text.data, "plain"));
-    stop(&world);
+    buf_release(&linked.text);
+}
+
+static void
+vocabularies_are_links(void **state)
+{
+    (void)state;
+    struct links *usual = links;
+    struct linked linked = {.done = false};
+    struct reason why = {""};
+    must(links_open(&links, SLICE("policy vocabularies\n"), &why), &why);
+    buf_init(&linked.text, ANSWER);
+    find_links(&linked);
+    links_close(links);
+    links = usual;
+    assert_non_null(strstr(linked.text.data, "0 http://www.w3.org/2000/01/rdf-schema#seeAlso\n"));
+    assert_non_null(strstr(linked.text.data, "0 http://own.example/Thing\n"));
+    assert_null(strstr(linked.text.data, "http://t.example/"));
     buf_release(&linked.text);
 }
 
@@ -771,7 +797,7 @@ short_queries_pass_long_ones(void **state)
     }
     for (int i = 0; i < 10; i++) {
         query(&world, "SELECT (COUNT(*) AS ?n) { <http://s.example/a> ?p ?o }", "csv", &out);
-        assert_string_equal(out.data, "n\r\n4\r\n");
+        assert_string_equal(out.data, "n\r\n5\r\n");
         struct quad pattern = {0};
         struct reason why = {""};
         buf_reset(&out);
@@ -797,6 +823,7 @@ main(void)
         cmocka_unit_test(partitions_evaluate_their_share),
         cmocka_unit_test(partition_of_the_graphs_answers_alone),
         cmocka_unit_test(links_come_from_patterns_and_queries),
+        cmocka_unit_test(vocabularies_are_links),
         cmocka_unit_test(links_of_many_documents_come_to_whom_they_belong),
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
         cmocka_unit_test(short_queries_pass_long_ones),

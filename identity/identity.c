@@ -1,0 +1,176 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "identity/identity_private.h"
+
+enum { ROWS = 512, LIST_FIRST = 16 };
+
+static const struct identity_limits usual = {.shared = 1000, .members = 10000, .rows = 100000};
+static const size_t memory_usual = (size_t)256 << 20;
+
+const char *
+identity_rule_name(enum identity_rule rule)
+{
+    static const char *const names[IDENTITY_RULES] = {
+        [IDENTITY_SAME_AS] = "sameAs",
+        [IDENTITY_JOINED] = "joined",
+        [IDENTITY_INVERSE_FUNCTIONAL] = "inverseFunctional",
+        [IDENTITY_FUNCTIONAL] = "functional",
+        [IDENTITY_INVERSE_CARDINALITY] = "inverseCardinality",
+        [IDENTITY_CARDINALITY] = "cardinality",
+    };
+    return names[rule];
+}
+
+/* ---- reading ---- */
+
+enum status
+identity_check(const struct identity *identity, struct reason *why)
+{
+    if (identity->settings.cancel != NULL && atomic_load(identity->settings.cancel)) {
+        return status_fail(why, STATUS_CANCELLED, "cancelled");
+    }
+    return identity->deadline_ms != 0 && clock_monotonic_ms() >= identity->deadline_ms
+               ? status_fail(why, STATUS_TIMEOUT, "to find who is the same took too long")
+               : STATUS_OK;
+}
+
+void *
+list_add(void *list, size_t *count, size_t size)
+{
+    char *at;
+    memcpy(&at, list, sizeof at);
+    /* Room doubles whenever the count is a power of two, so no capacity is kept. */
+    if (*count == 0 || (*count >= LIST_FIRST && (*count & (*count - 1)) == 0)) {
+        at = memory_resize(at, *count == 0 ? LIST_FIRST : 2 * *count, size);
+        memcpy(list, &at, sizeof at);
+    }
+    return at + size * (*count)++;
+}
+
+void
+rows_release(struct rows *rows)
+{
+    free(rows->at);
+    *rows = (struct rows){0};
+}
+
+static enum status
+take_rows(const struct quad_source *source, struct quad_scan *scan, size_t most, struct rows *rows,
+          struct reason *why)
+{
+    for (size_t n = 1; n > 0;) {
+        if (rows->count + ROWS > rows->capacity) {
+            rows->capacity = 2 * rows->capacity + ROWS;
+            rows->at = memory_resize(rows->at, rows->capacity, sizeof *rows->at);
+        }
+        TRY(source->scan_next(scan, rows->at + rows->count, ROWS, &n, why));
+        rows->count += n;
+        if (rows->count > most) {
+            rows->count = most;
+            rows->cut = true;
+            break;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+identity_rows(struct identity *identity, const struct quad_oids *pattern, size_t most,
+              struct rows *rows, struct reason *why)
+{
+    const struct quad_source *source = identity->settings.source;
+    struct quad_scan *scan;
+    if (pattern->subject == OID_NONE && pattern->predicate == OID_NONE &&
+        pattern->object == OID_NONE && pattern->graph == OID_NONE) {
+        return STATUS_OK;
+    }
+    TRY(identity_check(identity, why));
+    TRY(source->scan(source->context, pattern, ORDER_COUNT, &scan, why));
+    const enum status status = take_rows(source, scan, most, rows, why);
+    source->scan_close(scan);
+    return status;
+}
+
+enum status
+identity_keep(struct identity *identity, const void *from, size_t size, void *result,
+              struct reason *why)
+{
+    void *copy = size > 0 ? arena_alloc(&identity->arena, size) : NULL;
+    if (size > 0 && copy == NULL) {
+        return status_fail(why, STATUS_LIMIT, "who is the same touches too many terms");
+    }
+    if (size > 0) {
+        memcpy(copy, from, size);
+    }
+    memcpy(result, &copy, sizeof copy);
+    return STATUS_OK;
+}
+
+enum status
+identity_term(struct identity *identity, oid id, struct term *term, struct reason *why)
+{
+    const struct quad_source *source = identity->settings.source;
+    uint32_t place = map_get(&identity->term_places, id);
+    if (place == (uint32_t)MAP_NONE) {
+        struct term found = {.kind = TERM_NONE};
+        TRY(source->resolve(source->context, id, &identity->arena, &found, why));
+        place = (uint32_t)identity->term_count;
+        *(struct term *)list_add(&identity->terms, &identity->term_count, sizeof found) = found;
+        map_set(&identity->term_places, id, place);
+    }
+    *term = identity->terms[place];
+    return STATUS_OK;
+}
+
+/* ---- life ---- */
+
+struct identity *
+identity_new(const struct identity_settings *settings)
+{
+    struct identity *identity = memory_zero(1, sizeof *identity);
+    identity->settings = *settings;
+    struct identity_limits *limits = &identity->settings.limits;
+    limits->shared = limits->shared > 0 ? limits->shared : usual.shared;
+    limits->members = limits->members > 0 ? limits->members : usual.members;
+    limits->rows = limits->rows > 0 ? limits->rows : usual.rows;
+    identity->deadline_ms =
+        settings->timeout_ms > 0 ? clock_monotonic_ms() + settings->timeout_ms : 0;
+    arena_init(&identity->arena, settings->memory > 0 ? settings->memory : memory_usual);
+    return identity;
+}
+
+void
+identity_free(struct identity *identity)
+{
+    if (identity == NULL) {
+        return;
+    }
+    struct map *const maps[] = {&identity->term_places,      &identity->schema_places,
+                                &identity->authority_places, &identity->address_places,
+                                &identity->context_places,   &identity->digest_places};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        map_release(maps[i]);
+    }
+    for (size_t i = 0; i < identity->context_count; i++) {
+        map_release(&identity->contexts[i].meanings);
+        map_release(&identity->contexts[i].classes);
+    }
+    free(identity->terms);
+    free(identity->schemas);
+    free(identity->authorities);
+    free(identity->addresses);
+    free(identity->contexts);
+    free(identity->meanings);
+    free(identity->restrictions);
+    arena_release(&identity->arena);
+    free(identity);
+}
+
+struct identity_counts
+identity_counts(const struct identity *identity)
+{
+    return identity->counts;
+}
