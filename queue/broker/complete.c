@@ -177,6 +177,18 @@ done(struct broker *broker, const struct ending *ending, struct reason *why)
     return STATUS_OK;
 }
 
+/* What failed goes behind what was not tried: each good answer between two failures shortens the
+ * host's rests, and pages that are well do not wait for those that may never be. What is more
+ * urgent than usual keeps its place. */
+static uint64_t
+rank_again(const struct job *job)
+{
+    if (job->key.stage != STAGE_FETCH || job->attempt <= 1 || job->key.rank < RANK_USUAL) {
+        return job->key.rank;
+    }
+    return job->key.rank >= RANK_SITEMAP ? RANK_SITEMAP + UINT8_MAX : UINT8_MAX;
+}
+
 static void
 release(struct broker *broker, const struct ending *ending, struct job *job, struct effect *effect)
 {
@@ -195,9 +207,14 @@ release(struct broker *broker, const struct ending *ending, struct job *job, str
     const bool later = completion->delay_ms > 0 && !(job->key.stage == STAGE_FETCH && aside);
     job->due_ms = later ? broker->now_ms + completion->delay_ms : 0;
     effect->kind = EFFECT_BACK;
-    effect->moved = later;
     remove_record(broker, &job->key);
+    const uint64_t rank = rank_again(job);
+    effect->moved = later || rank != job->key.rank;
+    job->key.rank = rank;
     broker_store_job(broker, job, false);
+    if (effect->moved && !later) {
+        broker_effect(broker, &(struct effect){.key = job->key, .kind = EFFECT_APPEARED});
+    }
 }
 
 /* RELEASE and BURY: only from who has the lease, or nobody has; only of the attempt that was

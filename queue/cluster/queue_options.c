@@ -18,10 +18,9 @@ const struct opt queue_options[] = {
      "moment's overload does not last."},
     {"queue.host_patience", OPT_DURATION, "4m", 0, 0, NULL,
      "A host that has answered before is set aside after so long at the soonest: a machine that is "
-     "started anew, or a service that is being replaced, is back within it."},
-    {"queue.host_patience_new", OPT_DURATION, "30", 0, 0, NULL,
-     "The same for a host that has never answered: most of them are gone for good, and a crawl's "
-     "end waits for them. As long as three attempts of a document take."},
+     "started anew, or a service that is being replaced, is back within it. One that never did is "
+     "set aside when queue.host_failures are reached: most of them are gone for good, and a "
+     "crawl's end waits for them."},
     {"queue.host_probe", OPT_DURATION, "5m", 0.01, 0, NULL,
      "A host that is set aside is asked again after this time by one request, then after twice as "
      "long, and so on. When it answers, all its URIs go on."},

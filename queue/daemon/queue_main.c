@@ -71,7 +71,6 @@ broker_options_of(const struct daemon_setting *setting)
             {
                 .failures = (uint32_t)opt_integer(options, "queue.host_failures"),
                 .patience_ms = opt_duration_ms(options, "queue.host_patience"),
-                .patience_new_ms = opt_duration_ms(options, "queue.host_patience_new"),
                 .probe_ms = opt_duration_ms(options, "queue.host_probe"),
                 .probe_most_ms = opt_duration_ms(options, "queue.host_probe_maximum"),
                 .outage_hosts = OUTAGE_HOSTS,

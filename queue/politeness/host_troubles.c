@@ -40,8 +40,7 @@ trouble_fail(struct trouble *trouble, const struct trouble_rules *rules,
         return;
     }
     const bool probed = trouble->flags & TROUBLE_ASIDE;
-    const uint64_t patience_ms =
-        failure->answered_before ? rules->patience_ms : rules->patience_new_ms;
+    const uint64_t patience_ms = failure->answered_before ? rules->patience_ms : 0;
     trouble->since_ms = trouble->failures == 0 ? now_ms : trouble->since_ms;
     trouble->failures += trouble->failures < UINT32_MAX;
     trouble->last_ms = now_ms;

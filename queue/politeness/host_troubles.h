@@ -14,11 +14,11 @@
 #include "queue/client/job.h"
 
 struct trouble_rules {
-    uint32_t failures;                     /* in a row, before a host is set aside */
-    uint64_t patience_ms, patience_new_ms; /* and over so long: it answered once; it never did */
-    uint64_t probe_ms, probe_most_ms;      /* until the first probe; the longest interval */
-    uint32_t outage_hosts;                 /* so many silent ones at a time may be our own fault */
-    uint64_t outage_patience_ms;           /* for so long; 0: never */
+    uint32_t failures;                /* in a row, before a host is set aside */
+    uint64_t patience_ms;             /* and over so long, if it ever answered */
+    uint64_t probe_ms, probe_most_ms; /* until the first probe; the longest interval */
+    uint32_t outage_hosts;            /* so many silent ones at a time may be our own fault */
+    uint64_t outage_patience_ms;      /* for so long; 0: never */
 };
 
 enum trouble_flag { TROUBLE_ASIDE = 1, TROUBLE_SILENT = 2, TROUBLE_DOUBTED = 4 };

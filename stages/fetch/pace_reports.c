@@ -19,9 +19,10 @@ is_trouble(const struct fetch_result *result, bool rules)
 {
     switch (result->end) {
     case FETCH_FAILED:
-    case FETCH_CUT_TIME:
     case FETCH_CUT_CONNECTION:
         return true;
+    case FETCH_CUT_TIME: /* a body that flows and does not end is no fault of the host */
+        return !result->flowing;
     case FETCH_ANSWERED:
     case FETCH_CUT_LENGTH:
         return result->status == 429 || result->status == 503 || (rules && result->status >= 500);

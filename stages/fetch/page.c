@@ -14,7 +14,8 @@
 enum {
     MEMORY_RETRY_MS = 2000,
     ARCHIVE_RETRY_MS = 10000,
-    FIELDS_ROOM = 512,                       /* of metadata beside both headers */
+    ATTEMPTS_FLOWING = 2, /* of a body that flows until the time is over: once more, to be sure */
+    FIELDS_ROOM = 512,    /* of metadata beside both headers */
     DESCRIPTION_REST_MS = 1500,              /* detect and transform seldom need so long */
     DIGEST_TEXT = 8 + 2 * DIGEST_SHA256_SIZE /* "sha256:", hex */
 };
@@ -612,8 +613,10 @@ cut(struct task *task, const struct fetch_result *result)
 {
     struct warc_location location;
     const bool time = result->end == FETCH_CUT_TIME;
+    const unsigned attempt = task->job->job.attempt;
+    const bool enough = result->flowing && attempt >= ATTEMPTS_FLOWING;
     task->counts_as = OUTCOME_FAILED_SILENCE;
-    if (task->job->job.attempt < task->fetch->attempts) {
+    if (attempt < task->fetch->attempts && !enough) {
         task_retry(task, 0, result->problem);
         return;
     }

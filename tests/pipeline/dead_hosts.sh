@@ -120,7 +120,7 @@ dir=$work/data
 settings=(--set "fetch.hosts_file=$work/hosts" --set "fetch.dns_servers=127.5.0.1:$dns" --set fetch.allow_address=127.0.0.0/8
     --set "fetch.ca_file=$work/ca.pem" --set fetch.delay=0 --set fetch.backoff=0.05 --set fetch.backoff_maximum=0.1
     --set fetch.patience=1.5 --set processes.web=0 --set scope.domains=example
-    --set queue.host_failures=2 --set queue.host_patience_new=0)
+    --set queue.host_failures=2)
 show_hosts() { "$bin/quadrille" queue --dir "$dir" hosts "$@"; }
 asked() { grep -c "^$1 dead" "$work/log" || true; }
 crawl_to_its_end() {

@@ -44,7 +44,7 @@ began=$SECONDS
     --set fetch.delay=0 --set fetch.backoff=0 --set fetch.retry=0.1 --set fetch.retry_maximum=0.5 --set fetch.attempts=2 \
     --set fetch.timeout=12 --set fetch.connect_timeout=6 --set fetch.patience=6 \
     --set fetch.size=1M --set fetch.memory=64M --set queue.group_parallel=1000 \
-    --set queue.group_delay=0 --set queue.host_patience=0 --set queue.host_patience_new=0 --set fetch.crawl_delay_maximum=0.5 --set traps.queries=20 --set sitemaps.files=10 \
+    --set queue.group_delay=0 --set queue.host_patience=0 --set fetch.crawl_delay_maximum=0.5 --set traps.queries=20 --set sitemaps.files=10 \
     --set transform.cpu=2 --set transform.memory=256M \
     --set transform.wait=2 --set processes.web=0 >"$work/out" 2>&1 || fail "crawl: $(tail -n 5 "$work/out")"
 took=$((SECONDS - began))

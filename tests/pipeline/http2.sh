@@ -73,7 +73,7 @@ check 'TLS without HTTP/2' HTTP/1.1
 : >"$work/web/log"
 code=0
 "$bin/quadrille" crawl --dir "$work/stranger" --quiet "${settings[@]}" --set queue.host_failures=1 \
-    --set queue.host_patience_new=0 https://other.example/ >"$work/stranger.out" 2>&1 || code=$?
+    https://other.example/ >"$work/stranger.out" 2>&1 || code=$?
 [[ $code -eq 111 ]] || fail "$code: $(cat "$work/stranger.out")"
 [[ ! -s $work/web/log ]] || fail "asked under a certificate of another host: $(cat "$work/web/log")"
 grep -qi certificate "$work/stranger.out" || fail "the refusal is not told: $(cat "$work/stranger.out")"

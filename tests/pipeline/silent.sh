@@ -98,7 +98,7 @@ while read -r _ host; do echo "http://$host:$port/"; done <"$work/hosts" >"$work
 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet --set "fetch.hosts_file=$work/hosts" \
     --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0 --set fetch.window=8 --set fetch.attempts=1 \
     --set fetch.patience=120 --set fetch.backoff=0 --set processes.web=0 \
-    --set queue.host_failures=1 --set queue.host_patience=0 --set queue.host_patience_new=0 >"$work/out" 2>&1 ||
+    --set queue.host_failures=1 --set queue.host_patience=0 >"$work/out" 2>&1 ||
     fail "crawl: $(cat "$work/out")"
 asked=$(awk '$1 == "closed" { exit } $1 == "asked" && $2 ~ /^127\.2\./ && $3 == "/"' "$work/log" | sort -u | wc -l)
 [[ $asked -eq $good ]] || fail "$asked of $good pages were asked for before the silent hosts had ended: $(cut -d' ' -f1 "$work/log" | uniq -c | xargs)"

@@ -38,7 +38,7 @@ awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/
 
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
     --set log.level=debug --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
-    --set fetch.backoff=0.1 --set fetch.backoff_maximum=1 --set queue.host_patience_new=1
+    --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
     --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.patience=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
 "$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
@@ -94,5 +94,11 @@ awk -F'\t' 'NR == FNR { state[$1] = $2; next }
       if (!fine) { print $2 " " $1 ": " state[$1] ", not " $3; wrong = 1 } }
     END { for (kind in n) kinds++; print kinds " kinds of pages ended as they should"
           exit wrong }' "$work/states" "$work/pages" || fail "pages ended otherwise"
+
+# ---- a body that flows without end is asked for once more, and not again ----
+awk -F'\t' 'NR == FNR { asked["http://h" $3 ".web.example:" port $8]++; next }
+    $2 == "endless" && asked[$1] > 0 { n++; if (least == 0 || asked[$1] < least) { least = asked[$1] } }
+    END { if (n > 2 && least != 2) { print n " pages without end, each asked for at least " least " times"; exit 1 } }' \
+    port="$port" "$work/log" "$work/pages" || fail "pages without end were asked for too often"
 
 ((options > 0)) || "$0" --hosts 30 --seed 9 --delay 0

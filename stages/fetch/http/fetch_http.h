@@ -81,6 +81,7 @@ struct fetch_result {
                                 fetch.allow_address and not in fetch.hosts_file, or every
                                 connection is directed by fetch.connect_to */
     const char *problem;     /* for people; "" when there is none */
+    bool flowing;            /* FETCH_CUT_TIME: bytes came also in its second half */
     /* FETCH_FAILED: */
     bool unsent; /* the server was not asked: name, connection, TLS */
     bool silent; /* nobody refused: name server, host or proxy said nothing, or there is no way */

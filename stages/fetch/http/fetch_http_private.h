@@ -57,6 +57,7 @@ struct transfer {
     bool at_limit;
     bool authorised; /* the request carries credentials */
     uint64_t started_ms, started_monotonic_ms;
+    uint64_t piece_ms;  /* when the last piece of the body came, by the monotonic clock */
     uint64_t joined_ms; /* monotonic: since when libcurl has it */
     char problem[CURL_ERROR_SIZE];
     bool sent;    /* the request */

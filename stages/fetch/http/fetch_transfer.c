@@ -110,6 +110,7 @@ on_body(char *data, size_t size, size_t n, void *context)
     struct transfer *transfer = context;
     struct fetch_http *http = transfer->http;
     const size_t length = size * n;
+    transfer->piece_ms = clock_monotonic_ms();
     if (transfer->ftp && transfer->head) {
         return length; /* libcurl's own words, once more */
     }
@@ -507,7 +508,7 @@ transfer_prepare(struct transfer *transfer, const struct fetch_request *request)
                      request->sink != NULL ? 0L : http->timeout_ms);
     buf_init(&transfer->body, transfer->body_limit);
     transfer->started_ms = clock_wall_ms();
-    transfer->started_monotonic_ms = clock_monotonic_ms();
+    transfer->started_monotonic_ms = transfer->piece_ms = clock_monotonic_ms();
     curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
     curl_easy_setopt(transfer->easy, request->head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
     if (request->form.length > 0) {
@@ -676,6 +677,8 @@ transfer_finish(struct transfer *transfer, CURLcode code)
     if (!transfer->ftp && (transfer->authorised || transfer->proxied)) {
         credentials_withhold(&transfer->request);
     }
+    const uint64_t now_ms = clock_monotonic_ms();
+    const uint64_t took_ms = now_ms - transfer->started_monotonic_ms;
     const struct fetch_result result = {
         .end = end,
         .status = transfer->header_complete ? (uint16_t)status : 0,
@@ -686,11 +689,12 @@ transfer_finish(struct transfer *transfer, CURLcode code)
         .ip = slice_string(ip),
         .protocol = version == CURL_HTTP_VERSION_2_0 ? SLICE("h2") : SLICE(""),
         .started_ms = transfer->started_ms,
-        .milliseconds = (uint32_t)(clock_monotonic_ms() - transfer->started_monotonic_ms),
+        .milliseconds = (uint32_t)took_ms,
         .retry_after_ms = retry_after > 0 ? (uint64_t)retry_after * 1000 : 0,
         .address = transfer->at_limit ? address_limit_address(http->address_limit, transfer->host)
                                       : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
+        .flowing = end == FETCH_CUT_TIME && now_ms - transfer->piece_ms < took_ms / 2,
         .unsent = end == FETCH_FAILED && !transfer->sent,
         .silent = end == FETCH_FAILED && is_silent(transfer, code),
     };

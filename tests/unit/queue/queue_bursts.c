@@ -60,10 +60,36 @@ test_what_is_urgent_ends_before_what_is_less(void **state)
     check_burst(bench, 2, "http://a.example/p1");
 }
 
+/* So that pages that are well do not wait for those that may never be; what went back without an
+ * attempt keeps its place. */
+static void
+test_what_failed_goes_behind_what_was_not_tried(void **state)
+{
+    struct bench *bench = *state;
+    put_with(bench, "http://a.example/p1", 128);
+    put_with(bench, "http://a.example/p2", 128);
+    put_with(bench, "http://a.example/p3", 128);
+    put_with(bench, "http://a.example/urgent", 97);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    give_back(bench, "w", &bench->jobs[0], 0, false);
+    check_burst(bench, 1, "http://a.example/urgent");
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/p1"));
+    give_back(bench, "w", &bench->jobs[0], 0, true);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://a.example/p1"));
+    give_back(bench, "w", &bench->jobs[0], 0, false);
+    check_burst(bench, 1, "http://a.example/p2");
+    check_burst(bench, 2, "http://a.example/p3");
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
+}
+
 int
 queue_bursts_run(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_failed_goes_behind_what_was_not_tried, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_what_is_urgent_ends_before_what_is_less, setup,
                                         teardown),
     };

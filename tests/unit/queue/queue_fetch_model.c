@@ -416,6 +416,9 @@ end_in_model(struct model *model, struct fetch *fetch, const struct completion *
     fetch->leased = false;
     if (completion->verdict == VERDICT_RELEASE) {
         fetch->attempt += !completion->no_attempt;
+        if (fetch->attempt > 1 && fetch->rank >= RANK_USUAL) { /* behind what was not tried */
+            fetch->rank = fetch->rank >= RANK_SITEMAP ? RANK_SITEMAP + 255 : 255;
+        }
         fetch->due_ms = completion->delay_ms > 0 ? now_ms + completion->delay_ms : 0;
         fetch->place = completion->delay_ms > 0 ? DELAYED : READY;
         return;

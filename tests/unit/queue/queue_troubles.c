@@ -13,7 +13,6 @@ enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 static const struct trouble_rules rules = {
     .failures = 5,
     .patience_ms = 4 * MINUTE,
-    .patience_new_ms = 30 * SECOND,
     .probe_ms = 5 * MINUTE,
     .probe_most_ms = 24 * HOUR,
     .outage_hosts = 3,
@@ -51,6 +50,13 @@ test_rules_of_new_and_of_known_hosts(void **state)
     assert_int_equal(trouble.since_ms, 1000000);
     assert_int_equal(trouble.aside_ms, 1000000 + 30 * SECOND);
     assert_int_equal(trouble.next_ms, trouble.aside_ms + 5 * MINUTE);
+    trouble = (struct trouble){.lane = 1};
+    failure.rest_ms = 2 * SECOND; /* however short the rests are: the number counts */
+    for (failure.now_ms = 0; !(trouble.flags & TROUBLE_ASIDE); failure.now_ms += 2 * SECOND) {
+        trouble_fail(&trouble, &rules, &failure);
+    }
+    assert_int_equal(trouble.failures, 5);
+    assert_int_equal(trouble.aside_ms - trouble.since_ms, 8 * SECOND);
     now = 1000000;
     trouble = (struct trouble){.lane = 1};
     failure = (struct trouble_failure){.answered_before = true};

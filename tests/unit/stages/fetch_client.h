@@ -22,6 +22,7 @@ struct client {
     unsigned status, reply;
     struct buf header, body, request;
     uint64_t retry_after_ms;
+    bool flowing;
     char problem[256], ip[64];
 };
 
@@ -51,6 +52,7 @@ done(void *context, const struct fetch_result *result)
     struct client *client = context;
     client->waiting--;
     client->end = result->end;
+    client->flowing = result->flowing;
     client->status = result->status;
     client->reply = result->reply;
     client->retry_after_ms = result->retry_after_ms;

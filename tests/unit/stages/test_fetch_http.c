@@ -61,6 +61,9 @@ answer(int peer, const char *path, const char *request)
     } else if (strcmp(path, "/slow") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\n\r\n");
         say_repeatedly(peer, kilobyte, 20);
+    } else if (strcmp(path, "/stalls") == 0) {
+        say(peer, "HTTP/1.1 200 OK\r\n\r\nhalf");
+        usleep(5000000);
     } else if (strcmp(path, "/silent") == 0) {
         say_repeatedly(peer, "", 5000);
         usleep(5000000);
@@ -337,7 +340,12 @@ a_slow_body_ends_in_time(void **state)
     (void)state;
     get(client, "/slow", (struct fetch_request){.size = 1 << 20});
     assert_int_equal(client->end, FETCH_CUT_TIME);
+    assert_true(client->flowing);
     assert_true(client->body.length > 0);
+    get(client, "/stalls", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_CUT_TIME);
+    assert_false(client->flowing);
+    assert_text(client->body, "half");
     get(client, "/silent", (struct fetch_request){0});
     assert_int_equal(client->end, FETCH_FAILED);
     assert_non_null(strstr(client->problem, "timed out"));

@@ -350,8 +350,6 @@ start_program(const char *name, const char *number)
         if (strcmp(name, "quadrille-queue") == 0) {
             arguments[n++] = "--set";
             arguments[n++] = "queue.host_failures=3";
-            arguments[n++] = "--set";
-            arguments[n++] = "queue.host_patience_new=0";
         }
         if (fetch) {
             arguments[n++] = "--number";
