@@ -162,7 +162,7 @@ meta_store_open(struct meta_store **opened, const struct meta_store_options *opt
     }
     if (status == STATUS_OK) {
         status = database_open_tree(&store->database, &store->records, "records.db",
-                                    DB_CREATE | DB_AUTO_COMMIT, 0, why);
+                                    DB_CREATE | DB_AUTO_COMMIT, why);
     }
     if (status == STATUS_OK) {
         status = begin_epoch(store, why);

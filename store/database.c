@@ -163,8 +163,6 @@ database_open(struct database *database, const struct database_options *options,
     if (error != 0) {
         return database_failed(database, error, why, "cannot open or recover");
     }
-    /* Files that an earlier process made may have no name for good yet. */
-    TRY(file_sync_folder(database->folder, why));
     database->broken = false;
     return STATUS_OK;
 }
@@ -208,7 +206,7 @@ check_pages(struct database *database, DB *tree, const char *file, struct reason
 
 enum status
 database_open_tree(struct database *database, DB **opened, const char *file, uint32_t flags,
-                   uint32_t settings, struct reason *why)
+                   struct reason *why)
 {
     DB *tree = NULL;
     char what[64];
@@ -218,9 +216,7 @@ database_open_tree(struct database *database, DB **opened, const char *file, uin
     if (error != 0) {
         return database_failed(database, error, why, what);
     }
-    if (settings != 0) {
-        error = tree->set_flags(tree, settings);
-    }
+    error = tree->set_flags(tree, DB_CHKSUM);
     if (error == 0) {
         error = tree->set_pagesize(tree, PAGE_BYTES);
     }

@@ -47,10 +47,11 @@ enum status database_open(struct database *database, const struct database_optio
 /* Its trees are closed. With a checkpoint unless it is broken. */
 void database_close(struct database *database);
 
-/* A tree in the file of that name. flags: of DB->open and, as DB_CHKSUM, of DB->set_flags. *tree is
- * NULL after a failure. UNSUPPORTED: its pages have another size. */
+/* A tree in the file of that name. flags: of DB->open. Each page of a tree that is made has a
+ * checksum, so that one which was written in part is noticed. *tree is NULL after a failure.
+ * UNSUPPORTED: its pages have another size. */
 enum status database_open_tree(struct database *database, DB **tree, const char *file,
-                               uint32_t flags, uint32_t settings, struct reason *why);
+                               uint32_t flags, struct reason *why);
 
 /* What an error of the library means: FULL, CORRUPT or SYSTEM. After DB_RUNRECOVERY it is broken.
  */

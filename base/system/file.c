@@ -183,6 +183,20 @@ file_rename(const char *from, const char *to)
     return result == 0 ? sync_parent(to) : -1;
 }
 
+bool
+file_close_synced(FILE *file, const char *path)
+{
+    struct stat status;
+    const bool regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    const bool written = fflush(file) == 0 && (!regular || fsync(fileno(file)) == 0);
+    const int error = errno;
+    if (fclose(file) != 0) {
+        return false;
+    }
+    errno = error;
+    return written && (!regular || sync_parent(path) == 0);
+}
+
 int
 file_open(const char *path, int flags, ...)
 {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -44,6 +45,11 @@ enum status file_make(const char *path, struct slice bytes, mode_t mode, bool *m
 /* Renames a file or folder as rename(2) does. What it holds is synced before and the new name is
  * there for good: a name must not outlast a power failure that the bytes do not. */
 int file_rename(const char *from, const char *to);
+/* Closes a stream that was written: a file's bytes, and its name, are there for good. Pipes and
+ * terminals, which cannot be synced, are closed only. False and errno when something is not
+ * written.
+ */
+bool file_close_synced(FILE *file, const char *path);
 /* Opens a file as open(2) does; a file that it makes has its name for good before anything is
  * written to it. This and file_rename are for Berkeley DB (db_env_set_func_open), which syncs no
  * folder, so that its log would be forgotten with all the commits that were synced to it, and

@@ -91,7 +91,7 @@ make_folder(const char *path, struct reason *why)
     return status_fail_errno(why, "cannot make %s", path);
 }
 
-/* The name that a whole result gets; rename makes it so at once. */
+/* The name that a whole result gets; rename makes it so at once, when the names in it are safe. */
 static enum status
 finish_folder(const char *partial, const char *path, struct reason *why)
 {
@@ -277,7 +277,9 @@ restore_file(const char *source, const char *folder, char *line, struct reason *
         char inner[PATH_SIZE];
         *slash = '\0';
         TRY(join_path(inner, folder, name, why));
-        TRY(file_make_folder(inner, 0700, why));
+        if (mkdir(inner, 0700) != 0 && errno != EEXIST) {
+            return status_fail_errno(why, "cannot make %s", inner);
+        }
         *slash = '/';
     }
     TRY(backup_copy_file(from, to, name, NULL, digest, &bytes, why));

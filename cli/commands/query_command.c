@@ -268,8 +268,7 @@ dump_to(struct index_client *index, struct buf *position, const char *path, stru
         return status_fail_errno(why, "cannot write %s", path);
     }
     enum status status = index_dump(index, position, cli_print_piece, out, why);
-    const bool written = fflush(out) == 0 && fsync(fileno(out)) == 0;
-    if ((fclose(out) != 0 || !written) && status == STATUS_OK) {
+    if (!file_close_synced(out, path) && status == STATUS_OK) {
         status = status_fail_errno(why, "cannot write %s", path);
     }
     return status;
@@ -283,9 +282,8 @@ write_position(const char *path, const struct buf *position, struct reason *why)
         return status_fail_errno(why, "cannot write %s", path);
     }
     fprintf(out, "%.*s\n", SLICE_PRINT(buf_slice(position)));
-    const bool written = fflush(out) == 0 && fsync(fileno(out)) == 0;
-    return fclose(out) == 0 && written ? STATUS_OK
-                                       : status_fail_errno(why, "cannot write %s", path);
+    return file_close_synced(out, path) ? STATUS_OK
+                                        : status_fail_errno(why, "cannot write %s", path);
 }
 
 int

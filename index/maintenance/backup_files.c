@@ -170,7 +170,9 @@ begin_file(struct backup_receiver *r, struct slice name, struct reason *why)
     if (r->copy.file >= 0 || !is_plain(name)) {
         return malformed(why);
     }
-    TRY(file_make_folder(r->folder, 0700, why));
+    if (mkdir(r->folder, 0700) != 0 && errno != EEXIST) {
+        return status_fail_errno(why, "cannot make %s", r->folder);
+    }
     snprintf(path, sizeof(path), "%s/%.*s", r->folder, SLICE_PRINT(name));
     snprintf(listed, sizeof(listed), "%s/%.*s", r->name, SLICE_PRINT(name));
     return copy_open(&r->copy, path, listed, why);

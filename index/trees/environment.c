@@ -118,7 +118,7 @@ enum status
 tree_open_file(DB **result, struct environment *environment, const char *file, uint32_t flags,
                struct reason *why)
 {
-    return database_open_tree(&environment->database, result, file, flags, DB_CHKSUM, why);
+    return database_open_tree(&environment->database, result, file, flags, why);
 }
 
 enum status

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/system/file.h"
 #include "base/varint.h"
 
 enum { RECORD_SIZE = 1 + VARINT_MAXIMUM, RECORD_VERSION = 1 };
@@ -171,15 +170,15 @@ tree_build_end(struct tree_build *build, struct transaction *transaction, struct
 {
     build->next = transaction->builds;
     transaction->builds = build;
-    TRY(tree_build_sync(build, why));
-    TRY(file_sync_folder(build->tree->environment->database.folder, why));
+    TRY(tree_build_sync(build, why)); /* its name was synced when it was made */
     TRY(open_for_use(build, why));
     return write_number(build, transaction, why);
 }
 
 /* ---- the end of the transaction ---- */
 
-/* The tree was closed without writing its pages: nobody needs them. */
+/* The tree was closed without writing its pages: nobody needs them. Berkeley DB syncs the log of a
+ * removal, and with it a commit that was not synced, before it touches the file. */
 static void
 remove_file(struct environment *environment, const char *file)
 {
@@ -202,9 +201,7 @@ take_into_use(struct tree_build *build)
     tree->db = build->db;
     tree->number = build->number;
     latch_leave(&tree->latch);
-    /* A commit that was not synced must not be lost when the file is gone. */
-    DB_ENV *env = tree->environment->database.environment;
-    if (env->log_flush(env, NULL) != 0 || old->close(old, DB_NOSYNC) != 0) {
+    if (old->close(old, DB_NOSYNC) != 0) {
         tree->environment->database.broken = true;
         return;
     }

@@ -50,7 +50,7 @@ enum status tree_failed(struct tree *tree, bool writing, int code, struct reason
 
 /* Gives the name of the file that has the tree of this name. */
 void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
-/* As database_open_tree, with checksums. */
+/* As database_open_tree. */
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,
                            uint32_t flags, struct reason *why);
 

@@ -142,7 +142,7 @@ open_all(struct store *store, struct reason *why)
         char name[32];
         (void)snprintf(name, sizeof name, "%s.db", tree_names[tree]);
         TRY(database_open_tree(&store->database, &store->trees[tree], name,
-                               DB_CREATE | DB_AUTO_COMMIT, 0, why));
+                               DB_CREATE | DB_AUTO_COMMIT, why));
     }
     TRY(raise_epoch(store, why));
     store->checkpoint_at = log_end(store); /* recovery ends with a checkpoint */

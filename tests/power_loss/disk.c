@@ -420,7 +420,7 @@ build_file(const struct state *state, size_t node, struct slice name, const char
     image.bytes = memory_zero(1, image.most + 1);
     const enum how how = how_of(state, node);
     const size_t names = names_of(state, node, how);
-    const uint64_t unit = is_database(name) ? DATABASE_PAGE : SECTOR;
+    const uint64_t unit = is_database(name) && !state->cut->torn ? DATABASE_PAGE : SECTOR;
     for (size_t i = 0; i < h->count; i++) {
         const struct operation *o = &state->trace->operations[h->operations[i]];
         if (o->kind != TRACE_TRUNCATE) {

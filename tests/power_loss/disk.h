@@ -1,11 +1,11 @@
 /* What a disk may hold after the power failed, made from a trace (trace.h).
  *
  * The model is what POSIX promises and no more. Of a file, what was synced is there. Since then
- * each unit of its bytes (a sector of 512 bytes; of the pages of a database 4 KiB, its limit that
- * docs/OPERATION.md states) is as some write left it, whatever other units are; the size is one
- * that it had, and bytes that no write reached are zeros. Of a folder, the names are there that it
- * had when it was synced; of what happened to them since, anything. A file has no name by being
- * synced: that takes the folder's sync. A rename happens whole or not at all. */
+ * each unit of its bytes (a sector of 512 bytes; of the pages of a database 4 KiB unless they are
+ * torn, its limit that docs/POWER.md states) is as some write left it, whatever other units are;
+ * the size is one that it had, and bytes that no write reached are zeros. Of a folder, the names
+ * are there that it had when it was synced; of what happened to them since, anything. A file has no
+ * name by being synced: that takes the folder's sync. A rename happens whole or not at all. */
 #ifndef TESTS_POWER_LOSS_DISK_H
 #define TESTS_POWER_LOSS_DISK_H
 
@@ -43,6 +43,7 @@ struct disk_cut {
     uint64_t seed;
     size_t without; /* the site of syncs that did nothing; SIZE_MAX: all did */
     size_t victim;  /* with one lost or kept: of the operation that names it; SIZE_MAX: by chance */
+    bool torn;      /* pages of databases by sectors, too */
 };
 
 /* Makes the state in an empty folder; false on failure, which is told on standard error. */

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ enum task { TASK_CUTS, TASK_SITES, TASK_LISTED };
 
 static const struct scenario *const scenarios[] = {
     &scenario_queue,      &scenario_metadata, &scenario_archive, &scenario_index,
-    &scenario_index_anew, &scenario_settings, &scenario_backup};
+    &scenario_index_anew, &scenario_settings, &scenario_backup,  &scenario_crawl};
 
 static const char *const fate_names[DISK_FATES] = {
     "by chance",         "all lost", "all lost, sizes kept", "all kept",
@@ -80,32 +81,69 @@ acknowledge(const char *text)
     }
 }
 
+static unsigned death_at; /* the sync of a folder at which this process is killed */
+
 void
-die_while_opening(void (*open_and_close)(const char *folder), const char *folder)
+die_from_here(void)
 {
     void (*die)(unsigned);
     *(void **)&die = dlsym(RTLD_DEFAULT, TRACE_DIE_FUNCTION);
+    if (die != NULL) {
+        die(death_at);
+    }
+}
+
+/* Whether it lived to its end. */
+static bool
+lives(void (*go_on)(const char *folder, unsigned *done), const char *folder, unsigned *done)
+{
     int code = 0;
-    for (unsigned n = 1; n <= DEATHS_MOST; n++) {
-        const pid_t child = fork();
-        if (child == 0) {
-            if (die != NULL) {
-                die(n);
-            }
-            open_and_close(folder);
-            _exit(0);
-        }
-        if (child < 0 || waitpid(child, &code, 0) != child ||
-            (WIFEXITED(code) && WEXITSTATUS(code) != 0)) {
-            fprintf(stderr, "a store cannot be opened after %u deaths\n", n - 1);
-            exit(1);
-        }
-        if (WIFEXITED(code)) {
+    const pid_t child = fork();
+    if (child == 0) {
+        go_on(folder, done);
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, &code, 0) != child ||
+        (WIFEXITED(code) && WEXITSTATUS(code) != 0)) {
+        fprintf(stderr, "a store cannot be opened after a death\n");
+        exit(1);
+    }
+    return WIFEXITED(code);
+}
+
+void
+die_while_opening(void (*go_on)(const char *folder, unsigned *done), const char *folder)
+{
+    unsigned done = 0;
+    for (death_at = 1; death_at <= DEATHS_MOST; death_at++) {
+        if (lives(go_on, folder, &done)) {
             return;
         }
     }
     fprintf(stderr, "it dies for ever\n");
     exit(1);
+}
+
+void
+die_while_writing(void (*go_on)(const char *folder, unsigned *done), const char *folder)
+{
+    unsigned done = 0;
+    unsigned *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    death_at = 1;
+    for (unsigned deaths = 0; !lives(go_on, folder, shared); deaths++) {
+        if (deaths == DEATHS_MOST) {
+            fprintf(stderr, "it dies for ever\n");
+            exit(1);
+        }
+        death_at = *shared == done ? death_at + 1 : 1; /* a bit later when nothing was done */
+        done = *shared;
+    }
+    (void)munmap(shared, sizeof *shared);
 }
 
 /* ---- the trace ---- */
@@ -171,7 +209,9 @@ survives(const struct scenario *scenario, const struct disk_trace *trace,
         (void)fflush(stderr);
         _exit(good ? 0 : 1);
     }
-    return child_succeeds(child);
+    int code;
+    return child > 0 && waitpid(child, &code, 0) == child && WIFEXITED(code) &&
+           (WEXITSTATUS(code) == 0 || (cut->torn && WEXITSTATUS(code) == EXIT_DAMAGED));
 }
 
 static void
@@ -215,7 +255,7 @@ many(const struct scenario *scenario)
 {
     const char *text = getenv("QUADRILLE_POWER_CUTS");
     const unsigned factor = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 1;
-    return scenario->cuts * (factor > 0 ? factor : 1);
+    return (scenario->cuts + scenario->torn) * (factor > 0 ? factor : 1);
 }
 
 static unsigned
@@ -223,16 +263,19 @@ try_cuts(const struct scenario *scenario, const struct disk_trace *trace)
 {
     unsigned failed = 0;
     for (unsigned i = 0; i < many(scenario) && failed < 10; i++) {
+        const bool torn = i % (scenario->cuts + scenario->torn) >= scenario->cuts;
         const struct disk_cut cut = {.at = i % 2 == 0 ? random_cut(trace, 0)
                                                       : cut_after_mark(trace, 0),
                                      .fate = (enum disk_fate)(next_random() % DISK_FATES),
                                      .seed = next_random(),
                                      .without = SIZE_MAX,
-                                     .victim = SIZE_MAX};
+                                     .victim = SIZE_MAX,
+                                     .torn = torn};
         if (!survives(scenario, trace, &cut)) {
             failed++;
-            fprintf(stderr, "%s: cut at %zu of %zu, %s, seed %llu\n", scenario->name, cut.at,
-                    disk_operations(trace), fate_names[cut.fate], (unsigned long long)cut.seed);
+            fprintf(stderr, "%s: cut at %zu of %zu, %s, seed %llu%s\n", scenario->name, cut.at,
+                    disk_operations(trace), fate_names[cut.fate], (unsigned long long)cut.seed,
+                    torn ? ", torn" : "");
             tell_messages();
         }
     }
@@ -325,6 +368,9 @@ run_scenario(const char *name, enum task task)
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         if (strcmp(scenarios[i]->name, name) != 0) {
             continue;
+        }
+        if (scenarios[i]->begin != NULL && !scenarios[i]->begin(base)) {
+            return 1;
         }
         struct disk_trace *trace = record(scenarios[i]);
         if (trace == NULL) {

@@ -2,7 +2,6 @@
  * which inherit the recorder. */
 #include "tests/power_loss/scenarios.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,37 +9,15 @@
 
 #include "base/system/file.h"
 #include "config/config.h"
+#include "tests/power_loss/commands.h"
 
-enum { COMMAND_SIZE = 4096, TEXT_MAXIMUM = 1 << 24, SCOPES = 6 };
-
-static const char quadrille[] = "build/bin/quadrille";
-
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int
-run(const char *format, ...)
-{
-    char command[COMMAND_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    const int n = vsnprintf(command, sizeof command, format, arguments);
-    va_end(arguments);
-    return n > 0 && n < COMMAND_SIZE ? system(command) : -1;
-}
-
-static void
-must_run(int code, const char *what)
-{
-    if (code != 0) {
-        fprintf(stderr, "%s failed with %d\n", what, code);
-        exit(1);
-    }
-}
+enum { PATH_SIZE = 4096, TEXT_MAXIMUM = 1 << 24, SCOPES = 6 };
 
 /* NULL: it is not there. The caller frees. */
 static char *
 text_of(const char *folder, const char *name)
 {
-    char path[COMMAND_SIZE];
+    char path[PATH_SIZE];
     struct buf bytes;
     struct reason why = {""};
     buf_init(&bytes, TEXT_MAXIMUM);
@@ -54,13 +31,6 @@ text_of(const char *folder, const char *name)
     return text;
 }
 
-static bool
-complain(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    return false;
-}
-
 /* ---- settings ---- */
 
 static void
@@ -68,7 +38,7 @@ settings_act(const char *folder)
 {
     struct opt_set *options;
     struct reason why = {""};
-    char path[COMMAND_SIZE];
+    char path[PATH_SIZE];
     must_run(run("%s init --keys --dir %s/data >/dev/null", quadrille, folder), "init");
     acknowledge("init");
     snprintf(path, sizeof path, "%s/data", folder);
@@ -101,7 +71,7 @@ static bool
 settings_check(const char *folder, const struct disk_trace *trace, size_t marks)
 {
     (void)trace;
-    char path[COMMAND_SIZE];
+    char path[PATH_SIZE];
     struct opt_set *options;
     struct reason why = {""};
     snprintf(path, sizeof path, "%s/data", folder);
@@ -151,7 +121,7 @@ settings_check(const char *folder, const struct disk_trace *trace, size_t marks)
     return true;
 }
 
-const struct scenario scenario_settings = {"settings", settings_act, settings_check, 60};
+const struct scenario scenario_settings = {"settings", settings_act, settings_check, 60, 0, NULL};
 
 /* ---- backup ---- */
 
@@ -172,6 +142,10 @@ backup_act(const char *folder)
     must_run(run("%s restore --dir %s/restored %s/saved >/dev/null", quadrille, folder, folder),
              "restore");
     acknowledge("restore");
+    must_run(run("%s dump --dir %s/data --output %s/out.nq --position %s/out.position", quadrille,
+                 folder, folder, folder),
+             "dump");
+    acknowledge("dump");
 }
 
 static bool
@@ -191,7 +165,7 @@ static bool
 backup_check(const char *folder, const struct disk_trace *trace, size_t marks)
 {
     (void)trace;
-    char saved[COMMAND_SIZE];
+    char saved[PATH_SIZE];
     snprintf(saved, sizeof saved, "%s/saved", folder);
     if (marks >= 1 && !holds_all(folder, "data")) {
         return false;
@@ -204,7 +178,11 @@ backup_check(const char *folder, const struct disk_trace *trace, size_t marks)
             return false;
         }
     }
+    if (marks >= 4 &&
+        run("[ \"$(wc -l <%s/out.nq)\" = 300 ] && [ -s %s/out.position ]", folder, folder) != 0) {
+        return complain("a dump is lost");
+    }
     return marks < 3 || holds_all(folder, "restored");
 }
 
-const struct scenario scenario_backup = {"backup", backup_act, backup_check, 8};
+const struct scenario scenario_backup = {"backup", backup_act, backup_check, 8, 0, NULL};

@@ -27,13 +27,13 @@ must_be(enum status status, enum status expected, const struct reason *why, cons
 {
     if (status != expected) {
         fprintf(stderr, "%s: %s: %s\n", what, status_name(status), why->text);
-        exit(1);
+        exit(status == STATUS_CORRUPT ? EXIT_DAMAGED : 1);
     }
 }
 
 /* ---- the queue ---- */
 
-enum { BATCHES = 60, BATCH = 60, KEYS = 400, TREES = 4, REOPEN = 25 };
+enum { BATCHES = 60, BATCH = 60, KEYS = 400, TREES = 4, REOPEN = 25, DYING = 20 };
 
 static const struct {
     enum store_tree tree;
@@ -94,37 +94,58 @@ queue_open(const char *folder)
 }
 
 static void
-queue_open_and_close(const char *folder)
+queue_open_and_close(const char *folder, unsigned *done)
 {
+    (void)done;
+    die_from_here();
     frontier_close(queue_open(folder));
+}
+
+/* The next batch. */
+static void
+queue_write(struct frontier *store, unsigned *done)
+{
+    struct model model = {0};
+    struct store_batch batch;
+    struct reason why = {""};
+    uint64_t wait_ms;
+    store_batch_init(&batch);
+    queue_batch(*done, &batch, &model);
+    store_batch_sort(&batch);
+    must_be(frontier_apply(store, (const struct store_operation *const *)batch.operations,
+                           batch.count, &why),
+            STATUS_OK, &why, "a batch");
+    acknowledge("batch");
+    ++*done;
+    must_be(frontier_tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
+    store_batch_release(&batch);
+}
+
+static void
+queue_dying(const char *folder, unsigned *done)
+{
+    struct frontier *store = queue_open(folder);
+    die_from_here();
+    while (*done < DYING) {
+        queue_write(store, done);
+    }
+    frontier_close(store);
 }
 
 static void
 queue_act(const char *folder)
 {
     die_while_opening(queue_open_and_close, folder);
+    die_while_writing(queue_dying, folder);
     struct frontier *store = queue_open(folder);
-    struct model model = {0};
-    struct store_batch batch;
-    struct reason why = {""};
-    store_batch_init(&batch);
-    for (uint32_t n = 0; n < BATCHES; n++) {
-        uint64_t wait_ms;
-        store_batch_reset(&batch);
-        queue_batch(n, &batch, &model);
-        store_batch_sort(&batch);
-        must_be(frontier_apply(store, (const struct store_operation *const *)batch.operations,
-                               batch.count, &why),
-                STATUS_OK, &why, "a batch");
-        acknowledge("batch");
-        must_be(frontier_tick(store, &wait_ms, &why), STATUS_OK, &why, "housekeeping");
-        if (n % REOPEN == REOPEN - 1) {
+    for (unsigned done = DYING; done < BATCHES;) {
+        queue_write(store, &done);
+        if (done % REOPEN == 0) {
             frontier_close(store);
             store = queue_open(folder);
         }
     }
     frontier_close(store);
-    store_batch_release(&batch);
 }
 
 struct queue_scan {
@@ -188,7 +209,7 @@ queue_check(const char *folder, const struct disk_trace *trace, size_t marks)
     return good;
 }
 
-const struct scenario scenario_queue = {"queue", queue_act, queue_check, 150};
+const struct scenario scenario_queue = {"queue", queue_act, queue_check, 150, 30, NULL};
 
 /* ---- metadata ---- */
 
@@ -223,8 +244,10 @@ metadata_pair(uint32_t n, uint32_t i, char key[32], char value[900], size_t *len
 }
 
 static void
-metadata_open_and_close(const char *folder)
+metadata_open_and_close(const char *folder, unsigned *done)
 {
+    (void)done;
+    die_from_here();
     meta_store_close(metadata_open(folder));
 }
 
@@ -314,7 +337,7 @@ metadata_check(const char *folder, const struct disk_trace *trace, size_t marks)
     return good;
 }
 
-const struct scenario scenario_metadata = {"metadata", metadata_act, metadata_check, 150};
+const struct scenario scenario_metadata = {"metadata", metadata_act, metadata_check, 150, 30, NULL};
 
 /* ---- the archive ---- */
 
@@ -409,4 +432,4 @@ archive_check(const char *folder, const struct disk_trace *trace, size_t marks)
     return lost == 0;
 }
 
-const struct scenario scenario_archive = {"archive", archive_act, archive_check, 200};
+const struct scenario scenario_archive = {"archive", archive_act, archive_check, 200, 0, NULL};

@@ -88,9 +88,9 @@ what_was_committed_is_there_after_it_was_opened_again(void **state)
     for (int start = 0; start < 2; start++) {
         assert_int_equal(open_database(&database, 0600, &why), STATUS_OK);
         assert_false(database.broken);
-        assert_int_equal(database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT,
-                                            DB_CHKSUM, &why),
-                         STATUS_OK);
+        assert_int_equal(
+            database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, &why),
+            STATUS_OK);
         if (start == 0) {
             assert_int_equal(tree->put(tree, NULL, &key, &value, 0), 0);
         } else {
@@ -133,9 +133,8 @@ pages_of_another_size_are_refused(void **state)
     assert_int_equal(
         tree->open(tree, NULL, "a.db", NULL, DB_BTREE, DB_CREATE | DB_AUTO_COMMIT, 0666), 0);
     assert_int_equal(tree->close(tree, 0), 0);
-    assert_int_equal(
-        database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, 0, &why),
-        STATUS_UNSUPPORTED);
+    assert_int_equal(database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, &why),
+                     STATUS_UNSUPPORTED);
     assert_null(tree);
     assert_non_null(strstr(why.text, "/a.db has pages of 16384 bytes"));
     database_close(&database);
