@@ -94,6 +94,81 @@ identity_rows(struct identity *identity, const struct quad_oids *pattern, size_t
     return status;
 }
 
+/* ---- many patterns ---- */
+
+struct many {
+    const struct quad_oids *patterns;
+    size_t count, left; /* left: rows that may still come */
+    row_visit *visit;
+    void *state;
+    bool cut;
+};
+
+static enum status
+hand_out(struct many *many, uint32_t number, const struct quad_oids *row, struct reason *why)
+{
+    if (many->left == 0) {
+        many->cut = true;
+        return STATUS_END;
+    }
+    many->left--;
+    return many->visit(many->state, number, row, why);
+}
+
+static enum status
+read_together(struct identity *identity, struct many *many, struct reason *why)
+{
+    const struct quad_source *source = identity->settings.source;
+    struct quad_oids rows[ROWS];
+    uint32_t numbers[ROWS];
+    struct quad_scan *scan;
+    TRY(identity_check(identity, why));
+    TRY(source->scan_many(source->context, many->patterns, many->count, true, &scan, why));
+    enum status status = STATUS_OK;
+    for (size_t n = 1; n > 0 && status == STATUS_OK;) {
+        status = source->scan_many_next(scan, rows, numbers, ROWS, &n, why);
+        for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+            status = hand_out(many, numbers[i], &rows[i], why);
+        }
+    }
+    source->scan_close(scan);
+    return status;
+}
+
+static enum status
+read_one_by_one(struct identity *identity, struct many *many, struct reason *why)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t k = 0; k < many->count && status == STATUS_OK; k++) {
+        struct rows rows = {0};
+        status = identity_rows(identity, &many->patterns[k], many->left, &rows, why);
+        many->cut = many->cut || rows.cut;
+        for (size_t i = 0; i < rows.count && status == STATUS_OK; i++) {
+            status = hand_out(many, k, &rows.at[i], why);
+        }
+        rows_release(&rows);
+    }
+    return status;
+}
+
+enum status
+identity_rows_many(struct identity *identity, const struct quad_oids *patterns, size_t count,
+                   size_t most, row_visit *visit, void *state, bool *cut, struct reason *why)
+{
+    const struct quad_source *source = identity->settings.source;
+    struct many many = {patterns, count, most, visit, state, false};
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    const bool together =
+        source->scan_many != NULL &&
+        (source->rather_many == NULL || source->rather_many(source->context, patterns[0].graph));
+    const enum status status =
+        together ? read_together(identity, &many, why) : read_one_by_one(identity, &many, why);
+    *cut = *cut || many.cut;
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
 enum status
 identity_keep(struct identity *identity, const void *from, size_t size, void *result,
               struct reason *why)

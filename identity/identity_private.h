@@ -42,7 +42,7 @@ enum vocabulary_term {
         VOCABULARY_COUNT
 };
 /* Axioms are named by the term that makes them. */
-enum { SCHEMA_PREDICATES = VOCABULARY_FIRST, SCHEMA_TYPES_END = VOCABULARY_TYPE };
+enum { SCHEMA_KINDS = VOCABULARY_TYPE };
 
 enum {
     SCHEMA_MOST = 200000,    /* axioms of a document */
@@ -145,6 +145,13 @@ enum status identity_check(const struct identity *identity, struct reason *why);
 /* Appends at most `most` rows in all. A pattern with no place bound reads nothing. */
 enum status identity_rows(struct identity *identity, const struct quad_oids *pattern, size_t most,
                           struct rows *rows, struct reason *why);
+/* Calls visit for the rows of many patterns of one graph, at most `most` in all, with the number of
+ * the pattern; in one request where the source is far away. cut turns true when there are more. */
+typedef enum status row_visit(void *state, uint32_t number, const struct quad_oids *row,
+                              struct reason *why);
+enum status identity_rows_many(struct identity *identity, const struct quad_oids *patterns,
+                               size_t count, size_t most, row_visit *visit, void *state, bool *cut,
+                               struct reason *why);
 void rows_release(struct rows *rows);
 /* Its bytes live as long as the identity. */
 enum status identity_term(struct identity *identity, oid id, struct term *term, struct reason *why);

@@ -51,6 +51,7 @@ static const struct refused_value refused_values[] = {
     {NULL, TERM_IRI, ""},
     {NULL, TERM_IRI, "mailto:"},
     {NULL, TERM_IRI, "tel:"},
+    {NULL, TERM_IRI, "http://www.vox.com/gone/"}, /* of every account that was closed there */
     {FOAF "mbox", TERM_IRI, "mailto:none"},
     {FOAF "mbox", TERM_IRI, "mailto:nobody@example.com"},
     {FOAF "mbox", TERM_IRI, "mailto:user@example.com"},

@@ -16,27 +16,26 @@ is_one(const struct term *term)
 
 struct gathering {
     struct identity *identity;
+    enum vocabulary_term kinds[SCHEMA_KINDS]; /* of the patterns that are read */
     struct axiom *axioms;
     oid *imports;
     size_t count, import_count;
+    bool lists; /* some are of classes */
     bool cut;
 };
 
 static void
 add(struct gathering *gathering, oid subject, enum vocabulary_term kind, oid object)
 {
-    if (gathering->count >= SCHEMA_MOST) {
-        gathering->cut = true;
-        return;
-    }
     *(struct axiom *)list_add(&gathering->axioms, &gathering->count, sizeof *gathering->axioms) =
         (struct axiom){.subject = subject, .object = object, .kind = kind};
 }
 
 static enum status
-add_row(struct gathering *gathering, enum vocabulary_term kind, const struct quad_oids *row,
-        struct reason *why)
+add_row(void *state, uint32_t number, const struct quad_oids *row, struct reason *why)
 {
+    struct gathering *gathering = state;
+    const enum vocabulary_term kind = gathering->kinds[number];
     struct term object;
     switch (kind) {
     case VOCABULARY_CARDINALITY:
@@ -54,6 +53,9 @@ add_row(struct gathering *gathering, enum vocabulary_term kind, const struct qua
     case VOCABULARY_INVERSE_OF:
         add(gathering, row->object, kind, row->subject);
         break;
+    case VOCABULARY_INTERSECTION:
+        gathering->lists = true;
+        break;
     default:
         break;
     }
@@ -61,27 +63,28 @@ add_row(struct gathering *gathering, enum vocabulary_term kind, const struct qua
     return STATUS_OK;
 }
 
+/* Reads the axioms of the kinds that the document has. */
 static enum status
-gather(struct gathering *gathering, oid document, enum vocabulary_term kind, struct reason *why)
+gather(struct gathering *gathering, oid document, const enum vocabulary_term *kinds, size_t count,
+       struct reason *why)
 {
     const oid *vocabulary = gathering->identity->vocabulary;
-    const bool is_type = kind > VOCABULARY_REST;
-    const struct quad_oids pattern = {
-        .predicate = vocabulary[is_type ? VOCABULARY_TYPE : kind],
-        .object = is_type ? vocabulary[kind] : OID_NONE,
-        .graph = document,
-    };
-    struct rows rows = {0};
-    if (vocabulary[kind] == OID_NONE || pattern.predicate == OID_NONE) {
-        return STATUS_OK;
+    struct quad_oids patterns[SCHEMA_KINDS];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_type = kinds[i] > VOCABULARY_REST;
+        const struct quad_oids pattern = {
+            .predicate = vocabulary[is_type ? VOCABULARY_TYPE : kinds[i]],
+            .object = is_type ? vocabulary[kinds[i]] : OID_NONE,
+            .graph = document,
+        };
+        if (vocabulary[kinds[i]] != OID_NONE && pattern.predicate != OID_NONE) {
+            gathering->kinds[n] = kinds[i];
+            patterns[n++] = pattern;
+        }
     }
-    enum status status = identity_rows(gathering->identity, &pattern, SCHEMA_MOST, &rows, why);
-    gathering->cut = gathering->cut || rows.cut;
-    for (size_t i = 0; status == STATUS_OK && i < rows.count; i++) {
-        status = add_row(gathering, kind, &rows.at[i], why);
-    }
-    rows_release(&rows);
-    return status;
+    return identity_rows_many(gathering->identity, patterns, n, SCHEMA_MOST, add_row, gathering,
+                              &gathering->cut, why);
 }
 
 static int
@@ -97,19 +100,20 @@ compare(const void *a, const void *b)
     return left->object < right->object ? -1 : left->object > right->object;
 }
 
+/* Lists stand in many documents; only those of classes matter, and in few. */
 static enum status
 gather_all(struct gathering *gathering, oid document, struct reason *why)
 {
-    bool lists = false;
-    for (int kind = 0; kind < SCHEMA_TYPES_END; kind++) {
-        const size_t before = gathering->count;
-        /* Lists stand in many documents; here only those of classes matter. */
-        if ((kind != VOCABULARY_FIRST && kind != VOCABULARY_REST) || lists) {
-            TRY(gather(gathering, document, (enum vocabulary_term)kind, why));
+    static const enum vocabulary_term lists[] = {VOCABULARY_FIRST, VOCABULARY_REST};
+    enum vocabulary_term kinds[SCHEMA_KINDS];
+    size_t n = 0;
+    for (int kind = 0; kind < SCHEMA_KINDS; kind++) {
+        if (kind != VOCABULARY_FIRST && kind != VOCABULARY_REST) {
+            kinds[n++] = (enum vocabulary_term)kind;
         }
-        lists = lists || (kind == VOCABULARY_INTERSECTION && gathering->count > before);
     }
-    return STATUS_OK;
+    TRY(gather(gathering, document, kinds, n, why));
+    return gathering->lists ? gather(gathering, document, lists, 2, why) : STATUS_OK;
 }
 
 enum status
