@@ -1,7 +1,7 @@
 base_OBJECTS := $(addprefix base/,arena.o buf.o codec.o digest.o digest_pair.o map.o memory.o outcome.o slice.o \
 	status.o)
 base_OBJECTS += $(addprefix base/options/,nearest.o opt.o opt_print.o program.o text_print.o)
-base_OBJECTS += $(addprefix base/rpc/,rpc_client.o rpc_server.o rpc_socket.o)
+base_OBJECTS += $(addprefix base/rpc/,rpc_address.o rpc_client.o rpc_server.o rpc_socket.o)
 base_OBJECTS += $(addprefix base/system/,clock.o file.o log.o watchdog.o)
 base_OBJECTS += $(addprefix base/url/,iri.o url.o url_host.o url_key.o url_percent.o url_text.o)
 UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/base/test_file tests/unit/base/test_log \

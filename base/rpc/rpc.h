@@ -15,6 +15,11 @@
  * the connection of a peer that sends a longer frame is closed.
  * ipc:// endpoints are owned by file permissions (0600); tcp:// endpoints that are not loopback
  * need CURVE keys (RFC 26/CurveZMQ). One thread per object.
+ *
+ * "at://PATH:OFFSET" is the tcp:// address whose host and port stand in the first line of the file
+ * PATH ("10.0.0.1:7000"), OFFSET added to the port. A server binds to what stands there when it is
+ * opened. A client may be opened before there is the file; while nobody answers it reads the file
+ * again, and connects to where the service is by then. So a service can move.
  */
 #ifndef BASE_RPC_RPC_H
 #define BASE_RPC_RPC_H

@@ -25,6 +25,7 @@ enum {
     RESEND_FACTOR_MAXIMUM = 16,
     HOLD_MS = 20,
     LOOK_MS = 500,
+    FIND_MS = 250,
     REPLY_FRAMES = 1,
     MONITOR_FRAMES = 2,
 };
@@ -58,6 +59,10 @@ struct rpc_client {
     uint64_t due;        /* monotonic; nothing times out or is resent before */
     uint64_t look_at;    /* monotonic; when it is asked next whether there will be an answer */
     uint64_t malformed;
+    char *published;                /* an at:// endpoint; NULL: the address is fixed */
+    char address[RPC_ADDRESS_SIZE]; /* where it was found; empty: nowhere yet */
+    bool keyed;                     /* so that it may be on another machine */
+    uint64_t find_at; /* monotonic; when it is looked for again; UINT64_MAX: somebody answers */
 };
 
 static rpc_look *look_asked;
@@ -71,6 +76,18 @@ rpc_client_look(rpc_look *look, void *context)
 }
 
 /* ---- opening and closing ---- */
+
+/* What went over a connection that is gone is known to nobody. */
+static void
+send_all_again(struct rpc_client *client)
+{
+    client->held_until = clock_monotonic_ms() + HOLD_MS;
+    for (struct request *request = client->first; request; request = request->next) {
+        request->unsent = true;
+        request->resend_ms = client->resend_ms;
+        client->any_unsent = true;
+    }
+}
 
 static enum status
 monitor_open(struct rpc_client *client, struct reason *why)
@@ -87,6 +104,33 @@ monitor_open(struct rpc_client *client, struct reason *why)
     return rpc_socket_watch(&client->socket, client->monitor, why);
 }
 
+/* Connects to where the service is published to be by now. */
+static void
+find_service(struct rpc_client *client)
+{
+    static const struct rpc_keys some;
+    char address[RPC_ADDRESS_SIZE];
+    struct reason why = {""};
+    client->find_at = clock_monotonic_ms() + FIND_MS;
+    enum status status = rpc_endpoint_read(client->published, address, &why);
+    if (status != STATUS_OK || strcmp(address, client->address) == 0) {
+        return;
+    }
+    status = rpc_endpoint_check(address, client->keyed ? &some : NULL, &why);
+    if (status == STATUS_OK && zmq_connect(client->socket.zmq, address) != 0) {
+        status = status_fail_errno(&why, "cannot connect to %s", address);
+    }
+    if (status != STATUS_OK) {
+        log_warning("address_unusable", "endpoint=%s reason=%s", client->published, why.text);
+        return;
+    }
+    if (client->address[0] != '\0') {
+        (void)zmq_disconnect(client->socket.zmq, client->address);
+        send_all_again(client);
+    }
+    memcpy(client->address, address, sizeof address);
+}
+
 static enum status
 client_connect(struct rpc_client *client, const struct rpc_client_options *options,
                struct reason *why)
@@ -94,7 +138,10 @@ client_connect(struct rpc_client *client, const struct rpc_client_options *optio
     void *zmq = client->socket.zmq;
     const bool ipc = strncmp(options->endpoint, "ipc://", 6) == 0;
     const struct rpc_keys *keys = ipc ? NULL : options->keys; /* as the server demands */
-    TRY(rpc_endpoint_check(options->endpoint, keys, why));
+    const bool fixed = !rpc_endpoint_is_published(options->endpoint);
+    if (fixed) {
+        TRY(rpc_endpoint_check(options->endpoint, keys, why));
+    }
     TRY(rpc_socket_option(zmq, ZMQ_IMMEDIATE, 1, why));
     TRY(rpc_socket_option(zmq, ZMQ_RCVHWM, 0, why)); /* bounded by what is outstanding */
     if (keys) {
@@ -103,6 +150,12 @@ client_connect(struct rpc_client *client, const struct rpc_client_options *optio
         TRY(rpc_socket_text(zmq, ZMQ_CURVE_SECRETKEY, keys->own_secret, why));
     }
     TRY(monitor_open(client, why));
+    if (!fixed) {
+        client->published = memory_string(options->endpoint);
+        client->keyed = keys != NULL;
+        find_service(client);
+        return STATUS_OK;
+    }
     if (zmq_connect(zmq, options->endpoint) != 0) {
         return status_fail_errno(why, "cannot connect to %s", options->endpoint);
     }
@@ -127,6 +180,7 @@ rpc_client_open(struct rpc_client **client_out, const struct rpc_client_options 
     client->end = &client->first;
     client->due = UINT64_MAX;
     client->look_at = UINT64_MAX;
+    client->find_at = UINT64_MAX;
     enum status status = rpc_socket_open(&client->socket, ZMQ_DEALER, why);
     if (status == STATUS_OK) {
         status = client_connect(client, options, why);
@@ -167,6 +221,7 @@ rpc_client_close(struct rpc_client *client)
         (void)zmq_close(client->monitor);
     }
     rpc_socket_close(&client->socket);
+    free(client->published);
     free(client->name);
     free(client);
 }
@@ -310,6 +365,7 @@ reply_deliver(struct rpc_client *client, const struct rpc_reply_header *header,
     struct reason why = {""};
     struct request **at = &client->first;
     client->peer_incarnation = header->incarnation;
+    client->find_at = UINT64_MAX;
     if (header->status != STATUS_OK) {
         (void)status_fail(&why, header->status, "%.*s", SLICE_PRINT(payload));
     }
@@ -360,12 +416,8 @@ losses_notice(struct rpc_client *client)
     if (!lost) {
         return;
     }
-    client->held_until = clock_monotonic_ms() + HOLD_MS;
-    for (struct request *request = client->first; request; request = request->next) {
-        request->unsent = true;
-        request->resend_ms = client->resend_ms;
-        client->any_unsent = true;
-    }
+    client->find_at = client->published != NULL ? 0 : UINT64_MAX;
+    send_all_again(client);
 }
 
 /* Marks what waited long enough for sending again and ends what waited too long. */
@@ -455,13 +507,20 @@ rpc_client_process(struct rpc_client *client)
     refused_end(client);
     clock_notice(client);
     look_around(client);
+    if (client->first != NULL && client->find_at != UINT64_MAX &&
+        clock_monotonic_ms() >= client->find_at) {
+        find_service(client);
+    }
     send_unsent(client);
 }
 
 int
 rpc_client_wait_ms(const struct rpc_client *client)
 {
-    const uint64_t due = client->due < client->look_at ? client->due : client->look_at;
+    uint64_t due = client->due < client->look_at ? client->due : client->look_at;
+    if (client->first != NULL && client->find_at < due) {
+        due = client->find_at;
+    }
     if (due == UINT64_MAX) {
         return -1;
     }

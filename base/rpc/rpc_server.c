@@ -92,6 +92,11 @@ static enum status
 endpoint_bind(struct rpc_server *server, const char *endpoint, const struct rpc_keys *keys,
               struct reason *why)
 {
+    char address[RPC_ADDRESS_SIZE];
+    if (rpc_endpoint_is_published(endpoint)) {
+        TRY(rpc_endpoint_read(endpoint, address, why));
+        endpoint = address;
+    }
     TRY(rpc_endpoint_check(endpoint, keys, why));
     const char *path = strncmp(endpoint, "ipc://", 6) == 0 ? endpoint + 6 : NULL;
     if (path && ipc_is_served(path)) {

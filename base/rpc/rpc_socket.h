@@ -53,6 +53,13 @@ enum status rpc_endpoint_check(const char *endpoint, const struct rpc_keys *keys
                                struct reason *why);
 uint64_t rpc_incarnation_new(void);
 
+enum { RPC_ADDRESS_SIZE = 320 };
+/* Whether it is an at:// endpoint. */
+bool rpc_endpoint_is_published(const char *endpoint);
+/* The address of an at:// endpoint as it is published now. NOT_FOUND: nobody has published one. */
+enum status rpc_endpoint_read(const char *endpoint, char address[RPC_ADDRESS_SIZE],
+                              struct reason *why);
+
 /* ---- messages; the layout is in base/rpc/rpc.h ---- */
 
 enum { RPC_NAME_MAXIMUM = 255, RPC_HEADER_MAXIMUM = 512 };

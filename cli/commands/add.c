@@ -22,7 +22,7 @@ add(struct cli *cli, const struct seeds *seeds, bool again, struct reason *why)
 int
 command_add(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct flag_list files = {0};
     struct seeds seeds = {0};
     struct cli cli = {0};

@@ -114,6 +114,9 @@ static enum status
 keep_supervisor(struct crawl *crawl, struct reason *why)
 {
     int how;
+    if (cluster_is_client(crawl->cli.cluster)) {
+        return STATUS_OK; /* the machines of the cluster run what there is to run */
+    }
     if (crawl->child > 0 && waitpid(crawl->child, &how, WNOHANG) == crawl->child) {
         crawl->child = 0;
         if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
@@ -510,7 +513,7 @@ crawl_all(const struct program *program, struct crawl *crawl, struct seeds *seed
 int
 command_crawl(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct flag_list files = {0};
     struct crawl crawl = {.common = &common, .signals = -1};
     struct seeds seeds = {0};

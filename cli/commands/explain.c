@@ -391,7 +391,7 @@ explain(struct explaining *explaining, const struct cli_common *common, const ch
 int
 command_explain(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct explaining explaining = {0};
     int64_t limit = 20, offset = 0;
     const struct flag flags[] = {

@@ -74,7 +74,7 @@ print_meta(struct cli *cli, const char *uri, char kind, struct reason *why)
 int
 command_meta(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     bool host = false, seen = false;
     const struct flag flags[] = {

@@ -86,7 +86,7 @@ format_for(const char *format)
 int
 command_query(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     struct index_client *index = NULL;
     struct pattern_texts texts = {0};
@@ -196,7 +196,7 @@ print_hits(void *context, struct slice bytes, struct reason *why)
 int
 command_search(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     struct index_client *index = NULL;
     int64_t limit = 10;
@@ -289,7 +289,7 @@ write_position(const char *path, const struct buf *position, struct reason *why)
 int
 command_dump(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     struct index_client *index = NULL;
     const char *path = NULL;
@@ -335,7 +335,7 @@ command_dump(int argc, char **argv)
 int
 command_verify(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     struct index_client *index = NULL;
     const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};

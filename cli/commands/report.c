@@ -216,7 +216,7 @@ static const char description[] =
 int
 command_report(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     struct report_options options = {.format = "text", .limit = -1};
     if (argc > 1 && strcmp(argv[1], "sitemaps") == 0) {

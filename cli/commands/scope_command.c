@@ -19,7 +19,9 @@ show(const struct cli *cli)
         printf("%s = %s%s\n", o->name, text, changed ? "" : "   # default");
     }
     buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/scope.conf", cli->directory);
+    char place[CLI_PLACE_SIZE];
+    cli_scope_place(cli, 0, place);
+    buf_printf(&path, "%s/scope.conf", place);
     file = fopen(path.data, "re");
     if (file != NULL) {
         printf("# %s, which overrides it\n", path.data);
@@ -36,7 +38,9 @@ check(const struct cli *cli, char **uris, int n, int64_t depth, struct reason *w
 {
     struct scope *scope;
     struct buf key;
-    TRY(scope_open(&scope, cli->options, cli->directory, why));
+    char place[CLI_PLACE_SIZE];
+    cli_scope_place(cli, 0, place);
+    TRY(scope_open(&scope, cli->options, place, why));
     buf_init(&key, 2 * URL_MAXIMUM);
     enum status status = STATUS_OK;
     for (int i = 0; i < n && status == STATUS_OK; i++) {
@@ -55,6 +59,17 @@ check(const struct cli *cli, char **uris, int n, int64_t depth, struct reason *w
 }
 
 static enum status
+save(const struct cli *cli, const char *const *assignments, size_t n, struct reason *why)
+{
+    for (size_t i = 0; i < cli_scope_places(cli); i++) {
+        char place[CLI_PLACE_SIZE];
+        cli_scope_place(cli, i, place);
+        TRY(scope_save(place, assignments, n, why));
+    }
+    return STATUS_OK;
+}
+
+static enum status
 run(const struct cli *cli, char **operands, int n, int64_t depth, struct reason *why)
 {
     if (n == 0 || (n == 1 && strcmp(operands[0], "show") == 0)) {
@@ -65,7 +80,7 @@ run(const struct cli *cli, char **operands, int n, int64_t depth, struct reason 
         return check(cli, operands + 1, n - 1, depth, why);
     }
     if (strcmp(operands[0], "set") == 0 && n > 1) {
-        return scope_save(cli->directory, (const char *const *)operands + 1, (size_t)(n - 1), why);
+        return save(cli, (const char *const *)operands + 1, (size_t)(n - 1), why);
     }
     return status_fail(why, STATUS_MISUSE,
                        "say show, check URI..., or set NAME=VALUE...; see --help");
@@ -74,7 +89,7 @@ run(const struct cli *cli, char **operands, int n, int64_t depth, struct reason 
 int
 command_scope(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct cli cli = {0};
     int64_t depth = 0;
     const struct flag flags[] = {

@@ -113,7 +113,7 @@ show_once(const struct program *program, const struct cli_common *common, bool j
 int
 command_status(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     bool json = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
@@ -281,7 +281,7 @@ show_counters(const struct program *program, const struct cli_common *common, en
 int
 command_stats(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     bool json = false;
     bool description = false;
     bool counters = false;
@@ -373,7 +373,7 @@ show_repeatedly(struct view *view, unsigned seconds, struct reason *why)
 int
 command_top(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     int64_t seconds = 1;
     struct view view = {0};
     const struct flag flags[] = {

@@ -146,14 +146,26 @@ to_background(const char *directory, struct reason *why)
     return status;
 }
 
+enum { FETCH_AFTER_MOST_S = 86400 };
+
+static uint64_t
+fetch_after_ms(int64_t seconds)
+{
+    const int64_t least = seconds > 0 ? seconds : 0;
+    return 1000 * (uint64_t)(least < FETCH_AFTER_MOST_S ? least : FETCH_AFTER_MOST_S);
+}
+
 int
 command_up(int argc, char **argv)
 {
     struct cli_common common = {0};
     bool background = false;
     const char *only = NULL;
+    int64_t fetch_after = 0;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
+        {"fetch-after", 0, FLAG_INTEGER, "SECONDS", &fetch_after,
+         "Starts fetch so much later: somebody else may have asked the hosts just now."},
         {"only", 0, FLAG_STRING, "NAMES", &only,
          "Starts only these, parted by commas: queue, metastore, fetch, detect, transform, index, "
          "extract, web."},
@@ -192,7 +204,8 @@ command_up(int argc, char **argv)
                                                      .options = cli.options,
                                                      .cluster = cli.cluster,
                                                      .assignments = &common.assignments,
-                                                     .only = only};
+                                                     .only = only,
+                                                     .fetch_after_ms = fetch_after_ms(fetch_after)};
         status = supervisor_open(&supervisor, &settings, &why);
     }
     if (status == STATUS_OK && supervisor_fetches(supervisor)) {

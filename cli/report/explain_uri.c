@@ -174,7 +174,9 @@ tell_scope(struct explained *explained, struct reason *why)
         end(explained);
         return STATUS_OK;
     }
-    TRY(scope_open(&scope, explained->cli.options, explained->cli.directory, why));
+    char place[CLI_PLACE_SIZE];
+    cli_scope_place(&explained->cli, 0, place);
+    TRY(scope_open(&scope, explained->cli.options, place, why));
     (void)meta_record_number(buf_slice(&explained->document), META_DEPTH, &depth);
     begin(explained, "scope");
     const bool allowed = scope_allows(scope, buf_slice(&explained->key), (uint32_t)depth, &because);
@@ -548,7 +550,7 @@ tell_all(struct explained *explained, struct reason *why)
     const struct slice key = buf_slice(&explained->key);
     TRY(cli_serve(&explained->cli, "queue,metastore", why));
     TRY(cli_metastore(&explained->cli, &explained->metastore, why));
-    TRY(cli_queue(&explained->cli, &explained->queue, why));
+    TRY(cli_queue_of(&explained->cli, key, &explained->queue, why));
     TRY(read_document(explained, why));
     TRY(read_record(explained, 'h', url_origin(key), &explained->host, why));
     TRY(read_record(explained, 's', key, &explained->sighting, why));

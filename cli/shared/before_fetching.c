@@ -6,7 +6,9 @@ enum status
 require_scope(const struct cli *cli, struct reason *why)
 {
     struct scope *scope;
-    TRY(scope_open(&scope, cli->options, cli->directory, why));
+    char place[CLI_PLACE_SIZE];
+    cli_scope_place(cli, 0, place);
+    TRY(scope_open(&scope, cli->options, place, why));
     const bool said = scope_is_said(scope);
     scope_close(scope);
     return said ? STATUS_OK
@@ -30,7 +32,9 @@ require_user_agent(const struct cli *cli, struct reason *why)
             return STATUS_OK;
         }
     }
-    TRY(scope_open(&scope, cli->options, cli->directory, why));
+    char place[CLI_PLACE_SIZE];
+    cli_scope_place(cli, 0, place);
+    TRY(scope_open(&scope, cli->options, place, why));
     const bool local = scope_is_local(scope);
     scope_close(scope);
     return local ? STATUS_OK

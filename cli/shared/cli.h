@@ -17,6 +17,7 @@
 /* Flags that every subcommand with a data directory takes. */
 struct cli_common {
     const char *directory;
+    bool takes_root; /* set by the command: DIR may be the ROOT of a cluster, docs/CLUSTER.md */
     struct flag_list assignments;
 };
 #define CLI_COMMON_FLAGS(common)                                                             \
@@ -43,7 +44,8 @@ struct cli {
     size_t use_count;
 };
 
-/* Checks that DIR exists, loads its configuration. MISUSE when it may only be read. */
+/* Checks that DIR exists, loads its configuration. MISUSE when it may only be read, or is the ROOT
+ * of a cluster and the command does not take one. */
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
 /* For commands that change nothing: of such a directory cli_serve makes a private copy. */
 enum status cli_open_reading(struct cli *cli, const struct cli_common *common, struct reason *why);
@@ -51,6 +53,7 @@ enum status cli_open_reading(struct cli *cli, const struct cli_common *common, s
 void cli_close(struct cli *cli);
 /* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and
  * runs them where nobody else does, so that a finished crawl can be queried without `quadrille up`.
+ * Of a cluster it runs nothing: its machines do.
  * docs/PROCESSES.md. A second call does nothing. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
@@ -62,8 +65,17 @@ enum status cli_check_files(char **paths, int n, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
 
+/* Where scope.conf lies: DIR, or every share of a cluster, which all are to say the same. */
+enum { CLI_PLACE_SIZE = 4096 };
+size_t cli_scope_places(const struct cli *cli);
+void cli_scope_place(const struct cli *cli, size_t number, char place[CLI_PLACE_SIZE]);
+
 enum { CLI_ANSWER_MS = 30000 };
+/* Of a cluster that of a share that answers: it passes on what others own. */
 enum status cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why);
+/* The queue that can tell where the URI to fetch stands. */
+enum status cli_queue_of(struct cli *cli, struct slice uri, struct queue_client **queue,
+                         struct reason *why);
 enum status cli_metastore(struct cli *cli, struct metastore_client **metastore, struct reason *why);
 /* All partitions of all nodes. */
 enum status cli_index(struct cli *cli, struct index_client **index, struct reason *why);
@@ -134,6 +146,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(crawl, "crawl seeds to the end, with progress")                            \
     X(up, "start all processes of this machine and keep them running")           \
     X(down, "stop what `up` started")                                            \
+    X(cluster, "run one crawl on many machines, by shares that move")            \
     X(status, "show every stage: rate, queue, oldest job, bottleneck")           \
     X(top, "show status again and again")                                        \
     X(stats, "print all counters, as text or JSON")                              \

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/outcome.h"
+#include "base/system/clock.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "cli/shared/cli.h"
@@ -66,7 +67,13 @@ open_any(struct cli *cli, const struct cli_common *common, bool reads, struct re
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
     config_open_log(cli->options, "quadrille");
     process_troubles_end_waits(cli->directory, false);
-    return cluster_open(&cli->cluster, cli->directory, cli->options, why);
+    TRY(cluster_open(&cli->cluster, cli->directory, cli->options, why));
+    return common->takes_root || !cluster_is_client(cli->cluster)
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE,
+                             "%s is a cluster's, and this command works on one data directory; see "
+                             "docs/CLUSTER.md",
+                             common->directory);
 }
 
 enum status
@@ -144,7 +151,7 @@ enum status
 cli_serve(struct cli *cli, const char *only, struct reason *why)
 {
     int staying[2];
-    if (cli->helper > 0) {
+    if (cli->helper > 0 || cluster_is_client(cli->cluster)) {
         return STATUS_OK;
     }
     if (cli->reading) {
@@ -200,9 +207,69 @@ cli_close(struct cli *cli)
     *cli = (struct cli){0};
 }
 
+size_t
+cli_scope_places(const struct cli *cli)
+{
+    return cluster_is_client(cli->cluster) ? cluster_node_count(cli->cluster) : 1;
+}
+
+void
+cli_scope_place(const struct cli *cli, size_t number, char place[CLI_PLACE_SIZE])
+{
+    if (cluster_is_client(cli->cluster)) {
+        (void)snprintf(place, CLI_PLACE_SIZE, "%s/shares/%zu", cli->directory, number);
+    } else {
+        (void)snprintf(place, CLI_PLACE_SIZE, "%s", cli->directory);
+    }
+}
+
+static enum status
+share_queue(struct cli *cli, size_t share, struct queue_client **queue, struct reason *why)
+{
+    const struct queue_client_options options = {
+        .endpoint = cluster_node(cli->cluster, share)->queue,
+        .name = "cli",
+        .keys = cluster_keys(cli->cluster),
+    };
+    return queue_client_open(queue, &options, why);
+}
+
+/* Asks the shares in turn: some may be down or moving. */
+static enum status
+answering_queue(struct cli *cli, struct queue_client **queue, struct reason *why)
+{
+    enum { TRY_MS = 1000 };
+    const uint64_t until = clock_monotonic_ms() + CLI_ANSWER_MS;
+    const size_t shares = cluster_node_count(cli->cluster);
+    for (size_t i = 0; clock_monotonic_ms() < until; i++) {
+        struct queue_stats stats;
+        TRY(share_queue(cli, i % shares, queue, why));
+        if (queue_stats_get(*queue, &stats, TRY_MS, why) == STATUS_OK) {
+            return STATUS_OK;
+        }
+        queue_client_close(*queue);
+        *queue = NULL;
+    }
+    return status_fail(why, STATUS_TIMEOUT,
+                       "no share of %s answers; `quadrille cluster status --root %s` says who "
+                       "runs them",
+                       cli->directory, cli->directory);
+}
+
+enum status
+cli_queue_of(struct cli *cli, struct slice uri, struct queue_client **queue, struct reason *why)
+{
+    return cluster_is_client(cli->cluster)
+               ? share_queue(cli, cluster_owner(cli->cluster, STAGE_FETCH, uri), queue, why)
+               : cli_queue(cli, queue, why);
+}
+
 enum status
 cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why)
 {
+    if (cluster_is_client(cli->cluster)) {
+        return answering_queue(cli, queue, why);
+    }
     struct buf endpoint;
     buf_init(&endpoint, 4096);
     config_endpoint(cli->directory, "queue", &endpoint);

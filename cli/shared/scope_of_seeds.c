@@ -22,11 +22,11 @@ says_where(const struct opt_set *options, size_t first)
 
 /* What people or earlier crawls wrote to DIR/scope.conf. */
 static enum status
-read_saved(const struct cli *cli, struct opt_set *saved, struct reason *why)
+read_saved(const char *directory, struct opt_set *saved, struct reason *why)
 {
     struct buf text;
     buf_init(&text, 4 * SCOPE_TEXT_MAXIMUM);
-    enum status status = scope_file_read(cli->directory, &text, NULL, why);
+    enum status status = scope_file_read(directory, &text, NULL, why);
     if (status == STATUS_OK) {
         status = opt_set_load_text(saved, buf_slice(&text), "scope.conf", why);
     }
@@ -37,11 +37,11 @@ read_saved(const struct cli *cli, struct opt_set *saved, struct reason *why)
 /* With the lock: between reading and writing nobody else adds hosts. The hosts that an earlier
  * crawl wrote are kept. Where people wrote other rules by `quadrille scope`, those hold. */
 static enum status
-extend(const struct cli *cli, const struct seeds *seeds, struct opt_set *saved, struct reason *why)
+extend(const char *directory, const struct seeds *seeds, struct opt_set *saved, struct reason *why)
 {
     const char *const *hosts;
     struct buf assignment;
-    TRY(read_saved(cli, saved, why));
+    TRY(read_saved(directory, saved, why));
     const size_t host_count = opt_list(saved, "scope.hosts", &hosts);
     if ((host_count > 0 && strcmp(hosts[0], "*") == 0) || says_where(saved, 1)) {
         return STATUS_OK;
@@ -50,27 +50,38 @@ extend(const struct cli *cli, const struct seeds *seeds, struct opt_set *saved, 
     enum status status = seeds_scope(seeds, hosts, host_count, &assignment, why);
     if (status == STATUS_OK) {
         const char *lines[] = {assignment.data};
-        status = scope_file_set(cli->directory, lines, 1, why);
+        status = scope_file_set(directory, lines, 1, why);
     }
     buf_release(&assignment);
+    return status;
+}
+
+static enum status
+extend_place(const char *directory, const struct seeds *seeds, struct reason *why)
+{
+    static const struct opt *const tables[] = {scope_options, NULL};
+    int lock;
+    TRY(scope_file_lock(directory, &lock, why));
+    struct opt_set *saved = opt_set_new(tables);
+    enum status status = extend(directory, seeds, saved, why);
+    if (status == STATUS_OK) {
+        status = scope_file_settle(directory, NULL, why);
+    }
+    opt_set_free(saved);
+    close(lock);
     return status;
 }
 
 enum status
 scope_of_seeds(const struct cli *cli, const struct seeds *seeds, struct reason *why)
 {
-    static const struct opt *const tables[] = {scope_options, NULL};
-    int lock;
     if (says_where(cli->options, 0) || seeds->count == 0) {
         return STATUS_OK;
     }
-    TRY(scope_file_lock(cli->directory, &lock, why));
-    struct opt_set *saved = opt_set_new(tables);
-    enum status status = extend(cli, seeds, saved, why);
-    if (status == STATUS_OK) {
-        status = scope_file_settle(cli->directory, NULL, why);
+    for (size_t i = 0; i < cli_scope_places(cli); i++) {
+        char place[CLI_PLACE_SIZE];
+        cli_scope_place(cli, i, place);
+        TRY(extend_place(place, seeds, why));
     }
-    opt_set_free(saved);
-    close(lock);
-    return status;
+    return STATUS_OK;
 }

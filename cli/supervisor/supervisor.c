@@ -335,6 +335,16 @@ has_part(const struct supervisor *supervisor, const char *part)
     return any;
 }
 
+static void
+delay_fetch(struct supervisor *supervisor, uint64_t ms)
+{
+    for (size_t i = 0; i < supervisor->count && ms > 0; i++) {
+        if (strcmp(supervisor->children[i].part, "fetch") == 0) {
+            supervisor->children[i].start_at_ms = clock_monotonic_ms() + ms;
+        }
+    }
+}
+
 bool
 supervisor_fetches(const struct supervisor *supervisor)
 {
@@ -371,6 +381,7 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
         return status;
     }
     supervisor_add_children(supervisor, settings->options, settings->cluster, settings->only);
+    delay_fetch(supervisor, settings->fetch_after_ms);
     if (!settings->helper && (has_part(supervisor, "fetch") || has_part(supervisor, "extract"))) {
         scope_keeper_open(&supervisor->scope, supervisor->directory, settings->options);
     }

@@ -29,7 +29,7 @@ struct cluster {
     uint16_t *owners[STAGE_COUNT]; /* by partition; NULL: nobody serves the stage */
     uint16_t *store_owners;        /* of the metadata store */
     struct rpc_keys keys;
-    bool has_keys;
+    bool has_keys, client;
 };
 
 /* ---- reading ---- */
@@ -106,6 +106,24 @@ read_weight(const struct line *line, struct slice value, struct cluster_node *no
     return STATUS_OK;
 }
 
+/* A published address of a path that is relative to the file. */
+static const char *
+keep_address(const struct line *line, struct slice value)
+{
+    const struct slice scheme = SLICE("at://");
+    if (!slice_starts(value, scheme) || value.length == scheme.length ||
+        value.at[scheme.length] == '/') {
+        return keep(line->cluster, value);
+    }
+    struct buf address;
+    buf_init(&address, 1 << 16);
+    (void)buf_printf(&address, "at://%s/%.*s", line->directory, (int)(value.length - scheme.length),
+                     value.at + scheme.length);
+    const char *kept = keep(line->cluster, buf_slice(&address));
+    buf_release(&address);
+    return kept;
+}
+
 static enum status
 read_setting(const struct line *line, struct slice word, struct cluster_node *node)
 {
@@ -131,7 +149,7 @@ read_setting(const struct line *line, struct slice word, struct cluster_node *no
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (slice_is(name, texts[i].name)) {
-            *texts[i].place = keep(line->cluster, value);
+            *texts[i].place = keep_address(line, value);
             return STATUS_OK;
         }
     }
@@ -241,7 +259,11 @@ read_line(const struct line *line, struct slice text)
     if (slice_is(word, "curve")) {
         return read_curve(line, rest);
     }
-    return wrong(line, "a line begins with node or curve, not", word);
+    if (slice_is(word, "client")) {
+        line->cluster->client = true;
+        return STATUS_OK;
+    }
+    return wrong(line, "a line begins with node, curve or client, not", word);
 }
 
 /* ---- who owns what ---- */
@@ -362,6 +384,10 @@ read_all(struct cluster *cluster, struct slice text, const char *directory, stru
 static enum status
 find_self(struct cluster *cluster, const char *self, struct reason *why)
 {
+    if (cluster->client) {
+        cluster->self = CLUSTER_CLIENT;
+        return STATUS_OK;
+    }
     if (self != NULL && self[0] != '\0') {
         return cluster_find(cluster, slice_string(self), &cluster->self)
                    ? STATUS_OK
@@ -451,6 +477,12 @@ cluster_self(const struct cluster *cluster)
 }
 
 bool
+cluster_is_client(const struct cluster *cluster)
+{
+    return cluster->client;
+}
+
+bool
 cluster_find(const struct cluster *cluster, struct slice name, size_t *node)
 {
     for (size_t i = 0; i < cluster->count; i++) {
@@ -465,7 +497,7 @@ cluster_find(const struct cluster *cluster, struct slice name, size_t *node)
 bool
 cluster_serves(const struct cluster *cluster, enum stage stage)
 {
-    return serves_stage(&cluster->nodes[cluster->self], (int)stage);
+    return !cluster->client && serves_stage(&cluster->nodes[cluster->self], (int)stage);
 }
 
 size_t
@@ -478,7 +510,10 @@ cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri)
 size_t
 cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition)
 {
-    return cluster->owners[stage] != NULL ? cluster->owners[stage][partition] : cluster->self;
+    if (cluster->owners[stage] != NULL) {
+        return cluster->owners[stage][partition];
+    }
+    return cluster->client ? 0 : cluster->self;
 }
 
 const struct rpc_keys *

@@ -10,6 +10,10 @@
  * cluster (RFC 26/CurveZMQ); the secret is in a file of mode 0600, relative to DIR. Without
  * cluster.conf there is one node, "local", which serves everything.
  *
+ * An address at://PATH:OFFSET (base/rpc/rpc.h) stands in a file, PATH relative to DIR, because the
+ * node moves: so it is with the shares of a cluster (docs/CLUSTER.md), whose ROOT/cluster.conf also
+ * has the line `client`: DIR is none of the nodes and only asks them.
+ *
  * Work is spread by PARTITIONS virtual partitions: of the host for fetch, of the URI for all
  * else. Partitions go to the nodes that serve the stage by weighted rendezvous hashing (Thaler
  * and Ravishankar 1998): a new node takes only its share. Read-only after opening, thread-safe.
@@ -26,6 +30,7 @@
 #include "queue/client/job.h"
 
 enum { CLUSTER_NODES_MAXIMUM = 256 };
+#define CLUSTER_CLIENT SIZE_MAX
 
 struct cluster;
 struct cluster_node {
@@ -47,7 +52,9 @@ void cluster_close(struct cluster *cluster);
 
 size_t cluster_node_count(const struct cluster *cluster);
 const struct cluster_node *cluster_node(const struct cluster *cluster, size_t node);
+/* CLUSTER_CLIENT: we are none of them. */
 size_t cluster_self(const struct cluster *cluster);
+bool cluster_is_client(const struct cluster *cluster);
 /* False: no such node. */
 bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node);
 /* Whether this node serves the stage. */

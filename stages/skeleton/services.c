@@ -34,7 +34,7 @@ enum status
 services_metastores(const struct cluster *cluster, const char *directory,
                     struct cluster_services *services, struct reason *why)
 {
-    char *own = own_endpoint(directory, "metastore");
+    char *own = cluster_is_client(cluster) ? NULL : own_endpoint(directory, "metastore");
     const enum status status = cluster_metastore_services(cluster, own, services, why);
     free(own);
     return status;

@@ -1,5 +1,6 @@
 /* Where the daemons of a crawl are reached: this node's by ipc, other nodes' as cluster.conf
- * says. All results are freed by cluster_services_release. */
+ * says. A client of a cluster has none of its own. All results are freed by
+ * cluster_services_release. */
 #ifndef STAGES_SKELETON_SERVICES_H
 #define STAGES_SKELETON_SERVICES_H
 

@@ -428,6 +428,79 @@ too_large_a_request(void **state)
     rpc_client_close(client);
 }
 
+/* ---- services that move ---- */
+
+/* A port of loopback with nobody at it, and nobody at the next one for all we know. */
+static int
+free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(probe, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(probe, (struct sockaddr *)&address, &size), 0);
+    (void)close(probe);
+    return ntohs(address.sin_port);
+}
+
+static void
+publish(const char *path, const char *text)
+{
+    char new_path[SCRATCH_SIZE + 48];
+    (void)snprintf(new_path, sizeof new_path, "%s.new", path);
+    FILE *file = fopen(new_path, "w");
+    assert_non_null(file);
+    (void)fputs(text, file);
+    (void)fclose(file);
+    assert_int_equal(rename(new_path, path), 0);
+}
+
+/* A request waits for the first address; one that is under way when the service ends and comes up
+ * elsewhere is answered there. */
+static void
+a_service_is_found_where_it_moved(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    char path[SCRATCH_SIZE + 32], published[SCRATCH_SIZE + 48], line[64];
+    (void)snprintf(path, sizeof path, "%s/address", folder);
+    (void)snprintf(published, sizeof published, "at://%s:1", path);
+    struct rpc_client *client = client_open(published, NULL);
+    rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+    rpc_client_process(client);
+    publish(path, "nonsense\n");
+    rpc_client_process(client);
+    for (int move = 1; move <= 3; move++) {
+        (void)snprintf(line, sizeof line, "127.0.0.1:%d\n", free_port() - 1);
+        publish(path, line);
+        const pid_t server = start(published, NULL); /* binds to what it reads there */
+        wait_until(client, &tally.ok, move);
+        stop(server);
+        rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
+        rpc_client_process(client);
+    }
+    rpc_client_close(client);
+    assert_int_equal(tally.ok, 3);
+    assert_int_equal(tally.cancelled, 1);
+    (void)unlink(path);
+}
+
+static void
+a_published_address_of_another_machine_needs_keys(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    char path[SCRATCH_SIZE + 32], published[SCRATCH_SIZE + 48];
+    (void)snprintf(path, sizeof path, "%s/address", folder);
+    (void)snprintf(published, sizeof published, "at://%s:1", path);
+    publish(path, "10.0.0.1:7000\n");
+    const char *const endpoints[] = {published, NULL};
+    struct rpc_server *server;
+    assert_int_equal(rpc_server_open(&server, endpoints, NULL, &why), STATUS_DENIED);
+    (void)unlink(path);
+    assert_int_equal(rpc_server_open(&server, endpoints, NULL, &why), STATUS_NOT_FOUND);
+}
+
 /* ---- the descriptor ---- */
 
 static void
@@ -651,6 +724,8 @@ main(void)
         cmocka_unit_test(every_request_ends_once_while_servers_die),
         cmocka_unit_test(close_cancels),
         cmocka_unit_test(too_large_a_request),
+        cmocka_unit_test(a_service_is_found_where_it_moved),
+        cmocka_unit_test(a_published_address_of_another_machine_needs_keys),
         cmocka_unit_test(descriptor_tells_of_what_came_during_a_reply),
         cmocka_unit_test(malformed_requests_are_dropped),
         cmocka_unit_test(malformed_replies_are_dropped),

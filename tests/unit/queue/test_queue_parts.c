@@ -331,6 +331,32 @@ parse(const char *text, const char *self, struct reason *why)
 #define NODE(name, more) \
     "node " name " queue=tcp://10.0.0.1:1 metastore=tcp://10.0.0.1:2 " more "\n"
 
+/* Shares that move: addresses stand in files, and who only asks is none of the nodes. */
+static void
+test_cluster_of_a_client(void **state)
+{
+    struct reason why = {""};
+    struct cluster_services services;
+    (void)state;
+    struct cluster *cluster = parse("client\n"
+                                    "node share-0 queue=at://addresses/0:1 metastore=at:///m:2\n"
+                                    "node share-1 queue=at://addresses/1:1 metastore=at://m:2\n",
+                                    NULL, &why);
+    assert_non_null(cluster);
+    assert_true(cluster_is_client(cluster));
+    assert_false(cluster_serves(cluster, STAGE_INDEX));
+    assert_string_equal(cluster_node(cluster, 1)->queue, "at:///tmp/addresses/1:1");
+    assert_int_equal(cluster_metastore_services(cluster, NULL, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 2);
+    assert_string_equal(services.endpoints[0], "at:///m:2"); /* nothing of it is local */
+    cluster_services_release(&services);
+    cluster_close(cluster);
+    cluster = parse("client\nnode share-0 queue=at://a:1\n", NULL, &why);
+    assert_non_null(cluster);
+    assert_int_equal(cluster_owner(cluster, STAGE_FETCH, SLICE("http://a.example/")), 0);
+    cluster_close(cluster);
+}
+
 static void
 test_cluster_shares_follow_weights(void **state)
 {
@@ -395,7 +421,7 @@ test_cluster_mistakes_are_named(void **state)
         const char *text, *self, *why;
     } cases[] = {
         {"", NULL, "names no node"},
-        {"nod a", NULL, "line 1: a line begins with node or curve, not \"nod\""},
+        {"nod a", NULL, "line 1: a line begins with node, curve or client, not \"nod\""},
         {"\nnode a weight=0", NULL, "line 2: a weight is from 1 to 1000, not \"0\""},
         {"node a weight=x", NULL, "a weight is a number, not \"x\""},
         {"node a stages=fetch,fish", NULL, "no stage is called \"fish\""},
@@ -657,6 +683,7 @@ main(void)
         cmocka_unit_test(test_cluster_one_owner_paces_a_host),
         cmocka_unit_test(test_cluster_mistakes_are_named),
         cmocka_unit_test(test_cluster_secret_must_be_secret),
+        cmocka_unit_test(test_cluster_of_a_client),
         cmocka_unit_test(test_metadata_stores_are_numbered),
         cmocka_unit_test(test_job_record_bytes),
         cmocka_unit_test(test_key_bytes_sort_like_numbers),

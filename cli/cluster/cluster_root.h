@@ -1,0 +1,32 @@
+/* The folder ROOT of a cluster: made, checked, shown, and what people ask of it. shares/FORMAT.md
+ * has its files. */
+#ifndef CLI_CLUSTER_CLUSTER_ROOT_H
+#define CLI_CLUSTER_CLUSTER_ROOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "shares/share_files.h"
+#include "shares/share_records.h"
+
+enum { ROOT_PATH_SIZE = 2048, LEASE_USUAL_MS = 15000 };
+
+/* Makes ROOT and all that a new cluster has. MISUSE when there is one. */
+enum status cluster_root_make(const char *root, const struct share_settings *settings,
+                              struct reason *why);
+/* Its absolute path and settings. MISUSE unless there is a cluster. */
+enum status cluster_root_open(const char *text, char root[ROOT_PATH_SIZE],
+                              struct share_settings *settings, struct reason *why);
+
+enum status cluster_root_print(const char *root, const struct share_settings *settings, bool json,
+                               FILE *out, struct reason *why);
+/* The machine gives its shares away and takes none, or takes some again. */
+enum status cluster_root_drain(const char *root, const char *machine, bool drain,
+                               struct reason *why);
+/* The share goes to the machine, as soon as and as long as that one lives; "any": to whichever. */
+enum status cluster_root_move(const char *root, const struct share_settings *settings,
+                              const char *share, const char *machine, struct reason *why);
+
+#endif

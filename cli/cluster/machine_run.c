@@ -1,0 +1,422 @@
+/* See machine_run.h. One loop: step the owner some times in a lease, then bring what runs into line
+ * with what is ours. */
+#include "cli/cluster/machine_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+#include "base/system/file.h"
+#include "base/system/log.h"
+#include "cli/cluster/share_guard.h"
+#include "cli/shared/before_fetching.h"
+#include "cli/shared/cli.h"
+#include "shares/share_owner.h"
+
+enum { STEPS_IN_LEASE = 5, PAUSE_MS = 2000, PATH_SIZE = 4096, CONFIGURATION_MAXIMUM = 64 << 20 };
+
+/* A share, as far as this machine runs it. */
+struct run_share {
+    struct share_guard guard;
+    bool stopping;      /* its processes were told to end */
+    bool unclean;       /* processes of ours were killed: what they asked may be under way */
+    uint64_t start_at;  /* not before, after a failure */
+    uint64_t rested_at; /* fetch of it starts then */
+    uint64_t settings;  /* fingerprint of ROOT/quadrille.conf that it runs with */
+    char failure[SHARE_TOLD_SIZE];
+};
+
+struct machine {
+    const struct machine_run_settings *settings;
+    struct share_files files;
+    struct share_owner *owner;
+    struct run_share *shares;
+    struct flag_list assignments; /* of every share */
+    char root_settings[PATH_SIZE];
+    int signals;
+    bool stopping, step_failed;
+    size_t turn;         /* the share that is minded next */
+    struct cli cli;      /* of ROOT, with its settings as they are now */
+    uint64_t configured; /* fingerprint of ROOT/quadrille.conf */
+    struct reason wrong; /* what keeps these settings from use; empty: nothing */
+};
+
+static uint64_t
+later_by(uint64_t ms)
+{
+    return share_clock_ms(NULL) + ms;
+}
+
+/* ---- the lease ---- */
+
+static void
+extend_guards(void *context, uint64_t until)
+{
+    const struct machine *machine = context;
+    for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+        share_guard_extend(&machine->shares[i].guard, until);
+    }
+}
+
+static enum status
+begin_session(struct machine *machine, struct reason *why)
+{
+    uint64_t incarnation;
+    const struct machine_run_settings *settings = machine->settings;
+    if (getrandom(&incarnation, sizeof incarnation, 0) != sizeof incarnation) {
+        return status_fail_errno(why, "cannot get a random number");
+    }
+    char unique[SESSION_NAME_SIZE];
+    snprintf(unique, sizeof unique, "%s.%016" PRIx64, settings->machine, incarnation);
+    root_files_close(&machine->files);
+    TRY(root_files_open(&machine->files, settings->root, unique, why));
+    const struct share_owner_settings owner = {.files = machine->files,
+                                               .now_ms = share_clock_ms,
+                                               .renewed = extend_guards,
+                                               .renewed_context = machine,
+                                               .cluster = settings->cluster,
+                                               .machine = settings->machine,
+                                               .address = settings->address,
+                                               .incarnation = incarnation,
+                                               .weight = settings->weight,
+                                               .only = settings->only};
+    share_owner_close(machine->owner);
+    machine->owner = share_owner_open(&owner);
+    log_info("session", "name=%s", share_owner_session(machine->owner));
+    return STATUS_OK;
+}
+
+/* ---- one share ---- */
+
+/* How long hosts are left alone at the start: the pauses that they are due at most, and before
+ * them, unless the last owner ended in order, the longest request that may be under way. */
+static uint64_t
+rest_ms(const struct opt_set *options, bool clean)
+{
+    static const char *const pauses[] = {"fetch.delay", "fetch.delay_maximum",
+                                         "fetch.crawl_delay_maximum"};
+    const bool hosts_are_ours = opt_duration_ms(options, "fetch.delay") == 0;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < sizeof pauses / sizeof pauses[0] && !hosts_are_ours; i++) {
+        const uint64_t pause = opt_duration_ms(options, pauses[i]);
+        longest = pause > longest ? pause : longest;
+    }
+    return longest + (clean ? 0 : opt_duration_ms(options, "fetch.timeout"));
+}
+
+/* What would make `quadrille up` refuse. */
+static enum status
+check_settings(const struct machine *machine, struct reason *why)
+{
+    enum { PORTS_OF_OTHERS = 3 };
+    if (machine->wrong.text[0] != '\0') {
+        *why = machine->wrong;
+        return STATUS_MISUSE;
+    }
+    const int64_t partitions = opt_integer(machine->cli.options, "index.partitions");
+    if (partitions > SHARE_PORTS - PORTS_OF_OTHERS) {
+        return status_fail(why, STATUS_MISUSE,
+                           "index.partitions is %" PRId64 ", and a share has ports for %d",
+                           partitions, SHARE_PORTS - PORTS_OF_OTHERS);
+    }
+    TRY(require_scope(&machine->cli, why));
+    return require_user_agent(&machine->cli, why);
+}
+
+static enum status
+start_share(struct machine *machine, size_t number, struct reason *why)
+{
+    struct run_share *share = &machine->shares[number];
+    char directory[PATH_SIZE];
+    TRY(check_settings(machine, why));
+    const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
+    const uint64_t rested_at = later_by(rest_ms(machine->cli.options, clean));
+    share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
+    snprintf(directory, sizeof directory, "%s/shares/%zu", machine->settings->root, number);
+    const struct share_guard_settings guard = {.directory = directory,
+                                               .assignments = &machine->assignments,
+                                               .until_ms = share_owner_until(machine->owner),
+                                               .fetch_after_ms =
+                                                   share->rested_at - share_clock_ms(NULL)};
+    TRY(share_guard_start(&share->guard, &guard, why));
+    share->stopping = false;
+    share->settings = machine->configured;
+    log_info("share_started", "share=%zu clean=%d fetch_after_ms=%" PRIu64, number, clean,
+             guard.fetch_after_ms);
+    return STATUS_OK;
+}
+
+static void
+tell_state(struct machine *machine, size_t number)
+{
+    const struct run_share *share = &machine->shares[number];
+    char told[SHARE_TOLD_SIZE];
+    const uint64_t now = share_clock_ms(NULL);
+    if (share->guard.pid > 0 && share->stopping) {
+        snprintf(told, sizeof told, "stops");
+    } else if (share->guard.pid > 0 && share->rested_at > now) {
+        snprintf(told, sizeof told, "runs; fetch waits %" PRIu64 " s",
+                 (share->rested_at - now + 999) / 1000);
+    } else if (share->guard.pid > 0) {
+        snprintf(told, sizeof told, "runs");
+    } else {
+        snprintf(told, sizeof told, "%s", share->failure);
+    }
+    share_owner_tell(machine->owner, number, told);
+}
+
+static void
+run_ours(struct machine *machine, size_t number)
+{
+    struct run_share *share = &machine->shares[number];
+    struct reason why = {""};
+    if (share->guard.pid > 0) {
+        if (share->settings != machine->configured && machine->wrong.text[0] == '\0' &&
+            !share->stopping) {
+            share->stopping = true; /* it starts again with what is set now */
+            share_guard_stop(&share->guard);
+        }
+        return;
+    }
+    if (share_clock_ms(NULL) < share->start_at) {
+        return;
+    }
+    if (start_share(machine, number, &why) != STATUS_OK) {
+        share->start_at = later_by(PAUSE_MS);
+        if (strcmp(share->failure, why.text) != 0) {
+            log_warning("share_waits", "share=%zu reason=%s", number, why.text);
+        }
+        snprintf(share->failure, sizeof share->failure, "%s", why.text);
+    }
+}
+
+static void
+leave_share(struct machine *machine, size_t number)
+{
+    struct run_share *share = &machine->shares[number];
+    struct reason why = {""};
+    if (share->guard.pid > 0) {
+        if (!share->stopping) {
+            share->stopping = true;
+            share_guard_stop(&share->guard);
+        }
+        return;
+    }
+    const bool clean = !share->unclean && share_clock_ms(NULL) >= share->rested_at;
+    share_owner_tell(machine->owner, number, "");
+    if (share_owner_release(machine->owner, number, clean, &why) != STATUS_OK) {
+        log_warning("release_failed", "share=%zu reason=%s", number, why.text);
+        return;
+    }
+    log_info("share_released", "share=%zu clean=%d", number, clean);
+    *share = (struct run_share){0};
+}
+
+static void
+reap(struct machine *machine, size_t number)
+{
+    struct run_share *share = &machine->shares[number];
+    int code;
+    if (!share_guard_has_ended(&share->guard, &code)) {
+        return;
+    }
+    if (code == EXIT_DONE) {
+        log_info("share_ended", "share=%zu", number);
+        return;
+    }
+    share->unclean = true;
+    share->start_at = later_by(PAUSE_MS);
+    snprintf(share->failure, sizeof share->failure,
+             "its processes ended with %d; log/supervisor.log of the share says why", code);
+    log_warning("share_died", "share=%zu code=%d", number, code);
+}
+
+/* Until the next step is due: nothing here may cost the lease. */
+static void
+mind_shares(struct machine *machine, uint64_t next)
+{
+    const size_t shares = machine->settings->cluster.shares;
+    for (size_t n = 0; n < shares && (n == 0 || share_clock_ms(NULL) < next); n++) {
+        const size_t i = machine->turn++ % shares;
+        struct run_share *share = &machine->shares[i];
+        reap(machine, i);
+        switch (share_owner_has(machine->owner, i)) {
+        case SHARE_OURS:
+            run_ours(machine, i);
+            tell_state(machine, i);
+            break;
+        case SHARE_LEAVING:
+            leave_share(machine, i);
+            break;
+        case SHARE_OTHERS:
+            share_guard_kill(&share->guard);
+            if (share->guard.pid <= 0) {
+                *share = (struct run_share){0};
+            }
+            break;
+        }
+    }
+}
+
+/* ---- the loop ---- */
+
+static bool
+anything_runs(const struct machine *machine)
+{
+    for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+        if (machine->shares[i].guard.pid > 0 ||
+            share_owner_has(machine->owner, i) != SHARE_OTHERS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+take_signals(struct machine *machine)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    machine->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* False when it was woken by a signal. */
+static bool
+pause_until(struct machine *machine, uint64_t time)
+{
+    const uint64_t now = share_clock_ms(NULL);
+    struct pollfd polled = {.fd = machine->signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    if (poll(&polled, 1, now < time ? (int)(time - now) : 0) <= 0) {
+        return true;
+    }
+    while (read(machine->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo != SIGCHLD && !machine->stopping) {
+            machine->stopping = true;
+            share_owner_leave(machine->owner);
+        }
+    }
+    return false;
+}
+
+/* What cannot be used keeps shares from starting and says why; those that run go on. */
+static void
+take_settings(struct machine *machine)
+{
+    const struct cli_common common = {.directory = machine->settings->root,
+                                      .takes_root = true,
+                                      .assignments = machine->assignments};
+    machine->wrong = (struct reason){""};
+    cli_close(&machine->cli);
+    if (cli_open(&machine->cli, &common, &machine->wrong) == STATUS_OK) {
+        machine->wrong = (struct reason){""};
+    }
+    log_open("quadrille", LOG_LEVEL_INFO, false);
+}
+
+static void
+look_at_settings(struct machine *machine)
+{
+    struct buf text;
+    struct reason why;
+    buf_init(&text, CONFIGURATION_MAXIMUM);
+    if (file_read(machine->root_settings, &text, &why) == STATUS_OK &&
+        fingerprint64(buf_slice(&text)) != machine->configured) {
+        machine->configured = fingerprint64(buf_slice(&text));
+        take_settings(machine);
+    }
+    buf_release(&text);
+}
+
+static enum status
+step(struct machine *machine)
+{
+    struct reason why = {""};
+    enum status status = share_owner_step(machine->owner, &why);
+    if (status != STATUS_OK && (status == STATUS_CANCELLED || !machine->step_failed)) {
+        log_warning("lease", "session=%s reason=%s", share_owner_session(machine->owner), why.text);
+    }
+    machine->step_failed = status != STATUS_OK;
+    if (status == STATUS_CANCELLED) {
+        for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+            share_guard_kill(&machine->shares[i].guard);
+        }
+        status = begin_session(machine, &why);
+        if (status == STATUS_OK && machine->stopping) {
+            share_owner_leave(machine->owner);
+        }
+        return status;
+    }
+    return STATUS_OK;
+}
+
+static enum status
+loop(struct machine *machine)
+{
+    const uint64_t pace = machine->settings->cluster.lease_ms / STEPS_IN_LEASE;
+    for (;;) {
+        look_at_settings(machine);
+        TRY(step(machine));
+        const uint64_t next = later_by(pace);
+        do {
+            mind_shares(machine, next);
+            if (machine->stopping && !anything_runs(machine)) {
+                return STATUS_OK;
+            }
+        } while (!pause_until(machine, next));
+    }
+}
+
+static enum status
+open_machine(struct machine *machine, struct reason *why)
+{
+    const struct machine_run_settings *settings = machine->settings;
+    const struct flag_list *own = settings->assignments;
+    static char root_assignment[PATH_SIZE + 1];
+    snprintf(machine->root_settings, PATH_SIZE, "%s/quadrille.conf", settings->root);
+    snprintf(root_assignment, sizeof root_assignment, "@%s", machine->root_settings);
+    machine->assignments.items[machine->assignments.count++] = "processes.web=0";
+    machine->assignments.items[machine->assignments.count++] = root_assignment;
+    for (size_t i = 0; i < own->count; i++) {
+        if (machine->assignments.count == FLAG_LIST_MAXIMUM) {
+            return status_fail(why, STATUS_MISUSE, "too many --set");
+        }
+        machine->assignments.items[machine->assignments.count++] = own->items[i];
+    }
+    machine->shares = memory_zero(settings->cluster.shares, sizeof *machine->shares);
+    take_signals(machine);
+    return begin_session(machine, why);
+}
+
+enum status
+machine_run(const struct machine_run_settings *settings, struct reason *why)
+{
+    struct machine machine = {.settings = settings};
+    enum status status = open_machine(&machine, why);
+    if (status == STATUS_OK) {
+        status = loop(&machine);
+    }
+    if (status == STATUS_OK) {
+        share_owner_end(machine.owner);
+    }
+    cli_close(&machine.cli);
+    share_owner_close(machine.owner);
+    root_files_close(&machine.files);
+    free(machine.shares);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* The process between `quadrille cluster run` and the `quadrille up` of one share, which ends the
+ * share's processes when the lease runs out, whatever else hangs, is stopped or is gone. It touches
+ * no file. Three things end them, each without the others:
+ *
+ *   - shortly before the time it kills the share's process group;
+ *   - at the time a kernel timer kills it, also while it is stopped, and with it, by
+ * PR_SET_PDEATHSIG from parent to child, all processes of the share, also stopped ones;
+ *   - the end of `quadrille cluster run` does the same.
+ *
+ * Times are those of share_clock_ms. */
+#ifndef CLI_CLUSTER_SHARE_GUARD_H
+#define CLI_CLUSTER_SHARE_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/options/opt.h"
+#include "base/status.h"
+
+/* Milliseconds since the machine started, times of sleep among them. */
+uint64_t share_clock_ms(void *unused);
+
+struct share_guard {
+    pid_t pid; /* also the process group of all it guards; 0: none */
+    int orders;
+};
+struct share_guard_settings {
+    const char *directory;               /* of the share */
+    const struct flag_list *assignments; /* --set of its processes */
+    uint64_t until_ms;
+    uint64_t fetch_after_ms; /* how long fetch waits before it starts */
+};
+enum status share_guard_start(struct share_guard *guard,
+                              const struct share_guard_settings *settings, struct reason *why);
+/* The lease holds until then. */
+void share_guard_extend(const struct share_guard *guard, uint64_t until_ms);
+/* Ends its processes in order. */
+void share_guard_stop(const struct share_guard *guard);
+/* Ends them at once. */
+void share_guard_kill(const struct share_guard *guard);
+/* Whether it has ended, with all it guarded, and how: the exit code of `quadrille up`, or more than
+ * 128 when it was killed. */
+bool share_guard_has_ended(struct share_guard *guard, int *code);
+
+#endif

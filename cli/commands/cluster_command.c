@@ -1,0 +1,160 @@
+/* quadrille cluster: many machines that share one crawl. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system/log.h"
+#include "cli/cluster/cluster_root.h"
+#include "cli/cluster/machine_run.h"
+#include "cli/shared/cli.h"
+
+enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
+
+struct asked {
+    const char *root, *shares, *machine, *address;
+    int64_t weight, lease;
+    bool json, undo;
+    struct flag_list assignments;
+};
+
+static enum status
+initialise(const struct asked *asked, struct reason *why)
+{
+    char *end = NULL;
+    const long shares = asked->shares != NULL ? strtol(asked->shares, &end, 10) : 0;
+    if (asked->root == NULL) {
+        return status_fail(why, STATUS_MISUSE, "--root ROOT is needed: the folder to be made");
+    }
+    if (end == NULL || *end != '\0' || shares < 1 || shares > SHARES_MOST) {
+        return status_fail(why, STATUS_MISUSE, "--shares N is needed, from 1 to %d", SHARES_MOST);
+    }
+    if (asked->lease < LEASE_LEAST_S || asked->lease > LEASE_MOST_S) {
+        return status_fail(why, STATUS_MISUSE, "--lease is from %d to %d seconds", LEASE_LEAST_S,
+                           LEASE_MOST_S);
+    }
+    const struct share_settings settings = {.shares = (size_t)shares,
+                                            .lease_ms = (uint32_t)asked->lease * 1000};
+    TRY(cluster_root_make(asked->root, &settings, why));
+    printf("%s is ready, with %ld shares; what holds for all of them stands in "
+           "%s/quadrille.conf\n",
+           asked->root, shares, asked->root);
+    return STATUS_OK;
+}
+
+static enum status
+run(const struct asked *asked, const char *root, const struct share_settings *settings,
+    struct reason *why)
+{
+    bool only[SHARES_MOST];
+    if (asked->machine == NULL || !share_machine_name_is_good(asked->machine)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--machine NAME is needed, of letters, digits, '-' and '_'");
+    }
+    if (asked->address == NULL || !share_address_is_good(asked->address)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--address HOST:PORT is needed, where other machines reach this one");
+    }
+    if (asked->weight < 1 || asked->weight > WEIGHT_MOST) {
+        return status_fail(why, STATUS_MISUSE, "--weight is from 1 to %d", WEIGHT_MOST);
+    }
+    if (asked->shares != NULL && !share_list_parse(asked->shares, settings->shares, only)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--shares is a list of numbers from 0 to %zu, not %.100s",
+                           settings->shares - 1, asked->shares);
+    }
+    const struct machine_run_settings machine = {.root = root,
+                                                 .cluster = *settings,
+                                                 .machine = asked->machine,
+                                                 .address = asked->address,
+                                                 .weight = (unsigned)asked->weight,
+                                                 .only = asked->shares != NULL ? only : NULL,
+                                                 .assignments = &asked->assignments};
+    log_open("quadrille", LOG_LEVEL_INFO, false);
+    return machine_run(&machine, why);
+}
+
+static enum status
+obey(const struct asked *asked, char **operands, int n, struct reason *why)
+{
+    char root[ROOT_PATH_SIZE];
+    struct share_settings settings;
+    const char *action = n > 0 ? operands[0] : "";
+    if (strcmp(action, "init") == 0 && n == 1) {
+        return initialise(asked, why);
+    }
+    const bool known = (n == 1 && (strcmp(action, "run") == 0 || strcmp(action, "status") == 0)) ||
+                       (n == 2 && strcmp(action, "drain") == 0) ||
+                       (n == 3 && strcmp(action, "move") == 0);
+    if (!known) {
+        return status_fail(why, STATUS_MISUSE,
+                           "say init, run, status, drain MACHINE, or move SHARE MACHINE; see "
+                           "--help");
+    }
+    TRY(cluster_root_open(asked->root, root, &settings, why));
+    if (strcmp(action, "run") == 0) {
+        return run(asked, root, &settings, why);
+    }
+    if (strcmp(action, "status") == 0) {
+        return cluster_root_print(root, &settings, asked->json, stdout, why);
+    }
+    return strcmp(action, "drain") == 0
+               ? cluster_root_drain(root, operands[1], !asked->undo, why)
+               : cluster_root_move(root, &settings, operands[1], operands[2], why);
+}
+
+int
+command_cluster(int argc, char **argv)
+{
+    struct asked asked = {.weight = 1, .lease = LEASE_USUAL_MS / 1000};
+    const struct flag flags[] = {
+        {"root", 'r', FLAG_STRING, "ROOT", &asked.root,
+         "The folder of the cluster, which every machine has mounted."},
+        {"shares", 0, FLAG_STRING, "N", &asked.shares,
+         "init: how many shares the crawl is divided into, for ever: 2 to 4 times as many as "
+         "machines will ever share it. run: runs exactly these (3,4), where something else says "
+         "which machine runs what."},
+        {"lease", 0, FLAG_INTEGER, "SECONDS", &asked.lease,
+         "init: how long a machine that cannot reach ROOT goes on, and how long others wait for it "
+         "(15); less than after what time the file system declares a client dead."},
+        {"machine", 'm', FLAG_STRING, "NAME", &asked.machine, "run: which machine this is."},
+        {"address", 'a', FLAG_STRING, "HOST:PORT", &asked.address,
+         "run: where others reach it; share N has the 64 ports from PORT + 64 N on."},
+        {"weight", 'w', FLAG_INTEGER, "W", &asked.weight,
+         "run: how many shares it takes beside the others (1)."},
+        {"set", 's', FLAG_REPEATED, "NAME=VALUE", &asked.assignments,
+         "run: sets an option of all shares that run on this machine; @FILE: those of a file."},
+        {"undo", 0, FLAG_SWITCH, NULL, &asked.undo, "drain: the machine takes shares again."},
+        {"json", 'j', FLAG_SWITCH, NULL, &asked.json, "status: prints one JSON object."},
+        {0},
+    };
+    const struct program program = {
+        .name = "quadrille cluster",
+        .synopsis = "[init | run | status | drain MACHINE | move SHARE MACHINE] --root ROOT "
+                    "[OPTION]...",
+        .summary = "run one crawl on many machines, by shares that move between them",
+        .description =
+            "A cluster is a folder ROOT that all machines have mounted, with a fixed number of "
+            "shares, each a data directory. URIs and hosts belong to shares for ever; which "
+            "machine runs a share changes. docs/CLUSTER.md is the guide.\n\n"
+            "init makes ROOT. run, in the foreground on each machine, takes the shares that are "
+            "its part and runs their processes; it takes over those of a machine that has fallen "
+            "silent, hands some to one that comes, and all on SIGTERM. When it cannot renew its "
+            "lease it ends all of its processes. status shows machines, shares and moves under "
+            "way. drain has a machine give all its shares away. move gives a share to a machine "
+            "for as long as that one lives; to the machine \"any\": takes that back.\n\n"
+            "crawl, add, scope, status, query, search, dump, verify, explain, meta and report take "
+            "--dir ROOT, on any machine.",
+        .examples = "quadrille cluster init --root ROOT --shares 12\n"
+                    "quadrille cluster run --root ROOT --machine alpha --address 10.0.0.1:7000\n"
+                    "quadrille cluster status --root ROOT\n"
+                    "quadrille crawl --dir ROOT https://example.org/",
+        .flags = flags,
+    };
+    struct reason why = {""};
+    char **operands;
+    int n;
+    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
+    if (status == STATUS_OK) {
+        status = obey(&asked, operands, n, &why);
+    }
+    return cli_end(&program, status, &why);
+}

@@ -1,0 +1,71 @@
+/* One machine's part in running the shares of a cluster, over files and a clock that may be real or
+ * simulated. docs/CLUSTER.md has the protocol and why it is safe.
+ *
+ * The caller steps it some times in each lease and, after each step, lets processes run of exactly
+ * the shares that are SHARE_OURS, no longer than share_owner_until(): something that stands on
+ * nothing else has to end them by then. Of a share that is SHARE_LEAVING it ends them in order and
+ * then calls share_owner_release. */
+#ifndef SHARES_SHARE_OWNER_H
+#define SHARES_SHARE_OWNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shares/share_files.h"
+#include "shares/share_records.h"
+
+struct share_owner_settings {
+    struct share_files files;
+    uint64_t (*now_ms)(void *clock); /* does not go back, and goes on while the machine sleeps */
+    void *clock;
+    /* Called as soon as the lease holds until a later time: who guards the processes must know in
+     * time, and the rest of a step may take long. */
+    void (*renewed)(void *context, uint64_t until);
+    void *renewed_context;
+    struct share_settings cluster;
+    const char *machine, *address;
+    uint64_t incarnation; /* differs for each run of each machine */
+    unsigned weight;
+    const bool *only; /* NULL: whichever */
+};
+
+struct share_owner;
+/* What the settings point to is copied, but for files and clock. */
+struct share_owner *share_owner_open(const struct share_owner_settings *settings);
+void share_owner_close(struct share_owner *owner);
+/* "MACHINE.INCARNATION" */
+const char *share_owner_session(const struct share_owner *owner);
+
+/* Renews, looks around, claims. Not OK: the file system said so; what is ours stays ours until
+ * share_owner_until(). CANCELLED: that time has passed, all is lost; begin with a new one. */
+enum status share_owner_step(struct share_owner *owner, struct reason *why);
+/* The time, by the clock, from which on nothing may be done in the name of this owner. */
+uint64_t share_owner_until(const struct share_owner *owner);
+
+enum share_ownership { SHARE_OTHERS, SHARE_OURS, SHARE_LEAVING };
+enum share_ownership share_owner_has(const struct share_owner *owner, size_t share);
+/* Of a share of ours: whether no earlier owner can have a request under way. */
+bool share_owner_took_clean(const struct share_owner *owner, size_t share);
+
+/* Gives a share back whose processes have ended. clean: they ended in order, and what was to be
+ * waited for when they began was. */
+enum status share_owner_release(struct share_owner *owner, size_t share, bool clean,
+                                struct reason *why);
+/* From now on it claims nothing and wants to be rid of all shares. */
+void share_owner_leave(struct share_owner *owner);
+/* Ends the session at once for all others; only when no share is ours any more. */
+void share_owner_end(struct share_owner *owner);
+/* What the session says of its share at the next step; one line. */
+void share_owner_tell(struct share_owner *owner, size_t share, const char *text);
+
+/* ---- looking on without taking part ---- */
+
+struct share_seen {
+    uint64_t generation;             /* 0: nobody has ever had it */
+    char session[SESSION_NAME_SIZE]; /* the latest owner; empty: freed, or never had */
+};
+/* The latest claim of each share, of what the files say now. */
+enum status share_claims_read(const struct share_files *files, size_t shares,
+                              struct share_seen *seen, struct reason *why);
+
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Shares of a cluster move between machines that come, are drained, killed, stopped past their lease and
+# continued; two claim one share. The dump is that of one machine, hosts are asked by one owner at a time.
+. "$(dirname "$0")/lib.sh"
+ROOT=$work/root
+declare -A machine
+end_machines() {
+    local code=$?
+    # A stopped process takes no SIGTERM; their guards end all that they run.
+    kill -KILL "${machine[@]}" 2>/dev/null || true
+    (exit $code)
+    end_all
+}
+trap end_machines EXIT
+
+ports=$((20000 + 97 * ($$ % 110))) # of one machine 256; those of other runs are others
+run_machine() { # name, number of loopback address, further arguments
+    local name=$1 host=127.0.0.$2
+    shift 2
+    "$bin/quadrille" cluster run --root "$ROOT" --machine "$name" --address "$host:$ports" "$@" \
+        2>>"$work/$name.out" &
+    machine[$name]=$!
+    disown
+}
+owners() { # "machine state" of each share
+    "$bin/quadrille" cluster status --root "$ROOT" --json | python3 -c 'import json, sys
+for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"].split(";")[0])'
+}
+await() { # what, condition
+    local what=$1
+    shift
+    for _ in $(seq "$patience"); do
+        "$@" && return
+        sleep 0.1
+    done
+    owners >&2
+    tail -n 5 "$work"/*.out >&2
+    fail "in vain waited for: $what"
+}
+all_run_by() { # machines that have shares, exactly; all of them run
+    owners >"$work/owners" || return 1
+    ! grep -qv ' runs$' "$work/owners" && [[ $(cut -d' ' -f1 "$work/owners" | sort -u | xargs) == "$*" ]]
+}
+requests() { wc -l <"$web_log"; }
+requests_come() { (($(requests) > $1)); }
+tree() { # process: it and all under it, the lowest first
+    local child
+    for child in $(pgrep -P "$1"); do tree "$child"; done
+    echo "$1"
+}
+are_gone() { # processes: they are dead, whether or not somebody waited for them
+    local p
+    for p; do
+        [[ ! -r /proc/$p/stat ]] || [[ $(sed 's/.*) //' "/proc/$p/stat" 2>/dev/null) =~ ^(Z|X|$) ]] || return 1
+    done
+}
+
+start_web "$root/examples/web/hosts"
+seeds_of "$root/examples/web/hosts" >"$work/seeds"
+crawl "$work/one" >/dev/null || fail "crawl with one machine"
+dump_and_verify "$work/one" "$work/one.nq"
+: >"$web_log"
+
+delay=0.3
+"$bin/quadrille" cluster init --root "$ROOT" --shares 4 --lease 2 >/dev/null || fail "cluster init"
+"$bin/quadrille" cluster init --root "$ROOT" --shares 5 2>/dev/null && fail "a cluster was made over a cluster"
+"$bin/quadrille" compact --dir "$ROOT" 2>"$work/refused" && fail "compact takes a cluster"
+grep -q 'works on one data directory' "$work/refused" || fail "compact: $(cat "$work/refused")"
+cat >>"$ROOT/quadrille.conf" <<C
+fetch.connect_to = 127.0.0.1:$web_port
+fetch.allow_address = 127.0.0.0/8
+fetch.delay = $delay
+fetch.delay_factor = 0
+fetch.delay_maximum = $delay
+fetch.crawl_delay_maximum = $delay
+fetch.timeout = 1
+C
+run_machine alpha 1
+"$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
+crawl=$!
+await "the first requests" requests_come 5
+
+run_machine beta 2 # it comes, and gets half
+await "beta has its part" all_run_by alpha beta
+
+run_machine gamma 3 --shares 3 # two are told to run the same share
+run_machine delta 4 --shares 3
+share_3_runs() { owners >"$work/owners" && [[ $(sed -n 4p "$work/owners") =~ ^(gamma|delta)\ runs$ ]]; }
+await "share 3 runs where it is bound to" share_3_runs
+kill -TERM "${machine[gamma]}" "${machine[delta]}"
+
+mapfile -t all < <(tree "${machine[beta]}") # it dies, with all its processes
+kill -KILL "${all[@]}" 2>/dev/null || true
+await "alpha takes over" all_run_by alpha
+
+run_machine beta 2
+await "beta is back" all_run_by alpha beta
+mapfile -t all < <(tree "${machine[alpha]}") # it hangs: all its processes are stopped, past the lease
+kill -STOP "${all[@]}"
+await "beta takes over" all_run_by beta
+processes=()
+for p in "${all[@]}"; do [[ $p != "${machine[alpha]}" ]] && processes+=("$p"); done
+((${#processes[@]} > 10)) || fail "alpha had few processes: ${all[*]}"
+are_gone "${processes[@]}" || fail "processes of a stopped machine outlived its lease: $(ps -o pid,stat,args -p "${processes[*]}")"
+kill -CONT "${machine[alpha]}"
+await "alpha is itself again" all_run_by alpha beta
+
+"$bin/quadrille" cluster drain --root "$ROOT" beta
+await "beta is drained" all_run_by alpha
+"$bin/quadrille" cluster drain --root "$ROOT" --undo beta
+"$bin/quadrille" cluster move --root "$ROOT" 2 beta
+share_2_runs() { owners >"$work/owners" && [[ $(sed -n 3p "$work/owners") == "beta runs" ]]; }
+await "share 2 is moved" share_2_runs
+
+wait "$crawl" || fail "crawl over the cluster: $(cat "$work/crawl.out")"
+grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
+"$bin/quadrille" dump --dir "$ROOT" --output "$work/shares.nq" || fail "dump of the cluster"
+"$bin/quadrille" verify --dir "$ROOT" >/dev/null || fail "verify of the cluster"
+same "$work/one.nq" "$work/shares.nq" "shares that moved"
+"$bin/quadrille" explain --dir "$ROOT" --limit 1 '? dcterms:title ?' | grep -q 'node share-' || fail "explain on the cluster"
+
+# A host is left alone for its pause after each request, whoever sent it. Times are the server's, in
+# which nothing but the pause can bring two requests of one host nearer to each other.
+python3 - "$web_log" "$delay" <<'P' || fail "a host was not left alone"
+import sys
+last, breaches = {}, []
+for line in open(sys.argv[1]):
+    time, host = line.split("\t")[:2]
+    now = float(time)
+    if now - last.get(host, 0) < float(sys.argv[2]) - 0.005:
+        breaches.append(f"{now - last[host]:.3f} s: {line.strip()}")
+    last[host] = now
+print("\n".join(breaches[:10]))
+sys.exit(len(breaches) > 0)
+P
+# Fetched again is only what was under way when processes were killed: of each host one document, and
+# what a batch of ends held.
+kills=$(cat "$work"/*.out | grep -c 'event=share_started .*clean=0')
+again=$(repeated "$web_log" | wc -l)
+((again <= kills * 12)) || fail "$again documents were fetched again, after $kills kills: $(repeated "$web_log")"
+for m in alpha beta; do kill -TERM "${machine[$m]}"; done
+all_free() { owners >"$work/owners" && ! grep -qv '^- free$' "$work/owners"; }
+await "all shares are given back" all_free
+echo "shares: $(wc -l <"$work/shares.nq") quads, the same bytes as one machine's; $kills starts after kills, $again documents fetched again"

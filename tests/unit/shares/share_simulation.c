@@ -1,0 +1,530 @@
+/* See share_simulation.h. Each machine is a coroutine that gives way before and after the effect of
+ * every operation on a file; the scheduler lets the one go on whose time is next. */
+#include "tests/unit/shares/share_simulation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "base/memory.h"
+#include "shares/share_owner.h"
+
+enum {
+    MACHINES = 3,
+    SHARES = 3,
+    LEASE_MS = 1000,
+    STEP_MS = 250,
+    TROUBLED_MS = 12000, /* faults happen until then */
+    END_MS = 40000,
+    FILES = 64,
+    STACK = 256 << 10,
+};
+
+struct file {
+    char name[160];
+    char *text; /* NULL: there is none */
+    size_t length;
+};
+
+struct simulation;
+struct machine {
+    struct simulation *simulation;
+    unsigned number;
+    char name[16];
+    ucontext_t context;
+    char *stack;
+    double rate; /* of its clock */
+    uint64_t offset;
+    uint64_t wake_ms; /* true time at which it goes on */
+    uint64_t cut_until;
+    bool killed, ended;
+    struct share_owner *owner;
+    uint64_t incarnation;
+    bool acts[SHARES];
+    uint64_t until; /* what the guard of its processes was told, by its own clock */
+};
+
+struct simulation {
+    uint64_t random, now_ms;
+    enum simulation_fault fault;
+    struct file files[FILES];
+    struct machine machines[MACHINES];
+    ucontext_t scheduler;
+    struct machine *current;
+    bool ended;
+    struct simulation_result *result;
+};
+
+/* SplitMix64 */
+static uint64_t
+draw(struct simulation *simulation)
+{
+    uint64_t z = simulation->random += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+static uint64_t
+below(struct simulation *simulation, uint64_t most)
+{
+    return draw(simulation) % most;
+}
+
+static bool
+is_troubled(const struct simulation *simulation)
+{
+    return simulation->now_ms < TROUBLED_MS;
+}
+
+static uint64_t
+local_ms(const struct machine *machine)
+{
+    return machine->offset + (uint64_t)((double)machine->simulation->now_ms * machine->rate);
+}
+
+static uint64_t
+clock_of(void *context)
+{
+    return local_ms(context);
+}
+
+/* ---- time ---- */
+
+static void
+give_way(struct machine *machine, uint64_t ms)
+{
+    if (ms == 0 || machine->killed) {
+        return;
+    }
+    machine->wake_ms = machine->simulation->now_ms + ms;
+    swapcontext(&machine->context, &machine->simulation->scheduler);
+}
+
+/* How long one half of an operation takes: most often nothing, at times longer than a lease. */
+static uint64_t
+delay(struct simulation *simulation)
+{
+    const uint64_t kind = below(simulation, 400);
+    if (!is_troubled(simulation) || kind >= 40) {
+        return below(simulation, 8) == 0;
+    }
+    if (kind >= 4) {
+        return below(simulation, 120);
+    }
+    return below(simulation, kind == 0 ? 6 * LEASE_MS : 2 * LEASE_MS);
+}
+
+/* ---- files ---- */
+
+static struct file *
+find_file(struct simulation *simulation, const char *name)
+{
+    struct file *unused = NULL;
+    for (size_t i = 0; i < FILES; i++) {
+        struct file *file = &simulation->files[i];
+        if (file->text != NULL && strcmp(file->name, name) == 0) {
+            return file;
+        }
+        unused = file->text == NULL && unused == NULL ? file : unused;
+    }
+    if (unused == NULL) {
+        abort();
+    }
+    (void)snprintf(unused->name, sizeof unused->name, "%s", name);
+    return unused;
+}
+
+static void
+put_file(struct file *file, struct slice text)
+{
+    free(file->text);
+    file->text = memory_string_n(text.at, text.length);
+    file->length = text.length;
+}
+
+static void
+remove_file(struct file *file)
+{
+    free(file->text);
+    file->text = NULL;
+}
+
+/* Where the machine cannot reach the file system the operation fails, before its effect or after
+ * it. */
+static enum status
+reach(struct machine *machine, struct reason *why)
+{
+    give_way(machine, delay(machine->simulation));
+    return machine->killed || machine->cut_until > machine->simulation->now_ms
+               ? status_fail(why, STATUS_SYSTEM, "the file system is away")
+               : STATUS_OK;
+}
+
+static enum status
+sim_read(void *context, const char *name, struct buf *text, struct reason *why)
+{
+    struct machine *machine = context;
+    TRY(reach(machine, why));
+    const struct file *file = find_file(machine->simulation, name);
+    const bool there = file->text != NULL;
+    if (there) {
+        buf_append(text, file->text, file->length);
+    }
+    TRY(reach(machine, why));
+    return there ? STATUS_OK : status_fail(why, STATUS_NOT_FOUND, "no %s", name);
+}
+
+static enum status
+sim_replace(void *context, const char *name, struct slice text, struct reason *why)
+{
+    struct machine *machine = context;
+    TRY(reach(machine, why));
+    put_file(find_file(machine->simulation, name), text);
+    return reach(machine, why);
+}
+
+static enum status
+sim_make(void *context, const char *name, struct slice text, bool *made, struct reason *why)
+{
+    struct machine *machine = context;
+    *made = false;
+    TRY(reach(machine, why));
+    struct file *file = find_file(machine->simulation, name);
+    *made = file->text == NULL || machine->simulation->fault == FAULT_MAKE_REPLACES;
+    if (*made) {
+        machine->simulation->result->claims++;
+        put_file(file, text);
+    }
+    return reach(machine, why);
+}
+
+/* Names one by one: what others do meanwhile is seen or not. */
+static enum status
+sim_list(void *context, const char *folder, share_file_visit *visit, void *visit_context,
+         struct reason *why)
+{
+    struct machine *machine = context;
+    const size_t length = strlen(folder);
+    TRY(reach(machine, why));
+    for (size_t i = 0; i < FILES; i++) {
+        const struct file *file = &machine->simulation->files[i];
+        if (file->text != NULL && strncmp(file->name, folder, length) == 0 &&
+            file->name[length] == '/') {
+            visit(visit_context, file->name + length + 1);
+            if (below(machine->simulation, 8) == 0) {
+                TRY(reach(machine, why));
+            }
+        }
+    }
+    return reach(machine, why);
+}
+
+static enum status
+sim_remove(void *context, const char *name, struct reason *why)
+{
+    struct machine *machine = context;
+    TRY(reach(machine, why));
+    remove_file(find_file(machine->simulation, name));
+    return reach(machine, why);
+}
+
+/* ---- what must never be ---- */
+
+/* The processes of a machine act until they are ended, and never past what their guard was told. */
+static bool
+acts_for(const struct machine *machine, size_t share)
+{
+    return machine->acts[share] &&
+           (machine->simulation->fault == FAULT_NO_DEADLINE || local_ms(machine) < machine->until);
+}
+
+static void
+check(struct simulation *simulation)
+{
+    for (size_t share = 0; share < SHARES; share++) {
+        const struct machine *first = NULL;
+        for (unsigned m = 0; m < MACHINES; m++) {
+            const struct machine *machine = &simulation->machines[m];
+            if (acts_for(machine, share) && first != NULL && !simulation->result->broken) {
+                simulation->result->broken = true;
+                (void)snprintf(simulation->result->what, sizeof simulation->result->what,
+                               "share %zu at %lu ms: %s and %s", share,
+                               (unsigned long)simulation->now_ms, share_owner_session(first->owner),
+                               share_owner_session(machine->owner));
+            }
+            first = acts_for(machine, share) ? machine : first;
+        }
+    }
+}
+
+/* ---- a machine ---- */
+
+/* A guard that lives is told; one that has ended its processes is not. */
+static void
+tell_guard(void *context, uint64_t until)
+{
+    struct machine *machine = context;
+    if (local_ms(machine) < machine->until) {
+        machine->until = until;
+    }
+}
+
+static void
+begin_session(struct machine *machine)
+{
+    const struct share_owner_settings settings = {
+        .files = {.context = machine,
+                  .read = sim_read,
+                  .replace = sim_replace,
+                  .make = sim_make,
+                  .list = sim_list,
+                  .remove = sim_remove},
+        .now_ms = clock_of,
+        .clock = machine,
+        .renewed = tell_guard,
+        .renewed_context = machine,
+        .cluster = {.shares = SHARES, .lease_ms = LEASE_MS},
+        .machine = machine->name,
+        .address = "127.0.0.1:7000",
+        .incarnation = ++machine->incarnation,
+        .weight = 1 + machine->number % 2,
+    };
+    share_owner_close(machine->owner);
+    machine->owner = share_owner_open(&settings);
+    memset(machine->acts, 0, sizeof machine->acts);
+    machine->until = 0;
+}
+
+static void
+mind_share(struct machine *machine, size_t share)
+{
+    struct reason why;
+    switch (share_owner_has(machine->owner, share)) {
+    case SHARE_OURS:
+        if (machine->killed) {
+            break;
+        }
+        if (!machine->acts[share] && !share_owner_took_clean(machine->owner, share)) {
+            machine->simulation->result->takeovers++;
+        }
+        machine->acts[share] = true;
+        break;
+    case SHARE_LEAVING:
+        give_way(machine, delay(machine->simulation)); /* they end in order */
+        machine->acts[share] = false;
+        machine->simulation->result->releases++;
+        (void)share_owner_release(machine->owner, share, true, &why);
+        break;
+    case SHARE_OTHERS:
+        machine->acts[share] = false;
+        break;
+    }
+}
+
+/* Where the guard has ended, with all it guarded, there is another. */
+static void
+begin_guard(struct machine *machine)
+{
+    if (local_ms(machine) >= machine->until) {
+        memset(machine->acts, 0, sizeof machine->acts);
+        machine->until = share_owner_until(machine->owner);
+    }
+}
+
+/* Its next run, after it was killed; never one after the end of all. */
+static void
+come_back(struct machine *machine)
+{
+    struct simulation *simulation = machine->simulation;
+    begin_session(machine);
+    machine->killed = false;
+    do {
+        machine->ended = simulation->ended;
+        give_way(machine, 1 + below(simulation, 3 * LEASE_MS));
+    } while (simulation->ended);
+}
+
+static void
+run_machine(struct machine *machine)
+{
+    for (;;) {
+        struct reason why;
+        const enum status status = share_owner_step(machine->owner, &why);
+        if (machine->killed) {
+            come_back(machine);
+            continue;
+        }
+        if (status == STATUS_CANCELLED) {
+            machine->simulation->result->losses++;
+            begin_session(machine);
+            continue;
+        }
+        begin_guard(machine);
+        for (size_t share = 0; share < SHARES; share++) {
+            mind_share(machine, share);
+        }
+        give_way(machine, 1 + below(machine->simulation, 2 * STEP_MS));
+    }
+}
+
+static void
+enter(unsigned high, unsigned low)
+{
+    run_machine((struct machine *)(((uintptr_t)high << 32) | low));
+}
+
+static void
+make_machine(struct simulation *simulation, unsigned number)
+{
+    struct machine *machine = &simulation->machines[number];
+    const uintptr_t address = (uintptr_t)machine;
+    machine->simulation = simulation;
+    machine->number = number;
+    (void)snprintf(machine->name, sizeof machine->name, "m%u", number);
+    machine->rate = 0.95 + (double)below(simulation, 100) / 1000;
+    machine->offset = below(simulation, 1000000);
+    machine->stack = memory_zero(STACK, 1);
+    begin_session(machine);
+    getcontext(&machine->context);
+    machine->context.uc_stack.ss_sp = machine->stack;
+    machine->context.uc_stack.ss_size = STACK;
+    machine->context.uc_link = NULL;
+    makecontext(&machine->context, (void (*)(void))enter, 2, (unsigned)(address >> 32),
+                (unsigned)address);
+}
+
+/* ---- what happens to them ---- */
+
+/* Its processes are gone at once; what was being written stays as it was or is written. */
+static void
+kill_machine(struct simulation *simulation, struct machine *machine)
+{
+    memset(machine->acts, 0, sizeof machine->acts);
+    machine->killed = true;
+    machine->wake_ms = simulation->now_ms;
+}
+
+static void
+people_change(struct simulation *simulation)
+{
+    char name[32];
+    const unsigned machine = (unsigned)below(simulation, MACHINES);
+    if (below(simulation, 2) == 0) {
+        (void)snprintf(name, sizeof name, "drains/m%u", machine);
+    } else {
+        (void)snprintf(name, sizeof name, "moves/%u", (unsigned)below(simulation, SHARES));
+    }
+    struct file *file = find_file(simulation, name);
+    if (file->text != NULL) {
+        remove_file(file);
+    } else {
+        put_file(file, slice_string(simulation->machines[machine].name));
+    }
+}
+
+static void
+trouble(struct simulation *simulation)
+{
+    struct machine *machine = &simulation->machines[below(simulation, MACHINES)];
+    switch (below(simulation, 4)) {
+    case 0: /* stopped, with all its processes */
+        machine->wake_ms += below(simulation, 4 * LEASE_MS);
+        break;
+    case 1: /* evicted from the file system, or cut off from it */
+        machine->cut_until = simulation->now_ms + below(simulation, 4 * LEASE_MS);
+        break;
+    case 2:
+        if (below(simulation, 4) == 0) {
+            kill_machine(simulation, machine);
+        }
+        break;
+    default:
+        people_change(simulation);
+    }
+}
+
+static void
+end_trouble(struct simulation *simulation)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        struct file *file = &simulation->files[i];
+        if (file->text != NULL && strncmp(file->name, "drains/", 7) == 0) {
+            remove_file(file);
+        }
+    }
+}
+
+static struct machine *
+next_machine(struct simulation *simulation)
+{
+    struct machine *next = &simulation->machines[0];
+    for (unsigned m = 1; m < MACHINES; m++) {
+        next = simulation->machines[m].wake_ms < next->wake_ms ? &simulation->machines[m] : next;
+    }
+    return next;
+}
+
+static bool
+all_run(const struct simulation *simulation)
+{
+    for (size_t share = 0; share < SHARES; share++) {
+        bool run = false;
+        for (unsigned m = 0; m < MACHINES; m++) {
+            run |= acts_for(&simulation->machines[m], share);
+        }
+        if (!run) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void
+simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_result *result)
+{
+    struct simulation *simulation = memory_zero(1, sizeof *simulation);
+    uint64_t trouble_ms;
+    *result = (struct simulation_result){0};
+    simulation->random = schedule;
+    simulation->result = result;
+    for (unsigned m = 0; m < MACHINES; m++) {
+        make_machine(simulation, m);
+        simulation->machines[m].wake_ms = below(simulation, 3000);
+    }
+    simulation->fault = fault;
+    trouble_ms = below(simulation, 2000);
+    while (!result->settled && !result->broken && simulation->now_ms < END_MS) {
+        struct machine *machine = next_machine(simulation);
+        if (is_troubled(simulation) && trouble_ms <= machine->wake_ms) {
+            simulation->now_ms = trouble_ms > simulation->now_ms ? trouble_ms : simulation->now_ms;
+            trouble(simulation);
+            trouble_ms = simulation->now_ms + below(simulation, 1500);
+            continue;
+        }
+        simulation->now_ms =
+            machine->wake_ms > simulation->now_ms ? machine->wake_ms : simulation->now_ms;
+        swapcontext(&simulation->scheduler, &machine->context);
+        check(simulation);
+        if (!is_troubled(simulation)) {
+            end_trouble(simulation);
+            result->settled =
+                simulation->now_ms > TROUBLED_MS + 8 * LEASE_MS && all_run(simulation);
+        }
+    }
+    simulation->ended = true;
+    for (unsigned m = 0; m < MACHINES; m++) {
+        struct machine *machine = &simulation->machines[m];
+        machine->killed = true; /* what it is in the middle of fails, and it comes to its end */
+        while (!machine->ended) {
+            swapcontext(&simulation->scheduler, &machine->context);
+        }
+        share_owner_close(simulation->machines[m].owner);
+        free(simulation->machines[m].stack);
+    }
+    for (size_t i = 0; i < FILES; i++) {
+        free(simulation->files[i].text);
+    }
+    free(simulation);
+}
