@@ -2,7 +2,7 @@
  * says of it (api/openapi.c). */
 #include "web/web_service.h"
 
-enum { HITS_MOST = 1000 };
+enum { HITS_MOST = 1000, PAGES_MOST = 100000, PER_PAGE_MOST = 100 };
 
 #define QUERY_TYPES                                                                    \
     "application/sparql-results+json application/sparql-results+xml text/csv "         \
@@ -42,6 +42,53 @@ static const struct web_parameter_row graph_parameters[] = {
     {"format", WEB_VALUE_TEXT, false, 0, "As of /sparql."},
     {0}};
 
+#define PAGE_PARAMETERS                                                                  \
+    {"page", WEB_VALUE_NUMBER, false, PAGES_MOST, "From 1 on."},                         \
+        {"per_page", WEB_VALUE_NUMBER, false, PER_PAGE_MOST, "10 when it is not said."}, \
+    {                                                                                    \
+        "format", WEB_VALUE_TEXT, false, 0,                                              \
+            "html, json, ttl, rdf, jsonld, nq, nt, atom, txt: in place of Accept."       \
+    }
+#define FILTER_TEXT "class:, predicate: and domain: with IRIs, names with usual prefixes, hosts."
+#define LOOKUP_TYPES                                                                  \
+    "text/html application/json text/turtle application/rdf+xml application/ld+json " \
+    "application/n-quads application/n-triples application/atom+xml text/plain"
+static const struct web_parameter_row lookup_parameters[] = {
+    {"uri", WEB_VALUE_IRI, false, 0, "What speaks of this URI."},
+    {"property", WEB_VALUE_IRI, false, 0, "With object: what has this value of the property."},
+    {"object", WEB_VALUE_TEXT, false, 0, "An IRI or a text."},
+    {"q", WEB_VALUE_TEXT, false, 0, "Words, as of /search, with filters among them."},
+    {"fq", WEB_VALUE_TEXT, false, 0, FILTER_TEXT},
+    {"group", WEB_VALUE_TEXT, false, 0, "document, the usual way, or resource."},
+    PAGE_PARAMETERS,
+    {0}};
+static const struct web_parameter_row sindice1_parameters[] = {
+    {"property", WEB_VALUE_IRI, false, 0, "With object."},
+    {"object", WEB_VALUE_TEXT, false, 0, "An IRI or a text."},
+    {"uri", WEB_VALUE_IRI, false, 0, "In place of both."},
+    {"keyword", WEB_VALUE_TEXT, false, 0, "In place of all."},
+    PAGE_PARAMETERS,
+    {0}};
+static const struct web_parameter_row sindice2_parameters[] = {
+    {"q", WEB_VALUE_TEXT, true, 0, "Words, a URI, or a pattern."},
+    {"qt", WEB_VALUE_TEXT, false, 0, "term, or advanced for a pattern."},
+    {"sortbydate", WEB_VALUE_TEXT, false, 0, "1: newest first."},
+    PAGE_PARAMETERS,
+    {0}};
+static const struct web_parameter_row sindice3_parameters[] = {
+    {"q", WEB_VALUE_TEXT, false, 0, "Words or a URI."},
+    {"nq", WEB_VALUE_TEXT, false, 0, "In place of q a pattern: * <property> \"value\"."},
+    {"fq", WEB_VALUE_TEXT, false, 0, FILTER_TEXT " May be repeated."},
+    {"field", WEB_VALUE_TEXT, false, 0, "Taken: all fields are given."},
+    PAGE_PARAMETERS,
+    {0}};
+static const struct web_parameter_row document_parameters[] = {
+    {"url", WEB_VALUE_IRI, true, 0, "Of the document."},
+    {"field", WEB_VALUE_TEXT, false, 0, "Taken: all fields are given."},
+    {"output", WEB_VALUE_TEXT, false, 0, "json."},
+    {"pretty", WEB_VALUE_TEXT, false, 0, "With line ends."},
+    {0}};
+
 const struct web_route web_routes[] = {
     {"/", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
     {"/status", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
@@ -55,6 +102,18 @@ const struct web_route web_routes[] = {
      NULL},
     {"/search", WEB_GET, web_search, "search", "Literals with the words", search_parameters,
      "text/html application/json", NULL},
+    {"/lookup", WEB_GET, web_lookup, "search", "Documents or resources, ranked", lookup_parameters,
+     LOOKUP_TYPES, NULL},
+    {"/query/v1/lookup", WEB_GET, web_sindice_lookup, "sindice", "Lookup by value, URI or word",
+     sindice1_parameters, LOOKUP_TYPES, NULL},
+    {"/v2/search", WEB_GET, web_sindice_search2, "sindice", "Search, version 2",
+     sindice2_parameters, LOOKUP_TYPES, NULL},
+    {"/v3/search", WEB_GET, web_sindice_search3, "sindice", "Search, version 3",
+     sindice3_parameters, LOOKUP_TYPES, NULL},
+    {"/v3/cache", WEB_GET, web_sindice_cache, "sindice", "The triples of a document",
+     document_parameters, "application/json", NULL},
+    {"/v2/live", WEB_GET, web_sindice_live, "sindice", "The same as bindings, from the index",
+     document_parameters, "application/json", NULL},
     {"/meta", WEB_GET, web_meta, "documents", "What is known of a document or host", uri_parameter,
      "text/turtle text/html", NULL},
     {"/void", WEB_GET, web_void, "documents", "The index in numbers", NULL, "text/turtle", NULL},

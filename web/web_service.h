@@ -75,7 +75,10 @@ web_handle web_status;      /* where the crawl stands, a page */
 web_handle web_status_json; /* the same as JSON */
 web_handle web_metrics;     /* the same for Prometheus */
 web_handle web_health;      /* whether the parts answer */
-web_handle web_openapi;     /* the table of routes as OpenAPI 3.1 */
+web_handle web_lookup;      /* who speaks of a URI, has a value, has words */
+web_handle web_sindice_lookup, web_sindice_search2, web_sindice_search3, web_sindice_cache,
+    web_sindice_live;
+web_handle web_openapi; /* the table of routes as OpenAPI 3.1 */
 /* POST of an update to /sparql. direct: it is the body, not a field of a form. */
 void web_update(struct web_service *service, const struct web_request *request, bool direct,
                 struct web_reply *reply);

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The service's contracts with programs, asked as those programs ask: service_check.py says which.
+. "$(dirname "$0")/lib.sh"
+"$bin/quadrille" init --dir "$work/d" >/dev/null
+"$bin/quadrille" serve --dir "$work/d" --set web.listen=127.0.0.1:0 --set web.update=loopback \
+    --set web.allow_origin='*' >"$work/out" 2>&1 &
+for _ in $(seq "$patience"); do
+    port=$(sed -nE 's,^http://127\.0\.0\.1:([0-9]+)/ serves.*,\1,p' "$work/out")
+    [[ -n $port ]] && break
+    sleep 0.1
+done
+[[ -n ${port:-} ]] || fail "quadrille serve does not start: $(cat "$work/out")"
+python3 "$root/tests/pipeline/service_check.py" "$port" "$shared/suites" || fail "see above"
