@@ -2,7 +2,8 @@ web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_page
 	sparql_update.o status_page.o void.o web_options.o web_service.o)
 web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compress.o places.o range.o reply.o request.o server.o \
 	stream.o)
-web_OBJECTS += $(addprefix web/api/,answer.o find.o lookup.o openapi.o sindice.o)
+web_OBJECTS += $(addprefix web/api/,answer.o find.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
+	reconcile_http.o reconcile_suggest.o sindice.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
 UNIT_TESTS += tests/unit/web/test_web tests/unit/web/test_web_query

@@ -92,17 +92,24 @@ html_iri(struct buf *out, struct slice iri)
 }
 
 void
-html_begin(struct buf *out, const char *title, struct slice words)
+html_begin_bare(struct buf *out, const char *title)
 {
     (void)buf_printf(out,
                      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                      "<meta name=\"viewport\" content=\"width=device-width\">"
-                     "<title>%s</title><style>%s</style></head><body>\n"
-                     "<nav><b>Quadrille</b><a href=\"/\">Status</a><a href=\"/sparql\">SPARQL</a>"
-                     "<a href=\"/meta\">Documents</a>"
-                     "<form action=\"/search\"><input type=\"search\" name=\"q\" "
-                     "aria-label=\"Words to search for\" value=\"",
+                     "<title>%s</title><style>%s</style></head><body>\n",
                      title, style);
+}
+
+void
+html_begin(struct buf *out, const char *title, struct slice words)
+{
+    html_begin_bare(out, title);
+    (void)buf_append_string(
+        out, "<nav><b>Quadrille</b><a href=\"/\">Status</a><a href=\"/sparql\">SPARQL</a>"
+             "<a href=\"/meta\">Documents</a>"
+             "<form action=\"/search\"><input type=\"search\" name=\"q\" "
+             "aria-label=\"Words to search for\" value=\"");
     html_text(out, words);
     (void)buf_append_string(out, "\"><button>Search</button></form></nav>\n");
 }

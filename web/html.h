@@ -13,6 +13,8 @@ void html_iri(struct buf *out, struct slice iri);
 
 /* words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);
+/* Without the navigation, for a page in a frame. */
+void html_begin_bare(struct buf *out, const char *title);
 void html_end(struct buf *out);
 /* What failed, as a page. */
 void html_problem(struct web_reply *reply, const char *title);

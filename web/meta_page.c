@@ -27,9 +27,9 @@ look_up(struct web_service *service, struct slice key, struct buf *record, struc
     return status;
 }
 
-/* The document's record, and the host's when the URI is an origin. */
-static enum status
-describe(struct web_service *service, struct slice uri, struct buf *turtle, struct reason *why)
+enum status
+web_document_record(struct web_service *service, struct slice uri, struct buf *turtle,
+                    struct reason *why)
 {
     struct buf record;
     struct buf key;
@@ -88,7 +88,7 @@ web_meta(struct web_service *service, const struct web_request *request, struct 
         return;
     }
     reply->content_type = "text/turtle; charset=utf-8";
-    const enum status status = describe(service, slice_string(uri), &reply->body, &why);
+    const enum status status = web_document_record(service, slice_string(uri), &reply->body, &why);
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
     }

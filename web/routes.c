@@ -82,6 +82,18 @@ static const struct web_parameter_row sindice3_parameters[] = {
     {"field", WEB_VALUE_TEXT, false, 0, "Taken: all fields are given."},
     PAGE_PARAMETERS,
     {0}};
+static const struct web_parameter_row reconcile_parameters[] = {
+    {"queries", WEB_VALUE_TEXT, false, 0, "JSON: queries by their keys."},
+    {"extend", WEB_VALUE_TEXT, false, 0, "JSON: ids and properties."},
+    {0}};
+static const struct web_parameter_row suggest_parameters[] = {
+    {"prefix", WEB_VALUE_TEXT, true, 0, "What has been typed."}, {0}};
+static const struct web_parameter_row preview_parameters[] = {
+    {"id", WEB_VALUE_IRI, true, 0, "The entity."}, {0}};
+static const struct web_parameter_row type_parameters[] = {
+    {"type", WEB_VALUE_IRI, true, 0, "A class."},
+    {"limit", WEB_VALUE_NUMBER, false, HITS_MOST, "The most properties; 10 when it is not said."},
+    {0}};
 static const struct web_parameter_row document_parameters[] = {
     {"url", WEB_VALUE_IRI, true, 0, "Of the document."},
     {"field", WEB_VALUE_TEXT, false, 0, "Taken: all fields are given."},
@@ -114,6 +126,36 @@ const struct web_route web_routes[] = {
      document_parameters, "application/json", NULL},
     {"/v2/live", WEB_GET, web_sindice_live, "sindice", "The same as bindings, from the index",
      document_parameters, "application/json", NULL},
+    {"/reconcile", WEB_GET | WEB_POST, web_reconcile, "reconciliation",
+     "Version 0.2: manifest, queries, extension", reconcile_parameters, "application/json", NULL},
+    {"/reconcile/properties", WEB_GET, web_reconcile_properties, "reconciliation",
+     "Version 0.2: properties of a class", type_parameters, "application/json", NULL},
+    {"/reconcile/1.0", WEB_GET, web_reconcile_manifest, "reconciliation", "Version 1.0: manifest",
+     NULL, "application/json", NULL},
+    {"/reconcile/1.0/match", WEB_POST, web_reconcile_match, "reconciliation",
+     "Version 1.0: queries", NULL, "application/json", "application/json"},
+    {"/reconcile/1.0/extend", WEB_POST, web_reconcile_extend, "reconciliation",
+     "Version 1.0: values of properties", NULL, "application/json", "application/json"},
+    {"/reconcile/1.0/extend/propose", WEB_GET, web_reconcile_properties, "reconciliation",
+     "Version 1.0: properties of a class", type_parameters, "application/json", NULL},
+    {"/reconcile/suggest/entity", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests entities", suggest_parameters, "application/json", NULL},
+    {"/reconcile/suggest/type", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests classes", suggest_parameters, "application/json", NULL},
+    {"/reconcile/suggest/property", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests properties", suggest_parameters, "application/json", NULL},
+    {"/reconcile/preview", WEB_GET, web_reconcile_preview, "reconciliation",
+     "A small page of an entity", preview_parameters, "text/html", NULL},
+    {"/reconcile/1.0/suggest/entity", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests entities", suggest_parameters, "application/json", NULL},
+    {"/reconcile/1.0/suggest/type", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests classes", suggest_parameters, "application/json", NULL},
+    {"/reconcile/1.0/suggest/property", WEB_GET, web_reconcile_suggest, "reconciliation",
+     "Suggests properties", suggest_parameters, "application/json", NULL},
+    {"/reconcile/1.0/preview", WEB_GET, web_reconcile_preview, "reconciliation",
+     "A small page of an entity", preview_parameters, "text/html", NULL},
+    {"/mcp", WEB_POST, web_mcp, "mcp", "Model Context Protocol", NULL, "application/json",
+     "application/json"},
     {"/meta", WEB_GET, web_meta, "documents", "What is known of a document or host", uri_parameter,
      "text/turtle text/html", NULL},
     {"/void", WEB_GET, web_void, "documents", "The index in numbers", NULL, "text/turtle", NULL},

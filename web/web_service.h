@@ -63,6 +63,10 @@ bool web_is_foreign(const struct web_request *request);
  */
 bool web_may_write(const struct web_service *service, const struct web_request *request);
 
+/* What the metadata store knows of a document, or of a host by its origin. */
+enum status web_document_record(struct web_service *service, struct slice uri, struct buf *turtle,
+                                struct reason *why);
+
 extern const struct web_route web_routes[]; /* routes.c */
 
 web_handle web_archive;     /* bytes of this node's WARC files, with ranges */
@@ -78,6 +82,9 @@ web_handle web_health;      /* whether the parts answer */
 web_handle web_lookup;      /* who speaks of a URI, has a value, has words */
 web_handle web_sindice_lookup, web_sindice_search2, web_sindice_search3, web_sindice_cache,
     web_sindice_live;
+web_handle web_reconcile, web_reconcile_manifest, web_reconcile_match, web_reconcile_extend,
+    web_reconcile_suggest, web_reconcile_properties, web_reconcile_preview;
+web_handle web_mcp;     /* the Model Context Protocol */
 web_handle web_openapi; /* the table of routes as OpenAPI 3.1 */
 /* POST of an update to /sparql. direct: it is the body, not a field of a form. */
 void web_update(struct web_service *service, const struct web_request *request, bool direct,

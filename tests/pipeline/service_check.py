@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """service_check.py PORT SUITES: asks the service what clients of its contracts ask, and checks the replies.
 
-Puts a small web of three documents. Ends with a line, or with the first reply that is wrong.
+Puts a small web of three documents. What the suites have JSON schemas for is held against them. Ends with a line, or with the first reply that is wrong.
 """
 import json
+import os
 import re
 import sys
 import urllib.error
 import urllib.parse
 import urllib.request
+import warnings
 import xml.etree.ElementTree as ElementTree
 
 BASE = f"http://127.0.0.1:{sys.argv[1]}"
@@ -122,6 +124,221 @@ def check_documents():
     ask("/v3/cache?url=none", status=400)
 
 
+class Schemas:
+    """The suites' JSON schemas, by python3-jsonschema where it is installed; else nothing is held against them."""
+
+    def __init__(self, suites):
+        self.suites, self.checked = suites, 0
+        try:
+            import jsonschema
+            self.library = jsonschema
+        except ImportError:
+            self.library = None
+
+    def reconciliation(self, version, name, value):
+        folder = os.path.join(self.suites, "reconciliation", version, "schemas")
+        if not self.library or not os.path.isdir(folder):
+            return
+        store = {}
+        for file in os.listdir(folder):
+            with open(os.path.join(folder, file), encoding="utf-8") as text:
+                schema = json.load(text)
+            base = f"https://reconciliation-api.github.io/specs/{version}/schemas/"
+            for place in (schema.get("$id", base + file), base + file,
+                          f"https://reconciliation-api.github.io/specs/draft/schemas/{file}"):
+                store[place] = schema
+            if file == "openapi.json":
+                store["http://swagger.io/v2/schema.json"] = schema
+            if file == name + ".json":
+                wanted = schema
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            resolver = self.library.RefResolver.from_schema(wanted, store=store)
+            self.library.Draft7Validator(wanted, resolver=resolver).validate(value)
+        self.checked += 1
+
+    def mcp(self, version, type_, value):
+        path = os.path.join(self.suites, "mcp", version, "schema.json")
+        if not self.library or not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as text:
+            schema = json.load(text)
+        place = "definitions" if "definitions" in schema else "$defs"
+        kind = self.library.Draft7Validator if place == "definitions" else self.library.Draft202012Validator
+        kind({**schema, "$ref": f"#/{place}/{type_}"} if place == "$defs" else
+             {"definitions": schema["definitions"], "$ref": f"#/definitions/{type_}"}).validate(value)
+        self.checked += 1
+
+
+SCHEMAS = Schemas(sys.argv[2])
+
+
+def post_json(path, value, status=200, **headers):
+    text = ask(path, "POST", json.dumps(value).encode(), status, Content_Type="application/json", **headers)[0]
+    return json.loads(text) if text else None
+
+
+def check_reconciliation_02():
+    manifest = ask_json("/reconcile")
+    SCHEMAS.reconciliation("0.2", "manifest", manifest)
+    queries = {f"q{n}": {"query": f"number {n}", "limit": 3} for n in range(12)}
+    queries["name"] = {"query": "Anna Karenina", "type": FOAF + "Person"}
+    queries["mail"] = {"properties": [{"pid": FOAF + "mbox", "v": "mailto:anna@a.example"}]}
+    queries["both"] = {"query": "karenina, ANNA", "properties": [{"pid": "foaf:mbox", "v": ["mailto:anna@a.example"]}]}
+    queries["none"] = {"query": "qwertzuiop"}
+    SCHEMAS.reconciliation("0.2", "reconciliation-query-batch", queries)
+    body = urllib.parse.urlencode({"queries": json.dumps(queries)}).encode()
+    answers = json.loads(ask("/reconcile", "POST", body)[0])
+    SCHEMAS.reconciliation("0.2", "reconciliation-result-batch", answers)
+    assert set(answers) == set(queries)
+    for n in range(12):
+        best = answers[f"q{n}"]["result"][0]
+        assert best["id"] == f"http://c.example/{n}" and best["match"] and best["score"] == 100, best
+        assert len(answers[f"q{n}"]["result"]) <= 3
+    names = [c["id"] for c in answers["name"]["result"]]
+    assert names == ["http://a.example/anna#me"], answers["name"]  # the book is no foaf:Person
+    assert answers["name"]["result"][0]["type"][0] == {"id": FOAF + "Person", "name": "Person"}
+    mail = answers["mail"]["result"]
+    assert {c["id"] for c in mail} == {"http://a.example/anna#me", "http://b.example/p1"}, mail
+    assert not any(c["match"] for c in mail)  # two have it, so neither is certain
+    assert {"id": FOAF + "mbox", "value": True} in mail[0]["features"]
+    both = answers["both"]["result"]
+    assert both[0]["id"] == "http://a.example/anna#me" and both[0]["match"] and both[0]["score"] == 100, both
+    assert answers["none"]["result"] == []
+    again = ask_json(query("/reconcile", queries=json.dumps({"q": {"query": "number 3"}})))
+    assert again["q"]["result"][0]["id"] == "http://c.example/3"
+    extension = {"ids": ["http://a.example/anna#me", "http://c.example/none"],
+                 "properties": [{"id": "foaf:name"}, {"id": FOAF + "mbox"}]}
+    SCHEMAS.reconciliation("0.2", "data-extension-query", extension)
+    extended = ask_json(query("/reconcile", extend=json.dumps(extension)))
+    SCHEMAS.reconciliation("0.2", "data-extension-response", extended)
+    assert extended["rows"]["http://a.example/anna#me"]["foaf:name"] == [{"str": "Anna Karenina"}], extended
+    assert extended["rows"]["http://c.example/none"] == {"foaf:name": [], FOAF + "mbox": []}
+    for wrong in ("{", "[]", '{"q": {}}', '{"q": {"properties": [{"pid": "x y", "v": 1}]}}'):
+        ask(query("/reconcile", queries=wrong), status=400)
+    too_many = json.dumps({str(n): {"query": "x"} for n in range(101)})
+    ask("/reconcile", "POST", urllib.parse.urlencode({"queries": too_many}).encode(), 400)
+
+
+def check_reconciliation_10():
+    SCHEMAS.reconciliation("1.0-draft", "manifest", ask_json("/reconcile/1.0"))
+    batch = {"queries": [{"conditions": [{"matchType": "name", "propertyValue": f"number {n}"}]} for n in range(11)]}
+    batch["queries"].append({"type": FOAF + "Person", "limit": 1, "conditions": [
+        {"matchType": "name", "propertyValue": "Anna K"},
+        {"matchType": "property", "propertyId": "foaf:mbox", "propertyValue": "mailto:anna@a.example",
+         "required": True}]})
+    batch["queries"].append({"conditions": [
+        {"matchType": "name", "propertyValue": "number 7"},
+        {"matchType": "property", "propertyId": "foaf:mbox", "propertyValue": "x", "required": True}]})
+    SCHEMAS.reconciliation("1.0-draft", "reconciliation-query-batch", batch)
+    results = post_json("/reconcile/1.0/match", batch)
+    SCHEMAS.reconciliation("1.0-draft", "reconciliation-result-batch", results)
+    results = [result["candidates"] for result in results["results"]]
+    assert [r[0]["id"] for r in results[:11]] == [f"http://c.example/{n}" for n in range(11)]
+    assert len(results[11]) == 1 and results[11][0]["id"] == "http://b.example/p1", results[11]
+    assert results[12] == []
+    extension = {"ids": ["http://b.example/p1"], "properties": [{"id": FOAF + "knows"}]}
+    extended = post_json("/reconcile/1.0/extend", extension)
+    SCHEMAS.reconciliation("1.0-draft", "data-extension-response", extended)
+    assert extended["rows"][0]["properties"][0]["values"] == [{"id": "http://a.example/anna#me", "name": "me"}], extended
+    post_json("/reconcile/1.0/match", {}, 400)
+    post_json("/reconcile/1.0/match", {"queries": [{"conditions": []}]}, 400)
+
+
+def check_suggestions():
+    for version, base in (("0.2", "/reconcile"), ("1.0-draft", "/reconcile/1.0")):
+        entities = ask_json(base + "/suggest/entity?prefix=karen")
+        SCHEMAS.reconciliation(version, "suggest-entities-response", entities)
+        assert {e["id"] for e in entities["result"]} == {"http://a.example/anna#me", "http://b.example/book"}, entities
+        types = ask_json(base + "/suggest/type?prefix=pers")
+        SCHEMAS.reconciliation(version, "suggest-types-response", types)
+        assert types["result"][0]["id"] == FOAF + "Person", types
+        properties = ask_json(base + "/suggest/property?prefix=mbox")
+        SCHEMAS.reconciliation(version, "suggest-properties-response", properties)
+        assert properties["result"][0]["id"] == FOAF + "mbox", properties
+        propose = query(base + ("/properties" if version == "0.2" else "/extend/propose"), type=FOAF + "Person", limit=9)
+        proposed = ask_json(propose)
+        SCHEMAS.reconciliation(version, "data-extension-property-proposal", proposed)
+        assert FOAF + "mbox" in [p["id"] for p in proposed["properties"]], proposed
+        page, fields = ask(query(base + "/preview", id="http://b.example/p1"))
+        assert "Anna K &lt;script&gt;" in page and "frame-ancestors *" in fields["Content-Security-Policy"]
+        ask(base + "/preview?id=none", status=400)
+    assert "frame-ancestors 'none'" in ask("/")[1]["Content-Security-Policy"]
+
+
+NEWEST = "2026-07-28"
+
+
+def mcp(method, params=None, status=200, newest=True, headers=None, id_=1):
+    params = dict(params or {})
+    fields = {"Accept": "application/json, text/event-stream"}
+    if newest:
+        params["_meta"] = {"io.modelcontextprotocol/protocolVersion": NEWEST,
+                           "io.modelcontextprotocol/clientCapabilities": {}}
+        fields.update({"MCP-Protocol-Version": NEWEST, "Mcp-Method": method})
+        if method == "tools/call":
+            fields["Mcp-Name"] = params["name"]
+    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    if id_ is not None:
+        message["id"] = id_
+    fields.update(headers or {})
+    return post_json("/mcp", message, status, **fields)
+
+
+def check_mcp():
+    SCHEMAS.mcp(NEWEST, "DiscoverResultResponse", mcp("server/discover", id_="d"))
+    listed = mcp("tools/list")
+    SCHEMAS.mcp(NEWEST, "ListToolsResultResponse", listed)
+    names = [tool["name"] for tool in listed["result"]["tools"]]
+    assert names == ["search", "lookup", "describe", "query", "explain", "report"]
+    if SCHEMAS.library:
+        for tool in listed["result"]["tools"]:
+            SCHEMAS.library.Draft202012Validator.check_schema(tool["inputSchema"])
+
+    def call(name, newest=True, **arguments):
+        reply = mcp("tools/call", {"name": name, "arguments": arguments}, newest=newest)
+        SCHEMAS.mcp(NEWEST if newest else "2025-11-25", "CallToolResult", reply["result"])
+        assert not newest or reply["result"]["resultType"] == "complete"
+        return reply["result"]
+
+    found = call("search", words='"anna karenina" class:foaf:Person', limit=5)
+    assert [r["resource"] for r in found["structuredContent"]["results"]] == ["http://a.example/anna#me"], found
+    assert call("lookup", property="foaf:mbox", value="mailto:anna@a.example")["structuredContent"]["total"] == 2
+    assert call("lookup", uri="http://a.example/anna#me")["structuredContent"]["total"] == 2
+    assert "Anna Karenina" in call("describe", uri="http://a.example/anna#me")["content"][0]["text"]
+    answer = call("query", sparql="SELECT (COUNT(*) AS ?n) { GRAPH <http://a.example/anna> { ?s ?p ?o } }")
+    assert answer["structuredContent"]["results"]["bindings"][0]["n"]["value"] == "3", answer
+    assert "<http://x.example/Book>" in call("query", sparql="CONSTRUCT WHERE { ?s a <http://x.example/Book> }",
+                                             newest=False)["content"][0]["text"]
+    assert call("explain", sparql="SELECT * { ?s ?p ?o }")["content"][0]["text"]
+    for name, wrong in (("query", {"sparql": "SELECT nonsense"}), ("query", {"sparql": "CLEAR ALL"}), ("query", {}),
+                        ("search", {"words": 1}), ("search", {"words": "a", "more": 1}), ("lookup", {"uri": "x"}),
+                        ("report", {"document": "http://a.example/none"})):
+        assert call(name, **wrong)["isError"], (name, wrong)
+    # What is wrong with the message is told by the codes of the protocol.
+    assert mcp("tools/call", {"name": "none"}, 400)["error"]["code"] == -32602
+    assert mcp("prompts/list", status=404)["error"]["code"] == -32601
+    mismatch = mcp("tools/list", status=400, headers={"Mcp-Method": "tools/call"})
+    SCHEMAS.mcp(NEWEST, "HeaderMismatchError", mismatch)
+    unknown = post_json("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "1900-01-01"}}}, 400)
+    SCHEMAS.mcp(NEWEST, "UnsupportedProtocolVersionError", unknown)
+    assert json.loads(ask("/mcp", "POST", b"{", 400)[0])["error"]["code"] == -32700
+    assert post_json("/mcp", [], 400)["error"]["code"] == -32600
+    ask("/mcp", status=405)
+    # The older revisions: initialize, then as before without _meta.
+    for version in ("2025-11-25", "2025-06-18"):
+        begun = mcp("initialize", {"protocolVersion": version, "capabilities": {},
+                                   "clientInfo": {"name": "t", "version": "1"}}, newest=False)
+        SCHEMAS.mcp(version, "InitializeResult", begun["result"])
+        assert begun["result"]["protocolVersion"] == version and "resultType" not in begun["result"]
+        assert mcp("notifications/initialized", newest=False, id_=None, status=202) is None
+        older = {"MCP-Protocol-Version": version}
+        SCHEMAS.mcp(version, "ListToolsResult", mcp("tools/list", newest=False, headers=older)["result"])
+        assert mcp("ping", newest=False, headers=older)["result"] == {}
+        assert mcp("server/discover", newest=False, headers=older)["error"]["code"] == -32601
+
+
 def check_watching():
     text, fields = ask("/metrics")
     assert fields["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -154,10 +371,13 @@ def check_description():
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
-    checks = [check_lookup, check_sindice, check_formats, check_documents, check_watching, check_description]
+    checks = [check_lookup, check_sindice, check_formats, check_documents, check_reconciliation_02,
+              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description]
     for check in checks:
         check()
-    print(f"service: {len(checks)} contracts kept")
+    print(f"service: {len(checks)} contracts kept, {SCHEMAS.checked} replies held against schemas")
+    if not SCHEMAS.library:
+        print("service: python3-jsonschema is not installed, so nothing was held against the suites' schemas")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@
 
 #include "base/memory.h"
 #include "base/url/url.h"
-#include "rdf/core/writer.h"
 #include "rdf/nquads/nquads.h"
-#include "rdf/turtle/turtle_writer.h"
 #include "web/http/host.h"
 
 enum { ROW_BYTES = 16 << 20, ARENA_BYTES = 64 << 20, FILTERS_MOST = 16, CLASS_SUBJECTS = 500 };
@@ -36,41 +34,6 @@ is_label(struct slice predicate)
     return false;
 }
 
-/* ---- names and text of queries ---- */
-
-struct slice
-find_iri(struct slice name, struct buf *memory)
-{
-    const size_t colon = slice_find(name, ':');
-    const bool hierarchic = name.length > colon + 2 && memcmp(name.at + colon, "://", 3) == 0;
-    buf_reset(memory);
-    for (const struct turtle_prefix *row = turtle_prefixes; row->prefix != NULL && !hierarchic;
-         row++) {
-        if (slice_is(slice_of(name.at, colon), row->prefix) && colon < name.length) {
-            (void)buf_printf(memory, "%s%.*s", row->iri,
-                             SLICE_PRINT(slice_of(name.at + colon + 1, name.length - colon - 1)));
-            return buf_slice(memory);
-        }
-    }
-    if (name.length > 2 && name.at[0] == '<' && name.at[name.length - 1] == '>') {
-        name = slice_of(name.at + 1, name.length - 2);
-    }
-    return iri_is_absolute(name) ? name : slice_of(NULL, 0);
-}
-
-void
-find_quote(struct buf *out, struct slice text)
-{
-    const struct term literal = term_literal(text);
-    struct buf quoted;
-    buf_init(&quoted, WEB_BODY_MAXIMUM * 8);
-    (void)nquads_write_term(&quoted, &literal);
-    if (quoted.length >= 2) {
-        (void)buf_append(out, quoted.data + 1, quoted.length - 2);
-    }
-    buf_release(&quoted);
-}
-
 /* ---- statements ---- */
 
 struct row {
@@ -95,7 +58,11 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
         return STATUS_OK;
     }
     struct row *row = &gathering->rows[gathering->count];
-    if (!quad_copy(&gathering->results->arena, quad, &row->quad)) {
+    struct arena *arena = &gathering->results->arena;
+    if (!term_copy(arena, &quad->subject, &row->quad.subject) ||
+        !term_copy(arena, &quad->predicate, &row->quad.predicate) ||
+        !term_copy(arena, &quad->object, &row->quad.object) ||
+        !term_copy(arena, &quad->graph, &row->quad.graph)) {
         return status_fail(why, STATUS_LIMIT, "what was found is longer than %d bytes",
                            ARENA_BYTES);
     }
@@ -474,43 +441,6 @@ find_release(struct find_results *results)
     free(results->entries);
     results->entries = NULL;
     arena_release(&results->arena);
-}
-
-/* ---- queries ---- */
-
-enum status
-find_select(struct web_service *service, const struct web_query *query, struct slice sparql,
-            json_t **bindings, struct reason *why)
-{
-    const struct index_query_options options = {
-        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout"),
-        .client = query->client};
-    struct index_client *client;
-    struct buf answer;
-    *bindings = NULL;
-    TRY(web_index_take(service, &client, why));
-    buf_init(&answer, ROW_BYTES);
-    index_client_manner(client, INDEX_PARTIAL_ERROR, &query->cancelled);
-    enum status status = index_query(client, sparql, "json", &options, append, &answer, why);
-    index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
-    web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
-    if (status == STATUS_OK) {
-        json_t *result = json_loadb(answer.data, answer.length, JSON_ALLOW_NUL, NULL);
-        *bindings = json_incref(json_object_get(json_object_get(result, "results"), "bindings"));
-        json_decref(result);
-        if (*bindings == NULL) {
-            status = status_fail(why, STATUS_UNSUPPORTED, "the query is no SELECT");
-        }
-    }
-    buf_release(&answer);
-    return web_query_status(query, status, why);
-}
-
-struct slice
-find_value(const json_t *binding, const char *variable)
-{
-    const json_t *value = json_object_get(json_object_get(binding, variable), "value");
-    return slice_of(json_string_value(value), json_string_length(value));
 }
 
 /* ---- descriptions ---- */

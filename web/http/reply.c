@@ -1,6 +1,7 @@
 #include "web/http/reply.h"
 
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -184,12 +185,10 @@ bool
 web_reply_send(const struct web_server_options *options, atomic_uint *busy,
                struct MHD_Connection *connection, struct web_reply *reply)
 {
-    static const char *const fixed[][2] = {
-        {"Vary", "Accept, Accept-Encoding"},
-        {"X-Content-Type-Options", "nosniff"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "
-                                    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}};
+    static const char *const fixed[][2] = {{"Vary", "Accept, Accept-Encoding"},
+                                           {"X-Content-Type-Options", "nosniff"},
+                                           {"Referrer-Policy", "no-referrer"}};
+    char policy[512];
     const struct web_request request = {.connection = connection};
     if (reply->problem[0] != '\0') {
         tell_problem(options, &request, reply);
@@ -203,7 +202,13 @@ web_reply_send(const struct web_server_options *options, atomic_uint *busy,
         (void)MHD_add_response_header(response, fixed[i][0], fixed[i][1]);
     }
     const char *origin = options->allow_origin;
-    if (origin != NULL && origin[0] != '\0') {
+    const bool readable = origin != NULL && origin[0] != '\0';
+    (void)snprintf(policy, sizeof policy,
+                   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
+                   "base-uri 'none'; frame-ancestors %.256s",
+                   reply->framed && readable ? origin : "'none'");
+    (void)MHD_add_response_header(response, "Content-Security-Policy", policy);
+    if (readable) {
         (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
         (void)MHD_add_response_header(response, "Access-Control-Expose-Headers",
                                       "Quadrille-Partial, Location, Link");

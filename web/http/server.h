@@ -58,6 +58,7 @@ struct web_reply {
         char value[256];
     } headers[WEB_HEADERS_MAXIMUM];
     size_t header_count;
+    bool framed;                     /* pages of the origin that may read may show it in a frame */
     char problem[WEB_PROBLEM_BYTES]; /* what failed, in place of all of them; empty: nothing did */
 };
 void web_reply_header(struct web_reply *reply, const char *name, const char *format, ...)

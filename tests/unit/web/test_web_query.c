@@ -183,6 +183,30 @@ index_void(struct index_client *client, const struct index_void_options *void_op
     return STATUS_OK;
 }
 
+/* It has no counters. */
+enum status
+index_counts_get(struct index_client *client, bool with_sets, struct index_counts **counts,
+                 struct reason *why)
+{
+    (void)client, (void)with_sets;
+    *counts = NULL;
+    return status_fail(why, STATUS_UNSUPPORTED, "no counters");
+}
+
+const struct index_count *
+index_counts_of(const struct index_counts *counts, char kind, size_t *count)
+{
+    (void)counts, (void)kind;
+    *count = 0;
+    return NULL;
+}
+
+void
+index_counts_free(struct index_counts *counts)
+{
+    (void)counts;
+}
+
 /* ---- requests ---- */
 
 static char folder[SCRATCH_SIZE];
