@@ -67,16 +67,21 @@ manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1
 objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
 	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
+# What is in no unit test and no fuzzer.
+unsanitized := $(filter-out $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(UNIT_TESTS:%=%.o) \
+	$(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) bench/%,$(objects))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .PHONY: FORCE all help run check bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
-	tests fuzzers suites benches man print-tests print-fuzzers print-suites
+	tests units warnings fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(archives) $(programs)
 tests: $(tests)
+units: $(units)
+warnings: $(sort $(unsanitized:%.o=$(BUILD)/syntax/%))
 fuzzers: $(fuzzers)
 suites: $(suites)
 benches: $(benches)
@@ -110,11 +115,17 @@ $(BUILD)/flags: FORCE
 	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
 FORCE:
 
-# DRAFT=1 leaves out what is missing or does not compile.
+# DRAFT=1 leaves out what is missing or does not compile. Tests run once for each time that they are
+# compiled, so their own code is not optimized.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,compile $<)
-	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$<),-O0) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+
+# Compiled for its warnings alone.
+$(BUILD)/syntax/%: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(compile) $(CFLAGS) -fsyntax-only -MMD -MP -MF $@.d -MT $@ $< && touch $@
 
 define archive
 $(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.o,$(wildcard $($(1)_OBJECTS:.o=.c))),$($(1)_OBJECTS)))
@@ -131,6 +142,8 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 link_command = @mkdir -p $(@D)$(newline)$(call say,link $@)$(newline)$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $(filter %.o,$^) \
 	$(archives_of_group)
+# The same for a test. There are many, and lld links them in a third of the time.
+link_test = $(link_command) $(if $(wildcard /usr/bin/ld.lld),-fuse-ld=lld)
 define newline
 
 
@@ -148,7 +161,7 @@ quadrille-transform_HOOK := tests/hooks/document_hook.o
 quadrille-transform_WRAP := transform_run
 $(foreach p,$(hooked),$(eval $(BUILD)/tests/bin/$(p): $($(p)_OBJECTS:%=$(BUILD)/obj/%) $($(p)_HOOK:%=$(BUILD)/obj/%)))
 $(hooked:%=$(BUILD)/tests/bin/%): $(BUILD)/tests/bin/%: $(archives)
-	$(link_command) $($(@F)_WRAP:%=-Wl$(comma)--wrap=%) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_test) $($(@F)_WRAP:%=-Wl$(comma)--wrap=%) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(patsubst %,$(BUILD)/tests/bin/%,$(filter-out $(hooked),$(PROGRAMS))): $(BUILD)/tests/bin/%: $(BUILD)/bin/%
 	@mkdir -p $(@D)
@@ -156,17 +169,17 @@ $(patsubst %,$(BUILD)/tests/bin/%,$(filter-out $(hooked),$(PROGRAMS))): $(BUILD)
 
 $(foreach t,$(UNIT_TESTS),$(eval $(BUILD)/tests/$(notdir $(t)): $(BUILD)/obj/$(t).o $($(notdir $(t))_PARTS:%=$(BUILD)/obj/%)))
 $(units): $(support) $(archives)
-	$(link_command) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_test) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(support) $(archives)
-	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_test) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(support) $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(foreach f,$(FUZZERS),$(eval $(BUILD)/tests/$(f): $(BUILD)/obj/$(call fuzz_object,$(f))))
 $(fuzzers): $(support) $(archives)
-	$(link_command) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+	$(link_test) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
 $(BUILD)/man/quadrille.1: $(BUILD)/bin/quadrille
 	@mkdir -p $(@D)
@@ -180,7 +193,7 @@ $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1): $(BUILD)/man/quadrille-%.1: $(BUILD
 	@mkdir -p $(@D)
 	@$< $* --man >$@.$$$$ && mv $@.$$$$ $@
 
--include $(patsubst %.o,$(BUILD)/obj/%.d,$(objects))
+-include $(patsubst %.o,$(BUILD)/obj/%.d,$(objects)) $(patsubst %.o,$(BUILD)/syntax/%.d,$(unsanitized))
 
 # ---- what people ask for; these install what is missing first ----
 
@@ -213,10 +226,10 @@ asan:
 ubsan:
 	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-O1 -g' all tests
 
-# Everything by clang under its sanitizers, and the fuzzers.
+# The unit tests and the fuzzers by clang under its sanitizers; clang warns of the other sources, too.
 fuzz-build:
 	@$(MAKE) --no-print-directory BUILD=build/sanitize CC=clang \
-		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -gline-tables-only' all tests fuzzers
+		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -gline-tables-only' units fuzzers warnings
 
 # Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
 fuzz: fuzz-build

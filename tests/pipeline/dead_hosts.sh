@@ -124,7 +124,7 @@ settings=(--set "fetch.hosts_file=$work/hosts" --set "fetch.dns_servers=127.5.0.
 show_hosts() { "$bin/quadrille" queue --dir "$dir" hosts "$@"; }
 asked() { grep -c "^$1 dead" "$work/log" || true; }
 crawl_to_its_end() {
-    timeout 60 "$bin/quadrille" crawl --dir "$dir" --quiet "$@" "${settings[@]}" --set queue.host_probe=1h >"$work/crawl.out" 2>&1 ||
+    timeout 600 "$bin/quadrille" crawl --dir "$dir" --quiet "$@" "${settings[@]}" --set queue.host_probe=1h >"$work/crawl.out" 2>&1 ||
         fail "the crawl does not end: $(cat "$work/crawl.out")"
 }
 told() { # host, URIs, what the cause has

@@ -31,7 +31,7 @@ room() { # leaves so many MiB, and never more on the way there
     fi
 }
 wait_for() { # what, command...
-    local until=$((SECONDS + 120))
+    local until=$((SECONDS + 1200))
     until "${@:2}"; do
         ((SECONDS < until)) || fail "$1 did not happen: $(cat "$work/out" 2>/dev/null)"
         sleep 0.2

@@ -18,7 +18,7 @@ copy() { # to a name of its own, of what was ended cleanly
 }
 says() { # what, command...: exit 111 with all of these words, within the time of two starts
     local code=0 word
-    timeout 60 "${@:2}" >"$work/out" 2>&1 || code=$?
+    timeout 600 "${@:2}" >"$work/out" 2>&1 || code=$?
     [[ $code -eq 111 ]] || fail "${*:2}: exit $code: $(cat "$work/out")"
     for word in $1; do
         grep -qF -- "$word" "$work/out" || fail "${*:2}: says no '$word': $(cat "$work/out")"
@@ -51,7 +51,7 @@ says 'metastore damaged docs/OPERATION.md' quadrille meta --dir "$work/log" http
 # ---- room ----
 
 quadrille init --dir "$work/fresh" >/dev/null
-timeout 60 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
+timeout 600 quadrille dump --dir "$work/fresh" --set index.disk_reserve=900000G \
     --output "$work/none.nq" >"$work/out" 2>&1 || fail "a dump without room to write: $(cat "$work/out")"
 quadrille init --dir "$work/full" >/dev/null && quadrille scope --dir "$work/full" set scope.hosts=one.example >/dev/null
 quadrille up --dir "$work/full" --background "${web[@]}" --set metastore.disk_reserve=900000G

@@ -250,14 +250,14 @@ static void
 a_kill_at_any_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, brief(5, 13));
+    each_write(FAULT_KILL, brief(5, 29));
 }
 
 static void
 a_torn_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL_TORN, brief(11, 41));
+    each_write(FAULT_KILL_TORN, brief(11, 67));
 }
 
 static void

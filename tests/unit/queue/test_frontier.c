@@ -9,6 +9,7 @@
 #include "queue/storage/frontier_engine.h"
 #include "queue/storage/run_merge.h"
 #include "queue/storage/store_batch.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue/queue_fixture.h"
 #include "tests/unit/queue/queue_suites.h"
@@ -358,7 +359,8 @@ beside_model(bool threads)
     struct model model = {0};
     struct reason why = {""};
     struct frontier *store = open_store(NULL, NULL, threads);
-    for (uint32_t n = 0; n < BATCHES; n++) {
+    const uint32_t batches = (uint32_t)brief(BATCHES, BATCHES / 2);
+    for (uint32_t n = 0; n < batches; n++) {
         assert_int_equal(apply(store, n, &model, &why), STATUS_OK);
         if (n % 10 == 9) {
             assert_true(is_as_model(store, &model));
