@@ -105,7 +105,7 @@ meet_rows(struct search *search, const struct quad_oids *pattern, struct reason 
                 rows.at[i].predicate;
         }
         if (status == STATUS_OK && i % VISITED_BETWEEN_CHECKS == 0) {
-            status = identity_check(identity, why);
+            status = deadline_check(&identity->deadline, why);
         }
     }
     rows_release(&rows);
@@ -500,29 +500,12 @@ make_cluster(struct search *search, oid resource, struct arena *arena,
                 &cluster->undefined, why);
 }
 
-static enum status
-find_vocabulary(struct identity *identity, struct reason *why)
-{
-    static const char *const iris[VOCABULARY_COUNT] = {
-#define X(name, iri) [VOCABULARY_##name] = iri,
-        VOCABULARY_MAP(X)
-#undef X
-    };
-    const struct quad_source *source = identity->settings.source;
-    for (int i = 0; i < VOCABULARY_COUNT && !identity->ready; i++) {
-        const struct term term = term_iri(slice_string(iris[i]));
-        TRY(source->lookup(source->context, &term, &identity->vocabulary[i], why));
-    }
-    identity->ready = true;
-    return STATUS_OK;
-}
-
 enum status
 identity_find(struct identity *identity, oid resource, struct arena *arena,
               struct identity_cluster *cluster, struct reason *why)
 {
     struct search search = {.identity = identity};
-    TRY(find_vocabulary(identity, why));
+    TRY(vocabulary_find(identity, why));
     enum status status = add_member(&search, resource, why);
     for (size_t at = 0; status == STATUS_OK && at < search.member_count && !search.too_large;
          at++) {

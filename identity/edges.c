@@ -94,14 +94,11 @@ visit_types(const struct visiting *visiting, const struct meaning *meaning, bool
     return status;
 }
 
-/* An index without restrictions of the kind needs no types. */
 static enum status
 visit_restrictions(const struct visiting *visiting, const struct meaning *meaning,
                    struct reason *why)
 {
-    const oid *vocabulary = visiting->identity->vocabulary;
-    if (vocabulary[VOCABULARY_CARDINALITY] == OID_NONE &&
-        vocabulary[VOCABULARY_MAX_CARDINALITY] == OID_NONE) {
+    if (!meaning->restricted) {
         return STATUS_OK;
     }
     for (size_t i = 0; i < meaning->class_count; i++) {

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/system/clock.h"
 #include "identity/identity_private.h"
 
 enum { ROWS = 512, LIST_FIRST = 16 };
 
 static const struct identity_limits usual = {.shared = 1000, .members = 10000, .rows = 100000};
+static const struct query_options free_of;
 static const size_t memory_usual = (size_t)256 << 20;
 
 const char *
@@ -25,17 +25,6 @@ identity_rule_name(enum identity_rule rule)
 }
 
 /* ---- reading ---- */
-
-enum status
-identity_check(const struct identity *identity, struct reason *why)
-{
-    if (identity->settings.cancel != NULL && atomic_load(identity->settings.cancel)) {
-        return status_fail(why, STATUS_CANCELLED, "cancelled");
-    }
-    return identity->deadline_ms != 0 && clock_monotonic_ms() >= identity->deadline_ms
-               ? status_fail(why, STATUS_TIMEOUT, "to find who is the same took too long")
-               : STATUS_OK;
-}
 
 void *
 list_add(void *list, size_t *count, size_t size)
@@ -87,7 +76,7 @@ identity_rows(struct identity *identity, const struct quad_oids *pattern, size_t
         pattern->object == OID_NONE && pattern->graph == OID_NONE) {
         return STATUS_OK;
     }
-    TRY(identity_check(identity, why));
+    TRY(deadline_check(&identity->deadline, why));
     TRY(source->scan(source->context, pattern, ORDER_COUNT, &scan, why));
     const enum status status = take_rows(source, scan, most, rows, why);
     source->scan_close(scan);
@@ -122,7 +111,7 @@ read_together(struct identity *identity, struct many *many, struct reason *why)
     struct quad_oids rows[ROWS];
     uint32_t numbers[ROWS];
     struct quad_scan *scan;
-    TRY(identity_check(identity, why));
+    TRY(deadline_check(&identity->deadline, why));
     TRY(source->scan_many(source->context, many->patterns, many->count, true, &scan, why));
     enum status status = STATUS_OK;
     for (size_t n = 1; n > 0 && status == STATUS_OK;) {
@@ -211,9 +200,9 @@ identity_new(const struct identity_settings *settings)
     limits->shared = limits->shared > 0 ? limits->shared : usual.shared;
     limits->members = limits->members > 0 ? limits->members : usual.members;
     limits->rows = limits->rows > 0 ? limits->rows : usual.rows;
-    identity->deadline_ms =
-        settings->timeout_ms > 0 ? clock_monotonic_ms() + settings->timeout_ms : 0;
-    arena_init(&identity->arena, settings->memory > 0 ? settings->memory : memory_usual);
+    const struct query_options *options = settings->options != NULL ? settings->options : &free_of;
+    deadline_begin(&identity->deadline, options);
+    arena_init(&identity->arena, options->memory > 0 ? options->memory / 2 : memory_usual);
     return identity;
 }
 
@@ -225,7 +214,8 @@ identity_free(struct identity *identity)
     }
     struct map *const maps[] = {&identity->term_places,      &identity->schema_places,
                                 &identity->authority_places, &identity->address_places,
-                                &identity->context_places,   &identity->digest_places};
+                                &identity->context_places,   &identity->digest_places,
+                                &identity->restricted};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
         map_release(maps[i]);
     }

@@ -7,8 +7,6 @@
 #ifndef IDENTITY_IDENTITY_H
 #define IDENTITY_IDENTITY_H
 
-#include <stdatomic.h>
-
 #include "index/quad_source.h"
 #include "index/query/query.h"
 
@@ -31,9 +29,9 @@ struct identity_settings {
     /* Whether the source knows the graph q:provenance, which says where terms redirect to. */
     bool redirects;
     struct identity_limits limits; /* zeros: the usual ones */
-    uint64_t timeout_ms;           /* 0: none */
-    const atomic_bool *cancel;     /* NULL: none */
-    size_t memory;                 /* 0: 256 MiB */
+    /* Of the query that asks: time, cancellation, others' turns; half of its memory (0: 256 MiB).
+     * They must live as long. NULL: none of these. */
+    const struct query_options *options;
 };
 
 enum identity_rule {

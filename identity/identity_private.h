@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "identity/identity.h"
+#include "index/query/memory/deadline.h"
 #include "rdf/core/vocabulary.h"
 
 #define RDFS_NAMESPACE "http://www.w3.org/2000/01/rdf-schema#"
@@ -99,7 +100,8 @@ struct meaning {
     size_t count;
     struct implied_class *classes;
     size_t class_count;
-    bool undefined; /* nothing in the index defines it */
+    bool undefined;  /* nothing in the index defines it */
+    bool restricted; /* what it implies may be by some class */
     bool cut;
 };
 /* Members of a class have at most one value of the property; inverted: are the value of one. */
@@ -122,9 +124,11 @@ struct context {
 
 struct identity {
     struct identity_settings settings;
-    uint64_t deadline_ms;
+    struct deadline deadline;
     oid vocabulary[VOCABULARY_COUNT]; /* OID_NONE: no quad has it */
     bool ready;
+    struct map restricted; /* the set of properties that some class restricts, and of inverses */
+    bool all_restricted;   /* there are too many for that */
     struct arena arena;
     struct map term_places, schema_places, authority_places, address_places, context_places,
         digest_places;
@@ -141,7 +145,6 @@ struct identity {
 
 /* ---- reading: identity.c ---- */
 
-enum status identity_check(const struct identity *identity, struct reason *why);
 /* Appends at most `most` rows in all. A pattern with no place bound reads nothing. */
 enum status identity_rows(struct identity *identity, const struct quad_oids *pattern, size_t most,
                           struct rows *rows, struct reason *why);
@@ -160,6 +163,15 @@ enum status identity_keep(struct identity *identity, const void *from, size_t si
                           struct reason *why);
 /* A place for one more at the end of the list that the pointer is of, NULL at first. */
 void *list_add(void *list, size_t *count, size_t size);
+
+/* ---- vocabulary.c ---- */
+
+/* Fills the vocabulary, once. */
+enum status vocabulary_find(struct identity *identity, struct reason *why);
+/* The pattern of a document's (OID_NONE: all documents') axioms of a kind. False: there are none.
+ */
+bool vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, oid document,
+                        struct quad_oids *pattern);
 
 /* ---- schema.c ---- */
 

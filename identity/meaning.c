@@ -137,6 +137,9 @@ make_meaning(struct identity *identity, const struct documents *context, oid pro
                          &closure, &authority, why));
         meaning->undefined = meaning->undefined || (closure.at == 0 && authority.undefined);
         closure.cut = closure.cut || authority.cut;
+        meaning->restricted =
+            meaning->restricted || identity->all_restricted ||
+            map_get(&identity->restricted, closure.list[closure.at].property) != (uint32_t)MAP_NONE;
     }
     meaning->count = closure.count;
     meaning->class_count = closure.class_count;

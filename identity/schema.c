@@ -68,19 +68,11 @@ static enum status
 gather(struct gathering *gathering, oid document, const enum vocabulary_term *kinds, size_t count,
        struct reason *why)
 {
-    const oid *vocabulary = gathering->identity->vocabulary;
     struct quad_oids patterns[SCHEMA_KINDS];
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        const bool is_type = kinds[i] > VOCABULARY_REST;
-        const struct quad_oids pattern = {
-            .predicate = vocabulary[is_type ? VOCABULARY_TYPE : kinds[i]],
-            .object = is_type ? vocabulary[kinds[i]] : OID_NONE,
-            .graph = document,
-        };
-        if (vocabulary[kinds[i]] != OID_NONE && pattern.predicate != OID_NONE) {
-            gathering->kinds[n] = kinds[i];
-            patterns[n++] = pattern;
+        if (vocabulary_pattern(gathering->identity, kinds[i], document, &patterns[n])) {
+            gathering->kinds[n++] = kinds[i];
         }
     }
     return identity_rows_many(gathering->identity, patterns, n, SCHEMA_MOST, add_row, gathering,

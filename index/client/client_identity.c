@@ -35,6 +35,7 @@ enum status
 index_identity(struct index_client *client, const struct term *resource, bool json,
                uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
 {
+    const struct query_options options = {.timeout_ms = timeout_ms, .cancel = client->cancel};
     struct buf out;
     buf_init(&out, ANSWER_MAXIMUM);
     client_begin(client, client->partial, timeout_ms, client->cancel);
@@ -47,8 +48,7 @@ index_identity(struct index_client *client, const struct term *resource, bool js
     struct provenance *provenance = provenance_new(&known);
     const struct identity_settings settings = {.source = provenance_source(provenance),
                                                .redirects = client->metastore != NULL,
-                                               .timeout_ms = timeout_ms,
-                                               .cancel = client->cancel};
+                                               .options = &options};
     enum status status = write_cluster(&settings, resource, json, &out, why);
     provenance_free(provenance);
     federation_free(federation);

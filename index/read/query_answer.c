@@ -43,11 +43,8 @@ static struct identity_graph *
 identity_for_query(const struct query *query, const struct quad_source *source, bool redirects,
                    const struct query_options *options)
 {
-    const struct identity_settings settings = {.source = source,
-                                               .redirects = redirects,
-                                               .timeout_ms = options->timeout_ms,
-                                               .cancel = options->cancel,
-                                               .memory = options->memory / 2};
+    const struct identity_settings settings = {
+        .source = source, .redirects = redirects, .options = options};
     return query_mentions(query, SLICE(QUERY_IDENTITY)) ? identity_graph_new(&settings) : NULL;
 }
 

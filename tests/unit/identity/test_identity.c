@@ -296,6 +296,26 @@ test_limits(void **state)
 }
 
 static void
+test_cancelled(void **state)
+{
+    (void)state;
+    static const atomic_bool cancelled = true;
+    const struct query_options options = {.cancel = &cancelled};
+    struct memory_source *source = query_case_source(PREFIXES A("a:x owl:sameAs b:x"));
+    const struct identity_settings settings = {.source = memory_source_table(source),
+                                               .options = &options};
+    struct identity *identity = identity_new(&settings);
+    struct identity_cluster cluster;
+    struct arena arena;
+    struct reason why = {""};
+    arena_init(&arena, 0);
+    assert_int_equal(identity_find(identity, 1, &arena, &cluster, &why), STATUS_CANCELLED);
+    arena_release(&arena);
+    identity_free(identity);
+    memory_source_free(source);
+}
+
+static void
 test_decisions(void **state)
 {
     (void)state;
@@ -466,8 +486,9 @@ main(void)
         cmocka_unit_test(test_same_as),    cmocka_unit_test(test_rules),
         cmocka_unit_test(test_ontologies), cmocka_unit_test(test_poison),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_decisions),  cmocka_unit_test(test_written),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_cancelled),  cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_written),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

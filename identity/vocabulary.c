@@ -1,0 +1,102 @@
+/* Which of the terms that matter the index has at all, so that nobody asks for the others. */
+#include "identity/identity_private.h"
+
+static enum status
+find_terms(struct identity *identity, struct reason *why)
+{
+    static const char *const iris[VOCABULARY_COUNT] = {
+#define X(name, iri) [VOCABULARY_##name] = iri,
+        VOCABULARY_MAP(X)
+#undef X
+    };
+    const struct quad_source *source = identity->settings.source;
+    for (int i = 0; i < VOCABULARY_COUNT; i++) {
+        const struct term term = term_iri(slice_string(iris[i]));
+        TRY(source->lookup(source->context, &term, &identity->vocabulary[i], why));
+    }
+    return STATUS_OK;
+}
+
+/* Some sources have an identifier for every term; those of axioms that nobody states go. */
+static enum status
+drop_unused(struct identity *identity, struct reason *why)
+{
+    for (int kind = 0; kind < SCHEMA_KINDS; kind++) {
+        struct quad_oids pattern;
+        struct rows rows = {0};
+        if (!vocabulary_pattern(identity, (enum vocabulary_term)kind, OID_NONE, &pattern)) {
+            continue;
+        }
+        const enum status status = identity_rows(identity, &pattern, 1, &rows, why);
+        if (status == STATUS_OK && rows.count == 0) {
+            identity->vocabulary[kind] = OID_NONE;
+        }
+        rows_release(&rows);
+        TRY(status);
+    }
+    return STATUS_OK;
+}
+
+static enum status
+note_restricted(struct identity *identity, enum vocabulary_term kind, bool *blank,
+                struct reason *why)
+{
+    struct quad_oids pattern;
+    struct rows rows = {0};
+    if (!vocabulary_pattern(identity, kind, OID_NONE, &pattern)) {
+        return STATUS_OK;
+    }
+    enum status status = identity_rows(identity, &pattern, SCHEMA_MOST, &rows, why);
+    identity->all_restricted = identity->all_restricted || rows.cut;
+    for (size_t i = 0; i < rows.count && status == STATUS_OK; i++) {
+        struct term property;
+        (void)map_add(&identity->restricted, rows.at[i].object);
+        if (kind == VOCABULARY_INVERSE_OF) {
+            (void)map_add(&identity->restricted, rows.at[i].subject);
+        } else if (!*blank) {
+            status = identity_term(identity, rows.at[i].object, &property, why);
+            *blank = status == STATUS_OK && property.kind == TERM_BLANK;
+        }
+    }
+    rows_release(&rows);
+    return status;
+}
+
+/* Only of properties that some class restricts are the classes of what they connect asked for. */
+static enum status
+find_restricted(struct identity *identity, struct reason *why)
+{
+    bool blank = false;
+    if (identity->vocabulary[VOCABULARY_CARDINALITY] == OID_NONE &&
+        identity->vocabulary[VOCABULARY_MAX_CARDINALITY] == OID_NONE) {
+        return STATUS_OK;
+    }
+    TRY(note_restricted(identity, VOCABULARY_ON_PROPERTY, &blank, why));
+    return blank ? note_restricted(identity, VOCABULARY_INVERSE_OF, &blank, why) : STATUS_OK;
+}
+
+bool
+vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, oid document,
+                   struct quad_oids *pattern)
+{
+    const oid *vocabulary = identity->vocabulary;
+    const bool is_type = kind > VOCABULARY_REST;
+    *pattern = (struct quad_oids){
+        .predicate = vocabulary[is_type ? VOCABULARY_TYPE : kind],
+        .object = is_type ? vocabulary[kind] : OID_NONE,
+        .graph = document,
+    };
+    return vocabulary[kind] != OID_NONE && pattern->predicate != OID_NONE;
+}
+
+enum status
+vocabulary_find(struct identity *identity, struct reason *why)
+{
+    if (!identity->ready) {
+        TRY(find_terms(identity, why));
+        TRY(drop_unused(identity, why));
+        TRY(find_restricted(identity, why));
+        identity->ready = true;
+    }
+    return STATUS_OK;
+}
