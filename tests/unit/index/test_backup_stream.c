@@ -1,0 +1,210 @@
+/* Streams of which backups are made, and copies of files (index/maintenance/backup_files.c):
+ * nothing that another machine sends leads out of the folder, and what is not whole is no backup.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/system/file.h"
+#include "index/maintenance/backup.h"
+#include "tests/unit/scratch.h"
+
+enum { PATH = SCRATCH_SIZE + 512, TEXT_MAXIMUM = 1 << 16 };
+
+static char base[SCRATCH_SIZE], folder[PATH];
+static struct buf stream, manifest_text;
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    buf_init(&stream, TEXT_MAXIMUM);
+    buf_init(&manifest_text, TEXT_MAXIMUM);
+    if (!scratch_folder(base, "test_backup_stream")) {
+        return -1;
+    }
+    snprintf(folder, sizeof folder, "%s/copy", base);
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    char command[PATH];
+    (void)state;
+    buf_release(&stream);
+    buf_release(&manifest_text);
+    snprintf(command, sizeof command, "rm -rf %s", base);
+    return system(command);
+}
+
+static void
+remove_folder(void)
+{
+    char command[PATH + 16];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* Frames as letters: "F name;" begins a file, "B bytes;" are of it, "E;" is its end, "W;" the
+ * whole's. */
+static void
+write_frames(const char *frames)
+{
+    buf_reset(&stream);
+    for (const char *at = frames; *at != '\0'; at += strcspn(at, ";") + 1) {
+        static const char kinds[] = "?FBEW";
+        codec_put_u8(&stream, (uint8_t)(strchr(kinds, *at) - kinds));
+        if (*at == 'F' || *at == 'B') {
+            codec_put_slice(&stream, slice_of(at + 2, strcspn(at, ";") - 2));
+        }
+    }
+}
+
+/* Receives what write_frames wrote in pieces; the manifest's text is in manifest_text. */
+static enum status
+receive(size_t piece, uint64_t *bytes, struct reason *why)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/manifest", base);
+    FILE *manifest = fopen(path, "w");
+    assert_non_null(manifest);
+    struct backup_receiver *receiver = backup_receiver_new(folder, "index-0", manifest);
+    enum status status = STATUS_OK;
+    for (size_t done = 0; done < stream.length && status == STATUS_OK; done += piece) {
+        const size_t left = stream.length - done;
+        status = backup_receive(receiver, slice_of(stream.data + done, left < piece ? left : piece),
+                                why);
+    }
+    if (status == STATUS_OK) {
+        status = backup_receiver_end(receiver, bytes, why);
+    }
+    backup_receiver_free(receiver);
+    assert_int_equal(fclose(manifest), 0);
+    buf_reset(&manifest_text);
+    assert_int_equal(file_read(path, &manifest_text, NULL), STATUS_OK);
+    (void)buf_append(&manifest_text, "", 1);
+    return status;
+}
+
+static void
+files_come_whole_however_the_stream_is_cut(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece <= 64; piece *= 4) {
+        struct reason why = {""};
+        char path[PATH + 16];
+        struct buf text;
+        uint64_t bytes = 0;
+        write_frames("F a.db;B abc;B de;E;F log.0000000001;E;W;");
+        assert_int_equal(receive(piece, &bytes, &why), STATUS_OK);
+        assert_int_equal(bytes, 5);
+        assert_string_equal(
+            manifest_text.data,
+            "36bbe50ed96841d10443bcb670d6554f0a34b761be67ec9c4a8ad2c0c44ca42c\t5\tindex-0/a.db\n"
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\t0\t"
+            "index-0/log.0000000001\n");
+        buf_init(&text, TEXT_MAXIMUM);
+        snprintf(path, sizeof path, "%s/a.db", folder);
+        assert_int_equal(file_read(path, &text, &why), STATUS_OK);
+        assert_true(slice_equal(buf_slice(&text), SLICE("abcde")));
+        buf_release(&text);
+        assert_int_equal(unlink(path), 0);
+        snprintf(path, sizeof path, "%s/log.0000000001", folder);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(rmdir(folder), 0);
+    }
+}
+
+static void
+streams_that_make_no_sense_are_refused(void **state)
+{
+    static const char *const frames[] = {
+        "B x;W;",          "E;W;",       "F a;F b;E;W;", "F a;B x;W;",  "W;W;",
+        "F a;E;W;F b;E;W", "F ;E;W;",    "F .a;E;W;",    "F ../a;E;W;", "F a/b;E;W;",
+        "F A;E;W;",        "F a_b;E;W;", "F a b;E;W;",   "F \x7f;E;W;", "?;W;",
+        "F `;E;W;",        "F {;E;W;",   "F a:;E;W;",    "F a\x01;E;W;"};
+    char name[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        struct reason why = {""};
+        write_frames(frames[i]);
+        assert_int_equal(receive(1000, NULL, &why), STATUS_PROTOCOL);
+        assert_string_equal(why.text, "the index sent a malformed copy");
+        remove_folder();
+    }
+    for (unsigned length = 200; length <= 201; length++) { /* NAME_MOST */
+        struct reason why = {""};
+        snprintf(name, sizeof name, "F %0*d;E;W;", (int)length, 0);
+        write_frames(name);
+        assert_int_equal(receive(1000, NULL, &why), length == 200 ? STATUS_OK : STATUS_PROTOCOL);
+        remove_folder();
+    }
+}
+
+static void
+what_is_not_whole_is_no_backup(void **state)
+{
+    static const char *const frames[] = {"", "F a;E;", "F a;", "F a;B x;"};
+    (void)state;
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        struct reason why = {""};
+        write_frames(frames[i]);
+        assert_int_equal(receive(1000, NULL, &why), STATUS_CORRUPT);
+        assert_string_equal(why.text, "the copy of index-0 is not whole");
+        remove_folder();
+    }
+    struct reason why = {""};
+    write_frames("F a;E;W;");
+    codec_put_u8(&stream, BACKUP_BYTES); /* a frame that has only begun */
+    assert_int_equal(receive(1000, NULL, &why), STATUS_CORRUPT);
+}
+
+static void
+a_copy_of_a_file_is_told_with_its_digest(void **state)
+{
+    char from[PATH], to[PATH], digest[65];
+    struct reason why = {""};
+    uint64_t bytes = 7;
+    (void)state;
+    snprintf(from, sizeof from, "%s/from", base);
+    snprintf(to, sizeof to, "%s/to", base);
+    assert_int_equal(backup_copy_file(from, to, "to", NULL, digest, &bytes, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot read"));
+    assert_int_equal(bytes, 0);
+    assert_int_not_equal(access(to, F_OK), 0);
+    /* A folder can be opened and not read. */
+    assert_int_equal(backup_copy_file(base, to, "to", NULL, digest, &bytes, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot read"));
+    assert_int_equal(unlink(to), 0);
+    FILE *file = fopen(from, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs("abcde", file) < 0, 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(backup_copy_file(from, to, "to", NULL, digest, &bytes, &why), STATUS_OK);
+    assert_int_equal(bytes, 5);
+    assert_string_equal(digest, "36bbe50ed96841d10443bcb670d6554f0a34b761be67ec9c4a8ad2c0c44ca42c");
+    /* What is there already is not written over. */
+    assert_int_equal(backup_copy_file(from, to, "to", NULL, digest, &bytes, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot make"));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_come_whole_however_the_stream_is_cut),
+        cmocka_unit_test(streams_that_make_no_sense_are_refused),
+        cmocka_unit_test(what_is_not_whole_is_no_backup),
+        cmocka_unit_test(a_copy_of_a_file_is_told_with_its_digest),
+    };
+    return cmocka_run_group_tests_name("backup_stream", tests, set_up, tear_down);
+}

@@ -1,0 +1,338 @@
+/* How the changes of several partitions are followed (index/client/client_changes.c): what a
+ * follower is told, in which order, and what becomes of streams that break off or are malformed.
+ * The linker puts the functions below in the place of the streams, so there are no services. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/codec.h"
+#include "index/client/client_private.h"
+#include "index/protocol/service_protocol.h"
+
+enum { PARTITIONS_ASKED = 2, TEXT_MAXIMUM = 1 << 16 };
+
+static const struct script {
+    const char *text; /* of the stream, in pieces of `piece` bytes */
+    enum status end;
+} * scripts;
+static size_t piece_bytes;
+static unsigned open_streams;
+static struct buf requests, events;
+static const char *refused_event; /* the follower fails at this one */
+
+void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
+                         size_t partition, struct slice request);
+enum status __wrap_stream_next(struct index_stream_reader *stream, struct slice *bytes,
+                               struct reason *why);
+void __wrap_stream_close(struct index_stream_reader *stream);
+
+void
+__wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
+                    size_t partition, struct slice request)
+{
+    struct codec_reader in = codec_reader_of(request);
+    *stream = (struct index_stream_reader){.client = client, .partition = partition};
+    open_streams++;
+    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_CHANGES);
+    const uint64_t batch = codec_get_varint(&in), stamp = codec_get_varint(&in);
+    (void)buf_printf(&requests, "%zu:%llu.%llx", partition, (unsigned long long)batch,
+                     (unsigned long long)stamp);
+    for (uint64_t graphs = codec_get_varint(&in); graphs > 0; graphs--) {
+        const struct slice graph = codec_get_slice(&in);
+        (void)buf_printf(&requests, " %.*s", SLICE_PRINT(graph));
+    }
+    (void)buf_append_char(&requests, '\n');
+    assert_false(in.bad);
+}
+
+enum status
+__wrap_stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    const struct script *script = &scripts[stream->partition];
+    const char *rest = script->text + stream->offset;
+    const size_t left = strlen(rest), length = left < piece_bytes ? left : piece_bytes;
+    *bytes = slice_of(rest, length);
+    stream->offset += length;
+    return length > 0                  ? STATUS_OK
+           : script->end == STATUS_END ? STATUS_END
+                                       : status_fail(why, script->end, "it broke off");
+}
+
+void
+__wrap_stream_close(struct index_stream_reader *stream)
+{
+    (void)stream;
+    open_streams--;
+}
+
+/* ---- the follower ---- */
+
+static enum status
+told(const char *kind, struct reason *why)
+{
+    (void)buf_append_char(&events, '\n');
+    return refused_event != NULL && strcmp(kind, refused_event) == 0
+               ? status_fail(why, STATUS_FULL, "no room")
+               : STATUS_OK;
+}
+
+static enum status
+begin(void *context, const struct index_changes_begin *batch, struct reason *why)
+{
+    assert_ptr_equal(context, &events);
+    (void)buf_printf(&events, "begin %zu %.*s after %.*s reached %.*s", batch->partition,
+                     SLICE_PRINT(batch->position), SLICE_PRINT(batch->previous),
+                     SLICE_PRINT(batch->reached));
+    return told("begin", why);
+}
+
+static enum status
+document(void *context, struct slice uri, uint64_t generation, struct reason *why)
+{
+    (void)context;
+    (void)buf_printf(&events, "document %.*s %llu", SLICE_PRINT(uri),
+                     (unsigned long long)generation);
+    return told("document", why);
+}
+
+static enum status
+quad(void *context, bool removed, struct slice line, struct reason *why)
+{
+    (void)context;
+    (void)buf_printf(&events, "%s%.*s", removed ? "less" : "more", SLICE_PRINT(line));
+    return told("quad", why);
+}
+
+static enum status
+commit(void *context, struct slice position, struct reason *why)
+{
+    (void)context;
+    (void)buf_printf(&events, "commit %.*s", SLICE_PRINT(position));
+    return told("commit", why);
+}
+
+static enum status
+abort_batch(void *context, struct reason *why)
+{
+    (void)context;
+    (void)buf_append_string(&events, "abort");
+    return told("abort", why);
+}
+
+static const struct index_follower follower = {begin, document, quad, commit, abort_batch, &events};
+
+static struct index_client *
+client_open(void)
+{
+    static const char *const endpoints[] = {"ipc:///nonexistent/0", "ipc:///nonexistent/1"};
+    const struct index_client_options options = {
+        .endpoints = endpoints, .count = PARTITIONS_ASKED, .name = "test"};
+    struct index_client *client;
+    struct reason why = {""};
+    assert_int_equal(index_client_open(&client, &options, &why), STATUS_OK);
+    return client;
+}
+
+static enum status
+follow(const struct script of[PARTITIONS_ASKED], const struct index_follow_options *options,
+       const struct index_follower *with, struct reason *why)
+{
+    struct index_client *client = client_open();
+    scripts = of;
+    buf_reset(&requests);
+    buf_reset(&events);
+    const enum status status = index_changes(client, options, with, why);
+    (void)buf_append(&requests, "", 1);
+    (void)buf_append(&events, "", 1);
+    assert_int_equal(open_streams, 0);
+    index_client_close(client);
+    return status;
+}
+
+/* ---- tests ---- */
+
+static const struct script whole[PARTITIONS_ASKED] = {
+    {"B\t5.a1\t4.a0\nG\t7\thttp://a.example/\n+<s> <p> \"x\\ty\" <g>\n-<s> <p> <o> <g>\nC\t5.a1\n"
+     "B\t6.b0\t5.a1\nC\t6.b0\n",
+     STATUS_END},
+    {"B\t3.2\t0.0\nG\t18446744073709551615\thttp://b.example/\n+<a> <b> <c> <d>\nC\t3.2\n",
+     STATUS_END}};
+
+static const char whole_events[] = "begin 0 0:5.a1 after 0:4.a0 reached 0:5.a1,1:0.0\n"
+                                   "document http://a.example/ 7\n"
+                                   "more<s> <p> \"x\\ty\" <g>\n"
+                                   "less<s> <p> <o> <g>\n"
+                                   "commit 0:5.a1,1:0.0\n"
+                                   "begin 0 0:6.b0 after 0:5.a1 reached 0:6.b0,1:0.0\n"
+                                   "commit 0:6.b0,1:0.0\n"
+                                   "begin 1 1:3.2 after 1:0.0 reached 0:6.b0,1:3.2\n"
+                                   "document http://b.example/ 18446744073709551615\n"
+                                   "more<a> <b> <c> <d>\n"
+                                   "commit 0:6.b0,1:3.2\n";
+
+static void
+batches_are_told_in_order_however_the_bytes_come(void **state)
+{
+    static const size_t pieces[] = {1, 2, 7, 1000};
+    const struct slice graphs[] = {SLICE("http://a.example/"), SLICE("http://b.example/")};
+    (void)state;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        struct reason why = {""};
+        const struct index_follow_options options = {
+            .since = SLICE("0:4.a0,1:0.0"), .graphs = graphs, .graph_count = i % 3};
+        piece_bytes = pieces[i];
+        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_OK);
+        assert_string_equal(events.data, whole_events);
+        assert_string_equal(requests.data,
+                            i % 3 == 2   ? "0:4.a0 http://a.example/ http://b.example/\n"
+                                           "1:0.0 http://a.example/ http://b.example/\n"
+                            : i % 3 == 1 ? "0:4.a0 http://a.example/\n1:0.0 http://a.example/\n"
+                                         : "0:4.a0\n1:0.0\n");
+    }
+}
+
+static void
+what_a_follower_does_not_ask_for_is_passed_over(void **state)
+{
+    const struct index_follower nothing = {0};
+    const struct index_follow_options options = {.since = SLICE("0:4.a0,1:0.0")};
+    struct reason why = {""};
+    (void)state;
+    piece_bytes = 9;
+    assert_int_equal(follow(whole, &options, &nothing, &why), STATUS_OK);
+    assert_string_equal(events.data, "");
+}
+
+static void
+streams_that_make_no_sense_are_told(void **state)
+{
+    static const char *const texts[] = {
+        "C\t1.1\n",
+        "G\t1\thttp://a.example/\n",
+        "+<s> <p> <o> <g>\n",
+        "-<s> <p> <o> <g>\n",
+        "B\t1.1\t0.0\nB\t2.1\t1.1\n",
+        "B\t1.1\t1.1\nC\t1.1\n",
+        "B\t2.1\t1.0\nC\t1.1\n",
+        "B\t1.1\n",
+        "B\t1.1 \t0.0\n",
+        "B\t1.1\t0.0x\n",
+        "B\t1\t0.0\n",
+        "B\t1.1\t0.0\nG\t1 http://a.example/\n",
+        "B\t1.1\t0.0\nX 1\n",
+        "B\t1.1\t0.0\n\n",
+        "B\t1.1\t0.0\nC\n",
+        "B\t1.1\t0.0\n", /* no end */
+    };
+    (void)state;
+    piece_bytes = 5;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct script of[PARTITIONS_ASKED] = {{texts[i], STATUS_END}, {"", STATUS_END}};
+        struct reason why = {""};
+        assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why),
+                         STATUS_PROTOCOL);
+        assert_string_equal(why.text, "the index sent malformed changes");
+        assert_null(strstr(events.data, "commit"));
+        assert_null(strstr(requests.data, "1:"));
+        /* A batch is taken back that broke off; not one in which the stream was refused. */
+        assert_int_equal(strstr(events.data, "abort") != NULL,
+                         i + 1 == sizeof texts / sizeof *texts);
+    }
+}
+
+static void
+a_batch_that_breaks_off_is_taken_back(void **state)
+{
+    static const struct script of[PARTITIONS_ASKED] = {
+        {"B\t1.1\t0.0\nC\t1.1\nB\t2.1\t1.1\n+<s> <p> <o> <g>\n", STATUS_TIMEOUT}, {"", STATUS_END}};
+    struct reason why = {""};
+    (void)state;
+    piece_bytes = 1000;
+    assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why),
+                     STATUS_TIMEOUT);
+    assert_string_equal(why.text, "it broke off");
+    assert_string_equal(events.data, "begin 0 0:1.1 after 0:0.0 reached 0:1.1,1:0.0\n"
+                                     "commit 0:1.1,1:0.0\n"
+                                     "begin 0 0:2.1 after 0:1.1 reached 0:2.1,1:0.0\n"
+                                     "more<s> <p> <o> <g>\nabort\n");
+    struct index_follower without = follower;
+    without.abort = NULL;
+    assert_int_equal(follow(of, &(struct index_follow_options){0}, &without, &why), STATUS_TIMEOUT);
+    refused_event = "abort";
+    assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why), STATUS_FULL);
+    refused_event = NULL;
+}
+
+static void
+a_follower_can_refuse_each_event(void **state)
+{
+    static const char *const kinds[] = {"begin", "document", "quad", "commit"};
+    const struct index_follow_options options = {.since = SLICE("0:4.a0,1:0.0"), .follow = true};
+    (void)state;
+    piece_bytes = 1000;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct reason why = {""};
+        refused_event = kinds[i];
+        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_FULL);
+        assert_string_equal(why.text, "no room");
+        const char *last = strstr(events.data, kinds[i]);
+        assert_true(i == 2 || (last != NULL && strchr(last, '\n')[1] == '\0'));
+        assert_null(strstr(events.data, "abort"));
+    }
+    refused_event = NULL;
+}
+
+static void
+positions_are_checked_and_a_stop_ends_after_the_batch(void **state)
+{
+    static const char *const wrong[] = {"0:4.a0", "0:4.a0,1:0.0,2:0.0", "1:0.0,0:4.a0", "x"};
+    static volatile bool stopped = true;
+    struct reason why = {""};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct index_follow_options options = {.since = slice_string(wrong[i])};
+        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_MISUSE);
+        assert_string_equal(requests.data, "");
+    }
+    const struct index_follow_options options = {
+        .since = SLICE("0:4.a0,1:0.0"), .follow = true, .stopped = &stopped};
+    assert_int_equal(follow(whole, &options, &follower, &why), STATUS_OK);
+    assert_string_equal(requests.data, "");
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    buf_init(&requests, TEXT_MAXIMUM);
+    buf_init(&events, TEXT_MAXIMUM);
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    buf_release(&requests);
+    buf_release(&events);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_are_told_in_order_however_the_bytes_come),
+        cmocka_unit_test(what_a_follower_does_not_ask_for_is_passed_over),
+        cmocka_unit_test(streams_that_make_no_sense_are_told),
+        cmocka_unit_test(a_batch_that_breaks_off_is_taken_back),
+        cmocka_unit_test(a_follower_can_refuse_each_event),
+        cmocka_unit_test(positions_are_checked_and_a_stop_ends_after_the_batch),
+    };
+    return cmocka_run_group_tests_name("change_stream", tests, set_up, tear_down);
+}
