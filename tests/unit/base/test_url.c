@@ -114,6 +114,57 @@ hosts_and_ports_have_one_spelling(void **state)
     check_key("a%2", "http://e.org:81/b/c", "http://e.org:81/b/a%252");
 }
 
+/* Numbers of one part less than the address has take the rest of it; zeros are left out once, the
+ * longest run of them. */
+static void
+addresses_have_one_spelling(void **state)
+{
+    static const char *const rows[][2] = {
+        {"1.2.3.255", "1.2.3.255"},
+        {"1.2.3.256", NULL},
+        {"1.2.65535", "1.2.255.255"},
+        {"1.2.65536", NULL},
+        {"1.16777215", "1.255.255.255"},
+        {"1.16777216", NULL},
+        {"4294967295", "255.255.255.255"},
+        {"4294967296", NULL},
+        {"255.2.3.4", "255.2.3.4"},
+        {"256.2.3.4", NULL},
+        {"1.256.3.4", NULL},
+        {"1.2.256.4", NULL},
+        {"1.2.3.4.5", NULL},
+        {"0x7f.1", "127.0.0.1"},
+        {"0300.0250.1", "192.168.0.1"},
+        {"[::]", "[::]"},
+        {"[0:0:0:0:0:0:0:1]", "[::1]"},
+        {"[1:0:0:0:0:0:0:0]", "[1::]"},
+        {"[1:0:0:2:0:0:0:3]", "[1:0:0:2::3]"},
+        {"[1:0:0:2:3:0:0:4]", "[1::2:3:0:0:4]"},
+        {"[1:0:2:3:4:5:6:7]", "[1:0:2:3:4:5:6:7]"},
+        {"[1:2:3:4:5:6:0:0]", "[1:2:3:4:5:6::]"},
+        {"[2001:DB8::a:0]", "[2001:db8::a:0]"},
+        {"[::1.2.3.4]", "[::102:304]"},
+        {"[::1.2.3.256]", NULL},
+        {"[::1.2.3]", NULL},
+        {"[1::2::3]", NULL},
+        {"[1:2:3:4:5:6:7]", NULL},
+        {"[1:2:3:4:5:6:7:8:9]", NULL},
+        {"[1:2:3:4:5:6:7::8]", NULL},
+        {"[::12345]", NULL},
+        {"[1:2:3:4:5:6:7:]", NULL},
+        {"[:1]", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char input[64], expected[64] = "BAD_INPUT";
+        snprintf(input, sizeof input, "http://%s/", rows[i][0]);
+        if (rows[i][1] != NULL) {
+            snprintf(expected, sizeof expected, "http://%s/", rows[i][1]);
+        }
+        check_key(input, "", expected);
+    }
+}
+
 /* A base is used by what is not absolute, also when that begins with the base's scheme. */
 static void
 absolute_links_need_no_base(void **state)
@@ -219,6 +270,7 @@ main(void)
         cmocka_unit_test(absolute_iris_are_told_from_others),
         cmocka_unit_test(crawl_keys_have_one_spelling),
         cmocka_unit_test(hosts_and_ports_have_one_spelling),
+        cmocka_unit_test(addresses_have_one_spelling),
         cmocka_unit_test(absolute_links_need_no_base),
         cmocka_unit_test(long_urls_are_limited),
         cmocka_unit_test(parts_of_keys_are_found),

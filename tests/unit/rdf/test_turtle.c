@@ -215,6 +215,13 @@ test_n3_is_read_as_far_as_rdf_goes(void **state)
         {":a!:knows^:knows :knows 1 .",
          "<http://a.example/d#a> " KNOWS " _:g0 .\n_:g1 " KNOWS " _:g0 .\n"
          "_:g1 " KNOWS " \"1\"^^<" XSD "integer> .\n"},
+        {"[ :p 1 ]!:q :knows :s .",
+         "_:g0 <http://a.example/d#p> \"1\"^^<" XSD "integer> .\n"
+         "_:g0 <http://a.example/d#q> _:g1 .\n_:g1 " KNOWS " <http://a.example/d#s> .\n"},
+        {"[]!:q :knows :s .",
+         "_:g0 <http://a.example/d#q> _:g1 .\n_:g1 " KNOWS " <http://a.example/d#s> .\n"},
+        {"[ :p 1 ]!:q .", "_:g0 <http://a.example/d#p> \"1\"^^<" XSD "integer> .\n"
+                          "_:g0 <http://a.example/d#q> _:g1 .\n"},
         {"@prefix : <x:> . @forAll <a.b>, :x . :a :b true .",
          "<x:a> <x:b> \"true\"^^<" XSD "boolean> .\n"},
         /* quoted, not asserted */

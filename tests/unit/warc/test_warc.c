@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -440,10 +441,12 @@ wrong_places_are_errors(void **state)
     const struct slice file = slice_string(at.file);
     warc_sync(writer, NULL);
     struct warc_reader *reader = warc_reader_open(directory, NULL);
+    errno = EINTR; /* what an earlier call left does not count */
     assert_int_equal(warc_read(reader, SLICE("../x"), 0, 9, &memory, &record, NULL),
                      STATUS_BAD_INPUT);
     assert_int_equal(warc_read(reader, SLICE("none"), 0, 9, &memory, &record, NULL),
                      STATUS_NOT_FOUND);
+    errno = EINTR;
     assert_int_equal(warc_read(reader, file, at.offset + 1, at.length, &memory, &record, NULL),
                      STATUS_CORRUPT);
     assert_int_equal(warc_read(reader, file, at.offset, at.length - 1, &memory, &record, NULL),
