@@ -210,6 +210,50 @@ disk_mark(const struct disk_trace *trace, size_t n, struct slice *text, size_t *
     return false;
 }
 
+static bool
+is_database(struct slice name)
+{
+    return name.length > 3 && memcmp(name.at + name.length - 3, ".db", 3) == 0;
+}
+
+static bool
+is_page_write(const struct disk_trace *trace, const struct operation *o)
+{
+    if (o->kind != TRACE_WRITE || o->node == NONE) {
+        return false;
+    }
+    for (size_t i = 0; i < trace->node_count; i++) {
+        for (size_t k = 0; k < trace->nodes[i].entries.count; k++) {
+            const struct entry *entry = &trace->nodes[i].entries.list[k];
+            if (entry->node == o->node) {
+                return is_database(entry->name);
+            }
+        }
+    }
+    return false;
+}
+
+size_t
+disk_page_write(const struct disk_trace *trace, size_t n)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        if (is_page_write(trace, &trace->operations[i]) && n-- == 0) {
+            return i + 1;
+        }
+    }
+    return trace->count;
+}
+
+size_t
+disk_page_writes(const struct disk_trace *trace)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        count += is_page_write(trace, &trace->operations[i]);
+    }
+    return count;
+}
+
 /* ---- what survives ---- */
 
 struct state {
@@ -294,6 +338,8 @@ how_of(const struct state *state, size_t node)
         return victim ? HOW_LONG : HOW_KEPT;
     case DISK_ONE_KEPT:
         return victim ? HOW_KEPT : HOW_LOST;
+    case DISK_MIXED:
+        return HOW_MIXED;
     case DISK_CHANCE:
     case DISK_FATES:
         break;
@@ -364,12 +410,6 @@ set_size(struct image *image, uint64_t size)
         memset(image->bytes + size, 0, image->most - size);
     }
     image->size = size;
-}
-
-static bool
-is_database(struct slice name)
-{
-    return name.length > 3 && memcmp(name.at + name.length - 3, ".db", 3) == 0;
 }
 
 static void

@@ -25,6 +25,12 @@ size_t disk_marks(const struct disk_trace *trace, size_t at);
 /* The n-th mark's text. *at: the operations up to it, itself included. False: there is none. */
 bool disk_mark(const struct disk_trace *trace, size_t n, struct slice *text, size_t *at);
 
+/* How many writes there are of pages of databases, and the operations up to the n-th, itself
+ * included.
+ */
+size_t disk_page_writes(const struct disk_trace *trace);
+size_t disk_page_write(const struct disk_trace *trace, size_t n);
+
 enum disk_fate {
     DISK_CHANCE,    /* each file and folder its own way */
     DISK_LOST,      /* whatever was not synced */
@@ -34,6 +40,7 @@ enum disk_fate {
     DISK_ONE_LOST,  /* all but one file's or folder's */
     DISK_ONE_LONG,  /* the same, but the file has its last size */
     DISK_ONE_KEPT,  /* only one file's or folder's */
+    DISK_MIXED,     /* each unit of each file its own way */
     DISK_FATES
 };
 

@@ -44,9 +44,15 @@ static const struct scenario *const scenarios[] = {
     &scenario_queue,      &scenario_metadata, &scenario_archive, &scenario_index,
     &scenario_index_anew, &scenario_settings, &scenario_backup,  &scenario_crawl};
 
-static const char *const fate_names[DISK_FATES] = {
-    "by chance",         "all lost", "all lost, sizes kept", "all kept",
-    "as a while before", "one lost", "one lost, size kept",  "one kept"};
+static const char *const fate_names[DISK_FATES] = {"by chance",
+                                                   "all lost",
+                                                   "all lost, sizes kept",
+                                                   "all kept",
+                                                   "as a while before",
+                                                   "one lost",
+                                                   "one lost, size kept",
+                                                   "one kept",
+                                                   "mixed"};
 
 static char base[SCRATCH_SIZE], trace_path[TRACE_SIZE], state_folder[TRACE_SIZE],
     message_path[TRACE_SIZE];
@@ -262,15 +268,18 @@ static unsigned
 try_cuts(const struct scenario *scenario, const struct disk_trace *trace)
 {
     unsigned failed = 0;
+    const size_t pages = scenario->torn > 0 ? disk_page_writes(trace) : 0;
     for (unsigned i = 0; i < many(scenario) && failed < 10; i++) {
         const bool torn = i % (scenario->cuts + scenario->torn) >= scenario->cuts;
-        const struct disk_cut cut = {.at = i % 2 == 0 ? random_cut(trace, 0)
-                                                      : cut_after_mark(trace, 0),
-                                     .fate = (enum disk_fate)(next_random() % DISK_FATES),
-                                     .seed = next_random(),
-                                     .without = SIZE_MAX,
-                                     .victim = SIZE_MAX,
-                                     .torn = torn};
+        const struct disk_cut cut = {
+            .at = torn         ? disk_page_write(trace, (size_t)(next_random() % (pages + 1)))
+                  : i % 2 == 0 ? random_cut(trace, 0)
+                               : cut_after_mark(trace, 0),
+            .fate = torn ? DISK_MIXED : (enum disk_fate)(next_random() % DISK_MIXED),
+            .seed = next_random(),
+            .without = SIZE_MAX,
+            .victim = SIZE_MAX,
+            .torn = torn};
         if (!survives(scenario, trace, &cut)) {
             failed++;
             fprintf(stderr, "%s: cut at %zu of %zu, %s, seed %llu%s\n", scenario->name, cut.at,
@@ -431,7 +440,7 @@ state(const char *path, const char *at, const char *with_seed, const char *folde
     seed = strtoull(with_seed, NULL, 10) * 2 + 1;
     (void)next_random();
     const struct disk_cut cut = {.at = strtoull(at, NULL, 10),
-                                 .fate = (enum disk_fate)(next_random() % DISK_FATES),
+                                 .fate = (enum disk_fate)(next_random() % DISK_MIXED),
                                  .seed = next_random(),
                                  .without = SIZE_MAX,
                                  .victim = SIZE_MAX};
