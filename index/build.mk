@@ -29,7 +29,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_service/test_change_stream \
 	tests/unit/index_service/test_index_service \
-	tests/unit/index_service/test_provenance tests/unit/index_service/test_share tests/unit/index_service/test_turns \
+	tests/unit/index_service/test_provenance tests/unit/index_service/test_share tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
@@ -41,6 +41,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
+test_stream_reader_WRAPS := rpc_client_post clock_monotonic_ms poll
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o
 test_share_WRAPS := stream_start stream_next stream_close client_miss
