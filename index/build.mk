@@ -24,12 +24,14 @@ index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o graph_di
 	packed_quads.o partition.o partition_reader.o patch.o staging.o staging_merge.o)
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o
-UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_changes tests/unit/index/test_index_faults tests/unit/index/test_index_kill \
+UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_changes \
+	tests/unit/index/test_index_faults tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_service/test_change_stream \
 	tests/unit/index_service/test_index_service \
-	tests/unit/index_service/test_provenance tests/unit/index_service/test_share tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
+	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
+	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
