@@ -38,7 +38,8 @@ open_own(struct cli *cli, const struct cli_common *common, bool reads, struct in
 {
     TRY((reads ? cli_open_reading : cli_open)(cli, common, why));
     TRY(cli_serve(cli, "index", why));
-    return own_index(cli, index, why);
+    return cluster_is_client(cli->cluster) ? cli_index(cli, index, why)
+                                           : own_index(cli, index, why);
 }
 
 static void
@@ -102,9 +103,10 @@ finish_folder(const char *partial, const char *path, struct reason *why)
 
 /* ---- backup ---- */
 
+/* partition: the client's number of it; number: the one that it has in its data directory. */
 static enum status
-back_up_partition(struct index_client *index, size_t number, const char *folder, FILE *manifest,
-                  uint64_t *bytes, struct reason *why)
+back_up_partition(struct index_client *index, size_t partition, size_t number, const char *folder,
+                  FILE *manifest, uint64_t *bytes, struct reason *why)
 {
     char path[PATH_SIZE];
     char name[32];
@@ -112,7 +114,7 @@ back_up_partition(struct index_client *index, size_t number, const char *folder,
     TRY(join_path(path, folder, name, why));
     uint64_t more = 0;
     struct backup_receiver *receiver = backup_receiver_new(path, name, manifest);
-    enum status status = index_backup(index, number, backup_receive, receiver, why);
+    enum status status = index_backup(index, partition, backup_receive, receiver, why);
     if (status == STATUS_OK) {
         status = backup_receiver_end(receiver, &more, why);
     }
@@ -136,9 +138,10 @@ back_up_settings(const char *directory, const char *folder, FILE *manifest, stru
     return STATUS_OK;
 }
 
+/* One data directory's partitions, count of them from the client's `first` on. */
 static enum status
-back_up_into(struct cli *cli, struct index_client *index, const char *folder, uint64_t *bytes,
-             struct reason *why)
+back_up_into(const char *directory, struct index_client *index, size_t first, size_t count,
+             const char *folder, uint64_t *bytes, struct reason *why)
 {
     char path[PATH_SIZE];
     TRY(join_path(path, folder, "MANIFEST", why));
@@ -146,17 +149,38 @@ back_up_into(struct cli *cli, struct index_client *index, const char *folder, ui
     if (manifest == NULL) {
         return status_fail_errno(why, "cannot make %s", path);
     }
-    const size_t partitions = index_client_partitions(index);
-    fprintf(manifest, "%s\t%zu\n", manifest_head, partitions);
-    enum status status = back_up_settings(cli->directory, folder, manifest, why);
-    for (size_t i = 0; i < partitions && status == STATUS_OK; i++) {
-        status = back_up_partition(index, i, folder, manifest, bytes, why);
+    fprintf(manifest, "%s\t%zu\n", manifest_head, count);
+    enum status status = back_up_settings(directory, folder, manifest, why);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = back_up_partition(index, first + i, i, folder, manifest, bytes, why);
     }
     const bool written = fflush(manifest) == 0 && fsync(fileno(manifest)) == 0;
     if ((fclose(manifest) != 0 || !written) && status == STATUS_OK) {
         status = status_fail_errno(why, "cannot write %s", path);
     }
     return status;
+}
+
+/* Of a cluster each share becomes a backup by itself, TARGET/share-N. */
+static enum status
+back_up_all(const struct cli *cli, struct index_client *index, const char *folder, uint64_t *bytes,
+            struct reason *why)
+{
+    const size_t partitions = index_client_partitions(index);
+    const size_t places = cli_scope_places(cli);
+    if (!cluster_is_client(cli->cluster)) {
+        return back_up_into(cli->directory, index, 0, partitions, folder, bytes, why);
+    }
+    for (size_t i = 0; i < places; i++) {
+        char place[CLI_PLACE_SIZE], name[32], path[PATH_SIZE];
+        cli_scope_place(cli, i, place);
+        snprintf(name, sizeof name, "share-%zu", i);
+        TRY(join_path(path, folder, name, why));
+        TRY(make_folder(path, why));
+        TRY(back_up_into(place, index, i * (partitions / places), partitions / places, path, bytes,
+                         why));
+    }
+    return STATUS_OK;
 }
 
 static enum status
@@ -176,7 +200,7 @@ back_up(const struct cli_common *common, const char *target, struct reason *why)
         status = make_folder(partial, why);
     }
     if (status == STATUS_OK) {
-        status = back_up_into(&cli, index, partial, &bytes, why);
+        status = back_up_all(&cli, index, partial, &bytes, why);
     }
     if (status == STATUS_OK) {
         status = finish_folder(partial, path, why);
@@ -192,7 +216,7 @@ back_up(const struct cli_common *common, const char *target, struct reason *why)
 int
 command_backup(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
     const struct program program = {
         .name = "quadrille backup",
@@ -202,7 +226,9 @@ command_backup(int argc, char **argv)
             "Makes the folder TARGET with a consistent copy of this node's index partitions and "
             "with DIR's settings: for each partition the state after one commit during the copy. "
             "Batches and queries go on meanwhile. TARGET gets its name when all is on the disk; "
-            "TARGET.partial is what did not come to an end.\n\n"
+            "TARGET.partial is what did not come to an end. Of a cluster's ROOT each share becomes "
+            "a "
+            "backup by itself, TARGET/share-N.\n\n"
             "Not in it are queue, metadata store, archive (DIR/warc) and cluster.conf: copy those "
             "while nothing runs in DIR.",
         .examples = "quadrille backup --dir DIR saved",
