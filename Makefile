@@ -44,7 +44,7 @@ package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAG
 package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lstemmer -lpthread -lm
 # An empty slice is {NULL, 0}; clang minds adding its 0 to its NULL.
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
-	-fno-sanitize-recover=all $(if $(findstring clang,$(CC)),-fno-sanitize=pointer-overflow))
+	-fno-sanitize-recover=all -fno-stack-protector $(if $(findstring clang,$(CC)),-fno-sanitize=pointer-overflow))
 compile        := -std=c17 -D_GNU_SOURCE -I. -Wall -Wextra -Wpedantic -Werror -Wshadow \
 	-Wno-missing-field-initializers -Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
 link           := -Wl,--as-needed -Wl,-z,relro,-z,now

@@ -72,7 +72,7 @@ make_quads() { # first document, last, value
 }
 dir=$work/crawl3
 make_quads 1 2000 first >"$work/first.nq"
-make_quads 2001 14000 later >"$work/later.nq"
+make_quads 2001 7000 later >"$work/later.nq"
 quadrille import --dir "$dir" "$work/first.nq" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"
 mapfile -t settings < <(web_settings)
 quadrille up --dir "$dir" --background "${settings[@]}"
@@ -82,13 +82,13 @@ mkfifo "$work/later"
 quadrille import --dir "$dir" --format nquads - <"$work/later" >"$work/import.out" 2>&1 &
 import=$!
 exec 7>"$work/later"
-head -n 120000 "$work/later.nq" >&7
+head -n 40000 "$work/later.nq" >&7
 for n in 1 2; do
     kill -0 $import || fail "the import has ended: $(cat "$work/import.out")"
     quadrille backup --dir "$dir" "$work/saved$n" >"$work/out" || fail "backup: $(cat "$work/out")"
     [[ ! -e $work/saved$n.partial && -f $work/saved$n/MANIFEST ]] || fail "an unfinished backup"
     if [[ $n -eq 1 ]]; then # the second is made while the rest comes in, or when it has
-        tail -n +120001 "$work/later.nq" >&7
+        tail -n +40001 "$work/later.nq" >&7
         exec 7>&-
     fi
 done

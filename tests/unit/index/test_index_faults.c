@@ -463,7 +463,7 @@ a_backup_that_fails_is_none_and_hurts_nothing(void **state)
     for (enum fault_action action = FAULT_KILL; action <= FAULT_ONCE; action++) {
         uint64_t at = 1;
         while (try_backup(action, at, 0)) {
-            at += brief(1, 6);
+            at += brief(2, 6);
         }
         assert_true(at > 1); /* the checkpoint's writes */
     }

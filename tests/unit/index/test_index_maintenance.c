@@ -250,7 +250,7 @@ static void
 a_kill_at_any_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, brief(5, 29));
+    each_write(FAULT_KILL, brief(7, 29));
 }
 
 static void
