@@ -24,6 +24,10 @@ static const struct web_parameter_row search_parameters[] = {
     {0}};
 static const struct web_parameter_row uri_parameter[] = {
     {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document or the origin of a host."}, {0}};
+static const struct web_parameter_row identity_parameters[] = {
+    {"uri", WEB_VALUE_TEXT, false, 0, "An IRI, or a blank node as _:label; a form without one."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
+    {0}};
 static const struct web_parameter_row sparql_parameters[] = {
     {"query", WEB_VALUE_TEXT, false, 0, "A query; the service's description without one."},
     {"update", WEB_VALUE_TEXT, false, 0, "An update, in the form of a POST."},
@@ -158,6 +162,8 @@ const struct web_route web_routes[] = {
      "application/json"},
     {"/meta", WEB_GET, web_meta, "documents", "What is known of a document or host", uri_parameter,
      "text/turtle text/html", NULL},
+    {"/identity", WEB_GET, web_identity, "search", "Who is the same as a resource, and why",
+     identity_parameters, "text/html application/json", NULL},
     {"/void", WEB_GET, web_void, "documents", "The index in numbers", NULL, "text/turtle", NULL},
     {"/.well-known/void", WEB_GET, web_void, "documents", "The index in numbers", NULL,
      "text/turtle", NULL},

@@ -118,6 +118,13 @@ has 'schema:creativeWorkStatus "indexed"'
 if command -v rapper >/dev/null; then
     rapper -q -c -i turtle "$work/reply" http://a/ || fail "not Turtle: $(cat "$work/reply")"
 fi
+expect '200 application/json' -G "$url/identity" -H 'Accept: application/json' \
+    --data-urlencode 'uri=http://people.example/bela.ttl#me'
+has '"members":["<http://bookshop.example/authors.ttl#szollosi>","<http://people.example/bela.ttl#me>"]'
+expect '400' -G "$url/identity" --data-urlencode 'uri=urn:a&<script>'
+expect '200 text/html' -G "$url/identity" --data-urlencode 'uri=urn:a&b'
+has '&lt;urn:a&amp;b&gt; is the same as nothing else'
+expect 400 "$url/identity?uri=nonsense"
 expect 404 "$url/meta?uri=http://people.example/never-heard-of"
 expect 400 "$url/meta?uri=nonsense"
 

@@ -114,6 +114,22 @@ index_update(struct index_client *client, struct slice text, const struct index_
     return STATUS_OK;
 }
 
+/* Says what it was asked; of a name with "slow" in it, nothing in time. */
+enum status
+index_identity(struct index_client *client, const struct term *resource, bool json,
+               uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
+{
+    char said[256];
+    (void)client;
+    if (slice_find_slice(resource->value, SLICE("slow")) < resource->value.length) {
+        return status_fail(why, STATUS_TIMEOUT, "too slow");
+    }
+    const int length = snprintf(said, sizeof said, "%s %s <%.*s> %s", json ? "json" : "text",
+                                resource->kind == TERM_BLANK ? "blank" : "IRI",
+                                SLICE_PRINT(resource->value), timeout_ms > 0 ? "bounded" : "");
+    return piece(context, slice_of(said, (size_t)length), why);
+}
+
 static char put_graph[512]; /* of the last put: its name, how, and its quads */
 
 enum status
@@ -637,6 +653,23 @@ test_search(void **state)
         "\"predicate\":\"<http://p/>\",\"document\":\"<http://d/>\"}]}\n");
 }
 
+static void
+test_identity(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/identity", "text/html", NULL, NULL), 200);
+    assert_null(strstr(reply.data, "<pre>"));
+    assert_int_equal(ask("/identity?uri=urn:a%26b", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "<pre>text IRI &lt;urn:a&amp;b&gt; bounded</pre>"));
+    assert_non_null(strstr(reply.data, "uri=urn%3Aa%26b\">as JSON"));
+    assert_int_equal(ask("/identity?uri=_:x1&format=json", "text/html", NULL, NULL), 200);
+    assert_string_equal(reply_type, "application/json");
+    assert_string_equal(reply.data, "json blank <x1> bounded");
+    assert_int_equal(ask("/identity?uri=relative", "text/html", NULL, NULL), 400);
+    assert_int_equal(ask("/identity?uri=urn:%3Ca", "text/html", NULL, NULL), 400);
+    assert_int_equal(ask("/identity?uri=urn:slow", "text/html", NULL, NULL), 504);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -651,6 +684,7 @@ main(void)
                                        TEST(test_places_are_bounded),
                                        TEST(test_long_queries_make_way),
                                        cmocka_unit_test(test_who_makes_way),
-                                       TEST(test_search)};
+                                       TEST(test_search),
+                                       TEST(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
