@@ -18,6 +18,12 @@ struct key {
 struct split {
     oid one, other;
 };
+/* Who has the value that is looked at. */
+struct sharing {
+    const struct key *key;
+    struct map seen;
+    size_t resources;
+};
 
 struct search {
     struct identity *identity;
@@ -38,6 +44,7 @@ struct search {
     size_t undefined_count;
     struct identity_edge *met; /* what the rows of one resource or value say */
     size_t met_count;
+    struct sharing *sharing; /* NULL: a resource is looked at */
     bool too_large, cut;
 };
 
@@ -78,16 +85,38 @@ find_key(struct search *search, const struct key *key, bool *known)
 
 /* ---- rows to edges ---- */
 
+static bool
+same_key(const struct identity_edge *edge, const struct key *key)
+{
+    return !is_pair(edge) && edge->property == key->property && edge->value == key->value &&
+           rule_is_inverse(edge->rule) == key->inverse;
+}
+
+/* While a value is looked at, only what is of its key is kept, until too many have it. */
 static enum status
 keep_met(void *state, const struct identity_edge *edge, struct reason *why)
 {
     struct search *search = state;
-    (void)why;
+    struct sharing *sharing = search->sharing;
+    if (sharing != NULL) {
+        struct term resource;
+        if (!same_key(edge, sharing->key)) {
+            return STATUS_OK;
+        }
+        TRY(identity_term(search->identity, edge->resource, &resource, why));
+        if (resource.kind == TERM_LITERAL) {
+            return STATUS_OK;
+        }
+        sharing->resources += map_add(&sharing->seen, edge->resource);
+        if (sharing->resources > search->identity->settings.limits.shared) {
+            return STATUS_END;
+        }
+    }
     *(struct identity_edge *)list_add(&search->met, &search->met_count, sizeof *edge) = *edge;
     return STATUS_OK;
 }
 
-/* Appends to search->met all that the rows of a pattern say. */
+/* Appends to search->met all that the rows of a pattern say. END: more share the value than may. */
 static enum status
 meet_rows(struct search *search, const struct quad_oids *pattern, struct reason *why)
 {
@@ -112,7 +141,7 @@ meet_rows(struct search *search, const struct quad_oids *pattern, struct reason 
     return status;
 }
 
-/* All that is said with the term as subject or object. */
+/* All that is said with the term as subject or object; or END. */
 static enum status
 meet(struct search *search, oid id, struct reason *why)
 {
@@ -167,44 +196,13 @@ add_aside(struct search *search, enum identity_aside_reason reason,
         (struct identity_aside){reason, *edge, resources};
 }
 
-static bool
-same_key(const struct identity_edge *edge, const struct key *key)
-{
-    return !is_pair(edge) && edge->property == key->property && edge->value == key->value &&
-           rule_is_inverse(edge->rule) == key->inverse;
-}
-
-/* Keeps those of search->met that are of the key, and counts their resources. */
-static enum status
-choose_sharing(struct search *search, const struct key *key, size_t *resources, struct reason *why)
-{
-    struct map seen = {0};
-    size_t kept = 0;
-    enum status status = STATUS_OK;
-    *resources = 0;
-    for (size_t i = 0; status == STATUS_OK && i < search->met_count; i++) {
-        const struct identity_edge edge = search->met[i];
-        struct term resource;
-        if (same_key(&edge, key) &&
-            (status = identity_term(search->identity, edge.resource, &resource, why)) ==
-                STATUS_OK &&
-            resource.kind != TERM_LITERAL) {
-            *resources += map_add(&seen, edge.resource);
-            search->met[kept++] = edge;
-        }
-    }
-    search->met_count = kept;
-    map_release(&seen);
-    return status;
-}
-
 /* Everybody who has the value. */
 static enum status
 expand_key(struct search *search, const struct identity_edge *first, struct reason *why)
 {
     const struct key key = key_of(first);
+    struct sharing sharing = {.key = &key};
     bool known, refused;
-    size_t resources;
     (void)find_key(search, &key, &known);
     if (known) {
         return STATUS_OK;
@@ -214,14 +212,17 @@ expand_key(struct search *search, const struct identity_edge *first, struct reas
         add_aside(search, IDENTITY_ASIDE_REFUSED, first, 1);
         return STATUS_OK;
     }
-    TRY(meet(search, key.value, why));
-    TRY(choose_sharing(search, &key, &resources, why));
-    if (resources > search->identity->settings.limits.shared) {
-        add_aside(search, IDENTITY_ASIDE_SHARED, first, resources);
+    search->sharing = &sharing;
+    const enum status status = meet(search, key.value, why);
+    search->sharing = NULL;
+    map_release(&sharing.seen);
+    if (status == STATUS_END) {
+        add_aside(search, IDENTITY_ASIDE_SHARED, first, sharing.resources);
         return STATUS_OK;
     }
+    TRY(status);
     /* Who has a value alone is the same as nobody by it. */
-    for (size_t i = 0; i < search->met_count && resources > 1 && !search->too_large; i++) {
+    for (size_t i = 0; i < search->met_count && sharing.resources > 1 && !search->too_large; i++) {
         *(struct identity_edge *)list_add(&search->edges, &search->edge_count,
                                           sizeof *search->edges) = search->met[i];
         TRY(add_member(search, search->met[i].resource, why));

@@ -63,7 +63,7 @@ enum identity_aside_reason { IDENTITY_ASIDE_REFUSED, IDENTITY_ASIDE_SHARED };
 struct identity_aside {
     enum identity_aside_reason reason;
     struct identity_edge edge; /* how it was met first */
-    size_t resources;          /* that have it, as far as was counted */
+    size_t resources;          /* that have it: of shared ones one more than may */
 };
 
 struct identity_cluster {

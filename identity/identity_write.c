@@ -174,7 +174,8 @@ put_text(struct writing *writing, const struct identity_cluster *cluster)
         if (aside->reason == IDENTITY_ASIDE_REFUSED) {
             (void)buf_append_string(out, "set aside, a value that identifies nothing\n");
         } else {
-            (void)buf_printf(out, "set aside, a value that %zu resources have\n", aside->resources);
+            (void)buf_printf(out, "set aside, a value that at least %zu resources have\n",
+                             aside->resources);
         }
         TRY(put_edge_text(writing, &aside->edge));
     }
