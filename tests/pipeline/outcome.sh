@@ -52,11 +52,16 @@ quadrille crawl --quiet --dir "$dir" "${web[@]}" http://one.example/none2.html >
 [[ $code -eq 111 ]] || fail "exit $code without any seed: $(cat "$work/out")"
 grep -q 'none2.html: gone: the server answered 404' "$work/out" || fail "no reason: $(cat "$work/out")"
 code=0
+quadrille crawl --json --dir "$dir" "${web[@]}" http://one.example/none3.html >"$work/json" 2>"$work/out" || code=$?
+[[ $code -eq 111 ]] || fail "exit $code with --json without any seed: $(cat "$work/out")"
+expect seeds.count 1
+[[ $(value seeds.brought_nothing) == *none3.html*404* ]] || fail "the seed: $(value seeds.brought_nothing)"
+code=0
 quadrille crawl --quiet --dir "$dir" "${web[@]}" http://one.example/away >"$work/out" 2>&1 || code=$?
 [[ $code -eq 111 ]] || fail "exit $code when the only seed leads out of scope: $(cat "$work/out")"
 grep -q 'redirects to http://www.one.example/, which is out of scope.*quadrille crawl --dir' "$work/out" ||
     fail "no advice: $(cat "$work/out")"
 quadrille status --json --dir "$dir" >"$work/json"
-expect outcomes.fetch.gone 3
+expect outcomes.fetch.gone 4
 expect outcomes.fetch.redirected_out_of_scope 1
 quadrille status --dir "$dir" | grep -q "fetch: $((pages + 1)) fetched (2xx)" || fail "status tells no outcomes"

@@ -45,7 +45,7 @@ until grep -qs listening "$dir/log/web.log"; do sleep 0.05; done
 arguments=$(for pid in $(pgrep -f -- "--dir $dir"); do tr '\0' ' ' <"/proc/$pid/cmdline"; echo; done)
 [[ $(wc -l <<<"$arguments") -ge 8 ]] || fail "not all run: $arguments"
 ! grep -q s3cr3t <<<"$arguments" || fail "a secret stands in arguments: $arguments"
-[[ $(grep -v ' up ' <<<"$arguments" | grep -c 31M) -eq 0 ]] || fail "settings stand in the arguments of children: $arguments"
+[[ $(grep -v ' up ' <<<"$arguments" | grep -c 100M) -eq 0 ]] || fail "settings stand in the arguments of children: $arguments"
 address=127.0.0.1:$(sed -nE 's/.*event=listening .*port=([0-9]+).*/\1/p' "$dir/log/web.log" | tail -n 1)
 code=$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer s3cr3t-in-a-file' \
     --data-urlencode 'update=INSERT DATA { GRAPH <urn:g> { <urn:s> <urn:p> 1 } }' "http://$address/sparql")
