@@ -21,11 +21,12 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_fetch_balan
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_stage_pace tests/unit/stages/test_worker tests/unit/stages/test_worker_pool
+	tests/unit/stages/test_resources tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
+test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_stage_pace_PARTS := tests/unit/stages/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end
-test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/hooks/document_hook.o
+test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/unit/stages/worker_pools.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
 	seccomp_load

@@ -361,6 +361,7 @@ take_failure(struct resource_set *set, struct wanted *wanted, struct slice state
     buf_append(&resource->document_uri, wanted->at,
                strlen(wanted->at) - (sizeof RESOURCE_FRAGMENT - 1));
     resource->old = is_old(set->resources, record);
+    resource_publish(resource);
     cache_add(set->resources, resource);
     settle(wanted, resource);
 }

@@ -21,6 +21,7 @@
 #include "stages/parsing/document_worker.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/stages/sandbox_steps.h"
+#include "tests/unit/stages/worker_pools.h"
 
 static struct opt_set *options;
 
@@ -774,5 +775,6 @@ main(void)
         cmocka_unit_test(test_orders_of_many),
         cmocka_unit_test(test_sandbox_stops_every_trial),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run();
+    return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run() +
+           worker_pools_run();
 }

@@ -1,4 +1,6 @@
-/* How long a worker serves, and what configures it: beside test_worker. */
+/* How long a worker serves, and what configures it; a part of test_worker. */
+#include "tests/unit/stages/worker_pools.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +49,8 @@ open_pool(struct fork_server *fork_server, unsigned jobs, struct slice configura
     const struct worker_limits limits = {.workers = 1,
                                          .request = 4096,
                                          .reply = 4096,
-                                         .memory = 64 << 20,
-                                         .cpu_ms = 1000,
+                                         .memory = (size_t)4 << 30,
+                                         .cpu_ms = 60000,
                                          .wall_ms = 60000,
                                          .jobs = jobs};
     struct worker_pool *pool;
@@ -124,11 +126,11 @@ all_of_a_configuration_comes_or_it_is_refused(void **state)
 }
 
 int
-main(void)
+worker_pools_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_is_replaced_after_its_jobs_if_they_have_a_limit),
         cmocka_unit_test(all_of_a_configuration_comes_or_it_is_refused),
     };
-    return cmocka_run_group_tests_name("worker_pool", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("worker_pools", tests, NULL, NULL);
 }
