@@ -76,7 +76,7 @@ aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumul
     struct value value;
     struct term term;
     if (aggregate->kind == AGGREGATE_COUNT) {
-        accumulator->count++;
+        accumulator->count += weight;
         return STATUS_OK;
     }
     if (!identifier_value(&run->evaluation, id, &value)) {

@@ -22,6 +22,7 @@ struct group {
     struct row_set seen;     /* group, aggregate, value */
     struct row_set rows;     /* COUNT(DISTINCT *): group, aggregate, all columns with a name */
     size_t columns;
+    uint32_t weight; /* column of how many rows a row stands for, NUMBER_NONE */
     struct accumulator *accumulators;
     size_t room; /* groups that have them */
     oid *key, *wide;
@@ -88,9 +89,9 @@ add_value(struct group *group, size_t number, size_t which, oid id, uint64_t wei
         const oid key[3] = {number, which, id};
         TRY(row_set_put(&group->seen, key, NULL, &state, why));
     }
-    return state == ROW_NEW
-               ? aggregate_add(group->operator.run, aggregate, accumulator, id, weight, why)
-               : STATUS_OK;
+    return state == ROW_NEW ? aggregate_add(group->operator.run, aggregate, accumulator, id,
+                                            aggregate->distinct ? 1 : weight, why)
+                            : STATUS_OK;
 }
 
 /* COUNT(DISTINCT *); columns: behind two words. */
@@ -116,7 +117,7 @@ static enum status
 count_row(struct group *group, size_t number, size_t which, const oid *row, struct reason *why)
 {
     if (!group->algebra->aggregates[which].distinct) {
-        accumulator_of(group, number, which)->count++;
+        accumulator_of(group, number, which)->count += row_weight(row, group->weight);
         return STATUS_OK;
     }
     size_t count = 2;
@@ -253,8 +254,11 @@ static uint64_t
 weight_of(const struct group *group, const struct aggregate *aggregate, const oid *row)
 {
     struct value weight;
-    return aggregate->weight && identifier_value(&group->operator.run->evaluation,
-                                                 row[aggregate->weight->number], &weight)
+    if (!aggregate->weight) {
+        return row_weight(row, group->weight);
+    }
+    return identifier_value(&group->operator.run->evaluation, row[aggregate->weight->number],
+                            &weight)
                ? (uint64_t)value_number(&weight)
                : 1;
 }
@@ -450,7 +454,7 @@ static void group_close(struct operator* operator)
 }
 
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *algebra,
-                           size_t batch_rows)
+                           uint32_t weight, size_t batch_rows)
 {
     static const struct operator_kind kind = {"group", sizeof(struct group), group_next,
                                               group_reset, group_close};
@@ -460,6 +464,7 @@ struct operator* group_new(struct run *run, struct operator* input, const struct
     }
     const size_t keys = algebra->key_count;
     group->algebra = algebra;
+    group->weight = weight;
     group->key = arena_alloc(&run->arena, (keys + 1) * sizeof *group->key);
     for (uint32_t slot = 0; slot < run->query->slot_count; slot++) {
         group->columns += is_column(group, slot);

@@ -148,6 +148,7 @@ struct hash_join {
     struct hash_spec spec;
     uint32_t *slots; /* of a stored row's columns */
     size_t count, keys;
+    size_t stored_count; /* with the weight, which is last */
     struct row_table table;
     oid *stored;
     bool built;
@@ -173,7 +174,7 @@ static enum status
 spill_table(struct hash_join *join, struct reason *why)
 {
     join->spilled = memory_zero(1, sizeof *join->spilled);
-    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->count,
+    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->stored_count,
                     join->operator.run->width);
     for (size_t i = 0; i < join->table.count; i++) {
         TRY(join_spill_build(join->spilled, row_table_row(&join->table, i), why));
@@ -182,7 +183,26 @@ spill_table(struct hash_join *join, struct reason *why)
     return STATUS_OK;
 }
 
-/* For MINUS a row that is nothing but keys counts once. */
+/* A key that is all of its row is stored once with the number of its rows. */
+static enum status
+store_weight(struct hash_join *join, struct reason *why)
+{
+    bool added;
+    size_t at;
+    TRY(row_table_put(&join->table, join->stored, &added, &at, why));
+    if (!added) {
+        join->table.rows[at * join->table.width + join->count] += join->stored[join->count];
+    }
+    return STATUS_OK;
+}
+
+/* Whether a row that is nothing but keys counts once. */
+static bool
+counts_once(const struct hash_join *join)
+{
+    return join->spec.mode == HASH_MINUS || join->spec.mode == HASH_SEMI;
+}
+
 static enum status
 store(struct hash_join *join, struct reason *why)
 {
@@ -195,9 +215,12 @@ store(struct hash_join *join, struct reason *why)
     if (join->spilled) {
         return join_spill_build(join->spilled, join->stored, why);
     }
-    return join->spec.mode == HASH_MINUS && join->count == join->keys
-               ? row_table_put(&join->table, join->stored, &added, &at, why)
-               : row_table_add(&join->table, join->stored, why);
+    if (join->count > join->keys) {
+        return row_table_add(&join->table, join->stored, why);
+    }
+    return join->spec.weight != NUMBER_NONE ? store_weight(join, why)
+           : counts_once(join) ? row_table_put(&join->table, join->stored, &added, &at, why)
+                               : row_table_add(&join->table, join->stored, why);
 }
 
 static void
@@ -225,7 +248,11 @@ build(struct hash_join *join, struct reason *why)
             return join->spilled ? join_spill_built(join->spilled, why) : STATUS_OK;
         }
         for (size_t i = 0; i < batch->count; i++) {
-            take_columns(join, batch_row(run, batch, i), join->count);
+            const oid *row = batch_row(run, batch, i);
+            take_columns(join, row, join->count);
+            if (join->stored_count > join->count) {
+                join->stored[join->count] = row_weight(row, join->spec.weight);
+            }
             TRY(store(join, why));
         }
     }
@@ -253,7 +280,7 @@ merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merg
 }
 
 /* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
- * true when they are a pair, also for MINUS, which appends none. */
+ * true when they are a pair, also for MINUS and SEMI, which append none. */
 static enum status
 join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batch *batch,
           bool *matched, struct reason *why)
@@ -265,9 +292,12 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     if (!merge(join, row, stored, merged, &shared)) {
         return STATUS_OK;
     }
-    if (join->spec.mode == HASH_MINUS) {
+    if (counts_once(join)) {
         *matched = *matched || shared;
         return STATUS_OK;
+    }
+    if (join->stored_count > join->count) {
+        TRY(row_multiply(merged, join->spec.weight, stored[join->count], why));
     }
     if (join->spec.expression) {
         evaluation_next_row(&run->evaluation);
@@ -280,8 +310,15 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     return STATUS_OK;
 }
 
+/* Whether an input row is an answer by itself, having a match or none. */
+static bool
+keeps(const struct hash_join *join, bool matched)
+{
+    return join->spec.mode == HASH_SEMI ? matched : join->spec.mode != HASH_JOIN && !matched;
+}
+
 static void
-append_unmatched(const struct hash_join *join, const oid *row, struct batch *batch)
+append_row(const struct hash_join *join, const oid *row, struct batch *batch)
 {
     const struct run *run = join->operator.run;
     memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
@@ -302,13 +339,16 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
     }
     *more = join->match != SIZE_MAX;
     if (!*more) {
-        if (join->spec.mode != HASH_JOIN && !join->matched) {
-            append_unmatched(join, row, batch);
+        if (keeps(join, join->matched)) {
+            append_row(join, row, batch);
         }
         return STATUS_OK;
     }
     TRY(join_pair(join, row, row_table_row(&join->table, join->match), batch, &join->matched, why));
-    *more = !(join->spec.mode == HASH_MINUS && join->matched);
+    *more = !(counts_once(join) && join->matched);
+    if (!*more && keeps(join, true)) {
+        append_row(join, row, batch);
+    }
     return STATUS_OK;
 }
 
@@ -333,7 +373,6 @@ spill_input(struct hash_join *join, struct reason *why)
 static enum status
 next_spilled(struct hash_join *join, struct batch *batch, struct reason *why)
 {
-    const enum hash_mode mode = join->spec.mode;
     unsigned work = 0;
     if (!join->input_spilled) {
         TRY(spill_input(join, why));
@@ -348,9 +387,12 @@ next_spilled(struct hash_join *join, struct batch *batch, struct reason *why)
         if (stored) {
             bool matched = *mark;
             TRY(join_pair(join, row, stored, batch, &matched, why));
+            if (matched && !*mark && keeps(join, true)) {
+                append_row(join, row, batch);
+            }
             *mark = matched;
-        } else if (mode != HASH_JOIN) {
-            append_unmatched(join, row, batch);
+        } else if (keeps(join, false)) {
+            append_row(join, row, batch);
         }
         if ((++work & 4095) == 0) {
             TRY(run_check(join->operator.run, why));
@@ -423,7 +465,8 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
         {"hash join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
         {"hash optional", sizeof(struct hash_join), hash_join_next, hash_join_reset,
          hash_join_close},
-        {"minus", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close}};
+        {"minus", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
+        {"semi-join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close}};
     struct hash_join *join =
         (struct hash_join *)operator_new(run, &kinds[spec->mode], input, batch_rows);
     uint32_t *slots = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *slots);
@@ -437,7 +480,7 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
     }
     /* Subtraction needs the shared columns only. */
     const struct slots rest =
-        slots_without(spec->mode == HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
+        slots_without(spec->mode >= HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
     join->count = join->keys;
     for (uint32_t slot = slots_next(&rest, 0); slot < SLOTS_MAXIMUM;
          slot = slots_next(&rest, slot + 1)) {
@@ -447,6 +490,7 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
     join->stored = stored;
     join->spec = *spec;
     operator_contain(&join->operator, built);
-    row_table_init(&join->table, &run->account, "joins", join->count, join->keys);
+    join->stored_count = join->count + (spec->weight != NUMBER_NONE);
+    row_table_init(&join->table, &run->account, "joins", join->stored_count, join->keys);
     return &join->operator;
 }

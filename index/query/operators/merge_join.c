@@ -11,6 +11,7 @@ enum { GROUP_LEAST = 256, FILE_BYTES = 16 << 10 };
 struct merge_join {
     struct operator operator;
     uint32_t slot;   /* that both are sorted by */
+    uint32_t weight; /* a column of them, NUMBER_NONE: none */
     uint32_t *slots; /* of the right side's columns */
     size_t count;
     struct batch *left, *right;
@@ -126,17 +127,24 @@ next_member(struct merge_join *join, const oid **stored, bool *end, struct reaso
                              why);
 }
 
-static bool
-merge(const struct merge_join *join, const oid *stored, oid *row)
+/* *joined: the row and the stored one agree. */
+static enum status
+merge(const struct merge_join *join, const oid *stored, oid *row, bool *joined, struct reason *why)
 {
+    *joined = false;
     for (size_t i = 0; i < join->count; i++) {
+        if (join->slots[i] == join->weight) {
+            TRY(row_multiply(row, join->weight, stored[i] ? stored[i] : 1, why));
+            continue;
+        }
         oid *place = &row[join->slots[i]];
         if (*place && stored[i] && *place != stored[i]) {
-            return false;
+            return STATUS_OK;
         }
         *place = stored[i] ? stored[i] : *place;
     }
-    return true;
+    *joined = true;
+    return STATUS_OK;
 }
 
 static enum status
@@ -168,8 +176,10 @@ merge_join_next(struct operator* operator, struct batch ** batch, struct reason 
             restart_group(join);
         } else {
             oid *row = batch_row(run, *batch, (*batch)->count);
+            bool joined;
             memcpy(row, from, run->width * sizeof *row);
-            (*batch)->count += merge(join, stored, row);
+            TRY(merge(join, stored, row, &joined, why));
+            (*batch)->count += joined;
         }
         if ((++work & 4095) == 0) {
             TRY(run_check(run, why));
@@ -196,7 +206,8 @@ static void merge_join_close(struct operator* operator)
 }
 
 struct operator* merge_join_new(struct run *run, struct operator* input, struct operator* right,
-                                const struct slots *columns, uint32_t slot, size_t batch_rows)
+                                const struct slots *columns, uint32_t slot, uint32_t weight,
+                                size_t batch_rows)
 {
     static const struct operator_kind kind = {"merge join", sizeof(struct merge_join),
                                               merge_join_next, merge_join_reset, merge_join_close};
@@ -210,7 +221,11 @@ struct operator* merge_join_new(struct run *run, struct operator* input, struct 
          at = slots_next(columns, at + 1)) {
         slots[join->count++] = at;
     }
+    if (weight != NUMBER_NONE) {
+        slots[join->count++] = weight;
+    }
     join->slot = slot;
+    join->weight = weight;
     join->slots = slots;
     join->stored = stored;
     operator_contain(&join->operator, right);

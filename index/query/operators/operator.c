@@ -96,6 +96,14 @@ graphs_have(const struct graphs *graphs, oid graph)
     return graphs->kind == GRAPHS_ALL_BUT;
 }
 
+enum status
+row_multiply(oid *row, uint32_t weight, uint64_t other, struct reason *why)
+{
+    return __builtin_mul_overflow(row_weight(row, weight), other, &row[weight])
+               ? status_fail(why, STATUS_LIMIT, "more rows than can be counted")
+               : STATUS_OK;
+}
+
 /* ---- unit ---- */
 
 struct unit {

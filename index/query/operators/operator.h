@@ -128,7 +128,17 @@ struct scan_spec {
      * out. */
     enum quad_order order;
     bool any_predicate;
+    /* The column for the number of rows that are equal in the slots needed and come as one;
+     * NUMBER_NONE: each comes. */
+    uint32_t weight;
+    struct slots needed;
 };
+/* How many rows a row stands for. */
+static inline uint64_t
+row_weight(const oid *row, uint32_t weight)
+{
+    return weight == NUMBER_NONE || row[weight] == 0 ? 1 : row[weight];
+}
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
 /* Whether patterns are handed to the source many at a time; rows then have no order. */
@@ -150,7 +160,8 @@ struct operator* union_new(struct run *run, struct operator* input, struct opera
                            struct operator** seeds, size_t count);
 struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
                                struct operator* seed, uint32_t ordinal, size_t batch_rows);
-enum hash_mode { HASH_JOIN, HASH_LEFT_JOIN, HASH_MINUS };
+/* SEMI: input rows that have a match, each once. */
+enum hash_mode { HASH_JOIN, HASH_LEFT_JOIN, HASH_MINUS, HASH_SEMI };
 struct hash_spec {
     enum hash_mode mode;
     struct slots keys;                   /* bound in all rows of both sides */
@@ -158,12 +169,21 @@ struct hash_spec {
     struct slots built;                  /* all columns that the built side may bind */
     const struct expression *expression; /* LEFT_JOIN; may be NULL */
     bool rebuild;                        /* the built side changes with each reset */
+    uint32_t weight;                     /* the column of a row's number; NUMBER_NONE */
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
-/* Both sides have their rows in the order of slot; columns: of the right one. */
+/* Joins the first `most` rows of input by ways[0], the others by ways[1]; both are pipelines over
+ * seeds of their own. */
+struct operator* lookup_first_new(struct run *run, struct operator* input,
+                                  struct operator* const ways[2], struct operator* const seeds[2],
+                                  uint64_t most);
+/* Both sides have their rows in the order of slot; columns: of the right one. weight as above. */
 struct operator* merge_join_new(struct run *run, struct operator* input, struct operator* right,
-                                const struct slots *columns, uint32_t slot, size_t batch_rows);
+                                const struct slots *columns, uint32_t slot, uint32_t weight,
+                                size_t batch_rows);
+/* The row that two make stands for as many as both multiplied. */
+enum status row_multiply(oid *row, uint32_t weight, uint64_t other, struct reason *why);
 /* GRAPH ?g {}: the graph names, or the one that is bound. */
 struct operator*
     graph_names_new(struct run *run, struct operator* input, struct place graph, size_t batch_rows);
@@ -183,7 +203,7 @@ struct operator*
 struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
                            size_t count, uint64_t most, size_t batch_rows);
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
-                           size_t batch_rows);
+                           uint32_t weight, size_t batch_rows);
 
 /* Rows that the partitions of the source give; columns: where they go. */
 struct operator* share_new(struct run *run, const struct share_request *request,

@@ -35,7 +35,13 @@ struct scan {
     struct quad_oids quads[QUADS];
     size_t quad, quad_count;
     struct quad_oids last; /* for duplicates */
+    /* Of weighted rows: which places make them different, and the quad of the last row of the
+     * batch, which an equal one can be added to. */
+    bool merges, by_subject, by_predicate, by_object;
+    bool open_row;
+    struct quad_oids merged;
     struct row_table seen;
+    bool asks; /* there was no room in it: the index is asked until it is emptied */
 };
 
 static void
@@ -54,6 +60,15 @@ place_id(const struct run *run, struct place place, const oid *row)
     return place.kind == PLACE_SLOT       ? row[place.number]
            : place.kind == PLACE_CONSTANT ? run->constants[place.number]
                                           : OID_NONE;
+}
+
+static void
+forget_seen(struct scan *scan)
+{
+    scan->asks = false;
+    if (scan->seen.count) {
+        row_table_reset(&scan->seen);
+    }
 }
 
 /* The order in which the duplicates of a union of graphs are easiest to drop. */
@@ -128,7 +143,7 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
         status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
     }
     if (scan->duplicates >= DUPLICATES_BY_SUBJECT && scan->graph == 0) {
-        row_table_reset(&scan->seen);
+        forget_seen(scan);
     }
     scan->last = (struct quad_oids){0};
     return status;
@@ -181,16 +196,17 @@ is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct
         return STATUS_OK;
     case DUPLICATES_BY_SUBJECT:
         if (last.object != quad->object || last.predicate != quad->predicate) {
-            if (scan->seen.count) {
-                row_table_reset(&scan->seen);
-            }
+            forget_seen(scan);
         }
         break;
     default:
         break;
     }
     const oid key[3] = {quad->subject, quad->predicate, quad->object};
-    if (!scan->many && !spill_may_take(&scan->operator.run->spill, row_table_growth(&scan->seen))) {
+    /* A triple that was given without a place in the set must not be looked for there. */
+    scan->asks = scan->asks || (!scan->many && !spill_may_take(&scan->operator.run->spill,
+                                                               row_table_growth(&scan->seen)));
+    if (scan->asks) {
         *doubled = row_table_find(&scan->seen, key) != SIZE_MAX;
         return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
     }
@@ -212,6 +228,17 @@ bind(oid *row, struct place place, oid id)
     return row[place.number] == id;
 }
 
+/* Whether the quad's row is equal to the last one of the batch in all that is needed. */
+static inline bool
+is_equal(const struct scan *scan, const struct quad_oids *quad)
+{
+    const struct quad_oids *merged = &scan->merged;
+    return scan->open_row && (!scan->by_object || merged->object == quad->object) &&
+           (!scan->by_subject || merged->subject == quad->subject) &&
+           (!scan->by_predicate || merged->predicate == quad->predicate) &&
+           (scan->spec.graph.kind != PLACE_SLOT || merged->graph == quad->graph);
+}
+
 static enum status
 scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, struct reason *why)
 {
@@ -225,12 +252,20 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
     if (doubled || (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
         return STATUS_OK;
     }
+    if (is_equal(scan, quad)) {
+        const uint64_t one = row_weight(batch_row(run, scan->input, scan->row), spec->weight);
+        oid *last = batch_row(run, batch, batch->count - 1);
+        last[spec->weight] = row_weight(last, spec->weight) + one;
+        return STATUS_OK;
+    }
     oid *row = batch_row(run, batch, batch->count);
     memcpy(row, batch_row(run, scan->input, scan->row), run->width * sizeof *row);
     if (bind(row, spec->pattern.subject, quad->subject) &&
         bind(row, spec->pattern.predicate, quad->predicate) &&
         bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {
         batch->count++;
+        scan->open_row = scan->merges;
+        scan->merged = *quad;
     }
     return STATUS_OK;
 }
@@ -288,9 +323,8 @@ scan_take_row(struct scan *scan)
     const size_t row = scan->rows[scan->numbers[scan->quad]];
     if (row != scan->row) {
         scan->row = row;
-        if (scan->seen.count) {
-            row_table_reset(&scan->seen);
-        }
+        scan->open_row = false;
+        forget_seen(scan);
     }
 }
 
@@ -320,6 +354,7 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
                 scan_advance(scan);
             }
         }
+        scan->open_row = false;
         if (!scan->input || scan->at == scan->input->count) {
             TRY(operator_next(operator->input, &scan->input, why));
             scan->at = 0;
@@ -342,6 +377,7 @@ scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct scan *scan = (struct scan *)operator;
     TRY(operator_batch(operator, batch, why));
+    scan->open_row = false;
     while ((*batch)->count < operator->batch_rows) {
         if (scan->quad == scan->quad_count) {
             bool end;
@@ -392,6 +428,27 @@ scan_set_order(struct operator* operator, enum quad_order order, bool any_predic
     scan->spec.any_predicate = any_predicate;
 }
 
+/* A variable that stands twice in the pattern takes all of it to compare. */
+static void
+choose_places(struct scan *scan)
+{
+    const struct scan_spec *spec = &scan->spec;
+    const struct place places[] = {spec->pattern.subject, spec->pattern.predicate,
+                                   spec->pattern.object, spec->graph};
+    bool by[3];
+    for (size_t i = 0; i < 3; i++) {
+        by[i] = places[i].kind == PLACE_SLOT && slots_have(&spec->needed, places[i].number);
+        for (size_t k = 0; k < 4; k++) {
+            by[i] = by[i] || (k != i && places[i].kind == PLACE_SLOT &&
+                              places[k].kind == PLACE_SLOT && places[k].number == places[i].number);
+        }
+    }
+    scan->merges = spec->weight != NUMBER_NONE;
+    scan->by_subject = by[0];
+    scan->by_predicate = by[1];
+    scan->by_object = by[2];
+}
+
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows)
 {
@@ -402,6 +459,7 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
         return NULL;
     }
     scan->spec = *spec;
+    choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
     row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
     return &scan->operator;

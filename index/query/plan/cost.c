@@ -243,16 +243,30 @@ plan_sorted_scan(const struct planner *planner, const struct plan_item *item, ui
 
 enum { BUILD = 6, PROBE = 3, STEP = 2, LOOKUP = 80, FEW = 64 };
 
+uint64_t
+plan_lookups_first(const struct planner *planner, double rows)
+{
+    return planner->first ? (uint64_t)((1 + BUILD) * rows / LOOKUP) + 1 : 0;
+}
+
+bool
+plan_table_pays(double input, double rows)
+{
+    return input > FEW && (1 + BUILD) * rows + PROBE * input < LOOKUP * input;
+}
+
 enum join_method
 plan_join_method(const struct planner *planner, const struct plan_item *item, double input,
                  bool rooted, double merge)
 {
     const double rows = item->rows;
+    /* Where the first rows are wanted, the input is not read whole, nor two lists side by side. */
+    const bool whole = !planner->first;
     const double cost[] = {[JOIN_LOOKUP] = LOOKUP * input,
                            [JOIN_HASH] = (1 + BUILD) * rows + PROBE * input,
                            [JOIN_HASH_INPUT] =
-                               rooted ? BUILD * input + (1 + PROBE) * rows : INFINITY,
-                           [JOIN_MERGE] = merge + STEP * input};
+                               whole && rooted ? BUILD * input + (1 + PROBE) * rows : INFINITY,
+                           [JOIN_MERGE] = whole ? merge + STEP * input : INFINITY};
     enum join_method best = JOIN_LOOKUP;
     /* Where only the first rows are wanted, or few are expected, nothing is read ahead. */
     if (planner->batch_rows < BATCH_ROWS || input <= FEW) {

@@ -1,6 +1,9 @@
 /* Filters: where they stand, what they say of the variables, and the patterns of EXISTS. */
 #include "index/query/plan/plan.h"
 
+/* One row of so many is taken to pass a filter where the first ones are wanted. */
+enum { FILTER_PASSES = 8 };
+
 static enum status
 plan_exists(struct planner *planner, const struct expression *exists, const struct known *known)
 {
@@ -147,6 +150,62 @@ add_listed(struct planner *planner, const struct pending *pending, struct algebr
     return STATUS_OK;
 }
 
+/* The pattern of EXISTS or NOT EXISTS, NULL of another filter. */
+static const struct algebra *
+exists_pattern(const struct expression *filter, bool *negated)
+{
+    *negated = filter->kind == EXPRESSION_CALL && filter->function == function_find(SLICE("!"));
+    filter = *negated ? filter->arguments[0] : filter;
+    return filter->kind == EXPRESSION_EXISTS ? filter->pattern : NULL;
+}
+
+/* Reads the pattern of EXISTS once and looks each row up in a table of it, where a row's values put
+ * into the pattern find what a join with it does and this costs less. */
+static enum status
+plan_semi_join(struct planner *planner, const struct expression *filter, struct operator** pipeline,
+               struct known *known, bool *done)
+{
+    bool negated;
+    double rows;
+    const struct slots none = {0};
+    const struct algebra *pattern = exists_pattern(filter, &negated);
+    *done = false;
+    if (!pattern || planner->graph.kind == PLACE_SLOT || planner->in_loop ||
+        planner->batch_rows < BATCH_ROWS || !slots_empty(&planner->substituted) ||
+        !algebra_takes_values(pattern, &known->maybe, false)) {
+        return STATUS_OK;
+    }
+    const struct slots keys = slots_both(&known->maybe, &filter->slots);
+    if (slots_empty(&keys) || !slots_within(&keys, &known->certain) ||
+        !slots_within(&keys, &pattern->certain)) {
+        return STATUS_OK;
+    }
+    TRY(plan_estimate(planner, pattern, &none, &rows));
+    if (!plan_table_pays(known->rows, rows)) {
+        return STATUS_OK;
+    }
+    *done = true;
+    const enum hash_mode mode = negated ? HASH_MINUS : HASH_SEMI;
+    const uint64_t most = plan_lookups_first(planner, rows);
+    struct planner inside = plan_unweighted(planner);
+    struct operator* built;
+    struct known right;
+    inside.duplicates = true;
+    TRY(plan_built(&inside, pattern, &built, &right));
+    if (!most) {
+        return plan_hash(planner, mode, built, &right, NULL, pipeline, known);
+    }
+    struct operator* ways[2] = {seed_new(planner->run), seed_new(planner->run)};
+    struct operator* const seeds[2] = {ways[0], ways[1]};
+    if (!seeds[0] || !seeds[1]) {
+        return plan_too_large(planner);
+    }
+    TRY(plan_add_filter(planner, filter, &ways[0], known));
+    TRY(plan_hash(planner, mode, built, &right, NULL, &ways[1], known));
+    return plan_set(planner, lookup_first_new(planner->run, *pipeline, ways, seeds, most), pipeline,
+                    known, "%llu rows looked up", (unsigned long long)most);
+}
+
 enum status
 plan_filter(struct planner *planner, const struct algebra *node, struct operator** pipeline,
             struct known *known, struct pending *outer)
@@ -164,8 +223,14 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
     if (left->kind < ALGEBRA_VALUES || left->kind == ALGEBRA_GRAPH) {
         TRY(add_listed(planner, &pending, &left));
     }
-    TRY(plan_node(planner, left, pipeline, known, &pending));
+    struct planner inside = plan_needing(planner, &expression->slots);
+    inside.weighted = inside.weighted && !expression->volatile_value;
+    inside.first *= FILTER_PASSES;
+    TRY(plan_node(&inside, left, pipeline, known, &pending));
     for (size_t i = 0; i < pending.count; i++) {
+        if (!pending.done[i]) {
+            TRY(plan_semi_join(planner, pending.filters[i], pipeline, known, &pending.done[i]));
+        }
         if (!pending.done[i]) {
             TRY(plan_add_filter(planner, pending.filters[i], pipeline, known));
         }

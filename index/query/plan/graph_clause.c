@@ -68,13 +68,13 @@ static enum status
 plan_graph_loop(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                 struct known *known)
 {
-    struct planner inside = *planner;
+    struct planner inside = plan_unweighted(planner);
     struct operator* inner;
     struct known right;
     const uint32_t hidden = (uint32_t)planner->run->width++;
     inside.graph = (struct place){PLACE_SLOT, hidden};
     inside.in_loop = true;
-    TRY(plan_standalone(&inside, node->left, &inner, &right));
+    TRY(plan_built(&inside, node->left, &inner, &right));
     slots_add(&right.maybe, node->graph.number);
     slots_add(&right.certain, node->graph.number);
     right.unit = false;
@@ -112,6 +112,8 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     const bool put_in = slots_have(&planner->substituted, node->graph.number) &&
                         slots_have(&known->certain, node->graph.number);
     struct planner inside = *planner;
+    slots_add(&inside.needed, node->inside);
+    slots_add(&inside.needed, node->graph.number);
     inside.graph.kind = PLACE_SLOT;
     inside.graph.number = put_in ? node->graph.number : node->inside;
     TRY(plan_node(&inside, node->left, pipeline, known, pending));

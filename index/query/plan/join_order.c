@@ -99,7 +99,9 @@ fill_spec(const struct planner *planner, const struct pattern *pattern, struct s
                                .graph = planner->graph,
                                .allowed = planner->run->named_graphs,
                                .duplicates = planner->duplicates,
-                               .order = ORDER_COUNT};
+                               .order = ORDER_COUNT,
+                               .weight = planner->weighted ? planner->weight : NUMBER_NONE,
+                               .needed = planner->needed};
 }
 
 /* The rows so far, as far as orders go. */
@@ -212,6 +214,7 @@ plan_merge(struct planner *planner, const struct merging *merging, const struct 
     TRY(plan_scan_alone(planner, item, &merging->right, &right, &alone));
     return plan_set(planner,
                     merge_join_new(planner->run, *pipeline, right, &item->slots, merging->slot,
+                                   planner->weighted ? planner->weight : NUMBER_NONE,
                                    planner->batch_rows),
                     pipeline, known, "by ?%.*s", SLICE_PRINT(name));
 }
@@ -230,6 +233,24 @@ plan_hash_item(struct planner *planner, const struct plan_item *item, bool swapp
     *pipeline = scan;
     *known = alone;
     return STATUS_OK;
+}
+
+/* A hash join that begins with lookups. */
+static enum status
+plan_lookup_first(struct planner *planner, const struct plan_item *item, uint64_t most,
+                  struct operator** pipeline, struct known *known)
+{
+    struct run *run = planner->run;
+    struct operator* ways[2] = {seed_new(run), seed_new(run)};
+    struct operator* const seeds[2] = {ways[0], ways[1]};
+    struct known looked_up = *known;
+    if (!seeds[0] || !seeds[1]) {
+        return plan_too_large(planner);
+    }
+    TRY(plan_scan(planner, item, NULL, &ways[0], &looked_up));
+    TRY(plan_hash_item(planner, item, false, &ways[1], known));
+    return plan_set(planner, lookup_first_new(run, *pipeline, ways, seeds, most), pipeline, known,
+                    "%llu rows looked up", (unsigned long long)most);
 }
 
 static enum join_method
@@ -264,8 +285,11 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool first = known->unit;
     const enum join_method method = choose_method(planner, item, joined, known, &merging);
     if (method == JOIN_HASH || method == JOIN_HASH_INPUT) {
-        *joined = (struct joined){.sorted = NUMBER_NONE, .rooted = joined->rooted};
-        TRY(plan_hash_item(planner, item, method == JOIN_HASH_INPUT, pipeline, known));
+        joined->scan = NULL;
+        joined->sorted = NUMBER_NONE;
+        const uint64_t most = method == JOIN_HASH ? plan_lookups_first(planner, item->rows) : 0;
+        TRY(most ? plan_lookup_first(planner, item, most, pipeline, known)
+                 : plan_hash_item(planner, item, method == JOIN_HASH_INPUT, pipeline, known));
         known->rows = (*pipeline)->estimate = rows;
         return STATUS_OK;
     }
@@ -299,7 +323,8 @@ plan_item(struct planner *planner, const struct plan_items *items, struct plan_i
         }
         return plan_pattern(planner, item, rows, joined, pipeline, known);
     }
-    *joined = (struct joined){.sorted = NUMBER_NONE, .rooted = joined->rooted};
+    joined->scan = NULL;
+    joined->sorted = NUMBER_NONE;
     if (item->pattern) {
         known->maybe = slots_union(&known->maybe, &item->slots);
         known->certain = slots_union(&known->certain, &item->slots);
@@ -310,7 +335,7 @@ plan_item(struct planner *planner, const struct plan_items *items, struct plan_i
     if (item->node->kind == ALGEBRA_VALUES && !known->unit && item->rows > 16) {
         struct operator* built;
         struct known right;
-        TRY(plan_standalone(planner, item->node, &built, &right));
+        TRY(plan_built(planner, item->node, &built, &right));
         return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
     }
     return plan_joined(planner, item->node, pipeline, known, pending);
@@ -350,6 +375,31 @@ ordered(const struct planner *planner, const struct plan_items *items, size_t at
     return number < items->count && !items->list[number].done ? &items->list[number] : NULL;
 }
 
+/* For the item: what it shares with the rows so far, and what is mentioned elsewhere. */
+static struct planner
+plan_beside(const struct planner *planner, const struct plan_items *items,
+            const struct plan_item *item, const struct known *known, const struct pending *pending)
+{
+    const struct slots own = item->node ? algebra_mentioned(item->node) : item->slots;
+    struct slots others = slots_both(&known->maybe, &own);
+    for (size_t i = 0; i < items->count; i++) {
+        const struct plan_item *other = &items->list[i];
+        if (other != item && !other->done) {
+            const struct slots mentioned =
+                other->node ? algebra_mentioned(other->node) : other->slots;
+            others = slots_union(&others, &mentioned);
+        }
+    }
+    for (; pending; pending = pending->outer) {
+        for (size_t i = 0; i < pending->count; i++) {
+            if (!pending->done[i]) {
+                others = slots_union(&others, &pending->filters[i]->slots);
+            }
+        }
+    }
+    return plan_needing(planner, &others);
+}
+
 enum status
 plan_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
           struct known *known, struct pending *pending)
@@ -368,7 +418,8 @@ plan_join(struct planner *planner, const struct algebra *node, struct operator**
         if (!item) {
             return STATUS_OK;
         }
-        TRY(plan_item(planner, &items, item, &joined, pipeline, known, pending));
+        struct planner beside = plan_beside(planner, &items, item, known, pending);
+        TRY(plan_item(&beside, &items, item, &joined, pipeline, known, pending));
         TRY(plan_filters(planner, pipeline, known, pending));
     }
 }

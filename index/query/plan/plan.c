@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "rdf/core/writer.h"
 
-enum { NOTE_SIZE = 512 };
+/* One row of so many is taken to be new where the first different ones are wanted. */
+enum { NOTE_SIZE = 512, DISTINCT_PASSES = 4 };
 
 enum status
 plan_too_large(struct planner *planner)
@@ -93,6 +94,16 @@ plan_standalone(struct planner *planner, const struct algebra *node, struct oper
 }
 
 enum status
+plan_built(struct planner *planner, const struct algebra *node, struct operator** root,
+           struct known *known)
+{
+    struct planner whole = *planner;
+    whole.first = 0;
+    whole.batch_rows = BATCH_ROWS;
+    return plan_standalone(&whole, node, root, known);
+}
+
+enum status
 plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
           const struct known *right, const struct expression *expression,
           struct operator** pipeline, struct known *known)
@@ -104,12 +115,18 @@ plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
                              .shared = both,
                              .built = right->maybe,
                              .expression = expression,
-                             .rebuild = planner->in_loop};
+                             .rebuild = planner->in_loop,
+                             .weight = NUMBER_NONE};
+    if (planner->weighted && mode != HASH_MINUS && mode != HASH_SEMI) {
+        const struct slots kept = slots_union(&planner->needed, &both);
+        spec.built = slots_both(&right->maybe, &kept);
+        spec.weight = planner->weight;
+    }
     const double larger = known->rows > right->rows ? known->rows : right->rows;
     const double rows = slots_empty(&both) ? known->rows * right->rows : larger;
     struct operator* join =
         hash_join_new(planner->run, *pipeline, built, &spec, planner->batch_rows);
-    if (mode != HASH_MINUS) {
+    if (mode != HASH_MINUS && mode != HASH_SEMI) {
         known->maybe = slots_union(&known->maybe, &right->maybe);
         known->rows = rows;
     }
@@ -129,7 +146,8 @@ plan_joined(struct planner *planner, const struct algebra *node, struct operator
     }
     struct operator* built;
     struct known right;
-    TRY(plan_standalone(planner, node, &built, &right));
+    struct planner inside = plan_needing(planner, &known->maybe);
+    TRY(plan_built(&inside, node, &built, &right));
     return plan_hash(planner, HASH_JOIN, built, &right, NULL, pipeline, known);
 }
 
@@ -137,13 +155,21 @@ static enum status
 plan_left_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                struct known *known, struct pending *pending)
 {
-    TRY(plan_node(planner, node->left, pipeline, known, pending));
+    struct slots mentioned = algebra_mentioned(node->right);
+    if (node->expression) {
+        mentioned = slots_union(&mentioned, &node->expression->slots);
+    }
+    struct planner beside = plan_needing(planner, &mentioned);
+    TRY(plan_node(&beside, node->left, pipeline, known, pending));
     struct known right = *known;
     struct operator* inner;
+    mentioned =
+        node->expression ? slots_union(&known->maybe, &node->expression->slots) : known->maybe;
+    struct planner inside = plan_needing(planner, &mentioned);
     const bool apart = !slots_meet(&known->maybe, &node->right->maybe) && !known->unit &&
                        !node->expression && slots_empty(&planner->substituted);
     if (apart || !plan_is_safe(planner, node->right, known)) {
-        TRY(plan_standalone(planner, node->right, &inner, &right));
+        TRY(plan_built(&inside, node->right, &inner, &right));
         struct known merged = *known;
         merged.maybe = slots_union(&merged.maybe, &right.maybe);
         TRY(plan_expression(planner, node->expression, &merged));
@@ -154,7 +180,7 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
         return plan_too_large(planner);
     }
     inner = seed;
-    TRY(plan_node(planner, node->right, &inner, &right, NULL));
+    TRY(plan_node(&inside, node->right, &inner, &right, NULL));
     if (node->expression) {
         TRY(plan_add_filter(planner, node->expression, &inner, &right));
     }
@@ -171,15 +197,16 @@ static enum status
 plan_minus(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known, struct pending *pending)
 {
-    TRY(plan_node(planner, node->left, pipeline, known, pending));
+    struct planner left = plan_needing(planner, &node->right->maybe);
+    TRY(plan_node(&left, node->left, pipeline, known, pending));
     if (!slots_meet(&known->maybe, &node->right->maybe)) {
         return STATUS_OK; /* what shares no variable subtracts nothing */
     }
-    struct planner right = *planner;
+    struct planner right = plan_unweighted(planner);
     struct operator* built;
     struct known what;
     right.duplicates = true;
-    TRY(plan_standalone(&right, node->right, &built, &what));
+    TRY(plan_built(&right, node->right, &built, &what));
     return plan_hash(planner, HASH_MINUS, built, &what, NULL, pipeline, known);
 }
 
@@ -244,10 +271,13 @@ plan_extend(struct planner *planner, const struct algebra *node, struct operator
     if (!items) {
         return plan_too_large(planner);
     }
-    TRY(plan_node(planner, base, pipeline, known, pending));
+    struct planner inside = *planner;
     for (size_t i = count; i-- > 0; node = node->left) {
         items[i] = (struct slot_expression){node->slot, node->expression};
+        inside.weighted = inside.weighted && !node->expression->volatile_value;
+        inside = plan_needing(&inside, &node->expression->slots);
     }
+    TRY(plan_node(&inside, base, pipeline, known, pending));
     for (size_t i = 0; i < count; i++) {
         TRY(plan_expression(planner, items[i].expression, known));
         slots_add(&known->maybe, items[i].slot);
@@ -265,10 +295,12 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     bool shared;
     inside.duplicates = false;
     inside.batch_rows = BATCH_ROWS;
+    inside.first = 0;
     TRY(plan_share_group(&inside, node, pipeline, known, &shared));
     if (shared) {
         return STATUS_OK;
     }
+    plan_weigh(&inside, node);
     TRY(plan_node(&inside, node->left, pipeline, known, NULL));
     for (size_t i = 0; i < node->key_count; i++) {
         TRY(plan_expression(planner, node->keys[i].expression, known));
@@ -280,7 +312,8 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     known->certain = node->certain;
     known->rows = node->key_count ? known->rows / 10 + 1 : 1;
     known->unit = false;
-    return plan_set(planner, group_new(planner->run, *pipeline, node, planner->batch_rows),
+    const uint32_t weight = inside.weighted ? inside.weight : NUMBER_NONE;
+    return plan_set(planner, group_new(planner->run, *pipeline, node, weight, planner->batch_rows),
                     pipeline, known, "%zu keys, %zu aggregates", node->key_count,
                     node->aggregate_count);
 }
@@ -292,6 +325,7 @@ plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
     struct planner inside = *planner;
     bool shared;
     inside.batch_rows = BATCH_ROWS;
+    inside.first = 0;
     TRY(plan_share(&inside, node, most, pipeline, known, &shared));
     if (!shared) {
         TRY(plan_node(&inside, node->left, pipeline, known, NULL));
@@ -309,6 +343,9 @@ plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
 /* most: rows that are needed, as for those below. */
 static enum status plan_first(struct planner *planner, const struct algebra *node, uint64_t most,
                               struct operator** pipeline, struct known *known);
+
+static enum status plan_distinct(struct planner *planner, const struct algebra *node, uint64_t most,
+                                 struct operator** pipeline, struct known *known);
 
 static enum status
 plan_project(struct planner *planner, const struct algebra *node, uint64_t most,
@@ -342,13 +379,39 @@ plan_first(struct planner *planner, const struct algebra *node, uint64_t most,
     if (shared) {
         return STATUS_OK;
     }
+    if (node->kind == ALGEBRA_DISTINCT && most < UINT64_MAX) {
+        return plan_distinct(planner, node, most, pipeline, known);
+    }
     return node->kind == ALGEBRA_PROJECT ? plan_project(planner, node, most, pipeline, known)
                                          : plan_node(planner, node, pipeline, known, NULL);
 }
 
+/* DISTINCT over a SELECT with ORDER BY: its ORDER, when it sorts by what is selected alone, under
+ * the variables' own names. Then what is left of the rows can be sorted. */
+static const struct algebra *
+late_order(const struct algebra *node)
+{
+    const struct algebra *order = node->left->kind == ALGEBRA_PROJECT ? node->left->left : NULL;
+    if (!order || order->kind != ALGEBRA_ORDER) {
+        return NULL;
+    }
+    for (size_t i = 0; i < node->left->pair_count; i++) {
+        if (node->left->pairs[i].inner != node->left->pairs[i].outer) {
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < order->order_count; i++) {
+        const struct expression *key = order->order[i].expression;
+        if (key->exists || key->volatile_value || !slots_within(&key->slots, &node->left->maybe)) {
+            return NULL;
+        }
+    }
+    return order;
+}
+
 static enum status
-plan_distinct(struct planner *planner, const struct algebra *node, struct operator** pipeline,
-              struct known *known)
+plan_distinct(struct planner *planner, const struct algebra *node, uint64_t most,
+              struct operator** pipeline, struct known *known)
 {
     struct planner inside = *planner;
     uint32_t *slots = arena_alloc(&planner->run->arena, SLOTS_MAXIMUM * sizeof *slots);
@@ -356,15 +419,24 @@ plan_distinct(struct planner *planner, const struct algebra *node, struct operat
     if (!slots) {
         return plan_too_large(planner);
     }
+    const struct algebra *order = late_order(node);
     inside.duplicates = true;
-    TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    inside.first = order ? 0 : inside.first * DISTINCT_PASSES;
+    inside.batch_rows = order ? BATCH_ROWS : inside.batch_rows;
+    TRY(plan_node(&inside, order ? order->left : node->left, pipeline, known, NULL));
+    known->maybe = node->maybe;
+    known->certain = node->certain;
     for (uint32_t slot = slots_next(&known->maybe, 0); slot < SLOTS_MAXIMUM;
          slot = slots_next(&known->maybe, slot + 1)) {
         slots[count++] = slot;
     }
-    return plan_set(planner,
-                    distinct_new(planner->run, *pipeline, slots, count, planner->batch_rows),
-                    pipeline, known, NULL);
+    TRY(plan_set(planner, distinct_new(planner->run, *pipeline, slots, count, inside.batch_rows),
+                 pipeline, known, NULL));
+    return order ? plan_set(planner,
+                            order_new(planner->run, *pipeline, order->order, order->order_count,
+                                      most, planner->batch_rows),
+                            pipeline, known, "%zu keys", order->order_count)
+                 : STATUS_OK;
 }
 
 static enum status
@@ -377,6 +449,9 @@ plan_slice(struct planner *planner, const struct algebra *node, struct operator*
     inside.duplicates = false;
     if (most < inside.batch_rows) {
         inside.batch_rows = most < 1 ? 1 : most;
+    }
+    if (most < UINT64_MAX && (!inside.first || most < inside.first)) {
+        inside.first = most < 1 ? 1 : most;
     }
     TRY(plan_first(&inside, node->left, most, pipeline, known));
     known->unit = false;
@@ -411,7 +486,7 @@ plan_other(struct planner *planner, const struct algebra *node, struct operator*
     case ALGEBRA_PROJECT:
         return plan_project(planner, node, UINT64_MAX, pipeline, known);
     case ALGEBRA_DISTINCT:
-        return plan_distinct(planner, node, pipeline, known);
+        return plan_distinct(planner, node, UINT64_MAX, pipeline, known);
     case ALGEBRA_SLICE:
         return plan_slice(planner, node, pipeline, known);
     default:
@@ -424,6 +499,7 @@ plan_node(struct planner *planner, const struct algebra *node, struct operator**
           struct known *known, struct pending *pending)
 {
     bool shared;
+    struct planner one;
     TRY(plan_share(planner, node, UINT64_MAX, pipeline, known, &shared));
     if (shared) {
         return plan_filters(planner, pipeline, known, pending);
@@ -450,7 +526,8 @@ plan_node(struct planner *planner, const struct algebra *node, struct operator**
         TRY(plan_graph(planner, node, pipeline, known, pending));
         break;
     default:
-        TRY(plan_other(planner, node, pipeline, known));
+        one = plan_unweighted(planner);
+        TRY(plan_other(&one, node, pipeline, known));
     }
     return plan_filters(planner, pipeline, known, pending);
 }
@@ -466,6 +543,7 @@ plan_query(struct run *run, bool notes, struct operator** root, struct reason *w
     struct known known;
     if (run->query->form == QUERY_ASK) {
         planner.batch_rows = 1;
+        planner.first = 1;
         planner.duplicates = true;
         known = (struct known){.unit = true, .rows = 1};
         TRY(plan_set(&planner, unit_new(run), root, &known, NULL));

@@ -20,10 +20,14 @@ struct planner {
     struct graphs graphs; /* else: the graphs they look at */
     struct slots substituted;
     size_t batch_rows;
-    bool in_loop;    /* within a loop over graphs */
-    bool duplicates; /* equal solutions need not be counted right */
-    bool notes;      /* for explaining */
-    bool apart;      /* what a partition evaluates: it has no partitions */
+    uint64_t first;      /* rows that are wanted, of which more may come; 0: all */
+    bool weighted;       /* only how often rows come is asked: equal ones may come as one, */
+    uint32_t weight;     /* with their number in this column, where 0 means 1, */
+    struct slots needed; /* and equal are rows with the same values of these */
+    bool in_loop;        /* within a loop over graphs */
+    bool duplicates;     /* equal solutions need not be counted right */
+    bool notes;          /* for explaining */
+    bool apart;          /* what a partition evaluates: it has no partitions */
     struct reason *why;
 };
 
@@ -100,6 +104,15 @@ enum status plan_expression(struct planner *planner, const struct expression *ex
                             const struct known *known);
 bool plan_is_safe(const struct planner *planner, const struct algebra *node,
                   const struct known *known);
+/* The planner for a node above which `more` is mentioned besides. */
+struct planner plan_needing(const struct planner *planner, const struct slots *more);
+/* That for a node whose rows come one by one. */
+struct planner plan_unweighted(const struct planner *planner);
+/* Lets rows below the group stand for several, where it can count them. */
+void plan_weigh(struct planner *planner, const struct algebra *group);
+/* plan_standalone for what is read whole in advance. */
+enum status plan_built(struct planner *planner, const struct algebra *node, struct operator** root,
+                       struct known *known);
 /* Guess of rows; bound: variables that have values already. */
 enum status plan_estimate(struct planner *planner, const struct algebra *node,
                           const struct slots *bound, double *rows);
@@ -115,6 +128,10 @@ bool plan_sorted_scan(const struct planner *planner, const struct plan_item *ite
  * in advance. merge: rows read by a merge join more than the input, INFINITY: not possible. */
 enum join_method plan_join_method(const struct planner *planner, const struct plan_item *item,
                                   double input, bool rooted, double merge);
+/* Whether looking `input` rows up in a table of `rows` costs less than a scan for each. */
+bool plan_table_pays(double input, double rows);
+/* Rows to be looked up before a table of `rows` is made; 0: none. */
+uint64_t plan_lookups_first(const struct planner *planner, double rows);
 /* The identifier of a constant, OID_NONE of another place. */
 oid plan_constant(const struct run *run, struct place place);
 bool plan_is_property(const struct planner *planner, const struct pattern *pattern,

@@ -22,6 +22,7 @@ plan_rows(struct planner *planner, const struct algebra *node, uint64_t most,
     if (most < planner->batch_rows) {
         planner->batch_rows = most < 1 ? 1 : most;
     }
+    planner->first = most == UINT64_MAX || node->kind == ALGEBRA_ORDER ? 0 : most < 1 ? 1 : most;
     if (node->kind == ALGEBRA_ORDER) {
         *known = (struct known){.unit = true, .rows = 1};
         TRY(plan_set(planner, unit_new(planner->run), root, known, NULL));
@@ -64,8 +65,8 @@ plan_parts(struct planner *planner, const struct algebra *node, uint32_t hidden,
         TRY(plan_expression(planner, node->aggregates[i].argument, known));
     }
     known->rows = node->key_count ? known->rows / 10 + 1 : 1;
-    return plan_set(planner, group_new(run, *root, parts, planner->batch_rows), root, known,
-                    "%zu keys, %zu aggregates", parts->key_count, parts->aggregate_count);
+    return plan_set(planner, group_new(run, *root, parts, NUMBER_NONE, planner->batch_rows), root,
+                    known, "%zu keys, %zu aggregates", parts->key_count, parts->aggregate_count);
 }
 
 /* What a partition does, also for explaining it here. columns: of its rows. */
@@ -219,7 +220,8 @@ plan_share_group(struct planner *planner, const struct algebra *node, struct ope
     known->maybe = node->maybe;
     known->certain = node->certain;
     known->unit = false;
-    return plan_set(planner, group_new(run, *pipeline, whole, planner->batch_rows), pipeline, known,
+    return plan_set(planner, group_new(run, *pipeline, whole, NUMBER_NONE, planner->batch_rows),
+                    pipeline, known,
                     parts ? "%zu keys, %zu aggregates of parts" : "%zu keys, %zu aggregates",
                     node->key_count, node->aggregate_count);
 }

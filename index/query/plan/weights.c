@@ -1,0 +1,68 @@
+/* Rows that stand for several. Where a group only counts, it does not matter which rows come but
+ * how many with the same values of what is needed above; a table of a join then holds each key once
+ * with a number, and a join multiplies numbers. So a star's count is a sum of products, and the
+ * product's rows are never made.
+ */
+#include "index/query/plan/plan.h"
+
+struct planner
+plan_needing(const struct planner *planner, const struct slots *more)
+{
+    struct planner inside = *planner;
+    inside.needed = slots_union(&planner->needed, more);
+    return inside;
+}
+
+struct planner
+plan_unweighted(const struct planner *planner)
+{
+    struct planner inside = *planner;
+    inside.weighted = false;
+    return inside;
+}
+
+/* Whether a row that comes several times can come once with its number. */
+static bool
+takes_weights(const struct aggregate *aggregate)
+{
+    const struct expression *argument = aggregate->argument;
+    if (aggregate->weight || (argument && argument->volatile_value)) {
+        return false;
+    }
+    switch (aggregate->kind) {
+    case AGGREGATE_COUNT:
+        return argument || !aggregate->distinct;
+    case AGGREGATE_MIN:
+    case AGGREGATE_MAX:
+        return true;
+    default:
+        return aggregate->distinct && aggregate->kind != AGGREGATE_GROUP_CONCAT;
+    }
+}
+
+void
+plan_weigh(struct planner *planner, const struct algebra *group)
+{
+    struct slots needed = {0};
+    planner->weighted = planner->run->width < SLOTS_MAXIMUM;
+    for (size_t i = 0; i < group->key_count; i++) {
+        const struct expression *key = group->keys[i].expression;
+        if (key) {
+            needed = slots_union(&needed, &key->slots);
+            planner->weighted = planner->weighted && !key->volatile_value;
+        } else {
+            slots_add(&needed, group->keys[i].slot);
+        }
+    }
+    for (size_t i = 0; i < group->aggregate_count; i++) {
+        const struct aggregate *aggregate = &group->aggregates[i];
+        planner->weighted = planner->weighted && takes_weights(aggregate);
+        if (aggregate->argument) {
+            needed = slots_union(&needed, &aggregate->argument->slots);
+        }
+    }
+    planner->needed = needed;
+    if (planner->weighted) {
+        planner->weight = (uint32_t)planner->run->width++;
+    }
+}

@@ -1,0 +1,300 @@
+/* How much work plans do, counted in rows and quads and never in time, and that rows which stand
+ * for several give the same counts as the rows themselves. */
+#include "tests/unit/query/query_case.h"
+
+enum { SUBJECTS = 4000, VALUES = 60 };
+#define PREFIXES "PREFIX : <http://example.org/> "
+
+/* :hub has VALUES values of each of three predicates. Every subject has a class and a label, in two
+ * graphs, each second one a description and each third one knows the next but one, and the hub. */
+static struct memory_source *
+make_source(void)
+{
+    struct buf trig;
+    buf_init(&trig, 16 << 20);
+    (void)buf_append_string(&trig, "@prefix : <http://example.org/> .\n:g1 {\n");
+    for (int i = 0; i < SUBJECTS; i++) {
+        (void)buf_printf(&trig, ":s%d a :C%d ; :label \"%d\" .\n", i, i % 3, i);
+        if (i % 2 == 0) {
+            (void)buf_printf(&trig, ":s%d :description \"d%d\" , \"e%d\" .\n", i, i, i);
+        }
+        if (i % 3 == 0) {
+            (void)buf_printf(&trig, ":s%d :knows :s%d , :hub .\n", i, i + 2);
+        }
+    }
+    for (int i = 0; i < VALUES; i++) {
+        (void)buf_printf(&trig, ":hub :a %d ; :b %d ; :c %d .\n", i, i, i);
+    }
+    (void)buf_append_string(&trig, ":s1 :self :s1 . :s1 :self :s2 .\n}\n_:b {\n");
+    for (int i = 0; i < SUBJECTS; i += 2) {
+        (void)buf_printf(&trig, ":s%d a :C%d ; :label \"%d\" .\n", i, i % 3, i);
+    }
+    (void)buf_append_string(&trig, "}\n");
+    struct memory_source *source = query_case_source(trig.data);
+    buf_release(&trig);
+    return source;
+}
+
+struct counted_answer {
+    uint64_t rows;
+    long long number; /* the last column of the last row */
+};
+
+static enum status
+take_row(void *context, const struct term *terms, size_t n, struct reason *why)
+{
+    struct counted_answer *answer = context;
+    (void)why;
+    answer->rows++;
+    answer->number = 0;
+    if (n > 0 && terms[n - 1].kind == TERM_LITERAL) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*s", SLICE_PRINT(terms[n - 1].value));
+        answer->number = atoll(text);
+    }
+    return STATUS_OK;
+}
+
+static struct counted_answer
+run(struct memory_source *source, const char *text, const struct query_options *options,
+    struct query_report *report)
+{
+    struct counted_answer answer = {0};
+    const struct query_sink sink = {.context = &answer, .row = take_row};
+    const struct query_options usual = {0};
+    struct query *query;
+    struct reason why = {{0}};
+    assert_int_equal(query_prepare(&query, slice_string(text), SLICE(""), &why), STATUS_OK);
+    if (query_run(query, memory_source_table(source), options ? options : &usual, &sink, report,
+                  &why) != STATUS_OK) {
+        fail_msg("%s: %s", text, why.text);
+    }
+    query_free(query);
+    return answer;
+}
+
+/* The plan with what each operator gave; the largest number of rows among them. */
+static unsigned long long
+analyse(struct memory_source *source, const char *text, struct buf *plan)
+{
+    const struct query_options options = {0};
+    struct query *query;
+    struct reason why = {{0}};
+    unsigned long long most = 0;
+    buf_reset(plan);
+    assert_int_equal(query_prepare(&query, slice_string(text), SLICE(""), &why), STATUS_OK);
+    assert_int_equal(query_explain(query, memory_source_table(source), &options, true, plan, &why),
+                     STATUS_OK);
+    query_free(query);
+    for (const char *at = plan->data; (at = strstr(at, " rows; ")); at++) {
+        const unsigned long long rows = strtoull(at + 7, NULL, 10);
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+/* What may stand in a group, with a variable to group by. */
+static const struct {
+    const char *pattern, *key;
+} counted[] = {
+    {"?s :label ?l", "?s"},
+    {"?s a ?c", "?c"},
+    {"?s ?p ?o", "?p"},
+    {"?s a :C1 ; :label ?l", "?s"},
+    {"?s a ?c ; :description ?d ; :label ?l", "?c"},
+    {"?s :a ?x ; :b ?y", "?s"},
+    {"?s :a ?x ; :b ?x", "?x"},
+    {"?a :knows ?b . ?b :a ?v", "?b"},
+    {"?a :knows ?b . ?b a ?c", "?c"},
+    {"?a :knows ?b . ?c :knows ?b . FILTER(?b != :hub)", "?b"},
+    {"?s a :C0 OPTIONAL { ?s :description ?d }", "?d"},
+    {"?s a :C0 OPTIONAL { ?s :knows ?k . ?k :a ?v }", "?k"},
+    {"?s a :C0 OPTIONAL { ?s :description ?d } OPTIONAL { ?s :knows ?k }", "?k"},
+    {"?s a :C0 OPTIONAL { ?s :description ?d FILTER(?d > 'e3') }", "?s"},
+    {"?s :label ?l FILTER NOT EXISTS { ?s :description ?d }", "?s"},
+    {"?s :label ?l FILTER EXISTS { ?s :knows ?k }", "?s"},
+    {"?s :label ?l FILTER EXISTS { ?s :description ?d FILTER(?d = CONCAT('d', ?l)) }", "?s"},
+    {"?s :label ?l OPTIONAL { ?s :knows ?k } FILTER NOT EXISTS { ?k :a ?v }", "?k"},
+    {"?s a ?c FILTER NOT EXISTS { ?s :nothing ?k }", "?c"},
+    {"?s :description ?d MINUS { ?s :knows ?k }", "?s"},
+    {"{ ?s :knows ?k } UNION { ?s :description ?k }", "?s"},
+    {"?s a :C0 { ?s :knows ?k } UNION { ?s :description ?d }", "?k"},
+    {"?x :self ?x", "?x"},
+    {"?x :self ?y FILTER(?x = ?y)", "?y"},
+    {"?s :label ?l BIND(STRLEN(?l) AS ?n)", "?n"},
+    {"VALUES ?s { :s1 :s2 :s1 } ?s a ?c", "?s"},
+    {"GRAPH ?g { ?s a :C0 ; :label ?l }", "?g"},
+    {"GRAPH :g1 { ?s a :C0 ; :label ?l }", "?s"},
+    {"{ SELECT DISTINCT ?c { ?s a ?c } } ?t a ?c", "?c"},
+    {"{ SELECT ?c { ?s a ?c } LIMIT 7 } ?c ?p ?t", "?c"},
+    {"?s :knows/:a ?v", "?v"},
+    {"?s :label ?l FILTER(RAND() < 2)", "?s"},
+};
+
+static void
+test_counts_are_those_of_the_rows(void **state)
+{
+    struct memory_source *source = make_source();
+    const struct query_options little = {
+        .memory = 1 << 20, .scratch_folder = "/tmp", .disk = 1 << 30};
+    (void)state;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        const char *pattern = counted[i].pattern, *key = counted[i].key;
+        char text[5][512];
+        snprintf(text[0], 512, PREFIXES "SELECT * { %s }", pattern);
+        snprintf(text[1], 512, PREFIXES "SELECT (COUNT(*) AS ?q) { %s }", pattern);
+        snprintf(text[2], 512,
+                 PREFIXES
+                 "SELECT (SUM(?q) AS ?r) { SELECT %s (COUNT(*) AS ?q) { %s } GROUP BY %s }",
+                 key, pattern, key);
+        snprintf(text[3], 512, PREFIXES "SELECT DISTINCT %s { %s FILTER(BOUND(%s)) }", key, pattern,
+                 key);
+        snprintf(text[4], 512, PREFIXES "SELECT (COUNT(DISTINCT %s) AS ?q) { %s }", key, pattern);
+        const uint64_t rows = run(source, text[0], NULL, NULL).rows;
+        for (int with = 0; with < 2; with++) {
+            const struct query_options *options = with ? &little : NULL;
+            if ((uint64_t)run(source, text[1], options, NULL).number != rows ||
+                (uint64_t)run(source, text[2], options, NULL).number != rows ||
+                run(source, text[3], options, NULL).rows !=
+                    (uint64_t)run(source, text[4], options, NULL).number) {
+                fail_msg("%s: the counts are not those of its %llu rows", pattern,
+                         (unsigned long long)rows);
+            }
+        }
+    }
+    memory_source_free(source);
+}
+
+/* A star's count is a sum of products: none of 216,000 rows is made. */
+static void
+test_counts_make_no_products(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    const char *const texts[] = {
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :a ?x ; :b ?y ; :c ?z }",
+        PREFIXES "SELECT ?s (COUNT(?x) AS ?n) { ?s :a ?x ; :b ?y ; :c ?z } GROUP BY ?s",
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :a ?x OPTIONAL { ?s :b ?y } OPTIONAL { ?s :c ?z } }",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(run(source, texts[i], NULL, NULL).number, VALUES * VALUES * VALUES);
+        assert_true(analyse(source, texts[i], &plan) <= VALUES);
+    }
+    /* 1,334 subjects know the hub, which has 60 values. */
+    const char *chain = PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :knows ?k . ?k :a ?x . ?k :b ?y }";
+    assert_int_equal(run(source, chain, NULL, NULL).number, 1334 * VALUES * VALUES);
+    assert_true(analyse(source, chain, &plan) < 2 * SUBJECTS);
+    /* Each of them is another row where the values are asked for. */
+    assert_int_equal(run(source, PREFIXES "SELECT ?x { ?s :a ?x ; :b ?y }", NULL, NULL).rows,
+                     VALUES * VALUES);
+    buf_release(&plan);
+    memory_source_free(source);
+}
+
+static void
+test_first_rows_read_little(void **state)
+{
+    struct memory_source *source = make_source();
+    const char *const texts[] = {
+        PREFIXES "SELECT * { ?s a :C0 ; :label ?l ; :description ?d ; :knows ?k } LIMIT 300",
+        PREFIXES "SELECT * { ?s a :C1 OPTIONAL { ?s :label ?l } OPTIONAL { ?s :description ?d } } "
+                 "LIMIT 300",
+        PREFIXES "SELECT * { ?s :label ?l FILTER NOT EXISTS { ?s :knows ?k } } LIMIT 300",
+        PREFIXES "SELECT DISTINCT ?s ?d { ?s :label ?l ; :description ?d } LIMIT 300",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct query_report report;
+        assert_int_equal(run(source, texts[i], NULL, &report).rows, 300);
+        if (report.scanned > SUBJECTS) {
+            fail_msg("%s: %llu quads are read", texts[i], (unsigned long long)report.scanned);
+        }
+    }
+    /* When far more is read than was thought, the rest is joined by a table. */
+    struct query_report report;
+    assert_int_equal(run(source,
+                         PREFIXES "SELECT * { ?s :label ?l FILTER EXISTS { ?s :self ?k } } "
+                                  "LIMIT 300",
+                         NULL, &report)
+                         .rows,
+                     1);
+    assert_true(report.scans < SUBJECTS / 2);
+    memory_source_free(source);
+}
+
+static void
+test_exists_is_read_once(void **state)
+{
+    struct memory_source *source = make_source();
+    struct query_report report;
+    (void)state;
+    const char *const texts[] = {
+        PREFIXES
+        "SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER NOT EXISTS { ?s :description ?d } }",
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER EXISTS { ?s :description ?d } }",
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :label ?l MINUS { ?s :description ?d } }",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(run(source, texts[i], NULL, &report).number, SUBJECTS / 2);
+        assert_true(report.scans <= 3);
+    }
+    memory_source_free(source);
+}
+
+/* What DISTINCT leaves is sorted, not what it is given. */
+static void
+test_distinct_comes_before_order(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    const char *text = PREFIXES "SELECT DISTINCT ?p { ?s ?p ?o } ORDER BY DESC(STR(?p))";
+    assert_int_equal(run(source, text, NULL, NULL).rows, 8);
+    (void)analyse(source, text, &plan);
+    assert_non_null(strstr(plan.data, "order 1 keys"));
+    assert_true(strstr(plan.data, "order 1 keys") < strstr(plan.data, "distinct"));
+    /* By what is not selected it can only be sorted before. */
+    text = PREFIXES "SELECT DISTINCT ?p { ?s ?p ?o } ORDER BY ?o";
+    (void)analyse(source, text, &plan);
+    assert_true(strstr(plan.data, "order 1 keys") > strstr(plan.data, "distinct"));
+    buf_release(&plan);
+    memory_source_free(source);
+}
+
+/* More rows than 64 bits count are an error, no wrong number. */
+static void
+test_a_count_too_large(void **state)
+{
+    struct memory_source *source = make_source();
+    struct query *query;
+    struct reason why = {{0}};
+    struct counted_answer answer = {0};
+    const struct query_sink sink = {.context = &answer, .row = take_row};
+    const struct query_options options = {0};
+    (void)state;
+    const char *text = PREFIXES
+        "SELECT (COUNT(*) AS ?n) { ?a :label ?b . ?c :label ?d . ?e :label ?f . ?g :label ?h . "
+        "?i :label ?j . ?k :label ?l . ?m :label ?o }";
+    assert_int_equal(query_prepare(&query, slice_string(text), SLICE(""), &why), STATUS_OK);
+    assert_int_equal(query_run(query, memory_source_table(source), &options, &sink, NULL, &why),
+                     STATUS_LIMIT);
+    query_free(query);
+    memory_source_free(source);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_those_of_the_rows),
+        cmocka_unit_test(test_counts_make_no_products),
+        cmocka_unit_test(test_first_rows_read_little),
+        cmocka_unit_test(test_exists_is_read_once),
+        cmocka_unit_test(test_distinct_comes_before_order),
+        cmocka_unit_test(test_a_count_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
