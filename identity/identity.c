@@ -215,7 +215,7 @@ identity_free(struct identity *identity)
     struct map *const maps[] = {&identity->term_places,      &identity->schema_places,
                                 &identity->authority_places, &identity->address_places,
                                 &identity->context_places,   &identity->digest_places,
-                                &identity->restricted};
+                                &identity->restricted,       &identity->with_axioms};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
         map_release(maps[i]);
     }

@@ -50,6 +50,7 @@ enum {
     DOCUMENTS_MOST = 64,     /* that define a term, or are imported by a document */
     CLOSURE_MOST = 256,      /* properties or classes that one leads to */
     REDIRECTS_MOST = 5,      /* of a term's address, one after the other */
+    LIST_AFTER = 64,         /* documents whose axioms were asked for one by one */
     BLANK_DOCUMENTS_MOST = 4 /* with statements about one blank node */
 };
 
@@ -127,8 +128,10 @@ struct identity {
     struct deadline deadline;
     oid vocabulary[VOCABULARY_COUNT]; /* OID_NONE: no quad has it */
     bool ready;
-    struct map restricted; /* the set of properties that some class restricts, and of inverses */
-    bool all_restricted;   /* there are too many for that */
+    struct map with_axioms;  /* the set of documents that have axioms, */
+    bool listed, listed_all; /* once it was made; and whether it has all of them */
+    struct map restricted;   /* the set of properties that some class restricts, and of inverses */
+    bool all_restricted;     /* there are too many for that */
     struct arena arena;
     struct map term_places, schema_places, authority_places, address_places, context_places,
         digest_places;
@@ -172,6 +175,11 @@ enum status vocabulary_find(struct identity *identity, struct reason *why);
  */
 bool vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, oid document,
                         struct quad_oids *pattern);
+
+/* Whether a document may have axioms. After some that were asked for the documents that have any
+ * are listed, as long as that is no more to read than one may. */
+enum status vocabulary_may_be_used(struct identity *identity, oid document, bool *may,
+                                   struct reason *why);
 
 /* ---- schema.c ---- */
 

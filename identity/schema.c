@@ -116,6 +116,12 @@ schema_read(struct identity *identity, oid document, struct schema *schema, stru
         *schema = identity->schemas[place];
         return STATUS_OK;
     }
+    bool may;
+    TRY(vocabulary_may_be_used(identity, document, &may, why));
+    if (!may) {
+        *schema = (struct schema){.count = 0};
+        return STATUS_OK;
+    }
     struct gathering gathering = {.identity = identity};
     enum status status = gather_all(&gathering, document, why);
     *schema = (struct schema){

@@ -89,6 +89,39 @@ vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, o
     return vocabulary[kind] != OID_NONE && pattern->predicate != OID_NONE;
 }
 
+static enum status
+list_documents(struct identity *identity, struct reason *why)
+{
+    identity->listed = identity->listed_all = true;
+    for (int kind = 0; kind < SCHEMA_KINDS && identity->listed_all; kind++) {
+        struct quad_oids pattern;
+        struct rows rows = {0};
+        /* Lists alone are no axioms. */
+        if (kind == VOCABULARY_FIRST || kind == VOCABULARY_REST ||
+            !vocabulary_pattern(identity, (enum vocabulary_term)kind, OID_NONE, &pattern)) {
+            continue;
+        }
+        const enum status status = identity_rows(identity, &pattern, SCHEMA_MOST, &rows, why);
+        for (size_t i = 0; i < rows.count; i++) {
+            (void)map_add(&identity->with_axioms, rows.at[i].graph);
+        }
+        identity->listed_all = !rows.cut;
+        rows_release(&rows);
+        TRY(status);
+    }
+    return STATUS_OK;
+}
+
+enum status
+vocabulary_may_be_used(struct identity *identity, oid document, bool *may, struct reason *why)
+{
+    if (!identity->listed && identity->counts.schemas_read >= LIST_AFTER) {
+        TRY(list_documents(identity, why));
+    }
+    *may = !identity->listed_all || map_get(&identity->with_axioms, document) != (uint32_t)MAP_NONE;
+    return STATUS_OK;
+}
+
 enum status
 vocabulary_find(struct identity *identity, struct reason *why)
 {
