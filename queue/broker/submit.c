@@ -264,6 +264,19 @@ broker_unpark(struct broker *broker, size_t at)
             (--broker->parked_count - at) * sizeof *broker->parked);
 }
 
+/* What the worker's requests still wait for it does not want any more: they are answered in this
+ * round, without jobs. */
+static void
+recall(struct broker *broker, uint32_t worker)
+{
+    for (size_t i = 0; i < broker->parked_count; i++) {
+        if (broker->parked[i].worker == worker) {
+            broker->parked[i].most = 0;
+            broker->parked[i].deadline_ms = 0;
+        }
+    }
+}
+
 static void
 submit_reserve(struct broker *broker, const struct broker_request *request)
 {
@@ -285,6 +298,9 @@ submit_reserve(struct broker *broker, const struct broker_request *request)
         return;
     }
     parked.worker = speaker(broker, request, true, &stale);
+    if (!stale && parked.most == 0) {
+        recall(broker, parked.worker);
+    }
     if (stale || (known != 0 && known != broker->incarnation) || parked.most == 0 ||
         broker->parked_count >= PARKED_MAXIMUM) {
         answer_no_jobs(broker, request);

@@ -203,6 +203,27 @@ reserve_more(struct stage_run *run)
                   run);
 }
 
+static void
+recall_answered(void *context, enum status status, const struct job *jobs, size_t n,
+                const struct reason *why)
+{
+    (void)context;
+    (void)status;
+    (void)jobs;
+    (void)n;
+    (void)why;
+}
+
+/* Who stops does not wait until the queue has jobs, or no more patience. */
+static void
+recall_reserve(struct stage_run *run)
+{
+    if (run->stopping && run->reserving && !run->recalled && run->daemon_answers) {
+        run->recalled = true;
+        queue_reserve(run->queue, run->spec->stage, run->lane, 0, 0, recall_answered, run);
+    }
+}
+
 static struct held_job *
 take_waiting(struct stage_run *run)
 {
@@ -352,6 +373,7 @@ loop(struct stage_run *run)
         batch_advance(run);
         retire_when_due(run);
         reserve_more(run);
+        recall_reserve(run);
         process_clients(run);
         watchdog_feed();
     }

@@ -91,7 +91,7 @@ struct stage_run {
     struct held_job *ended, **ended_last;     /* ended, not yet in a batch */
     size_t waiting_count, running_count, ended_count, batches_under_way;
     size_t aside_count; /* of those that run: they do not count for the window */
-    bool reserving, stopping, daemon_answers;
+    bool reserving, recalled, stopping, daemon_answers;
     bool clients_ready;  /* of queue or metadata store: there is something to process */
     size_t held_batches; /* whose flush said AGAIN */
     size_t asked;        /* most jobs that the reserve under way may bring */

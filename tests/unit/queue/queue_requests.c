@@ -439,6 +439,27 @@ test_leases_end_to_the_millisecond(void **state)
     assert_int_equal(stats(bench).stages[STAGE_DETECT].dead, 1);
 }
 
+/* Who stops says so by a request for no jobs, and waits no longer; what is put in that very round
+ * is for others. */
+static void
+test_a_request_for_no_jobs_ends_those_that_are_held(void **state)
+{
+    struct bench *bench = *state;
+    struct job job = a_job(STAGE_DETECT, URI "late");
+    const struct answer *own = submit_reserve(bench, "w", 1, STAGE_DETECT, 5, 60000, 0, 1);
+    const struct answer *other = submit_reserve(bench, "x", 1, STAGE_FETCH, 5, 60000, 0, 2);
+    bench_work(bench);
+    assert_false(own->given);
+    const struct answer *none = submit_reserve(bench, "w", 1, STAGE_DETECT, 0, 60000, 0, 3);
+    put_jobs(bench, &job, 1);
+    read_answer(bench, none);
+    assert_int_equal(bench->job_count, 0);
+    read_answer(bench, own);
+    assert_int_equal(bench->job_count, 0);
+    assert_false(other->given);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 5), 1);
+}
+
 /* ---- back-pressure ---- */
 
 static void
@@ -538,6 +559,7 @@ queue_requests_run(void)
         CASE(test_patience_grows_with_the_lease),
         CASE(test_a_job_is_lost_once),
         CASE(test_leases_end_to_the_millisecond),
+        CASE(test_a_request_for_no_jobs_ends_those_that_are_held),
         CASE(test_other_nodes_are_held_back),
         CASE(test_stages_are_held_back_and_go_on),
         CASE(test_fetch_tells_how_late_it_is),
