@@ -206,7 +206,7 @@ missing() { echo "$1: not measured, it is not installed (apt-get install $2)"; }
 await_fetch() { # store, seconds at most
     local before left looks=0 until=$((SECONDS + $2))
     while [[ $SECONDS -lt $until ]]; do
-        sleep 1
+        sleep 0.2
         before=$(cpu_of_ended "$BASHPID")
         read -r _ left < <(jobs_of_fetch "$1") || left=1
         looks=$(calc %.2f "$looks + $(cpu_of_ended "$BASHPID") - $before")
@@ -218,14 +218,16 @@ quick() {
     printf -- '--set fetch.delay=0 --set fetch.window=1000 --set fetch.crawl_delay_maximum=0 --set %s --set %s\n' \
         "fetch.connections=$((measured_hosts + measured_hosts / 4))" "fetch.hosts_file=$work/hosts"
 }
-# Fetch alone takes the list, then everything is stopped.
+# Fetch alone takes the list while it is being added, then everything is stopped.
 fetch_list() {
     local dir=$work/peer/data
     local -a options
     read -ra options < <(quick)
     options+=("${common[@]}" --set scope.depth=0 --set queue.high_water=100000000)
-    fill "$dir" "$work/list" "${options[@]}"
+    "$bin/quadrille" init --dir "$dir" >/dev/null
     "$bin/quadrille" up --dir "$dir" --only queue,metastore,fetch "${options[@]}" &
+    until [[ -S $dir/run/queue.sock && -S $dir/run/metastore.sock ]]; do sleep 0.02; done
+    "$bin/quadrille" add --dir "$dir" --seeds "$work/list" "${options[@]}" >/dev/null
     await_fetch "$dir" "$measured_seconds"
     "$bin/quadrille" down --dir "$dir"
     wait

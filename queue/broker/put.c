@@ -98,7 +98,7 @@ add_linked_job(struct broker *broker, struct job *job, unsigned linking)
     if (stage == STAGE_FETCH) {
         job->key.lane = fingerprint64(job->lane_name);
         job->key.rank = rank_of(broker, job, linking);
-    } else if (stage == STAGE_INDEX) {
+    } else if (stage == STAGE_INDEX && broker->options.index_partitions > 1) {
         job->key.lane =
             (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;
     }
