@@ -109,7 +109,7 @@ serve(const char *own_folder, const char *endpoint, size_t number, size_t count)
 struct world {
     size_t count;
     pid_t processes[PARTITIONS_MOST];
-    char folders[PARTITIONS_MOST][96], endpoints[PARTITIONS_MOST][128];
+    char folders[PARTITIONS_MOST][SCRATCH_SIZE + 44], endpoints[PARTITIONS_MOST][SCRATCH_SIZE + 56];
     _Atomic uint64_t newest; /* version that was seen */
     atomic_bool stop;
 };

@@ -28,7 +28,7 @@
 enum { NODES = 2, PATIENCE_MS = 60000 };
 
 struct site {
-    char folder[80], endpoint[96];
+    char folder[SCRATCH_SIZE + 24], endpoint[SCRATCH_SIZE + 32];
     pid_t pid;
 };
 
