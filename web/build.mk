@@ -1,4 +1,4 @@
-web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_page.o queries.o query_form.o routes.o search_page.o sparql.o \
+web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_page.o queries.o query_form.o routes.o search_page.o sparql.o spelling.o \
 	sparql_update.o status_page.o void.o web_options.o web_service.o)
 web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compress.o places.o range.o reply.o request.o server.o \
 	stream.o)

@@ -92,6 +92,8 @@ static const struct web_parameter_row reconcile_parameters[] = {
     {0}};
 static const struct web_parameter_row suggest_parameters[] = {
     {"prefix", WEB_VALUE_TEXT, true, 0, "What has been typed."}, {0}};
+static const struct web_parameter_row suggest_words[] = {
+    {"q", WEB_VALUE_TEXT, true, 0, "What has been typed."}, {0}};
 static const struct web_parameter_row preview_parameters[] = {
     {"id", WEB_VALUE_IRI, true, 0, "The entity."}, {0}};
 static const struct web_parameter_row type_parameters[] = {
@@ -118,6 +120,8 @@ const struct web_route web_routes[] = {
      NULL},
     {"/search", WEB_GET, web_search, "search", "Literals with the words", search_parameters,
      "text/html application/json", NULL},
+    {"/suggest", WEB_GET, web_suggest, "search", "Completes the last word", suggest_words,
+     "application/x-suggestions+json", NULL},
     {"/lookup", WEB_GET, web_lookup, "search", "Documents or resources, ranked", lookup_parameters,
      LOOKUP_TYPES, NULL},
     {"/query/v1/lookup", WEB_GET, web_sindice_lookup, "sindice", "Lookup by value, URI or word",

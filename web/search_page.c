@@ -5,6 +5,7 @@
 #include "base/url/url.h"
 #include "web/html.h"
 #include "web/http/accept.h"
+#include "web/spelling.h"
 #include "web/web_service.h"
 
 enum { HITS_DEFAULT = 20, HITS_MAXIMUM = 1000, HITS_BYTES = 16 << 20, SHOWN_BYTES = 400 };
@@ -153,10 +154,21 @@ html_hit(struct buf *out, const struct hit *hit)
     buf_release(&text);
 }
 
+/* corrected: what was searched for in place of words that nothing has; empty: nothing. */
 static void
-html_hits(struct buf *out, struct slice words, struct slice lines)
+html_hits(struct buf *out, struct slice words, struct slice corrected, struct slice lines)
 {
     html_begin(out, "Search", words);
+    if (lines.length > 0 && corrected.length > 0) {
+        (void)buf_append_string(out, "<p>Nothing has those words. This is what was found for <b>");
+        html_text(out, corrected);
+        (void)buf_append_string(out, "</b>.</p>\n");
+    }
+    if (words.length > 0) {
+        (void)buf_append_string(out, "<p class=\"where\"><a href=\"/lookup?group=resource&amp;q=");
+        url_append_value(out, words);
+        (void)buf_append_string(out, "\">The same by resource, on pages</a></p>\n");
+    }
     if (words.length == 0) {
         (void)buf_append_string(out, "<p>Words to search for go above: they are looked up in the "
                                      "literals of all documents.</p>\n");
@@ -179,10 +191,14 @@ json_member(struct buf *out, const char *name, struct slice value, bool last)
 }
 
 static void
-json_hits(struct buf *out, struct slice lines)
+json_hits(struct buf *out, struct slice corrected, struct slice lines)
 {
     bool first = true;
-    (void)buf_append_string(out, "{\"hits\":[");
+    (void)buf_append_string(out, "{");
+    if (corrected.length > 0) {
+        json_member(out, "corrected", corrected, false);
+    }
+    (void)buf_append_string(out, "\"hits\":[");
     while (lines.length > 0) {
         const struct hit hit = hit_of(take(&lines, '\n'));
         (void)buf_append_string(out, first ? "\n{" : ",\n{");
@@ -214,6 +230,80 @@ gather(void *context, struct slice bytes, struct reason *why)
                : status_fail(why, status, "the hits are longer than %d bytes", HITS_BYTES);
 }
 
+/* When nothing has the words, what they may be meant for is searched for. */
+static enum status
+search(struct index_client *client, struct slice words, uint32_t limit, struct buf *corrected,
+       struct buf *lines, struct reason *why)
+{
+    bool changed;
+    TRY(index_search(client, words, limit, gather, lines, why));
+    if (lines->length > 0) {
+        return STATUS_OK;
+    }
+    TRY(spelling_correct(client, words, corrected, &changed, why));
+    if (!changed) {
+        buf_reset(corrected);
+        return STATUS_OK;
+    }
+    return index_search(client, buf_slice(corrected), limit, gather, lines, why);
+}
+
+/* ---- completions, as browsers ask for them ---- */
+
+struct completions {
+    struct buf *out;
+    struct slice before; /* words before the one that is completed */
+    bool more;
+};
+
+static void
+add_completion(void *context, struct slice word)
+{
+    struct completions *completions = context;
+    (void)buf_append_string(completions->out, completions->more ? ",\"" : "\"");
+    (void)buf_append_json(completions->out, completions->before);
+    (void)buf_append_json(completions->out, word);
+    (void)buf_append_char(completions->out, '"');
+    completions->more = true;
+}
+
+void
+web_suggest(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    const struct slice words = slice_string(web_parameter(request, "q", NULL));
+    struct reason why = {""};
+    struct index_client *client;
+    size_t start = words.length;
+    while (start > 0 && words.at[start - 1] != ' ') {
+        start--;
+    }
+    struct completions completions = {.out = &reply->body, .before = slice_of(words.at, start)};
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
+        return;
+    }
+    (void)buf_append_string(&reply->body, "[\"");
+    (void)buf_append_json(&reply->body, words);
+    (void)buf_append_string(&reply->body, "\",[");
+    enum status status = web_index_take(service, &client, &why);
+    if (status == STATUS_OK) {
+        index_client_manner(client, INDEX_PARTIAL_ERROR, &query->cancelled);
+        status = spelling_complete(client, slice_of(words.at + start, words.length - start),
+                                   add_completion, &completions, &why);
+        index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
+        web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
+    }
+    status = web_query_status(query, status, &why);
+    web_query_give(service, query);
+    (void)buf_append_string(&reply->body, "]]\n");
+    reply->content_type = "application/x-suggestions+json";
+    if (status != STATUS_OK) {
+        web_reply_failure(reply, status, &why);
+    }
+}
+
+/* ---- the page ---- */
+
 void
 web_search(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
@@ -223,7 +313,7 @@ web_search(struct web_service *service, const struct web_request *request, struc
     const bool json = (format != NULL && strcmp(format, "json") == 0) ||
                       web_accept_choose(web_header(request, "Accept"), types, 2) == 1;
     struct reason why = {""};
-    struct buf lines;
+    struct buf lines, corrected;
     bool warn;
     if (!web_partial(request, reply, &warn)) {
         return;
@@ -233,6 +323,8 @@ web_search(struct web_service *service, const struct web_request *request, struc
         return;
     }
     buf_init(&lines, HITS_BYTES);
+    buf_init(&corrected, HITS_BYTES);
+    (void)buf_append_string(&corrected, "");
     enum status status = STATUS_OK;
     if (words != NULL && words[0] != 0) {
         struct index_client *client;
@@ -241,7 +333,7 @@ web_search(struct web_service *service, const struct web_request *request, struc
             index_client_manner(client, warn ? INDEX_PARTIAL_WARN : INDEX_PARTIAL_ERROR,
                                 &query->cancelled);
             status =
-                index_search(client, slice_string(words), limit_of(request), gather, &lines, &why);
+                search(client, slice_string(words), limit_of(request), &corrected, &lines, &why);
             web_reply_missing(reply, client);
             index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
             web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
@@ -252,10 +344,11 @@ web_search(struct web_service *service, const struct web_request *request, struc
         web_reply_failure(reply, status, &why);
     } else if (json) {
         reply->content_type = "application/json";
-        json_hits(&reply->body, buf_slice(&lines));
+        json_hits(&reply->body, buf_slice(&corrected), buf_slice(&lines));
     } else {
-        html_hits(&reply->body, slice_string(words), buf_slice(&lines));
+        html_hits(&reply->body, slice_string(words), buf_slice(&corrected), buf_slice(&lines));
     }
     buf_release(&lines);
+    buf_release(&corrected);
     web_query_give(service, query);
 }

@@ -21,7 +21,8 @@ DOCUMENTS = {
     "http://b.example/people": f"""@prefix foaf: <{FOAF}> .
 <http://b.example/p1> a foaf:Person ; foaf:name "Anna K <script>" ; foaf:mbox <mailto:anna@a.example> ;
     foaf:knows <http://a.example/anna#me>, [ foaf:nick "Anna's friend" ] .
-<http://b.example/book> a <http://x.example/Book> ; <http://purl.org/dc/terms/title> "Anna Karenina, a novel" .""",
+<http://b.example/book> a <http://x.example/Book> ; <http://purl.org/dc/terms/title> "Anna Karenina, a novel" ;
+    <http://purl.org/dc/terms/subject> "literature" .""",
     "http://c.example/numbers": "".join(
         f'<http://c.example/{n}> <http://www.w3.org/2000/01/rdf-schema#label> "number {n}" .\n' for n in range(25)),
 }
@@ -68,6 +69,25 @@ def check_lookup():
     for wrong in ("/lookup", "/lookup?uri=none", "/lookup?property=a&object=b", "/lookup?q=a&page=x"):
         assert json.loads(ask(wrong, status=400)[0])["status"] == 400
     assert ask("/lookup?q=a&format=gif", status=406)
+
+
+def check_spelling():
+    for wrong, right in (("karenna", "karenina"), ("Karneina", "karenina"), ("karenin", "karenina"),
+                         ("xarenina", "karenina"), ("karennina anna", "karenina anna")):
+        found = ask_json(query("/lookup", q=wrong, format="json"))
+        assert found["corrected"] == right and found["totalResults"] == 2, (wrong, found)
+        found = ask_json(query("/search", q=wrong, format="json"))
+        assert found["corrected"] == right and len(found["hits"]) == 2, (wrong, found)
+    assert "<b>karenina</b>" in ask("/search?q=karenna", Accept="text/html")[0]
+    # Two errors need nine letters, four letters are too few for one, and what is found is not corrected.
+    for words in ("karnna", "nove", "anna", '"karenna"', "-karenna"):
+        found = ask(query("/search", q=words, format="json"), status=400 if words[0] == "-" else 200)[0]
+        assert "corrected" not in found, found
+    assert ask_json(query("/lookup", q="literatuer", format="json"))["corrected"] == "literature"
+    assert ask_json(query("/lookup", q="literadurre", format="json"))["corrected"] == "literature"
+    assert ask_json("/suggest?q=anna+kar") == ["anna kar", ["anna karenina"]]
+    assert ask_json("/suggest?q=n") == ["n", ["number", "novel"]]
+    assert ask_json(query("/suggest", q='x"<')) == ['x"<', []]
 
 
 def check_sindice():
@@ -371,7 +391,7 @@ def check_description():
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
-    checks = [check_lookup, check_sindice, check_formats, check_documents, check_reconciliation_02,
+    checks = [check_lookup, check_spelling, check_sindice, check_formats, check_documents, check_reconciliation_02,
               check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description]
     for check in checks:
         check()

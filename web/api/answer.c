@@ -167,6 +167,11 @@ write_html(const struct answer *answer, struct web_reply *reply)
     html_begin(out, "Lookup", answer->question);
     (void)buf_printf(out, "<h1>%s%zu found</h1>\n", answer->results->at_least ? "at least " : "",
                      answer->results->count);
+    if (answer->results->corrected.length > 0) {
+        (void)buf_append_string(out, "<p>Nothing has those words. This is what was found for <b>");
+        html_text(out, answer->results->corrected);
+        (void)buf_append_string(out, "</b>.</p>\n");
+    }
     for (size_t i = first_of(answer); i < end_of(answer); i++) {
         html_entry(out, &answer->results->entries[i]);
     }
@@ -252,6 +257,9 @@ write_json(const struct answer *answer, struct web_reply *reply)
                   answer->results->at_least, "itemsPerPage", (json_int_t)answer->per_page,
                   "startIndex", (json_int_t)first_of(answer) + 1, "query", "q",
                   json_slice(answer->question), "entries", entries);
+    if (answer->results->corrected.length > 0) {
+        (void)json_object_set_new(object, "corrected", json_slice(answer->results->corrected));
+    }
     json_link(answer, object, "link", answer->page);
     json_link(answer, object, "first", 1);
     json_link(answer, object, "last", last);

@@ -7,6 +7,7 @@
 #include "base/url/url.h"
 #include "rdf/nquads/nquads.h"
 #include "web/http/host.h"
+#include "web/spelling.h"
 
 enum { ROW_BYTES = 16 << 20, ARENA_BYTES = 64 << 20, FILTERS_MOST = 16, CLASS_SUBJECTS = 500 };
 
@@ -324,6 +325,25 @@ keep_passing(struct web_service *service, const struct web_query *query,
 }
 
 static enum status
+search_corrected(struct index_client *client, struct slice words, struct gathering *gathering,
+                 struct reason *why)
+{
+    struct buf corrected;
+    bool changed;
+    buf_init(&corrected, WEB_BODY_MAXIMUM);
+    enum status status = spelling_correct(client, words, &corrected, &changed, why);
+    if (status == STATUS_OK && changed) {
+        status = search_words(client, buf_slice(&corrected), gathering, why);
+    }
+    if (gathering->count > 0) {
+        gathering->results->corrected =
+            arena_copy(&gathering->results->arena, buf_slice(&corrected));
+    }
+    buf_release(&corrected);
+    return status;
+}
+
+static enum status
 gather(struct index_client *client, const struct find_request *request, struct slice words,
        struct gathering *gathering, struct reason *why)
 {
@@ -333,7 +353,11 @@ gather(struct index_client *client, const struct find_request *request, struct s
     if (request->property.length > 0) {
         return match_value(client, request->property, request->text, gathering, why);
     }
-    return words.length > 0 ? search_words(client, words, gathering, why) : STATUS_OK;
+    if (words.length == 0) {
+        return STATUS_OK;
+    }
+    TRY(search_words(client, words, gathering, why));
+    return gathering->count > 0 ? STATUS_OK : search_corrected(client, words, gathering, why);
 }
 
 /* ---- groups ---- */

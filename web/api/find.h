@@ -36,7 +36,8 @@ struct find_entry {
 struct find_results {
     struct find_entry *entries;
     size_t count;
-    bool at_least; /* there are more than count */
+    bool at_least;          /* there are more than count */
+    struct slice corrected; /* words that were searched for in place of others; empty: none */
     struct arena arena;
 };
 

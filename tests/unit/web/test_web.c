@@ -23,6 +23,7 @@
 #include "web/http/host.h"
 #include "web/http/range.h"
 #include "web/query_form.h"
+#include "web/spelling.h"
 #include "web/web_service.h"
 
 static void
@@ -114,6 +115,33 @@ test_query_forms(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (web_query_form_of(slice_string(cases[i].query)) != cases[i].form) {
             fail_msg("%s", cases[i].query);
+        }
+    }
+}
+
+static void
+test_spelling_distances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        unsigned distance; /* 3: more than 2 */
+    } cases[] = {{"karenina", "karenina", 0},
+                 {"karenina", "KARENINA", 0},
+                 {"karenna", "karenina", 1},
+                 {"kareninna", "karenina", 1},
+                 {"karenima", "karenina", 1},
+                 {"karneina", "karenina", 1},
+                 {"akrneina", "karenina", 2},
+                 {"", "ab", 2},
+                 {"abc", "", 3},
+                 {"abcdef", "ghijkl", 3},
+                 {"abcdefghijklmnopqrstu", "abcdefghijklmnopqrstu", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const unsigned distance =
+            spelling_distance(slice_string(cases[i].a), slice_string(cases[i].b), 2);
+        if (distance != cases[i].distance) {
+            fail_msg("%s, %s: %u", cases[i].a, cases[i].b, distance);
         }
     }
 }
@@ -736,6 +764,7 @@ main(void)
         cmocka_unit_test(test_ranges_of_other_sizes),
         cmocka_unit_test(test_accept),
         cmocka_unit_test(test_query_forms),
+        cmocka_unit_test(test_spelling_distances),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_forms_have_a_most),
         cmocka_unit_test(test_hosts),

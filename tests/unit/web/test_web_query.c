@@ -169,7 +169,7 @@ index_search(struct index_client *client, struct slice words, uint32_t limit, in
     (void)client;
     char line[256];
     searched_with = with_partial;
-    if (slice_is(words, "nothing")) {
+    if (slice_is(words, "none")) {
         return STATUS_OK;
     }
     const int length =
@@ -639,7 +639,7 @@ test_search(void **state)
     assert_int_equal(ask("/search?q=a&partial=warn", "text/html", NULL, NULL), 200);
     assert_int_equal(searched_with, INDEX_PARTIAL_WARN);
     assert_int_equal(ask("/search?q=a&partial=maybe", "text/html", NULL, NULL), 400);
-    assert_int_equal(ask("/search?q=nothing", "text/html", NULL, NULL), 200);
+    assert_int_equal(ask("/search?q=none", "text/html", NULL, NULL), 200);
     assert_non_null(strstr(reply.data, "Nothing found"));
     assert_int_equal(ask("/search", "text/html", NULL, NULL), 200);
     assert_int_equal(ask("/search?q=w&limit=7", "application/json", NULL, NULL), 200);

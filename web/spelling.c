@@ -1,0 +1,342 @@
+#include "web/spelling.h"
+
+#include <stdlib.h>
+
+#include "base/ascii.h"
+#include "base/memory.h"
+
+enum {
+    ONE_ERROR = 5,  /* letters from which one is borne */
+    TWO_ERRORS = 9, /* and two */
+    SURE_LETTERS = 4,
+    CHOICES = 48, /* alternatives of one search, which takes 64 words */
+    LITERALS = 64,
+    PREFIX_LITERALS = 1000,
+    TOKENS = 512,
+    HITS_BYTES = 16 << 20
+};
+
+static char
+lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+unsigned
+spelling_distance(struct slice a, struct slice b, unsigned most)
+{
+    unsigned rows[3][SPELLING_LETTERS + 4];
+    if (a.length > SPELLING_LETTERS || b.length > SPELLING_LETTERS + 2) {
+        return most + 1;
+    }
+    for (size_t k = 0; k <= b.length; k++) {
+        rows[0][k] = (unsigned)k;
+    }
+    for (size_t i = 1; i <= a.length; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t k = 1; k <= b.length; k++) {
+            const bool same = lower(a.at[i - 1]) == lower(b.at[k - 1]);
+            unsigned best = above[k - 1] + !same;
+            best = above[k] + 1 < best ? above[k] + 1 : best;
+            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+            if (i > 1 && k > 1 && lower(a.at[i - 1]) == lower(b.at[k - 2]) &&
+                lower(a.at[i - 2]) == lower(b.at[k - 1]) && before[k - 2] + 1 < best) {
+                best = before[k - 2] + 1;
+            }
+            row[k] = best;
+        }
+    }
+    const unsigned distance = rows[a.length % 3][b.length];
+    return distance <= most ? distance : most + 1;
+}
+
+/* ---- words of literals that were found ---- */
+
+struct token {
+    char text[SPELLING_LETTERS + 3];
+    unsigned distance, count;
+};
+struct choosing {
+    struct slice word;
+    unsigned most;  /* errors */
+    bool completes; /* the word begins what is chosen, in place of being like it */
+    struct token *tokens;
+    size_t count;
+};
+
+static void
+note_token(struct choosing *choosing, struct slice text)
+{
+    const unsigned distance = choosing->completes
+                                  ? !slice_starts_nocase(text, choosing->word)
+                                  : spelling_distance(choosing->word, text, choosing->most);
+    if (distance > choosing->most || text.length > SPELLING_LETTERS + 2) {
+        return;
+    }
+    char known[SPELLING_LETTERS + 3] = "";
+    for (size_t i = 0; i < text.length; i++) {
+        known[i] = lower(text.at[i]);
+    }
+    for (size_t i = 0; i < choosing->count; i++) {
+        if (strcmp(choosing->tokens[i].text, known) == 0) {
+            choosing->tokens[i].count++;
+            return;
+        }
+    }
+    if (choosing->count < TOKENS) {
+        struct token *token = &choosing->tokens[choosing->count++];
+        memcpy(token->text, known, sizeof known);
+        token->distance = distance;
+        token->count = 1;
+    }
+}
+
+/* All words of the literal's text that may be meant; a line's other columns hold IRIs. */
+static void
+note_line(struct choosing *choosing, struct slice line)
+{
+    const size_t start = slice_find(line, '\t');
+    if (start == line.length) {
+        return;
+    }
+    const struct slice rest = slice_of(line.at + start + 1, line.length - start - 1);
+    const struct slice literal = slice_of(rest.at, slice_find(rest, '\t'));
+    for (size_t i = 0; i < literal.length;) {
+        size_t end = i;
+        while (end < literal.length &&
+               (ascii_is_letter(literal.at[end]) || (unsigned char)literal.at[end] >= 0x80)) {
+            end++;
+        }
+        if (end > i) {
+            note_token(choosing, slice_of(literal.at + i, end - i));
+        }
+        i = end + 1;
+    }
+}
+
+static enum status
+append(void *buffer, struct slice bytes, struct reason *why)
+{
+    const enum status status = buf_append_slice(buffer, bytes);
+    return status == STATUS_OK ? status : status_fail(why, status, "the hits are too long");
+}
+
+static enum status
+search(struct index_client *client, struct choosing *choosing, struct slice words, uint32_t limit,
+       struct reason *why)
+{
+    struct buf lines;
+    buf_init(&lines, HITS_BYTES);
+    const enum status status = index_search(client, words, limit, append, &lines, why);
+    struct slice rest = buf_slice(&lines);
+    while (status == STATUS_OK && rest.length > 0) {
+        const size_t end = slice_find(rest, '\n');
+        note_line(choosing, slice_of(rest.at, end));
+        rest = slice_of(rest.at + end, rest.length - end);
+        rest = rest.length > 0 ? slice_of(rest.at + 1, rest.length - 1) : rest;
+    }
+    buf_release(&lines);
+    return status;
+}
+
+/* ---- what one error makes of a word ---- */
+
+struct alternatives {
+    struct index_client *client;
+    struct choosing *choosing;
+    struct buf words;
+    size_t count; /* in words */
+    enum status status;
+    struct reason *why;
+};
+
+static void
+send(struct alternatives *alternatives)
+{
+    if (alternatives->count > 0 && alternatives->status == STATUS_OK) {
+        alternatives->status = search(alternatives->client, alternatives->choosing,
+                                      buf_slice(&alternatives->words), LITERALS, alternatives->why);
+    }
+    buf_reset(&alternatives->words);
+    alternatives->count = 0;
+}
+
+static void
+add(struct alternatives *alternatives, struct slice head, const char *middle, size_t length,
+    struct slice tail)
+{
+    if (alternatives->status != STATUS_OK) {
+        return;
+    }
+    (void)buf_printf(&alternatives->words, "%s\"%.*s%.*s%.*s\"",
+                     alternatives->count > 0 ? " OR " : "", SLICE_PRINT(head), (int)length, middle,
+                     SLICE_PRINT(tail));
+    if (++alternatives->count == CHOICES) {
+        send(alternatives);
+    }
+}
+
+static enum status
+try_one_error(struct index_client *client, struct choosing *choosing, struct reason *why)
+{
+    struct alternatives all = {
+        .client = client, .choosing = choosing, .status = STATUS_OK, .why = why};
+    const struct slice word = choosing->word;
+    buf_init(&all.words, HITS_BYTES);
+    for (size_t i = 0; i <= word.length; i++) {
+        const struct slice head = slice_of(word.at, i);
+        const struct slice tail = slice_of(word.at + i, word.length - i);
+        const struct slice after = tail.length > 0 ? slice_of(tail.at + 1, tail.length - 1) : tail;
+        if (tail.length > 0) {
+            add(&all, head, "", 0, after);
+        }
+        if (tail.length > 1) {
+            const char exchanged[2] = {tail.at[1], tail.at[0]};
+            add(&all, head, exchanged, 2, slice_of(tail.at + 2, tail.length - 2));
+        }
+        for (char c = 'a'; c <= 'z'; c++) {
+            add(&all, head, &c, 1, tail);
+            if (tail.length > 0 && lower(tail.at[0]) != c) {
+                add(&all, head, &c, 1, after);
+            }
+        }
+    }
+    send(&all);
+    buf_release(&all.words);
+    return all.status;
+}
+
+static enum status
+try_two_errors(struct index_client *client, struct choosing *choosing, struct reason *why)
+{
+    char prefix[SURE_LETTERS + 2];
+    memcpy(prefix, choosing->word.at, SURE_LETTERS);
+    memcpy(prefix + SURE_LETTERS, "*", 2);
+    choosing->most = 2;
+    return search(client, choosing, slice_string(prefix), PREFIX_LITERALS, why);
+}
+
+static const struct token *
+best_of(const struct choosing *choosing)
+{
+    const struct token *best = NULL;
+    for (size_t i = 0; i < choosing->count; i++) {
+        const struct token *token = &choosing->tokens[i];
+        if (token->distance > 0 &&
+            (best == NULL || token->distance < best->distance ||
+             (token->distance == best->distance &&
+              (token->count > best->count ||
+               (token->count == best->count && strcmp(token->text, best->text) < 0))))) {
+            best = token;
+        }
+    }
+    return best;
+}
+
+static bool
+is_plain(struct slice word)
+{
+    if (word.length < ONE_ERROR || word.length > SPELLING_LETTERS) {
+        return false;
+    }
+    for (size_t i = 0; i < word.length; i++) {
+        if (!ascii_is_letter(word.at[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status
+note_any(void *found, struct slice bytes, struct reason *why)
+{
+    (void)why;
+    *(bool *)found |= bytes.length > 0;
+    return STATUS_OK;
+}
+
+/* Appends the word, or the one that it is meant for. */
+static enum status
+correct_word(struct index_client *client, struct slice word, struct buf *corrected, bool *changed,
+             struct reason *why)
+{
+    bool found = false;
+    TRY(index_search(client, word, 1, note_any, &found, why));
+    struct choosing choosing = {.word = word, .most = 1};
+    enum status status = STATUS_OK;
+    if (!found) {
+        choosing.tokens = memory_zero(TOKENS, sizeof *choosing.tokens);
+        status = try_one_error(client, &choosing, why);
+        if (status == STATUS_OK && choosing.count == 0 && word.length >= TWO_ERRORS) {
+            status = try_two_errors(client, &choosing, why);
+        }
+    }
+    const struct token *best = best_of(&choosing);
+    (void)(best != NULL ? buf_append_string(corrected, best->text)
+                        : buf_append_slice(corrected, word));
+    *changed |= best != NULL;
+    free(choosing.tokens);
+    return status;
+}
+
+enum status
+spelling_correct(struct index_client *client, struct slice words, struct buf *corrected,
+                 bool *changed, struct reason *why)
+{
+    size_t tried = 0;
+    *changed = false;
+    if (slice_find(words, '"') < words.length) {
+        return buf_append_slice(corrected, words);
+    }
+    for (;;) {
+        const struct slice word = slice_next_word(&words);
+        if (word.length == 0) {
+            return STATUS_OK;
+        }
+        (void)buf_append_string(corrected, corrected->length > 0 ? " " : "");
+        if (is_plain(word) && tried < SPELLING_WORDS) {
+            tried++;
+            TRY(correct_word(client, word, corrected, changed, why));
+        } else {
+            (void)buf_append_slice(corrected, word);
+        }
+    }
+}
+
+static int
+compare_tokens(const void *a, const void *b)
+{
+    const struct token *left = a, *right = b;
+    if (left->count != right->count) {
+        return left->count < right->count ? 1 : -1;
+    }
+    return strcmp(left->text, right->text);
+}
+
+enum status
+spelling_complete(struct index_client *client, struct slice prefix, spelling_take *take,
+                  void *context, struct reason *why)
+{
+    struct choosing choosing = {.word = prefix, .completes = true};
+    struct buf words;
+    for (size_t i = 0; i < prefix.length; i++) {
+        if (!ascii_is_letter(prefix.at[i]) && (unsigned char)prefix.at[i] < 0x80) {
+            return STATUS_OK;
+        }
+    }
+    if (prefix.length == 0 || prefix.length > SPELLING_LETTERS) {
+        return STATUS_OK;
+    }
+    choosing.tokens = memory_zero(TOKENS, sizeof *choosing.tokens);
+    buf_init(&words, SPELLING_LETTERS + 2);
+    (void)buf_printf(&words, "%.*s*", SLICE_PRINT(prefix));
+    const enum status status = search(client, &choosing, buf_slice(&words), PREFIX_LITERALS, why);
+    qsort(choosing.tokens, choosing.count, sizeof *choosing.tokens, compare_tokens);
+    for (size_t i = 0; i < choosing.count && i < SPELLING_COMPLETIONS; i++) {
+        take(context, slice_string(choosing.tokens[i].text));
+    }
+    buf_release(&words);
+    free(choosing.tokens);
+    return status;
+}
