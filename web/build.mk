@@ -3,7 +3,7 @@ web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_page
 web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compress.o places.o range.o reply.o request.o server.o \
 	stream.o)
 web_OBJECTS += $(addprefix web/api/,answer.o find.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
-	reconcile_http.o reconcile_suggest.o sindice.o)
+	reconcile_http.o reconcile_suggest.o resource_page.o sindice.o)
 web_OBJECTS += web/identity_page.o
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o

@@ -92,6 +92,10 @@ static const struct web_parameter_row reconcile_parameters[] = {
     {0}};
 static const struct web_parameter_row suggest_parameters[] = {
     {"prefix", WEB_VALUE_TEXT, true, 0, "What has been typed."}, {0}};
+static const struct web_parameter_row resource_parameters[] = {
+    {"uri", WEB_VALUE_IRI, true, 0, "The resource."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html, or as of /sparql."},
+    {0}};
 static const struct web_parameter_row suggest_words[] = {
     {"q", WEB_VALUE_TEXT, true, 0, "What has been typed."}, {0}};
 static const struct web_parameter_row preview_parameters[] = {
@@ -120,6 +124,8 @@ const struct web_route web_routes[] = {
      NULL},
     {"/search", WEB_GET, web_search, "search", "Literals with the words", search_parameters,
      "text/html application/json", NULL},
+    {"/resource", WEB_GET, web_resource, "search", "What is said of a resource, and by whom",
+     resource_parameters, "text/html " GRAPH_TYPES, NULL},
     {"/suggest", WEB_GET, web_suggest, "search", "Completes the last word", suggest_words,
      "application/x-suggestions+json", NULL},
     {"/lookup", WEB_GET, web_lookup, "search", "Documents or resources, ranked", lookup_parameters,

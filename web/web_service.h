@@ -75,6 +75,7 @@ web_handle web_sparql;      /* the SPARQL 1.1 protocol */
 web_handle web_graph;       /* the Graph Store Protocol */
 web_handle web_search;      /* keyword search */
 web_handle web_identity;    /* who is the same as a resource, and why */
+web_handle web_resource;    /* what is said of a resource, and what links to it */
 web_handle web_suggest;     /* words that begin so */
 web_handle web_void;        /* the index in numbers, Turtle */
 web_handle web_status;      /* where the crawl stands, a page */

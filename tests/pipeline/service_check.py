@@ -133,6 +133,21 @@ def check_formats():
     assert "<script>" not in page and "Anna K &lt;script&gt;" in page
 
 
+def check_resource():
+    address = query("/resource", uri="http://a.example/anna#me")
+    page = ask(address, Accept="text/html,application/xhtml+xml,*/*;q=0.8")[0]
+    said, linked = page.split("What links to it")
+    assert "Anna Karenina" in said and "http://a.example/anna" in said and FOAF + "mbox" in said
+    assert "http://b.example/p1" in linked and FOAF + "knows" in linked
+    for type_ in ("text/turtle", "application/rdf+xml", "application/ld+json"):
+        text, fields = ask(address, Accept=type_)
+        assert fields["Content-Type"] == type_ and "Anna Karenina" in text
+    page = ask(query("/resource", uri="http://b.example/p1", format="html"))[0]
+    assert "<script>" not in page and "Anna K &lt;script&gt;" in page
+    ask(query("/resource", uri="http://a.example/none", format="html"), status=404)
+    ask("/resource?uri=none", status=400)
+
+
 def check_documents():
     document = ask_json("/v3/cache?url=http://a.example/anna&output=json&pretty=true")["http://a.example/anna"]
     assert len(document["explicit_content"]) == 3 and document["truncated"] is False
@@ -391,7 +406,7 @@ def check_description():
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
-    checks = [check_lookup, check_spelling, check_sindice, check_formats, check_documents, check_reconciliation_02,
+    checks = [check_lookup, check_spelling, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
               check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description]
     for check in checks:
         check()

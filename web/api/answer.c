@@ -144,9 +144,9 @@ html_entry(struct buf *out, const struct find_entry *entry)
     (void)buf_append_string(out, "</b></p><p class=\"where\">");
     if (entry->resource.kind == TERM_IRI) {
         html_iri(out, entry->resource.value);
-        (void)buf_append_string(out, " · <a href=\"/lookup?uri=");
+        (void)buf_append_string(out, " · <a href=\"/resource?uri=");
         url_append_value(out, entry->resource.value);
-        (void)buf_append_string(out, "\">who speaks of it</a> · ");
+        (void)buf_append_string(out, "\">who says what of it</a> · ");
     }
     html_iri(out, entry->predicate.value);
     (void)buf_append_string(out, ": ");
