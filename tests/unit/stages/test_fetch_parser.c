@@ -341,6 +341,39 @@ descriptions_come_as_they_are_read(void **state)
     arena_release(&arena);
 }
 
+/* A sitemap that describes datasets is read again for that; others, which only look so, are not. */
+static void
+sitemaps_that_describe_datasets_are_told(void **state)
+{
+    const struct {
+        struct slice bytes;
+        bool looked_for, describes;
+    } cases[] = {
+        {SLICE(described), true, true},
+        {SLICE(described), false, false},
+        {SLICE("<urlset><url><loc>http://a.example/dataset/1</loc></url></urlset>"), true, false},
+        {SLICE("<urlset xmlns:sc='http://sw.deri.org/2007/07/sitemapextension'><url><loc>/a</loc>"
+               "</url></urlset>"),
+         true, false},
+        {SLICE("<urlset><url><loc>/a</loc></url></urlset>"), true, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct parser_request request = {.verb = PARSER_SITEMAP,
+                                               .uri = SITEMAP_URI,
+                                               .bytes = cases[i].bytes,
+                                               .named = true,
+                                               .described = cases[i].looked_for};
+        struct parsed_sitemap sitemap;
+        struct answer answer;
+        ask(&request, &answer);
+        assert_int_equal(answer.status, STATUS_OK);
+        assert_true(parsed_sitemap_decode(buf_slice(&answer.reply), &sitemap));
+        assert_int_equal(sitemap.describes, cases[i].describes);
+        buf_release(&answer.reply);
+    }
+}
+
 /* A worker that was taken over says what it likes. */
 static void
 what_a_worker_says_is_checked(void **state)
@@ -424,6 +457,7 @@ main(void)
         cmocka_unit_test(bombs_end_and_harm_no_other),
         cmocka_unit_test(only_so_much_is_decoded),
         cmocka_unit_test(descriptions_come_as_they_are_read),
+        cmocka_unit_test(sitemaps_that_describe_datasets_are_told),
         cmocka_unit_test(what_a_worker_says_is_checked),
         cmocka_unit_test(pages_of_endpoints_come_as_they_are_read),
     };
