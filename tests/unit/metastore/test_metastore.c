@@ -248,7 +248,8 @@ batches(struct metastore_client *client)
     assert_int_equal(metastore_scan(client, SLICE("u"), SLICE("uhttp://host198.example/"), 3,
                                     count_ascending, &seen, WAIT_MS, &why),
                      STATUS_OK);
-    assert_int_equal(seen.count, 3);
+    assert_int_equal(seen.count, 3); /* host199, host2, host20 */
+    assert_true(slice_is(buf_slice(&seen.last), "uhttp://host20.example/"));
     buf_release(&seen.last);
     for (size_t i = 0; i < KEYS; i++) {
         meta_update_release(&updates[i]);
