@@ -144,6 +144,28 @@ for line in open(sys.argv[1]):
 print("\n".join(breaches[:10]))
 sys.exit(len(breaches) > 0)
 P
+# Hosts rest before an owner begins: for a pause, and for the longest request, too, where processes of
+# the last one were killed. Fetch starts so much later than the other processes of the share.
+python3 - "$ROOT" "$work"/*.out <<'P' || fail "fetch did not wait"
+import datetime, glob, re, sys
+wrong = [line for file in sys.argv[2:] for line in open(file)
+         for found in [re.search(r"share_started .*clean=(\d) fetch_after_ms=(\d+)", line)]
+         if found and int(found[2]) < (300 if found[1] == "1" else 1300)]
+fetches = 0
+for file in glob.glob(sys.argv[1] + "/shares/*/log/supervisor.log"):
+    for line in open(file):
+        at = re.match(r"time=(\S+) .*event=started name=(\S+) .*deaths=0", line)
+        if at:
+            time = datetime.datetime.fromisoformat(at[1].replace("Z", "+00:00"))
+            if at[2] == "queue":
+                began = time
+            if at[2] == "fetch.1":
+                fetches += 1
+                if (time - began).total_seconds() < 0.3:
+                    wrong.append(line)
+print("".join(wrong))
+sys.exit(len(wrong) > 0 or fetches == 0)
+P
 # Fetched again is only what was under way when processes were killed: of each host one document, and
 # what a batch of ends held.
 kills=$(cat "$work"/*.out | grep -c 'event=share_started .*clean=0')
