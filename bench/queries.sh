@@ -2,12 +2,14 @@
 # SPARQL queries of many shapes over generated and real quads, warm over HTTP, beside Virtuoso.
 #
 #   bench/queries.sh [--count N] [--runs N] [--only NAME] [--data FILE] [--alone]
+#                    [--at OURS,VIRTUOSO]
 #
 #   --count  generated quads (1000000); a million real ones come besides
 #   --runs   of each query after one that warms up; the median counts (5)
 #   --only   queries whose names contain NAME
 #   --data   a file of N-Quads instead
 #   --alone  without Virtuoso
+#   --at     SPARQL endpoints that have the data already
 #
 # queries.txt has the queries. Both stores run at the same time and are asked in turns. Virtuoso
 # counts a triple in two graphs twice, and we once; so quads whose triple came before are left out,
@@ -18,15 +20,16 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench
-count=1000000 runs=5 only='' data='' peer=1
+count=1000000 runs=5 only='' data='' at='' peer=1
 while [[ $# -gt 0 ]]; do
     case $1 in
         --count) count=$2 ;;
         --runs) runs=$2 ;;
         --only) only=$2 ;;
         --data) data=$2 ;;
+        --at) at=$2 ;;
         --alone) peer=0; set -- "$1" "$@" ;;
-        *) sed -n '4,11s/^# *//p' "$0" >&2; exit 100 ;;
+        *) sed -n '4,13s/^# *//p' "$0" >&2; exit 100 ;;
     esac
     shift 2
 done
@@ -43,14 +46,14 @@ if ((peer)) && ! { command -v virtuoso-t && command -v isql-vt; } >/dev/null; th
     peer=0
 fi
 
-if [[ -z $data ]]; then
+if [[ -z $data && -z $at ]]; then
     generated=$("$here/bench/data.sh" "$count") || exit 0
     real=$("$here/bench/data.sh" real) || exit 0
     data=$work/all.nq
     # The graph is what follows the last space but one.
     cat "$generated" "$real" | LC_ALL=C awk '{ t = $0; sub(/ <[^>]*> \.$/, "", t) } !seen[t]++' >"$data"
 fi
-data=$(realpath "$data")
+[[ -n $at ]] || data=$(realpath "$data")
 
 # ---- the stores ----
 
@@ -119,11 +122,13 @@ PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX xsd: <http://www.w3.org/2001/XM
 
 ask() { # address, query, file, name: the median of the milliseconds, on one connection
     local urls=() n
-    for ((n = 0; n <= runs; n++)); do urls+=(-o "$3" "$1"); done
+    for ((n = 0; n < runs; n++)); do urls+=(-o "$3" "$1"); done
     local accept=text/csv
     [[ $4 == *'#' || $2 == ASK* ]] && accept=application/sparql-results+xml
-    curl -sS --max-time 60 -w '%{time_total} %{http_code}\n' -G -H "Accept: $accept" \
-        --data-urlencode "query=$prefixes $2" "${urls[@]}" 2>&1 | tail -n +2 | sort -n |
+    local send=(curl -sS --max-time 30 -w '%{time_total} %{http_code}\n' -G -H "Accept: $accept"
+        --data-urlencode "query=$prefixes $2")
+    [[ $("${send[@]}" -o "$3" "$1" 2>&1) == *' 200' ]] || { echo failed; return; }
+    "${send[@]}" "${urls[@]}" 2>&1 | sort -n |
         awk '$2 != 200 { bad = 1 } { t[NR] = $1 } END { if (bad) print "failed"; else printf("%.2f\n", t[int((NR + 1) / 2)] * 1000) }'
 }
 plain() { # file, name: what is comparable of an answer
@@ -134,8 +139,12 @@ plain() { # file, name: what is comparable of an answer
     esac
 }
 
-start_quadrille
-((peer)) && start_virtuoso
+if [[ -n $at ]]; then
+    ours=${at%%,*} peers=${at##*,}
+else
+    start_quadrille
+    ((peer)) && start_virtuoso
+fi
 failed=0
 printf 'query\tours, ms\tVirtuoso, ms\tratio\tanswers\n' | tee "$out/queries.tsv"
 while IFS=$'\t' read -r name query; do

@@ -122,6 +122,7 @@ struct quads_scan {
     enum quad_order order;
     struct row next, upper; /* what is still to be read: [next, upper) */
     bool ended;
+    unsigned blocks; /* to be read next: more the more was read, since most lookups end early */
     struct row_vector rows;
     size_t at;
 };
@@ -152,6 +153,7 @@ quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot
     scan->quads = quads;
     scan->snapshot = snapshot;
     scan->order = order;
+    scan->blocks = 1;
     scan->next = row_lower(&row, bound);
     scan->upper = row_upper(&row, bound);
     scan->ended = !is_possible(pattern);
@@ -217,8 +219,10 @@ quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, s
         scan->at = 0;
         struct latch *latch = tree_latch(scan->quads->trees[scan->order]);
         latch_enter_reading(latch);
-        const enum status status = fill(scan, most > ROWS_BLOCK_MOST ? BLOCKS_PER_ENTRY : 1, why);
+        const enum status status =
+            fill(scan, most > ROWS_BLOCK_MOST ? BLOCKS_PER_ENTRY : scan->blocks, why);
         latch_leave(latch);
+        scan->blocks = scan->blocks < BLOCKS_PER_ENTRY ? scan->blocks * 2 : scan->blocks;
         TRY(status);
     }
     return STATUS_OK;

@@ -177,6 +177,16 @@ earlier_has(struct scan *scan, const struct quad_oids *quad, bool *doubled, stru
     return status;
 }
 
+/* Whether the quad, which scan->quad is behind, is all there is of its predicate and object, as
+ * most labels are; then it need not be remembered. */
+static bool
+stands_alone(const struct scan *scan, const struct quad_oids *quad)
+{
+    const struct quad_oids *after = &scan->quads[scan->quad];
+    return !scan->many && scan->quad < scan->quad_count &&
+           (after->object != quad->object || after->predicate != quad->predicate);
+}
+
 /* Whether the triple was already given. */
 static enum status
 is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
@@ -197,6 +207,9 @@ is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct
     case DUPLICATES_BY_SUBJECT:
         if (last.object != quad->object || last.predicate != quad->predicate) {
             forget_seen(scan);
+            if (stands_alone(scan, quad)) {
+                return STATUS_OK;
+            }
         }
         break;
     default:
