@@ -387,7 +387,11 @@ def check_watching():
             float(value)
             assert [what for what, _ in names[name]] == ["HELP", "TYPE"], line
             assert (names[name][1][1] == "counter") == name.endswith("_total"), line
-    assert "quadrille_index_quads" in names
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    with open(os.path.join(root, "deploy/grafana-dashboard.json"), encoding="utf-8") as file:
+        shown = {name for panel in json.load(file)["panels"] for target in panel["targets"]
+                 for name in re.findall(r"quadrille_[a-z_]+", target["expr"])}
+    assert shown and shown <= set(names), shown - set(names)
     assert ask_json("/health")["status"] == "pass"
 
 
