@@ -375,6 +375,19 @@ test_who_watches_is_not_forgotten(void **state)
     assert_int_equal(stats(bench).workers, 0);
 }
 
+/* Whoever only says that something is done is no worker. */
+static void
+test_endings_of_strangers_make_no_worker(void **state)
+{
+    struct bench *bench = *state;
+    put_many(bench, STAGE_DETECT, 0, 1);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 1), 1);
+    const struct job job = bench->jobs[0];
+    assert_int_equal(stats(bench).workers, 1);
+    done(bench, "stranger", &job);
+    assert_int_equal(stats(bench).workers, 1);
+}
+
 /* Long leases have long patience. */
 static void
 test_patience_grows_with_the_lease(void **state)
@@ -556,6 +569,7 @@ queue_requests_run(void)
         CASE(test_a_repeated_request_gets_what_is_left_of_it),
         CASE(test_what_came_back_goes_out_in_order),
         CASE(test_who_watches_is_not_forgotten),
+        CASE(test_endings_of_strangers_make_no_worker),
         CASE(test_patience_grows_with_the_lease),
         CASE(test_a_job_is_lost_once),
         CASE(test_leases_end_to_the_millisecond),
