@@ -7,6 +7,7 @@ hosts=$root/examples/web/hosts
 tag=q$$
 end_nodes() {
     local code=$?
+    set +e # else the line with the code ends it all
     ip netns pids "${tag}a" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
     ip netns pids "${tag}b" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
     ip netns del "${tag}a" 2>/dev/null || true

@@ -6,8 +6,9 @@ ROOT=$work/root
 declare -A machine
 end_machines() {
     local code=$?
+    set +e # else the line with the code ends it all
     # A stopped process takes no SIGTERM; their guards end all that they run.
-    kill -KILL "${machine[@]}" 2>/dev/null || true
+    kill -KILL "${machine[@]}" ${crawl:+"$crawl"} 2>/dev/null
     (exit $code)
     end_all
 }
