@@ -215,8 +215,8 @@ test_poison(void **state)
         "foaf:name owl:equivalentProperty foaf:mbox",
         "foaf:mbox owl:equivalentProperty foaf:name",
         "foaf:name rdfs:subPropertyOf e:p . e:p a owl:InverseFunctionalProperty",
-        "foaf:name rdfs:domain e:C . e:C rdfs:subClassOf [ owl:onProperty [ owl:inverseOf "
-        "foaf:name ] ; owl:maxCardinality 1 ]"};
+        ("foaf:name rdfs:domain e:C . e:C rdfs:subClassOf [ owl:onProperty [ owl:inverseOf "
+         "foaf:name ] ; owl:maxCardinality 1 ]")};
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
         /* The ontology is in use in both documents, and still says nothing of foaf:name. */
         snprintf(trig, sizeof trig,
