@@ -40,7 +40,7 @@ struct scan {
     bool merges, by_subject, by_predicate, by_object;
     bool open_row;
     struct quad_oids merged;
-    struct row_table seen;
+    struct row_table seen, subjects; /* triples; subjects of the present predicate and object */
     bool asks; /* there was no room in it: the index is asked until it is emptied */
 };
 
@@ -68,6 +68,9 @@ forget_seen(struct scan *scan)
     scan->asks = false;
     if (scan->seen.count) {
         row_table_reset(&scan->seen);
+    }
+    if (scan->subjects.count) {
+        row_table_reset(&scan->subjects);
     }
 }
 
@@ -216,14 +219,16 @@ is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct
         break;
     }
     const oid key[3] = {quad->subject, quad->predicate, quad->object};
+    struct row_table *seen =
+        scan->duplicates == DUPLICATES_BY_SUBJECT ? &scan->subjects : &scan->seen;
     /* A triple that was given without a place in the set must not be looked for there. */
     scan->asks = scan->asks || (!scan->many && !spill_may_take(&scan->operator.run->spill,
-                                                               row_table_growth(&scan->seen)));
+                                                               row_table_growth(seen)));
     if (scan->asks) {
-        *doubled = row_table_find(&scan->seen, key) != SIZE_MAX;
+        *doubled = row_table_find(seen, key) != SIZE_MAX;
         return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
     }
-    TRY(row_table_put(&scan->seen, key, &added, &at, why));
+    TRY(row_table_put(seen, key, &added, &at, why));
     *doubled = !added;
     return STATUS_OK;
 }
@@ -420,6 +425,7 @@ static void scan_close(struct operator* operator)
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
     row_table_release(&scan->seen);
+    row_table_release(&scan->subjects);
     free(scan->patterns);
     free(scan->rows);
 }
@@ -475,5 +481,6 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
     choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
     row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
+    row_table_init(&scan->subjects, &run->account, "triples in several documents", 1, 1);
     return &scan->operator;
 }
