@@ -160,7 +160,7 @@ run "$dir" --set datasets.plan=print
 : >"$web_log"
 quadrille up --dir "$dir" --background "${settings[@]}"
 prepared() {
-    quadrille datasets --dir "$dir" whole.example | grep -q 'dataset .*sliced'
+    prints 'dataset .*sliced' quadrille datasets --dir "$dir" whole.example
 }
 quadrille add --dir "$dir" --again http://whole.example/sitemap.xml "${settings[@]}" >/dev/null
 for _ in $(seq "$patience"); do
@@ -241,7 +241,7 @@ triples whole.example 5 $((count + 5)) lie >"$hosts/whole.example/all.nt"
 again "$work/faulty" whole.example
 expected whole.example 5 $((count + 5)) new
 same_as_dump "$work/faulty" whole.example
-quadrille datasets --dir "$work/faulty" whole.example | grep -q 'withdrawn: what the dumps say' ||
+prints 'withdrawn: what the dumps say' quadrille datasets --dir "$work/faulty" whole.example ||
     fail "$(quadrille datasets --dir "$work/faulty" whole.example)"
 again "$work/faulty" whole.example
 document whole.example 9000 new

@@ -167,7 +167,7 @@ echo 'Sitemap: /map.xml' >"$hosts/large.example/robots.txt"
 echo http://large.example/ >"$work/seeds"
 crawl "$work/large" "${settings[@]}" --set datasets.well_known=yes >"$work/out" || fail "crawl: $(cat "$work/out")"
 [[ $(asked large) -le $((many / 10)) ]] || fail "$(asked large) of $many documents were fetched although a dump has them"
-quadrille datasets --dir "$work/large" | grep -q "sliced: $many documents" || fail "large.example is not sliced"
+prints "sliced: $many documents" quadrille datasets --dir "$work/large" || fail "large.example is not sliced"
 
 # Only hosts that answer with RDF are asked for a description; none when not wanted.
 for which in rdf no; do

@@ -77,6 +77,13 @@ start_faulty_web() { # folder of hosts
     web_port=$(cat "$work/port") || fail "the web server does not start: $(cat "$work/web.out")"
 }
 
+# Whether a command succeeds and its output has a line. All of it is read: grep -q in a pipe ends at the
+# first such line, and a command that then writes more is ended by SIGPIPE.
+prints() { # regular expression, command...
+    local printed
+    printed=$("${@:2}") && grep -q -- "$1" <<<"$printed"
+}
+
 # Kills fetch whenever a dump that it downloads has come so far; sets kills, how often.
 kill_downloads() { # data directory, bytes...
     local dir=$1 part n

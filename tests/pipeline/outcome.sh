@@ -64,4 +64,4 @@ grep -q 'redirects to http://www.one.example/, which is out of scope.*quadrille 
 quadrille status --json --dir "$dir" >"$work/json"
 expect outcomes.fetch.gone 4
 expect outcomes.fetch.redirected_out_of_scope 1
-quadrille status --dir "$dir" | grep -q "fetch: $((pages + 1)) fetched (2xx)" || fail "status tells no outcomes"
+prints "fetch: $((pages + 1)) fetched (2xx)" quadrille status --dir "$dir" || fail "status tells no outcomes"

@@ -145,7 +145,7 @@ while pgrep -f -- "--dir $dir" >/dev/null; do sleep 0.05; done
 for kind in "${kinds[@]}"; do
     eval "as=($kind)"
     [[ $kind == setpriv* ]] || chmod a-w "$dir"
-    "${as[@]}" quadrille dump --dir "$dir" | grep -q '"late"' || fail "$kind: what was committed before a kill is not there"
+    prints '"late"' "${as[@]}" quadrille dump --dir "$dir" || fail "$kind: what was committed before a kill is not there"
     chmod u+w "$dir"
 done
 echo "readers: ${#kinds[@]} ways of reading only"

@@ -108,7 +108,7 @@ seen a.html 'meta:sitemapLastmod "2020-01-02T'
 seen b.html 'meta:sitemapSays "news title It boils"'
 seen b-de.html 'meta:listedIn <http://maps.example/plain.xml>'
 seen a.html 'meta:linkSeen "'
-meta --seen http://maps.example/t.html | grep -q linkSeen && fail 'a link to t.html was seen that is not there'
+prints linkSeen meta --seen http://maps.example/t.html && fail 'a link to t.html was seen that is not there'
 
 # The report: seen 8, crawled 8 (5 listed; the lost one was answered), indexed 7 (4 listed), 6 clusters
 # (3 listed). PageRank of the root, what it links to, and what nothing links to: r, p = r + 0.85 r / 3.
