@@ -28,7 +28,8 @@
     X(PROTOCOL, "a message was not understood") \
     X(CORRUPT, "stored data is damaged")        \
     X(MISUSE, "called with wrong arguments")    \
-    X(SYSTEM, "the operating system or a library failed")
+    X(SYSTEM, "the operating system or a library failed") \
+    X(UNAVAILABLE, "another node does not answer")
 
 enum status {
 #define X(name, text) STATUS_##name,

@@ -13,7 +13,7 @@
 #include "metastore/protocol.h"
 #include "warc/remote.h"
 
-enum { PAYLOAD_BYTES = 4096, WAIT_MS = 30000 };
+enum { PAYLOAD_BYTES = 4096, WAIT_MS = 5000 };
 
 /* ---- the daemon's side ---- */
 
@@ -77,6 +77,7 @@ archive_answer(const char *folder, struct slice payload, struct buf *reply, stru
 struct archive_link {
     struct rpc_client *rpc;
     struct buf request, piece;
+    bool away; /* a question waits for its sign of life */
 };
 
 enum status
@@ -111,11 +112,35 @@ archive_link_close(struct archive_link *link)
     }
 }
 
+static void
+sign_of_life(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct archive_link *link = context;
+    (void)payload;
+    (void)why;
+    link->away = status == STATUS_CANCELLED; /* then the link is closed */
+}
+
+static void
+goes_away(struct archive_link *link)
+{
+    buf_reset(&link->request);
+    codec_put_varint(&link->request, 0);
+    link->away = true;
+    rpc_client_post(link->rpc, METASTORE_GET, buf_slice(&link->request), 0, sign_of_life, link);
+}
+
 enum status
 archive_link_read(struct archive_link *link, struct slice file, uint64_t offset, uint64_t length,
                   struct buf *member, struct reason *why)
 {
     buf_reset(member);
+    if (link->away) {
+        rpc_client_process(link->rpc);
+    }
+    if (link->away) {
+        return status_fail(why, STATUS_UNAVAILABLE, "the node of this archive does not answer");
+    }
     if (!warc_file_name_valid(file)) {
         return status_fail(why, STATUS_MISUSE, "not the name of a WARC file: %.*s",
                            SLICE_PRINT(file));
@@ -132,8 +157,13 @@ archive_link_read(struct archive_link *link, struct slice file, uint64_t offset,
         codec_put_slice(&link->request, file);
         codec_put_varint(&link->request, offset + member->length);
         codec_put_varint(&link->request, wanted);
-        TRY(rpc_call(link->rpc, METASTORE_ARCHIVE, buf_slice(&link->request), WAIT_MS, &link->piece,
-                     why));
+        const enum status status = rpc_call(link->rpc, METASTORE_ARCHIVE, buf_slice(&link->request),
+                                            WAIT_MS, &link->piece, why);
+        if (status == STATUS_TIMEOUT) {
+            goes_away(link);
+            return STATUS_UNAVAILABLE;
+        }
+        TRY(status);
         if (link->piece.length != wanted) {
             return status_fail(why, STATUS_PROTOCOL, "%.*s: not the bytes that were asked for",
                                SLICE_PRINT(file));

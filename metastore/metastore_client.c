@@ -16,16 +16,21 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "metastore/protocol.h"
+#include "queue/cluster/cluster.h"
 
 enum { PART_BYTES = 4 << 20, PART_ENTRIES = 16384, REQUEST_MAXIMUM = 32 << 20, SCAN_PAGE = 512 };
 
 struct get_part;
+struct gets;
+static void end_waiting(struct gets *gets);
 
 /* Gets of one endpoint. */
 struct gets {
     struct metastore_client *client;
     size_t endpoint;
     struct get_part *waiting, *under_way; /* first of a list; under way: one message */
+    uint32_t silence_ms;                  /* 0: it is waited for as long as it takes */
+    bool away;                            /* a question without keys waits for its sign of life */
 };
 
 struct metastore_client {
@@ -92,7 +97,9 @@ metastore_client_open(struct metastore_client **opened,
             metastore_client_close(client);
             return status;
         }
-        client->gets[i] = (struct gets){.client = client, .endpoint = i};
+        const bool here = strncmp(options->endpoints[i], "ipc:", 4) == 0;
+        client->gets[i] = (struct gets){
+            .client = client, .endpoint = i, .silence_ms = here ? 0 : options->silence_ms};
         client->count++;
     }
     *opened = client;
@@ -108,6 +115,7 @@ metastore_client_close(struct metastore_client *client)
     client->closing = true;
     for (size_t i = 0; i < client->count; i++) {
         rpc_client_close(client->rpcs[i]);
+        end_waiting(&client->gets[i]);
     }
     free(client->gets);
     free(client->rpcs);
@@ -130,6 +138,9 @@ metastore_process(struct metastore_client *client)
 {
     for (size_t i = 0; i < client->count; i++) {
         rpc_client_process(client->rpcs[i]);
+        if (client->gets[i].away && client->gets[i].waiting != NULL) {
+            end_waiting(&client->gets[i]);
+        }
     }
 }
 
@@ -138,7 +149,8 @@ metastore_wait_ms(const struct metastore_client *client)
 {
     int least = -1;
     for (size_t i = 0; i < client->count; i++) {
-        const int wait = rpc_client_wait_ms(client->rpcs[i]);
+        const bool ends = client->gets[i].away && client->gets[i].waiting != NULL;
+        const int wait = ends ? 0 : rpc_client_wait_ms(client->rpcs[i]);
         if (wait >= 0 && (least < 0 || wait < least)) {
             least = wait;
         }
@@ -165,7 +177,7 @@ owner_of(const struct metastore_client *client, struct slice key)
     if (client->owners == NULL || key.length < 2) {
         return 0;
     }
-    return client->owners[partition_of(slice_of(key.at + 1, key.length - 1))];
+    return client->owners[cluster_key_partition(key)];
 }
 
 /* ---- put ---- */
@@ -337,7 +349,7 @@ gets_send(struct gets *gets)
     struct buf keys;
     struct buf payload;
     size_t count = 0;
-    if (gets->under_way != NULL || gets->waiting == NULL) {
+    if (gets->under_way != NULL || gets->waiting == NULL || gets->away) {
         return;
     }
     buf_init(&keys, RPC_PAYLOAD_MAXIMUM);
@@ -354,8 +366,8 @@ gets_send(struct gets *gets)
     buf_init(&payload, RPC_PAYLOAD_MAXIMUM);
     codec_put_varint(&payload, count);
     (void)buf_append_slice(&payload, buf_slice(&keys));
-    rpc_client_post(gets->client->rpcs[gets->endpoint], METASTORE_GET, buf_slice(&payload), 0,
-                    gets_answered, gets);
+    rpc_client_post(gets->client->rpcs[gets->endpoint], METASTORE_GET, buf_slice(&payload),
+                    gets->silence_ms, gets_answered, gets);
     buf_release(&keys);
     buf_release(&payload);
 }
@@ -385,6 +397,45 @@ take_records(struct get_part *parts, struct slice payload)
     return count == 0 && codec_at_end(&reader);
 }
 
+/* ---- a node that is away ---- */
+
+static void
+sign_of_life(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct gets *gets = context;
+    (void)payload;
+    (void)why;
+    if (status != STATUS_CANCELLED) { /* else the client is closed */
+        gets->away = false;
+        gets_send(gets);
+    }
+}
+
+static void
+goes_away(struct gets *gets)
+{
+    struct buf nothing;
+    buf_init(&nothing, 16);
+    codec_put_varint(&nothing, 0);
+    gets->away = true;
+    rpc_client_post(gets->client->rpcs[gets->endpoint], METASTORE_GET, buf_slice(&nothing), 0,
+                    sign_of_life, gets);
+    buf_release(&nothing);
+}
+
+/* Callbacks may ask for more, which waits for the next call of this. */
+static void
+end_waiting(struct gets *gets)
+{
+    struct get_part *parts = gets->waiting;
+    struct reason why;
+    gets->waiting = NULL;
+    (void)status_fail(&why, STATUS_UNAVAILABLE, "the node of this metadata store does not answer");
+    while (parts != NULL) {
+        get_part_ended(first_part(&parts), STATUS_UNAVAILABLE, &why);
+    }
+}
+
 /* Callbacks may ask for more, which waits until all of these have ended. */
 static void
 gets_answered(void *context, enum status status, struct slice payload, const struct reason *why)
@@ -396,6 +447,14 @@ gets_answered(void *context, enum status status, struct slice payload, const str
     if (status == STATUS_OK && !take_records(parts, payload)) {
         status = status_fail(&malformed, STATUS_PROTOCOL, "metastore: a malformed answer to a get");
         why = &malformed;
+    }
+    if (status == STATUS_TIMEOUT) {
+        goes_away(gets);
+        append_parts(&parts, gets->waiting);
+        gets->waiting = parts;
+        gets->under_way = NULL;
+        end_waiting(gets);
+        return;
     }
     const bool apart = status != STATUS_OK && !gets->client->closing && parts->next_part != NULL;
     if (gets->client->closing) {

@@ -1,6 +1,6 @@
 /* The metadata store as stages see it: batched, asynchronous; callbacks run inside
  * metastore_process(). Every call may be repeated. With several nodes the client is routed:
- * "u" keys by partition_of(uri), "h" keys by partition_of(origin); the caller does not see it. */
+ * keys by cluster_key_partition; the caller does not see it. */
 #ifndef METASTORE_METASTORE_CLIENT_H
 #define METASTORE_METASTORE_CLIENT_H
 
@@ -14,6 +14,9 @@ struct metastore_client_options {
     const uint16_t *owner_of_partition; /* PARTITIONS entries: index into endpoints; NULL: all 0 */
     const char *name;
     const struct rpc_keys *keys;
+    /* A node, not this one (ipc), that says nothing for so long is away: gets of its keys end
+     * UNAVAILABLE, at once, until it answers. 0: they wait for ever. */
+    uint32_t silence_ms;
 };
 /* A copy, keys aside, which must live as long; to be freed by free(). */
 struct metastore_client_options *

@@ -1,8 +1,8 @@
-queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o node_transfer.o open.o put.o reserve.o \
+queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o node_forget.o node_transfer.o open.o put.o reserve.o \
 	scope_change.o submit.o trouble.o view.o)
 queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_client.o)
 queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)
-queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o queue_daemon.o)
+queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o metadata_intake.o node_links.o queue_daemon.o)
 queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o)
 queue_OBJECTS += $(addprefix queue/politeness/,host_troubles.o lanes.o)
 queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o run_filter.o run_merge.o \

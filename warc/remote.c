@@ -101,8 +101,7 @@ judge(const struct warc_remote *remote, CURLcode code, const struct body *body, 
                            "%s: more bytes than asked for or allowed", url);
     }
     if (code != CURLE_OK) {
-        return status_fail(why, code == CURLE_OPERATION_TIMEDOUT ? STATUS_TIMEOUT : STATUS_SYSTEM,
-                           "%s: %s", url,
+        return status_fail(why, STATUS_UNAVAILABLE, "%s: %s", url,
                            remote->error[0] != 0 ? remote->error : curl_easy_strerror(code));
     }
     if (http != 206) {

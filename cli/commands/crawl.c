@@ -32,6 +32,7 @@ enum {
     POLL_FIRST_MS = 50,
     POLL_MS = 500,
     LINE_MS = 5000,
+    NODES_TOLD_MS = 60000,
     STATS_WAIT_MS = 2000,
     MIND_MS = 500,
     SUMMARY_BYTES = 64 << 20
@@ -50,6 +51,8 @@ struct crawl {
     uint64_t started_ms, line_ms, minded_ms;
     bool page_told;
     int lines_shown;
+    size_t troubles_told; /* nodes */
+    uint64_t troubles_told_ms;
 };
 
 /* ---- the child ---- */
@@ -172,7 +175,8 @@ show(struct crawl *crawl, bool last)
             printf(", known work done in about %.0f s", left);
         }
         putchar('\n');
-        crawl->lines_shown = STAGE_COUNT + 3 + progress->now.intake_stopped + progress->now.cut_off;
+        crawl->lines_shown = STAGE_COUNT + 3 + progress->now.intake_stopped +
+                             progress->now.cut_off + (int)progress->trouble_count;
     } else if (last || now - crawl->line_ms >= LINE_MS) {
         crawl->line_ms = now;
         printf("%" PRIu64 "s", (now - crawl->started_ms) / 1000);
@@ -386,6 +390,23 @@ mind_processes(struct crawl *crawl, struct reason *why)
     return process_troubles_end(crawl->cli.directory, crawl->started_ms, true, why);
 }
 
+/* Says which nodes are waited for, also when it is to be quiet: at once, then now and then. */
+static void
+mind_nodes(struct crawl *crawl)
+{
+    const struct progress *progress = &crawl->progress;
+    const uint64_t now = clock_monotonic_ms();
+    const bool due = progress->trouble_count != crawl->troubles_told ||
+                     now >= crawl->troubles_told_ms + NODES_TOLD_MS;
+    if (progress->trouble_count > 0 && due && !(crawl->terminal && !crawl->quiet)) {
+        progress_print_troubles(progress, stderr);
+        crawl->troubles_told_ms = now;
+    } else if (progress->trouble_count == 0 && crawl->troubles_told > 0) {
+        fputs("All nodes answer again\n", stderr);
+    }
+    crawl->troubles_told = progress->trouble_count;
+}
+
 static enum status
 follow(struct crawl *crawl, struct reason *why)
 {
@@ -400,6 +421,7 @@ follow(struct crawl *crawl, struct reason *why)
         tell_page(crawl);
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
+            mind_nodes(crawl);
             if (!crawl->continuous && progress_exhausted(&crawl->progress)) {
                 show(crawl, true);
                 return STATUS_OK;
@@ -439,7 +461,10 @@ retry_hosts(struct crawl *crawl, struct reason *why)
     enum status status = STATUS_TIMEOUT;
     while (status == STATUS_TIMEOUT) {
         TRY(look_after(crawl, why));
-        status = progress_retry_hosts(&crawl->progress, why);
+        status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
+        if (status == STATUS_OK) {
+            status = progress_retry_hosts(&crawl->progress, why);
+        }
     }
     return status;
 }

@@ -185,18 +185,72 @@ pin_job(void *context, const struct job *job, struct slice state, struct slice r
     return true;
 }
 
+static const struct place {
+    enum meta_field node, file, offset, length, id;
+} places[] = {
+    {META_WARC_NODE, META_WARC_FILE, META_WARC_OFFSET, META_WARC_LENGTH, META_WARC_RECORD_ID},
+    {META_CONVERSION_NODE, META_CONVERSION_FILE, META_CONVERSION_OFFSET, META_CONVERSION_LENGTH,
+     META_CONVERSION_RECORD_ID},
+};
+
+static bool
+read_place(struct slice record, const struct place *place, struct document_record *where)
+{
+    return meta_record_text(record, place->node, &where->node) &&
+           meta_record_text(record, place->file, &where->file) &&
+           meta_record_number(record, place->offset, &where->offset) &&
+           meta_record_number(record, place->length, &where->length) &&
+           meta_record_text(record, place->id, &where->id);
+}
+
+/* Metadata on their way to another node's store. */
+static bool
+pin_metadata(void *context, const struct job *job, struct slice state, struct slice reason,
+             struct slice reproducer)
+{
+    struct retain *retain = context;
+    struct slice key, fields;
+    struct buf record;
+    (void)state;
+    (void)reason;
+    (void)reproducer;
+    retain->peeked++;
+    retain->peeked_bytes += job->uri.length + job->data.length;
+    if (!job_is_metadata(job) || !job_metadata(job, &key, &fields)) {
+        return true;
+    }
+    buf_init(&record, JOB_METADATA_MAXIMUM);
+    (void)meta_merge((struct slice){NULL, 0}, fields, &record);
+    for (size_t i = 0; i < 2; i++) {
+        struct document_record where;
+        if (read_place(buf_slice(&record), &places[i], &where)) {
+            pin(retain, &where);
+        }
+    }
+    buf_release(&record);
+    return true;
+}
+
+static enum status
+peek_and_pin(struct retain *retain, struct queue_client *queue, enum stage stage, const char *state,
+             queue_visit *visit, struct reason *why)
+{
+    retain->peeked = retain->peeked_bytes = 0;
+    TRY(queue_peek(queue, stage, state, PEEK_MOST, visit, retain, why));
+    retain->unsure |= retain->peeked >= PEEK_MOST || retain->peeked_bytes > PEEK_BYTES_MOST;
+    return STATUS_OK;
+}
+
 static enum status
 pin_queue(struct retain *retain, struct queue_client *queue, struct reason *why)
 {
     static const char *const states[] = {"outbox", "jobs", "delayed", "buried", "jobs"};
     for (int stage = STAGE_DETECT; stage < STAGE_COUNT; stage++) {
         for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-            retain->peeked = retain->peeked_bytes = 0;
-            TRY(queue_peek(queue, (enum stage)stage, states[i], PEEK_MOST, pin_job, retain, why));
-            retain->unsure |= retain->peeked >= PEEK_MOST || retain->peeked_bytes > PEEK_BYTES_MOST;
+            TRY(peek_and_pin(retain, queue, (enum stage)stage, states[i], pin_job, why));
         }
     }
-    return STATUS_OK;
+    return peek_and_pin(retain, queue, STAGE_FETCH, "outbox", pin_metadata, why);
 }
 
 static enum status
@@ -220,24 +274,6 @@ pin_queues(struct retain *retain, struct reason *why)
 }
 
 /* ---- what is current ---- */
-
-static const struct place {
-    enum meta_field node, file, offset, length, id;
-} places[] = {
-    {META_WARC_NODE, META_WARC_FILE, META_WARC_OFFSET, META_WARC_LENGTH, META_WARC_RECORD_ID},
-    {META_CONVERSION_NODE, META_CONVERSION_FILE, META_CONVERSION_OFFSET, META_CONVERSION_LENGTH,
-     META_CONVERSION_RECORD_ID},
-};
-
-static bool
-read_place(struct slice record, const struct place *place, struct document_record *where)
-{
-    return meta_record_text(record, place->node, &where->node) &&
-           meta_record_text(record, place->file, &where->file) &&
-           meta_record_number(record, place->offset, &where->offset) &&
-           meta_record_number(record, place->length, &where->length) &&
-           meta_record_text(record, place->id, &where->id);
-}
 
 static void
 add_move(struct retain *retain, struct slice key, struct slice record, bool conversion,

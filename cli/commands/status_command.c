@@ -79,6 +79,7 @@ show_once(const struct program *program, const struct cli_common *common, bool j
     struct reason why = {""};
     struct view view;
     struct index_stats stats;
+    bool asked = true;
     enum status status = open_view(&view, common, &why);
     if (status == STATUS_OK) {
         status = take_twice(&view, 1000, &why);
@@ -87,12 +88,17 @@ show_once(const struct program *program, const struct cli_common *common, bool j
         status = index_figures(&view, &stats, &why);
     }
     const bool counted = view.progress.before_ms != 0;
+    if (counted && status != STATUS_OK && view.progress.trouble_count > 0) { /* told below */
+        fprintf(stderr, "%s: the index did not answer whole: %s\n", program->name, why.text);
+        asked = false;
+        status = STATUS_OK;
+    }
     if (counted && json) {
         struct buf members;
         buf_init(&members, MEMBERS_BYTES);
         crawl_outcome_put_json(&view.progress, &members);
-        progress_print_json(&view.progress, status == STATUS_OK ? &stats : NULL, view.cli.directory,
-                            buf_slice(&members), stdout);
+        progress_print_json(&view.progress, status == STATUS_OK && asked ? &stats : NULL,
+                            view.cli.directory, buf_slice(&members), stdout);
         buf_release(&members);
     } else if (counted) {
         progress_print_table(&view.progress, stdout);
@@ -100,7 +106,7 @@ show_once(const struct program *program, const struct cli_common *common, bool j
         crawl_outcome_print_buried(&view.progress, stdout);
         crawl_outcome_print_waits(&view.progress, stdout);
     }
-    if (status == STATUS_OK && !json) {
+    if (status == STATUS_OK && asked && !json) {
         print_index(&stats);
     }
     if (view.cli.directory != NULL && !json) {

@@ -9,8 +9,13 @@
 #include "cli/supervisor/process_troubles.h"
 #include "stages/skeleton/services.h"
 
+enum { NODE_ANSWER_MS = 5000 }; /* of another node, until it counts as down */
+
 struct progress_node {
     struct queue_client *queue;
+    const char *name;
+    struct queue_stats stats; /* the latest that it told */
+    uint64_t silent_since_ms; /* wall; 0: it answered */
 };
 
 enum status
@@ -26,8 +31,10 @@ progress_open(struct progress *progress, struct cli *cli, struct reason *why)
         const struct queue_client_options options = {
             .endpoint = services.endpoints[i], .name = "cli.progress", .keys = services.keys};
         status = queue_client_open(&progress->nodes[i].queue, &options, why);
+        progress->nodes[i].name = cluster_node(cli->cluster, i)->name;
         progress->node_count += status == STATUS_OK;
     }
+    progress->self = cluster_self(cli->cluster);
     cluster_services_release(&services);
     return status;
 }
@@ -39,6 +46,7 @@ progress_close(struct progress *progress)
         queue_client_close(progress->nodes[i].queue);
     }
     free(progress->nodes);
+    free(progress->troubles);
     *progress = (struct progress){0};
 }
 
@@ -91,15 +99,150 @@ progress_waiting(const struct progress *progress, enum stage stage)
     return s->ready + s->leased + s->delayed + s->outbox;
 }
 
+/* ---- nodes in trouble ---- */
+
+static struct progress_trouble *
+trouble_of(struct progress *progress, struct slice name)
+{
+    for (size_t i = 0; i < progress->trouble_count; i++) {
+        if (slice_is(name, progress->troubles[i].name)) {
+            return &progress->troubles[i];
+        }
+    }
+    progress->troubles =
+        memory_resize(progress->troubles, progress->trouble_count + 1, sizeof *progress->troubles);
+    struct progress_trouble *trouble = &progress->troubles[progress->trouble_count++];
+    *trouble = (struct progress_trouble){0};
+    (void)snprintf(trouble->name, sizeof trouble->name, "%.*s", SLICE_PRINT(name));
+    return trouble;
+}
+
+/* What one node says of another; of several that say when it was last heard, the latest counts. */
+static void
+note_node(void *context, const struct queue_node *node)
+{
+    struct progress *progress = context;
+    if (!node->down && !node->unknown && node->trouble.length == 0) {
+        return;
+    }
+    struct progress_trouble *trouble = trouble_of(progress, node->name);
+    trouble->down |= node->down;
+    trouble->unknown |= node->unknown;
+    trouble->jobs += node->jobs;
+    trouble->since_ms = node->since_ms > trouble->since_ms ? node->since_ms : trouble->since_ms;
+    if (node->trouble.length > 0) {
+        (void)snprintf(trouble->text.text, REASON_SIZE, "%.*s", SLICE_PRINT(node->trouble));
+    }
+}
+
+static bool
+is_known_down(const struct progress *progress, const char *name)
+{
+    for (size_t i = 0; i < progress->trouble_count; i++) {
+        if (progress->troubles[i].down && strcmp(progress->troubles[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* This node must answer. Another that does not, or of which this one knows that it is down, is not
+ * waited for. */
+static enum status
+ask_node(struct progress *progress, size_t at, uint32_t timeout_ms, struct reason *why)
+{
+    struct progress_node *node = &progress->nodes[at];
+    const bool other = at != progress->self;
+    const uint32_t most = other && timeout_ms > NODE_ANSWER_MS ? NODE_ANSWER_MS : timeout_ms;
+    enum status status = STATUS_TIMEOUT;
+    if (!other || !is_known_down(progress, node->name)) {
+        struct queue_stats stats = {0};
+        status = queue_stats_get(node->queue, &stats, most, why);
+        node->stats = status == STATUS_OK ? stats : node->stats;
+    }
+    if (status == STATUS_OK && progress->node_count > 1) {
+        status = queue_nodes(node->queue, note_node, progress, most, why);
+    }
+    if (other && status == STATUS_TIMEOUT) {
+        node->silent_since_ms =
+            node->silent_since_ms != 0 ? node->silent_since_ms : clock_wall_ms() - most;
+        return STATUS_OK;
+    }
+    node->silent_since_ms = 0;
+    return status;
+}
+
+/* Those that told nothing themselves are down, whether or not another node has noticed. */
+static void
+note_silent(struct progress *progress)
+{
+    for (size_t i = 0; i < progress->node_count; i++) {
+        const struct progress_node *node = &progress->nodes[i];
+        if (node->silent_since_ms != 0) {
+            struct progress_trouble *trouble = trouble_of(progress, slice_string(node->name));
+            trouble->down = true;
+            trouble->since_ms = trouble->since_ms != 0 ? trouble->since_ms : node->silent_since_ms;
+        }
+    }
+}
+
+void
+progress_print_troubles(const struct progress *progress, FILE *out)
+{
+    for (size_t i = 0; i < progress->trouble_count; i++) {
+        const struct progress_trouble *trouble = &progress->troubles[i];
+        char since[CLOCK_TEXT_SIZE];
+        clock_text(trouble->since_ms, 0, since);
+        if (trouble->unknown) {
+            fprintf(out,
+                    "Node %s is not in cluster.conf: %" PRIu64
+                    " jobs wait for it until it is, or `quadrille cluster forget %s`\n",
+                    trouble->name, trouble->jobs, trouble->name);
+        } else if (trouble->down) {
+            fprintf(out, "Node %s is down since %s: %" PRIu64 " jobs wait for it\n", trouble->name,
+                    since, trouble->jobs);
+        } else {
+            fprintf(out, "Node %s takes nothing, %" PRIu64 " jobs wait for it: %s\n", trouble->name,
+                    trouble->jobs, trouble->text.text);
+        }
+    }
+}
+
+static void
+print_troubles_json(const struct progress *progress, FILE *out)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < progress->trouble_count; i++) {
+        const struct progress_trouble *trouble = &progress->troubles[i];
+        char since[CLOCK_TEXT_SIZE];
+        clock_text(trouble->since_ms, 0, since);
+        (void)buf_printf(&text, "%s{\"node\":\"%s\",\"state\":\"%s\",", i > 0 ? "," : "",
+                         trouble->name,
+                         trouble->unknown ? "unknown" : (trouble->down ? "down" : "refuses"));
+        if (trouble->down) {
+            (void)buf_printf(&text, "\"since\":\"%s\",", since);
+        }
+        (void)buf_printf(&text, "\"jobs\":%" PRIu64 ",\"reason\":\"", trouble->jobs);
+        (void)buf_append_json(&text, slice_string(trouble->text.text));
+        (void)buf_append_string(&text, "\"}");
+    }
+    fprintf(out, ",\"nodes\":%zu,\"nodes_in_trouble\":[%.*s]", progress->node_count,
+            SLICE_PRINT(buf_slice(&text)));
+    buf_release(&text);
+}
+
 enum status
 progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why)
 {
     struct queue_stats sum = {0};
+    progress->trouble_count = 0;
     for (size_t i = 0; i < progress->node_count; i++) {
-        struct queue_stats node = {0};
-        TRY(queue_stats_get(progress->nodes[i].queue, &node, timeout_ms, why));
-        add_node(&sum, &node);
+        const size_t at = (progress->self + i) % progress->node_count; /* this one first */
+        TRY(ask_node(progress, at, timeout_ms, why));
+        add_node(&sum, &progress->nodes[at].stats);
     }
+    note_silent(progress);
     progress->before = progress->now;
     progress->before_ms = progress->now_ms;
     progress->moved_before = progress->moved;
@@ -111,6 +254,9 @@ progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why
     for (int i = 0; i < STAGE_COUNT; i++) {
         progress->quiet &= progress_waiting(progress, (enum stage)i) == 0;
     }
+    for (size_t i = 0; i < progress->trouble_count; i++) {
+        progress->quiet &= !progress->troubles[i].down;
+    }
     return STATUS_OK;
 }
 
@@ -119,6 +265,9 @@ progress_hosts(const struct progress *progress, bool aside_only, queue_host_visi
                void *context, struct reason *why)
 {
     for (size_t i = 0; i < progress->node_count; i++) {
+        if (progress->nodes[i].silent_since_ms != 0) {
+            continue;
+        }
         TRY(queue_hosts(progress->nodes[i].queue, (struct slice){NULL, 0}, aside_only, visit,
                         context, why));
     }
@@ -131,6 +280,9 @@ progress_buried(const struct progress *progress, queue_visit *visit, void *conte
 {
     enum { MOST = 5000 };
     for (size_t i = 0; i < progress->node_count; i++) {
+        if (progress->nodes[i].silent_since_ms != 0) {
+            continue;
+        }
         for (int stage = 0; stage < STAGE_COUNT; stage++) {
             if (progress->now.stages[stage].buried > 0) {
                 TRY(queue_peek(progress->nodes[i].queue, (enum stage)stage, "buried", MOST, visit,
@@ -147,6 +299,9 @@ progress_delayed(const struct progress *progress, queue_visit *visit, void *cont
 {
     enum { MOST = 3 };
     for (size_t i = 0; i < progress->node_count; i++) {
+        if (progress->nodes[i].silent_since_ms != 0) {
+            continue;
+        }
         TRY(queue_peek(progress->nodes[i].queue, STAGE_FETCH, "delayed", MOST, visit, context,
                        why));
     }
@@ -157,6 +312,9 @@ enum status
 progress_retry_hosts(const struct progress *progress, struct reason *why)
 {
     for (size_t i = 0; i < progress->node_count; i++) {
+        if (progress->nodes[i].silent_since_ms != 0) {
+            continue;
+        }
         uint64_t hosts;
         TRY(queue_retry(progress->nodes[i].queue, (struct slice){NULL, 0}, &hosts, NULL, why));
     }
@@ -257,6 +415,7 @@ progress_print_table(const struct progress *progress, FILE *out)
                 "(an hour at most)\n",
                 since);
     }
+    progress_print_troubles(progress, out);
 }
 
 static void
@@ -306,6 +465,7 @@ progress_print_json(const struct progress *progress, const struct index_stats *i
                 index->documents, index->quads, index->terms, index->literals, index->bytes_on_disk,
                 index->batches, index->full, index->damaged);
     }
+    print_troubles_json(progress, out);
     fputs(",\"processes\":", out);
     process_troubles_print_json(directory, out);
     const double left = progress_left(progress);

@@ -8,17 +8,29 @@
 
 #include "cli/shared/cli.h"
 
+/* A node with which something is wrong. */
+struct progress_trouble {
+    char name[65];
+    struct reason text; /* why it takes nothing although it answers; empty: none */
+    bool down, unknown; /* it does not answer; cluster.conf does not name it any more */
+    uint64_t since_ms;  /* wall time; down: when it last answered */
+    uint64_t jobs;      /* that wait for it on the nodes that answered */
+};
+
 struct progress_node;
 struct progress {
     struct progress_node *nodes;
-    size_t node_count;
+    size_t node_count, self;
     struct queue_stats now, before; /* sums over nodes */
     uint64_t now_ms, before_ms;     /* monotonic; 0: not yet taken */
     uint64_t moved, moved_before;   /* jobs that travelled between nodes */
-    bool quiet, quiet_before;       /* no node has work */
+    bool quiet, quiet_before;       /* no node has work, and none is down */
+    struct progress_trouble *troubles;
+    size_t trouble_count;
 };
 
-/* Opens a client for each node's queue. */
+/* Opens a client for each node's queue. What a node that is down was known to have is still
+ * counted; only this one must answer. */
 enum status progress_open(struct progress *progress, struct cli *cli, struct reason *why);
 void progress_close(struct progress *progress);
 enum status progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why);
@@ -41,6 +53,8 @@ uint64_t progress_waiting(const struct progress *progress, enum stage stage);
 /* Seconds until the known work is done at the present rate; -1: cannot be known. */
 double progress_left(const struct progress *progress);
 
+/* A line for each node in trouble. */
+void progress_print_troubles(const struct progress *progress, FILE *out);
 void progress_print_table(const struct progress *progress, FILE *out);
 /* index: NULL: it did not answer. directory: whose processes' troubles are told, too. members:
  * more of the object, each after a comma. */

@@ -537,7 +537,7 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         buf_reset(&reply);
         status = rpc_call(client->partitions[i].rpc, INDEX_VERB_STATS, SLICE(""),
-                          client->timeout_ms, &reply, why);
+                          client->silence_ms, &reply, why);
         struct codec_reader in = codec_reader_of(buf_slice(&reply));
         stats->documents += codec_get_u64(&in);
         stats->quads += codec_get_u64(&in);

@@ -197,6 +197,8 @@ apply_pending(struct broker *broker, struct pending *pending, struct reason *why
     case QUEUE_RETRY:
         broker_retry(broker, pending);
         return STATUS_OK;
+    case QUEUE_FORGET:
+        return broker_forget(broker, pending, why);
     case QUEUE_TRANSFER:
         return broker_receive(broker, pending, why);
     default:
@@ -278,6 +280,10 @@ answer_one(struct broker *broker, struct pending *pending, struct reason *why)
     } else if (pending->request.verb == QUEUE_RETRY) {
         codec_put_varint(&broker->reply, number);
         codec_put_varint(&broker->reply, pending->jobs);
+    } else if (pending->request.verb == QUEUE_FORGET) {
+        codec_put_varint(&broker->reply, number);
+        codec_put_varint(&broker->reply, pending->jobs);
+        codec_put_varint(&broker->reply, pending->left);
     }
     broker->answer(broker->context, pending->request.token, pending->status,
                    buf_slice(&broker->reply), &pending->why);
@@ -290,8 +296,8 @@ static void
 refuse_one(struct broker *broker, struct pending *pending, const struct reason *why)
 {
     const uint8_t verb = pending->request.verb;
-    const bool refused =
-        verb == QUEUE_PUT || verb == QUEUE_KICK || verb == QUEUE_RETRY || verb == QUEUE_TRANSFER;
+    const bool refused = verb == QUEUE_PUT || verb == QUEUE_KICK || verb == QUEUE_RETRY ||
+                         verb == QUEUE_TRANSFER || verb == QUEUE_FORGET;
     broker->answer(broker->context, pending->request.token,
                    refused ? STATUS_FULL : STATUS_CANCELLED, (struct slice){NULL, 0}, why);
 }

@@ -76,6 +76,21 @@ bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
 /* How it ended: the last sequence that the node has committed, or a failure. */
 void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
 
+/* What is known of a node's link: since when it does not answer (wall time; 0: it does), and why it
+ * takes nothing although it answers (empty: it does). What waits for a node that is down holds
+ * nothing back while there is room on the disk. */
+void broker_tell_node(struct broker *broker, size_t node, uint64_t down_since_ms,
+                      struct slice trouble);
+
+/* An update of this node's own metadata store that a request brings. */
+struct broker_metadata {
+    struct slice key, fields;
+};
+/* Those of a TRANSFER or FORGET, which must be in the store before it is submitted. The list is to
+ * be freed; its slices live as long as the payload and *bytes, which is initialised. */
+size_t broker_metadata_of(struct broker *broker, uint8_t verb, struct slice payload,
+                          struct broker_metadata **list, struct buf *bytes);
+
 const struct counters *broker_counters(const struct broker *broker);
 const struct frontier *broker_frontier(const struct broker *broker);
 

@@ -1,7 +1,8 @@
 /* Inside of the broker: shared by open.c (life), broker.c (rounds), submit.c (reading
  * requests), put.c (jobs come in), complete.c (jobs end), reserve.c (jobs go
  * out), scope_change.c (the scope changes), view.c (people look), explain_uri.c (why a URI
- * is where it is), node_transfer.c (between nodes), trouble.c (hosts that fail).
+ * is where it is), node_transfer.c (between nodes), node_forget.c (nodes that are gone for good),
+ * trouble.c (hosts that fail).
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -21,6 +22,8 @@
 #include "queue/frontier/seen.h"
 #include "queue/politeness/lanes.h"
 #include "queue/storage/store_batch.h"
+
+enum { NODE_NAME_SIZE = 65 };
 
 /* A job that comes in. */
 struct incoming {
@@ -56,8 +59,9 @@ struct pending {
     uint8_t kick_stage;
     enum status status;
     struct reason why;
-    uint64_t number; /* answer of KICK, RETRY, TRANSFER */
-    uint64_t jobs;   /* and of RETRY */
+    uint64_t number; /* answer of KICK, RETRY, TRANSFER, FORGET */
+    uint64_t jobs;   /* and of RETRY; of FORGET: dropped */
+    uint64_t left;   /* of FORGET */
 };
 
 /* A reserve that waits. */
@@ -114,11 +118,25 @@ struct peer {
     uint64_t delivered;   /* last one committed there and not yet deleted here; 0: none */
     uint64_t retry_ms;    /* monotonic */
     uint32_t flight_stages[STAGE_COUNT];
-    bool changed; /* next has to be stored */
+    uint64_t waiting[STAGE_COUNT]; /* in the outbox; fetch: metadata, too */
+    uint64_t down_since_ms;        /* wall; 0: it answers */
+    bool changed;                  /* the row has to be stored */
+};
+
+/* What the outbox has for a node that cluster.conf does not name (or that is this one now). */
+struct stranger {
+    uint64_t fingerprint;
+    uint64_t waiting[STAGE_COUNT];
+    uint64_t leaving[STAGE_COUNT]; /* in this round */
+    bool forgetting;               /* in this round */
+    char name[NODE_NAME_SIZE];
 };
 
 struct origin {
     uint64_t origin, last, epoch;
+    uint64_t gap;    /* jobs that it had sent and are not here; 0: none, or never heard of */
+    bool accept_gap; /* a person has said so */
+    char name[NODE_NAME_SIZE]; /* of the node, while there is a gap */
 };
 
 enum {
@@ -131,6 +149,7 @@ enum {
     ROOM_CHECK_MS = 1000,
     FAILURE_PAUSE_MS = 1000,
     STALL_CHECK_MS = 500,
+    OUTBOX_KEY_SIZE = 16,
     LANE_SIZE = 18, /* what is stored of a lane */
     LANE_FLAG_ANSWERED = 1
 };
@@ -158,8 +177,11 @@ struct broker {
     uint32_t sequence_counts[STAGE_COUNT];
     struct peer *peers; /* by node */
     struct peer *peers_committed;
-    struct origin *origins; /* those heard of, as stored */
+    struct reason *peer_troubles; /* by node; empty: none */
+    struct origin *origins;       /* those heard of, as stored */
     size_t origin_count;
+    struct stranger *strangers;
+    size_t stranger_count;
 
     /* this round */
     struct pending *pending;
@@ -294,11 +316,27 @@ enum status broker_view_hosts(struct broker *broker, struct slice payload, struc
 
 enum status broker_nodes_open(struct broker *broker, struct reason *why);
 void broker_to_node(struct broker *broker, const struct incoming *incoming);
+/* Jobs of the stage that wait for nodes that answer. */
+uint64_t broker_outbox_moving(const struct broker *broker, uint8_t stage);
 /* The last sequence that is committed of a node. */
 uint64_t broker_received(struct broker *broker, uint64_t origin);
 enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);
 /* Deletes what other nodes have committed; writes the sequences that changed. */
 void broker_nodes_write(struct broker *broker);
 void broker_nodes_settle(struct broker *broker, bool committed);
+/* What is stored of another node: name may be NULL, else it gets NODE_NAME_SIZE bytes at most. */
+enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,
+                            uint64_t *waiting, struct reason *why);
+struct slice broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence);
+
+/* ---- node_forget.c ---- */
+
+enum status broker_strangers_open(struct broker *broker, struct reason *why);
+void broker_strangers_settle(struct broker *broker, bool committed);
+enum status broker_read_forget(struct broker *broker, struct pending *pending,
+                               struct codec_reader *reader, struct reason *why);
+enum status broker_forget(struct broker *broker, struct pending *pending, struct reason *why);
+/* The answer to NODES, in broker->reply. */
+enum status broker_view_nodes(struct broker *broker, struct slice payload, struct reason *why);
 
 #endif

@@ -217,6 +217,18 @@ release(struct broker *broker, const struct ending *ending, struct job *job, str
     }
 }
 
+/* What is known of a document although its job goes back. */
+static void
+keep_metadata(struct broker *broker, const struct ending *ending)
+{
+    for (size_t i = 0; i < ending->completion.output_count; i++) {
+        const struct incoming *output = &broker->incoming[ending->first + i];
+        if (job_is_metadata(&output->job)) {
+            broker_enqueue(broker, output);
+        }
+    }
+}
+
 /* RELEASE and BURY: only from who has the lease, or nobody has; only of the attempt that was
  * given out, so that a repetition finds nothing to do. */
 static bool
@@ -251,6 +263,7 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
         TRY(broker_note_host(broker, completion, why));
         TRY(broker_record(broker, &completion->key, &job,
                           why)); /* once more: it lived until then */
+        keep_metadata(broker, ending);
         if (completion->verdict == VERDICT_BURY) {
             bury(broker, &job, completion->reason, completion->reproducer);
         } else {

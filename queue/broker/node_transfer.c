@@ -7,10 +7,10 @@
 #include "base/system/clock.h"
 #include "base/system/log.h"
 
-enum { OUTBOX_KEY_SIZE = 16, TRANSFER_ROWS = 2000, TRANSFER_BYTES = 1 << 20, RETRY_MS = 200 };
+enum { TRANSFER_ROWS = 2000, TRANSFER_BYTES = 1 << 20, RETRY_MS = 200 };
 
-static struct slice
-outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence)
+struct slice
+broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence)
 {
     codec_write_u64(bytes, node);
     codec_write_u64(bytes + 8, sequence);
@@ -35,84 +35,83 @@ read_first(void *context, struct slice key, struct slice value)
     return false;
 }
 
+struct row_count {
+    uint64_t fingerprint;
+    uint64_t *waiting; /* by stage */
+};
+
+static bool
+count_row(void *context, struct slice key, struct slice value)
+{
+    const struct row_count *count = context;
+    if (codec_read_u64((const uint8_t *)key.at) != count->fingerprint) {
+        return false;
+    }
+    if (value.length > 0 && (uint8_t)value.at[0] < STAGE_COUNT) {
+        count->waiting[(uint8_t)value.at[0]]++;
+    }
+    return true;
+}
+
+/* Rows of an older version do not say how many wait. */
+enum status
+broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,
+                uint64_t *waiting, struct reason *why)
+{
+    uint8_t bytes[OUTBOX_KEY_SIZE];
+    struct slice value;
+    codec_write_u64(bytes, fingerprint);
+    *next = 1;
+    const enum status status =
+        frontier_get(broker->frontier, TREE_PEERS, slice_of((char *)bytes, 8), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    TRY(status);
+    struct codec_reader reader = codec_reader_of(value);
+    *next = codec_get_u64(&reader);
+    const struct slice text =
+        codec_at_end(&reader) ? (struct slice){"", 0} : codec_get_slice(&reader);
+    if (name != NULL) {
+        (void)snprintf(name, NODE_NAME_SIZE, "%.*s", SLICE_PRINT(text));
+    }
+    const bool counted = !codec_at_end(&reader);
+    for (int stage = 0; counted && stage < STAGE_COUNT; stage++) {
+        waiting[stage] = codec_get_varint(&reader);
+    }
+    if (!codec_at_end(&reader)) {
+        return status_fail(why, STATUS_CORRUPT, "the row of node %.*s is damaged",
+                           SLICE_PRINT(text));
+    }
+    struct row_count count = {.fingerprint = fingerprint, .waiting = waiting};
+    return counted
+               ? STATUS_OK
+               : frontier_scan(broker->frontier, TREE_OUTBOX,
+                               broker_outbox_key(bytes, fingerprint, 0), count_row, &count, why);
+}
+
 static enum status
 open_peer(struct broker *broker, size_t node, struct reason *why)
 {
     struct peer *peer = &broker->peers[node];
     struct first_row first = {0};
     uint8_t bytes[OUTBOX_KEY_SIZE];
-    struct slice value;
     peer->fingerprint =
         fingerprint64(slice_string(cluster_node(broker->options.cluster, node)->name));
-    peer->next = 1;
-    codec_write_u64(bytes, peer->fingerprint);
     const enum status status =
-        frontier_get(broker->frontier, TREE_PEERS, slice_of((char *)bytes, 8), &value, why);
-    if (status == STATUS_OK && value.length < 8) {
-        return status_fail(why, STATUS_CORRUPT, "the row of node %s is damaged",
+        broker_peer_row(broker, peer->fingerprint, &peer->next, NULL, peer->waiting, why);
+    if (status == STATUS_CORRUPT) {
+        return status_fail(why, status, "the row of node %s is damaged",
                            cluster_node(broker->options.cluster, node)->name);
     }
-    if (status == STATUS_OK) {
-        peer->next = codec_read_u64((const uint8_t *)value.at);
-    } else if (status != STATUS_NOT_FOUND) {
-        return status;
-    }
+    TRY(status);
     peer->first = peer->next;
-    TRY(frontier_scan(broker->frontier, TREE_OUTBOX, outbox_key(bytes, peer->fingerprint, 0),
+    TRY(frontier_scan(broker->frontier, TREE_OUTBOX, broker_outbox_key(bytes, peer->fingerprint, 0),
                       read_first, &first, why));
     if (first.found && first.node == peer->fingerprint) {
         peer->first = first.sequence;
     }
     return STATUS_OK;
-}
-
-struct strangers {
-    struct broker *broker;
-    size_t self;
-    uint64_t node; /* the first that cluster.conf does not name; 0: none */
-    bool any;
-};
-
-static bool
-find_stranger(void *context, struct slice key, struct slice value)
-{
-    struct strangers *strangers = context;
-    const struct broker *broker = strangers->broker;
-    const uint64_t node = codec_read_u64((const uint8_t *)key.at);
-    (void)value;
-    for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
-        if (broker->peers[i].fingerprint == node && i != strangers->self) {
-            strangers->node = node;
-            return false;
-        }
-    }
-    strangers->any = true;
-    strangers->node = node;
-    return false;
-}
-
-/* Walks the nodes that the outbox has rows for; all must be in cluster.conf. */
-static enum status
-check_outbox(struct broker *broker, struct reason *why)
-{
-    struct strangers strangers = {
-        .broker = broker, .self = cluster_self(broker->options.cluster), .any = false};
-    uint8_t bytes[OUTBOX_KEY_SIZE];
-    uint64_t from = 0;
-    for (;;) {
-        strangers.node = 0;
-        TRY(frontier_scan(broker->frontier, TREE_OUTBOX, outbox_key(bytes, from, 0), find_stranger,
-                          &strangers, why));
-        if (strangers.any) {
-            return status_fail(why, STATUS_MISUSE,
-                               "jobs wait for a node that cluster.conf does not name any more "
-                               "(or that is this one now); put it back until it has them");
-        }
-        if (strangers.node == 0 || strangers.node == UINT64_MAX) {
-            return STATUS_OK;
-        }
-        from = strangers.node + 1;
-    }
 }
 
 static bool
@@ -146,12 +145,13 @@ broker_nodes_open(struct broker *broker, struct reason *why)
     const size_t n = cluster_node_count(broker->options.cluster);
     broker->peers = memory_zero(n, sizeof *broker->peers);
     broker->peers_committed = memory_zero(n, sizeof *broker->peers_committed);
+    broker->peer_troubles = memory_zero(n, sizeof *broker->peer_troubles);
     for (size_t i = 0; i < n; i++) {
         TRY(open_peer(broker, i, why));
     }
     memcpy(broker->peers_committed, broker->peers, n * sizeof *broker->peers);
-    TRY(check_outbox(broker, why));
-    return load_origins(broker, why);
+    TRY(load_origins(broker, why));
+    return broker_strangers_open(broker, why);
 }
 
 /* ---- out ---- */
@@ -163,10 +163,33 @@ broker_to_node(struct broker *broker, const struct incoming *incoming)
     uint8_t bytes[OUTBOX_KEY_SIZE];
     buf_reset(&broker->scratch);
     message_put_new(&broker->scratch, &incoming->job);
-    store_batch_put(&broker->batch, TREE_OUTBOX, outbox_key(bytes, peer->fingerprint, peer->next++),
+    store_batch_put(&broker->batch, TREE_OUTBOX,
+                    broker_outbox_key(bytes, peer->fingerprint, peer->next++),
                     buf_slice(&broker->scratch));
     peer->changed = true;
+    peer->waiting[incoming->job.key.stage]++;
     broker->counters.stages[incoming->job.key.stage].outbox++;
+}
+
+void
+broker_tell_node(struct broker *broker, size_t node, uint64_t down_since_ms, struct slice trouble)
+{
+    broker->peers[node].down_since_ms = broker->peers_committed[node].down_since_ms = down_since_ms;
+    (void)snprintf(broker->peer_troubles[node].text, REASON_SIZE, "%.*s", SLICE_PRINT(trouble));
+}
+
+uint64_t
+broker_outbox_moving(const struct broker *broker, uint8_t stage)
+{
+    uint64_t standing = 0;
+    for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
+        const struct peer *peer = &broker->peers[i];
+        standing += peer->down_since_ms != 0 ? peer->waiting[stage] : 0;
+    }
+    for (size_t i = 0; i < broker->stranger_count; i++) {
+        standing += broker->strangers[i].waiting[stage];
+    }
+    return broker->counters.stages[stage].outbox - standing;
 }
 
 static void
@@ -174,15 +197,18 @@ delete_delivered(struct broker *broker, struct peer *peer)
 {
     uint8_t bytes[OUTBOX_KEY_SIZE];
     for (uint64_t at = peer->first; at <= peer->delivered; at++) {
-        store_batch_remove(&broker->batch, TREE_OUTBOX, outbox_key(bytes, peer->fingerprint, at));
+        store_batch_remove(&broker->batch, TREE_OUTBOX,
+                           broker_outbox_key(bytes, peer->fingerprint, at));
     }
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         broker->counters.stages[stage].outbox -= peer->flight_stages[stage];
+        peer->waiting[stage] -= peer->flight_stages[stage];
         broker->counters.sent += peer->flight_stages[stage];
         peer->flight_stages[stage] = 0;
     }
     peer->first = peer->delivered + 1;
     peer->delivered = peer->flight_last = 0;
+    peer->changed = true;
 }
 
 void
@@ -200,6 +226,9 @@ broker_nodes_write(struct broker *broker)
             codec_put_u64(&broker->scratch, peer->next);
             codec_put_slice(&broker->scratch,
                             slice_string(cluster_node(broker->options.cluster, i)->name));
+            for (int stage = 0; stage < STAGE_COUNT; stage++) {
+                codec_put_varint(&broker->scratch, peer->waiting[stage]);
+            }
             store_batch_put(&broker->batch, TREE_PEERS, slice_of((char *)key, sizeof key),
                             buf_slice(&broker->scratch));
             peer->changed = false;
@@ -217,6 +246,7 @@ broker_nodes_settle(struct broker *broker, bool committed)
         memcpy(broker->peers, broker->peers_committed, n * sizeof *broker->peers);
         (void)load_origins(broker, NULL);
     }
+    broker_strangers_settle(broker, committed);
 }
 
 struct outgoing {
@@ -260,9 +290,9 @@ broker_outgoing(struct broker *broker, size_t node, struct buf *payload)
         return false;
     }
     buf_init(&outgoing.rows, 4 * TRANSFER_BYTES);
-    const enum status status =
-        frontier_scan(broker->frontier, TREE_OUTBOX,
-                      outbox_key(bytes, peer->fingerprint, peer->first), take_row, &outgoing, &why);
+    const enum status status = frontier_scan(
+        broker->frontier, TREE_OUTBOX, broker_outbox_key(bytes, peer->fingerprint, peer->first),
+        take_row, &outgoing, &why);
     if (status == STATUS_OK && outgoing.count > 0) {
         codec_put_u64(payload, broker->origin);
         codec_put_u64(payload, broker->epoch);
@@ -318,8 +348,29 @@ broker_received(struct broker *broker, uint64_t origin)
     return origin_of(broker, origin)->last;
 }
 
-/* A gap cannot be: the sender deletes only what was acknowledged. If it is, rows were lost on
- * the sender's side, and silence about it would be worse than the gap. */
+/* The sender deletes only what was acknowledged, so after a gap this node has lost what it had: its
+ * disk, or all that came after a backup. A person must know, and says so by `cluster forget`. */
+static bool
+is_gap(struct origin *origin, const struct pending *pending)
+{
+    const struct slice client = pending->request.client; /* "queue@node" */
+    const size_t at = slice_find(client, '@');
+    const uint64_t first = pending->transfer.first;
+    const uint64_t gap = first > origin->last + 1 ? first - origin->last - 1 : 0;
+    if (gap == 0 || origin->accept_gap) {
+        return false;
+    }
+    if (origin->gap != gap) {
+        log_error("transfer_gap", "client=%.*s last=%lu first=%lu", SLICE_PRINT(client),
+                  (unsigned long)origin->last, (unsigned long)first);
+    }
+    origin->gap = gap;
+    (void)snprintf(origin->name, sizeof origin->name, "%.*s",
+                   (int)(at < client.length ? client.length - at - 1 : client.length),
+                   at < client.length ? client.at + at + 1 : client.at);
+    return true;
+}
+
 enum status
 broker_receive(struct broker *broker, struct pending *pending, struct reason *why)
 {
@@ -334,10 +385,15 @@ broker_receive(struct broker *broker, struct pending *pending, struct reason *wh
                         (unsigned long long)transfer->epoch);
         return STATUS_OK;
     }
-    if (transfer->first > origin->last + 1 && origin->last != 0) {
-        log_error("transfer_gap", "last=%lu first=%lu", (unsigned long)origin->last,
-                  (unsigned long)transfer->first);
+    if (is_gap(origin, pending)) {
+        pending->status = status_fail(
+            &pending->why, STATUS_CORRUPT,
+            "it has lost %llu jobs that it had taken; if they cannot be restored, `quadrille "
+            "cluster forget %s` there goes on without them",
+            (unsigned long long)origin->gap, origin->name);
+        return STATUS_OK;
     }
+    origin->gap = 0;
     uint64_t sequence = transfer->first;
     for (size_t i = 0; i < pending->incoming_count; i++, sequence++) {
         const struct incoming *incoming = &broker->incoming[pending->first_incoming + i];

@@ -7,7 +7,7 @@
 #include "config/scope_file.h"
 #include "queue/broker/broker_private.h"
 
-enum { SCRATCH_MAXIMUM = 1 << 20, LANE_WALK_JOBS = 64 };
+enum { SCRATCH_MAXIMUM = 4 << 20, LANE_WALK_JOBS = 64 };
 
 static enum status
 load_counters(struct broker *broker, struct reason *why)
@@ -273,7 +273,9 @@ broker_close(struct broker *broker)
     buf_release(&broker->scope_change);
     free(broker->peers);
     free(broker->peers_committed);
+    free(broker->peer_troubles);
     free(broker->origins);
+    free(broker->strangers);
     free(broker->pending);
     free(broker->incoming);
     free(broker->endings);

@@ -13,6 +13,11 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
     struct job *job = &incoming->job;
     const struct cluster *cluster = broker->options.cluster;
     const size_t self = cluster_self(cluster);
+    struct slice key, fields;
+    if (job_is_metadata(job) && job_metadata(job, &key, &fields)) {
+        incoming->node = (uint32_t)(ours ? self : cluster_key_owner(cluster, key));
+        return;
+    }
     ours |= slice_starts(job->uri, SLICE(JOB_SWEEP_URI));
     incoming->node =
         (uint32_t)(ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
@@ -351,9 +356,11 @@ broker_enqueue(struct broker *broker, const struct incoming *incoming)
 {
     struct job job = incoming->job;
     if (incoming->node != cluster_self(broker->options.cluster)) {
-        if (!was_sent(broker, incoming)) {
+        if (job_is_metadata(&job) || !was_sent(broker, incoming)) {
             broker_to_node(broker, incoming);
         }
+    } else if (job_is_metadata(&job)) {
+        return; /* the store had them before the request came here */
     } else if (job.key.stage == STAGE_FETCH && job.flags & JOB_YIELD) {
         struct codec_reader reader = codec_reader_of(job.data);
         priority_yielded(broker->priorities, job.uri, codec_get_varint(&reader));

@@ -480,7 +480,9 @@ broker_is_throttled(struct broker *broker, uint8_t stage)
         return false;
     }
     const struct stage_counters *next = &broker->counters.stages[stage + 1];
-    const uint64_t waiting = next->jobs + next->outbox;
+    const uint64_t waiting =
+        next->jobs +
+        (broker->intake_stopped ? next->outbox : broker_outbox_moving(broker, stage + 1));
     const uint64_t high = broker->options.high_water;
     const bool before = broker->throttled[stage];
     broker->throttled[stage] =

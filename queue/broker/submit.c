@@ -112,6 +112,11 @@ read_new(struct broker *broker, struct codec_reader *reader, bool ours)
         return false;
     }
     broker_prepare(broker, incoming, ours);
+    if (!ours && job_is_metadata(&incoming->job) &&
+        incoming->node == cluster_self(broker->options.cluster)) {
+        reader->bad = true; /* its sender writes to this node's store itself */
+        return false;
+    }
     broker->incoming_count++;
     return true;
 }
@@ -341,8 +346,13 @@ typedef enum status reader_of_request(struct broker *broker, struct pending *pen
 
 /* Those that wait for the round. */
 static reader_of_request *const readers[] = {
-    [QUEUE_PUT] = read_put,   [QUEUE_COMPLETE] = read_complete, [QUEUE_TOUCH] = read_touch,
-    [QUEUE_KICK] = read_kick, [QUEUE_TRANSFER] = read_transfer, [QUEUE_RETRY] = read_retry,
+    [QUEUE_PUT] = read_put,
+    [QUEUE_COMPLETE] = read_complete,
+    [QUEUE_TOUCH] = read_touch,
+    [QUEUE_KICK] = read_kick,
+    [QUEUE_TRANSFER] = read_transfer,
+    [QUEUE_RETRY] = read_retry,
+    [QUEUE_FORGET] = broker_read_forget,
 };
 
 static void
@@ -390,7 +400,8 @@ broker_submit(struct broker *broker, const struct broker_request *request)
     } else if (request->verb == QUEUE_WATCH) {
         submit_watch(broker, request);
     } else if (request->verb == QUEUE_STATS || request->verb == QUEUE_PEEK ||
-               request->verb == QUEUE_LOOK || request->verb == QUEUE_HOSTS) {
+               request->verb == QUEUE_LOOK || request->verb == QUEUE_HOSTS ||
+               request->verb == QUEUE_NODES) {
         broker_view(broker, request);
     } else if (request->verb < sizeof readers / sizeof readers[0] &&
                readers[request->verb] != NULL) {

@@ -270,6 +270,8 @@ broker_view(struct broker *broker, const struct broker_request *request)
         status = broker_explain(broker, request->payload, &why);
     } else if (request->verb == QUEUE_HOSTS) {
         status = broker_view_hosts(broker, request->payload, &why);
+    } else if (request->verb == QUEUE_NODES) {
+        status = broker_view_nodes(broker, request->payload, &why);
     } else if (request->payload.length == 0) {
         view_stats(broker);
     } else {

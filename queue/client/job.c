@@ -119,7 +119,7 @@ job_decode(struct codec_reader *reader, struct job *job)
     job->via = codec_get_slice(reader);
     job->data = codec_get_slice(reader);
     if (job->uri.length == 0 || job->uri.length > URL_MAXIMUM || job->via.length > URL_MAXIMUM ||
-        job->data.length > JOB_DATA_MAXIMUM) {
+        job->data.length > (job_is_metadata(job) ? JOB_METADATA_MAXIMUM : JOB_DATA_MAXIMUM)) {
         reader->bad = true;
     }
     if (reader->bad) {
@@ -128,4 +128,19 @@ job_decode(struct codec_reader *reader, struct job *job)
     job->lane_name = job->key.stage == STAGE_FETCH && !reader->bad ? url_origin(job->uri)
                                                                    : (struct slice){NULL, 0};
     return !reader->bad;
+}
+
+bool
+job_is_metadata(const struct job *job)
+{
+    return job->key.stage == STAGE_FETCH && slice_is(job->uri, JOB_METADATA_URI);
+}
+
+bool
+job_metadata(const struct job *job, struct slice *key, struct slice *fields)
+{
+    struct codec_reader reader = codec_reader_of(job->data);
+    *key = codec_get_slice(&reader);
+    *fields = codec_get_slice(&reader);
+    return codec_at_end(&reader) && key->length >= 2;
 }

@@ -75,6 +75,15 @@ enum { JOB_DATA_MAXIMUM = 64 << 10 };
  * scope (docs/SCOPE.md); behind it stands how far it has come. */
 #define JOB_SWEEP_URI "scope:"
 
+/* The URI of what is put to fetch and is no job: an update of another node's metadata store, which
+ * goes through the outbox like jobs, before those that follow from it. Its data: s key, s fields.
+ */
+#define JOB_METADATA_URI "metadata:"
+enum { JOB_METADATA_MAXIMUM = 2 << 20 };
+bool job_is_metadata(const struct job *job);
+/* False: its data are malformed. */
+bool job_metadata(const struct job *job, struct slice *key, struct slice *fields);
+
 /* Bytes in the order of the queue. */
 void job_key_write(const struct job_key *key, uint8_t bytes[JOB_KEY_SIZE]);
 void job_key_read(const uint8_t bytes[JOB_KEY_SIZE], struct job_key *key);

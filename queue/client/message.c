@@ -29,7 +29,10 @@ message_get_new(struct codec_reader *reader, struct job *job)
         job->key.stage = 0;
     }
     (void)job_decode(reader, job);
-    if (!reader->bad && job->key.stage == STAGE_FETCH && !has_origin(job)) {
+    if (!reader->bad && job_is_metadata(job)) {
+        struct slice key, fields;
+        reader->bad = !job_metadata(job, &key, &fields);
+    } else if (!reader->bad && job->key.stage == STAGE_FETCH && !has_origin(job)) {
         reader->bad = true;
     }
     return !reader->bad;
@@ -69,9 +72,8 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_slice(out, cut(completion->cause));
     codec_put_u8(out, (uint8_t)completion->outcome);
     codec_put_varint(out, completion->scope);
-    const size_t outputs = completion->verdict == VERDICT_DONE ? completion->output_count : 0;
-    codec_put_varint(out, outputs);
-    for (size_t i = 0; i < outputs; i++) {
+    codec_put_varint(out, completion->output_count);
+    for (size_t i = 0; i < completion->output_count; i++) {
         message_put_new(out, &completion->outputs[i]);
     }
 }
@@ -224,6 +226,34 @@ message_get_host(struct codec_reader *reader, struct queue_host *host)
     host->jobs = codec_get_varint(reader);
     host->origin = codec_get_slice(reader);
     host->cause = codec_get_slice(reader);
+    return !reader->bad;
+}
+
+/* ---- another node ---- */
+
+enum { NODE_FLAG_DOWN = 1, NODE_FLAG_UNKNOWN = 2 };
+
+void
+message_put_node(struct buf *out, const struct queue_node *node)
+{
+    codec_put_slice(out, node->name);
+    codec_put_u8(out, (uint8_t)((node->down ? NODE_FLAG_DOWN : 0) |
+                                (node->unknown ? NODE_FLAG_UNKNOWN : 0)));
+    codec_put_varint(out, node->since_ms);
+    codec_put_varint(out, node->jobs);
+    codec_put_slice(out, node->trouble);
+}
+
+bool
+message_get_node(struct codec_reader *reader, struct queue_node *node)
+{
+    *node = (struct queue_node){.name = codec_get_slice(reader)};
+    const uint8_t flags = codec_get_u8(reader);
+    node->down = flags & NODE_FLAG_DOWN;
+    node->unknown = flags & NODE_FLAG_UNKNOWN;
+    node->since_ms = codec_get_varint(reader);
+    node->jobs = codec_get_varint(reader);
+    node->trouble = codec_get_slice(reader);
     return !reader->bad;
 }
 

@@ -16,7 +16,9 @@ enum queue_verb {
     QUEUE_TRANSFER = 9,
     QUEUE_LOOK = 10,
     QUEUE_HOSTS = 11,
-    QUEUE_RETRY = 12
+    QUEUE_RETRY = 12,
+    QUEUE_NODES = 13,
+    QUEUE_FORGET = 14
 };
 
 enum {
@@ -31,7 +33,8 @@ enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1, HOSTS_ASIDE = 1 };
 
 /* "new": u8 stage, record. */
 void message_put_new(struct buf *out, const struct job *job);
-/* Only key.stage of the key is set. A fetch job needs an http(s) URI with a host. */
+/* Only key.stage of the key is set. A fetch job needs an http(s) URI with a host, metadata a key.
+ */
 bool message_get_new(struct codec_reader *reader, struct job *job);
 /* A list's length; more than fits into what is left, at least `least` bytes each, is bad. */
 size_t message_get_count(struct codec_reader *reader, size_t least);
@@ -46,6 +49,9 @@ bool message_get_stats(struct slice bytes, struct queue_stats *stats);
 
 void message_put_host(struct buf *out, const struct queue_host *host);
 bool message_get_host(struct codec_reader *reader, struct queue_host *host);
+
+void message_put_node(struct buf *out, const struct queue_node *node);
+bool message_get_node(struct codec_reader *reader, struct queue_node *node);
 
 void message_put_explanation(struct buf *out, const struct queue_explanation *look);
 bool message_get_explanation(struct slice bytes, struct queue_explanation *look);

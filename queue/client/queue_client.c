@@ -596,3 +596,55 @@ queue_retry(struct queue_client *client, struct slice uri, uint64_t *hosts, uint
     buf_release(&reply);
     return status;
 }
+
+/* ---- other nodes ---- */
+
+enum status
+queue_nodes(struct queue_client *client, queue_node_visit *visit, void *context,
+            uint32_t timeout_ms, struct reason *why)
+{
+    struct buf reply;
+    buf_init(&reply, PAYLOAD_MAXIMUM);
+    enum status status =
+        rpc_call(client->rpc, QUEUE_NODES, (struct slice){NULL, 0}, timeout_ms, &reply, why);
+    if (status == STATUS_OK) {
+        struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+        const uint32_t n = codec_get_u32(&reader);
+        struct queue_node node;
+        for (uint32_t i = 0; i < n && message_get_node(&reader, &node); i++) {
+            visit(context, &node);
+        }
+        if (!codec_at_end(&reader)) {
+            status = status_fail(why, STATUS_PROTOCOL, "the queue's answer was not understood");
+        }
+    }
+    buf_release(&reply);
+    return status;
+}
+
+enum status
+queue_forget(struct queue_client *client, struct slice name, uint64_t *moved, uint64_t *dropped,
+             struct reason *why)
+{
+    enum { TIMEOUT_MS = 30000 };
+    struct buf reply;
+    uint64_t left = 1;
+    enum status status = STATUS_OK;
+    *moved = *dropped = 0;
+    buf_init(&reply, 64);
+    while (status == STATUS_OK && left > 0) {
+        buf_reset(&client->payload);
+        buf_reset(&reply);
+        codec_put_slice(&client->payload, name);
+        status = rpc_call(client->rpc, QUEUE_FORGET, buf_slice(&client->payload), TIMEOUT_MS,
+                          &reply, why);
+        struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+        if (status == STATUS_OK) {
+            *moved += codec_get_varint(&reader);
+            *dropped += codec_get_varint(&reader);
+            left = codec_get_varint(&reader);
+        }
+    }
+    buf_release(&reply);
+    return status;
+}

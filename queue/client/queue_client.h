@@ -63,8 +63,8 @@ struct completion {
     struct slice cause; /* HOST_FAILED: text for people */
     enum job_outcome outcome; /* DONE: what it is counted as */
     uint64_t scope; /* fetch, extract: version of the scope by which the outputs were filtered */
-    const struct job
-        *outputs; /* DONE: jobs for later stages; key.stage and key.lane set by caller */
+    const struct job *outputs; /* jobs for later stages, if DONE, and metadata of other nodes;
+                                  key.stage and key.lane set by caller */
     size_t output_count;
 };
 typedef void queue_completed(void *context, enum status status, const struct reason *why);
@@ -160,6 +160,22 @@ struct queue_explanation {
 };
 enum status queue_explanation(struct queue_client *client, struct slice uri,
                               struct queue_explanation *look, struct reason *why);
+/* Another node as this queue sees it. Slices live until the callback returns. */
+struct queue_node {
+    struct slice name, trouble; /* trouble: why it takes nothing although it answers; empty: none */
+    bool down;                  /* it does not answer */
+    bool unknown;               /* cluster.conf does not name it any more, and jobs wait for it */
+    uint64_t since_ms;          /* wall time; down: when it last answered */
+    uint64_t jobs;              /* that wait for it, and updates of metadata */
+};
+typedef void queue_node_visit(void *context, const struct queue_node *node);
+/* All nodes but this one. */
+enum status queue_nodes(struct queue_client *client, queue_node_visit *visit, void *context,
+                        uint32_t timeout_ms, struct reason *why);
+/* What waits for a node that cluster.conf does not name any more goes to whoever has its part now.
+ * NOT_FOUND: nothing waits for such a node; MISUSE: cluster.conf names it. */
+enum status queue_forget(struct queue_client *client, struct slice name, uint64_t *moved,
+                         uint64_t *dropped, struct reason *why);
 /* Buried jobs of a stage back to ready; uri empty: all. *kicked gets how many. */
 enum status queue_kick(struct queue_client *client, enum stage stage, struct slice uri,
                        uint64_t *kicked, struct reason *why);

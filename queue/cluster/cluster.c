@@ -27,7 +27,8 @@ struct cluster {
     struct cluster_node nodes[CLUSTER_NODES_MAXIMUM];
     size_t count, self;
     uint16_t *owners[STAGE_COUNT]; /* by partition; NULL: nobody serves the stage */
-    uint16_t *store_owners;        /* of the metadata store */
+    uint16_t *store_owners;        /* of the metadata store, among those that have one */
+    uint16_t *store_nodes;         /* the same as numbers of nodes */
     struct rpc_keys keys;
     bool has_keys, client;
 };
@@ -330,8 +331,9 @@ number_stores(struct cluster *cluster)
         numbers[i] = count;
         count = (uint16_t)(count + has_metastore(&cluster->nodes[i], 0));
     }
+    cluster->store_owners = memory_zero(PARTITIONS, sizeof *cluster->store_owners);
     for (size_t i = 0; i < PARTITIONS; i++) {
-        cluster->store_owners[i] = numbers[cluster->store_owners[i]];
+        cluster->store_owners[i] = numbers[cluster->store_nodes[i]];
     }
 }
 
@@ -354,8 +356,8 @@ spread(struct cluster *cluster, struct reason *why)
                                "cluster.conf: node %s has no queue=", cluster->nodes[i].name);
         }
     }
-    cluster->store_owners = draw(cluster, has_metastore, 0);
-    if (cluster->store_owners == NULL) {
+    cluster->store_nodes = draw(cluster, has_metastore, 0);
+    if (cluster->store_nodes == NULL) {
         return status_fail(why, STATUS_MISUSE, "cluster.conf: no node has metastore=");
     }
     number_stores(cluster);
@@ -451,6 +453,7 @@ cluster_close(struct cluster *cluster)
             free(cluster->owners[stage]);
         }
         free(cluster->store_owners);
+        free(cluster->store_nodes);
         arena_release(&cluster->memory);
         free(cluster);
     }
@@ -517,6 +520,21 @@ cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned parti
         return cluster->owners[stage][partition];
     }
     return cluster->client ? 0 : cluster->self;
+}
+
+unsigned
+cluster_key_partition(struct slice key)
+{
+    const struct slice uri = slice_of(key.at + 1, key.length - 1);
+    const struct slice host = key.at[0] == 'u' ? (struct slice){NULL, 0} : url_host(uri);
+    return partition_of(host.length > 0 ? host : uri);
+}
+
+size_t
+cluster_key_owner(const struct cluster *cluster, struct slice key)
+{
+    return cluster->store_nodes != NULL ? cluster->store_nodes[cluster_key_partition(key)]
+                                        : cluster->self;
 }
 
 const struct rpc_keys *

@@ -63,6 +63,12 @@ bool cluster_serves(const struct cluster *cluster, enum stage stage);
 size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri);
 /* Returns the node that owns a virtual partition. */
 size_t cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition);
+/* The virtual partition of a key of the metadata store ("u" + URI, "s" + URI, "h" + origin). What
+ * is known of a host or was seen on it belongs to who fetches from it, what is known of a document
+ * to who works on it. */
+unsigned cluster_key_partition(struct slice key);
+/* The node that keeps the key. */
+size_t cluster_key_owner(const struct cluster *cluster, struct slice key);
 /* NULL: links are not encrypted. */
 const struct rpc_keys *cluster_keys(const struct cluster *cluster);
 

@@ -9,33 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/codec.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
 #include "queue/client/message.h"
 #include "queue/daemon/daemon_scope.h"
+#include "queue/daemon/metadata_intake.h"
+#include "queue/daemon/node_links.h"
 
 enum {
     BIND_PATIENCE_MS = 5000, /* a dying daemon may let go of its lock before its socket */
-    BIND_PAUSE_MS = 20,
-    TRANSFER_PAYLOAD_MAXIMUM = 8 << 20,
-    TRANSFER_TIMEOUT_MS = 0 /* for ever: the transport repeats it */
-};
-
-struct daemon;
-struct link {
-    struct daemon *daemon;
-    size_t node;
-    struct rpc_client *client; /* NULL: this node */
+    BIND_PAUSE_MS = 20
 };
 
 struct daemon {
     const struct queue_daemon_options *options;
     struct broker *broker;
     struct rpc_server *server;
-    struct link *links;
-    size_t link_count;
+    struct node_links *links;
+    struct metadata_intake *metadata;
     struct pollfd *polls;
     int signals;
     bool stopping;
@@ -58,6 +50,47 @@ answer(void *context, void *token, enum status status, struct slice payload,
     free(request);
 }
 
+static void
+submit(struct daemon *daemon, struct rpc_request *request)
+{
+    const struct broker_request submitted = {
+        .verb = request->verb,
+        .id = request->id,
+        .incarnation = request->incarnation,
+        .client = request->client,
+        .payload = request->payload,
+        .token = request,
+    };
+    broker_submit(daemon->broker, &submitted);
+}
+
+/* The sender of what is refused sends it again. */
+static void
+metadata_answered(void *context, struct rpc_request *request, enum status status,
+                  const struct reason *why)
+{
+    struct daemon *daemon = context;
+    if (status == STATUS_OK) {
+        submit(daemon, request);
+    } else {
+        answer(daemon, request, status, (struct slice){NULL, 0}, why);
+    }
+}
+
+static void
+take(struct daemon *daemon, struct rpc_request *request)
+{
+    struct reason why;
+    const uint8_t verb = request->verb;
+    if (verb == QUEUE_FORGET && metadata_intake_holds(daemon->metadata, verb)) {
+        (void)status_fail(&why, STATUS_AGAIN, "another command has this node forget one");
+        answer(daemon, request, STATUS_AGAIN, (struct slice){NULL, 0}, &why);
+    } else if ((verb != QUEUE_TRANSFER && verb != QUEUE_FORGET) ||
+               !metadata_intake_hold(daemon->metadata, daemon->broker, request)) {
+        submit(daemon, request);
+    }
+}
+
 static bool
 receive(struct daemon *daemon)
 {
@@ -67,78 +100,10 @@ receive(struct daemon *daemon)
            rpc_server_receive(daemon->server, &request) == STATUS_OK) {
         struct rpc_request *kept = memory_alloc(sizeof *kept);
         *kept = request;
-        const struct broker_request submitted = {
-            .verb = request.verb,
-            .id = request.id,
-            .incarnation = request.incarnation,
-            .client = request.client,
-            .payload = request.payload,
-            .token = kept,
-        };
-        broker_submit(daemon->broker, &submitted);
+        take(daemon, kept);
         any = true;
     }
     return any;
-}
-
-/* ---- other nodes ---- */
-
-static void
-transferred(void *context, enum status status, struct slice payload, const struct reason *why)
-{
-    struct link *link = context;
-    struct codec_reader reader = codec_reader_of(payload);
-    const uint64_t last = status == STATUS_OK ? codec_get_u64(&reader) : 0;
-    if (status == STATUS_CANCELLED) {
-        return; /* we are closing */
-    }
-    if (status != STATUS_OK) {
-        log_warning("transfer_refused", "node=%s reason=%s",
-                    cluster_node(link->daemon->options->broker.cluster, link->node)->name,
-                    why != NULL ? why->text : "");
-    }
-    broker_delivered(link->daemon->broker, link->node, status, last);
-}
-
-static void
-transfer(struct daemon *daemon)
-{
-    struct buf payload;
-    buf_init(&payload, TRANSFER_PAYLOAD_MAXIMUM);
-    for (size_t i = 0; i < daemon->link_count; i++) {
-        struct link *link = &daemon->links[i];
-        buf_reset(&payload);
-        if (link->client != NULL && broker_outgoing(daemon->broker, link->node, &payload)) {
-            rpc_client_post(link->client, QUEUE_TRANSFER, buf_slice(&payload), TRANSFER_TIMEOUT_MS,
-                            transferred, link);
-        }
-    }
-    buf_release(&payload);
-}
-
-static enum status
-open_links(struct daemon *daemon, struct reason *why)
-{
-    const struct cluster *cluster = daemon->options->broker.cluster;
-    const size_t self = cluster_self(cluster);
-    daemon->link_count = cluster_node_count(cluster);
-    daemon->links = memory_zero(daemon->link_count, sizeof *daemon->links);
-    daemon->polls = memory_zero(daemon->link_count + 2, sizeof *daemon->polls);
-    for (size_t i = 0; i < daemon->link_count; i++) {
-        char name[128];
-        daemon->links[i] = (struct link){.daemon = daemon, .node = i};
-        if (i == self) {
-            continue;
-        }
-        (void)snprintf(name, sizeof name, "queue@%s", cluster_node(cluster, self)->name);
-        const struct rpc_client_options options = {
-            .endpoint = cluster_node(cluster, i)->queue,
-            .name = name,
-            .keys = cluster_keys(cluster),
-        };
-        TRY(rpc_client_open(&daemon->links[i].client, &options, why));
-    }
-    return STATUS_OK;
 }
 
 /* ---- life ---- */
@@ -194,15 +159,13 @@ wait_for_work(struct daemon *daemon, bool busy)
     daemon->polls[n++] = (struct pollfd){.fd = daemon->signals, .events = POLLIN};
     daemon->polls[n++] =
         (struct pollfd){.fd = rpc_server_descriptor(daemon->server), .events = POLLIN};
-    for (size_t i = 0; i < daemon->link_count; i++) {
-        struct rpc_client *client = daemon->links[i].client;
-        if (client != NULL) {
-            const int own = rpc_client_wait_ms(client);
-            wait = own >= 0 && (uint64_t)own < wait ? (uint64_t)own : wait;
-            daemon->polls[n++] =
-                (struct pollfd){.fd = rpc_client_descriptor(client), .events = POLLIN};
-        }
-    }
+    const int store = metadata_intake_wait_ms(daemon->metadata);
+    const uint64_t links = node_links_wait_ms(daemon->links);
+    wait = store >= 0 && (uint64_t)store < wait ? (uint64_t)store : wait;
+    wait = links < wait ? links : wait;
+    daemon->polls[n++] =
+        (struct pollfd){.fd = metadata_intake_descriptor(daemon->metadata), .events = POLLIN};
+    n += node_links_polls(daemon->links, daemon->polls + n);
     if (poll(daemon->polls, n, (int)wait) > 0 && daemon->polls[0].revents != 0) {
         struct signalfd_siginfo info;
         daemon->stopping |= read(daemon->signals, &info, sizeof info) == (ssize_t)sizeof info;
@@ -213,16 +176,13 @@ static enum status
 loop(struct daemon *daemon, struct reason *why)
 {
     while (!daemon->stopping) {
-        for (size_t i = 0; i < daemon->link_count; i++) {
-            if (daemon->links[i].client != NULL) {
-                rpc_client_process(daemon->links[i].client);
-            }
-        }
+        node_links_process(daemon->links);
+        metadata_intake_process(daemon->metadata);
         const bool busy = receive(daemon);
         daemon_scope_look(&daemon->scope, daemon->broker);
         TRY(broker_work(daemon->broker, why));
         daemon_scope_settle(&daemon->scope, daemon->broker);
-        transfer(daemon);
+        node_links_send(daemon->links);
         wait_for_work(daemon, busy);
     }
     return STATUS_OK;
@@ -231,11 +191,8 @@ loop(struct daemon *daemon, struct reason *why)
 static void
 close_daemon(struct daemon *daemon)
 {
-    for (size_t i = 0; i < daemon->link_count; i++) {
-        if (daemon->links[i].client != NULL) {
-            rpc_client_close(daemon->links[i].client);
-        }
-    }
+    node_links_close(daemon->links);
+    metadata_intake_free(daemon->metadata);
     broker_close(daemon->broker);
     if (daemon->server != NULL) {
         rpc_server_close(daemon->server);
@@ -244,7 +201,6 @@ close_daemon(struct daemon *daemon)
         (void)close(daemon->signals);
     }
     daemon_scope_close(&daemon->scope);
-    free(daemon->links);
     free(daemon->polls);
 }
 
@@ -264,7 +220,10 @@ queue_daemon_run(const struct queue_daemon_options *options, struct reason *why)
         status = bind_server(&daemon, why);
     }
     if (status == STATUS_OK) {
-        status = open_links(&daemon, why);
+        const struct cluster *cluster = broker.cluster;
+        daemon.polls = memory_zero(cluster_node_count(cluster) + 3, sizeof *daemon.polls);
+        daemon.metadata = metadata_intake_new(options->metastore, metadata_answered, &daemon);
+        status = node_links_open(&daemon.links, cluster, daemon.broker, why);
     }
     if (status == STATUS_OK) {
         broker_serve_as(daemon.broker, rpc_server_incarnation(daemon.server));

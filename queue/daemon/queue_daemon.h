@@ -8,7 +8,8 @@ struct queue_daemon_options {
     struct broker_options broker;
     const struct opt_set *configured; /* what scope.conf overrides; NULL: nothing */
     const char *const *endpoints;     /* NULL-terminated */
-    int ready_descriptor;             /* gets a newline and is closed when requests are taken; -1 */
+    const char *metastore; /* the node's own, which other nodes' jobs bring updates for */
+    int ready_descriptor;  /* gets a newline and is closed when requests are taken; -1 */
 };
 
 /* Returns OK after SIGTERM or SIGINT, with everything closed. */

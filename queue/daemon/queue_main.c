@@ -84,23 +84,27 @@ static enum status
 run(const struct daemon_setting *setting, struct reason *why)
 {
     struct buf folder;
-    struct buf local;
+    struct buf local, metastore;
     buf_init(&folder, PATH_BYTES);
     buf_init(&local, PATH_BYTES);
     config_path(setting->directory, "queue", &folder);
+    buf_init(&metastore, PATH_BYTES);
     config_endpoint(setting->directory, "queue", &local);
+    config_endpoint(setting->directory, "metastore", &metastore);
     const struct cluster_node *node =
         cluster_node(setting->cluster, cluster_self(setting->cluster));
     const char *const endpoints[] = {local.data, node->queue, NULL};
     struct queue_daemon_options daemon = {.broker = broker_options_of(setting),
                                           .configured = setting->options,
                                           .endpoints = endpoints,
+                                          .metastore = metastore.data,
                                           .ready_descriptor = setting->ready_descriptor};
     daemon.broker.cluster = setting->cluster;
     daemon.broker.store.folder = folder.data;
     const enum status status = queue_daemon_run(&daemon, why);
     buf_release(&folder);
     buf_release(&local);
+    buf_release(&metastore);
     return status;
 }
 

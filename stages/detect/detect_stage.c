@@ -22,7 +22,7 @@
 #include "stages/skeleton/visit_schedule.h"
 #include "transforms/common/links.h"
 
-enum { RETRY_MS = 1000, HEAD = DETECT_HEAD + 1, WINDOW = 256 };
+enum { HEAD = DETECT_HEAD + 1, WINDOW = 256 };
 
 static struct fork_server *fork_server; /* forked before anything else is known */
 
@@ -183,12 +183,8 @@ detect_start(void *context, struct stage_job *job)
     }
     const enum status status =
         content_read(stage->content, &job->document.response, &stage->memory, &record, &why);
-    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
-        stage_release(job, RETRY_MS, true, "%s", why.text);
-        return;
-    }
     if (status != STATUS_OK) {
-        stage_bury(job, "%s", why.text);
+        content_refused(job, status, &why);
         return;
     }
     /* A bomb, or damaged on its way; not if fetch has kept the beginning only. */

@@ -33,7 +33,13 @@
 #include "stages/skeleton/services.h"
 #include "stages/skeleton/stage.h"
 
-enum { SCOPE_CHECK_MS = 1000, SCOPE_WAIT_MS = 200, RETRY_MS = 1000, NOTED_PLACES = 1 << 16 };
+enum {
+    SCOPE_CHECK_MS = 1000,
+    SILENCE_MS = 5000,
+    SCOPE_WAIT_MS = 200,
+    RETRY_MS = 1000,
+    NOTED_PLACES = 1 << 16
+};
 enum {
     WINDOW = 256,      /* documents whose links the index is asked for at a time */
     LINKS_MOST = 20000 /* new URIs of a document; the rest are counted in its metadata */
@@ -218,7 +224,9 @@ revisit(void *context, enum status status, const struct slice *records, size_t n
     if (status == STATUS_OK && n > 0 && job->job.flags & JOB_REFILTER) {
         put_refused(extract, job, records[0]);
     }
-    if (status != STATUS_OK) {
+    if (status == STATUS_UNAVAILABLE) {
+        stage_put_off(job, why);
+    } else if (status != STATUS_OK) {
         stage_release(job, RETRY_MS, false, "metadata could not be read: %s", why->text);
     } else if (n > 0 && meta_record_text(records[0], META_STATE, &state) &&
                slice_is(state, "redirected") &&
@@ -287,16 +295,34 @@ index_ready(void *context, uint32_t epoll_events)
     index_tick(context);
 }
 
+/* Whether all documents whose links are read here are indexed here, too. */
+static bool
+index_is_here(const struct cluster *cluster)
+{
+    bool here = true;
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        here &= cluster_owner_of(cluster, STAGE_EXTRACT, i) != cluster_self(cluster) ||
+                cluster_owner_of(cluster, STAGE_INDEX, i) == cluster_self(cluster);
+    }
+    return here;
+}
+
 static enum status
 open_index(struct extract *extract, struct reason *why)
 {
     struct cluster_services services;
-    TRY(services_own_indexes(stage_directory(extract->run), stage_options(extract->run), &services,
-                             why));
+    const struct cluster *cluster = stage_cluster(extract->run);
+    const char *directory = stage_directory(extract->run);
+    const struct opt_set *options = stage_options(extract->run);
+    TRY(index_is_here(cluster) ? services_own_indexes(directory, options, &services, why)
+                               : services_all_indexes(cluster, directory, options, &services, why));
     const struct index_client_options settings = {
         .endpoints = services.endpoints,
         .count = services.count,
+        .owner_of_partition = services.owner_of_partition,
         .name = stage_worker_name(extract->run),
+        .keys = services.keys,
+        .timeout_ms = services.keys != NULL ? SILENCE_MS : 0,
     };
     const enum status status = index_client_open(&extract->index, &settings, why);
     cluster_services_release(&services);

@@ -206,10 +206,13 @@ read_next(struct reading *reading)
     const struct document_record *where = reading->rdf ? &reading->conversion : &reading->response;
     struct warc_record archived;
     struct buf memory;
+    enum status status = STATUS_NOT_FOUND;
     buf_init(&memory, RECORD_BYTES);
-    if (where->file.length > 0 &&
-        content_read(fetch->content, where, &memory, &archived, NULL) == STATUS_OK &&
-        (reading->rdf || archived.http_status == 200)) {
+    if (where->file.length > 0) {
+        status = content_read(fetch->content, where, &memory, &archived, NULL);
+    }
+    planning->away |= status == STATUS_UNAVAILABLE;
+    if (status == STATUS_OK && (reading->rdf || archived.http_status == 200)) {
         const struct parser_request request = {
             .verb = PARSER_DESCRIPTION,
             .uri = reading->uri,
@@ -285,6 +288,10 @@ go_on(struct planning *planning)
 {
     const bool patient =
         planning->task->job->job.queued_ms + planning->task->fetch->wait_ms > clock_wall_ms();
+    if (planning->away) {
+        planning_wait(planning, "a node that has a description does not answer");
+        return;
+    }
     if (planning->from > 0 && planning->waits > 0 && !planning->joined) {
         fetch_joined(planning, planning->from);
         return;

@@ -27,6 +27,7 @@ struct planning {
     size_t own;           /* how many are the host's own */
     size_t from;          /* the first of them that was asked for last */
     size_t waits;         /* of these have not come yet */
+    bool away;            /* a node that has one of them archived does not answer */
     struct reading *readings;
     size_t reading_count, readings_left;
     struct slice well_known; /* where this host's VoID description is */

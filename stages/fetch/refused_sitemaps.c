@@ -8,7 +8,7 @@
 #include "stages/fetch/fetch_task.h"
 #include "stages/skeleton/document_meta.h"
 
-enum { SITEMAP_RETRY_MS = 1000, SITEMAP_RECORD_BYTES = 128 << 20 };
+enum { SITEMAP_RECORD_BYTES = 128 << 20 };
 
 void
 task_put_refused_sitemaps(struct task *task)
@@ -43,8 +43,7 @@ sitemap_known(void *context, enum status status, const struct slice *records, si
     struct reason problem = {""};
     struct buf memory;
     if (status != STATUS_OK) {
-        stage_release(task->job, SITEMAP_RETRY_MS, false, "metadata could not be read: %s",
-                      why->text);
+        stage_put_off(task->job, why);
         task_free(task);
         return;
     }
@@ -53,8 +52,13 @@ sitemap_known(void *context, enum status status, const struct slice *records, si
         take_naming(task, records[0]);
         where = document_response(records[0]);
     }
-    if (where.file.length > 0 &&
-        content_read(task->fetch->content, &where, &memory, &archived, &problem) == STATUS_OK) {
+    if (where.file.length > 0) {
+        status = content_read(task->fetch->content, &where, &memory, &archived, &problem);
+    }
+    if (status == STATUS_UNAVAILABLE) {
+        stage_put_off(task->job, &problem);
+        task_free(task);
+    } else if (where.file.length > 0 && status == STATUS_OK) {
         task_list(task, warc_http_header(archived.http_header, "Content-Encoding"),
                   archived.payload);
     } else {

@@ -459,8 +459,7 @@ records_read(void *context, enum status status, const struct slice *records, siz
     struct task *task = context;
     struct fetch *fetch = task->fetch;
     if (status != STATUS_OK) {
-        stage_release(task->job, METADATA_RETRY_MS, false, "metadata could not be read: %s",
-                      why->text);
+        stage_put_off(task->job, why);
         task_free(task);
         return;
     }
@@ -501,9 +500,44 @@ records_read(void *context, enum status status, const struct slice *records, siz
     fetch_robots(task);
 }
 
+static void
+sitemap_readable(void *context, enum status status, const struct slice *records, size_t n,
+                 const struct reason *why)
+{
+    struct task *task = context;
+    (void)records;
+    (void)n;
+    if (status == STATUS_OK) {
+        task->readable = true;
+        task_check_rules(task);
+    } else {
+        stage_put_off(task->job, why);
+        task_free(task);
+    }
+}
+
+/* Its entries are judged by what another node knows of it, which is asked for again then: when that
+ * node is away the host must not be asked in vain. */
+static bool
+await_sitemap(struct task *task)
+{
+    const struct slice key =
+        arena_printf(&task->job->arena, "u%.*s", SLICE_PRINT(task->job->job.uri));
+    if (task->readable || !task_is_sitemap(task) ||
+        cluster_key_owner(stage_cluster(task->fetch->run), key) ==
+            cluster_self(stage_cluster(task->fetch->run))) {
+        return false;
+    }
+    metastore_get(stage_metastore(task->job->run), &key, 1, sitemap_readable, task);
+    return true;
+}
+
 void
 task_check_rules(struct task *task)
 {
+    if (await_sitemap(task)) {
+        return;
+    }
     struct fetch *fetch = task->fetch;
     const struct job *job = &task->job->job;
     const bool again = (job->flags & JOB_RECRAWL) != 0 || job->generation > 1;

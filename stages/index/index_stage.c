@@ -32,7 +32,6 @@
 #include "transforms/transform.h"
 
 enum {
-    RETRY_MS = 1000,
     TELL_MS = 60000,
     PATH_BYTES = 4096,
     SERVICE_NAME = 32,
@@ -237,12 +236,8 @@ index_start(void *context, struct stage_job *job)
         taken == NULL ? status_fail(&why, STATUS_LIMIT, "its records need too much memory")
                       : take_document(stage, job, &taken->number, &why);
     job->state = NULL;
-    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
-        stage_release(job, RETRY_MS, true, "%s", why.text);
-        return;
-    }
     if (status != STATUS_OK) {
-        stage_bury(job, "%s", why.text);
+        content_refused(job, status, &why);
         return;
     }
     taken->next = stage->waiting;

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "metastore/archive_link.h"
 #include "stages/skeleton/stage.h"
 #include "warc/remote.h"
 
-enum { WARC_PATH_MAXIMUM = 1 << 16, REMOTE_WAIT_MS = 30000, REST_MS = 5000 };
+enum { WARC_PATH_MAXIMUM = 1 << 16, REMOTE_WAIT_MS = 5000, REST_MS = 5000 };
 
 struct content {
     const struct cluster *cluster;
@@ -17,6 +18,7 @@ struct content {
     bool resting;               /* the timer is set */
     struct warc_remote *remote; /* opened at first need, as are the links, one for each node */
     struct archive_link **links;
+    uint64_t *web_again_ms; /* by node; monotonic: until then its service is not asked */
     struct buf member;
 };
 
@@ -57,6 +59,7 @@ content_close(struct content *content)
         archive_link_close(content->links[i]);
     }
     free(content->links);
+    free(content->web_again_ms);
     buf_release(&content->member);
     warc_reader_close(content->reader);
     free(content);
@@ -93,11 +96,23 @@ fetch_by_web(struct content *content, size_t number, const struct document_recor
                            "cluster.conf: node %s has no web=, which its archive is read by",
                            node->name);
     }
+    if (content->web_again_ms == NULL) {
+        content->web_again_ms =
+            memory_zero(cluster_node_count(content->cluster), sizeof *content->web_again_ms);
+    }
+    if (clock_monotonic_ms() < content->web_again_ms[number]) {
+        return status_fail(why, STATUS_UNAVAILABLE, "node %s does not answer", node->name);
+    }
     if (content->remote == NULL) {
         TRY(warc_remote_open(&content->remote, REMOTE_WAIT_MS, why));
     }
-    return warc_fetch_remote(content->remote, node->web, where->file, where->offset, where->length,
-                             &content->member, why);
+    const enum status status =
+        warc_fetch_remote(content->remote, node->web, where->file, where->offset, where->length,
+                          &content->member, why);
+    if (status == STATUS_UNAVAILABLE) {
+        content->web_again_ms[number] = clock_monotonic_ms() + REST_MS;
+    }
+    return status;
 }
 
 /* With keys nothing goes between nodes that is not encrypted and authenticated. */
@@ -141,4 +156,17 @@ content_read(struct content *content, const struct document_record *where, struc
     }
     return warc_read(content->reader, where->file, where->offset, where->length, memory, record,
                      why);
+}
+
+void
+content_refused(struct stage_job *job, enum status status, const struct reason *why)
+{
+    enum { RETRY_MS = 1000 };
+    if (status == STATUS_UNAVAILABLE) {
+        stage_put_off(job, why);
+    } else if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
+        stage_release(job, RETRY_MS, true, "%s", why->text);
+    } else {
+        stage_bury(job, "%s", why->text);
+    }
 }

@@ -19,9 +19,13 @@ void content_close(struct content *content); /* NULL is allowed */
 /* For stages: WARC files that are not read from for some seconds are closed. */
 void content_close_files(struct content *content, struct stage_run *run);
 
-/* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read, and
- * TIMEOUT or SYSTEM when another node was not reached, which is worth another try. */
+/* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read; SYSTEM and
+ * TIMEOUT are worth another try; UNAVAILABLE: the node that has it does not answer, which is found
+ * out by waiting once, then known. */
 enum status content_read(struct content *content, const struct document_record *where,
                          struct buf *memory, struct warc_record *record, struct reason *why);
+struct stage_job;
+/* Ends a job whose content was not read: it is put off, released, or buried, by the status. */
+void content_refused(struct stage_job *job, enum status status, const struct reason *why);
 
 #endif

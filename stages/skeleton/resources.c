@@ -310,7 +310,7 @@ read_body(struct resource_set *set, struct wanted *wanted, struct slice stored, 
     buf_init(&memory, 4 * set->resources->bytes_most + (8 << 20));
     const enum status status =
         content_read(set->resources->content, &where, &memory, &record, &problem);
-    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
+    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM || status == STATUS_UNAVAILABLE) {
         buf_release(&memory);
         return status_fail(why, status, "%s", problem.text);
     }

@@ -29,6 +29,7 @@ enum {
     PACE_PER_JOB_MS = 2,
     START_SLICE_MS = 20,
     HELD_PER_WINDOW = 4,
+    SILENCE_MS = 5000,         /* of another node, until what needs it is put off */
     POLL_MS = 1000,            /* how long the queue may hold a request until a job is due */
     STOP_TIMEOUT_MS = 10000,   /* for jobs in flight; the rest go back to the queue */
     BATCH_DELAY_MS = 100,      /* for others, while an earlier batch is under way */
@@ -413,6 +414,7 @@ open_metastore(struct stage_run *run, struct reason *why)
         .owner_of_partition = services.owner_of_partition,
         .name = run->name,
         .keys = services.keys,
+        .silence_ms = SILENCE_MS,
     };
     const enum status status = metastore_client_open(&run->metastore, &options, why);
     cluster_services_release(&services);

@@ -75,6 +75,9 @@ void stage_yield(struct stage_job *job, uint64_t quads);
 void stage_done(struct stage_job *job);
 void stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The job needs a node that does not answer: no attempt. The longer it has been in the queue, the
+ * longer it waits: a quarter of that, a second at least, a minute at most. */
+void stage_put_off(struct stage_job *job, const struct reason *why);
 void stage_bury(struct stage_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Says what the job counts as when it is done, for people who ask what became of a crawl. */

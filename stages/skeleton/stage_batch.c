@@ -419,6 +419,9 @@ flush_batch(struct batch *batch)
         _exit(EXIT_SYSTEM);
     }
     run->rest_until_ms = clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_most_ms);
+    for (size_t i = 0; i < batch->count && cluster_node_count(run->cluster) > 1; i++) {
+        stage_post_metadata(batch->jobs[i]);
+    }
     send_metadata(batch);
 }
 

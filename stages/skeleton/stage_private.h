@@ -109,6 +109,8 @@ void batch_advance(struct stage_run *run);
 int batch_wait_ms(const struct stage_run *run);
 /* How long a stage rests that has flushed so many jobs. */
 uint64_t batch_rest_ms(size_t jobs, uint64_t most_ms);
+/* Turns the job's metadata that other nodes keep into outputs of it. */
+void stage_post_metadata(struct held_job *held);
 struct held_job *held_job_new(struct stage_run *run, const struct job *job);
 void held_job_free(struct held_job *held);
 

@@ -284,6 +284,11 @@ gathered(void *context, enum status status, const struct reason *why)
     struct transforming *transforming = context;
     const struct document *document = &transforming->job->document;
     const uint64_t now = clock_wall_ms(), limit = transforming->stage->wait_ms;
+    if (status == STATUS_UNAVAILABLE) {
+        stage_put_off(transforming->job, why);
+        free_transforming(transforming);
+        return;
+    }
     if (status != STATUS_OK) {
         stage_release(transforming->job, RETRY_MS, false, "%s", why->text);
         free_transforming(transforming);
@@ -373,11 +378,7 @@ transform_start(void *context, struct stage_job *job)
         return;
     }
     free_transforming(transforming);
-    if (status == STATUS_TIMEOUT || status == STATUS_SYSTEM) {
-        stage_release(job, RETRY_MS, true, "%s", why.text);
-    } else {
-        stage_bury(job, "%s", why.text);
-    }
+    content_refused(job, status, &why);
 }
 
 static enum status

@@ -123,7 +123,7 @@ arrive(struct pair *pair, size_t from, uint64_t *last)
 {
     struct bench *to = pair->benches[1 - from];
     buf_append(bench_payload(to), pair->flights[from].bytes, pair->flights[from].length);
-    const struct answer *answer = bench_submit(to, "node", 1, QUEUE_TRANSFER, 0);
+    const struct answer *answer = bench_submit(to, from == 0 ? "queue@a" : "queue@b", 1, QUEUE_TRANSFER, 0);
     bench_work(to);
     assert_true(answer->given);
     if (answer->status == STATUS_OK) {
@@ -478,32 +478,34 @@ test_full_node_takes_no_jobs_of_others(void **state)
     close_pair(&pair);
 }
 
-/* Jobs for a node that is gone are not forgotten in silence. */
+/* A node that has lost what it had taken says so, until a person accepts the loss. */
 static void
-test_outbox_of_a_stranger_stops_the_start(void **state)
+test_loss_is_refused_until_it_is_accepted(void **state)
 {
-    struct reason why = {""};
     struct pair pair = {0};
-    struct broker *broker;
-    struct cluster *other;
+    uint64_t last = 0;
+    struct bench *receiver;
     (void)state;
     open_pair(&pair, 1);
     put_foreign(&pair, STAGE_DETECT, 1);
-    bench_close(pair.benches[0]);
-    assert_int_equal(cluster_parse(&other,
-                                   SLICE("node a queue=tcp://127.0.0.1:1 "
-                                         "metastore=tcp://127.0.0.1:2\n"
-                                         "node c queue=tcp://127.0.0.1:3 "
-                                         "metastore=tcp://127.0.0.1:4\n"),
-                                   "a", "/", &why),
-                     STATUS_OK);
-    struct broker_options options = pair.benches[0]->options;
-    options.cluster = other;
-    assert_int_equal(broker_open(&broker, &options, bench_answer, pair.benches[0], &why),
-                     STATUS_MISUSE);
-    assert_non_null(strstr(why.text, "cluster.conf does not name any more"));
-    cluster_close(other);
-    bench_open(pair.benches[0]);
+    assert_true(send(&pair, 0));
+    assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
+    confirm(&pair, 0, STATUS_OK, last);
+    receiver = pair.benches[1];
+    bench_free(receiver); /* its disk is gone */
+    receiver = pair.benches[1] = bench_new(cluster_text, "b");
+    put_foreign(&pair, STAGE_DETECT, 1);
+    assert_true(send(&pair, 0));
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(arrive(&pair, 0, &last), STATUS_CORRUPT);
+        assert_int_equal(stats(receiver).received, 0);
+    }
+    codec_put_slice(bench_payload(receiver), SLICE("a"));
+    const struct answer *answer = bench_submit(receiver, "cli", 1, QUEUE_FORGET, 0);
+    bench_work(receiver);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
+    assert_int_equal(stats(receiver).received, 1);
     close_pair(&pair);
 }
 
@@ -518,7 +520,7 @@ queue_nodes_run(void)
         cmocka_unit_test(test_failed_commit_of_the_sender),
         cmocka_unit_test(test_earlier_epoch_is_refused),
         cmocka_unit_test(test_full_node_takes_no_jobs_of_others),
-        cmocka_unit_test(test_outbox_of_a_stranger_stops_the_start),
+        cmocka_unit_test(test_loss_is_refused_until_it_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,36 +174,202 @@ test_a_node_without_jobs_gets_later_ones(void **state)
     }
 }
 
+/* ---- nodes that are away, or gone ---- */
+
+struct seen_nodes {
+    size_t n;
+    struct queue_node nodes[NODES];
+};
+
 static void
-test_a_node_that_is_named_no_more_stops_the_start(void **state)
+see_nodes(struct bench *bench, struct seen_nodes *seen)
 {
-    static const char *const names[] = {"b", "c"};
-    struct bench *bench = *state;
-    put_for(bench, B, 0);
-    put_for(bench, C, 0);
+    (void)bench_payload(bench);
+    const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_NODES, 0);
+    assert_int_equal(answer->status, STATUS_OK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+    seen->n = codec_get_u32(&reader);
+    assert_true(seen->n <= NODES);
+    for (size_t i = 0; i < seen->n; i++) {
+        assert_true(message_get_node(&reader, &seen->nodes[i]));
+    }
+    assert_true(codec_at_end(&reader));
+}
+
+static struct answer *
+forget(struct bench *bench, const char *name)
+{
+    codec_put_slice(bench_payload(bench), slice_string(name));
+    struct answer *answer = bench_submit(bench, "test", 1, QUEUE_FORGET, 0);
+    bench_work(bench);
+    return answer;
+}
+
+static void
+reopen_as(struct bench *bench, const char *cluster, const char *self)
+{
+    struct reason why = {""};
     bench_close(bench);
-    for (int gone = 0; gone < 2; gone++) {
-        char text[200];
-        struct reason why = {""};
-        struct broker_options options = bench->options;
-        struct cluster *cluster;
-        struct broker *broker;
-        snprintf(text, sizeof text,
-                 "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
-                 "node %s queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n",
-                 names[1 - gone]);
-        for (int self = 0; self < 2; self++) { /* or is this one now */
-            assert_int_equal(cluster_parse(&cluster, slice_string(text),
-                                           self == 0 ? "a" : names[1 - gone], "/", &why),
-                             STATUS_OK);
-            options.cluster = cluster;
-            assert_int_equal(broker_open(&broker, &options, bench_answer, bench, &why),
-                             STATUS_MISUSE);
-            cluster_close(cluster);
+    cluster_close(bench->cluster);
+    assert_int_equal(cluster_parse(&bench->cluster, slice_string(cluster), self, "/", &why),
+                     STATUS_OK);
+    bench->options.cluster = bench->cluster;
+    bench_open(bench);
+}
+
+/* What waits for a node that cluster.conf does not name any more stops nothing, is told, and goes
+ * to whoever has its part now when a person says so, in whole. */
+static void
+test_a_node_that_is_named_no_more_is_forgotten(void **state)
+{
+    enum { JOBS = 2500 }; /* more than one request moves */
+    static const char two_nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                    "node c queue=tcp://127.0.0.1:5 metastore=tcp://127.0.0.1:6\n";
+    struct bench *bench = *state;
+    struct seen_nodes seen;
+    uint64_t moved = 0, dropped = 0, left = 1;
+    for (unsigned i = 0, n = 0; n < JOBS; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "http://n%06u.example/", i);
+        if (cluster_owner(bench->cluster, STAGE_DETECT, slice_string(uri)) == B) {
+            put_uri(bench, STAGE_DETECT, uri, 0);
+            n++;
         }
     }
-    bench_open(bench);
-    assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+    assert_int_equal(forget(bench, "b")->status, STATUS_MISUSE);
+    assert_int_equal(forget(bench, "x")->status, STATUS_NOT_FOUND);
+    reopen_as(bench, two_nodes, "a");
+    see_nodes(bench, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_true(slice_is(seen.nodes[1].name, "b") && seen.nodes[1].unknown);
+    assert_int_equal(seen.nodes[1].jobs, JOBS);
+    while (left > 0) {
+        const struct answer *answer = forget(bench, "b");
+        assert_int_equal(answer->status, STATUS_OK);
+        struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+        moved += codec_get_varint(&reader);
+        dropped += codec_get_varint(&reader);
+        left = codec_get_varint(&reader);
+    }
+    assert_int_equal(moved, JOBS);
+    assert_int_equal(dropped, 0);
+    const struct queue_stats now = stats(bench);
+    assert_true(now.stages[STAGE_DETECT].ready > 0 && now.stages[STAGE_DETECT].outbox > 0);
+    assert_int_equal(now.stages[STAGE_DETECT].ready + now.stages[STAGE_DETECT].outbox, JOBS);
+    see_nodes(bench, &seen);
+    assert_int_equal(seen.n, 1);
+    bench_restart(bench);
+    assert_int_equal(forget(bench, "b")->status, STATUS_NOT_FOUND);
+}
+
+/* Jobs for a node that is down hold no stage back; for one that answers they do, and when there is
+ * no room on the disk. */
+static void
+test_a_node_that_is_down_holds_nothing_back(void **state)
+{
+    struct bench *bench = *state;
+    struct seen_nodes seen;
+    bench->options.high_water = 10;
+    bench_restart(bench);
+    for (unsigned i = 0; i < 20; i++) {
+        put_for(bench, B, i);
+    }
+    assert_true(stats(bench).stages[STAGE_FETCH].throttled);
+    for (int start = 0; start < 2; start++) {
+        broker_tell_node(bench->broker, B, 1234, SLICE(""));
+        assert_false(stats(bench).stages[STAGE_FETCH].throttled);
+        see_nodes(bench, &seen);
+        assert_int_equal(seen.n, 2);
+        assert_true(seen.nodes[0].down && !seen.nodes[1].down);
+        assert_int_equal(seen.nodes[0].since_ms, 1234);
+        assert_int_equal(seen.nodes[0].jobs, 20);
+        bench_restart(bench);
+    }
+    broker_tell_node(bench->broker, B, 0, SLICE("no room"));
+    assert_true(stats(bench).stages[STAGE_FETCH].throttled);
+    see_nodes(bench, &seen);
+    assert_true(slice_is(seen.nodes[0].trouble, "no room"));
+}
+
+/* ---- metadata that other nodes keep ---- */
+
+static struct job
+metadata_for(const struct bench *bench, size_t node, struct buf *data)
+{
+    char key[80];
+    struct job job = a_job(STAGE_FETCH, JOB_METADATA_URI);
+    for (unsigned i = 0;; i++) {
+        snprintf(key, sizeof key, "uhttp://m%06u.example/", i);
+        if (cluster_key_owner(bench->cluster, slice_string(key)) == node) {
+            break;
+        }
+    }
+    buf_init(data, 1 << 10);
+    codec_put_slice(data, slice_string(key));
+    codec_put_slice(data, SLICE("fields"));
+    job.data = buf_slice(data);
+    return job;
+}
+
+/* They leave with the completion, whatever its verdict, and before the jobs that follow. */
+static void
+test_metadata_leave_with_the_completion(void **state)
+{
+    static const enum verdict verdicts[] = {VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY};
+    for (size_t i = 0; i < 3; i++) {
+        struct bench *bench = *state;
+        struct buf data;
+        struct sent sent;
+        put_for(bench, A, (unsigned)i);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 1), 1);
+        struct job outputs[2] = {metadata_for(bench, B, &data),
+                                 a_job(STAGE_TRANSFORM, uri_of(bench, STAGE_TRANSFORM, B, 0))};
+        const struct completion completion = {.key = bench->jobs[0].key,
+                                              .verdict = verdicts[i],
+                                              .delay_ms = 1000000,
+                                              .no_attempt = true,
+                                              .outputs = outputs,
+                                              .output_count = 2};
+        complete(bench, "w", 1, &completion, bench->jobs[0].attempt);
+        assert_true(goes_to(bench, B, &sent));
+        assert_string_equal(sent.uri, JOB_METADATA_URI);
+        assert_int_equal(sent.count, verdicts[i] == VERDICT_DONE ? 2 : 1);
+        took(bench, B, sent.first + sent.count - 1);
+        buf_release(&data);
+    }
+}
+
+/* Their receiver finds them, once, before it is asked to commit what came with them. */
+static void
+test_metadata_are_found_in_what_comes(void **state)
+{
+    struct bench *bench = *state;
+    struct buf data, payload, bytes;
+    struct broker_metadata *list;
+    const struct job job = metadata_for(bench, A, &data);
+    buf_init(&payload, 1 << 12);
+    buf_init(&bytes, 1 << 12);
+    codec_put_u64(&payload, 77);
+    codec_put_u64(&payload, 1);
+    codec_put_u64(&payload, 1);
+    codec_put_varint(&payload, 1);
+    message_put_new(&payload, &job);
+    assert_int_equal(
+        broker_metadata_of(bench->broker, QUEUE_TRANSFER, buf_slice(&payload), &list, &bytes), 1);
+    assert_true(slice_is(list[0].fields, "fields"));
+    free(list);
+    buf_append_slice(bench_payload(bench), buf_slice(&payload));
+    const struct answer *answer = bench_submit(bench, "queue@b", 1, QUEUE_TRANSFER, 0);
+    bench_work(bench);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].put, 0);
+    assert_int_equal(
+        broker_metadata_of(bench->broker, QUEUE_TRANSFER, buf_slice(&payload), &list, &bytes), 0);
+    free(list);
+    assert_int_equal(put_jobs(bench, &job, 1), STATUS_BAD_INPUT); /* its own store is this node's */
+    buf_release(&data);
+    buf_release(&payload);
+    buf_release(&bytes);
 }
 
 /* ---- once only ---- */
@@ -475,7 +641,10 @@ queue_peers_run(void)
         CASE(test_each_node_gets_its_own),
         CASE(test_a_look_names_the_node),
         CASE(test_a_node_without_jobs_gets_later_ones),
-        CASE(test_a_node_that_is_named_no_more_stops_the_start),
+        CASE(test_a_node_that_is_named_no_more_is_forgotten),
+        CASE(test_a_node_that_is_down_holds_nothing_back),
+        CASE(test_metadata_leave_with_the_completion),
+        CASE(test_metadata_are_found_in_what_comes),
         CASE(test_links_are_told_once),
         CASE(test_what_was_not_committed_was_not_told),
         CASE(test_revisits_go_to_the_documents_node),
