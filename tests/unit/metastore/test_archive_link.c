@@ -1,5 +1,5 @@
 /* WARC bytes for other nodes: exact ranges, in pieces, of files of the archive alone, and nothing
- * for whoever has not the cluster's keys. */
+ * for whoever has not the cluster's keys. And reads of a node that does not answer. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -20,6 +20,7 @@
 #include "base/codec.h"
 #include "base/system/file.h"
 #include "metastore/archive_link.h"
+#include "metastore/metastore_client.h"
 #include "metastore/metastore_service.h"
 #include "metastore/protocol.h"
 #include "metastore/store.h"
@@ -244,6 +245,89 @@ strangers_get_nothing(void **state)
     buf_release(&request);
 }
 
+/* ---- a node that is away ---- */
+
+struct got {
+    bool ended;
+    enum status status;
+};
+
+static void
+got(void *context, enum status status, const struct slice *records, size_t n,
+    const struct reason *why)
+{
+    struct got *got = context;
+    (void)records;
+    (void)n;
+    (void)why;
+    *got = (struct got){.ended = true, .status = status};
+}
+
+static enum status
+get(struct metastore_client *client)
+{
+    const struct slice key = SLICE("uhttp://h.example/");
+    struct got here = {0};
+    metastore_get(client, &key, 1, got, &here);
+    assert_false(here.ended); /* callbacks run inside metastore_process */
+    while (!here.ended) {
+        metastore_wait(client, 1000);
+    }
+    return here.status;
+}
+
+static void
+goes_away(void)
+{
+    atomic_store(&fixture.stop, true);
+    pthread_join(fixture.thread, NULL);
+    atomic_store(&fixture.stop, false);
+    atomic_store(&fixture.ready, false);
+}
+
+static void
+comes_back(void)
+{
+    assert_int_equal(pthread_create(&fixture.thread, NULL, serve, NULL), 0);
+    while (!atomic_load(&fixture.ready)) {
+        usleep(1000);
+    }
+}
+
+/* What needs a node that is away is told so, soon and then at once, until the node says something.
+ */
+static void
+reads_of_a_node_that_is_away_end(void **state)
+{
+    enum { SILENCE_MS = 2000, READS = 1000 };
+    const char *const endpoints[] = {fixture.endpoint};
+    const struct metastore_client_options options = {.endpoints = endpoints,
+                                                     .endpoint_count = 1,
+                                                     .name = "test",
+                                                     .keys = &fixture.keys,
+                                                     .silence_ms = SILENCE_MS};
+    struct metastore_client *client;
+    struct reason why = {""};
+    (void)state;
+    assert_int_equal(metastore_client_open(&client, &options, &why), STATUS_OK);
+    assert_int_equal(get(client), STATUS_OK);
+    goes_away();
+    for (int i = 0; i < READS; i++) { /* half an hour, if each waited */
+        assert_int_equal(get(client), STATUS_UNAVAILABLE);
+    }
+    comes_back();
+    while (get(client) != STATUS_OK) {
+        metastore_wait(client, 10);
+    }
+    goes_away();
+    const struct slice key = SLICE("uhttp://h.example/");
+    struct got left = {0};
+    metastore_get(client, &key, 1, got, &left);
+    metastore_client_close(client);
+    assert_true(left.ended);
+    comes_back();
+}
+
 int
 main(void)
 {
@@ -251,6 +335,7 @@ main(void)
         cmocka_unit_test(ranges_come_exactly),
         cmocka_unit_test(nothing_but_files_of_the_archive),
         cmocka_unit_test(strangers_get_nothing),
+        cmocka_unit_test(reads_of_a_node_that_is_away_end),
     };
     return cmocka_run_group_tests(tests, start, end);
 }
