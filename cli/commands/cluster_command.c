@@ -1,4 +1,5 @@
 /* quadrille cluster: many machines that share one crawl. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
 
 struct asked {
-    const char *root, *shares, *machine, *address;
+    const char *directory, *root, *shares, *machine, *address;
     int64_t weight, lease;
     bool json, undo;
     struct flag_list assignments;
@@ -72,8 +73,41 @@ run(const struct asked *asked, const char *root, const struct share_settings *se
     return machine_run(&machine, why);
 }
 
+/* Asked of the node whose data directory it is; each node that waits for the other is to be told.
+ */
 static enum status
-obey(const struct asked *asked, char **operands, int n, struct reason *why)
+forget(struct asked *asked, const char *name, struct reason *why)
+{
+    const struct cli_common common = {.directory = asked->directory,
+                                      .assignments = asked->assignments};
+    struct cli cli = {0};
+    struct queue_client *queue = NULL;
+    uint64_t moved = 0, dropped = 0;
+    enum status status = cli_open(&cli, &common, why);
+    if (status == STATUS_OK) {
+        status = cli_serve(&cli, "queue,metastore", why);
+    }
+    if (status == STATUS_OK) {
+        status = cli_queue(&cli, &queue, why);
+    }
+    if (status == STATUS_OK) {
+        status = queue_forget(queue, slice_string(name), &moved, &dropped, why);
+    }
+    if (status == STATUS_OK && moved + dropped == 0) {
+        printf("what %s had sent, and this node has lost, is waited for no more\n", name);
+    } else if (status == STATUS_OK) {
+        printf("%" PRIu64 " jobs that waited for %s go elsewhere now, %" PRIu64 " were dropped\n",
+               moved, name, dropped);
+    }
+    if (queue != NULL) {
+        queue_client_close(queue);
+    }
+    cli_close(&cli);
+    return status;
+}
+
+static enum status
+obey(struct asked *asked, char **operands, int n, struct reason *why)
 {
     char root[ROOT_PATH_SIZE];
     struct share_settings settings;
@@ -81,13 +115,16 @@ obey(const struct asked *asked, char **operands, int n, struct reason *why)
     if (strcmp(action, "init") == 0 && n == 1) {
         return initialise(asked, why);
     }
+    if (strcmp(action, "forget") == 0 && n == 2) {
+        return forget(asked, operands[1], why);
+    }
     const bool known = (n == 1 && (strcmp(action, "run") == 0 || strcmp(action, "status") == 0)) ||
                        (n == 2 && strcmp(action, "drain") == 0) ||
                        (n == 3 && strcmp(action, "move") == 0);
     if (!known) {
         return status_fail(why, STATUS_MISUSE,
-                           "say init, run, status, drain MACHINE, or move SHARE MACHINE; see "
-                           "--help");
+                           "say init, run, status, drain MACHINE, move SHARE MACHINE, or forget "
+                           "NODE; see --help");
     }
     TRY(cluster_root_open(asked->root, root, &settings, why));
     if (strcmp(action, "run") == 0) {
@@ -106,6 +143,8 @@ command_cluster(int argc, char **argv)
 {
     struct asked asked = {.weight = 1, .lease = LEASE_USUAL_MS / 1000};
     const struct flag flags[] = {
+        {"dir", 'd', FLAG_STRING, "DIR", &asked.directory,
+         "forget: the data directory of the node that is to forget another."},
         {"root", 'r', FLAG_STRING, "ROOT", &asked.root,
          "The folder of the cluster, which every machine has mounted."},
         {"shares", 0, FLAG_STRING, "N", &asked.shares,
@@ -129,7 +168,7 @@ command_cluster(int argc, char **argv)
     const struct program program = {
         .name = "quadrille cluster",
         .synopsis = "[init | run | status | drain MACHINE | move SHARE MACHINE] --root ROOT "
-                    "[OPTION]...",
+                    "[OPTION]... | forget NODE --dir DIR",
         .summary = "run one crawl on many machines, by shares that move between them",
         .description =
             "A cluster is a folder ROOT that all machines have mounted, with a fixed number of "
@@ -141,11 +180,16 @@ command_cluster(int argc, char **argv)
             "lease it ends all of its processes. status shows machines, shares and moves under "
             "way. drain has a machine give all its shares away. move gives a share to a machine "
             "for as long as that one lives; to the machine \"any\": takes that back.\n\n"
+            "forget has the node of a data directory wait no more for one that is gone for good: "
+            "what is to go to it goes to those that have its part by the present cluster.conf, "
+            "which must not name it; or, when this node has lost its own data, takes what NODE "
+            "sends although what came before is missing.\n\n"
             "crawl, add, scope, status, query, search, dump, verify, explain, meta and report take "
             "--dir ROOT, on any machine.",
         .examples = "quadrille cluster init --root ROOT --shares 12\n"
                     "quadrille cluster run --root ROOT --machine alpha --address 10.0.0.1:7000\n"
                     "quadrille cluster status --root ROOT\n"
+                    "quadrille cluster forget --dir DIR gamma\n"
                     "quadrille crawl --dir ROOT https://example.org/",
         .flags = flags,
     };
