@@ -12,22 +12,22 @@
 #define BASE_STATUS_H
 
 /* name, text */
-#define STATUS_MAP(X)                           \
-    X(OK, "done")                               \
-    X(END, "no more")                           \
-    X(AGAIN, "not now, try again")              \
-    X(BAD_INPUT, "input is malformed")          \
-    X(LIMIT, "a configured limit was reached")  \
-    X(NOT_FOUND, "not found")                   \
-    X(DENIED, "not allowed")                    \
-    X(FULL, "no room left")                     \
-    X(STALE, "superseded by newer work")        \
-    X(TIMEOUT, "took too long")                 \
-    X(CANCELLED, "cancelled")                   \
-    X(UNSUPPORTED, "not supported")             \
-    X(PROTOCOL, "a message was not understood") \
-    X(CORRUPT, "stored data is damaged")        \
-    X(MISUSE, "called with wrong arguments")    \
+#define STATUS_MAP(X)                                     \
+    X(OK, "done")                                         \
+    X(END, "no more")                                     \
+    X(AGAIN, "not now, try again")                        \
+    X(BAD_INPUT, "input is malformed")                    \
+    X(LIMIT, "a configured limit was reached")            \
+    X(NOT_FOUND, "not found")                             \
+    X(DENIED, "not allowed")                              \
+    X(FULL, "no room left")                               \
+    X(STALE, "superseded by newer work")                  \
+    X(TIMEOUT, "took too long")                           \
+    X(CANCELLED, "cancelled")                             \
+    X(UNSUPPORTED, "not supported")                       \
+    X(PROTOCOL, "a message was not understood")           \
+    X(CORRUPT, "stored data is damaged")                  \
+    X(MISUSE, "called with wrong arguments")              \
     X(SYSTEM, "the operating system or a library failed") \
     X(UNAVAILABLE, "another node does not answer")
 

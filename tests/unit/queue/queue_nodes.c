@@ -123,7 +123,8 @@ arrive(struct pair *pair, size_t from, uint64_t *last)
 {
     struct bench *to = pair->benches[1 - from];
     buf_append(bench_payload(to), pair->flights[from].bytes, pair->flights[from].length);
-    const struct answer *answer = bench_submit(to, from == 0 ? "queue@a" : "queue@b", 1, QUEUE_TRANSFER, 0);
+    const struct answer *answer =
+        bench_submit(to, from == 0 ? "queue@a" : "queue@b", 1, QUEUE_TRANSFER, 0);
     bench_work(to);
     assert_true(answer->given);
     if (answer->status == STATUS_OK) {
