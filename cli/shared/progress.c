@@ -34,7 +34,8 @@ progress_open(struct progress *progress, struct cli *cli, struct reason *why)
         progress->nodes[i].name = cluster_node(cli->cluster, i)->name;
         progress->node_count += status == STATUS_OK;
     }
-    progress->self = cluster_self(cli->cluster);
+    progress->is_node = !cluster_is_client(cli->cluster);
+    progress->first = progress->is_node ? cluster_self(cli->cluster) : 0;
     cluster_services_release(&services);
     return status;
 }
@@ -152,7 +153,7 @@ static enum status
 ask_node(struct progress *progress, size_t at, uint32_t timeout_ms, struct reason *why)
 {
     struct progress_node *node = &progress->nodes[at];
-    const bool other = at != progress->self;
+    const bool other = at != progress->first || !progress->is_node;
     const uint32_t most = other && timeout_ms > NODE_ANSWER_MS ? NODE_ANSWER_MS : timeout_ms;
     enum status status = STATUS_TIMEOUT;
     if (!other || !is_known_down(progress, node->name)) {
@@ -236,11 +237,16 @@ enum status
 progress_take(struct progress *progress, uint32_t timeout_ms, struct reason *why)
 {
     struct queue_stats sum = {0};
+    size_t answered = 0;
     progress->trouble_count = 0;
     for (size_t i = 0; i < progress->node_count; i++) {
-        const size_t at = (progress->self + i) % progress->node_count; /* this one first */
+        const size_t at = (progress->first + i) % progress->node_count; /* this one first */
         TRY(ask_node(progress, at, timeout_ms, why));
         add_node(&sum, &progress->nodes[at].stats);
+        answered += progress->nodes[at].silent_since_ms == 0;
+    }
+    if (answered == 0) {
+        return status_fail(why, STATUS_TIMEOUT, "no node answers");
     }
     note_silent(progress);
     progress->before = progress->now;

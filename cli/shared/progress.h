@@ -20,7 +20,8 @@ struct progress_trouble {
 struct progress_node;
 struct progress {
     struct progress_node *nodes;
-    size_t node_count, self;
+    size_t node_count, first; /* first: is asked first; this node, if we are one (is_node) */
+    bool is_node;
     struct queue_stats now, before; /* sums over nodes */
     uint64_t now_ms, before_ms;     /* monotonic; 0: not yet taken */
     uint64_t moved, moved_before;   /* jobs that travelled between nodes */
