@@ -82,8 +82,9 @@ answers_are_told_apart(void **state)
          "HTTP status 503"},
         {"HTTP/1.1 206 Partial\r\nContent-Length: 6\r\n\r\nabcdef", STATUS_PROTOCOL, "more bytes"},
         {"HTTP/1.1 206 Partial\r\nContent-Length: 4\r\n\r\nabcd", STATUS_CORRUPT, "shorter"},
-        {"HTTP/1.1 206 Partial\r\nContent-Length: 5\r\n\r\nabc", STATUS_SYSTEM, ""}, /* cut off */
-        {"", STATUS_SYSTEM, ""},
+        {"HTTP/1.1 206 Partial\r\nContent-Length: 5\r\n\r\nabc", STATUS_UNAVAILABLE,
+         ""}, /* cut off */
+        {"", STATUS_UNAVAILABLE, ""},
         {NULL, STATUS_TIMEOUT, ""},
     };
     struct buf member;
