@@ -85,7 +85,7 @@ answers_are_told_apart(void **state)
         {"HTTP/1.1 206 Partial\r\nContent-Length: 5\r\n\r\nabc", STATUS_UNAVAILABLE,
          ""}, /* cut off */
         {"", STATUS_UNAVAILABLE, ""},
-        {NULL, STATUS_TIMEOUT, ""},
+        {NULL, STATUS_UNAVAILABLE, ""},
     };
     struct buf member;
     (void)state;
@@ -113,7 +113,7 @@ what_cannot_be_asked_for_is_not(void **state)
     } cases[] = {{"../a", 5, STATUS_MISUSE},    {".a", 5, STATUS_MISUSE},
                  {"", 5, STATUS_MISUSE},        {"a/b", 5, STATUS_MISUSE},
                  {"a b", 5, STATUS_MISUSE},     {"a", 0, STATUS_LIMIT},
-                 {"a", ROOM + 1, STATUS_LIMIT}, {"aZ09-_.warc", 5, STATUS_SYSTEM}};
+                 {"a", ROOM + 1, STATUS_LIMIT}, {"aZ09-_.warc", 5, STATUS_UNAVAILABLE}};
     struct warc_remote *remote;
     struct buf member;
     struct reason why = {""};
