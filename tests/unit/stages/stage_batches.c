@@ -189,11 +189,13 @@ open_run(struct stage_run *run, const struct stage_spec *spec)
     completions_count = 0;
     put_done = NULL;
     flush_status = STATUS_OK;
+    assert_int_equal(cluster_parse(&run->cluster, SLICE("node local"), NULL, "/", &why), STATUS_OK);
 }
 
 static void
 close_run(struct stage_run *run)
 {
+    cluster_close(run->cluster);
     assert_int_equal(run->batches_under_way, 0);
     assert_int_equal(run->ended_count, 0);
     assert_int_equal(run->running_count, 0);
