@@ -506,7 +506,8 @@ cluster_serves(const struct cluster *cluster, enum stage stage)
 size_t
 cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri)
 {
-    if (cluster->count == 1) { /* a digest for each output of each job is not cheap */
+    /* A digest for each output of each job is not cheap. */
+    if (cluster->count == 1 && !cluster->client) {
         return cluster->self;
     }
     return cluster_owner_of(cluster, stage,
