@@ -339,8 +339,8 @@ come_back(struct machine *machine)
 {
     struct simulation *simulation = machine->simulation;
     begin_session(machine);
-    machine->killed = false;
     do {
+        machine->killed = false; /* also when the end of all comes while it is away */
         machine->ended = simulation->ended;
         give_way(machine, 1 + below(simulation, 3 * LEASE_MS));
     } while (simulation->ended);
