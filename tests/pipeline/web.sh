@@ -84,8 +84,11 @@ expect '200 text/csv' -G "$url/sparql" -d format=csv --data-urlencode \
     --data-urlencode 'named-graph-uri=http://people.example/bela.ttl' \
     --data-urlencode 'named-graph-uri=http://people.example/nowhere'
 has 1
+# Each row differs from all others in what is filtered, so that none stands for several.
+products='SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i
+    FILTER(CONCAT(STR(?a), STR(?c), STR(?d), STR(?f), STR(?g), STR(?i)) = "") }'
 expect 504 -G "$url/sparql" -d timeout=10 --data-urlencode \
-    'query=SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c > ?i) }'
+    "query=$products"
 expect 400 -G "$url/sparql" -d partial=maybe --data-urlencode "query=$all"
 expect '200 text/csv' -G "$url/sparql" -d partial=warn -d format=csv --data-urlencode "query=$all"
 
@@ -179,7 +182,7 @@ ticks() {
     cat $(pgrep -f -- "quadrille-(index|web) --dir $work/d( |\$)" | sed 's,.*,/proc/&/stat,') | awk '{ n += $14 + $15 } END { print n }'
 }
 curl -s --max-time 1 -o /dev/null -G "$url/sparql" --data-urlencode \
-    'query=SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?c > ?i) }' && fail "that was quick"
+    "query=$products" && fail "that was quick"
 await_rest ticks || fail "the query goes on when its client has gone"
 "$bin/quadrille" down --dir "$work/d" >/dev/null || fail "down"
 echo "web: all replies as they should be"
