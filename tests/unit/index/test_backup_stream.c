@@ -128,10 +128,10 @@ static void
 streams_that_make_no_sense_are_refused(void **state)
 {
     static const char *const frames[] = {
-        "B x;W;",          "E;W;",       "F a;F b;E;W;", "F a;B x;W;",  "W;W;",
-        "F a;E;W;F b;E;W", "F ;E;W;",    "F .a;E;W;",    "F ../a;E;W;", "F a/b;E;W;",
-        "F A;E;W;",        "F a_b;E;W;", "F a b;E;W;",   "F \x7f;E;W;", "?;W;",
-        "F `;E;W;",        "F {;E;W;",   "F a:;E;W;",    "F a\x01;E;W;"};
+        "B x;W;",           "E;W;",       "F a;F b;E;W;", "F a;B x;W;",  "W;W;",
+        "F a;E;W;F b;E;W;", "F ;E;W;",    "F .a;E;W;",    "F ../a;E;W;", "F a/b;E;W;",
+        "F A;E;W;",         "F a_b;E;W;", "F a b;E;W;",   "F \x7f;E;W;", "?;W;",
+        "F `;E;W;",         "F {;E;W;",   "F a:;E;W;",    "F a\x01;E;W;"};
     char name[256];
     (void)state;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
