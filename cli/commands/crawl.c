@@ -315,22 +315,45 @@ summarise_json(struct crawl *crawl, const struct index_stats *stats,
     buf_release(&members);
 }
 
+/* Asks for what the summary tells. Status and `judged` are of the seeds; `told`: whether the index
+ * answered, else `why` says why not. */
+static enum status
+ask_summary(struct crawl *crawl, const struct seeds *seeds, struct seed_outcomes *outcomes,
+            struct index_stats *stats, bool *told, struct reason *judged, struct reason *why)
+{
+    struct index_client *index = NULL;
+    enum status status =
+        crawl_outcome_of_seeds(&crawl->cli, &crawl->progress, seeds, outcomes, judged);
+    if (status == STATUS_OK) {
+        status = judge_seeds(crawl, outcomes, judged);
+    }
+    *told = cli_index(&crawl->cli, &index, why) == STATUS_OK &&
+            index_stats_get(index, stats, why) == STATUS_OK;
+    if (index != NULL) {
+        index_client_close(index);
+    }
+    return status;
+}
+
 static enum status
 summarise(struct crawl *crawl, const struct seeds *seeds, struct reason *judged)
 {
     struct seed_outcomes outcomes = {0};
-    struct index_client *index = NULL;
     struct index_stats stats = {0};
     struct reason why = {""};
     const struct queue_stats *now = &crawl->progress.now;
     uint64_t buried = 0;
-    enum status status =
-        crawl_outcome_of_seeds(&crawl->cli, &crawl->progress, seeds, &outcomes, judged);
-    if (status == STATUS_OK) {
-        status = judge_seeds(crawl, &outcomes, judged);
+    bool told;
+    (void)keep_supervisor(crawl, &why); /* else nobody answers, which is told */
+    const pid_t asked = supervisor_pid(crawl->cli.directory);
+    enum status status = ask_summary(crawl, seeds, &outcomes, &stats, &told, judged, &why);
+    if ((status == STATUS_TIMEOUT || !told) && supervisor_pid(crawl->cli.directory) != asked &&
+        keep_supervisor(crawl, &why) == STATUS_OK) {
+        /* The processes were those of another crawl, which ended and took them along. */
+        seed_outcomes_release(&outcomes);
+        outcomes = (struct seed_outcomes){0};
+        status = ask_summary(crawl, seeds, &outcomes, &stats, &told, judged, &why);
     }
-    const bool told = cli_index(&crawl->cli, &index, &why) == STATUS_OK &&
-                      index_stats_get(index, &stats, &why) == STATUS_OK;
     if (crawl->json) {
         summarise_json(crawl, told ? &stats : NULL, &outcomes);
     } else if (told) {
@@ -338,9 +361,6 @@ summarise(struct crawl *crawl, const struct seeds *seeds, struct reason *judged)
                stats.documents, stats.quads, stats.terms, stats.literals);
     } else {
         printf("the index did not answer: %s\n", why.text);
-    }
-    if (index != NULL) {
-        index_client_close(index);
     }
     for (int i = 0; i < STAGE_COUNT && !crawl->json; i++) {
         printf("%s=%" PRIu64 " ", stage_name((enum stage)i), now->stages[i].done);
