@@ -48,7 +48,8 @@ static int64_t port = 8480;
 static const struct flag flags[] = {
     {"hosts", 0, FLAG_STRING, "DIR", &hosts_folder, "The folder of hosts to serve."},
     {"port", 'p', FLAG_INTEGER, "N", &port, "The port (default 8480); 0 takes a free one."},
-    {"log", 0, FLAG_STRING, "FILE", &log_path, "Where requests are logged, one line each."},
+    {"log", 0, FLAG_STRING, "FILE", &log_path,
+     "Where requests are logged, one line each, with the time at which they began."},
     {.name = NULL}};
 
 static const struct program program = {
@@ -77,7 +78,7 @@ struct request {
     char uri[URI_SHOWN]; /* as sent */
     char host[SITE_HOST_SIZE];
     char method[16];
-    bool begun; /* the handler was called once */
+    uint64_t began_ms; /* wall time of the handler's first call; 0: it was not called */
     unsigned status;
     uint64_t bytes;
 };
@@ -278,8 +279,8 @@ on_request(void *context, struct MHD_Connection *connection, const char *path, c
     (void)version;
     (void)upload;
     struct request *request = *state;
-    if (!request->begun) {
-        request->begun = true;
+    if (request->began_ms == 0) {
+        request->began_ms = clock_wall_ms();
         snprintf(request->method, sizeof request->method, "%s", method);
         read_host(connection, request);
         return MHD_YES;
@@ -298,15 +299,17 @@ header_or_dash(struct MHD_Connection *connection, const char *name)
     return value != NULL && value[0] != 0 ? value : "-";
 }
 
+/* With the time at which the request began: the client has not had the answer then, so what it
+ * waits after an answer stands between two of these times, however late this server is. */
 static void
 write_log(const struct web *web, struct MHD_Connection *connection, const struct request *request)
 {
     char line[LOG_LINE];
-    const uint64_t now = clock_wall_ms();
+    const uint64_t began = request->began_ms;
     int length = snprintf(
         line, sizeof line, "%lu.%03lu\t%s\t%s\t%s\t%u\t%lu\thttp\t%.500s\t%.500s\t%.100s\t%.100s\n",
-        (unsigned long)(now / 1000), (unsigned long)(now % 1000), request->host, request->method,
-        request->uri, request->status, (unsigned long)request->bytes,
+        (unsigned long)(began / 1000), (unsigned long)(began % 1000), request->host,
+        request->method, request->uri, request->status, (unsigned long)request->bytes,
         header_or_dash(connection, "User-Agent"), header_or_dash(connection, "Accept"),
         header_or_dash(connection, "If-Modified-Since"),
         header_or_dash(connection, "If-None-Match"));
@@ -327,7 +330,7 @@ on_completed(void *context, struct MHD_Connection *connection, void **state,
     const struct web *web = context;
     struct request *request = *state;
     if (request != NULL) {
-        if (request->begun && web->log >= 0) {
+        if (request->began_ms > 0 && web->log >= 0) {
             write_log(web, connection, request);
         }
         free(request);
