@@ -86,6 +86,16 @@ slice_find(struct slice a, char c)
     return found ? (size_t)(found - a.at) : a.length;
 }
 
+struct slice
+slice_take(struct slice *rest, char end)
+{
+    const size_t length = slice_find(*rest, end);
+    const size_t step = length < rest->length ? length + 1 : length;
+    const struct slice part = slice_of(rest->at, length);
+    *rest = slice_of(rest->at + step, rest->length - step);
+    return part;
+}
+
 size_t
 slice_find_slice(struct slice a, struct slice needle)
 {

@@ -65,6 +65,9 @@ uint64_t slice_number(struct slice text);
 enum { SLICE_NUMBER_MOST = 23 }; /* characters */
 /* Index of the first c, or a.length. */
 size_t slice_find(struct slice a, char c);
+/* Takes what stands before the first end off the front, and end itself; the whole where there is
+ * none. */
+struct slice slice_take(struct slice *rest, char end);
 /* Index of the first occurrence of needle, or a.length. */
 size_t slice_find_slice(struct slice a, struct slice needle);
 

@@ -30,10 +30,7 @@ next_line(struct slice *text, struct slice *line)
     if (text->length == 0) {
         return false;
     }
-    const size_t end = slice_find(*text, '\n');
-    const size_t step = end < text->length ? end + 1 : end;
-    *line = slice_trim(slice_of(text->at, end));
-    *text = slice_of(text->at + step, text->length - step);
+    *line = slice_trim(slice_take(text, '\n'));
     return true;
 }
 

@@ -134,9 +134,7 @@ static void
 keep_other_lines(struct slice old, const char *const *assignments, size_t n, struct buf *text)
 {
     while (old.length > 0) {
-        const size_t end = slice_find(old, '\n');
-        const struct slice line = slice_of(old.at, end);
-        const size_t step = end < old.length ? end + 1 : end;
+        const struct slice line = slice_take(&old, '\n');
         bool replaced = false;
         for (size_t i = 0; i < n && !replaced; i++) {
             replaced = same_name(line, assignments[i]);
@@ -145,7 +143,6 @@ keep_other_lines(struct slice old, const char *const *assignments, size_t n, str
             buf_append_slice(text, line);
             buf_append_char(text, '\n');
         }
-        old = slice_of(old.at + step, old.length - step);
     }
 }
 

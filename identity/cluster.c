@@ -417,15 +417,7 @@ read_terms(struct search *search, struct reason *why)
 static enum status
 copy(struct arena *arena, const void *from, size_t size, void *result, struct reason *why)
 {
-    void *to = size > 0 ? arena_alloc(arena, size) : NULL;
-    if (size > 0 && to == NULL) {
-        return status_fail(why, STATUS_LIMIT, "a cluster does not fit in memory");
-    }
-    if (size > 0) {
-        memcpy(to, from, size);
-    }
-    memcpy(result, &to, sizeof to);
-    return STATUS_OK;
+    return keep_in(arena, from, size, result, "a cluster does not fit in memory", why);
 }
 
 /* Of a cluster that is too large only what concerns the resource itself is told. */

@@ -159,18 +159,26 @@ identity_rows_many(struct identity *identity, const struct quad_oids *patterns, 
 }
 
 enum status
-identity_keep(struct identity *identity, const void *from, size_t size, void *result,
-              struct reason *why)
+keep_in(struct arena *arena, const void *from, size_t size, void *result, const char *full,
+        struct reason *why)
 {
-    void *copy = size > 0 ? arena_alloc(&identity->arena, size) : NULL;
+    void *copy = size > 0 ? arena_alloc(arena, size) : NULL;
     if (size > 0 && copy == NULL) {
-        return status_fail(why, STATUS_LIMIT, "who is the same touches too many terms");
+        return status_fail(why, STATUS_LIMIT, "%s", full);
     }
     if (size > 0) {
         memcpy(copy, from, size);
     }
     memcpy(result, &copy, sizeof copy);
     return STATUS_OK;
+}
+
+enum status
+identity_keep(struct identity *identity, const void *from, size_t size, void *result,
+              struct reason *why)
+{
+    return keep_in(&identity->arena, from, size, result, "who is the same touches too many terms",
+                   why);
 }
 
 enum status

@@ -161,6 +161,9 @@ enum status identity_rows_many(struct identity *identity, const struct quad_oids
 void rows_release(struct rows *rows);
 /* Its bytes live as long as the identity. */
 enum status identity_term(struct identity *identity, oid id, struct term *term, struct reason *why);
+/* Copies into an arena; full says what does not fit. */
+enum status keep_in(struct arena *arena, const void *from, size_t size, void *result,
+                    const char *full, struct reason *why);
 /* Copies into the identity's arena. */
 enum status identity_keep(struct identity *identity, const void *from, size_t size, void *result,
                           struct reason *why);

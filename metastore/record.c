@@ -344,10 +344,7 @@ static bool
 next_line(struct slice *rest, struct slice *line)
 {
     while (rest->length > 0) {
-        const size_t end = slice_find(*rest, '\n');
-        const size_t step = end < rest->length ? end + 1 : end;
-        *line = slice_of(rest->at, end);
-        *rest = slice_of(rest->at + step, rest->length - step);
+        *line = slice_take(rest, '\n');
         if (line->length > 0) {
             return true;
         }

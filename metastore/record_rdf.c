@@ -353,15 +353,12 @@ lines(struct emit *emit, enum meta_field field, const char *predicate, bool are_
         return;
     }
     while (rest.length > 0) {
-        const size_t end = slice_find(rest, '\n');
-        const struct slice line = slice_trim(slice_of(rest.at, end));
+        const struct slice line = slice_trim(slice_take(&rest, '\n'));
         if (line.length > 0 && are_uris) {
             meta_uri(emit, emit->document, predicate, line);
         } else if (line.length > 0) {
             meta_literal(emit, emit->document, predicate, line, NULL);
         }
-        const size_t step = end < rest.length ? end + 1 : end;
-        rest = slice_of(rest.at + step, rest.length - step);
     }
 }
 

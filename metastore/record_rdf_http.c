@@ -81,10 +81,7 @@ headers(struct emit *emit, enum node node, struct slice block, const char *type)
     const char *predicate = HTTP "headers";
     char labels[2][LABEL_SIZE];
     for (int count = 0; block.length > 0 && count < HEADERS_MAXIMUM; count++) {
-        const size_t end = slice_find(block, '\n');
-        const struct slice line = slice_trim(slice_of(block.at, end));
-        const size_t step = end < block.length ? end + 1 : end;
-        block = slice_of(block.at + step, block.length - step);
+        const struct slice line = slice_trim(slice_take(&block, '\n'));
         const size_t colon = slice_find(line, ':');
         if (colon == line.length || colon == 0) {
             continue; /* the first line and the empty last one */

@@ -217,11 +217,11 @@ session_of(struct share_owner *owner, const char *session)
     return fresh;
 }
 
-static uint64_t
-patience(const struct share_owner *owner)
+uint64_t
+share_patience_ms(const struct share_settings *cluster)
 {
-    const uint64_t lease = owner->settings.cluster.lease_ms;
-    return lease + lease / GRACE_PARTS; /* clocks that differ by less than this part */
+    /* Clocks may differ by less than this part. */
+    return cluster->lease_ms + (uint64_t)cluster->lease_ms / GRACE_PARTS;
 }
 
 /* A session is silent when it had a whole lease and the grace, all of them by our clock and after
@@ -255,7 +255,8 @@ read_session(struct share_owner *owner, const char *session, struct reason *why)
         seen->changed_ms = now(owner);
         seen->silent = false;
     } else {
-        seen->silent = seen->silent || before - seen->changed_ms >= patience(owner);
+        seen->silent = seen->silent ||
+                       before - seen->changed_ms >= share_patience_ms(&owner->settings.cluster);
     }
     seen->record = record;
     return STATUS_OK;
@@ -362,6 +363,16 @@ take_claim(void *context, const char *name)
     }
 }
 
+/* latest->generations is to be freed. */
+static enum status
+list_claims(const struct share_files *files, size_t shares, struct latest *latest,
+            struct reason *why)
+{
+    *latest = (struct latest){.shares = shares,
+                              .generations = memory_zero(shares, sizeof *latest->generations)};
+    return files->list(files->context, "claims", take_claim, latest, why);
+}
+
 static void
 claim_path(size_t share, uint64_t generation, char name[NAME_SIZE])
 {
@@ -389,9 +400,8 @@ read_claims(struct share_owner *owner, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
     const size_t shares = owner->settings.cluster.shares;
-    struct latest latest = {.shares = shares,
-                            .generations = memory_zero(shares, sizeof *latest.generations)};
-    enum status status = files->list(files->context, "claims", take_claim, &latest, why);
+    struct latest latest;
+    enum status status = list_claims(files, shares, &latest, why);
     for (size_t i = 0; i < shares && status == STATUS_OK; i++) {
         struct known_share *share = &owner->shares[i];
         struct share_claim claim;
@@ -415,9 +425,8 @@ enum status
 share_claims_read(const struct share_files *files, size_t shares, struct share_seen *seen,
                   struct reason *why)
 {
-    struct latest latest = {.shares = shares,
-                            .generations = memory_zero(shares, sizeof *latest.generations)};
-    enum status status = files->list(files->context, "claims", take_claim, &latest, why);
+    struct latest latest;
+    enum status status = list_claims(files, shares, &latest, why);
     for (size_t i = 0; i < shares && status == STATUS_OK; i++) {
         struct share_claim claim = {.freed = true};
         seen[i] = (struct share_seen){.generation = latest.generations[i]};
@@ -435,24 +444,29 @@ share_claims_read(const struct share_files *files, size_t shares, struct share_s
 
 /* ---- the plan ---- */
 
+enum status
+share_move_read(const struct share_files *files, size_t share, char machine[MACHINE_NAME_SIZE],
+                struct reason *why)
+{
+    char name[NAME_SIZE];
+    struct buf text;
+    (void)snprintf(name, sizeof name, "moves/%zu", share);
+    buf_init(&text, SHARE_TEXT_MAXIMUM);
+    const enum status status = files->read(files->context, name, &text, why);
+    const struct slice to = slice_trim(buf_slice(&text));
+    (void)snprintf(machine, MACHINE_NAME_SIZE, "%.*s",
+                   status == STATUS_OK && to.length < MACHINE_NAME_SIZE ? (int)to.length : 0,
+                   to.length > 0 ? to.at : "");
+    buf_release(&text);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 static enum status
 read_moves(struct share_owner *owner, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
     for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
-        char name[NAME_SIZE];
-        struct buf text;
-        (void)snprintf(name, sizeof name, "moves/%zu", i);
-        buf_init(&text, SHARE_TEXT_MAXIMUM);
-        const enum status status = files->read(files->context, name, &text, why);
-        const struct slice to = slice_trim(buf_slice(&text));
-        (void)snprintf(owner->shares[i].moved_to, MACHINE_NAME_SIZE, "%.*s",
-                       status == STATUS_OK && to.length < MACHINE_NAME_SIZE ? (int)to.length : 0,
-                       to.length > 0 ? to.at : "");
-        buf_release(&text);
-        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-            return status;
-        }
+        TRY(share_move_read(files, i, owner->shares[i].moved_to, why));
     }
     return STATUS_OK;
 }

@@ -157,10 +157,7 @@ parse_part(struct incoming *incoming, struct slice type, struct slice bytes, str
 static struct slice
 take_line(struct slice *bytes)
 {
-    const size_t end = slice_find(*bytes, '\n');
-    const size_t step = end < bytes->length ? end + 1 : end;
-    struct slice line = slice_of(bytes->at, end);
-    *bytes = slice_of(bytes->at + step, bytes->length - step);
+    struct slice line = slice_take(bytes, '\n');
     if (line.length > 0 && line.at[line.length - 1] == '\r') {
         line.length--;
     }

@@ -15,25 +15,15 @@ struct hit {
     struct slice score, literal, subject, predicate, document;
 };
 
-static struct slice
-take(struct slice *rest, char c)
-{
-    const size_t end = slice_find(*rest, c);
-    const struct slice part = slice_of(rest->at, end);
-    const size_t step = end < rest->length ? end + 1 : end;
-    *rest = slice_of(rest->at + step, rest->length - step);
-    return part;
-}
-
 static struct hit
 hit_of(struct slice line)
 {
     struct hit hit;
-    hit.score = take(&line, '\t');
-    hit.literal = take(&line, '\t');
-    hit.subject = take(&line, '\t');
-    hit.predicate = take(&line, '\t');
-    hit.document = take(&line, '\t');
+    hit.score = slice_take(&line, '\t');
+    hit.literal = slice_take(&line, '\t');
+    hit.subject = slice_take(&line, '\t');
+    hit.predicate = slice_take(&line, '\t');
+    hit.document = slice_take(&line, '\t');
     return hit;
 }
 
@@ -176,7 +166,7 @@ html_hits(struct buf *out, struct slice words, struct slice corrected, struct sl
         (void)buf_append_string(out, "<p>Nothing found.</p>\n");
     }
     while (lines.length > 0) {
-        const struct hit hit = hit_of(take(&lines, '\n'));
+        const struct hit hit = hit_of(slice_take(&lines, '\n'));
         html_hit(out, &hit);
     }
     html_end(out);
@@ -200,7 +190,7 @@ json_hits(struct buf *out, struct slice corrected, struct slice lines)
     }
     (void)buf_append_string(out, "\"hits\":[");
     while (lines.length > 0) {
-        const struct hit hit = hit_of(take(&lines, '\n'));
+        const struct hit hit = hit_of(slice_take(&lines, '\n'));
         (void)buf_append_string(out, first ? "\n{" : ",\n{");
         json_member(out, "score", hit.score, false);
         json_member(out, "literal", hit.literal, false);

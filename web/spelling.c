@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "base/edit_distance.h"
 #include "base/memory.h"
 
 enum {
@@ -16,39 +17,24 @@ enum {
     HITS_BYTES = 16 << 20
 };
 
-static char
-lower(char c)
+static struct slice
+lowered(struct slice word, char text[EDIT_DISTANCE_MOST])
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    for (size_t i = 0; i < word.length; i++) {
+        text[i] = ascii_lower(word.at[i]);
+    }
+    return slice_of(text, word.length);
 }
 
 unsigned
 spelling_distance(struct slice a, struct slice b, unsigned most)
 {
-    unsigned rows[3][SPELLING_LETTERS + 4];
+    char left[EDIT_DISTANCE_MOST], right[EDIT_DISTANCE_MOST];
     if (a.length > SPELLING_LETTERS || b.length > SPELLING_LETTERS + 2) {
         return most + 1;
     }
-    for (size_t k = 0; k <= b.length; k++) {
-        rows[0][k] = (unsigned)k;
-    }
-    for (size_t i = 1; i <= a.length; i++) {
-        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        row[0] = (unsigned)i;
-        for (size_t k = 1; k <= b.length; k++) {
-            const bool same = lower(a.at[i - 1]) == lower(b.at[k - 1]);
-            unsigned best = above[k - 1] + !same;
-            best = above[k] + 1 < best ? above[k] + 1 : best;
-            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
-            if (i > 1 && k > 1 && lower(a.at[i - 1]) == lower(b.at[k - 2]) &&
-                lower(a.at[i - 2]) == lower(b.at[k - 1]) && before[k - 2] + 1 < best) {
-                best = before[k - 2] + 1;
-            }
-            row[k] = best;
-        }
-    }
-    const unsigned distance = rows[a.length % 3][b.length];
-    return distance <= most ? distance : most + 1;
+    const size_t distance = edit_distance(lowered(a, left), lowered(b, right));
+    return distance <= most ? (unsigned)distance : most + 1;
 }
 
 /* ---- words of literals that were found ---- */
@@ -76,7 +62,7 @@ note_token(struct choosing *choosing, struct slice text)
     }
     char known[SPELLING_LETTERS + 3] = "";
     for (size_t i = 0; i < text.length; i++) {
-        known[i] = lower(text.at[i]);
+        known[i] = ascii_lower(text.at[i]);
     }
     for (size_t i = 0; i < choosing->count; i++) {
         if (strcmp(choosing->tokens[i].text, known) == 0) {
@@ -96,12 +82,8 @@ note_token(struct choosing *choosing, struct slice text)
 static void
 note_line(struct choosing *choosing, struct slice line)
 {
-    const size_t start = slice_find(line, '\t');
-    if (start == line.length) {
-        return;
-    }
-    const struct slice rest = slice_of(line.at + start + 1, line.length - start - 1);
-    const struct slice literal = slice_of(rest.at, slice_find(rest, '\t'));
+    (void)slice_take(&line, '\t'); /* the score */
+    const struct slice literal = slice_take(&line, '\t');
     for (size_t i = 0; i < literal.length;) {
         size_t end = i;
         while (end < literal.length &&
@@ -131,10 +113,7 @@ search(struct index_client *client, struct choosing *choosing, struct slice word
     const enum status status = index_search(client, words, limit, append, &lines, why);
     struct slice rest = buf_slice(&lines);
     while (status == STATUS_OK && rest.length > 0) {
-        const size_t end = slice_find(rest, '\n');
-        note_line(choosing, slice_of(rest.at, end));
-        rest = slice_of(rest.at + end, rest.length - end);
-        rest = rest.length > 0 ? slice_of(rest.at + 1, rest.length - 1) : rest;
+        note_line(choosing, slice_take(&rest, '\n'));
     }
     buf_release(&lines);
     return status;
@@ -197,7 +176,7 @@ try_one_error(struct index_client *client, struct choosing *choosing, struct rea
         }
         for (char c = 'a'; c <= 'z'; c++) {
             add(&all, head, &c, 1, tail);
-            if (tail.length > 0 && lower(tail.at[0]) != c) {
+            if (tail.length > 0 && ascii_lower(tail.at[0]) != c) {
                 add(&all, head, &c, 1, after);
             }
         }

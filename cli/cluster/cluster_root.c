@@ -20,7 +20,7 @@ enum { NAME_SIZE = 320 };
 
 /* ---- making one ---- */
 
-/* Of the daemons of a share: the order of their ports. */
+/* The daemons of a share listen at its first port plus these. */
 enum { PORT_QUEUE = 1, PORT_METASTORE, PORT_INDEX };
 
 /* prefix: of paths that lead from the reading directory to ROOT. */
@@ -216,7 +216,7 @@ session_number(const struct shown *shown, const char *name)
 static bool
 is_silent(const struct shown *shown, const struct shown_session *session)
 {
-    return session->silent_s * 1000 > (double)shown->settings->lease_ms * 9 / 8;
+    return session->silent_s * 1000 > (double)share_patience_ms(shown->settings);
 }
 
 static enum status
@@ -226,20 +226,12 @@ take_all(struct shown *shown, struct reason *why)
     TRY(files->list(files->context, "machines", take_session, shown, why));
     TRY(share_claims_read(files, shown->settings->shares, shown->shares, why));
     for (size_t i = 0; i < shown->settings->shares; i++) {
-        char name[NAME_SIZE];
-        struct buf text;
         struct reason none;
         const int owner = session_number(shown, shown->shares[i].session);
         if (owner >= 0) {
             shown->sessions[owner].shares++;
         }
-        snprintf(name, sizeof name, "moves/%zu", i);
-        buf_init(&text, SHARE_TEXT_MAXIMUM);
-        if (files->read(files->context, name, &text, &none) == STATUS_OK) {
-            const struct slice to = slice_trim(buf_slice(&text));
-            snprintf(shown->moved_to[i], MACHINE_NAME_SIZE, "%.*s", SLICE_PRINT(to));
-        }
-        buf_release(&text);
+        (void)share_move_read(files, i, shown->moved_to[i], &none);
     }
     return STATUS_OK;
 }

@@ -134,3 +134,12 @@ term_copy(struct arena *arena, const struct term *from, struct term *to)
            slice_copy(arena, from->datatype, &to->datatype) &&
            slice_copy(arena, from->language, &to->language);
 }
+
+bool
+quad_copy(struct arena *arena, const struct quad *from, struct quad *to)
+{
+    return term_copy(arena, &from->subject, &to->subject) &&
+           term_copy(arena, &from->predicate, &to->predicate) &&
+           term_copy(arena, &from->object, &to->object) &&
+           term_copy(arena, &from->graph, &to->graph);
+}

@@ -60,6 +60,7 @@ int term_compare(const struct term *a, const struct term *b);
 int quad_compare(const struct quad *a, const struct quad *b);
 /* Deep copy; false past the arena's maximum. */
 bool term_copy(struct arena *arena, const struct term *from, struct term *to);
+bool quad_copy(struct arena *arena, const struct quad *from, struct quad *to);
 
 /* Where statements go. Parsers are sources, writers, canonicaliser and index are sinks.
  * A sink's status other than OK stops the parser, which returns it. */

@@ -59,12 +59,9 @@ static bool
 names_origin(struct slice lines, struct slice host)
 {
     while (lines.length > 0) {
-        const size_t end = slice_find(lines, '\n');
-        const size_t step = end < lines.length ? end + 1 : end;
-        if (slice_equal(url_host(slice_of(lines.at, end)), host)) {
+        if (slice_equal(url_host(slice_take(&lines, '\n')), host)) {
             return true;
         }
-        lines = slice_of(lines.at + step, lines.length - step);
     }
     return false;
 }

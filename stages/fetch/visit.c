@@ -98,14 +98,12 @@ static void
 count_claims(struct task *task, struct slice host, struct slice words, struct meta_update *update)
 {
     while (words.length > 0) {
-        const size_t end = slice_find(words, ',');
-        const size_t step = end < words.length ? end + 1 : end;
+        const struct slice word = slice_take(&words, ',');
         for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-            if (slice_is(slice_of(words.at, end), verdicts[i].word)) {
+            if (slice_is(word, verdicts[i].word)) {
                 meta_set_number(update, verdicts[i].field, number_of(host, verdicts[i].field) + 1);
             }
         }
-        words = slice_of(words.at + step, words.length - step);
     }
     meta_clear(&task->job->meta, META_CLAIM);
 }

@@ -135,11 +135,7 @@ take(void *context, const struct quad *quad, struct reason *why)
         graph->capacity = graph->capacity ? graph->capacity * 2 : 256;
         graph->quads = memory_resize(graph->quads, graph->capacity, sizeof *graph->quads);
     }
-    struct quad *copy = &graph->quads[graph->count++];
-    term_copy(&graph->arena, &quad->subject, &copy->subject);
-    term_copy(&graph->arena, &quad->predicate, &copy->predicate);
-    term_copy(&graph->arena, &quad->object, &copy->object);
-    term_copy(&graph->arena, &quad->graph, &copy->graph);
+    quad_copy(&graph->arena, quad, &graph->quads[graph->count++]);
     return STATUS_OK;
 }
 

@@ -1,7 +1,5 @@
 #include "web/api/answer.h"
 
-#include <stdlib.h>
-
 #include "base/system/clock.h"
 #include "base/url/url.h"
 #include "index/query/results/result.h"
@@ -189,16 +187,9 @@ write_html(const struct answer *answer, struct web_reply *reply)
 /* ---- JSON ---- */
 
 static json_t *
-json_slice(struct slice text)
-{
-    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
-    return value != NULL ? value : json_string(""); /* no UTF-8 */
-}
-
-static json_t *
 json_title(const struct find_entry *entry, enum answer_shape shape)
 {
-    json_t *text = json_slice(title_of(entry));
+    json_t *text = find_json_text(title_of(entry));
     return shape == ANSWER_SINDICE_3   ? json_pack("[{s:s,s:o}]", "type", "literal", "value", text)
            : shape == ANSWER_SINDICE_2 ? json_pack("[o]", text)
                                        : text;
@@ -210,22 +201,22 @@ json_entry(const struct answer *answer, size_t at)
     const struct find_entry *entry = &answer->results->entries[at];
     char content[64];
     (void)snprintf(content, sizeof content, "%llu triples", (unsigned long long)entry->triples);
-    json_t *object =
-        json_pack("{s:I,s:o,s:o,s:s,s:f,s:I,s:o}", "rank", (json_int_t)at + 1, "link",
-                  json_slice(entry->document), "title", json_title(entry, answer->shape), "content",
-                  content, "score", entry->score, "statements", (json_int_t)entry->statements,
-                  "domain", json_slice(web_host_of(entry->document)));
+    json_t *object = json_pack("{s:I,s:o,s:o,s:s,s:f,s:I,s:o}", "rank", (json_int_t)at + 1, "link",
+                               find_json_text(entry->document), "title",
+                               json_title(entry, answer->shape), "content", content, "score",
+                               entry->score, "statements", (json_int_t)entry->statements, "domain",
+                               find_json_text(web_host_of(entry->document)));
     (void)json_object_set_new(object, "formats", json_pack("[s]", "RDF"));
     (void)json_object_set_new(object, "predicate",
-                              json_pack("[o]", json_slice(entry->predicate.value)));
+                              json_pack("[o]", find_json_text(entry->predicate.value)));
     if (entry->type.length > 0) {
-        (void)json_object_set_new(object, "class", json_pack("[o]", json_slice(entry->type)));
+        (void)json_object_set_new(object, "class", json_pack("[o]", find_json_text(entry->type)));
     }
     if (entry->fetched.length > 0) {
-        (void)json_object_set_new(object, "updated", json_slice(entry->fetched));
+        (void)json_object_set_new(object, "updated", find_json_text(entry->fetched));
     }
     if (entry->resource.kind == TERM_IRI) {
-        (void)json_object_set_new(object, "resource", json_slice(entry->resource.value));
+        (void)json_object_set_new(object, "resource", find_json_text(entry->resource.value));
     }
     return object;
 }
@@ -236,7 +227,7 @@ json_link(const struct answer *answer, json_t *object, const char *name, size_t 
     struct buf address;
     buf_init(&address, ADDRESS_BYTES);
     address_of_page(answer, page, &address);
-    (void)json_object_set_new(object, name, json_slice(buf_slice(&address)));
+    (void)json_object_set_new(object, name, find_json_text(buf_slice(&address)));
     buf_release(&address);
 }
 
@@ -252,13 +243,13 @@ write_json(const struct answer *answer, struct web_reply *reply)
     const size_t count = answer->results->count;
     const size_t last = count > 0 ? (count + answer->per_page - 1) / answer->per_page : 1;
     json_t *object =
-        json_pack("{s:o,s:s,s:I,s:b,s:I,s:I,s:{s:o},s:o}", "title", json_slice(answer->question),
-                  "updated", now, "totalResults", (json_int_t)count, "totalIsAtLeast",
-                  answer->results->at_least, "itemsPerPage", (json_int_t)answer->per_page,
-                  "startIndex", (json_int_t)first_of(answer) + 1, "query", "q",
-                  json_slice(answer->question), "entries", entries);
+        json_pack("{s:o,s:s,s:I,s:b,s:I,s:I,s:{s:o},s:o}", "title",
+                  find_json_text(answer->question), "updated", now, "totalResults",
+                  (json_int_t)count, "totalIsAtLeast", answer->results->at_least, "itemsPerPage",
+                  (json_int_t)answer->per_page, "startIndex", (json_int_t)first_of(answer) + 1,
+                  "query", "q", find_json_text(answer->question), "entries", entries);
     if (answer->results->corrected.length > 0) {
-        (void)json_object_set_new(object, "corrected", json_slice(answer->results->corrected));
+        (void)json_object_set_new(object, "corrected", find_json_text(answer->results->corrected));
     }
     json_link(answer, object, "link", answer->page);
     json_link(answer, object, "first", 1);
@@ -269,10 +260,7 @@ write_json(const struct answer *answer, struct web_reply *reply)
     if (answer->page < last) {
         json_link(answer, object, "next", answer->page + 1);
     }
-    char *text = json_dumps(object, JSON_INDENT(1));
-    (void)buf_append_string(&reply->body, text != NULL ? text : "{}");
-    free(text);
-    json_decref(object);
+    find_put_json(&reply->body, object, JSON_INDENT(1));
 }
 
 /* ---- plain text ---- */

@@ -59,11 +59,7 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
         return STATUS_OK;
     }
     struct row *row = &gathering->rows[gathering->count];
-    struct arena *arena = &gathering->results->arena;
-    if (!term_copy(arena, &quad->subject, &row->quad.subject) ||
-        !term_copy(arena, &quad->predicate, &row->quad.predicate) ||
-        !term_copy(arena, &quad->object, &row->quad.object) ||
-        !term_copy(arena, &quad->graph, &row->quad.graph)) {
+    if (!quad_copy(&gathering->results->arena, quad, &row->quad)) {
         return status_fail(why, STATUS_LIMIT, "what was found is longer than %d bytes",
                            ARENA_BYTES);
     }
@@ -80,16 +76,6 @@ append(void *buffer, struct slice bytes, struct reason *why)
                                : status_fail(why, status, "longer than %d bytes", ROW_BYTES);
 }
 
-static struct slice
-take(struct slice *rest, char c)
-{
-    const size_t end = slice_find(*rest, c);
-    const struct slice part = slice_of(rest->at, end);
-    const size_t step = end < rest->length ? end + 1 : end;
-    *rest = slice_of(rest->at + step, rest->length - step);
-    return part;
-}
-
 /* Lines of index_search. */
 static enum status
 read_hits(struct gathering *gathering, struct slice lines, struct reason *why)
@@ -99,9 +85,9 @@ read_hits(struct gathering *gathering, struct slice lines, struct reason *why)
     enum status status = STATUS_OK;
     buf_init(&statement, ROW_BYTES);
     while (lines.length > 0 && status == STATUS_OK) {
-        struct slice line = take(&lines, '\n');
-        const struct slice score = take(&line, '\t'), literal = take(&line, '\t'),
-                           subject = take(&line, '\t'), predicate = take(&line, '\t');
+        struct slice line = slice_take(&lines, '\n');
+        const struct slice score = slice_take(&line, '\t'), literal = slice_take(&line, '\t'),
+                           subject = slice_take(&line, '\t'), predicate = slice_take(&line, '\t');
         char number[SLICE_NUMBER_MOST + 1] = "";
         memcpy(number, score.at,
                score.length < SLICE_NUMBER_MOST ? score.length : SLICE_NUMBER_MOST);

@@ -70,6 +70,11 @@ enum status find_select(struct web_service *service, const struct web_query *que
 /* The value of a variable in one of them; empty: unbound. */
 struct slice find_value(const json_t *binding, const char *variable);
 
+/* Bytes that are no UTF-8 become an empty text. */
+json_t *find_json_text(struct slice text);
+/* Appends the object, which is taken; flags: of json_dumps. */
+void find_put_json(struct buf *out, json_t *object, size_t flags);
+
 /* "foaf:Person" by the usual prefixes, or the IRI itself; empty: neither. */
 struct slice find_iri(struct slice name, struct buf *memory);
 /* Appends text as the inside of a literal of SPARQL. */

@@ -88,3 +88,19 @@ find_value(const json_t *binding, const char *variable)
     const json_t *value = json_object_get(json_object_get(binding, variable), "value");
     return slice_of(json_string_value(value), json_string_length(value));
 }
+
+json_t *
+find_json_text(struct slice text)
+{
+    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
+    return value != NULL ? value : json_string("");
+}
+
+void
+find_put_json(struct buf *out, json_t *object, size_t flags)
+{
+    char *text = json_dumps(object, flags);
+    (void)buf_append_string(out, text != NULL ? text : "{}");
+    free(text);
+    json_decref(object);
+}

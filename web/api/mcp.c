@@ -58,13 +58,6 @@ append(void *buffer, struct slice bytes, struct reason *why)
 
 /* ---- tools ---- */
 
-static json_t *
-json_slice(struct slice text)
-{
-    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
-    return value != NULL ? value : json_string("");
-}
-
 static enum status
 run_find(struct call *call, struct find_request *request, struct reason *why)
 {
@@ -84,10 +77,11 @@ run_find(struct call *call, struct find_request *request, struct reason *why)
         const struct find_entry *entry = &results.entries[i];
         (void)json_array_append_new(
             entries,
-            json_pack("{s:o,s:o,s:o,s:o,s:o,s:f}", "resource", json_slice(entry->resource.value),
-                      "title", json_slice(entry->title), "document", json_slice(entry->document),
-                      "property", json_slice(entry->predicate.value), "value",
-                      json_slice(entry->object.value), "score", entry->score));
+            json_pack("{s:o,s:o,s:o,s:o,s:o,s:f}", "resource",
+                      find_json_text(entry->resource.value), "title", find_json_text(entry->title),
+                      "document", find_json_text(entry->document), "property",
+                      find_json_text(entry->predicate.value), "value",
+                      find_json_text(entry->object.value), "score", entry->score));
     }
     call->structured = json_pack("{s:I,s:b,s:o}", "total", (json_int_t)results.count,
                                  "totalIsAtLeast", results.at_least, "results", entries);
@@ -284,10 +278,7 @@ fail(struct exchange *exchange, unsigned status, int code, const char *text, jso
     if (json_is_null(json_object_get(message, "id")) && exchange->newest) {
         (void)json_object_del(message, "id");
     }
-    char *written = json_dumps(message, JSON_COMPACT);
-    (void)buf_append_string(&exchange->reply->body, written);
-    free(written);
-    json_decref(message);
+    find_put_json(&exchange->reply->body, message, JSON_COMPACT);
     exchange->reply->status = status;
 }
 
@@ -304,10 +295,7 @@ succeed(struct exchange *exchange, json_t *result, bool lasts)
     }
     json_t *message = json_pack("{s:s,s:O,s:o}", "jsonrpc", "2.0", "id",
                                 json_object_get(exchange->message, "id"), "result", result);
-    char *written = json_dumps(message, JSON_COMPACT);
-    (void)buf_append_string(&exchange->reply->body, written != NULL ? written : "{}");
-    free(written);
-    json_decref(message);
+    find_put_json(&exchange->reply->body, message, JSON_COMPACT);
 }
 
 static json_t *
@@ -398,9 +386,9 @@ run_call(struct exchange *exchange, const struct tool *tool, const json_t *argum
     const bool fits = arguments_fit(tool, arguments, &why);
     const bool failed = !fits || tool->run(&call, &why) != STATUS_OK;
     web_query_give(exchange->service, query);
-    json_t *result = json_pack("{s:[{s:s,s:o}],s:b}", "content", "type", "text", "text",
-                               json_slice(failed ? slice_string(why.text) : buf_slice(&call.text)),
-                               "isError", failed);
+    json_t *result = json_pack(
+        "{s:[{s:s,s:o}],s:b}", "content", "type", "text", "text",
+        find_json_text(failed ? slice_string(why.text) : buf_slice(&call.text)), "isError", failed);
     if (!failed && call.structured != NULL) {
         (void)json_object_set(result, "structuredContent", call.structured);
     }

@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/options/opt.h"
+#include "web/api/find.h"
 #include "web/web_service.h"
 
 static const struct {
@@ -166,9 +166,6 @@ web_openapi(struct web_service *service, const struct web_request *request, stru
         "Search, lookups and SPARQL over what a crawl found.", "license", "name", "Apache 2.0",
         "identifier", "Apache-2.0", "servers", "url", "/", "tags", tags(), "paths", paths(),
         "components", "schemas", "Problem", problem, "security");
-    char *text = json_dumps(description, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    (void)buf_append_string(&reply->body, text != NULL ? text : "{}");
-    free(text);
-    json_decref(description);
+    find_put_json(&reply->body, description, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
     reply->content_type = "application/json";
 }

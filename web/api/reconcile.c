@@ -18,13 +18,6 @@ reconcile_local_name(struct slice iri)
     return start < iri.length ? slice_of(iri.at + start, iri.length - start) : iri;
 }
 
-json_t *
-reconcile_text(struct slice text)
-{
-    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
-    return value != NULL ? value : json_string("");
-}
-
 static struct slice
 text_of(const json_t *value)
 {
@@ -247,8 +240,8 @@ note_statement(struct matching *matching, const json_t *binding)
     if (property.length == 0) {
         if (json_array_size(candidate->types) < RECONCILE_PROPERTIES) {
             (void)json_array_append_new(candidate->types,
-                                        json_pack("{s:o,s:o}", "id", reconcile_text(value), "name",
-                                                  reconcile_text(reconcile_local_name(value))));
+                                        json_pack("{s:o,s:o}", "id", find_json_text(value), "name",
+                                                  find_json_text(reconcile_local_name(value))));
         }
         return;
     }
@@ -330,10 +323,10 @@ features_of(const struct matching *matching, const struct candidate *candidate, 
     for (size_t i = 0; i < matching->asked->value_count; i++) {
         const struct slice property = matching->properties[i];
         json_t *feature =
-            json_pack("{s:o,s:b}", "id", reconcile_text(property), "value", candidate->holds[i]);
+            json_pack("{s:o,s:b}", "id", find_json_text(property), "value", candidate->holds[i]);
         if (named) {
             (void)json_object_set_new(feature, "name",
-                                      reconcile_text(reconcile_local_name(property)));
+                                      find_json_text(reconcile_local_name(property)));
         }
         (void)json_array_append_new(features, feature);
     }
@@ -359,8 +352,8 @@ write_candidates(struct matching *matching, bool features_named)
         written++;
         (void)json_array_append_new(
             array,
-            json_pack("{s:o,s:o,s:f,s:b,s:O,s:o}", "id", reconcile_text(candidate->id), "name",
-                      reconcile_text(candidate->name), "score", candidate->score, "match",
+            json_pack("{s:o,s:o,s:f,s:b,s:O,s:o}", "id", find_json_text(candidate->id), "name",
+                      find_json_text(candidate->name), "score", candidate->score, "match",
                       certain == 1 && candidate->score >= CERTAIN, "type", candidate->types,
                       "features", features_of(matching, candidate, features_named)));
     }

@@ -38,7 +38,6 @@ enum status reconcile_run(struct web_service *service, const struct web_query *q
                           json_t **candidates, struct reason *why);
 /* The name at the end of an IRI, as text. */
 struct slice reconcile_local_name(struct slice iri);
-json_t *reconcile_text(struct slice text);
 /* Takes the object; NULL: nothing is sent. */
 void reconcile_reply(struct web_reply *reply, json_t *object);
 

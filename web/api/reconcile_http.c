@@ -228,14 +228,14 @@ json_value(const json_t *term)
 {
     const struct slice value = member(term, "value");
     if (slice_is(member(term, "type"), "uri")) {
-        return json_pack("{s:o,s:o}", "id", reconcile_text(value), "name",
-                         reconcile_text(reconcile_local_name(value)));
+        return json_pack("{s:o,s:o}", "id", find_json_text(value), "name",
+                         find_json_text(reconcile_local_name(value)));
     }
     if (slice_is(member(term, "datatype"), "http://www.w3.org/2001/XMLSchema#integer") &&
         value.length < 16) {
         return json_pack("{s:I}", "int", (json_int_t)strtoll(value.at, NULL, 10));
     }
-    return json_pack("{s:o}", "str", reconcile_text(value));
+    return json_pack("{s:o}", "str", find_json_text(value));
 }
 
 static enum status
@@ -318,8 +318,8 @@ meta_of(const json_t *asked)
     json_t *meta = json_array();
     for (size_t i = 0; i < json_array_size(properties); i++) {
         const struct slice name = member(json_array_get(properties, i), "id");
-        (void)json_array_append_new(meta, json_pack("{s:o,s:o}", "id", reconcile_text(name), "name",
-                                                    reconcile_text(reconcile_local_name(name))));
+        (void)json_array_append_new(meta, json_pack("{s:o,s:o}", "id", find_json_text(name), "name",
+                                                    find_json_text(reconcile_local_name(name))));
     }
     return meta;
 }

@@ -37,8 +37,8 @@ suggest_entities(struct web_service *service, const struct web_query *place, str
             const struct slice name = entry->title.length > 0 ? entry->title : entry->object.value;
             (void)json_array_append_new(
                 result,
-                json_pack("{s:o,s:o,s:o}", "id", reconcile_text(entry->resource.value), "name",
-                          reconcile_text(name), "description", reconcile_text(entry->document)));
+                json_pack("{s:o,s:o,s:o}", "id", find_json_text(entry->resource.value), "name",
+                          find_json_text(name), "description", find_json_text(entry->document)));
         }
     }
     find_release(&results);
@@ -91,9 +91,9 @@ suggest_names(struct web_service *service, char kind, struct slice prefix, json_
     for (size_t i = 0; i < found && i < SUGGESTIONS; i++) {
         const struct slice iri = slice_of(chosen[i]->name.at + 1, chosen[i]->name.length - 2);
         (void)json_array_append_new(result,
-                                    json_pack("{s:o,s:o,s:o}", "id", reconcile_text(iri), "name",
-                                              reconcile_text(reconcile_local_name(iri)),
-                                              "description", reconcile_text(iri)));
+                                    json_pack("{s:o,s:o,s:o}", "id", find_json_text(iri), "name",
+                                              find_json_text(reconcile_local_name(iri)),
+                                              "description", find_json_text(iri)));
     }
     free(chosen);
     index_counts_free(counts);
@@ -161,13 +161,13 @@ web_reconcile_properties(struct web_service *service, const struct web_request *
         for (size_t i = 0; i < json_array_size(bindings); i++) {
             const struct slice found = find_value(json_array_get(bindings, i), "p");
             (void)json_array_append_new(properties,
-                                        json_pack("{s:o,s:o}", "id", reconcile_text(found), "name",
-                                                  reconcile_text(reconcile_local_name(found))));
+                                        json_pack("{s:o,s:o}", "id", find_json_text(found), "name",
+                                                  find_json_text(reconcile_local_name(found))));
         }
         if (status != STATUS_OK) {
             web_reply_failure(reply, status, &why);
         } else {
-            reconcile_reply(reply, json_pack("{s:o,s:O}", "type", reconcile_text(iri), "properties",
+            reconcile_reply(reply, json_pack("{s:o,s:O}", "type", find_json_text(iri), "properties",
                                              properties));
         }
     }

@@ -1,7 +1,6 @@
 /* The Sindice API, as its clients knew it: /query/v1/lookup, /v2/search, /v3/search, /v3/cache and
  * /v2/live. What is asked of the live web is answered from the index: the service fetches nothing
  * for strangers. */
-#include <stdlib.h>
 
 #include "base/url/url.h"
 #include "rdf/core/writer.h"
@@ -207,13 +206,6 @@ read_document(struct web_service *service, struct slice uri, struct graph *graph
 }
 
 static json_t *
-json_slice(struct slice text)
-{
-    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
-    return value != NULL ? value : json_string("");
-}
-
-static json_t *
 json_triples(const struct graph *graph)
 {
     json_t *array = json_array();
@@ -224,7 +216,7 @@ json_triples(const struct graph *graph)
         triple.graph = (struct term){.kind = TERM_NONE};
         buf_reset(&line);
         (void)nquads_write(&line, &triple);
-        (void)json_array_append_new(array, json_slice(slice_trim(buf_slice(&line))));
+        (void)json_array_append_new(array, find_json_text(slice_trim(buf_slice(&line))));
     }
     buf_release(&line);
     return array;
@@ -235,11 +227,11 @@ json_term(const struct term *term)
 {
     static const char *const types[] = {"", "uri", "bnode", "literal"};
     json_t *object =
-        json_pack("{s:s,s:o}", "type", types[term->kind], "value", json_slice(term->value));
+        json_pack("{s:s,s:o}", "type", types[term->kind], "value", find_json_text(term->value));
     if (term->language.length > 0) {
-        (void)json_object_set_new(object, "xml:lang", json_slice(term->language));
+        (void)json_object_set_new(object, "xml:lang", find_json_text(term->language));
     } else if (term->datatype.length > 0) {
-        (void)json_object_set_new(object, "datatype", json_slice(term->datatype));
+        (void)json_object_set_new(object, "datatype", find_json_text(term->datatype));
     }
     return object;
 }
@@ -262,11 +254,8 @@ static void
 reply_json(struct web_reply *reply, json_t *object, const struct web_request *request)
 {
     const bool pretty = web_parameter(request, "pretty", NULL) != NULL;
-    char *text = json_dumps(object, pretty ? JSON_INDENT(1) : JSON_COMPACT);
-    (void)buf_append_string(&reply->body, text != NULL ? text : "{}");
+    find_put_json(&reply->body, object, pretty ? JSON_INDENT(1) : JSON_COMPACT);
     reply->content_type = "application/json";
-    free(text);
-    json_decref(object);
 }
 
 static void

@@ -46,16 +46,13 @@ static enum status
 take_lines(struct credentials *credentials, struct slice text, const char *path, struct reason *why)
 {
     for (size_t number = 1; text.length > 0; number++) {
-        const size_t end = slice_find(text, '\n');
-        const struct slice line = slice_trim(slice_of(text.at, end));
-        const size_t step = end < text.length ? end + 1 : end;
+        const struct slice line = slice_trim(slice_take(&text, '\n'));
         if (line.length > 0 && line.at[0] != '#' && !take_line(credentials, line)) {
             return status_fail(why, STATUS_MISUSE,
                                "%s:%zu: not \"ORIGIN basic USER:PASSWORD\" or \"ORIGIN bearer "
                                "TOKEN\"",
                                path, number);
         }
-        text = slice_of(text.at + step, text.length - step);
     }
     return STATUS_OK;
 }
