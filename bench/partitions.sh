@@ -9,6 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench
+. "$here/bench/servers.sh"
 quads=${1:-1000000} partitions=${2:-3}
 file=$quads
 [[ -f $file ]] || file=$("$here/bench/data.sh" "$quads") || exit 0
@@ -50,16 +51,7 @@ queries=(
 
 ports=()
 for count in 1 "$partitions"; do
-    dir=$work/p$count
-    "$bin/quadrille" init --dir "$dir" >/dev/null
-    "$bin/quadrille" up --dir "$dir" --background --set index.partitions="$count" \
-        --set web.listen=127.0.0.1:0 --set processes.fetch=0 >/dev/null
-    for _ in $(seq 600); do
-        port=$(sed -nE 's/.*event=listening .* port=([0-9]+).*/\1/p' "$dir/log/web.log" 2>/dev/null | tail -n 1 || true)
-        [[ -n $port ]] && break
-        sleep 0.1
-    done
-    "$bin/quadrille" import --dir "$dir" "$file" >"$out/partitions.log" 2>&1
+    serve_quadrille "$work/p$count" "$file" "$out/partitions.log" --set index.partitions="$count"
     ports+=("$port")
 done
 

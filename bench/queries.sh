@@ -20,6 +20,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench
+. "$here/bench/servers.sh"
 count=1000000 runs=5 only='' data='' at='' peer=1
 while [[ $# -gt 0 ]]; do
     case $1 in
@@ -57,42 +58,16 @@ fi
 
 # ---- the stores ----
 
-start_quadrille() {
-    local dir=$work/quadrille
-    "$bin/quadrille" init --dir "$dir" >/dev/null
-    "$bin/quadrille" up --dir "$dir" --background --set web.listen=127.0.0.1:0 --set processes.fetch=0 >/dev/null
-    for _ in $(seq 600); do
-        port=$(sed -nE 's/.*event=listening .* port=([0-9]+).*/\1/p' "$dir/log/web.log" 2>/dev/null | tail -n 1 || true)
-        [[ -n $port ]] && break
-        sleep 0.1
-    done
-    "$bin/quadrille" import --dir "$dir" "$data" >"$out/queries.log" 2>&1
+start_ours() {
+    serve_quadrille "$work/quadrille" "$data" "$out/queries.log"
     ours=http://127.0.0.1:$port/sparql
 }
-start_virtuoso() {
+start_peer() {
     local dir=$work/virtuoso sql=$((20000 + RANDOM % 5000))
     mkdir -p "$dir"
-    cat >"$dir/virtuoso.ini" <<INI
-[Database]
-DatabaseFile = $dir/virtuoso.db
-ErrorLogFile = $dir/virtuoso.log
-LockFile = $dir/virtuoso.lck
-TransactionFile = $dir/virtuoso.trx
-xa_persistent_file = $dir/virtuoso.pxa
-ErrorLogLevel = 3
-FileExtend = 200
-MaxCheckpointRemap = 42500
-[TempDatabase]
-DatabaseFile = $dir/virtuoso-temp.db
-TransactionFile = $dir/virtuoso-temp.trx
-[Parameters]
-ServerPort = $sql
-DirsAllowed = $(dirname "$data")
-NumberOfBuffers = 340000
-MaxDirtyBuffers = 250000
-CheckpointInterval = 0
-ThreadsPerQuery = 2
-AsyncQueueMaxThreads = 2
+    {
+        virtuoso_settings "$dir" "$data" "$sql"
+        cat <<INI
 [HTTPServer]
 ServerPort = 127.0.0.1:$((sql + 5000))
 ServerThreads = 4
@@ -100,13 +75,8 @@ ServerThreads = 4
 ResultSetMaxRows = 1000000
 MaxQueryExecutionTime = 30
 INI
-    virtuoso-t -f +configfile "$dir/virtuoso.ini" >"$dir/out" 2>&1 &
-    echo $! >"$dir/pid"
-    for _ in $(seq 600); do
-        isql-vt "127.0.0.1:$sql" dba dba exec='select 1;' >/dev/null 2>&1 && break
-        kill -0 "$(cat "$dir/pid")" 2>/dev/null || { cat "$dir/out" >&2; exit 1; }
-        sleep 0.1
-    done
+    } >"$dir/virtuoso.ini"
+    start_virtuoso "$dir" "$sql" || exit 1
     isql-vt "127.0.0.1:$sql" dba dba verbose=off banner=off prompt=off exec="
         log_enable(3, 1); delete from DB.DBA.RDF_QUAD;
         ld_dir('$(dirname "$data")', '$(basename "$data")', 'urn:default'); rdf_loader_run(); checkpoint;" >"$dir/load"
@@ -142,8 +112,8 @@ plain() { # file, name: what is comparable of an answer
 if [[ -n $at ]]; then
     ours=${at%%,*} peers=${at##*,}
 else
-    start_quadrille
-    ((peer)) && start_virtuoso
+    start_ours
+    ((peer)) && start_peer
 fi
 failed=0
 printf 'query\tours, ms\tVirtuoso, ms\tratio\tanswers\n' | tee "$out/queries.tsv"

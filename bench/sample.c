@@ -64,10 +64,7 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
     struct quad *copy = &sample->quads[sample->quad_count];
     (void)why;
     *copy = *quad;
-    if (!term_copy(&sample->arena, &quad->subject, &copy->subject) ||
-        !term_copy(&sample->arena, &quad->predicate, &copy->predicate) ||
-        !term_copy(&sample->arena, &quad->object, &copy->object) ||
-        !term_copy(&sample->arena, &quad->graph, &copy->graph)) {
+    if (!quad_copy(&sample->arena, quad, copy)) {
         return STATUS_END;
     }
     sample->quad_count++;

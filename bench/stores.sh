@@ -16,6 +16,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin
+. "$here/bench/servers.sh"
 out=$here/build/bench
 modules=${QUADRILLE_NODE_MODULES:-${XDG_CACHE_HOME:-$HOME/.cache}/quadrille-node/node_modules}
 count=1000000 redland=5000 only=quadrille,virtuoso,oxigraph,redland sets=generated,real
@@ -67,38 +68,11 @@ quadrille_quads() { # folder
 # Its own instructions for 4 GB of memory; no file is allowed to be read but the data's.
 virtuoso_empty() { # folder, file
     mkdir -p "$1"
-    cat >"$1/virtuoso.ini" <<INI
-[Database]
-DatabaseFile = $1/virtuoso.db
-ErrorLogFile = $1/virtuoso.log
-LockFile = $1/virtuoso.lck
-TransactionFile = $1/virtuoso.trx
-xa_persistent_file = $1/virtuoso.pxa
-ErrorLogLevel = 3
-FileExtend = 200
-MaxCheckpointRemap = 42500
-[TempDatabase]
-DatabaseFile = $1/virtuoso-temp.db
-TransactionFile = $1/virtuoso-temp.trx
-[Parameters]
-ServerPort = $port
-DirsAllowed = $(dirname "$2")
-NumberOfBuffers = 340000
-MaxDirtyBuffers = 250000
-CheckpointInterval = 0
-ThreadsPerQuery = 2
-AsyncQueueMaxThreads = 2
-INI
+    virtuoso_settings "$1" "$2" "$port" >"$1/virtuoso.ini"
     virtuoso_session "$1" 'checkpoint;'
 }
 virtuoso_session() { # folder, SQL: starts the server, runs this, ends the server
-    virtuoso-t -f +configfile "$1/virtuoso.ini" >"$1/out" 2>&1 &
-    echo $! >"$1/pid"
-    for _ in $(seq 600); do
-        isql-vt "127.0.0.1:$port" dba dba exec='select 1;' >/dev/null 2>&1 && break
-        kill -0 "$(cat "$1/pid")" 2>/dev/null || { cat "$1/out" >&2; return 1; }
-        sleep 0.1
-    done
+    start_virtuoso "$1" "$port" || return 1
     isql-vt "127.0.0.1:$port" dba dba verbose=off banner=off prompt=off exec="$2"
     isql-vt "127.0.0.1:$port" dba dba exec='shutdown;' >/dev/null 2>&1 || true
     wait "$(cat "$1/pid")" || true
@@ -167,7 +141,7 @@ measure() { # store, what the quads are, file, remark
     echo "$4" >>"$rows"
 }
 export bin modules
-export -f quadrille_load virtuoso_load virtuoso_session redland_load oxigraph_load
+export -f quadrille_load start_virtuoso virtuoso_load virtuoso_session redland_load oxigraph_load
 
 table() { # of one set
     printf '%-14s %9s %9s %9s %8s %12s %6s %9s %11s  %s\n' "$1" read stored quads/s 'CPU s' quads/CPU-s ratio 'peak MiB' bytes/quad remarks
