@@ -77,7 +77,7 @@ rpc_client_look(rpc_look *look, void *context)
 
 /* ---- opening and closing ---- */
 
-/* What went over a connection that is gone is known to nobody. */
+/* Nobody knows which requests arrived over a connection that is gone, so all go out once more. */
 static void
 send_all_again(struct rpc_client *client)
 {

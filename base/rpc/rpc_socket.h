@@ -54,7 +54,7 @@ enum status rpc_endpoint_check(const char *endpoint, const struct rpc_keys *keys
 uint64_t rpc_incarnation_new(void);
 
 enum { RPC_ADDRESS_SIZE = 320 };
-/* Whether it is an at:// endpoint. */
+/* Tells whether the endpoint is looked up in a file (at://PATH:OFFSET). */
 bool rpc_endpoint_is_published(const char *endpoint);
 /* The address of an at:// endpoint as it is published now. NOT_FOUND: nobody has published one. */
 enum status rpc_endpoint_read(const char *endpoint, char address[RPC_ADDRESS_SIZE],

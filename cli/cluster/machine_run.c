@@ -113,7 +113,7 @@ rest_ms(const struct opt_set *options, bool clean)
     return longest + (clean ? 0 : opt_duration_ms(options, "fetch.timeout"));
 }
 
-/* What would make `quadrille up` refuse. */
+/* Fails, with the reason, where `quadrille up` would refuse these settings. */
 static enum status
 check_settings(const struct machine *machine, struct reason *why)
 {
@@ -314,7 +314,8 @@ pause_until(struct machine *machine, uint64_t time)
     return false;
 }
 
-/* What cannot be used keeps shares from starting and says why; those that run go on. */
+/* Reads the settings of ROOT anew. Settings that cannot be used keep shares from starting, and
+ * machine->wrong says why; shares that run already go on. */
 static void
 take_settings(struct machine *machine)
 {

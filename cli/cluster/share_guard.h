@@ -39,8 +39,8 @@ void share_guard_extend(const struct share_guard *guard, uint64_t until_ms);
 void share_guard_stop(const struct share_guard *guard);
 /* Ends them at once. */
 void share_guard_kill(const struct share_guard *guard);
-/* Whether it has ended, with all it guarded, and how: the exit code of `quadrille up`, or more than
- * 128 when it was killed. */
+/* Tells whether the guard has ended, with all that it guarded. code: what `quadrille up` ended
+ * with, or more than 128 when it was killed. */
 bool share_guard_has_ended(struct share_guard *guard, int *code);
 
 #endif
