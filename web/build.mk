@@ -4,7 +4,9 @@ web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compres
 	stream.o)
 web_OBJECTS += $(addprefix web/api/,answer.o find.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
 	reconcile_http.o reconcile_suggest.o resource_page.o sindice.o)
-web_OBJECTS += web/identity_page.o
+web_OBJECTS += web/identity_page.o web/assets/assets.o
+# The program has the files inside.
+$(BUILD)/obj/web/assets/assets.o: $(filter-out %.c %.h %.md,$(wildcard web/assets/*))
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
 UNIT_TESTS += tests/unit/web/test_web tests/unit/web/test_web_query

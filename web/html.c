@@ -1,20 +1,6 @@
 #include "web/html.h"
 
-static const char style[] =
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
-    "color:#1c2430;background:#fff}"
-    "nav{display:flex;gap:1.2rem;align-items:baseline;border-bottom:1px solid #cfd6df;"
-    "padding-bottom:.7rem;flex-wrap:wrap}nav b{font-size:1.2rem}nav form{flex:1;min-width:14rem;"
-    "display:flex;gap:.4rem}input[type=search]{flex:1}"
-    "input,button,textarea{font:inherit;padding:.25rem .5rem;box-sizing:border-box}"
-    "textarea{width:100%;font-family:ui-monospace,monospace;font-size:14px}"
-    "table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .8rem;text-align:right;"
-    "border-bottom:1px solid #e3e8ee;font-variant-numeric:tabular-nums}"
-    "td:first-child,th:first-child{text-align:left}a{color:#1a56a8}"
-    ".hit{margin:1.1rem 0}.hit p{margin:.1rem 0}.where{color:#56616f;font-size:.9rem;"
-    "overflow-wrap:anywhere}.bad{color:#a3261b}"
-    "@media(prefers-color-scheme:dark){body{background:#12161c;color:#dde3ea}a{color:#7fb2f0}"
-    "td,th,nav{border-color:#2b333d}.where{color:#98a4b2}.bad{color:#f0897f}}";
+#include "web/assets/assets.h"
 
 /* The length of the UTF-8 character at text, or 0. */
 static size_t
@@ -91,40 +77,74 @@ html_iri(struct buf *out, struct slice iri)
     }
 }
 
+/* Below <head>, what every page has: its title and where its style is. */
+static void
+html_head(struct buf *out, const char *title)
+{
+    char style[ASSET_ADDRESS_BYTES], icon[ASSET_ADDRESS_BYTES];
+    asset_address("style.css", style);
+    asset_address("icon.svg", icon);
+    (void)buf_append_string(
+        out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+             "<meta name=\"color-scheme\" content=\"light dark\"><title>");
+    html_text(out, slice_string(title));
+    (void)buf_printf(out,
+                     "</title><link rel=\"stylesheet\" href=\"%s\">"
+                     "<link rel=\"icon\" type=\"image/svg+xml\" href=\"%s\">",
+                     style, icon);
+}
+
 void
 html_begin_bare(struct buf *out, const char *title)
 {
-    (void)buf_printf(out,
-                     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                     "<meta name=\"viewport\" content=\"width=device-width\">"
-                     "<title>%s</title><style>%s</style></head><body>\n",
-                     title, style);
+    html_head(out, title);
+    (void)buf_append_string(out, "</head><body class=\"bare\"><main>\n");
+}
+
+void
+html_script(struct buf *out, const char *name)
+{
+    char address[ASSET_ADDRESS_BYTES];
+    asset_address(name, address);
+    (void)buf_printf(out, "<script src=\"%s\" defer></script>", address);
 }
 
 void
 html_begin(struct buf *out, const char *title, struct slice words)
 {
-    html_begin_bare(out, title);
+    /* The pages that one begins at, in the order in which they stand above each page. */
+    static const char *const pages[][2] = {{"/sparql", "Query"},
+                                           {"/meta", "Documents"},
+                                           {"/identity", "Identity"},
+                                           {"/status", "Status"}};
+    html_head(out, title);
+    html_script(out, "site.js");
     (void)buf_append_string(
-        out, "<nav><b>Quadrille</b><a href=\"/\">Status</a><a href=\"/sparql\">SPARQL</a>"
-             "<a href=\"/meta\">Documents</a>"
-             "<form action=\"/search\"><input type=\"search\" name=\"q\" "
-             "aria-label=\"Words to search for\" value=\"");
+        out, "</head><body><a class=\"skip\" href=\"#content\">Skip to the content</a>\n"
+             "<header class=\"site\"><a class=\"brand\" href=\"/\">Quadrille</a>"
+             "<form role=\"search\" action=\"/search\">"
+             "<input type=\"search\" name=\"q\" aria-label=\"Words to search for\" "
+             "placeholder=\"Search\" autocomplete=\"off\" data-suggest value=\"");
     html_text(out, words);
-    (void)buf_append_string(out, "\"><button>Search</button></form></nav>\n");
+    (void)buf_append_string(out, "\"><button>Search</button></form><nav aria-label=\"Pages\"><ul>");
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        (void)buf_printf(out, "<li><a href=\"%s\">%s</a></li>", pages[i][0], pages[i][1]);
+    }
+    (void)buf_append_string(out, "</ul></nav></header>\n<main id=\"content\" tabindex=\"-1\">\n");
 }
 
 void
 html_end(struct buf *out)
 {
-    (void)buf_append_string(out, "</body></html>\n");
+    (void)buf_append_string(out, "</main></body></html>\n");
 }
 
 void
 html_problem(struct web_reply *reply, const char *title)
 {
     html_begin(&reply->body, title, slice_of(NULL, 0));
-    (void)buf_printf(&reply->body, "<h1>%s</h1>\n<p class=\"bad\">", title);
+    (void)buf_printf(&reply->body, "<h1>%s</h1>\n<p class=\"bad\" role=\"alert\">", title);
     html_text(&reply->body, slice_string(reply->problem));
     (void)buf_append_string(&reply->body, "</p>\n");
     html_end(&reply->body);

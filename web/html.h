@@ -11,11 +11,17 @@ void html_text(struct buf *out, struct slice text);
 /* A link when the IRI is http or https, else plain text. */
 void html_iri(struct buf *out, struct slice iri);
 
-/* words: what stands in the search field. */
+/* The style sheet has these classes: hit (one of a list), where (small and grey), bad, note (aside,
+ * coloured), card and cards (boxes side by side), facets, pager, tag, number (a cell), wide (around
+ * what may be wider than a phone), wrap (a long IRI).
+ *
+ * title: text. words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);
 /* Without the navigation, for a page in a frame. */
 void html_begin_bare(struct buf *out, const char *title);
 void html_end(struct buf *out);
+/* Loads a script of web/assets/ once the page is there. */
+void html_script(struct buf *out, const char *name);
 /* What failed, as a page. */
 void html_problem(struct web_reply *reply, const char *title);
 

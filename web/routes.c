@@ -1,5 +1,6 @@
 /* The one table of addresses: what answers, what it takes, and what the description of the service
  * says of it (api/openapi.c). */
+#include "web/assets/assets.h"
 #include "web/web_service.h"
 
 enum { HITS_MOST = 1000, PAGES_MOST = 100000, PER_PAGE_MOST = 100 };
@@ -183,6 +184,8 @@ const struct web_route web_routes[] = {
      "Graph Store Protocol", graph_parameters, GRAPH_TYPES, RDF_BODIES},
     {"/graph/", WEB_GET | WEB_POST | WEB_PUT | WEB_DELETE, web_graph, "sparql",
      "A graph that has this address as its URI", NULL, GRAPH_TYPES, RDF_BODIES},
+    {"/assets/", WEB_GET, web_assets, "status", "Style sheet and scripts of the pages", NULL,
+     "text/css text/javascript image/svg+xml", NULL},
     {"/warc/", WEB_GET, web_archive, "documents", "Bytes of the archive's files, with ranges", NULL,
      "application/warc", NULL},
     {0},

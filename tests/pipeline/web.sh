@@ -41,6 +41,17 @@ has '"quads":'
 expect '200 text/html' "$url/"
 has 'Status of the crawl'
 
+# Each file of a page has an address that changes with it, and is asked for once.
+style=$(grep -o '/assets/style.css?v=[0-9a-f]*' "$work/reply") || fail "no style: $(head -c 600 "$work/reply")"
+expect '200 text/css' -D "$work/headers" "$url$style"
+grep -qi '^Cache-Control: .*immutable' "$work/headers" || fail "not kept: $(cat "$work/headers")"
+grep -qi "^Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " \
+    "$work/headers" || fail "another policy: $(cat "$work/headers")"
+expect 304 "$url$style" -H "If-None-Match: $(sed -nE 's/^ETag: ("[^"]*").*/\1/Ip' "$work/headers")"
+expect '200 text/css' -D "$work/headers" "$url/assets/style.css?v=0"
+grep -qi '^Cache-Control: no-cache' "$work/headers" || fail "an old version is kept: $(cat "$work/headers")"
+expect 404 --path-as-is "$url/assets/../quadrille.conf"
+
 for path in void .well-known/void; do
     expect '200 text/turtle' "$url/$path"
     rapper -q -i turtle -o ntriples "$work/reply" "$url/$path" >"$work/void.nt" || fail "/$path"

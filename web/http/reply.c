@@ -204,8 +204,9 @@ web_reply_send(const struct web_server_options *options, atomic_uint *busy,
     const char *origin = options->allow_origin;
     const bool readable = origin != NULL && origin[0] != '\0';
     (void)snprintf(policy, sizeof policy,
-                   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
-                   "base-uri 'none'; frame-ancestors %.256s",
+                   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+                   "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+                   "frame-ancestors %.256s",
                    reply->framed && readable ? origin : "'none'");
     (void)MHD_add_response_header(response, "Content-Security-Policy", policy);
     if (readable) {
