@@ -110,28 +110,56 @@ html_script(struct buf *out, const char *name)
     (void)buf_printf(out, "<script src=\"%s\" defer></script>", address);
 }
 
-void
-html_begin(struct buf *out, const char *title, struct slice words)
+/* What stands above each page: where one begins, the field for words, the pages. */
+static void
+html_header(struct buf *out, bool with_field, struct slice words)
 {
-    /* The pages that one begins at, in the order in which they stand above each page. */
     static const char *const pages[][2] = {{"/sparql", "Query"},
-                                           {"/meta", "Documents"},
+                                           {"/document", "Documents"},
                                            {"/identity", "Identity"},
                                            {"/status", "Status"}};
-    html_head(out, title);
-    html_script(out, "site.js");
     (void)buf_append_string(
         out, "</head><body><a class=\"skip\" href=\"#content\">Skip to the content</a>\n"
-             "<header class=\"site\"><a class=\"brand\" href=\"/\">Quadrille</a>"
-             "<form role=\"search\" action=\"/search\">"
-             "<input type=\"search\" name=\"q\" aria-label=\"Words to search for\" "
-             "placeholder=\"Search\" autocomplete=\"off\" data-suggest value=\"");
-    html_text(out, words);
-    (void)buf_append_string(out, "\"><button>Search</button></form><nav aria-label=\"Pages\"><ul>");
+             "<header class=\"site\"><a class=\"brand\" href=\"/\">Quadrille</a>");
+    if (with_field) {
+        (void)buf_append_string(
+            out, "<form role=\"search\" action=\"/search\">"
+                 "<input type=\"search\" name=\"q\" aria-label=\"Words to search for\" "
+                 "placeholder=\"Search\" autocomplete=\"off\" data-suggest value=\"");
+        html_text(out, words);
+        (void)buf_append_string(out, "\"><button>Search</button></form>");
+    }
+    (void)buf_append_string(out, "<nav aria-label=\"Pages\"><ul>");
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         (void)buf_printf(out, "<li><a href=\"%s\">%s</a></li>", pages[i][0], pages[i][1]);
     }
     (void)buf_append_string(out, "</ul></nav></header>\n<main id=\"content\" tabindex=\"-1\">\n");
+}
+
+void
+html_begin(struct buf *out, const char *title, struct slice words)
+{
+    html_head(out, title);
+    html_script(out, "site.js");
+    html_header(out, true, words);
+}
+
+void
+html_begin_front(struct buf *out, const char *title)
+{
+    html_head(out, title);
+    html_script(out, "site.js");
+    html_header(out, false, slice_of(NULL, 0));
+}
+
+void
+html_begin_live(struct buf *out, const char *title, unsigned seconds)
+{
+    html_head(out, title);
+    html_script(out, "site.js");
+    (void)buf_printf(out, "<noscript><meta http-equiv=\"refresh\" content=\"%u\"></noscript>",
+                     seconds);
+    html_header(out, true, slice_of(NULL, 0));
 }
 
 void

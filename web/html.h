@@ -17,6 +17,10 @@ void html_iri(struct buf *out, struct slice iri);
  *
  * title: text. words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);
+/* Without the field for words above, since the page itself has one. */
+void html_begin_front(struct buf *out, const char *title);
+/* Loaded anew every so often where there are no scripts to do better. */
+void html_begin_live(struct buf *out, const char *title, unsigned seconds);
 /* Without the navigation, for a page in a frame. */
 void html_begin_bare(struct buf *out, const char *title);
 void html_end(struct buf *out);

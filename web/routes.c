@@ -24,7 +24,20 @@ static const struct web_parameter_row search_parameters[] = {
      "error, or warn: answer without partitions of the index that are down."},
     {0}};
 static const struct web_parameter_row uri_parameter[] = {
-    {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document or the origin of a host."}, {0}};
+    {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document or the origin of a host."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html or ttl, in place of Accept."},
+    {0}};
+static const struct web_parameter_row document_page_parameters[] = {
+    {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document; a form without one."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html, or as of /sparql."},
+    {0}};
+static const struct web_parameter_row archived_parameters[] = {
+    {"uri", WEB_VALUE_IRI, true, 0, "The URI of a document."},
+    {"as", WEB_VALUE_TEXT, false, 0, "file: the body alone, to keep; else header and body."},
+    {0}};
+static const struct web_parameter_row terms_parameters[] = {
+    {"q", WEB_VALUE_TEXT, false, 0, "A part of their IRIs or names; all when it is not said."},
+    {0}};
 static const struct web_parameter_row identity_parameters[] = {
     {"uri", WEB_VALUE_TEXT, false, 0, "An IRI, or a blank node as _:label; a form without one."},
     {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
@@ -113,7 +126,7 @@ static const struct web_parameter_row document_parameters[] = {
     {0}};
 
 const struct web_route web_routes[] = {
-    {"/", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
+    {"/", WEB_GET, web_front, "search", "Where one begins", NULL, "text/html", NULL},
     {"/status", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
     {"/status.json", WEB_GET, web_status_json, "status", "The same as JSON", NULL,
      "application/json", NULL},
@@ -175,11 +188,19 @@ const struct web_route web_routes[] = {
      "text/turtle text/html", NULL},
     {"/identity", WEB_GET, web_identity, "search", "Who is the same as a resource, and why",
      identity_parameters, "text/html application/json", NULL},
+    {"/document", WEB_GET, web_document, "documents",
+     "What a document says, how it came and what became of it", document_page_parameters,
+     "text/html " GRAPH_TYPES, NULL},
+    {"/archived", WEB_GET, web_archived, "documents", "What a document's server sent",
+     archived_parameters, "text/plain application/octet-stream", NULL},
+    {"/sparql/terms", WEB_GET, web_query_terms, "sparql",
+     "Predicates, classes and prefixes that complete queries", terms_parameters, "application/json",
+     NULL},
     {"/void", WEB_GET, web_void, "documents", "The index in numbers", NULL, "text/turtle", NULL},
     {"/.well-known/void", WEB_GET, web_void, "documents", "The index in numbers", NULL,
      "text/turtle", NULL},
     {"/sparql", WEB_GET | WEB_POST, web_sparql, "sparql", "SPARQL 1.1 Protocol", sparql_parameters,
-     QUERY_TYPES, "application/sparql-query application/sparql-update"},
+     QUERY_TYPES " text/html", "application/sparql-query application/sparql-update"},
     {"/graph", WEB_GET | WEB_POST | WEB_PUT | WEB_DELETE, web_graph, "sparql",
      "Graph Store Protocol", graph_parameters, GRAPH_TYPES, RDF_BODIES},
     {"/graph/", WEB_GET | WEB_POST | WEB_PUT | WEB_DELETE, web_graph, "sparql",

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "config/config.h"
-#include "web/html.h"
 #include "web/http/accept.h"
 #include "web/http/body_spool.h"
 #include "web/http/stream.h"
@@ -29,28 +28,6 @@ const struct web_result_types web_graph_types = {
     {"ttl", "nt", "nq", "rdf", "jsonld", "trig", "nt", "rdf"},
     8,
     0};
-
-static void
-form_page(struct web_reply *reply)
-{
-    html_begin(&reply->body, "SPARQL", slice_of(NULL, 0));
-    (void)buf_append_string(
-        &reply->body,
-        "<h1>SPARQL</h1><form action=\"/sparql\" method=\"get\">"
-        "<textarea name=\"query\" rows=\"12\" aria-label=\"Query\">"
-        "SELECT ?type (COUNT(?s) AS ?n)\nWHERE { GRAPH ?document { ?s a ?type } }\n"
-        "GROUP BY ?type ORDER BY DESC(?n) LIMIT 20</textarea>"
-        "<p><label>Result <select name=\"format\">"
-        "<option value=\"\">csv, or ttl of CONSTRUCT<option>csv<option>tsv<option>json<option>xml"
-        "<option>ttl<option>nt<option>nq<option>rdf<option>jsonld</select></label> "
-        "<button>Run</button></p></form>"
-        "<p>Usual prefixes (rdf:, rdfs:, foaf:, dcterms:, schema:, skos: and others that "
-        "<code>quadrille prefixes</code> lists) need no declaration.</p>"
-        "<p>This is a SPARQL 1.1 Protocol endpoint: GET or POST, the result format by "
-        "Accept or by <code>format=</code>, <code>timeout=</code> in milliseconds, "
-        "<code>partial=error</code> or <code>warn</code> for when an index partition is down.</p>");
-    html_end(&reply->body);
-}
 
 /* A charset other than UTF-8 in a media type; SPARQL has no other. */
 static bool
@@ -322,10 +299,26 @@ describe(struct web_reply *reply)
     reply->content_type = "text/turtle; charset=utf-8";
 }
 
+/* Whether a browser asks, for people: the page of queries answers. */
+static bool
+wants_page(const struct web_request *request)
+{
+    const char *types[WEB_RESULT_TYPES + 2] = {"text/turtle"};
+    const char *format = web_parameter(request, "format", NULL);
+    size_t count = 1;
+    if (format != NULL || request->method != WEB_GET) {
+        return request->method == WEB_GET && strcmp(format, "html") == 0;
+    }
+    for (size_t i = 0; i < web_table_types.count; i++) {
+        types[count++] = web_table_types.types[i];
+    }
+    types[count] = "text/html";
+    return web_accept_choose(web_header(request, "Accept"), types, count + 1) == (int)count;
+}
+
 void
 web_sparql(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
-    static const char *const types[] = {"text/turtle", "text/html"};
     const char *type = web_header(request, "Content-Type");
     const bool update_type =
         type != NULL && strncasecmp(type, "application/sparql-update", 25) == 0;
@@ -336,10 +329,10 @@ web_sparql(struct web_service *service, const struct web_request *request, struc
     } else if (request->method == WEB_POST &&
                (update_type || web_parameter(request, "update", NULL) != NULL)) {
         web_update(service, request, update_type, reply);
+    } else if (wants_page(request)) {
+        web_query_page(service, request, reply);
     } else if (request->method == WEB_POST || web_parameter(request, "query", NULL) != NULL) {
         answer_query(service, request, reply);
-    } else if (web_accept_choose(web_header(request, "Accept"), types, 2) == 1) {
-        form_page(reply);
     } else {
         describe(reply);
     }

@@ -63,7 +63,10 @@ bool web_is_foreign(const struct web_request *request);
  */
 bool web_may_write(const struct web_service *service, const struct web_request *request);
 
-/* What the metadata store knows of a document, or of a host by its origin. */
+/* What the metadata store knows of a document, or of a host by its origin: the record with its key
+ * (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
+enum status web_document_fields(struct web_service *service, struct slice uri, struct buf *key,
+                                struct buf *record, struct reason *why);
 enum status web_document_record(struct web_service *service, struct slice uri, struct buf *turtle,
                                 struct reason *why);
 
@@ -77,6 +80,11 @@ web_handle web_search;      /* keyword search */
 web_handle web_identity;    /* who is the same as a resource, and why */
 web_handle web_resource;    /* what is said of a resource, and what links to it */
 web_handle web_suggest;     /* words that begin so */
+web_handle web_front;       /* where one begins */
+web_handle web_query_page;  /* a query, and its answer as a table */
+web_handle web_query_terms; /* names that complete a query */
+web_handle web_document;    /* a document: what it says, how it came, what became of it */
+web_handle web_archived;    /* what its server sent */
 web_handle web_void;        /* the index in numbers, Turtle */
 web_handle web_status;      /* where the crawl stands, a page */
 web_handle web_status_json; /* the same as JSON */

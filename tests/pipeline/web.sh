@@ -38,8 +38,11 @@ done
 expect '200 application/json' "$url/status.json"
 has '"fetch":{"ready":0'
 has '"quads":'
-expect '200 text/html' "$url/"
+expect '200 text/html' "$url/status"
 has 'Status of the crawl'
+has '<dt>fetched (2xx)</dt><dd>'
+expect '200 text/html' "$url/"
+has 'documents with data'
 
 # Each file of a page has an address that changes with it, and is asked for once.
 style=$(grep -o '/assets/style.css?v=[0-9a-f]*' "$work/reply") || fail "no style: $(head -c 600 "$work/reply")"
@@ -132,6 +135,17 @@ has 'schema:creativeWorkStatus "indexed"'
 if command -v rapper >/dev/null; then
     rapper -q -c -i turtle "$work/reply" http://a/ || fail "not Turtle: $(cat "$work/reply")"
 fi
+expect '200 text/html' -H 'Accept: text/html' "$url/document?uri=http://people.example/bela.ttl"
+has 'turtle: 25 statements'
+expect '200 text/turtle' -H 'Accept: text/turtle' "$url/document?uri=http://people.example/bela.ttl"
+expect '200 text/plain' "$url/archived?uri=http://people.example/bela.ttl"
+has 'HTTP/1.1 200'
+has 'Béla Szöllősi'
+expect '200 application/octet-stream' "$url/archived?as=file&uri=http://people.example/bela.ttl"
+cmp -s "$work/reply" "$hosts/people.example/bela.ttl" || fail "another body than its server sent"
+expect 404 "$url/archived?uri=http://people.example/never-heard-of"
+expect '200 application/json' "$url/sparql/terms?q=foaf:kn"
+has '["http://xmlns.com/foaf/0.1/knows",'
 expect '200 application/json' -G "$url/identity" -H 'Accept: application/json' \
     --data-urlencode 'uri=http://people.example/bela.ttl#me'
 has '"members":["<http://bookshop.example/authors.ttl#szollosi>","<http://people.example/bela.ttl#me>"]'

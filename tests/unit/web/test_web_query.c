@@ -73,6 +73,16 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     if (slice_find_slice(sparql, SLICE("slow")) < sparql.length) {
         return status_fail(why, STATUS_TIMEOUT, "too slow");
     }
+    if (slice_find_slice(sparql, SLICE("hostile")) < sparql.length) {
+        return piece(context,
+                     SLICE("?<a>\t?b\n"
+                           "<javascript:alert(1)>\t\"</td><script>alert(2)</script>\"@en\n"
+                           "<http://a/?b=%22onclick=&c>\t\"\xE2\x80\xAE\\\" autofocus x=\\\"\"\n"
+                           "_:b1\t42\n"
+                           "\ttrue\n"
+                           "half a li"),
+                     why);
+    }
     const bool is_long = slice_find_slice(sparql, SLICE("long")) < sparql.length;
     for (int i = 0; is_long && i < LONG_PIECES; i++) {
         TRY(piece(context, slice_of(filler, sizeof filler), why));
@@ -661,13 +671,50 @@ test_identity(void **state)
     assert_null(strstr(reply.data, "<pre>"));
     assert_int_equal(ask("/identity?uri=urn:a%26b", "text/html", NULL, NULL), 200);
     assert_non_null(strstr(reply.data, "<pre>text IRI &lt;urn:a&amp;b&gt; bounded</pre>"));
-    assert_non_null(strstr(reply.data, "uri=urn%3Aa%26b\">as JSON"));
+    assert_non_null(strstr(reply.data, "uri=urn%3Aa%26b\">The same as JSON"));
     assert_int_equal(ask("/identity?uri=_:x1&format=json", "text/html", NULL, NULL), 200);
     assert_string_equal(reply_type, "application/json");
     assert_string_equal(reply.data, "json blank <x1> bounded");
     assert_int_equal(ask("/identity?uri=relative", "text/html", NULL, NULL), 400);
     assert_int_equal(ask("/identity?uri=urn:%3Ca", "text/html", NULL, NULL), 400);
     assert_int_equal(ask("/identity?uri=urn:slow", "text/html", NULL, NULL), 504);
+}
+
+static void
+assert_page_has(const char *text)
+{
+    if (strstr(reply.data, text) == NULL) {
+        fail_msg("not on the page: %s\n%s", text, reply.data);
+    }
+}
+
+/* What the index gives is text, whatever it says. */
+static void
+test_query_page(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        ask("/sparql?query=SELECT%20hostile%3C/textarea%3E%3Cb%3E", "text/html", NULL, NULL), 200);
+    assert_string_equal(reply_type, "text/html; charset=utf-8");
+    assert_page_has("SELECT hostile&lt;/textarea&gt;&lt;b&gt;</textarea>");
+    assert_page_has("<th scope=\"col\">&lt;a&gt;</th><th scope=\"col\">b</th>");
+    assert_page_has("<td data-term=\"&lt;javascript:alert(1)&gt;\">"
+                    "<a href=\"/resource?uri=javascript%3Aalert%281%29\"><bdi>javascript:alert(1)");
+    assert_page_has("<bdi lang=\"en\">&lt;/td&gt;&lt;script&gt;alert(2)&lt;/script&gt;</bdi>");
+    assert_page_has("<bdi>\xE2\x80\xAE&quot; autofocus x=&quot;</bdi>");
+    assert_page_has("<td class=\"number\" data-term=\"42\"><bdi>42</bdi></td>");
+    assert_page_has("<strong>4 rows</strong>");
+    assert_null(strstr(reply.data, "<script>"));
+    assert_null(strstr(reply.data, "href=\"javascript"));
+    /* One that fails is told beside the form, which still has it. */
+    assert_int_equal(ask("/sparql?query=SELECT%20bad", "text/html", NULL, NULL), 400);
+    assert_page_has(">SELECT bad</textarea>");
+    assert_page_has("role=\"alert\">line 1: bad</p>");
+    assert_int_equal(ask("/sparql?query=SELECT%20slow&format=html", "*/*", NULL, NULL), 504);
+    assert_int_equal(ask("/sparql?query=ASK%20long", "text/html", NULL, NULL), 200);
+    assert_page_has("</main></body></html>");
+    assert_int_equal(ask("/sparql?query=ASK", "text/html;q=0.5, text/csv", NULL, NULL), 200);
+    assert_string_equal(reply_type, "text/csv");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -685,6 +732,7 @@ main(void)
                                        TEST(test_long_queries_make_way),
                                        cmocka_unit_test(test_who_makes_way),
                                        TEST(test_search),
+                                       TEST(test_query_page),
                                        TEST(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* What the metadata store knows of a URI: Turtle, or a page that asks for one. */
+/* What the metadata store knows of a URI: Turtle, or the page of a document for who prefers one. */
 #include "base/url/url.h"
 #include "metastore/metastore_client.h"
 #include "metastore/record_rdf.h"
-#include "web/html.h"
+#include "web/http/accept.h"
 #include "web/web_service.h"
 
 enum { ANSWER_MS = 10000, RECORD_BYTES = 32 << 20, KEY_BYTES = URL_MAXIMUM + 1 };
@@ -28,6 +28,32 @@ look_up(struct web_service *service, struct slice key, struct buf *record, struc
 }
 
 enum status
+web_document_fields(struct web_service *service, struct slice uri, struct buf *key,
+                    struct buf *record, struct reason *why)
+{
+    buf_reset(key);
+    (void)buf_append_char(key, 'u');
+    enum status status = url_crawl_key(uri, slice_of(NULL, 0), key, why);
+    if (status == STATUS_OK) {
+        status = look_up(service, buf_slice(key), record, why);
+    }
+    if (status == STATUS_NOT_FOUND) {
+        const struct slice origin = url_origin(slice_of(key->data + 1, key->length - 1));
+        struct buf host;
+        buf_init(&host, KEY_BYTES);
+        (void)buf_append_char(&host, 'h');
+        (void)buf_append_slice(&host, origin);
+        if (origin.length + 1 >= key->length - 1) {
+            status = look_up(service, buf_slice(&host), record, why);
+            buf_reset(key);
+            (void)buf_append_slice(key, buf_slice(&host));
+        }
+        buf_release(&host);
+    }
+    return status;
+}
+
+enum status
 web_document_record(struct web_service *service, struct slice uri, struct buf *turtle,
                     struct reason *why)
 {
@@ -35,24 +61,7 @@ web_document_record(struct web_service *service, struct slice uri, struct buf *t
     struct buf key;
     buf_init(&record, RECORD_BYTES);
     buf_init(&key, KEY_BYTES);
-    (void)buf_append_char(&key, 'u');
-    enum status status = url_crawl_key(uri, slice_of(NULL, 0), &key, why);
-    if (status == STATUS_OK) {
-        status = look_up(service, buf_slice(&key), &record, why);
-    }
-    if (status == STATUS_NOT_FOUND) {
-        const struct slice origin = url_origin(slice_of(key.data + 1, key.length - 1));
-        struct buf host;
-        buf_init(&host, KEY_BYTES);
-        (void)buf_append_char(&host, 'h');
-        (void)buf_append_slice(&host, origin);
-        if (origin.length + 1 >= key.length - 1) {
-            status = look_up(service, buf_slice(&host), &record, why);
-            buf_reset(&key);
-            (void)buf_append_slice(&key, buf_slice(&host));
-        }
-        buf_release(&host);
-    }
+    enum status status = web_document_fields(service, uri, &key, &record, why);
     if (status == STATUS_OK) {
         status = meta_turtle(buf_slice(&key), buf_slice(&record), turtle, why);
     }
@@ -61,26 +70,22 @@ web_document_record(struct web_service *service, struct slice uri, struct buf *t
     return status;
 }
 
-static void
-form(struct web_reply *reply)
-{
-    html_begin(&reply->body, "Documents", slice_of(NULL, 0));
-    (void)buf_append_string(
-        &reply->body,
-        "<h1>What is known of a document</h1><form action=\"/meta\">"
-        "<p><label>URI <input name=\"uri\" size=\"60\" type=\"url\" required></label> "
-        "<button>Show</button></p></form>"
-        "<p>The answer is Turtle: state, HTTP exchange, provenance, where its bytes lie.</p>");
-    html_end(&reply->body);
-}
-
 void
 web_meta(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
+    static const char *const types[] = {"text/turtle", "text/html"};
     struct reason why = {""};
     const char *uri = web_parameter(request, "uri", NULL);
-    if (uri == NULL || uri[0] == 0) {
-        form(reply);
+    const char *format = web_parameter(request, "format", NULL);
+    if (format != NULL && strcmp(format, "ttl") != 0 && strcmp(format, "html") != 0) {
+        web_reply_error(reply, 406, "There are the formats html and ttl.");
+        return;
+    }
+    const bool page = format != NULL
+                          ? strcmp(format, "html") == 0
+                          : web_accept_choose(web_header(request, "Accept"), types, 2) == 1;
+    if (uri == NULL || uri[0] == 0 || page) {
+        web_document(service, request, reply);
         return;
     }
     struct web_query *query = web_query_take(service, request, reply);
