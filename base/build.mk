@@ -1,4 +1,4 @@
-base_OBJECTS := $(addprefix base/,arena.o buf.o codec.o digest.o digest_pair.o edit_distance.o map.o memory.o outcome.o slice.o \
+base_OBJECTS := $(addprefix base/,arena.o buf.o codec.o digest.o digest_pair.o edit_distance.o html_text.o map.o memory.o outcome.o slice.o \
 	status.o)
 base_OBJECTS += $(addprefix base/options/,nearest.o opt.o opt_print.o program.o text_print.o)
 base_OBJECTS += $(addprefix base/rpc/,rpc_address.o rpc_client.o rpc_server.o rpc_socket.o)

@@ -1,15 +1,9 @@
-/* The frame of our pages, and text made safe inside them. */
+/* The frame of our pages; base/html_text.h makes text safe inside them. */
 #ifndef WEB_HTML_H
 #define WEB_HTML_H
 
-#include "base/buf.h"
-#include "base/slice.h"
+#include "base/html_text.h"
 #include "web/http/server.h"
-
-/* &, <, >, ", ' as references; bytes that are no UTF-8 as U+FFFD; control characters left out. */
-void html_text(struct buf *out, struct slice text);
-/* A link when the IRI is http or https, else plain text. */
-void html_iri(struct buf *out, struct slice iri);
 
 /* The style sheet has these classes: hit (one of a list), where (small and grey), bad, note (aside,
  * coloured), card and cards (boxes side by side), facets, pager, tag, number (a cell), wide (around

@@ -42,6 +42,14 @@ static const struct web_parameter_row identity_parameters[] = {
     {"uri", WEB_VALUE_TEXT, false, 0, "An IRI, or a blank node as _:label; a form without one."},
     {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
     {0}};
+static const struct web_parameter_row inspect_parameters[] = {
+    {"url", WEB_VALUE_IRI, false, 0, "What is fetched, politely; a form without it."},
+    {"document", WEB_VALUE_TEXT, false, 0, "In a form, in place of url: the document."},
+    {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document that is not fetched."},
+    {"type", WEB_VALUE_TEXT, false, 0, "Its Content-Type, where the body's is not meant."},
+    {"format", WEB_VALUE_TEXT, false, 0,
+     "html, json, ttl, nt, nq, rdf, jsonld, svg: in place of Accept."},
+    {0}};
 static const struct web_parameter_row sparql_parameters[] = {
     {"query", WEB_VALUE_TEXT, false, 0, "A query; the service's description without one."},
     {"update", WEB_VALUE_TEXT, false, 0, "An update, in the form of a POST."},
@@ -196,6 +204,12 @@ const struct web_route web_routes[] = {
     {"/sparql/terms", WEB_GET, web_query_terms, "sparql",
      "Predicates, classes and prefixes that complete queries", terms_parameters, "application/json",
      NULL},
+    {"/inspect", WEB_GET | WEB_POST, web_inspect, "documents",
+     "What is found in one document, and what to mend", inspect_parameters,
+     "text/html application/json text/turtle application/n-triples application/n-quads "
+     "application/rdf+xml application/ld+json image/svg+xml",
+     "application/x-www-form-urlencoded text/turtle text/html application/ld+json "
+     "application/rdf+xml application/octet-stream"},
     {"/void", WEB_GET, web_void, "documents", "The index in numbers", NULL, "text/turtle", NULL},
     {"/.well-known/void", WEB_GET, web_void, "documents", "The index in numbers", NULL,
      "text/turtle", NULL},

@@ -10,11 +10,12 @@
 
 #include "base/memory.h"
 #include "base/url/url.h"
+#include "cli/report/html_frame.h"
 #include "cli/report/report_print.h"
 #include "cli/report/report_sitemaps.h"
 #include "cli/shared/cli.h"
 
-enum { SCAN_MS = 60000, LIMIT_TEXT = 50, LINE_MAXIMUM = 8 << 20 };
+enum { SCAN_MS = 60000, LIMIT_TEXT = 50, LIMIT_HTML = 200, LINE_MAXIMUM = 8 << 20 };
 
 struct report {
     struct metastore_client *metastore;
@@ -30,7 +31,8 @@ struct report {
 struct report_options {
     const char *format;
     int64_t limit; /* -1: by format */
-    bool problems, json;
+    bool problems, json, html;
+    bool framed; /* the whole page of HTML */
 };
 
 /* ---- which pages ---- */
@@ -127,13 +129,18 @@ scan(struct report *report, metastore_visit *visit, struct reason *why)
 }
 
 static enum status
-print_report(struct report *report, char **sites, int n, bool problems, struct reason *why)
+print_report(struct report *report, char **sites, int n, const struct report_options *options,
+             struct reason *why)
 {
+    const bool problems = options->problems;
     const struct report_totals *totals = &report->totals;
     const bool good = !problems && report->printer.format != REPORT_TSV; /* rows are findings */
     const enum report_severity last = good ? REPORT_GOOD : REPORT_ADVICE;
     uint64_t wanted = 0;
     report_totals_sort(&report->totals);
+    if (options->framed) {
+        html_frame_begin(stdout, "Report");
+    }
     report_print_begin(&report->printer, (const char *const *)sites, (size_t)n, totals);
     for (report->severity = REPORT_ERROR; report->severity <= last; report->severity++) {
         wanted += totals->by_severity[report->severity];
@@ -143,11 +150,15 @@ print_report(struct report *report, char **sites, int n, bool problems, struct r
     }
     const uint64_t printed = report->printer.pages;
     report_print_end(&report->printer, wanted > printed ? wanted - printed : 0);
+    if (options->framed) {
+        html_frame_end(stdout);
+    }
     return STATUS_OK;
 }
 
 static enum status
-run(struct report *report, struct cli *cli, char **sites, int n, bool problems, struct reason *why)
+run(struct report *report, struct cli *cli, char **sites, int n,
+    const struct report_options *options, struct reason *why)
 {
     TRY(set_prefixes(report, sites, n, why));
     TRY(cli_serve(cli, "metastore", why));
@@ -156,14 +167,16 @@ run(struct report *report, struct cli *cli, char **sites, int n, bool problems, 
     if (report->totals.pages == 0) {
         return status_fail(why, STATUS_NOT_FOUND, "nothing is known of %.200s", sites[0]);
     }
-    return print_report(report, sites, n, problems, why);
+    return print_report(report, sites, n, options, why);
 }
 
 static enum status
 set_options(struct report *report, const struct report_options *options, struct reason *why)
 {
-    static const char *const names[] = {
-        [REPORT_TEXT] = "text", [REPORT_TSV] = "tsv", [REPORT_JSON] = "json"};
+    static const char *const names[] = {[REPORT_TEXT] = "text",
+                                        [REPORT_TSV] = "tsv",
+                                        [REPORT_JSON] = "json",
+                                        [REPORT_HTML] = "html"};
     size_t format = 0;
     while (format < sizeof names / sizeof *names && strcmp(names[format], options->format) != 0) {
         format++;
@@ -179,6 +192,7 @@ set_options(struct report *report, const struct report_options *options, struct 
     buf_init(&report->printer.memory, LINE_MAXIMUM);
     report->limit = options->limit >= 0     ? (uint64_t)options->limit
                     : format == REPORT_TEXT ? LIMIT_TEXT
+                    : format == REPORT_HTML ? LIMIT_HTML
                                             : 0;
     return STATUS_OK;
 }
@@ -225,10 +239,12 @@ command_report(int argc, char **argv)
     struct report *report = memory_zero(1, sizeof *report);
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
-        {"format", 'f', FLAG_STRING, "FORMAT", &options.format, "text, tsv or json (text)."},
+        {"format", 'f', FLAG_STRING, "FORMAT", &options.format,
+         "text, tsv, json, html (a page), or content: what html has within its frame (text)."},
         {"json", 'j', FLAG_SWITCH, NULL, &options.json, "The same as --format json."},
+        {"html", 0, FLAG_SWITCH, NULL, &options.html, "The same as --format html."},
         {"limit", 'n', FLAG_INTEGER, "N", &options.limit,
-         "At most N pages, 0: all (text: 50, else all). Totals are always of all."},
+         "At most N pages, 0: all (text: 50, html: 200, else all). Totals are always of all."},
         {"problems", 'p', FLAG_SWITCH, NULL, &options.problems,
          "Only pages with something to mend."},
         {0},
@@ -242,6 +258,7 @@ command_report(int argc, char **argv)
                     "quadrille report --dir DIR --problems --limit 0 example.org example.net\n"
                     "quadrille report --dir DIR --format tsv https://example.org/\n"
                     "quadrille report --dir DIR --json http://example.org/\n"
+                    "quadrille report --dir DIR --html example.org >report.html\n"
                     "quadrille report sitemaps --dir DIR --plot sitemaps.svg example.org",
         .flags = flags,
     };
@@ -256,14 +273,15 @@ command_report(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "which site? See --help");
     }
     if (status == STATUS_OK) {
-        options.format = options.json ? "json" : options.format;
+        options.format = options.json ? "json" : options.html ? "html" : options.format;
+        options.framed = strcmp(options.format, "html") == 0;
         status = set_options(report, &options, &why);
     }
     if (status == STATUS_OK) {
         status = cli_open_reading(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
-        status = run(report, &cli, operands, n, options.problems, &why);
+        status = run(report, &cli, operands, n, &options, &why);
     }
     release(report);
     cli_close(&cli);

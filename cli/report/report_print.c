@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/report/html_frame.h"
+#include "cli/report/report_html.h"
+
 /* ---- text ---- */
 
 static bool
@@ -396,6 +399,13 @@ json_page(struct report_printer *printer, const struct report_page *page)
 
 /* ---- by format ---- */
 
+static void
+html_page(struct report_printer *printer, const struct report_page *page)
+{
+    report_html_page(&printer->memory, page);
+    html_flush(&printer->memory, printer->out);
+}
+
 void
 report_print_begin(struct report_printer *printer, const char *const *sites, size_t count,
                    const struct report_totals *totals)
@@ -404,14 +414,20 @@ report_print_begin(struct report_printer *printer, const char *const *sites, siz
         text_totals(printer, sites, count, totals);
     } else if (printer->format == REPORT_JSON) {
         json_totals(printer, sites, count, totals);
+    } else if (printer->format == REPORT_HTML) {
+        report_html_totals(&printer->memory, sites, count, totals);
+        html_flush(&printer->memory, printer->out);
     }
 }
 
 void
 report_print_page(struct report_printer *printer, const struct report_page *page)
 {
-    static void (*const print[])(struct report_printer *, const struct report_page *) = {
-        [REPORT_TEXT] = text_page, [REPORT_TSV] = tsv_page, [REPORT_JSON] = json_page};
+    static void (*const print[])(struct report_printer *,
+                                 const struct report_page *) = {[REPORT_TEXT] = text_page,
+                                                                [REPORT_TSV] = tsv_page,
+                                                                [REPORT_JSON] = json_page,
+                                                                [REPORT_HTML] = html_page};
     print[printer->format](printer, page);
     printer->pages++;
 }
@@ -423,5 +439,7 @@ report_print_end(struct report_printer *printer, uint64_t left_out)
         fprintf(printer->out, "],\n \"pagesLeftOut\": %" PRIu64 "}\n", left_out);
     } else if (printer->format == REPORT_TEXT && left_out > 0) {
         fprintf(printer->out, "\n%" PRIu64 " more pages; --limit 0 shows all\n", left_out);
+    } else if (printer->format == REPORT_HTML && left_out > 0) {
+        fprintf(printer->out, "<p>%" PRIu64 " more pages are not shown.</p>\n", left_out);
     }
 }

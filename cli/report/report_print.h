@@ -1,4 +1,5 @@
-/* A report as text of at most 100 columns, as rows parted by tabs, as one JSON object.
+/* A report as text of at most 100 columns, as rows parted by tabs, as one JSON object,
+ * as what stands in the frame of a page of HTML.
  * report_print_begin, then report_print_page of each page, then report_print_end. */
 #ifndef CLI_REPORT_REPORT_PRINT_H
 #define CLI_REPORT_REPORT_PRINT_H
@@ -7,7 +8,7 @@
 
 #include "cli/report/report_totals.h"
 
-enum report_format { REPORT_TEXT, REPORT_TSV, REPORT_JSON };
+enum report_format { REPORT_TEXT, REPORT_TSV, REPORT_JSON, REPORT_HTML };
 enum { REPORT_WIDTH = 100 };
 
 struct report_printer {

@@ -178,6 +178,7 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
     X(retain, "remove archived files that nothing current needs")                \
     X(replay, "transform archived documents again, without fetching")            \
     X(report, "tell publishers what was found in their pages, and what to mend") \
+    X(inspect, "look at one document: what is found in it, and what to mend")    \
     X(selftest, "prove that the sandbox of the workers holds")
 
 #define X(name, summary) int command_##name(int argc, char **argv);

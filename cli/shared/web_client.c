@@ -18,7 +18,8 @@ enum { HOSTS_MAXIMUM = 256, EVENTS = 16, TURN_MS = 1000 };
 struct known_host {
     char *origin;
     struct robots *robots; /* NULL: none, all is allowed */
-    bool closed;           /* its robots.txt could not be had: nothing is allowed */
+    bool closed;           /* its robots.txt could not be had: nothing is allowed, */
+    struct reason why;     /* for this reason */
     uint64_t rested_ms;    /* monotonic: not before */
 };
 
@@ -255,11 +256,13 @@ fetch_rules(struct web_client *client, struct known_host *host)
 {
     struct arena arena;
     struct web_answer answer;
-    struct reason why;
     arena_init(&arena, (size_t)16 << 20);
     const struct slice url = arena_printf(&arena, "%s/robots.txt", host->origin);
     const enum status status =
-        follow(client, url, ROBOTS_MAXIMUM, ASK_FOR_RULES, &arena, &answer, &why);
+        follow(client, url, ROBOTS_MAXIMUM, ASK_FOR_RULES, &arena, &answer, &host->why);
+    if (status == STATUS_OK && (answer.status >= 500 || answer.status == 429)) {
+        (void)status_fail(&host->why, STATUS_DENIED, "the server answered %u", answer.status);
+    }
     if (status == STATUS_OK && answer.status >= 200 && answer.status < 300) {
         host->robots = robots_parse(answer.body.at != NULL ? answer.body : SLICE(""),
                                     slice_string(client->robots_name));
@@ -300,8 +303,8 @@ enter(struct web_client *client, struct slice url, struct known_host **result, s
     struct known_host *host;
     TRY(host_of(client, url, &host, why));
     if (host->closed) {
-        return status_fail(why, STATUS_DENIED, "%.*s: the robots.txt of its host cannot be had",
-                           SLICE_PRINT(url));
+        return status_fail(why, STATUS_DENIED, "%.*s: the robots.txt of its host cannot be had: %s",
+                           SLICE_PRINT(url), host->why.text);
     }
     if (host->robots != NULL && !robots_allows(host->robots, url_path_query(url))) {
         return status_fail(why, STATUS_DENIED, "%.*s: robots.txt forbids it", SLICE_PRINT(url));
@@ -344,7 +347,8 @@ web_client_robots(struct web_client *client, struct slice url, const struct robo
     struct known_host *host;
     TRY(host_of(client, url, &host, why));
     if (host->closed) {
-        return status_fail(why, STATUS_DENIED, "%s/robots.txt cannot be had", host->origin);
+        return status_fail(why, STATUS_DENIED, "%s/robots.txt cannot be had: %s", host->origin,
+                           host->why.text);
     }
     *robots = host->robots;
     return STATUS_OK;

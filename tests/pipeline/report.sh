@@ -115,6 +115,27 @@ long=$(LC_ALL=C.UTF-8 awk 'length > 100' "$work/text")
 [[ -z $long ]] || fail "lines of more than 100 columns: $long"
 [[ $(grep -c '^http://' "$work/text") -eq 15 ]] || fail "not all pages: $(cat "$work/text")"
 
+# ---- one page, fetched now and not kept ----
+
+mapfile -t settings < <(web_settings)
+inspect() { quadrille inspect --dir "$work/one" "${settings[@]}" "$@"; }
+inspect http://shop.example/broken.html >"$work/text" || fail "inspect"
+has '^  error    jsonld, line 6: expected a colon behind a name$'
+has '^html/[0-9]+.1.<http://shop.example/broken.html> <http://purl.org/dc/terms/title> "Broken"'
+inspect --format json http://shop.example/moved | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+assert found["asked"].endswith("/moved") and found["document"]["uri"].endswith("/good/1.html"), found
+' || fail "inspect: a redirect"
+inspect http://shop.example/gone.html >"$work/text" || fail "inspect: 404"
+has '^  error    fetch: the server answered 404$'
+head -c 9000000 /dev/zero | tr '\0' '#' >"$work/long.ttl"
+inspect --content-type text/turtle - <"$work/long.ttl" >"$work/text" || fail "inspect: a long document"
+has 'only the first 8388608 bytes'
+before=$(quadrille dump --dir "$work/one" | sha256sum)
+inspect http://shop.example/good/2.html >/dev/null || fail "inspect"
+[[ $(quadrille dump --dir "$work/one" | sha256sum) == "$before" ]] || fail "an inspection is indexed"
+
 # ---- which pages ----
 
 pages() { report "$@" | grep -c '^http://' || true; }
@@ -149,10 +170,27 @@ assert pages["/gone.html"]["httpStatus"] == 404 and pages["/gone.html"]["via"]
 assert pages["/bad.ttl"]["memoryBytes"] > 0 and pages["/good/2.html"]["findings"] == []
 P
 
+# ---- a page ----
+
+report --html shop.example >"$work/page" || fail "report --html"
+python3 - "$work/page" <<'P' || fail "report --html: $(cat "$work/page")"
+import html.parser, sys
+text = open(sys.argv[1]).read()
+class Reader(html.parser.HTMLParser):
+    cells, cell = [], None
+    def handle_starttag(self, tag, attributes): self.cell = "" if tag == "td" else self.cell
+    def handle_data(self, data): self.cell = None if self.cell is None else self.cell + data
+    def handle_endtag(self, tag): tag == "td" and (self.cells.append(self.cell), setattr(self, "cell", None))
+reader = Reader()
+reader.feed(text)
+assert "<h1>Report of shop.example</h1>" in text and text.count("<section") == 15, text.count("<section")
+at = next(i for i, cell in enumerate(reader.cells) if cell == "jsonld" and reader.cells[i + 1] == "6")
+assert reader.cells[at - 1] == "error" and "JSON validator" in reader.cells[at + 2], reader.cells
+P
+
 # ---- the metadata store stopped, running, killed ----
 
 check_rows stopped
-mapfile -t settings < <(web_settings)
 quadrille up --dir "$work/one" --background "${settings[@]}" >"$work/out" 2>&1 ||
     fail "up: $(cat "$work/out")"
 check_rows running

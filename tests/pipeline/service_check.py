@@ -407,11 +407,39 @@ def check_description():
                 ask(path, status=400)
 
 
+def check_inspection():
+    turtle = f"""@prefix foaf: <{FOAF}> .
+<#me> a foaf:Person ; foaf:name "<script>alert(1)</script>" .
+<#me> nobody:declared "this" .
+""".encode()
+    address = query("/inspect", uri="http://a.example/pasted")
+    found = json.loads(ask(address, "POST", turtle, Content_Type="text/turtle", Accept="application/json")[0])
+    assert [(s["transform"].split("/")[0], s["line"]) for s in found["statements"]] == [("turtle", 2)] * 2, found
+    problem, = found["document"]["findings"]
+    assert problem["line"] == 3 and problem["severity"] == "error" and problem["advice"], problem
+    form = urllib.parse.urlencode({"document": turtle, "uri": "http://a.example/pasted", "format": "html"}).encode()
+    page, fields = ask("/inspect", "POST", form, Content_Type="application/x-www-form-urlencoded")
+    assert "<svg" in page and "&lt;script&gt;" in page and "<script>" not in page and "text/html" in fields["Content-Type"]
+    graph, fields = ask(address, "POST", turtle, Content_Type="text/turtle", Accept="text/turtle")
+    assert "foaf:Person" in graph and fields["Content-Type"].startswith("text/turtle"), graph
+    assert "<form" in ask("/inspect", Accept="text/html")[0]
+    indexed = ask(query("/sparql", query="ASK { ?s a <http://xmlns.com/foaf/0.1/Person> FILTER(CONTAINS(STR(?s), 'pasted')) }"),
+                  Accept="application/sparql-results+json")[0]
+    assert not json.loads(indexed)["boolean"], "what was pasted is indexed"
+    # The address filter is on, nothing but the web is asked, and no other site's page asks.
+    assert "address" in ask(query("/inspect", url=BASE + "/"), status=422)[0]
+    for url in "file:///etc/passwd", "--help", "/etc/passwd":
+        ask(query("/inspect", url=url), status=400)
+    ask(query("/inspect", url="http://a.example/"), status=403, Origin="http://evil.example")
+    ask("/inspect", "POST", b"", status=400, Content_Type="text/turtle")
+    ask(address, "POST", b"x" * ((1 << 20) + 1), status=413, Content_Type="text/turtle")
+
+
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
     checks = [check_lookup, check_spelling, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
-              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description]
+              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_inspection]
     for check in checks:
         check()
     print(f"service: {len(checks)} contracts kept, {SCHEMAS.checked} replies held against schemas")
