@@ -31,10 +31,18 @@ access_restrict(const struct opt_set *options)
 static const struct {
     const char *name;
     bool always; /* the owner's alone, whatever files.readers says */
-} guarded[] = {{"run", true},          {"log", true},    {"tmp", true},
-               {"import", true},       {"queue", true},  {"quadrille.conf", true},
-               {"curve.secret", true}, {"warc", false},  {"metastore", false},
-               {"dumps", false},       {"slices", false}};
+} guarded[] = {{"run", true},
+               {"log", true},
+               {"tmp", true},
+               {"pings", true},
+               {"import", true},
+               {"queue", true},
+               {"quadrille.conf", true},
+               {"curve.secret", true},
+               {"warc", false},
+               {"metastore", false},
+               {"dumps", false},
+               {"slices", false}};
 
 static void
 narrow(const char *path, mode_t denied)

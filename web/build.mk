@@ -9,7 +9,9 @@ web_OBJECTS += $(addprefix web/pages/,archived.o document_page.o front_page.o id
 web_OBJECTS += web/command.o web/inspect.o web/assets/assets.o
 # The program has the files inside.
 $(BUILD)/obj/web/assets/assets.o: $(filter-out %.c %.h %.md,$(wildcard web/assets/*))
+web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_proof.o key_watch.o ping.o ping_batch.o ping_http.o \
+	ping_limits.o receipt_page.o receipts.o xmlrpc.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
-UNIT_TESTS += tests/unit/web/test_web tests/unit/web/test_web_query
-FUZZERS += fuzz_web
+UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_web tests/unit/web/test_web_query
+FUZZERS += fuzz_ping fuzz_web

@@ -133,6 +133,19 @@ static const struct web_parameter_row document_parameters[] = {
     {"pretty", WEB_VALUE_TEXT, false, 0, "With line ends."},
     {0}};
 
+static const struct web_parameter_row ping_parameters[] = {
+    {"url", WEB_VALUE_TEXT, false, 0, "URLs, a line each; may be repeated. Or they are the body."},
+    {0}};
+static const struct web_parameter_row receipt_parameters[] = {
+    {"page", WEB_VALUE_NUMBER, false, PAGES_MOST, "From 1 on; 20 URLs on each."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
+    {0}};
+static const struct web_parameter_row indexnow_parameters[] = {
+    {"url", WEB_VALUE_IRI, false, 0, "What was added, changed or removed."},
+    {"key", WEB_VALUE_TEXT, false, 0, "8 to 128 letters, digits and hyphens."},
+    {"keyLocation", WEB_VALUE_IRI, false, 0, "Where the key file is, when not at /KEY.txt."},
+    {0}};
+
 const struct web_route web_routes[] = {
     {"/", WEB_GET, web_front, "search", "Where one begins", NULL, "text/html", NULL},
     {"/status", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
@@ -190,6 +203,14 @@ const struct web_route web_routes[] = {
      "Suggests properties", suggest_parameters, "application/json", NULL},
     {"/reconcile/1.0/preview", WEB_GET, web_reconcile_preview, "reconciliation",
      "A small page of an entity", preview_parameters, "text/html", NULL},
+    {"/v2/ping", WEB_POST, web_ping_post, "publishing", "URLs that are to be fetched",
+     ping_parameters, "application/json", "text/plain application/x-www-form-urlencoded"},
+    {"/xmlrpc/api", WEB_POST, web_ping_xmlrpc, "publishing",
+     "XML-RPC: weblogUpdates.ping, weblogUpdates.extendedPing", NULL, "text/xml", "text/xml"},
+    {"/indexnow", WEB_GET | WEB_POST, web_indexnow, "publishing", "IndexNow", indexnow_parameters,
+     "application/json", "application/json"},
+    {"/ping/", WEB_GET, web_ping_receipt, "publishing", "What became of a ping", receipt_parameters,
+     "application/json text/html", NULL},
     {"/mcp", WEB_POST, web_mcp, "mcp", "Model Context Protocol", NULL, "application/json",
      "application/json"},
     {"/meta", WEB_GET, web_meta, "documents", "What is known of a document or host", uri_parameter,

@@ -15,10 +15,11 @@ web_is_foreign(const struct web_request *request)
            (site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0);
 }
 
-static bool
-has_token(const struct web_request *request, const char *token)
+bool
+web_has_token(const struct web_service *service, const struct web_request *request)
 {
     static const char scheme[] = "Bearer ";
+    const char *token = opt_string(service->options, "web.update_token");
     const char *given = web_header(request, "Authorization");
     const size_t length = strlen(token);
     return length > 0 && given != NULL && strncmp(given, scheme, sizeof scheme - 1) == 0 &&
@@ -30,7 +31,7 @@ bool
 web_may_write(const struct web_service *service, const struct web_request *request)
 {
     const char *who = opt_string(service->options, "web.update");
-    if (has_token(request, opt_string(service->options, "web.update_token"))) {
+    if (web_has_token(service, request)) {
         return strcmp(who, "no") != 0;
     }
     return strcmp(who, "loopback") == 0 && web_is_local(request) && !web_is_foreign(request);

@@ -24,6 +24,10 @@ const struct opt web_options[] = {
      "token; or only who has the token."},
     {"web.update_token", OPT_STRING, "", 0, 0, NULL,
      "The token of web.update, sent as Authorization: Bearer TOKEN. Empty: there is none."},
+    {"web.ping_limit", OPT_INTEGER, "1000", 0, 1000000, NULL,
+     "URLs that one address may ping in an hour, and that may be pinged of one host; of a host for "
+     "which a key was proved by IndexNow, ten times as many. A publisher's whole day fits, and "
+     "nobody fills the queue. Who has web.update_token is not limited; 0: only he may ping."},
     {"web.allow_origin", OPT_STRING, "", 0, 0, NULL,
      "Pages of this origin may read replies in a browser (Access-Control-Allow-Origin); * for "
      "all."},

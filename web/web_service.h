@@ -10,6 +10,8 @@
 #include "web/http/server.h"
 #include "web/queries.h"
 
+struct web_ping;
+
 struct web_service {
     const char *directory;
     const struct opt_set *options;
@@ -22,6 +24,7 @@ struct web_service {
     size_t most;          /* queries at a time */
     uint64_t result_most; /* bytes of a result that waits until it is whole */
     struct web_queries *queries;
+    struct web_ping *ping; /* what publishers tell */
 };
 
 enum status web_service_open(struct web_service **service, const char *directory,
@@ -63,6 +66,13 @@ bool web_is_foreign(const struct web_request *request);
  */
 bool web_may_write(const struct web_service *service, const struct web_request *request);
 
+/* Whether the request has the token of web.update_token. */
+bool web_has_token(const struct web_service *service, const struct web_request *request);
+
+/* Begins at once to wait for key files that receipts wait for (web/ping/). */
+struct web_ping *web_ping_open(struct web_service *service);
+void web_ping_close(struct web_ping *ping); /* NULL is allowed */
+
 /* What the metadata store knows of a document, or of a host by its origin: the record with its key
  * (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
 enum status web_document_fields(struct web_service *service, struct slice uri, struct buf *key,
@@ -96,7 +106,8 @@ web_handle web_sindice_lookup, web_sindice_search2, web_sindice_search3, web_sin
     web_sindice_live;
 web_handle web_reconcile, web_reconcile_manifest, web_reconcile_match, web_reconcile_extend,
     web_reconcile_suggest, web_reconcile_properties, web_reconcile_preview;
-web_handle web_mcp;     /* the Model Context Protocol */
+web_handle web_mcp; /* the Model Context Protocol */
+web_handle web_ping_post, web_ping_xmlrpc, web_indexnow, web_ping_receipt;
 web_handle web_openapi; /* the table of routes as OpenAPI 3.1 */
 /* POST of an update to /sparql. direct: it is the body, not a field of a form. */
 void web_update(struct web_service *service, const struct web_request *request, bool direct,

@@ -1,6 +1,7 @@
 /* What handlers ask of a request, and how they answer it: server.h. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
+#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -95,6 +96,22 @@ web_client(const struct web_request *request)
         web_address_key(info->client_addr, key);
     }
     return digest_local(slice_of((const char *)key, sizeof key)) | 1;
+}
+
+void
+web_address(const struct web_request *request, char *text, size_t size)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
+    const socklen_t length = address != NULL && address->sa_family == AF_INET6
+                                 ? sizeof(struct sockaddr_in6)
+                                 : sizeof(struct sockaddr_in);
+    text[0] = '\0';
+    if (address != NULL &&
+        getnameinfo(address, length, text, (socklen_t)size, NULL, 0, NI_NUMERICHOST) != 0) {
+        text[0] = '\0';
+    }
 }
 
 const char *

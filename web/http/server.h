@@ -39,6 +39,8 @@ int web_socket(const struct web_request *request);
 /* A number for whoever is at the other end, not 0; addresses that web/http/places.h holds for one
  * have the same. */
 uint64_t web_client(const struct web_request *request);
+/* The address at the other end, as text; empty: unknown. */
+void web_address(const struct web_request *request, char *text, size_t size);
 /* The other end is this machine. */
 bool web_is_local(const struct web_request *request);
 /* Calls visit for each parameter of this name, in order. */
