@@ -242,6 +242,7 @@ const struct web_route web_routes[] = {
      "A graph that has this address as its URI", NULL, GRAPH_TYPES, RDF_BODIES},
     {"/assets/", WEB_GET, web_assets, "status", "Style sheet and scripts of the pages", NULL,
      "text/css text/javascript image/svg+xml", NULL},
+    {"/favicon.ico", WEB_GET, web_assets, "status", "The icon", NULL, "image/svg+xml", NULL},
     {"/warc/", WEB_GET, web_archive, "documents", "Bytes of the archive's files, with ranges", NULL,
      "application/warc", NULL},
     {0},

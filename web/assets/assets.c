@@ -154,7 +154,9 @@ reply_editor(const struct web_request *request, const char *name, const char *ty
 void
 web_assets(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
-    const char *name = request->path + strlen("/assets/");
+    const bool icon =
+        strcmp(request->path, "/favicon.ico") == 0; /* of what has no page around it */
+    const char *name = icon ? "icon.svg" : request->path + strlen("/assets/");
     const size_t own = own_file_of(name);
     (void)service;
     if (own < OWN_FILES) {

@@ -30,7 +30,7 @@
     const time = (at) => new Date(at).toLocaleTimeString('en-GB');
     box.className = 'card';
     head.textContent = title;
-    box.append(head, views.lines(series.map((points) => ({ points })), { title, width: 460, height: 200, time }));
+    box.append(head, views.lines(series.map((points) => ({ points })), { title, width: 460, height: 200, time, from: samples[0].at }));
     if (names.length > 1) box.append(views.legend(names));
     return box;
   };
