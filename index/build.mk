@@ -13,7 +13,8 @@ index_OBJECTS += $(addprefix index/read/,dump.o links.o links_default.o partitio
 index_OBJECTS += $(addprefix index/serve/,answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,key_sort.o oid_sort.o)
-index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o)
+index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \
+	triple_counts.o)
 index_OBJECTS += $(addprefix index/terms/,block_packing.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
@@ -28,7 +29,8 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_faults tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
-	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_service/test_change_stream \
+	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
+	tests/unit/index/test_triple_counts tests/unit/index_service/test_change_stream \
 	tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \

@@ -60,6 +60,21 @@ struct share_request {
     size_t columns;  /* of a row */
 };
 
+/* Counting the different triples that match, over all graphs together. */
+enum triple_place { TRIPLE_SUBJECT, TRIPLE_PREDICATE, TRIPLE_OBJECT, TRIPLE_ALL };
+struct triple_count {
+    oid value;
+    uint64_t triples;
+};
+struct count_request {
+    struct quad_oids pattern; /* its graph is OID_NONE */
+    enum triple_place by;     /* a place that is not bound, or ALL: all are of one value */
+    size_t memory;            /* bytes that it may take, the answer among them */
+    /* Asked again and again; a failure ends the counting with it. */
+    enum status (*check)(const void *context, struct reason *why);
+    const void *check_context;
+};
+
 struct quad_source {
     void *context;
     /* The identifier of a term; *id = OID_NONE when no stored quad has it. */
@@ -85,6 +100,10 @@ struct quad_source {
                                   size_t most, size_t *n, struct reason *why);
     /* Whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL: all. */
     bool (*rather_many)(void *context, oid graph);
+    /* The values of a place with their numbers, in no order; free them. NULL: the source does not
+     * count. LIMIT: they do not fit in the memory; UNSUPPORTED: not by this place. */
+    enum status (*count_triples)(void *context, const struct count_request *request,
+                                 struct triple_count **counts, size_t *count, struct reason *why);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

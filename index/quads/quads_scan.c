@@ -38,19 +38,21 @@ quads_order_for(const struct quad_oids *pattern, unsigned *bound)
     return tried[i];
 }
 
-/* Appends the block's rows in [from, upper) to rows. *done: the block reaches upper. */
+/* Appends the block's rows in [from, upper) to rows; from NULL: from its first on. *done: the block
+ * reaches upper. */
 static enum status
 take_block(const struct fence_cursor *cursor, enum quad_order order, const struct row *from,
            const struct row *upper, struct row_vector *rows, bool *done, struct reason *why)
 {
     row_vector_reserve(rows, rows->count + ROWS_BLOCK_MOST);
+    const bool last =
+        fence_is_last(cursor) || row_within(upper, cursor->fence, cursor->fence_length);
     size_t count;
     bool passed;
-    TRY(rows_read_range(order, cursor->block, cursor->block_length, from, upper,
+    TRY(rows_read_range(order, cursor->block, cursor->block_length, from, last ? upper : NULL,
                         rows->rows + rows->count, &count, &passed, why));
     rows->count += count;
-    *done =
-        passed || fence_is_last(cursor) || row_within(upper, cursor->fence, cursor->fence_length);
+    *done = last;
     return STATUS_OK;
 }
 
@@ -180,10 +182,11 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     fence_open(&cursor, scan->quads->trees[scan->order], NULL);
     scan->rows.count = 0;
     bool done = false;
+    const struct row *from = &scan->next;
     enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
     while (status == STATUS_OK) {
-        status =
-            take_block(&cursor, scan->order, &scan->next, &scan->upper, &scan->rows, &done, why);
+        status = take_block(&cursor, scan->order, from, &scan->upper, &scan->rows, &done, why);
+        from = NULL;
         if (status != STATUS_OK || done || --blocks == 0) {
             break;
         }
@@ -203,17 +206,45 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     return status;
 }
 
+/* Places are moved by code of its own for the orders of long scans. */
+static void
+copy_quads(enum quad_order order, const struct row *rows, size_t count, struct quad_oids *quads)
+{
+    switch (order) {
+    case ORDER_SPOC:
+        memcpy(quads, rows, count * sizeof(*rows));
+        break;
+    case ORDER_POCS:
+        for (size_t i = 0; i < count; i++) {
+            quads[i] = row_quad(&rows[i], ORDER_POCS);
+        }
+        break;
+    case ORDER_OSPC:
+        for (size_t i = 0; i < count; i++) {
+            quads[i] = row_quad(&rows[i], ORDER_OSPC);
+        }
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) {
+            quads[i] = row_quad(&rows[i], order);
+        }
+    }
+}
+
 enum status
 quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, size_t *n,
                 struct reason *why)
 {
     *n = 0;
-    while (*n < most) {
-        if (scan->at < scan->rows.count) {
-            quads[(*n)++] = row_quad(&scan->rows.rows[scan->at++], scan->order);
-            continue;
+    while (*n == 0 && most > 0) {
+        const size_t left = scan->rows.count - scan->at;
+        if (left > 0) {
+            *n = left < most ? left : most;
+            copy_quads(scan->order, scan->rows.rows + scan->at, *n, quads);
+            scan->at += *n;
+            break;
         }
-        if (scan->ended || *n > 0) {
+        if (scan->ended) {
             break;
         }
         scan->at = 0;

@@ -17,6 +17,8 @@ enum {
     NO_NEAR = 4 /* a place that is always 0 */
 };
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 const uint8_t rows_places[ORDER_COUNT][4] = {
     [ORDER_SPOC] = {0, 1, 2, 3}, [ORDER_POCS] = {1, 2, 3, 0}, [ORDER_OCSP] = {2, 3, 0, 1},
     [ORDER_CSPO] = {3, 0, 1, 2}, [ORDER_CPOS] = {3, 1, 2, 0}, [ORDER_OSPC] = {2, 0, 1, 3}};
@@ -166,7 +168,7 @@ struct unfolding {
     oid place[NO_NEAR + 1];
 };
 
-static inline const uint8_t *
+static ALWAYS_INLINE const uint8_t *
 get_place(const uint8_t *at, const uint8_t *end, struct unfolding *row, unsigned place,
           unsigned near)
 {
@@ -200,11 +202,25 @@ get_place(const uint8_t *at, const uint8_t *end, struct unfolding *row, unsigned
     return at;
 }
 
-static inline const uint8_t *
-read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfolding *row)
+/* Places from `from` on; the bit of the header that says that a place is as before is shifted to
+ * SAME_BIT for the place `from`. */
+static ALWAYS_INLINE const uint8_t *
+get_places(const uint8_t *near, unsigned code, unsigned from, const uint8_t *at, const uint8_t *end,
+           struct unfolding *row)
 {
-    const unsigned code = *at++;
-    const unsigned first = code >> FIRST_SHIFT;
+    for (unsigned i = from; at != NULL && i < 4; i++, code <<= 1) {
+        if (!(code & SAME_BIT)) {
+            at = get_place(at, end, row, i, near[i]);
+        }
+    }
+    return at;
+}
+
+/* A row of which `first` is the first place that differs. */
+static ALWAYS_INLINE const uint8_t *
+read_row_from(const uint8_t *near, unsigned code, unsigned first, const uint8_t *at,
+              const uint8_t *end, struct unfolding *row)
+{
     const unsigned step = code & STEP_MASK;
     const oid before = row->place[first];
     if (step > 0) {
@@ -215,12 +231,25 @@ read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfo
     } else {
         at = get_place(at, end, row, first, near[first]);
     }
-    for (unsigned i = first + 1; at != NULL && i < 4; i++) {
-        if (!(code & SAME_BIT >> (i - first - 1))) {
-            at = get_place(at, end, row, i, near[i]);
-        }
-    }
+    at = get_places(near, code, first + 1, at, end, row);
     return at != NULL && row->place[first] > before ? at : NULL;
+}
+
+/* Where near is known to the compiler, all is but the header. */
+static ALWAYS_INLINE const uint8_t *
+read_row(const uint8_t *near, const uint8_t *at, const uint8_t *end, struct unfolding *row)
+{
+    const unsigned code = *at++;
+    switch (code >> FIRST_SHIFT) {
+    case 0:
+        return read_row_from(near, code, 0, at, end, row);
+    case 1:
+        return read_row_from(near, code, 1, at, end, row);
+    case 2:
+        return read_row_from(near, code, 2, at, end, row);
+    default:
+        return read_row_from(near, code, 3, at, end, row);
+    }
 }
 
 static enum status
@@ -231,6 +260,69 @@ check_codec(const uint8_t *bytes, size_t length, struct reason *why)
                            bytes[0]);
     }
     return STATUS_OK;
+}
+
+struct reading {
+    const uint8_t *at, *end;
+    struct row *rows;
+    size_t count;
+    bool passed;
+};
+
+/* All rows, without a look at bounds; at is NULL when the bytes are malformed. */
+static ALWAYS_INLINE void
+read_all(const uint8_t *near, struct reading *r)
+{
+    const uint8_t *at = r->at;
+    const uint8_t *const end = r->end;
+    struct unfolding unfolding = {{0}};
+    size_t i = 0;
+    for (; i < ROWS_BLOCK_MOST && at != NULL && at < end; i++) {
+        at = read_row(near, at, end, &unfolding);
+        memcpy(&r->rows[i], unfolding.place, sizeof(struct row));
+    }
+    r->count = i;
+    r->at = at;
+}
+
+static ALWAYS_INLINE void
+read_between(const uint8_t *near, const struct row *from, const struct row *to, struct reading *r)
+{
+    struct unfolding unfolding = {{0}};
+    struct row row;
+    bool begun = from == NULL;
+    for (size_t i = 0; i < ROWS_BLOCK_MOST && r->at != NULL && r->at < r->end; i++) {
+        r->at = read_row(near, r->at, r->end, &unfolding);
+        memcpy(&row, unfolding.place, sizeof(row));
+        if (!begun && row_compare(&row, from) < 0) {
+            continue;
+        }
+        begun = true;
+        if (to != NULL && row_compare(&row, to) >= 0) {
+            r->passed = r->at != NULL;
+            break;
+        }
+        r->rows[r->count++] = row;
+    }
+}
+
+/* Code of its own for each order: most of the time of a long scan is spent here. */
+static void
+read_all_of(enum quad_order order, struct reading *r)
+{
+    switch (order) {
+    case ORDER_SPOC:
+        read_all(near_place[ORDER_SPOC], r);
+        break;
+    case ORDER_POCS:
+        read_all(near_place[ORDER_POCS], r);
+        break;
+    case ORDER_OSPC:
+        read_all(near_place[ORDER_OSPC], r);
+        break;
+    default:
+        read_all(near_place[order], r);
+    }
 }
 
 enum status
@@ -244,25 +336,16 @@ rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, cons
         return STATUS_OK;
     }
     TRY(check_codec(bytes, length, why));
-    const uint8_t *at = bytes + ROWS_HEADER;
-    const uint8_t *end = bytes + length;
-    struct unfolding unfolding = {{0}};
-    struct row row;
-    bool begun = from == NULL;
-    for (size_t i = 0; i < ROWS_BLOCK_MOST && at != NULL && at < end; i++) {
-        at = read_row(near_place[order], at, end, &unfolding);
-        memcpy(&row, unfolding.place, sizeof(row));
-        if (!begun && row_compare(&row, from) < 0) {
-            continue;
-        }
-        begun = true;
-        if (to != NULL && row_compare(&row, to) >= 0) {
-            *passed = at != NULL;
-            break;
-        }
-        rows[(*count)++] = row;
+    struct reading reading = {.at = bytes + ROWS_HEADER, .end = bytes + length, .rows = rows};
+    if (from == NULL && to == NULL) {
+        read_all_of(order, &reading);
+    } else {
+        read_between(near_place[order], from, to, &reading);
     }
-    return at == end || *passed ? STATUS_OK : status_fail(why, STATUS_CORRUPT, malformed);
+    *count = reading.count;
+    *passed = reading.passed;
+    return reading.at == reading.end || *passed ? STATUS_OK
+                                                : status_fail(why, STATUS_CORRUPT, malformed);
 }
 
 enum status

@@ -292,6 +292,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->pause_s = options->pause_s;
     partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
+    partition->triple_counts = triple_count_cache_new();
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
         partition_close(partition);
@@ -324,6 +325,7 @@ partition_close(struct partition *partition)
     tree_close(partition->statistics);
     environment_close(partition->environment);
     snapshots_free(partition->snapshots);
+    triple_count_cache_free(partition->triple_counts);
     pthread_cond_destroy(&partition->wake);
     pthread_cond_destroy(&partition->settled);
     pthread_mutex_destroy(&partition->mutex);

@@ -8,6 +8,7 @@
 
 #include "index/changes/change_log.h"
 #include "index/quads/quads.h"
+#include "index/statistics/triple_counts.h"
 #include "index/terms/lexicon.h"
 #include "index/words/literals.h"
 #include "index/write/partition.h"
@@ -21,6 +22,7 @@ struct partition {
     struct tree *documents, *statistics;
     struct characteristic_sets *sets;
     struct change_log *change_log;
+    struct triple_count_cache *triple_counts;
     uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;
 

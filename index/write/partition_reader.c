@@ -88,6 +88,16 @@ source_estimate_star(void *context, const oid *predicates, size_t count, double 
 }
 
 static enum status
+source_count_triples(void *context, const struct count_request *request,
+                     struct triple_count **counts, size_t *count, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return triple_counts_cached(reader->partition->triple_counts,
+                                snapshot_version(reader->snapshot), &reader->source, request,
+                                counts, count, why);
+}
+
+static enum status
 source_search(void *context, struct slice words, uint32_t most, struct text_scan **scan,
               struct reason *why)
 {
@@ -165,6 +175,7 @@ reader_new(struct partition *partition)
                                           .scan = source_scan,
                                           .scan_next = source_scan_next,
                                           .scan_close = source_scan_close,
+                                          .count_triples = source_count_triples,
                                           .estimate = source_estimate,
                                           .estimate_star = source_estimate_star,
                                           .search = source_search,

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "index/query/memory/row_table.h"
+#include "index/statistics/triple_counts.h"
 
 struct memory_source {
     struct quad_source table;
@@ -386,6 +387,14 @@ search_close(struct text_scan *scan)
     free(scan);
 }
 
+static enum status
+count_triples(void *context, const struct count_request *request, struct triple_count **counts,
+              size_t *count, struct reason *why)
+{
+    const struct memory_source *source = context;
+    return triple_counts_read(&source->table, request, counts, count, why);
+}
+
 /* ---- entry ---- */
 
 struct memory_source *
@@ -399,6 +408,7 @@ memory_source_new(size_t maximum)
                                          .scan = scan_open,
                                          .scan_next = scan_next,
                                          .scan_close = scan_close,
+                                         .count_triples = count_triples,
                                          .estimate = estimate,
                                          .search = search_open,
                                          .search_next = search_next,

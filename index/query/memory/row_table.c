@@ -73,7 +73,12 @@ row_table_reset(struct row_table *table)
 static bool
 keys_equal(const struct row_table *table, const oid *a, const oid *b)
 {
-    return table->keys == 0 || memcmp(a, b, table->keys * sizeof *a) == 0;
+    for (size_t i = 0; i < table->keys; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void

@@ -145,6 +145,11 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
 bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
 /* Makes a scan that has not begun one in this order. */
 void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);
+/* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
+ * once with its number of different triples. */
+struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
+                            enum triple_place by, uint32_t slot, uint32_t weight,
+                            size_t batch_rows);
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
 struct operator*

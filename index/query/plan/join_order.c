@@ -110,6 +110,7 @@ struct joined {
     const struct plan_item *first; /* of this pattern */
     uint32_t sorted;               /* the variable whose order the rows have, NUMBER_NONE */
     bool rooted;                   /* the pipeline needs no other rows */
+    bool alone;                    /* one pattern is all there is to join */
 };
 
 /* The cheapest merge with a pattern. */
@@ -276,6 +277,59 @@ choose_method(const struct planner *planner, const struct plan_item *item,
     return plan_join_method(planner, item, known->rows, joined->rooted, merging->rows);
 }
 
+/* The place that is asked of the pattern, ALL when none is. False: more than one, or the triples
+ * that match cannot be counted. */
+static bool
+counted_place(const struct planner *planner, const struct pattern *pattern, enum triple_place *by,
+              uint32_t *slot)
+{
+    const struct place places[] = {pattern->subject, pattern->predicate, pattern->object};
+    struct slots seen = {0};
+    *by = TRIPLE_ALL;
+    *slot = NUMBER_NONE;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t number = places[i].number;
+        if (places[i].kind != PLACE_SLOT) {
+            continue;
+        }
+        if (slots_have(&seen, number) ||
+            (slots_have(&planner->needed, number) && *by != TRIPLE_ALL)) {
+            return false;
+        }
+        slots_add(&seen, number);
+        if (slots_have(&planner->needed, number)) {
+            *by = (enum triple_place)i;
+            *slot = number;
+        }
+    }
+    /* No order has a predicate's triples by their subjects. */
+    return !(*by == TRIPLE_SUBJECT && pattern->predicate.kind == PLACE_CONSTANT);
+}
+
+/* Lets the source count what the scan on top of the pipeline would give. */
+static enum status
+plan_counts(struct planner *planner, const struct pattern *pattern, struct operator** pipeline,
+            const struct known *known)
+{
+    const struct run *run = planner->run;
+    const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
+                                   .predicate = plan_constant(run, pattern->predicate),
+                                   .object = plan_constant(run, pattern->object)};
+    enum triple_place by;
+    uint32_t slot;
+    if (!planner->weighted || !run->source->count_triples || pattern->path ||
+        planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
+        quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
+        !counted_place(planner, pattern, &by, &slot)) {
+        return STATUS_OK;
+    }
+    const struct slice name = slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[slot];
+    return plan_set(
+        planner,
+        counts_new(planner->run, *pipeline, &quad, by, slot, planner->weight, planner->batch_rows),
+        pipeline, known, "by %s%.*s", slot == NUMBER_NONE ? "" : "?", SLICE_PRINT(name));
+}
+
 /* A pattern that is not a keyword search. rows: of the join. */
 static enum status
 plan_pattern(struct planner *planner, struct plan_item *item, double rows, struct joined *joined,
@@ -301,6 +355,9 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         return plan_merge(planner, &merging, item, joined, pipeline, known);
     }
     TRY(plan_scan(planner, item, NULL, pipeline, known));
+    if (first && joined->alone) {
+        return plan_counts(planner, item->pattern, pipeline, known);
+    }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
         joined->first = item;
@@ -412,6 +469,7 @@ plan_join(struct planner *planner, const struct algebra *node, struct operator**
     }
     TRY(collect(planner, node, &items));
     TRY(attach_scores(planner, &items));
+    joined.alone = items.count == 1;
     for (size_t at = 0;; at++) {
         struct plan_item *item = ordered(planner, &items, at);
         item = item ? item : cheapest(planner, &items, known);

@@ -287,6 +287,32 @@ plan_extend(struct planner *planner, const struct algebra *node, struct operator
                     "%zu expressions", count);
 }
 
+/* COUNT of a variable that every row has is COUNT of the rows, and needs no values. NULL: no
+ * memory. */
+static const struct algebra *
+count_rows(struct planner *planner, const struct algebra *group)
+{
+    struct arena *arena = &planner->run->arena;
+    struct algebra *copy = arena_alloc(arena, sizeof *copy);
+    struct aggregate *aggregates =
+        arena_zero(arena, (group->aggregate_count + 1) * sizeof *aggregates);
+    if (!copy || !aggregates) {
+        return NULL;
+    }
+    *copy = *group;
+    for (size_t i = 0; i < group->aggregate_count; i++) {
+        struct aggregate *aggregate = &aggregates[i];
+        *aggregate = group->aggregates[i];
+        if (aggregate->kind == AGGREGATE_COUNT && !aggregate->distinct && !aggregate->weight &&
+            aggregate->argument && aggregate->argument->kind == EXPRESSION_VARIABLE &&
+            slots_have(&group->left->certain, aggregate->argument->number)) {
+            aggregate->argument = NULL;
+        }
+    }
+    copy->aggregates = aggregates;
+    return copy;
+}
+
 static enum status
 plan_group(struct planner *planner, const struct algebra *node, struct operator** pipeline,
            struct known *known)
@@ -299,6 +325,10 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     TRY(plan_share_group(&inside, node, pipeline, known, &shared));
     if (shared) {
         return STATUS_OK;
+    }
+    node = count_rows(planner, node);
+    if (!node) {
+        return plan_too_large(planner);
     }
     plan_weigh(&inside, node);
     TRY(plan_node(&inside, node->left, pipeline, known, NULL));

@@ -1,0 +1,117 @@
+/* The different triples of a pattern, counted by the source by the value of one place: a row for
+ * each value, with its number. Where the source cannot count them, or not in a sixteenth of the
+ * query's memory, the scan does that the operator stands on. */
+#include <stdlib.h>
+
+#include "index/query/operators/operator.h"
+
+enum { MEMORY_SHARE = 16, MEMORY_MOST = 16 << 20 };
+
+struct counts {
+    struct operator operator; /* its input is the scan, which reads the real input itself */
+    struct quad_oids pattern;
+    enum triple_place by;
+    uint32_t slot, weight;
+    bool counted, scans;
+    struct triple_count *list;
+    size_t count, taken; /* bytes of it */
+    struct batch *input;
+    size_t at, row;
+};
+
+static enum status
+check(const void *context, struct reason *why)
+{
+    return run_check(context, why);
+}
+
+static enum status
+count(struct counts *counts, struct reason *why)
+{
+    struct run *run = counts->operator.run;
+    const size_t share = run->account.maximum / MEMORY_SHARE;
+    const struct count_request request = {.pattern = counts->pattern,
+                                          .by = counts->by,
+                                          .memory = share < MEMORY_MOST ? share : MEMORY_MOST,
+                                          .check = check,
+                                          .check_context = run};
+    counts->scans = !spill_may_take(&run->spill, request.memory);
+    if (counts->scans) {
+        return STATUS_OK;
+    }
+    TRY(memory_take(&run->account, request.memory, "counts", why));
+    run->report.scans++;
+    const enum status status = run->source->count_triples(run->source->context, &request,
+                                                          &counts->list, &counts->count, why);
+    counts->taken = counts->count * sizeof *counts->list;
+    memory_give(&run->account, request.memory - counts->taken);
+    counts->scans = status == STATUS_LIMIT || status == STATUS_UNSUPPORTED;
+    return counts->scans ? STATUS_OK : status;
+}
+
+static enum status
+counts_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct counts *counts = (struct counts *)operator;
+    const struct run *run = operator->run;
+    if (!counts->counted) {
+        TRY(count(counts, why));
+        counts->counted = true;
+    }
+    if (counts->scans) {
+        return operator_next(operator->input, batch, why);
+    }
+    TRY(operator_batch(operator, batch, why));
+    while ((*batch)->count < operator->batch_rows) {
+        if (!counts->input || counts->row == counts->input->count) {
+            TRY(operator_next(operator->input->input, &counts->input, why));
+            counts->row = counts->at = 0;
+            if (counts->input->count == 0) {
+                counts->input = NULL;
+                break;
+            }
+        }
+        if (counts->at == counts->count) {
+            counts->at = 0;
+            counts->row++;
+            continue;
+        }
+        const struct triple_count *one = &counts->list[counts->at++];
+        oid *row = batch_row(run, *batch, (*batch)->count++);
+        memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
+        TRY(row_multiply(row, counts->weight, one->triples, why));
+        if (counts->slot != NUMBER_NONE) {
+            row[counts->slot] = one->value;
+        }
+    }
+    return run_check(run, why);
+}
+
+static void counts_reset(struct operator* operator)
+{
+    struct counts *counts = (struct counts *)operator;
+    counts->input = NULL;
+    counts->at = counts->row = 0;
+}
+
+static void counts_close(struct operator* operator)
+{
+    struct counts *counts = (struct counts *)operator;
+    memory_give(&operator->run->account, counts->taken);
+    free(counts->list);
+}
+
+struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
+                            enum triple_place by, uint32_t slot, uint32_t weight, size_t batch_rows)
+{
+    static const struct operator_kind kind = {"counts", sizeof(struct counts), counts_next,
+                                              counts_reset, counts_close};
+    struct counts *counts = (struct counts *)operator_new(run, &kind, scan, batch_rows);
+    if (counts) {
+        counts->pattern = *pattern;
+        counts->by = by;
+        counts->slot = slot;
+        counts->weight = weight;
+    }
+    return (struct operator*)counts;
+}

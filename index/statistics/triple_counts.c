@@ -1,0 +1,406 @@
+#include "index/statistics/triple_counts.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { ROWS = 1024, TABLE_LEAST = 64, SUBJECTS_LEAST = 256 };
+
+static const char too_many[] = "there are too many values to count";
+
+/* ---- counting ---- */
+
+struct counting {
+    const struct count_request *request;
+    bool by_object; /* repetitions are dropped among the subjects of one object */
+    struct quad_oids last;
+    oid value; /* of the triples that are not in the table yet, and their number */
+    uint64_t pending;
+    struct triple_count *table; /* places of value OID_NONE are free */
+    size_t places, used;
+    oid *subjects; /* of the present object */
+    size_t subject_count, subject_room;
+    bool ascending;
+};
+
+static oid
+place_of(const struct quad_oids *quad, enum triple_place place)
+{
+    return place == TRIPLE_SUBJECT     ? quad->subject
+           : place == TRIPLE_PREDICATE ? quad->predicate
+           : place == TRIPLE_OBJECT    ? quad->object
+                                       : OID_LOCAL;
+}
+
+static bool
+choose_order(const struct count_request *request, enum quad_order *order, bool *by_object)
+{
+    const struct quad_oids *pattern = &request->pattern;
+    *by_object = pattern->predicate && !pattern->subject;
+    *order = *by_object                               ? ORDER_POCS
+             : pattern->object && !pattern->predicate ? ORDER_OSPC
+                                                      : ORDER_SPOC;
+    return !(*by_object && request->by == TRIPLE_SUBJECT) &&
+           !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
+}
+
+static struct triple_count *
+find_place(struct triple_count *table, size_t places, oid value)
+{
+    const uint64_t hash = value * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (hash ^ hash >> 32) & (places - 1);
+    while (table[at].value != OID_NONE && table[at].value != value) {
+        at = (at + 1) & (places - 1);
+    }
+    return &table[at];
+}
+
+static enum status
+grow_table(struct counting *c, struct reason *why)
+{
+    const size_t places = c->places ? 2 * c->places : TABLE_LEAST;
+    if (places * sizeof *c->table > c->request->memory / 4) {
+        return status_fail(why, STATUS_LIMIT, too_many);
+    }
+    struct triple_count *table = memory_zero(places, sizeof *table);
+    for (size_t i = 0; i < c->places; i++) {
+        if (c->table[i].value != OID_NONE) {
+            *find_place(table, places, c->table[i].value) = c->table[i];
+        }
+    }
+    free(c->table);
+    c->table = table;
+    c->places = places;
+    return STATUS_OK;
+}
+
+/* Brings what is pending into the table. */
+static enum status
+settle(struct counting *c, struct reason *why)
+{
+    if (c->pending == 0) {
+        return STATUS_OK;
+    }
+    if (2 * c->used >= c->places) {
+        TRY(grow_table(c, why));
+    }
+    struct triple_count *place = find_place(c->table, c->places, c->value);
+    c->used += place->value == OID_NONE;
+    place->value = c->value;
+    place->triples += c->pending;
+    c->pending = 0;
+    return STATUS_OK;
+}
+
+static inline enum status
+add(struct counting *c, oid value, uint64_t triples, struct reason *why)
+{
+    if (value != c->value) {
+        TRY(settle(c, why));
+        c->value = value;
+    }
+    c->pending += triples;
+    return STATUS_OK;
+}
+
+static int
+compare_oids(const void *left, const void *right)
+{
+    const oid a = *(const oid *)left, b = *(const oid *)right;
+    return (a > b) - (a < b);
+}
+
+/* Drops repetitions among the subjects gathered. */
+static void
+tidy_subjects(struct counting *c)
+{
+    if (c->ascending) {
+        return;
+    }
+    size_t kept = 0;
+    qsort(c->subjects, c->subject_count, sizeof *c->subjects, compare_oids);
+    for (size_t i = 0; i < c->subject_count; i++) {
+        if (kept == 0 || c->subjects[i] != c->subjects[kept - 1]) {
+            c->subjects[kept++] = c->subjects[i];
+        }
+    }
+    c->subject_count = kept;
+    c->ascending = true;
+}
+
+static enum status
+end_object(struct counting *c, struct reason *why)
+{
+    tidy_subjects(c);
+    const size_t count = c->subject_count;
+    c->subject_count = 0;
+    return count ? add(c, place_of(&c->last, c->request->by), count, why) : STATUS_OK;
+}
+
+static enum status
+make_room(struct counting *c, struct reason *why)
+{
+    tidy_subjects(c);
+    if (2 * c->subject_count < c->subject_room) {
+        return STATUS_OK;
+    }
+    const size_t room = c->subject_room ? 2 * c->subject_room : SUBJECTS_LEAST;
+    if (room * sizeof *c->subjects > c->request->memory / 2) {
+        return status_fail(why, STATUS_LIMIT, too_many);
+    }
+    c->subjects = memory_resize(c->subjects, room, sizeof *c->subjects);
+    c->subject_room = room;
+    return STATUS_OK;
+}
+
+static enum status
+add_subject(struct counting *c, const struct quad_oids *quad, struct reason *why)
+{
+    if (quad->object != c->last.object) {
+        TRY(end_object(c, why));
+    }
+    c->last = *quad;
+    if (c->subject_count == c->subject_room) {
+        TRY(make_room(c, why));
+    }
+    c->ascending = c->subject_count == 0 ||
+                   (c->ascending && quad->subject > c->subjects[c->subject_count - 1]);
+    c->subjects[c->subject_count++] = quad->subject;
+    return STATUS_OK;
+}
+
+static enum status
+add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct reason *why)
+{
+    for (size_t i = 0; i < n && c->by_object; i++) {
+        TRY(add_subject(c, &quads[i], why));
+    }
+    for (size_t i = 0; i < n && !c->by_object; i++) {
+        const bool again = quads[i].object == c->last.object &&
+                           quads[i].subject == c->last.subject &&
+                           quads[i].predicate == c->last.predicate;
+        if (!again) {
+            c->last = quads[i];
+            TRY(add(c, place_of(&quads[i], c->request->by), 1, why));
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status
+count_scan(struct counting *c, const struct quad_source *source, struct quad_scan *scan,
+           struct reason *why)
+{
+    struct quad_oids quads[ROWS];
+    size_t n = 1;
+    while (n > 0) {
+        TRY(c->request->check(c->request->check_context, why));
+        TRY(source->scan_next(scan, quads, ROWS, &n, why));
+        TRY(add_rows(c, quads, n, why));
+    }
+    TRY(end_object(c, why));
+    return settle(c, why);
+}
+
+enum status
+triple_counts_read(const struct quad_source *source, const struct count_request *request,
+                   struct triple_count **counts, size_t *count, struct reason *why)
+{
+    struct counting c = {.request = request, .ascending = true};
+    enum quad_order order;
+    struct quad_scan *scan;
+    *counts = NULL;
+    *count = 0;
+    if (!choose_order(request, &order, &c.by_object)) {
+        return status_fail(why, STATUS_UNSUPPORTED, "no order has the place");
+    }
+    TRY(source->scan(source->context, &request->pattern, order, &scan, why));
+    const enum status status = count_scan(&c, source, scan, why);
+    source->scan_close(scan);
+    free(c.subjects);
+    if (status != STATUS_OK) {
+        free(c.table);
+        return status;
+    }
+    for (size_t i = 0; i < c.places; i++) {
+        if (c.table[i].value != OID_NONE) {
+            c.table[(*count)++] = c.table[i];
+        }
+    }
+    *counts = c.table;
+    return STATUS_OK;
+}
+
+/* ---- answers that are kept ---- */
+
+enum { ENTRIES = 64, CACHE_BYTES = 8 << 20 };
+
+struct entry {
+    struct quad_oids pattern;
+    enum triple_place by;
+    struct triple_count *counts;
+    size_t count;
+    size_t failed; /* nonzero: the counts are not known, and did not fit in so much memory */
+    uint64_t used; /* when; 0: never */
+};
+
+struct triple_count_cache {
+    pthread_mutex_t mutex;
+    uint64_t version, uses;
+    size_t bytes; /* of counts */
+    struct entry entries[ENTRIES];
+};
+
+struct triple_count_cache *
+triple_count_cache_new(void)
+{
+    struct triple_count_cache *cache = memory_zero(1, sizeof *cache);
+    pthread_mutex_init(&cache->mutex, NULL);
+    return cache;
+}
+
+static void
+forget(struct triple_count_cache *cache, struct entry *entry)
+{
+    cache->bytes -= entry->count * sizeof *entry->counts;
+    free(entry->counts);
+    *entry = (struct entry){.used = 0};
+}
+
+void
+triple_count_cache_free(struct triple_count_cache *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < ENTRIES; i++) {
+        forget(cache, &cache->entries[i]);
+    }
+    pthread_mutex_destroy(&cache->mutex);
+    free(cache);
+}
+
+static struct entry *
+find_entry(struct triple_count_cache *cache, const struct count_request *request)
+{
+    for (size_t i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+        if (entry->used && entry->by == request->by &&
+            memcmp(&entry->pattern, &request->pattern, sizeof entry->pattern) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static struct triple_count *
+copy_counts(const struct triple_count *counts, size_t count)
+{
+    struct triple_count *copy = memory_alloc((count + 1) * sizeof *copy);
+    if (count > 0) {
+        memcpy(copy, counts, count * sizeof *copy);
+    }
+    return copy;
+}
+
+/* NOT_FOUND when there is no such entry; else how it went when it was counted. */
+static enum status
+look_up(struct triple_count_cache *cache, uint64_t version, const struct count_request *request,
+        struct triple_count **counts, size_t *count)
+{
+    enum status status = STATUS_NOT_FOUND;
+    pthread_mutex_lock(&cache->mutex);
+    struct entry *entry = version == cache->version ? find_entry(cache, request) : NULL;
+    if (entry != NULL) {
+        entry->used = ++cache->uses;
+    }
+    if (entry != NULL && entry->failed) {
+        status = entry->failed >= request->memory ? STATUS_LIMIT : STATUS_NOT_FOUND;
+    } else if (entry != NULL && entry->count * sizeof *entry->counts <= request->memory) {
+        *counts = copy_counts(entry->counts, entry->count);
+        *count = entry->count;
+        status = STATUS_OK;
+    }
+    pthread_mutex_unlock(&cache->mutex);
+    return status;
+}
+
+/* The entry that was used least lately, or one that is free. */
+static struct entry *
+oldest(struct triple_count_cache *cache)
+{
+    struct entry *found = &cache->entries[0];
+    for (size_t i = 1; i < ENTRIES; i++) {
+        found = cache->entries[i].used < found->used ? &cache->entries[i] : found;
+    }
+    return found;
+}
+
+/* Room for an entry with so many bytes. */
+static struct entry *
+make_entry(struct triple_count_cache *cache, size_t bytes)
+{
+    struct entry *entry = oldest(cache);
+    forget(cache, entry);
+    while (cache->bytes + bytes > CACHE_BYTES) {
+        struct entry *most = NULL;
+        for (size_t i = 0; i < ENTRIES; i++) {
+            struct entry *other = &cache->entries[i];
+            if (other->count > 0 && (most == NULL || other->used < most->used)) {
+                most = other;
+            }
+        }
+        forget(cache, most);
+    }
+    return entry;
+}
+
+static void
+keep(struct triple_count_cache *cache, uint64_t version, const struct count_request *request,
+     const struct triple_count *counts, size_t count, size_t failed)
+{
+    const size_t bytes = count * sizeof *counts;
+    pthread_mutex_lock(&cache->mutex);
+    if (version > cache->version) {
+        for (size_t i = 0; i < ENTRIES; i++) {
+            forget(cache, &cache->entries[i]);
+        }
+        cache->version = version;
+    }
+    if (version == cache->version && bytes <= CACHE_BYTES / 2) {
+        struct entry *entry = find_entry(cache, request);
+        if (entry != NULL) {
+            forget(cache, entry);
+        }
+        entry = make_entry(cache, bytes);
+        *entry = (struct entry){.pattern = request->pattern,
+                                .by = request->by,
+                                .counts = copy_counts(counts, count),
+                                .count = count,
+                                .failed = failed,
+                                .used = ++cache->uses};
+        cache->bytes += bytes;
+    }
+    pthread_mutex_unlock(&cache->mutex);
+}
+
+enum status
+triple_counts_cached(struct triple_count_cache *cache, uint64_t version,
+                     const struct quad_source *source, const struct count_request *request,
+                     struct triple_count **counts, size_t *count, struct reason *why)
+{
+    *counts = NULL;
+    *count = 0;
+    const enum status known = look_up(cache, version, request, counts, count);
+    if (known != STATUS_NOT_FOUND) {
+        return known == STATUS_OK ? STATUS_OK : status_fail(why, known, too_many);
+    }
+    const enum status status = triple_counts_read(source, request, counts, count, why);
+    if (status == STATUS_OK || status == STATUS_LIMIT) {
+        keep(cache, version, request, *counts, *count,
+             status == STATUS_LIMIT ? request->memory : 0);
+    }
+    return status;
+}

@@ -1,0 +1,240 @@
+/* Counts of different triples against counts by hand, in little memory, and of one version after
+ * another. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "index/statistics/triple_counts.h"
+#include "tests/support/memory_source.h"
+
+enum { QUADS = 3000, SUBJECTS = 40, PREDICATES = 4, OBJECTS = 25, GRAPHS = 5, ENOUGH = 1 << 20 };
+
+static unsigned number = 1;
+static unsigned
+random_below(unsigned limit)
+{
+    number = number * 1103515245 + 12345;
+    return (number >> 16) % limit;
+}
+
+static struct term
+iri(struct arena *arena, const char *kind, unsigned which)
+{
+    return (struct term){.kind = TERM_IRI,
+                         .value = arena_printf(arena, "http://example.org/%s%u", kind, which)};
+}
+
+/* Most triples are in several graphs, and subjects do not ascend from graph to graph. */
+static struct memory_source *
+make_source(unsigned quads)
+{
+    struct memory_source *source = memory_source_new(0);
+    struct arena arena;
+    arena_init(&arena, 0);
+    number = 1;
+    for (unsigned i = 0; i < quads; i++) {
+        const struct quad quad = {
+            iri(&arena, "s", random_below(SUBJECTS)), iri(&arena, "p", random_below(PREDICATES)),
+            iri(&arena, "o", random_below(OBJECTS)), iri(&arena, "g", random_below(GRAPHS))};
+        assert_int_equal(memory_source_add(source, &quad, NULL), STATUS_OK);
+    }
+    arena_release(&arena);
+    return source;
+}
+
+static enum status
+go_on(const void *context, struct reason *why)
+{
+    (void)context;
+    (void)why;
+    return STATUS_OK;
+}
+
+static enum status
+cancel(const void *context, struct reason *why)
+{
+    (void)context;
+    return status_fail(why, STATUS_CANCELLED, "cancelled");
+}
+
+/* Different triples that match and have the value, of all quads in the order SPOC. */
+static uint64_t
+count_by_hand(const struct quad_source *source, const struct count_request *request, oid value)
+{
+    static struct quad_oids quads[QUADS];
+    const struct quad_oids any = {0}, *pattern = &request->pattern;
+    struct quad_scan *scan;
+    size_t n;
+    uint64_t found = 0;
+    assert_int_equal(source->scan(source->context, &any, ORDER_SPOC, &scan, NULL), STATUS_OK);
+    assert_int_equal(source->scan_next(scan, quads, QUADS, &n, NULL), STATUS_OK);
+    source->scan_close(scan);
+    for (size_t i = 0; i < n; i++) {
+        const struct quad_oids *q = &quads[i];
+        const oid places[] = {q->subject, q->predicate, q->object, value};
+        found += (!pattern->subject || pattern->subject == q->subject) &&
+                 (!pattern->predicate || pattern->predicate == q->predicate) &&
+                 (!pattern->object || pattern->object == q->object) &&
+                 places[request->by] == value &&
+                 (i == 0 || q[-1].subject != q->subject || q[-1].predicate != q->predicate ||
+                  q[-1].object != q->object);
+    }
+    return found;
+}
+
+static void
+check_counts(const struct quad_source *source, const struct count_request *request, uint64_t all)
+{
+    struct triple_count *counts;
+    size_t count;
+    uint64_t sum = 0;
+    assert_int_equal(triple_counts_read(source, request, &counts, &count, NULL), STATUS_OK);
+    for (size_t i = 0; i < count; i++) {
+        sum += counts[i].triples;
+        assert_int_equal(counts[i].triples, count_by_hand(source, request, counts[i].value));
+    }
+    assert_int_equal(sum, all);
+    free(counts);
+}
+
+static void
+test_counts_are_those_by_hand(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    const struct quad_source *source = memory_source_table(memory);
+    struct arena arena;
+    struct quad_oids one;
+    (void)state;
+    arena_init(&arena, 0);
+    const struct term s = iri(&arena, "s", 7), p = iri(&arena, "p", 1), o = iri(&arena, "o", 3);
+    assert_int_equal(source->lookup(source->context, &s, &one.subject, NULL), STATUS_OK);
+    assert_int_equal(source->lookup(source->context, &p, &one.predicate, NULL), STATUS_OK);
+    assert_int_equal(source->lookup(source->context, &o, &one.object, NULL), STATUS_OK);
+    for (unsigned bound = 0; bound < 8; bound++) {
+        struct count_request request = {.pattern = {bound & 1 ? one.subject : OID_NONE,
+                                                    bound & 2 ? one.predicate : OID_NONE,
+                                                    bound & 4 ? one.object : OID_NONE, OID_NONE},
+                                        .by = TRIPLE_ALL,
+                                        .memory = ENOUGH,
+                                        .check = go_on};
+        const uint64_t all = count_by_hand(source, &request, OID_NONE);
+        check_counts(source, &request, all);
+        for (unsigned by = TRIPLE_SUBJECT; by < TRIPLE_ALL; by++) {
+            request.by = (enum triple_place)by;
+            const bool served = !(bound & 1U << by) && !((bound & 3) == 2 && by == TRIPLE_SUBJECT);
+            struct triple_count *counts;
+            size_t count;
+            if (served) {
+                check_counts(source, &request, all);
+                continue;
+            }
+            assert_int_equal(triple_counts_read(source, &request, &counts, &count, NULL),
+                             STATUS_UNSUPPORTED);
+        }
+    }
+    arena_release(&arena);
+    memory_source_free(memory);
+}
+
+static void
+test_limits_end_the_counting(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    const struct quad_source *source = memory_source_table(memory);
+    struct count_request request = {.by = TRIPLE_SUBJECT, .memory = 256, .check = go_on};
+    struct triple_count *counts;
+    size_t count;
+    struct reason why;
+    (void)state;
+    assert_int_equal(triple_counts_read(source, &request, &counts, &count, &why), STATUS_LIMIT);
+    request.memory = ENOUGH;
+    request.check = cancel;
+    assert_int_equal(triple_counts_read(source, &request, &counts, &count, &why), STATUS_CANCELLED);
+    memory_source_free(memory);
+}
+
+static uint64_t
+cached(struct triple_count_cache *cache, uint64_t version, struct memory_source *memory)
+{
+    const struct count_request request = {.by = TRIPLE_ALL, .memory = ENOUGH, .check = go_on};
+    struct triple_count *counts;
+    size_t count;
+    assert_int_equal(triple_counts_cached(cache, version, memory_source_table(memory), &request,
+                                          &counts, &count, NULL),
+                     STATUS_OK);
+    const uint64_t triples = counts[0].triples;
+    assert_int_equal(count, 1);
+    free(counts);
+    return triples;
+}
+
+static void
+test_answers_are_of_their_version(void **state)
+{
+    struct memory_source *few = make_source(QUADS / 10), *all = make_source(QUADS);
+    struct triple_count_cache *cache = triple_count_cache_new();
+    (void)state;
+    const uint64_t first = cached(cache, 1, few);
+    /* What is asked of the same version is answered from memory, whatever the source has. */
+    assert_int_equal(cached(cache, 1, all), first);
+    const uint64_t second = cached(cache, 2, all);
+    assert_true(second > first);
+    /* A reader of before gets what it sees, and the newer answer stays. */
+    assert_int_equal(cached(cache, 1, few), first);
+    assert_int_equal(cached(cache, 2, few), second);
+    triple_count_cache_free(cache);
+    memory_source_free(few);
+    memory_source_free(all);
+}
+
+/* More answers than the cache has room for. */
+static void
+test_the_cache_is_bounded(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    const struct quad_source *source = memory_source_table(memory);
+    struct triple_count_cache *cache = triple_count_cache_new();
+    struct count_request request = {.by = TRIPLE_OBJECT, .memory = ENOUGH, .check = go_on};
+    struct triple_count *counts;
+    struct reason why;
+    size_t count;
+    (void)state;
+    for (unsigned i = 1; i <= 500; i++) {
+        request.pattern.predicate = (oid)1 << 62 | i << 3 | 1;
+        assert_int_equal(triple_counts_cached(cache, 1, source, &request, &counts, &count, NULL),
+                         STATUS_OK);
+        free(counts);
+    }
+    /* What did not fit is asked again with more memory. */
+    request.pattern.predicate = OID_NONE;
+    request.memory = 256;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(triple_counts_cached(cache, 1, source, &request, &counts, &count, &why),
+                         STATUS_LIMIT);
+    }
+    request.memory = ENOUGH;
+    assert_int_equal(triple_counts_cached(cache, 1, source, &request, &counts, &count, NULL),
+                     STATUS_OK);
+    assert_int_equal(count, OBJECTS);
+    free(counts);
+    triple_count_cache_free(cache);
+    memory_source_free(memory);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_those_by_hand),
+        cmocka_unit_test(test_limits_end_the_counting),
+        cmocka_unit_test(test_answers_are_of_their_version),
+        cmocka_unit_test(test_the_cache_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
