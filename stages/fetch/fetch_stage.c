@@ -86,6 +86,7 @@ fetch_start(void *context, struct stage_job *job)
     stage_set_scope(job, scope_at_least(fetch->scope, stage_scope(fetch->run)));
     task->url = slice_of(job->job.uri.at, slice_find(job->job.uri, '#'));
     task->resource = job->job.flags & JOB_RESOURCE;
+    task->unverified = job->document.unverified;
     const enum task_kind kind = task_kind(job->job.uri);
     task->origin = url_origin(task->url);
     task->crawl_delay_ms = -1;

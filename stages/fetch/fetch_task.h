@@ -134,9 +134,10 @@ struct task {
     struct slice digest, redirect; /* of the earlier answer */
     struct slice authority;        /* dc:publisher; in the job's arena */
     bool readable;                 /* of a sitemap: the node that knows more of it answers */
-    bool again;                    /* it was had before: what is known of it was read */
-    bool describes;                /* and it describes datasets of the host */
-    uint64_t rest_ms;              /* of the lane, at least */
+    bool unverified;  /* a stranger named it, and nothing was ever had of it: one try is all */
+    bool again;       /* it was had before: what is known of it was read */
+    bool describes;   /* and it describes datasets of the host */
+    uint64_t rest_ms; /* of the lane, at least */
     struct download *download;
 };
 

@@ -147,8 +147,12 @@ task_done(struct task *task, const char *state, const char *reason)
 void
 task_bury(struct task *task, const char *reason)
 {
-    set_common(task, "failed", reason);
     note_attempt(task, reason);
+    if (task->unverified) {
+        task_done(task, "failed", reason);
+        return;
+    }
+    set_common(task, "failed", reason);
     set_rest(task);
     stage_bury(task->job, "%s", reason);
     task_free(task);
@@ -160,7 +164,7 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
     const struct fetch *fetch = task->fetch;
     const unsigned attempt = task->job->job.attempt;
     note_attempt(task, reason);
-    if (attempt >= fetch->attempts) {
+    if (attempt >= fetch->attempts || task->unverified) {
         task_done(task, "failed", reason);
         return;
     }
@@ -193,7 +197,7 @@ void
 task_wait_for_host(struct task *task, const char *reason)
 {
     const struct fetch *fetch = task->fetch;
-    if (task->resource) {
+    if (task->resource || task->unverified) {
         task_retry(task, 0, reason);
         return;
     }
@@ -574,7 +578,7 @@ answered_later(struct task *task, const struct fetch_result *result)
 {
     char reason[40];
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
-    if (task->job->job.attempt >= task->fetch->attempts) {
+    if (task->job->job.attempt >= task->fetch->attempts || task->unverified) {
         answered_failure(task, result);
         return;
     }

@@ -164,6 +164,9 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     if (record.length == 0) {
         return;
     }
+    if (number_of(record, META_INDEXED) > 0 || number_of(record, META_DUE) > 0) {
+        task->unverified = false; /* it has its place in the crawl, whoever speaks of it */
+    }
     task->gone_since_ms = number_of(record, META_GONE_SINCE);
     task->visited_ms = visited_ms;
     if (meta_record_text(record, META_PAYLOAD_DIGEST, &text)) {
@@ -252,8 +255,10 @@ task_learn(struct task *task, const struct fetch_result *result)
 void
 task_schedule(struct task *task)
 {
+    const bool dropped =
+        task->unverified && (task->outcome == VISIT_FAILED || task->outcome == VISIT_GONE);
     task_learn(task, NULL);
-    if (task->visit.threshold_ms > 0 && !task->handed_on) {
+    if (!dropped && task->visit.threshold_ms > 0 && !task->handed_on) {
         schedule_visit(task->job, &task->visit, task->outcome,
                        task_is_sitemap(task) ? task->job->job.data : (struct slice){0});
     }

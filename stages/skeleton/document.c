@@ -26,6 +26,7 @@ enum tag {
     TAG_CHANGE_FREQUENCY = 42,
     TAG_MAPPED = 43,
     TAG_NESTING = 44,
+    TAG_UNVERIFIED = 45,
 };
 
 static void
@@ -110,6 +111,7 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_CLAIMED, document->claimed_ms);
     put_text(out, TAG_CHANGE_FREQUENCY, document->change_frequency);
     put_number(out, TAG_NESTING, document->nesting);
+    put_number(out, TAG_UNVERIFIED, document->unverified);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
 }
@@ -195,6 +197,9 @@ take(struct document *document, uint64_t tag, struct slice bytes)
         break;
     case TAG_NESTING:
         document->nesting = number_of(bytes);
+        break;
+    case TAG_UNVERIFIED:
+        document->unverified = number_of(bytes) != 0;
         break;
     default:
         if (tag >= TAG_CONVERSION && tag < TAG_CONVERSION + 8) {

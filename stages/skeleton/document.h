@@ -68,6 +68,8 @@ struct document {
     struct slice change_frequency; /* the same: "daily" */
     uint64_t waiting_ms;           /* wall time since which it waits for others; 0: does not */
     uint64_t nesting;              /* of a sitemap: indexes above it */
+    bool
+        unverified; /* a stranger named it: when it fails and nothing is known of it, that is all */
 };
 
 void document_encode(struct buf *out, const struct document *document);

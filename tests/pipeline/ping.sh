@@ -10,9 +10,12 @@ printf '<#me> <http://xmlns.com/foaf/0.1/name> "Prummetaat" .\n' >"$site/sub/c.t
 printf 'User-agent: *\nDisallow: /private\n' >"$site/robots.txt"
 printf '0123456789abcdef\n' >"$site/0123456789abcdef.txt"
 printf 'something else\n' >"$site/fedcba9876543210.txt"
-start_web "$work/hosts"
+printf '%s\n' 'status /busy.ttl 503 1' 'status /sub/busy.ttl 503 1' >"$site/.faults"
+printf '<#me> <http://xmlns.com/foaf/0.1/name> "Quetschekuche" .\n' | tee "$site/busy.ttl" >"$site/sub/busy.ttl"
+start_faulty_web "$work/hosts"
 mapfile -t settings < <(web_settings)
-settings+=(--set web.listen=127.0.0.1:0 --set processes.web=1 --set web.ping_limit=50)
+settings+=(--set web.listen=127.0.0.1:0 --set processes.web=1 --set web.ping_limit=50 --set fetch.retry=0.1
+    --set fetch.backoff=0.1)
 "$bin/quadrille" init --dir "$work/d" >/dev/null
 "$bin/quadrille" scope --dir "$work/d" set scope.hosts=pub.example >/dev/null
 
@@ -38,6 +41,9 @@ await_service up.out
 python3 "$root/tests/pipeline/ping_check.py" follow "${url%/}" "$work/receipts" || fail "following"
 # The key files were asked for once each, by the name that robots.txt knows, and robots.txt before them.
 [[ $(grep -c $'\t/0123456789abcdef.txt\t' "$web_log") -eq 1 ]] || fail "the key file: $(cat "$web_log")"
+# A stranger's page that fails is dropped at once; one for which a key was proved is tried again.
+[[ $(grep -c $'\t/busy.ttl\t' "$web_log") -eq 1 ]] || fail "what a stranger named was retried: $(cat "$web_log")"
+[[ $(grep -c $'\t/sub/busy.ttl\t' "$web_log") -eq 2 ]] || fail "it was not retried: $(cat "$web_log")"
 grep -q $'\t/private/x\t' "$web_log" && fail "robots.txt was not obeyed"
 grep -q $'\t/never.ttl\t' "$web_log" && fail "a URL without a proved key was fetched"
 exit 0

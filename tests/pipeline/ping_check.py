@@ -42,14 +42,14 @@ def receipt(address, **more):
 
 
 def tell():
-    status, headers, text = ask("/v2/ping", f"{SITE}/a.ttl\n\n{SITE}/missing.ttl\n{SITE}/private/x\nno URL\n"
+    status, headers, text = ask("/v2/ping", f"{SITE}/a.ttl\n\n{SITE}/missing.ttl\n{SITE}/private/x\n{SITE}/busy.ttl\nno URL\n"
                                             "http://elsewhere.example/\n")
     reply = json.loads(text)
     check(status == 202 and headers["Location"] == reply["receipt"], status, text)
-    check((reply["taken"], reply["refused"], reply["verified"]) == (3, 2, "no"), text)
+    check((reply["taken"], reply["refused"], reply["verified"]) == (4, 2, "no"), text)
     check("out of scope" in reply["problems"][1]["reason"], text)
     found = receipt(reply["receipt"])["found"]
-    check([f["state"] for f in found] == ["queued"] * 3, found)
+    check([f["state"] for f in found] == ["queued"] * 4, found)
     receipts = {"post": reply["receipt"]}
 
     status, _, text = ask("/v2/ping", "http://elsewhere.example/\n")
@@ -73,7 +73,7 @@ def tell():
     except xmlrpc.client.Fault as fault:
         check(fault.faultCode == -32601, fault)
 
-    status, _, text = submit(GOOD, [SITE + "/sub/c.ttl"])
+    status, _, text = submit(GOOD, [SITE + "/sub/c.ttl", SITE + "/sub/busy.ttl"])
     check(status == 202 and json.loads(text)["verified"] == "awaited", status, text)
     receipts["good"] = json.loads(text)["receipt"]
     check(receipt(receipts["good"])["found"][0]["state"] == "awaits key", receipts)
@@ -108,18 +108,20 @@ def until(address, holds):
 def follow():
     with open(path, encoding="utf-8") as file:
         receipts = json.load(file)
-    post = until(receipts["post"], lambda r: r["ended"] == 3)
+    post = until(receipts["post"], lambda r: r["ended"] == 4)
     by_url = {f["url"]: f for f in post["found"]}
     a = by_url[SITE + "/a.ttl"]
     check((a["state"], a["quads"], a["status"]) == ("indexed", 1, 200), a)
     check(by_url[SITE + "/missing.ttl"]["outcome"] == "gone", post)
     private = by_url[SITE + "/private/x"]
     check(private["outcome"] == "denied" and "robots" in private["reason"], private)
+    busy = by_url[SITE + "/busy.ttl"]
+    check((busy["state"], busy["outcome"], busy["status"]) == ("ended", "failed", 503), busy)
     check((post["documents"], post["quads"]) == (1, 1), post)
     b = until(receipts["xmlrpc"], lambda r: r["ended"] == 1)
     check(b["documents"] == 1, b)
-    good = until(receipts["good"], lambda r: r["ended"] == 1)
-    check(good["verified"] == "yes" and good["documents"] == 1, good)
+    good = until(receipts["good"], lambda r: r["ended"] == 2)
+    check(good["verified"] == "yes" and good["documents"] == 2, good)
     bad = until(receipts["bad"], lambda r: r["verified"] != "awaited")
     check(bad["verified"] == "failed" and bad["found"][0]["state"] == "refused", bad)
     check("another key" in bad["keyReason"], bad)

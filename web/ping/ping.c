@@ -9,6 +9,7 @@
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "queue/client/queue_client.h"
+#include "stages/skeleton/document.h"
 
 enum {
     FILE_BYTES = 4 << 20,
@@ -119,9 +120,14 @@ ping_put_jobs(struct web_service *service, const struct job *jobs, size_t n, str
 enum status
 ping_put(struct web_service *service, struct slice uris, bool proved, struct reason *why)
 {
+    const struct document stranger = {.unverified = true};
     struct job *jobs = memory_zero(PUT_BATCH, sizeof *jobs);
+    struct buf data; /* what fetch is told of them: nothing of those whose sender is known */
     enum status status = STATUS_OK;
-    (void)proved;
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    if (!proved) {
+        document_encode(&data, &stranger);
+    }
     while (uris.length > 0 && status == STATUS_OK) {
         size_t n = 0;
         for (; n < PUT_BATCH && uris.length > 0; n++) {
@@ -130,10 +136,12 @@ ping_put(struct web_service *service, struct slice uris, bool proved, struct rea
                                    .uri = uri,
                                    .lane_name = url_origin(uri),
                                    .priority = PRIORITY,
-                                   .flags = JOB_RECRAWL};
+                                   .flags = JOB_RECRAWL,
+                                   .data = buf_slice(&data)};
         }
         status = ping_put_jobs(service, jobs, n, why);
     }
     free(jobs);
+    buf_release(&data);
     return status;
 }

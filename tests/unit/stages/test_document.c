@@ -23,6 +23,7 @@ static const struct document whole = {
     .broken = true,
     .waiting_ms = 1700000000123,
     .nesting = 2,
+    .unverified = true,
     .nofollow = true,
     .mapped = true,
     .visit = {1, 2, 3, 4, 5, 6, 7, UINT64_MAX, 1},
@@ -67,6 +68,7 @@ decoding_gives_back_what_was_encoded(void **state)
     assert_int_equal(read.claimed_ms, whole.claimed_ms);
     assert_true(slice_equal(read.change_frequency, whole.change_frequency));
     assert_int_equal(read.nesting, whole.nesting);
+    assert_true(read.unverified);
     buf_release(&bytes);
 }
 
