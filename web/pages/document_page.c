@@ -313,6 +313,8 @@ put_page(struct buf *out, struct slice uri, struct slice key, struct slice recor
     }
     put_link(out, "/resource?uri=", uri, "what is said of it");
     (void)buf_append_string(out, " · ");
+    put_link(out, "/inspect?url=", uri, "inspect it as it is now");
+    (void)buf_append_string(out, " · ");
     page_web_link(out, uri, "on the web");
     (void)buf_append_string(out, "</p>\n");
     if (record.length > 0) {
@@ -338,7 +340,8 @@ write_page(struct web_service *service, struct web_query *query, struct slice ur
     page_rows_init(&rows, STATEMENTS + 1);
     (void)buf_printf(
         &text,
-        "SELECT ?s ?p ?o { GRAPH <%.*s> { ?s ?p ?o } } ORDER BY isBlank(?s) ?s ?p ?o LIMIT %d",
+        "SELECT ?s ?p ?o { { SELECT ?s ?p ?o { GRAPH <%.*s> { ?s ?p ?o } } LIMIT %d } } "
+        "ORDER BY isBlank(?s) ?s ?p ?o",
         SLICE_PRINT(uri), STATEMENTS + 1);
     struct reason unknown = {""};
     enum status status = web_document_fields(service, uri, &key, &record, &unknown);

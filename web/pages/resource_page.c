@@ -345,14 +345,19 @@ write_page(struct web_service *service, struct web_query *query, struct slice ur
     struct statements said, links;
     buf_init(&text, TEXT_BYTES);
     arena_init(&arena, TERM_BYTES);
-    (void)buf_printf(&text, "SELECT ?p ?o ?g { GRAPH ?g { <%.*s> ?p ?o } } ORDER BY ?p ?o ?g",
-                     SLICE_PRINT(uri));
-    (void)buf_printf(&text, " LIMIT %d", STATEMENTS + 1);
+    /* Of a class of millions only so many are read, and only these are sorted. */
+    (void)buf_printf(
+        &text,
+        "SELECT ?p ?o ?g { { SELECT ?p ?o ?g { GRAPH ?g { <%.*s> ?p ?o } } LIMIT %d } } "
+        "ORDER BY ?p ?o ?g",
+        SLICE_PRINT(uri), STATEMENTS + 1);
     enum status status = ask(service, query, buf_slice(&text), STATEMENTS, &arena, &said, why);
     buf_reset(&text);
-    (void)buf_printf(&text,
-                     "SELECT ?p ?s ?g { GRAPH ?g { ?s ?p <%.*s> } } ORDER BY ?p ?s ?g LIMIT %d",
-                     SLICE_PRINT(uri), LINKS + 1);
+    (void)buf_printf(
+        &text,
+        "SELECT ?p ?s ?g { { SELECT ?p ?s ?g { GRAPH ?g { ?s ?p <%.*s> } } LIMIT %d } } "
+        "ORDER BY ?p ?s ?g",
+        SLICE_PRINT(uri), LINKS + 1);
     if (status == STATUS_OK) {
         status = ask(service, query, buf_slice(&text), LINKS, &arena, &links, why);
     }

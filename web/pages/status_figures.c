@@ -51,13 +51,20 @@ add_queue(struct queue_stats *sum, struct queue_stats *one)
         sum->disk_free == 0 || one->disk_free < sum->disk_free ? one->disk_free : sum->disk_free;
 }
 
+static bool
+goes_before(const struct queue_host *host, const struct queue_host *other)
+{
+    return host->jobs != other->jobs ? host->jobs > other->jobs
+                                     : slice_compare(host->origin, other->origin) < 0;
+}
+
 /* Keeps those that most jobs wait for, in this order. */
 static bool
 add_host(void *context, const struct queue_host *host)
 {
     struct status_now *now = context;
     size_t at = now->host_count;
-    if (at == STATUS_HOSTS && host->jobs <= now->hosts[at - 1].jobs) {
+    if (at == STATUS_HOSTS && !goes_before(host, &now->hosts[at - 1])) {
         return true;
     }
     struct queue_host kept = *host;
@@ -67,7 +74,7 @@ add_host(void *context, const struct queue_host *host)
         return false; /* too much is known of hosts */
     }
     at -= at == STATUS_HOSTS;
-    while (at > 0 && now->hosts[at - 1].jobs < kept.jobs) {
+    while (at > 0 && goes_before(&kept, &now->hosts[at - 1])) {
         now->hosts[at] = now->hosts[at - 1];
         at--;
     }
