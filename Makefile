@@ -42,6 +42,7 @@ $(info Libraries are missing; deploy/install-deps installs them. pkg-config --pr
 endif
 package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
 package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lstemmer -lpthread -lm
+sanitize_level  = $(if $(SANITIZE),$(if $(filter base/% store/% index/% queue/%,$<),-O1,-O0))
 # An empty slice is {NULL, 0}; clang minds adding its 0 to its NULL.
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all -fno-stack-protector $(if $(findstring clang,$(CC)),-fno-sanitize=pointer-overflow))
@@ -116,11 +117,11 @@ $(BUILD)/flags: FORCE
 FORCE:
 
 # DRAFT=1 leaves out what is missing or does not compile. Tests run once for each time that they are
-# compiled, so their own code is not optimized.
+# compiled, so their own code is not optimized; nor is, under sanitizers, what does not run for long.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,compile $<)
-	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$<),-O0) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$<),-O0,$(sanitize_level)) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 
 # Compiled for its warnings alone.
 $(BUILD)/syntax/%: %.c $(BUILD)/flags
@@ -221,15 +222,15 @@ conformance:
 	@tests/conformance/run $(BUILD)/conformance $(suites)
 
 asan:
-	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-O1 -g' all tests
+	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-g' all tests
 
 ubsan:
-	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-O1 -g' all tests
+	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-g' all tests
 
 # The unit tests and the fuzzers by clang under its sanitizers; clang warns of the other sources, too.
 fuzz-build:
 	@$(MAKE) --no-print-directory BUILD=build/sanitize CC=clang \
-		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -gline-tables-only' units fuzzers warnings
+		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-gline-tables-only' units fuzzers warnings
 
 # Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
 fuzz: fuzz-build

@@ -469,7 +469,7 @@ a_backup_that_fails_is_none_and_hurts_nothing(void **state)
     }
     unsigned cuts = 1;
     while (try_backup(FAULT_NONE, 0, cuts)) {
-        cuts += getenv("QUADRILLE_KILL_STEP") != NULL ? 1 : (unsigned)brief(9, 27);
+        cuts += getenv("QUADRILLE_KILL_STEP") != NULL ? 1 : (unsigned)brief(9, 41);
     }
     print_message("cut short at up to %u pieces\n", cuts);
     assert_true(cuts > 20);

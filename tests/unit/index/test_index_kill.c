@@ -212,14 +212,14 @@ static void
 a_kill_at_any_write_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, ROOMY, brief(3, 29));
+    each_write(FAULT_KILL, ROOMY, brief(3, 61));
 }
 
 static void
 a_torn_write_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL_TORN, ROOMY, brief(5, 37));
+    each_write(FAULT_KILL_TORN, ROOMY, brief(5, 79));
 }
 
 static void
@@ -247,7 +247,7 @@ static void
 a_failed_write_or_sync_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_ONCE, ROOMY, brief(5, 37));
+    each_write(FAULT_ONCE, ROOMY, brief(5, 79));
 }
 
 static void
@@ -261,7 +261,7 @@ static void
 a_full_disk_leaves_all_or_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_FULL, ROOMY, brief(5, 37));
+    each_write(FAULT_FULL, ROOMY, brief(5, 79));
 }
 
 static int

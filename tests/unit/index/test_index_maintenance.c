@@ -250,28 +250,28 @@ static void
 a_kill_at_any_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL, brief(7, 29));
+    each_write(FAULT_KILL, brief(7, 97));
 }
 
 static void
 a_torn_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_KILL_TORN, brief(11, 67));
+    each_write(FAULT_KILL_TORN, brief(11, 151));
 }
 
 static void
 a_full_disk_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_FULL, brief(23, 71));
+    each_write(FAULT_FULL, brief(23, 151));
 }
 
 static void
 a_failed_write_of_compact_loses_nothing(void **state)
 {
     (void)state;
-    each_write(FAULT_ONCE, brief(23, 71));
+    each_write(FAULT_ONCE, brief(23, 151));
 }
 
 static uint64_t

@@ -189,8 +189,8 @@ totals_now(void)
     totals.subjects = total(text, "subjects");
     totals.large = total(text, "subjects-large");
     totals.other = total(text, "subjects-other");
-    for (const char *at = strstr(text, "\nS\t"); at != NULL; at = strstr(at + 1, "\nS\t")) {
-        totals.sets++;
+    for (const char *at = strchr(text, '\n'); at != NULL; at = strchr(at + 1, '\n')) {
+        totals.sets += at[1] == 'S' && at[2] == '\t';
     }
     buf_release(&lines);
     return totals;

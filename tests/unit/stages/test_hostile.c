@@ -667,7 +667,7 @@ int
 main(int argc, char **argv)
 {
     struct reason why;
-    settings.variants = brief(VARIANTS, VARIANTS / 10);
+    settings.variants = brief(VARIANTS, VARIANTS / 40);
     read_arguments(argc, argv);
     struct fork_server *fork_server =
         settings.workers ? fork_server_start(&document_worker_program) : NULL;

@@ -269,10 +269,10 @@ test_limits(void **state)
     for (unsigned i = 0; i < 20000; i++) {
         buf_append_string(&page, "<a href=b property=p1:z>c</a>");
     }
-    const struct rdfa_options options = {.host = RDFA_HTML, .memory = 32 << 20};
+    const struct rdfa_options options = {.host = RDFA_HTML, .memory = 8 << 20};
     assert_int_equal(run(page.data, options, &out), STATUS_LIMIT);
     buf_reset(&page);
-    for (unsigned i = 0; i < 100000; i++) {
+    for (unsigned i = 0; i < 30000; i++) {
         buf_append_string(&page, "<div rel=og:x property=og:y>t");
     }
     assert_int_equal(run(page.data, options, &out), STATUS_LIMIT);
