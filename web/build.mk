@@ -6,7 +6,7 @@ web_OBJECTS += $(addprefix web/api/,answer.o find.o find_text.o lookup.o mcp.o o
 	reconcile_http.o reconcile_suggest.o sindice.o)
 web_OBJECTS += $(addprefix web/pages/,archived.o document_page.o front_page.o identity_page.o page_terms.o query_page.o \
 	query_terms.o resource_page.o status_data.o status_figures.o status_page.o)
-web_OBJECTS += web/command.o web/inspect.o web/assets/assets.o
+web_OBJECTS += web/command.o web/inspect.o web/validate.o web/assets/assets.o
 # The program has the files inside.
 $(BUILD)/obj/web/assets/assets.o: $(filter-out %.c %.h %.md,$(wildcard web/assets/*))
 web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_proof.o key_watch.o ping.o ping_batch.o ping_http.o \

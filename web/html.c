@@ -39,10 +39,9 @@ html_script(struct buf *out, const char *name)
 static void
 html_header(struct buf *out, bool with_field, struct slice words)
 {
-    static const char *const pages[][2] = {{"/sparql", "Query"},
-                                           {"/document", "Documents"},
-                                           {"/identity", "Identity"},
-                                           {"/inspect", "Inspect"},
+    static const char *const pages[][2] = {{"/sparql", "Query"},      {"/document", "Documents"},
+                                           {"/identity", "Identity"}, {"/inspect", "Inspect"},
+                                           {"/validate", "Validate"}, {"/report", "Reports"},
                                            {"/status", "Status"}};
     (void)buf_append_string(
         out, "</head><body><a class=\"skip\" href=\"#content\">Skip to the content</a>\n"

@@ -42,6 +42,15 @@ static const struct web_parameter_row identity_parameters[] = {
     {"uri", WEB_VALUE_TEXT, false, 0, "An IRI, or a blank node as _:label; a form without one."},
     {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
     {0}};
+static const struct web_parameter_row validate_parameters[] = {
+    {"uri", WEB_VALUE_TEXT, false, 0, "A document, property, class or host; a form without it."},
+    {"format", WEB_VALUE_TEXT, false, 0,
+     "html, json, or EARL as ttl, nt, nq, rdf, jsonld: in place of Accept."},
+    {0}};
+static const struct web_parameter_row report_parameters[] = {
+    {"host", WEB_VALUE_TEXT, false, 0, "A host, or the begin of URIs; a form without it."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html, json or tsv, in place of Accept."},
+    {0}};
 static const struct web_parameter_row inspect_parameters[] = {
     {"url", WEB_VALUE_IRI, false, 0, "What is fetched, politely; a form without it."},
     {"document", WEB_VALUE_TEXT, false, 0, "In a form, in place of url: the document."},
@@ -225,6 +234,16 @@ const struct web_route web_routes[] = {
     {"/sparql/terms", WEB_GET, web_query_terms, "sparql",
      "Predicates, classes and prefixes that complete queries", terms_parameters, "application/json",
      NULL},
+    {"/validate", WEB_GET | WEB_POST, web_validate, "documents",
+     "Whether properties and classes are published as linked data; a POST has what is not known "
+     "fetched",
+     validate_parameters,
+     "text/html application/json text/turtle application/n-triples application/n-quads "
+     "application/rdf+xml application/ld+json",
+     NULL},
+    {"/report", WEB_GET, web_report, "documents",
+     "What was found on a site's pages, and what to mend", report_parameters,
+     "text/html application/json text/tab-separated-values", NULL},
     {"/inspect", WEB_GET | WEB_POST, web_inspect, "documents",
      "What is found in one document, and what to mend", inspect_parameters,
      "text/html application/json text/turtle application/n-triples application/n-quads "

@@ -88,6 +88,8 @@ web_handle web_sparql;      /* the SPARQL 1.1 protocol */
 web_handle web_graph;       /* the Graph Store Protocol */
 web_handle web_search;      /* keyword search */
 web_handle web_identity;    /* who is the same as a resource, and why */
+web_handle web_validate;    /* whether properties and classes can be looked up */
+web_handle web_report;      /* what was found on a site, and what to mend */
 web_handle web_inspect;     /* what is found in one document, without indexing it */
 web_handle web_resource;    /* what is said of a resource, and what links to it */
 web_handle web_suggest;     /* words that begin so */

@@ -14,8 +14,16 @@
 #include "cli/report/report_print.h"
 #include "cli/report/report_sitemaps.h"
 #include "cli/shared/cli.h"
+#include "cli/validation/site_terms.h"
+#include "cli/validation/validation_print.h"
 
-enum { SCAN_MS = 60000, LIMIT_TEXT = 50, LIMIT_HTML = 200, LINE_MAXIMUM = 8 << 20 };
+enum {
+    SCAN_MS = 60000,
+    LIMIT_TEXT = 50,
+    LIMIT_HTML = 200,
+    PREFIXES_MOST = 64,
+    LINE_MAXIMUM = 8 << 20
+};
 
 struct report {
     struct metastore_client *metastore;
@@ -128,9 +136,35 @@ scan(struct report *report, metastore_visit *visit, struct reason *why)
     return STATUS_OK;
 }
 
+/* Which of the properties and classes that the pages use cannot be looked up, and since when. */
 static enum status
-print_report(struct report *report, char **sites, int n, const struct report_options *options,
-             struct reason *why)
+print_terms(struct report *report, struct cli *cli, struct reason *why)
+{
+    const char *prefixes[PREFIXES_MOST];
+    struct index_client *index;
+    struct term_survey survey;
+    const size_t count =
+        report->prefix_count < PREFIXES_MOST ? report->prefix_count : PREFIXES_MOST;
+    for (size_t i = 0; i < count; i++) {
+        prefixes[i] = report->prefixes[i] + 1; /* without the begin of keys */
+    }
+    TRY(cli_index(cli, &index, why));
+    term_survey_init(&survey, report->metastore, index);
+    enum status status = term_survey_prefixes(&survey, prefixes, count, why);
+    if (status == STATUS_OK) {
+        status = term_survey_judge(&survey, why);
+    }
+    if (status == STATUS_OK) {
+        validation_print_html(&survey, "these pages", false, stdout);
+    }
+    term_survey_release(&survey);
+    index_client_close(index);
+    return status;
+}
+
+static enum status
+print_report(struct report *report, struct cli *cli, char **sites, int n,
+             const struct report_options *options, struct reason *why)
 {
     const bool problems = options->problems;
     const struct report_totals *totals = &report->totals;
@@ -150,6 +184,9 @@ print_report(struct report *report, char **sites, int n, const struct report_opt
     }
     const uint64_t printed = report->printer.pages;
     report_print_end(&report->printer, wanted > printed ? wanted - printed : 0);
+    if (report->printer.format == REPORT_HTML) {
+        TRY(print_terms(report, cli, why));
+    }
     if (options->framed) {
         html_frame_end(stdout);
     }
@@ -161,13 +198,14 @@ run(struct report *report, struct cli *cli, char **sites, int n,
     const struct report_options *options, struct reason *why)
 {
     TRY(set_prefixes(report, sites, n, why));
-    TRY(cli_serve(cli, "metastore", why));
+    TRY(cli_serve(cli, report->printer.format == REPORT_HTML ? "index,metastore" : "metastore",
+                  why));
     TRY(cli_metastore(cli, &report->metastore, why));
     TRY(scan(report, count_page, why));
     if (report->totals.pages == 0) {
         return status_fail(why, STATUS_NOT_FOUND, "nothing is known of %.200s", sites[0]);
     }
-    return print_report(report, sites, n, options, why);
+    return print_report(report, cli, sites, n, options, why);
 }
 
 static enum status
@@ -176,14 +214,15 @@ set_options(struct report *report, const struct report_options *options, struct 
     static const char *const names[] = {[REPORT_TEXT] = "text",
                                         [REPORT_TSV] = "tsv",
                                         [REPORT_JSON] = "json",
-                                        [REPORT_HTML] = "html"};
+                                        [REPORT_HTML] = "content"};
+    const char *name = options->framed ? names[REPORT_HTML] : options->format;
     size_t format = 0;
-    while (format < sizeof names / sizeof *names && strcmp(names[format], options->format) != 0) {
+    while (format < sizeof names / sizeof *names && strcmp(names[format], name) != 0) {
         format++;
     }
     if (format == sizeof names / sizeof *names) {
-        return status_fail(why, STATUS_MISUSE, "%.100s is no format: text, tsv, json",
-                           options->format);
+        return status_fail(why, STATUS_MISUSE,
+                           "%.100s is no format: text, tsv, json, html, content", options->format);
     }
     if (options->limit < -1) {
         return status_fail(why, STATUS_MISUSE, "--limit is a number of pages, 0 for all");

@@ -12,7 +12,12 @@
 #include "stages/skeleton/document_meta.h"
 
 /* What unpacks to more than the arena has room for is no answer: web_client_get says so. */
-enum { FILE_MAXIMUM = 1 << 30, RECORD_MAXIMUM = 16 << 20, ANSWER_MEMORY = 64 << 20 };
+enum {
+    FILE_MAXIMUM = 1 << 30,
+    RECORD_MAXIMUM = 16 << 20,
+    ANSWER_MEMORY = 64 << 20,
+    TYPE_MAXIMUM = 4096
+};
 
 /* A document before it is looked into. */
 struct material {
@@ -95,6 +100,21 @@ take_file(struct inspection *inspection, const struct inspection_request *reques
         material->content_type = slice_string(request->content_type);
     }
     return STATUS_OK;
+}
+
+/* NOT_FOUND: the archive has it not. */
+static enum status
+take_archived(struct inspection *inspection, const struct inspection_request *request,
+              struct material *material, struct reason *why)
+{
+    struct buf type;
+    buf_init(&type, TYPE_MAXIMUM);
+    material->uri = slice_string(request->place);
+    const enum status status = cli_archived(request->archive, material->uri, &material->file,
+                                            &material->bytes, &type, why);
+    material->content_type = arena_copy(&inspection->arena, buf_slice(&type));
+    buf_release(&type);
+    return status;
 }
 
 /* ---- what is in it ---- */
@@ -273,7 +293,8 @@ inspect(struct inspection *inspection, const struct inspection_request *request,
     buf_init(&material.file, FILE_MAXIMUM);
     report_page_init(&inspection->page);
     enum status status =
-        inspection_is_address(request->place)
+        request->archive != NULL ? take_archived(inspection, request, &material, why)
+        : inspection_is_address(request->place)
             ? take_address(inspection, request->place, settings->options, &material, why)
             : take_file(inspection, request, &material, why);
     if (status == STATUS_OK && material.bytes.length > INSPECTION_BYTES) {

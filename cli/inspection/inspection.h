@@ -33,6 +33,7 @@ struct inspection {
 
 struct inspection_request {
     const char *place;        /* a file, "-" or an http or https URL, which is fetched */
+    struct cli *archive;      /* the URL's document is taken out of it instead; NULL: none */
     const char *uri;          /* of a file's document; NULL: made of its path */
     const char *content_type; /* what a server would say of a file; NULL: nothing is said */
 };

@@ -62,8 +62,52 @@ type /typeless none
 redirect /moved 301 /good/1.html
 status /away 403
 S
+# Vocabularies: one that is as it should be, and some that are not.
+fine=$work/hosts/fine.example vocab=$work/hosts/vocab.example
+mkdir -p "$fine" "$vocab" "$work/hosts/use.example"
+prefixes='@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .'
+cat >"$fine/ns.ttl" <<V
+$prefixes
+<http://fine.example/ns> foaf:page <http://fine.example/ns.html> .
+<http://fine.example/ns#Thing> a rdfs:Class ; rdfs:label "thing" ; rdfs:comment "Anything." .
+<http://fine.example/ns#name> a rdf:Property ; rdfs:label "name" ; rdfs:comment "What it is called." ;
+    rdfs:domain <http://fine.example/ns#Thing> .
+<http://fine.example/see/other> a rdf:Property ; rdfs:label "other" ; rdfs:comment "Something else." ;
+    rdfs:subPropertyOf <http://vocab.example/deep> .
+V
+echo '<!DOCTYPE html><html lang="en"><title>The vocabulary</title>' >"$fine/ns.html"
+printf 'redirect /ns 303 /ns.ttl\nredirect /see/other 303 /ns.ttl\n' >"$fine/.serve"
+for name in plain slash; do
+    echo "$prefixes <http://vocab.example/$name> a rdf:Property ; rdfs:label \"$name\" ." >"$vocab/$name"
+done
+echo '<!DOCTYPE html><html lang="en"><title>No data</title>' >"$vocab/page.html"
+printf '%s\n<http://vocab.example/hash#else> a rdfs:Class .\n<> nobody:declared "this" .\n' "$prefixes" >"$vocab/hash.ttl"
+cat >"$vocab/.serve" <<'S'
+type /plain text/plain
+type /slash text/turtle
+redirect /moved 302 /slash
+redirect /hash 301 /hash.ttl
+redirect /round 303 /round
+S
+cat >"$work/hosts/use.example/data.ttl" <<V
+@prefix v: <http://vocab.example/> .
+<#a> a <http://fine.example/ns#Thing> ;
+    <http://fine.example/ns#name> "a" ; <http://fine.example/see/other> "b" ;
+    v:gone "404" ;
+    v:plain "text/plain" ; v:slash "200" ;
+    v:page.html "no RDF" ; <http://vocab.example/hash#missing> "undefined" ;
+    v:round "a circle" ; <urn:x:term> "no address" ; <http://never.example/asked> "unknown" ;
+    a <http://vocab.example/hash#else>, v:plain ; v:moved "moved" .
+V
 start_web "$work/hosts"
-echo http://shop.example/ >"$work/seeds"
+{
+    echo http://shop.example/
+    echo http://use.example/data.ttl
+    printf 'http://fine.example/%s\n' ns see/other ns.html
+    printf 'http://vocab.example/%s\n' gone plain slash page.html hash moved round
+} >"$work/seeds"
 crawl "$work/one" >"$work/out" 2>&1 || fail "crawl: $(cat "$work/out")"
 report() { quadrille report --dir "$work/one" "$@"; }
 
@@ -136,6 +180,45 @@ before=$(quadrille dump --dir "$work/one" | sha256sum)
 inspect http://shop.example/good/2.html >/dev/null || fail "inspect"
 [[ $(quadrille dump --dir "$work/one" | sha256sum) == "$before" ]] || fail "an inspection is indexed"
 
+# ---- properties and classes ----
+
+validate() { quadrille validate --dir "$work/one" "$@"; }
+validate --json http://use.example/data.ttl >"$work/json" || fail "validate --json"
+python3 - "$work/json" <<'P' || fail "validate --json: $(cat "$work/json")"
+import json, sys
+found = json.load(open(sys.argv[1]))
+terms = {term["term"].replace("http://vocab.example/", "v:").replace("http://fine.example/", "f:"): term for term in found["terms"]}
+def wrong(name):
+    return {rule["rule"] for rule in terms[name]["rules"] if rule["outcome"] == "failed"}
+def rule(name, of):
+    return next(rule for rule in terms[name]["rules"] if rule["rule"] == of)
+for name in "f:ns#Thing", "f:ns#name", "f:see/other":
+    assert terms[name]["severity"] == "good" and not wrong(name), terms[name]
+assert [hop["status"] for hop in terms["f:see/other"]["redirects"]] == [303]
+expected = {"v:gone": {"resolves"}, "v:round": {"resolves"}, "v:page.html": {"rdf", "see-other"}, "v:slash": {"see-other", "described"},
+            "v:plain": {"media-type", "see-other", "kind", "described"}, "v:hash#missing": {"defined", "well-formed"},
+            "v:hash#else": {"described", "well-formed"}, "v:moved": {"defined", "see-other"}, "urn:x:term": {"web-address"},
+            "http://never.example/asked": set(), "v:deep": {"resolves"}}
+for name, rules in expected.items():
+    assert wrong(name) == rules, (name, wrong(name))
+assert {name: terms[name].get("line") for name in ("v:gone", "v:slash", "v:moved")} == {"v:gone": 4, "v:slash": 5, "v:moved": 8}
+assert terms["v:gone"]["httpStatus"] == 404 and rule("v:gone", "resolves")["since"] and rule("v:gone", "resolves")["advice"]
+assert rule("http://never.example/asked", "fetched")["outcome"] == "cantTell" and found["notFetched"] == 2, found["notFetched"]
+assert "Redirect once" in rule("v:round", "resolves")["advice"]
+assert terms["v:deep"]["depth"] == 1 and terms["v:deep"]["usedIn"] == "http://fine.example/ns.ttl", terms["v:deep"]
+P
+validate use.example >"$work/text" || fail "validate of a site"
+has 'resolves: <http://vocab.example/gone> answers 404, since 20[0-9T:-]+Z$'
+has 'is not fetched yet$'
+validate http://fine.example/ns#name --all >"$work/text" || fail "validate of a term"
+has '^<http://fine.example/ns#name>$'
+validate --format ttl use.example >"$work/earl.ttl" || fail "validate --format ttl"
+quadrille inspect --format nt "$work/earl.ttl" >"$work/earl.nt" || fail "EARL is no Turtle"
+[[ $(grep -c 'ns/earl#outcome> <http://www.w3.org/ns/earl#failed>' "$work/earl.nt") -ge 14 ]] || fail "EARL: $(cat "$work/earl.ttl")"
+validate --add --set scope.hosts=never.example http://use.example/data.ttl >/dev/null || fail "validate --add"
+quadrille explain --dir "$work/one" http://never.example/asked >"$work/text" || fail "explain"
+has 'waiting|fetch'
+
 # ---- which pages ----
 
 pages() { report "$@" | grep -c '^http://' || true; }
@@ -183,10 +266,37 @@ class Reader(html.parser.HTMLParser):
     def handle_endtag(self, tag): tag == "td" and (self.cells.append(self.cell), setattr(self, "cell", None))
 reader = Reader()
 reader.feed(text)
-assert "<h1>Report of shop.example</h1>" in text and text.count("<section") == 15, text.count("<section")
+assert "<h1>Report of shop.example</h1>" in text and text.split("<h2>Properties")[0].count("<section") == 15
 at = next(i for i, cell in enumerate(reader.cells) if cell == "jsonld" and reader.cells[i + 1] == "6")
 assert reader.cells[at - 1] == "error" and "JSON validator" in reader.cells[at + 2], reader.cells
 P
+
+# ---- the same over HTTP ----
+
+quadrille serve --dir "$work/one" --set web.listen=127.0.0.1:0 "${settings[@]}" >"$work/served" 2>&1 &
+served=$!
+for _ in $(seq "$patience"); do
+    port=$(sed -nE 's,^http://127\.0\.0\.1:([0-9]+)/ serves.*,\1,p' "$work/served")
+    [[ -n $port ]] && break
+    sleep 0.1
+done
+python3 - "$port" <<'P' || fail "over HTTP: $(cat "$work/served")"
+import json, sys, urllib.request
+def ask(path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}{path}", timeout=60) as reply:
+        return reply.read().decode()
+page = ask("/report?host=shop.example&format=html")
+assert "<h1>Report of shop.example</h1>" in page and page.split("<h2>Properties")[0].count("<section") == 15 and "JSON validator" in page, page
+assert json.loads(ask("/report?host=shop.example"))["severities"]["error"] == 6
+page = ask("/report?host=use.example&format=html")
+assert "<http://vocab.example/gone> answers 404, since 20".replace("<", "&lt;").replace(">", "&gt;") in page, page
+page = ask("/validate?uri=use.example&format=html")
+assert "answers 404, since 20" in page and "Nothing to mend." in page, page
+found = json.loads(ask("/inspect?url=http://shop.example/broken.html&format=json"))
+assert found["document"]["findings"][0]["line"] == 6, found
+P
+kill "$served"
+wait "$served" 2>/dev/null || true
 
 # ---- the metadata store stopped, running, killed ----
 

@@ -435,11 +435,26 @@ def check_inspection():
     ask(address, "POST", b"x" * ((1 << 20) + 1), status=413, Content_Type="text/turtle")
 
 
+def check_validation():
+    # Nothing was crawled here, so nothing is known of any term.
+    found = ask_json(query("/validate", uri=FOAF + "name"))
+    assert found["count"] == found["notFetched"] == 1 and found["terms"][0]["term"] == FOAF + "name", found
+    assert 'ns/earl#' in ask(query("/validate", uri=FOAF + "name"), Accept="text/turtle")[0]
+    page = ask(query("/validate", uri="http://a.example/<script>", format="html"), status=400, Accept="text/html")[0]
+    assert "&lt;script&gt;" in page and "<script>" not in page
+    assert "<form" in ask("/validate", Accept="text/html")[0] and "<form" in ask("/report", Accept="text/html")[0]
+    for path in query("/validate", uri=FOAF, format="xml"), query("/report", host="a.example", format="ttl"), "/report", "/validate":
+        ask(path, status=400)
+    ask(query("/report", host="--help"), status=422)
+    assert "nobody.example" in ask(query("/report", host="nobody.example"), status=422)[0]
+    ask(query("/validate", uri=FOAF), "POST", b"", status=403, Origin="http://evil.example")
+
+
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
     checks = [check_lookup, check_spelling, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
-              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_inspection]
+              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_inspection, check_validation]
     for check in checks:
         check()
     print(f"service: {len(checks)} contracts kept, {SCHEMAS.checked} replies held against schemas")
