@@ -4,7 +4,7 @@ web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compres
 	stream.o)
 web_OBJECTS += $(addprefix web/api/,answer.o find.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
 	reconcile_http.o reconcile_suggest.o sindice.o)
-web_OBJECTS += $(addprefix web/pages/,archived.o document_page.o front_page.o identity_page.o page_terms.o query_page.o \
+web_OBJECTS += $(addprefix web/pages/,archived.o document_page.o front_page.o identity_page.o page_terms.o ping_page.o query_page.o \
 	query_terms.o resource_page.o status_data.o status_figures.o status_page.o)
 web_OBJECTS += web/command.o web/inspect.o web/validate.o web/assets/assets.o
 # The program has the files inside.

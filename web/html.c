@@ -42,7 +42,7 @@ html_header(struct buf *out, bool with_field, struct slice words)
     static const char *const pages[][2] = {{"/sparql", "Query"},      {"/document", "Documents"},
                                            {"/identity", "Identity"}, {"/inspect", "Inspect"},
                                            {"/validate", "Validate"}, {"/report", "Reports"},
-                                           {"/status", "Status"}};
+                                           {"/ping", "Tell"},         {"/status", "Status"}};
     (void)buf_append_string(
         out, "</head><body><a class=\"skip\" href=\"#content\">Skip to the content</a>\n"
              "<header class=\"site\"><a class=\"brand\" href=\"/\">Quadrille</a>");

@@ -218,6 +218,8 @@ const struct web_route web_routes[] = {
      "XML-RPC: weblogUpdates.ping, weblogUpdates.extendedPing", NULL, "text/xml", "text/xml"},
     {"/indexnow", WEB_GET | WEB_POST, web_indexnow, "publishing", "IndexNow", indexnow_parameters,
      "application/json", "application/json"},
+    {"/ping", WEB_GET, web_ping_page, "ping", "Where people tell of pages", NULL, "text/html",
+     NULL},
     {"/ping/", WEB_GET, web_ping_receipt, "publishing", "What became of a ping", receipt_parameters,
      "application/json text/html", NULL},
     {"/mcp", WEB_POST, web_mcp, "mcp", "Model Context Protocol", NULL, "application/json",

@@ -97,6 +97,7 @@ web_handle web_front;       /* where one begins */
 web_handle web_query_page;  /* a query, and its answer as a table */
 web_handle web_query_terms; /* names that complete a query */
 web_handle web_document;    /* a document: what it says, how it came, what became of it */
+web_handle web_ping_page;   /* where people tell of pages */
 web_handle web_archived;    /* what its server sent */
 web_handle web_void;        /* the index in numbers, Turtle */
 web_handle web_status;      /* where the crawl stands, a page */

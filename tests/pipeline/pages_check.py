@@ -46,6 +46,10 @@ PAGES = {
     "documents": "/document",
     "identity": address("/identity", uri=BELA + "#me"),
     "inspect": "/inspect",
+    "validate": address("/validate", uri="http://xmlns.com/foaf/0.1/name"),
+    "report": address("/report", host="people.example"),
+    "reports": "/report",
+    "tell": "/ping",
     "status": "/status",
 }
 
@@ -217,6 +221,29 @@ def check_search(browser):
     assert browser.run("return document.scripts.length + document.images.length") == 0, "the archive ran"
 
 
+def check_receipt(browser):
+    """A page is told of, from the form and from the page about it; the receipts say what becomes of it."""
+    browser.open("/ping")
+    browser.focus("main input[name=url]")
+    browser.press(BELA, ENTER)
+    browser.wait("a receipt", "/^.ping.[0-9a-f]+$/.test(location.pathname) && document.body.innerText.includes(arguments[0])", BELA)
+    browser.picture("receipt")
+    browser.open(PAGES["document"])
+    browser.click('form[action="/v2/ping"] button')
+    browser.wait("a receipt", "/^.ping.[0-9a-f]+$/.test(location.pathname) && document.body.innerText.includes(arguments[0])", BELA)
+
+
+def check_inspection(browser):
+    """What is pasted is looked at: the forms of our pages reach us."""
+    browser.open("/inspect")
+    browser.run("document.querySelector('textarea[name=document]').value = arguments[0]",
+                "<urn:a> <http://xmlns.com/foaf/0.1/name> \"pasted <script>window.hacked=9</script>\" .")
+    browser.click("form[method=post] button")
+    browser.wait("what was found", "document.querySelector('main').innerText.includes('pasted <script>')")
+    browser.picture("inspected")
+    check_harmless(browser, "inspected")
+
+
 def check_query(browser):
     """A query with completion, its answer as a drawing, its address for others."""
     browser.open("/sparql")
@@ -286,7 +313,7 @@ def check_without_scripts(browser):
 def main():
     browser = Browser()
     try:
-        for check in (check_pages, check_dark, check_search, check_query, check_keyboard, check_status,
+        for check in (check_pages, check_dark, check_search, check_receipt, check_inspection, check_query, check_keyboard, check_status,
                       check_without_scripts):
             begin = time.monotonic()
             check(browser)

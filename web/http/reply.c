@@ -187,7 +187,7 @@ web_reply_send(const struct web_server_options *options, atomic_uint *busy,
 {
     static const char *const fixed[][2] = {{"Vary", "Accept, Accept-Encoding"},
                                            {"X-Content-Type-Options", "nosniff"},
-                                           {"Referrer-Policy", "no-referrer"}};
+                                           {"Referrer-Policy", "same-origin"}};
     char policy[512];
     const struct web_request request = {.connection = connection};
     if (reply->problem[0] != '\0') {

@@ -8,6 +8,7 @@
 #include "metastore/record.h"
 #include "web/html.h"
 #include "web/http/accept.h"
+#include "web/http/host.h"
 #include "web/pages/page_terms.h"
 #include "web/sparql_answer.h"
 
@@ -296,6 +297,16 @@ put_record(struct buf *out, struct slice key, struct slice record, struct slice 
     (void)buf_append_string(out, "</p>\n");
 }
 
+/* A button that has it fetched out of turn, with a receipt. */
+static void
+put_again(struct buf *out, struct slice uri)
+{
+    (void)buf_append_string(out, "<form action=\"/v2/ping\" method=\"post\"><input type=\"hidden\" "
+                                 "name=\"url\" value=\"");
+    html_text(out, uri);
+    (void)buf_append_string(out, "\"><button class=\"plain\">Fetch it anew</button></form>\n");
+}
+
 static void
 put_page(struct buf *out, struct slice uri, struct slice key, struct slice record,
          const struct page_rows *rows)
@@ -315,8 +326,13 @@ put_page(struct buf *out, struct slice uri, struct slice key, struct slice recor
     (void)buf_append_string(out, " · ");
     put_link(out, "/inspect?url=", uri, "inspect it as it is now");
     (void)buf_append_string(out, " · ");
+    put_link(out, "/validate?uri=", uri, "validate it");
+    (void)buf_append_string(out, " · ");
+    put_link(out, "/report?host=", web_host_of(uri), "report of its site");
+    (void)buf_append_string(out, " · ");
     page_web_link(out, uri, "on the web");
     (void)buf_append_string(out, "</p>\n");
+    put_again(out, uri);
     if (record.length > 0) {
         put_record(out, key, record, uri);
     }

@@ -221,7 +221,14 @@ write_page(const struct view *view, struct web_reply *reply)
     struct buf *out = &reply->body;
     const struct receipt *receipt = &view->receipt;
     char time[CLOCK_TEXT_SIZE];
+    size_t ended = 0;
     clock_text(receipt->time_ms, 0, time);
+    for (size_t i = 0; i < view->count && (!view->looked_up || view->findings[i].final); i++) {
+        ended += view->looked_up;
+    }
+    if (ended < view->count && receipt->proof != PROOF_WRONG) {
+        web_reply_header(reply, "Refresh", "5"); /* there will be more to tell */
+    }
     html_begin(out, "Receipt of a ping", slice_of(NULL, 0));
     (void)buf_printf(out, "<h1>Receipt of a ping</h1><p>%zu URL%s, told at %s.", receipt->count,
                      receipt->count == 1 ? "" : "s", time);
