@@ -71,6 +71,40 @@ query_text(const struct web_request *request, struct web_reply *reply)
     return strdup(parameter);
 }
 
+/* Other names for formats, as clients of other endpoints send them. */
+static const struct {
+    const char *name, *format;
+} format_names[] = {{"turtle", "ttl"},     {"n3", "ttl"},     {"ntriples", "nt"},
+                    {"n-triples", "nt"},   {"nquads", "nq"},  {"n-quads", "nq"},
+                    {"rdf+xml", "rdf"},    {"xml", "rdf"},    {"json-ld", "jsonld"},
+                    {"ld+json", "jsonld"}, {"json", "jsonld"}};
+
+/* The place of a format; count: there is none such. */
+static size_t
+find_format(const struct web_result_types *types, const char *format)
+{
+    size_t i = 0;
+    while (i < types->count && strcmp(format, types->formats[i]) != 0 &&
+           strcmp(format, types->types[i]) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* A name means what it is called here before it means what others call so. */
+static size_t
+find_format_by_any_name(const struct web_result_types *types, const char *format)
+{
+    size_t found = find_format(types, format);
+    for (size_t i = 0; found == types->count && i < sizeof format_names / sizeof format_names[0];
+         i++) {
+        if (strcmp(format, format_names[i].name) == 0) {
+            found = find_format(types, format_names[i].format);
+        }
+    }
+    return found;
+}
+
 int
 web_choose_type(const struct web_request *request, const struct web_result_types *types,
                 struct web_reply *reply)
@@ -79,10 +113,9 @@ web_choose_type(const struct web_request *request, const struct web_result_types
     if (format != NULL && format[0] == '\0') {
         return types->usual;
     }
-    for (size_t i = 0; format != NULL && i < types->count; i++) {
-        if (strcmp(format, types->formats[i]) == 0 || strcmp(format, types->types[i]) == 0) {
-            return (int)i;
-        }
+    const size_t named = format != NULL ? find_format_by_any_name(types, format) : types->count;
+    if (named < types->count) {
+        return (int)named;
     }
     if (format != NULL) {
         web_reply_error(reply, 406, "This query has no result in the format %.40s.", format);

@@ -11,3 +11,10 @@ for _ in $(seq "$patience"); do
 done
 [[ -n ${port:-} ]] || fail "quadrille serve does not start: $(cat "$work/out")"
 python3 "$root/tests/pipeline/service_check.py" "$port" "$shared/suites" || fail "see above"
+# Debian's packages are for Debian's interpreter, which need not be the first.
+for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import rdflib, SPARQLWrapper' 2>/dev/null; then
+        "$python" "$root/tests/pipeline/client_check.py" "$port" || fail "clients: see above"
+        break
+    fi
+done

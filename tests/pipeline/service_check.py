@@ -129,6 +129,12 @@ def check_formats():
     for format_, type_ in (("ttl", "text/turtle"), ("jsonld", "application/ld+json"), ("nq", "application/n-quads"),
                            ("rdfxml", "application/rdf+xml"), ("html", "text/html; charset=utf-8")):
         assert ask(address + "&format=" + format_)[1]["Content-Type"] == type_
+    # The names that SPARQLWrapper and others send.
+    for format_, type_ in (("rdf+xml", "application/rdf+xml"), ("xml", "application/rdf+xml"), ("turtle", "text/turtle"),
+                           ("json-ld", "application/ld+json"), ("n-triples", "application/n-triples")):
+        text, fields = ask(query("/sparql", query="CONSTRUCT WHERE { ?s a ?c }", format=format_))
+        assert fields["Content-Type"].startswith(type_), (format_, fields["Content-Type"])
+    ask(query("/sparql", query="SELECT * { ?s a ?c }", format="rdf+xml"), status=406)
     page = ask(address, Accept="text/html,*/*;q=0.8")[0]
     assert "<script>" not in page and "Anna K &lt;script&gt;" in page
 
