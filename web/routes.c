@@ -16,13 +16,6 @@ enum { HITS_MOST = 1000, PAGES_MOST = 100000, PER_PAGE_MOST = 100 };
     "text/turtle application/n-triples application/rdf+xml application/ld+json " \
     "application/trig multipart/form-data"
 
-static const struct web_parameter_row search_parameters[] = {
-    {"q", WEB_VALUE_TEXT, false, 0, "The words."},
-    {"limit", WEB_VALUE_NUMBER, false, HITS_MOST, "The most hits; 20 when it is not said."},
-    {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
-    {"partial", WEB_VALUE_TEXT, false, 0,
-     "error, or warn: answer without partitions of the index that are down."},
-    {0}};
 static const struct web_parameter_row uri_parameter[] = {
     {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document or the origin of a host."},
     {"format", WEB_VALUE_TEXT, false, 0, "html or ttl, in place of Accept."},
@@ -84,7 +77,19 @@ static const struct web_parameter_row graph_parameters[] = {
         "format", WEB_VALUE_TEXT, false, 0,                                              \
             "html, json, ttl, rdf, jsonld, nq, nt, atom, txt: in place of Accept."       \
     }
-#define FILTER_TEXT "class:, predicate: and domain: with IRIs, names with usual prefixes, hosts."
+#define FILTER_TEXT                                                                              \
+    "class:, predicate: (IRIs, names with usual prefixes, ends of IRIs), domain:, lang:, date:;" \
+    " with a minus: without."
+#define LOOKUP_PARAMETERS                                                                      \
+    {"fq", WEB_VALUE_TEXT, false, 0, FILTER_TEXT " May be repeated."},                         \
+        {"group", WEB_VALUE_TEXT, false, 0, "document, the usual way, or resource."},          \
+        {"sortbydate", WEB_VALUE_TEXT, false, 0, "1: newest first."},                          \
+        {"facets", WEB_VALUE_TEXT, false, 0, "1: counts of what would narrow it down."},       \
+        {"documents", WEB_VALUE_TEXT, false, 0, "1: sizes of documents, and when they came."}, \
+    {                                                                                          \
+        "partial", WEB_VALUE_TEXT, false, 0,                                                   \
+            "error, or warn: answer without partitions of the index that are down."            \
+    }
 #define LOOKUP_TYPES                                                                  \
     "text/html application/json text/turtle application/rdf+xml application/ld+json " \
     "application/n-quads application/n-triples application/atom+xml text/plain"
@@ -92,9 +97,14 @@ static const struct web_parameter_row lookup_parameters[] = {
     {"uri", WEB_VALUE_IRI, false, 0, "What speaks of this URI."},
     {"property", WEB_VALUE_IRI, false, 0, "With object: what has this value of the property."},
     {"object", WEB_VALUE_TEXT, false, 0, "An IRI or a text."},
-    {"q", WEB_VALUE_TEXT, false, 0, "Words, as of /search, with filters among them."},
-    {"fq", WEB_VALUE_TEXT, false, 0, FILTER_TEXT},
-    {"group", WEB_VALUE_TEXT, false, 0, "document, the usual way, or resource."},
+    {"q", WEB_VALUE_TEXT, false, 0, "Words, with filters among them."},
+    {"same", WEB_VALUE_TEXT, false, 0, "1: with uri, also what is the same by /identity."},
+    LOOKUP_PARAMETERS,
+    PAGE_PARAMETERS,
+    {0}};
+static const struct web_parameter_row search_parameters[] = {
+    {"q", WEB_VALUE_TEXT, false, 0, "The words, with filters among them."},
+    LOOKUP_PARAMETERS,
     PAGE_PARAMETERS,
     {0}};
 static const struct web_parameter_row sindice1_parameters[] = {
@@ -166,8 +176,8 @@ const struct web_route web_routes[] = {
      "application/json", NULL},
     {"/openapi.json", WEB_GET, web_openapi, "status", "This description", NULL, "application/json",
      NULL},
-    {"/search", WEB_GET, web_search, "search", "Literals with the words", search_parameters,
-     "text/html application/json", NULL},
+    {"/search", WEB_GET, web_search, "search", "What has the words, ranked", search_parameters,
+     LOOKUP_TYPES, NULL},
     {"/resource", WEB_GET, web_resource, "search", "What is said of a resource, and by whom",
      resource_parameters, "text/html " GRAPH_TYPES, NULL},
     {"/suggest", WEB_GET, web_suggest, "search", "Completes the last word", suggest_words,

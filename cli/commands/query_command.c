@@ -7,6 +7,7 @@
 
 #include "cli/shared/cli.h"
 #include "config/config.h"
+#include "search/find.h"
 
 enum { QUERY_MAXIMUM = 1 << 20, FOLDER_MAXIMUM = 4096 };
 
@@ -201,7 +202,7 @@ command_search(int argc, char **argv)
     struct index_client *index = NULL;
     int64_t limit = 10;
     const char *partial = NULL;
-    bool found = false;
+    bool found = false, cut;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"limit", 'n', FLAG_INTEGER, "N", &limit, "At most N hits (10)."},
@@ -218,9 +219,11 @@ command_search(int argc, char **argv)
             "stem in "
             "literals with a language; \"two words\" in quotes are a phrase as it is, word* is a "
             "prefix, `this OR that` one of both, -word none of it (after --), lang:de a "
-            "language.\n\n" CLI_PARTIAL_EXIT,
+            "language. class:foaf:Person, predicate:foaf:name, domain:example.org and date:2026-11 "
+            "keep what has them, with a minus what has not.\n\n" CLI_PARTIAL_EXIT,
         .examples = "quadrille search --dir DIR apple\n"
                     "quadrille search --dir DIR 'apples OR pears -\"apple pie\" lang:en'\n"
+                    "quadrille search --dir DIR apple class:schema:Recipe domain:example.org\n"
                     "quadrille search --dir DIR --limit 3 '\"apple pie\" bak*'",
         .flags = flags,
     };
@@ -243,7 +246,13 @@ command_search(int argc, char **argv)
         status = cli_interruptible(partial, index, &why);
     }
     if (status == STATUS_OK) {
-        status = index_search(index, buf_slice(&words), (uint32_t)limit, print_hits, &found, &why);
+        const struct find_access access = {.index = index};
+        status =
+            find_lines(&access, buf_slice(&words), (uint32_t)limit, print_hits, &found, &cut, &why);
+    }
+    if (status == STATUS_OK && cut) {
+        fprintf(stderr, "%s: the words are in more than was looked through for the filters\n",
+                program.name);
     }
     if (status == STATUS_OK && !found) {
         fprintf(stderr, "%s: no literal has all of %.*s\n", program.name,

@@ -18,3 +18,8 @@ for python in python3 /usr/bin/python3; do
         break
     fi
 done
+# The command line takes the same words.
+"$bin/quadrille" search --dir "$work/d" anna class:foaf:Person domain:a.example >"$work/lines" || fail "no search"
+[[ $(cut -f 2,5 "$work/lines") == $'"Anna Karenina"@en\t<http://a.example/anna>' ]] || fail "$(cat "$work/lines")"
+"$bin/quadrille" search --dir "$work/d" anna date:soon >"$work/lines" 2>&1 && fail "that is no date"
+grep -q 'date:soon: a date is' "$work/lines" || fail "$(cat "$work/lines")"

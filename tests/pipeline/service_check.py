@@ -77,7 +77,7 @@ def check_spelling():
         found = ask_json(query("/lookup", q=wrong, format="json"))
         assert found["corrected"] == right and found["totalResults"] == 2, (wrong, found)
         found = ask_json(query("/search", q=wrong, format="json"))
-        assert found["corrected"] == right and len(found["hits"]) == 2, (wrong, found)
+        assert found["corrected"] == right and len(found["entries"]) == 2, (wrong, found)
     assert "<b>karenina</b>" in ask("/search?q=karenna", Accept="text/html")[0]
     # Two errors need nine letters, four letters are too few for one, and what is found is not corrected.
     for words in ("karnna", "nove", "anna", '"karenna"', "-karenna"):
@@ -88,6 +88,33 @@ def check_spelling():
     assert ask_json("/suggest?q=anna+kar") == ["anna kar", ["anna karenina"]]
     assert ask_json("/suggest?q=n") == ["n", ["number", "novel"]]
     assert ask_json(query("/suggest", q='x"<')) == ['x"<', []]
+
+
+def check_filters():
+    anna, people = "http://a.example/anna", "http://b.example/people"
+    for words, filters, documents in (
+            ("anna class:foaf:Person", "", [people, anna]), ("anna class:person lang:en", "", [anna]),
+            ("anna -domain:b.example", "", [anna]), ("anna predicate:dcterms:title", "", [people]),
+            ("class:foaf:Person domain:b.example", "", [people]), ('"karenina anna"', "", []),
+            ("anna -novel", "domain:b.example", [people]), ("anna date:2000..2001", "", []),
+            ("anna", "lang:en", [anna])):
+        found = links(ask_json(query("/search", q=words, fq=filters, format="json")))
+        assert sorted(found) == sorted(documents), (words, filters, found)
+    for wrong in ("anna date:soon", "domain:b.example", "anna class:"):
+        ask(query("/search", q=wrong, format="json"), status=400)
+    reply = ask_json(query("/search", q="anna", format="json", facets=1, documents=1))
+    facets = {name: {value["value"]: value["count"] for value in facet["values"]}
+              for name, facet in reply["facets"].items()}
+    assert facets["domain"] == {"a.example": 1, "b.example": 1} and facets["lang"] == {"en": 1}, facets
+    assert facets["class"] == {FOAF + "Person": 2, "http://x.example/Book": 1}, facets
+    assert facets["predicate"][FOAF + "name"] == 2, facets
+    entry = {entry["link"]: entry for entry in reply["entries"]}[anna]
+    assert entry["snippet"] == "Anna Karenina" and entry["highlights"] == [[0, 4]], entry
+    assert entry["content"] == "3 triples" and entry["language"] == "en", entry
+    page = ask(query("/search", q="anna", fq="domain:a.example"), Accept="text/html")[0]
+    assert "<mark>Anna</mark> Karenina" in page and "fq=lang%3Aen" in page and "<h1>1 found</h1>" in page, page
+    same = ask_json(query("/lookup", uri=anna + "#me", same=1, format="json"))
+    assert links(same) == [people, anna] or links(same) == [anna, people], same
 
 
 def check_sindice():
@@ -136,7 +163,7 @@ def check_formats():
         assert fields["Content-Type"].startswith(type_), (format_, fields["Content-Type"])
     ask(query("/sparql", query="SELECT * { ?s a ?c }", format="rdf+xml"), status=406)
     page = ask(address, Accept="text/html,*/*;q=0.8")[0]
-    assert "<script>" not in page and "Anna K &lt;script&gt;" in page
+    assert "<script>" not in page and "<mark>Anna</mark> K &lt;script&gt;" in page
 
 
 def check_resource():
@@ -459,7 +486,7 @@ def check_validation():
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
-    checks = [check_lookup, check_spelling, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
+    checks = [check_lookup, check_spelling, check_filters, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
               check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_inspection, check_validation]
     for check in checks:
         check()

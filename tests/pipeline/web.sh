@@ -124,7 +124,7 @@ expect '200 text/html' "$url/sparql" -H 'Accept: text/html'
 
 expect '200 text/html' "$url/search?q=apple"
 has 'class="hit"'
-expect '200 application/json' "$url/search?q=apple&limit=2" -H 'Accept: application/json'
+expect '200 application/json' "$url/search?q=apple&per_page=2" -H 'Accept: application/json'
 [[ $(grep -c '"score"' "$work/reply") -eq 2 ]] || fail "limit=2: $(cat "$work/reply")"
 expect '200 text/html' -G "$url/search" --data-urlencode 'q="<script>alert(1)</script>'
 grep -q '<script>' "$work/reply" && fail "the words come back as markup"

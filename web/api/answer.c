@@ -3,9 +3,9 @@
 #include "base/system/clock.h"
 #include "base/url/url.h"
 #include "index/query/results/result.h"
+#include "search/marks.h"
 #include "web/html.h"
 #include "web/http/accept.h"
-#include "web/http/host.h"
 
 #define SEARCH "http://sindice.com/vocab/search#"
 #define TITLE "http://purl.org/dc/terms/title"
@@ -15,7 +15,7 @@
 enum { ADDRESS_BYTES = 64 << 10, ANSWER_BYTES = 32 << 20 };
 
 typedef void write_answer(const struct answer *answer, struct web_reply *reply);
-static write_answer write_html, write_json, write_atom, write_text, write_rdf;
+static write_answer write_json, write_atom, write_text, write_rdf;
 
 /* The first row of a type is the one that Accept chooses. */
 static const struct format {
@@ -23,7 +23,7 @@ static const struct format {
     write_answer *write;
     enum result_format result; /* of write_rdf */
 } formats[] = {
-    {"html", "text/html", write_html, 0},
+    {"html", "text/html", answer_write_page, 0},
     {"json", "application/json", write_json, 0},
     {"ttl", "text/turtle", write_rdf, RESULT_TURTLE},
     {"rdf", "application/rdf+xml", write_rdf, RESULT_RDFXML},
@@ -66,25 +66,38 @@ answer_write(const struct answer *answer, int format, struct web_reply *reply)
     formats[format].write(answer, reply);
 }
 
+bool
+answer_shows_facets(int format)
+{
+    return formats[format].write == answer_write_page;
+}
+
+bool
+answer_shows_documents(int format)
+{
+    return formats[format].write == answer_write_page || formats[format].write == write_atom;
+}
+
 /* ---- places ---- */
 
-static size_t
-first_of(const struct answer *answer)
+size_t
+answer_first(const struct answer *answer)
 {
     const size_t first = (answer->page - 1) * answer->per_page;
     return first < answer->results->count ? first : answer->results->count;
 }
 
-static size_t
-end_of(const struct answer *answer)
+size_t
+answer_end(const struct answer *answer)
 {
-    const size_t end = first_of(answer) + answer->per_page;
+    const size_t end = answer_first(answer) + answer->per_page;
     return end < answer->results->count ? end : answer->results->count;
 }
 
-/* The address of a page of the same results: that of the request with another page. */
-static const char *const carried[] = {"q",   "qt",     "nq",    "fq",       "property",  "object",
-                                      "uri", "format", "field", "per_page", "sortbydate"};
+/* What the address of another page has, too; fq= besides. */
+static const char *const carried[] = {"q",    "qt",     "nq",        "property", "object",
+                                      "uri",  "format", "field",     "per_page", "group",
+                                      "same", "facets", "documents", "partial",  "sortbydate"};
 
 struct carrying {
     struct buf *out;
@@ -100,8 +113,8 @@ carry(void *context, const char *value)
     (void)buf_append_char(carrying->out, '&');
 }
 
-static void
-address_of_page(const struct answer *answer, size_t page, struct buf *out)
+void
+answer_address(const struct answer *answer, const struct answer_change *change, struct buf *out)
 {
     const char *host = web_header(answer->request, "Host");
     (void)buf_printf(out, "http://%s%s?", host != NULL ? host : "localhost", answer->request->path);
@@ -109,79 +122,39 @@ address_of_page(const struct answer *answer, size_t page, struct buf *out)
         struct carrying carrying = {out, carried[i]};
         web_parameters(answer->request, carried[i], carry, &carrying);
     }
-    (void)buf_printf(out, "page=%zu", page);
+    struct slice filters = answer->filters;
+    for (;;) {
+        const struct slice filter = find_next_word(&filters);
+        if (filter.length == 0) {
+            break;
+        }
+        if (!slice_equal(filter, change->without)) {
+            (void)buf_append_string(out, "fq=");
+            url_append_value(out, filter);
+            (void)buf_append_char(out, '&');
+        }
+    }
+    if (change->with.length > 0) {
+        (void)buf_append_string(out, "fq=");
+        url_append_value(out, change->with);
+        (void)buf_append_char(out, '&');
+    }
+    (void)buf_printf(out, "page=%zu", change->page);
 }
 
-static struct slice
-title_of(const struct find_entry *entry)
+struct slice
+answer_title(const struct find_entry *entry)
 {
     return entry->title.length > 0            ? entry->title
            : entry->resource.kind == TERM_IRI ? entry->resource.value
                                               : entry->document;
 }
 
-/* ---- HTML ---- */
-
-static void
-html_page_link(const struct answer *answer, size_t page, const char *text, struct buf *out)
+const char *
+answer_filter_name(enum find_filter_kind kind)
 {
-    struct buf address;
-    buf_init(&address, ADDRESS_BYTES);
-    address_of_page(answer, page, &address);
-    (void)buf_append_string(out, " <a href=\"");
-    html_text(out, buf_slice(&address));
-    (void)buf_printf(out, "\">%s</a>", text);
-    buf_release(&address);
-}
-
-static void
-html_entry(struct buf *out, const struct find_entry *entry)
-{
-    (void)buf_append_string(out, "<div class=\"hit\"><p><b>");
-    html_text(out, title_of(entry));
-    (void)buf_append_string(out, "</b></p><p class=\"where\">");
-    if (entry->resource.kind == TERM_IRI) {
-        html_iri(out, entry->resource.value);
-        (void)buf_append_string(out, " · <a href=\"/resource?uri=");
-        url_append_value(out, entry->resource.value);
-        (void)buf_append_string(out, "\">who says what of it</a> · ");
-    }
-    html_iri(out, entry->predicate.value);
-    (void)buf_append_string(out, ": ");
-    html_text(out, slice_of(entry->object.value.at,
-                            entry->object.value.length < 400 ? entry->object.value.length : 400));
-    (void)buf_append_string(out, "</p><p class=\"where\">in ");
-    html_iri(out, entry->document);
-    (void)buf_printf(out, " · %u found there · <a href=\"/meta?uri=", entry->statements);
-    url_append_value(out, entry->document);
-    (void)buf_append_string(out, "\">about this document</a></p></div>\n");
-}
-
-static void
-write_html(const struct answer *answer, struct web_reply *reply)
-{
-    struct buf *out = &reply->body;
-    reply->content_type = "text/html; charset=utf-8";
-    html_begin(out, "Lookup", answer->question);
-    (void)buf_printf(out, "<h1>%s%zu found</h1>\n", answer->results->at_least ? "at least " : "",
-                     answer->results->count);
-    if (answer->results->corrected.length > 0) {
-        (void)buf_append_string(out, "<p>Nothing has those words. This is what was found for <b>");
-        html_text(out, answer->results->corrected);
-        (void)buf_append_string(out, "</b>.</p>\n");
-    }
-    for (size_t i = first_of(answer); i < end_of(answer); i++) {
-        html_entry(out, &answer->results->entries[i]);
-    }
-    (void)buf_append_string(out, "<p>");
-    if (answer->page > 1) {
-        html_page_link(answer, answer->page - 1, "before", out);
-    }
-    if (end_of(answer) < answer->results->count) {
-        html_page_link(answer, answer->page + 1, "next", out);
-    }
-    (void)buf_append_string(out, "</p>\n");
-    html_end(out);
+    static const char *const names[FILTER_KINDS] = {"class", "predicate", "domain", "lang", "date"};
+    return names[kind];
 }
 
 /* ---- JSON ---- */
@@ -189,26 +162,65 @@ write_html(const struct answer *answer, struct web_reply *reply)
 static json_t *
 json_title(const struct find_entry *entry, enum answer_shape shape)
 {
-    json_t *text = find_json_text(title_of(entry));
+    json_t *text = find_json_text(answer_title(entry));
     return shape == ANSWER_SINDICE_3   ? json_pack("[{s:s,s:o}]", "type", "literal", "value", text)
            : shape == ANSWER_SINDICE_2 ? json_pack("[o]", text)
                                        : text;
 }
 
+/* The part of the text that has the words; places of words in it are counted in characters. */
+static void
+json_snippet(json_t *object, struct find_marks *marks, const struct find_entry *entry)
+{
+    struct find_snippet snippet;
+    find_marks_snippet(marks, entry->object.value, entry->object.language, &snippet);
+    json_t *places = json_array();
+    size_t characters = 0, at = 0;
+    for (size_t i = 0; i < snippet.count; i++) {
+        size_t ends[2] = {snippet.marks[i].at, snippet.marks[i].at + snippet.marks[i].length};
+        for (size_t k = 0; k < 2; k++) {
+            for (; at < ends[k]; at++) {
+                characters += ((unsigned char)snippet.text.at[at] & 0xC0) != 0x80;
+            }
+            ends[k] = characters;
+        }
+        (void)json_array_append_new(
+            places, json_pack("[I,I]", (json_int_t)ends[0], (json_int_t)(ends[1] - ends[0])));
+    }
+    (void)json_object_set_new(object, "snippet", find_json_text(snippet.text));
+    (void)json_object_set_new(object, "highlights", places);
+    if (entry->object.language.length > 0) {
+        (void)json_object_set_new(object, "language", find_json_text(entry->object.language));
+    }
+}
+
 static json_t *
-json_entry(const struct answer *answer, size_t at)
+json_lines(struct slice lines)
+{
+    json_t *list = json_array();
+    while (lines.length > 0) {
+        (void)json_array_append_new(list, find_json_text(slice_take(&lines, '\n')));
+    }
+    return list;
+}
+
+static json_t *
+json_entry(const struct answer *answer, struct find_marks *marks, size_t at)
 {
     const struct find_entry *entry = &answer->results->entries[at];
-    char content[64];
-    (void)snprintf(content, sizeof content, "%llu triples", (unsigned long long)entry->triples);
-    json_t *object = json_pack("{s:I,s:o,s:o,s:s,s:f,s:I,s:o}", "rank", (json_int_t)at + 1, "link",
-                               find_json_text(entry->document), "title",
-                               json_title(entry, answer->shape), "content", content, "score",
-                               entry->score, "statements", (json_int_t)entry->statements, "domain",
-                               find_json_text(web_host_of(entry->document)));
+    json_t *object =
+        json_pack("{s:I,s:o,s:o,s:f,s:I,s:o}", "rank", (json_int_t)at + 1, "link",
+                  find_json_text(entry->document), "title", json_title(entry, answer->shape),
+                  "score", entry->score, "statements", (json_int_t)entry->statements, "domain",
+                  find_json_text(find_host(entry->document)));
     (void)json_object_set_new(object, "formats", json_pack("[s]", "RDF"));
     (void)json_object_set_new(object, "predicate",
                               json_pack("[o]", find_json_text(entry->predicate.value)));
+    if (entry->triples > 0) {
+        char content[64];
+        (void)snprintf(content, sizeof content, "%llu triples", (unsigned long long)entry->triples);
+        (void)json_object_set_new(object, "content", json_string(content));
+    }
     if (entry->type.length > 0) {
         (void)json_object_set_new(object, "class", json_pack("[o]", find_json_text(entry->type)));
     }
@@ -218,7 +230,53 @@ json_entry(const struct answer *answer, size_t at)
     if (entry->resource.kind == TERM_IRI) {
         (void)json_object_set_new(object, "resource", find_json_text(entry->resource.value));
     }
+    if (entry->same.length > 0) {
+        (void)json_object_set_new(object, "same", find_json_text(entry->same));
+    }
+    if (entry->alternates.length > 0) {
+        (void)json_object_set_new(object, "alternates", json_lines(entry->alternates));
+    }
+    if (entry->object.kind == TERM_LITERAL) {
+        json_snippet(object, marks, entry);
+    }
     return object;
+}
+
+static json_t *
+json_facets(const struct find_results *results)
+{
+    json_t *facets = json_object();
+    for (size_t i = 0; i < results->facet_count; i++) {
+        const struct find_facet *facet = &results->facets[i];
+        json_t *values = json_array();
+        for (size_t k = 0; k < facet->count; k++) {
+            (void)json_array_append_new(
+                values, json_pack("{s:o,s:I}", "value", find_json_text(facet->values[k].value),
+                                  "count", (json_int_t)facet->values[k].count));
+        }
+        (void)json_object_set_new(facets, answer_filter_name(facet->kind),
+                                  json_pack("{s:o,s:b}", "values", values, "more", facet->more));
+    }
+    return facets;
+}
+
+/* Who is the same as what was asked for, and why: docs/IDENTITY.md. */
+static json_t *
+json_same(const struct find_results *results)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < results->same_count; i++) {
+        const struct find_same *same = &results->same[i];
+        json_t *object =
+            json_pack("{s:o,s:o,s:o}", "resource", find_json_text(same->resource), "rule",
+                      find_json_text(same->rule), "document", find_json_text(same->document));
+        if (same->property.length > 0) {
+            (void)json_object_set_new(object, "property", find_json_text(same->property));
+            (void)json_object_set_new(object, "value", find_json_text(same->value));
+        }
+        (void)json_array_append_new(list, object);
+    }
+    return list;
 }
 
 static void
@@ -226,7 +284,7 @@ json_link(const struct answer *answer, json_t *object, const char *name, size_t 
 {
     struct buf address;
     buf_init(&address, ADDRESS_BYTES);
-    address_of_page(answer, page, &address);
+    answer_address(answer, &(struct answer_change){.page = page}, &address);
     (void)json_object_set_new(object, name, find_json_text(buf_slice(&address)));
     buf_release(&address);
 }
@@ -236,20 +294,28 @@ write_json(const struct answer *answer, struct web_reply *reply)
 {
     char now[CLOCK_TEXT_SIZE];
     json_t *entries = json_array();
+    struct find_marks *marks = find_marks_new(answer->results->words);
     clock_text(clock_wall_ms(), 1, now);
-    for (size_t i = first_of(answer); i < end_of(answer); i++) {
-        (void)json_array_append_new(entries, json_entry(answer, i));
+    for (size_t i = answer_first(answer); i < answer_end(answer); i++) {
+        (void)json_array_append_new(entries, json_entry(answer, marks, i));
     }
+    find_marks_free(marks);
     const size_t count = answer->results->count;
     const size_t last = count > 0 ? (count + answer->per_page - 1) / answer->per_page : 1;
     json_t *object =
         json_pack("{s:o,s:s,s:I,s:b,s:I,s:I,s:{s:o},s:o}", "title",
                   find_json_text(answer->question), "updated", now, "totalResults",
                   (json_int_t)count, "totalIsAtLeast", answer->results->at_least, "itemsPerPage",
-                  (json_int_t)answer->per_page, "startIndex", (json_int_t)first_of(answer) + 1,
+                  (json_int_t)answer->per_page, "startIndex", (json_int_t)answer_first(answer) + 1,
                   "query", "q", find_json_text(answer->question), "entries", entries);
     if (answer->results->corrected.length > 0) {
         (void)json_object_set_new(object, "corrected", find_json_text(answer->results->corrected));
+    }
+    if (answer->results->facet_count > 0) {
+        (void)json_object_set_new(object, "facets", json_facets(answer->results));
+    }
+    if (answer->results->same_count > 0) {
+        (void)json_object_set_new(object, "same", json_same(answer->results));
     }
     json_link(answer, object, "link", answer->page);
     json_link(answer, object, "first", 1);
@@ -269,7 +335,7 @@ static void
 write_text(const struct answer *answer, struct web_reply *reply)
 {
     reply->content_type = "text/plain; charset=utf-8";
-    for (size_t i = first_of(answer); i < end_of(answer); i++) {
+    for (size_t i = answer_first(answer); i < answer_end(answer); i++) {
         (void)buf_append_slice(&reply->body, answer->results->entries[i].document);
         (void)buf_append_char(&reply->body, '\n');
     }
@@ -293,7 +359,7 @@ write_atom(const struct answer *answer, struct web_reply *reply)
     struct buf address;
     clock_text(clock_wall_ms(), 1, now);
     buf_init(&address, ADDRESS_BYTES);
-    address_of_page(answer, answer->page, &address);
+    answer_address(answer, &(struct answer_change){.page = answer->page}, &address);
     (void)buf_append_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                                  "<feed xmlns=\"http://www.w3.org/2005/Atom\" "
                                  "xmlns:os=\"http://a9.com/-/spec/opensearch/1.1/\">\n");
@@ -307,10 +373,10 @@ write_atom(const struct answer *answer, struct web_reply *reply)
                      "\"/>\n<os:totalResults>%zu</os:totalResults>\n"
                      "<os:itemsPerPage>%zu</os:itemsPerPage>\n",
                      answer->results->count, answer->per_page);
-    for (size_t i = first_of(answer); i < end_of(answer); i++) {
+    for (size_t i = answer_first(answer); i < answer_end(answer); i++) {
         const struct find_entry *entry = &answer->results->entries[i];
         (void)buf_append_string(out, "<entry>\n");
-        atom_element(out, "title", title_of(entry));
+        atom_element(out, "title", answer_title(entry));
         atom_element(out, "id", entry->document);
         (void)buf_append_string(out, "<link href=\"");
         html_text(out, entry->document);
@@ -371,7 +437,7 @@ state_results(const struct answer *answer, struct slice address, struct describi
     state(describing, SEARCH "searchTerms", term_literal(answer->question));
     state(describing, SEARCH "totalResults", number(answer->results->count, text));
     state(describing, SEARCH "itemsPerPage", number(answer->per_page, text));
-    for (size_t i = first_of(answer); i < end_of(answer); i++) {
+    for (size_t i = answer_first(answer); i < answer_end(answer); i++) {
         const struct find_entry *entry = &answer->results->entries[i];
         char name[40], rank[24];
         (void)snprintf(name, sizeof name, "#result%zu", i + 1);
@@ -385,7 +451,7 @@ state_results(const struct answer *answer, struct slice address, struct describi
         state(describing, RDF_TYPE, term_iri(SLICE(SEARCH "Result")));
         state(describing, SEARCH "rank", number(i + 1, rank));
         state(describing, SEARCH "link", term_iri(entry->document));
-        state(describing, TITLE, term_literal(title_of(entry)));
+        state(describing, TITLE, term_literal(answer_title(entry)));
         buf_release(&own);
     }
 }
@@ -403,7 +469,7 @@ write_rdf(const struct answer *answer, struct web_reply *reply)
     struct result_writer *writer;
     struct buf address;
     buf_init(&address, ADDRESS_BYTES);
-    address_of_page(answer, answer->page, &address);
+    answer_address(answer, &(struct answer_change){.page = answer->page}, &address);
     result_writer_open(&writer, format, add_piece, &reply->body);
     struct describing describing = {.sink = result_writer_sink(writer), .status = STATUS_OK};
     state_results(answer, buf_slice(&address), &describing);

@@ -1,43 +1,7 @@
-/* Text of queries, and their answers as values of JSON. */
 #include <stdlib.h>
 
-#include "base/url/url.h"
 #include "rdf/core/writer.h"
-#include "rdf/turtle/turtle_writer.h"
 #include "web/api/find.h"
-
-enum { ANSWER_BYTES = 16 << 20 };
-
-static enum status
-append(void *buffer, struct slice bytes, struct reason *why)
-{
-    const enum status status = buf_append_slice(buffer, bytes);
-    return status == STATUS_OK
-               ? status
-               : status_fail(why, status, "the answer is longer than %d bytes", ANSWER_BYTES);
-}
-
-/* ---- names and text of queries ---- */
-
-struct slice
-find_iri(struct slice name, struct buf *memory)
-{
-    const size_t colon = slice_find(name, ':');
-    const bool hierarchic = name.length > colon + 2 && memcmp(name.at + colon, "://", 3) == 0;
-    buf_reset(memory);
-    for (const struct turtle_prefix *row = turtle_prefixes; row->prefix != NULL && !hierarchic;
-         row++) {
-        if (slice_is(slice_of(name.at, colon), row->prefix) && colon < name.length) {
-            (void)buf_printf(memory, "%s%.*s", row->iri,
-                             SLICE_PRINT(slice_of(name.at + colon + 1, name.length - colon - 1)));
-            return buf_slice(memory);
-        }
-    }
-    if (name.length > 2 && name.at[0] == '<' && name.at[name.length - 1] == '>') {
-        name = slice_of(name.at + 1, name.length - 2);
-    }
-    return iri_is_absolute(name) ? name : slice_of(NULL, 0);
-}
 
 void
 find_quote(struct buf *out, struct slice text)
@@ -52,42 +16,66 @@ find_quote(struct buf *out, struct slice text)
     buf_release(&quoted);
 }
 
-/* ---- answers ---- */
+/* ---- asking ---- */
+
+static enum status
+take_access(struct web_service *service, const struct web_query *query, bool partial,
+            struct find_access *access, struct reason *why)
+{
+    *access = (struct find_access){
+        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout"),
+        .asker = query->client};
+    TRY(web_index_take(service, &access->index, why));
+    index_client_manner(access->index, partial ? INDEX_PARTIAL_WARN : INDEX_PARTIAL_ERROR,
+                        &query->cancelled);
+    return STATUS_OK;
+}
+
+static enum status
+give_access(struct web_service *service, const struct web_query *query,
+            const struct find_access *access, enum status status, struct reason *why)
+{
+    index_client_manner(access->index, INDEX_PARTIAL_ERROR, NULL);
+    web_index_give(service, access->index, status == STATUS_OK || status == STATUS_BAD_INPUT);
+    return web_query_status(query, status, why);
+}
+
+enum status
+find_for(struct web_service *service, const struct web_query *query,
+         const struct find_request *request, const struct find_page *page, struct web_reply *reply,
+         struct find_results *results, struct reason *why)
+{
+    struct find_access access;
+    *results = (struct find_results){.count = 0};
+    TRY(take_access(service, query, page->partial, &access, why));
+    enum status status = find_run(&access, request, results, why);
+    if (page->partial) {
+        web_reply_missing(reply, access.index);
+    }
+    if (status == STATUS_OK && page->by_date) {
+        status = find_sort_by_date(&access, results, why);
+    }
+    if (status == STATUS_OK) {
+        status = find_describe(&access, results, page->from, page->count, why);
+    }
+    if (status == STATUS_OK && page->documents) {
+        status = find_describe_documents(&access, results, page->from, page->count, why);
+    }
+    return give_access(service, query, &access, status, why);
+}
 
 enum status
 find_select(struct web_service *service, const struct web_query *query, struct slice sparql,
             json_t **bindings, struct reason *why)
 {
-    const struct index_query_options options = {
-        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout"),
-        .client = query->client};
-    struct index_client *client;
-    struct buf answer;
+    struct find_access access;
     *bindings = NULL;
-    TRY(web_index_take(service, &client, why));
-    buf_init(&answer, ANSWER_BYTES);
-    index_client_manner(client, INDEX_PARTIAL_ERROR, &query->cancelled);
-    enum status status = index_query(client, sparql, "json", &options, append, &answer, why);
-    index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
-    web_index_give(service, client, status == STATUS_OK || status == STATUS_BAD_INPUT);
-    if (status == STATUS_OK) {
-        json_t *result = json_loadb(answer.data, answer.length, JSON_ALLOW_NUL, NULL);
-        *bindings = json_incref(json_object_get(json_object_get(result, "results"), "bindings"));
-        json_decref(result);
-        if (*bindings == NULL) {
-            status = status_fail(why, STATUS_UNSUPPORTED, "the query is no SELECT");
-        }
-    }
-    buf_release(&answer);
-    return web_query_status(query, status, why);
+    TRY(take_access(service, query, false, &access, why));
+    const enum status status = find_ask(&access, sparql, bindings, why);
+    return give_access(service, query, &access, status, why);
 }
 
-struct slice
-find_value(const json_t *binding, const char *variable)
-{
-    const json_t *value = json_object_get(json_object_get(binding, variable), "value");
-    return slice_of(json_string_value(value), json_string_length(value));
-}
+/* ---- answers ---- */
 
 json_t *
 find_json_text(struct slice text)

@@ -5,7 +5,7 @@
 #include "web/api/answer.h"
 #include "web/api/lookup.h"
 
-enum { PER_PAGE = 10, PER_PAGE_MOST = 100 };
+enum { PER_PAGE = 10, PER_PAGE_MOST = 100, ROWS_PER_ENTRY = 10 };
 
 static size_t
 number(const struct web_request *request, const char *name, size_t usual)
@@ -13,6 +13,22 @@ number(const struct web_request *request, const char *name, size_t usual)
     const char *text = web_parameter(request, name, NULL);
     const size_t value = text != NULL ? (size_t)slice_number(slice_string(text)) : usual;
     return value > 0 ? value : usual;
+}
+
+static bool
+is_set(const struct web_request *request, const char *name)
+{
+    const char *text = web_parameter(request, name, NULL);
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
+/* Enough statements for a page: all that may be read only where something depends on all. */
+static size_t
+rows_for(const struct answer *answer, const struct find_request *wanted, bool by_date)
+{
+    const size_t rows = answer->page * answer->per_page * ROWS_PER_ENTRY;
+    return wanted->facets || by_date || answer->filters.length > 0 || rows > FIND_ROWS ? FIND_ROWS
+                                                                                       : rows;
 }
 
 void
@@ -26,24 +42,25 @@ lookup_answer(struct web_service *service, const struct web_request *request,
                             .question = question,
                             .shape = shape,
                             .results = &results,
+                            .filters = wanted->filters,
                             .page = number(request, "page", 1),
                             .per_page = number(request, "per_page", PER_PAGE)};
+    struct find_page page = {.by_date = is_set(request, "sortbydate")};
     const int format = answer_format(request, reply);
-    struct web_query *query = format >= 0 ? web_query_take(service, request, reply) : NULL;
+    struct web_query *query = format >= 0 && web_partial(request, reply, &page.partial)
+                                  ? web_query_take(service, request, reply)
+                                  : NULL;
     if (query == NULL) {
         return;
     }
-    wanted->query = query;
     answer.per_page = answer.per_page < PER_PAGE_MOST ? answer.per_page : PER_PAGE_MOST;
-    enum status status = find_run(service, wanted, &results, &why);
-    const char *by_date = web_parameter(request, "sortbydate", NULL);
-    if (status == STATUS_OK && by_date != NULL && strcmp(by_date, "1") == 0) {
-        status = find_sort_by_date(service, wanted, &results, &why);
-    }
-    if (status == STATUS_OK) {
-        const size_t from = (answer.page - 1) * answer.per_page;
-        status = find_describe(service, wanted, &results, from, answer.per_page, &why);
-    }
+    page.from = (answer.page - 1) * answer.per_page;
+    page.count = answer.per_page;
+    page.documents =
+        shape != ANSWER_PLAIN || answer_shows_documents(format) || is_set(request, "documents");
+    wanted->facets = answer_shows_facets(format) || is_set(request, "facets");
+    wanted->rows = rows_for(&answer, wanted, page.by_date);
+    const enum status status = find_for(service, query, wanted, &page, reply, &results, &why);
     if (status == STATUS_OK) {
         answer_write(&answer, format, reply);
     } else {
@@ -71,34 +88,58 @@ lookup_by_property(const struct web_request *request, struct find_request *wante
     return wanted->property.length > 0;
 }
 
-void
-web_lookup(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+static bool
+read_lookup(const struct web_request *request, struct find_request *wanted, struct buf *memory,
+            struct web_reply *reply)
 {
     const char *uri = web_parameter(request, "uri", NULL);
     const char *words = web_parameter(request, "q", NULL);
     const char *group = web_parameter(request, "group", NULL);
-    const char *filters = web_parameter(request, "fq", NULL);
-    struct find_request wanted = {.filters = slice_string(filters)};
-    struct buf memory;
-    buf_init(&memory, URL_MAXIMUM);
     if (group != NULL && strcmp(group, "resource") == 0) {
-        wanted.group = FIND_BY_RESOURCE;
+        wanted->group = FIND_BY_RESOURCE;
     }
-    bool good = true;
     if (uri != NULL) {
-        wanted.is_uri = true;
-        wanted.text = find_iri(slice_string(uri), &memory);
-        good = wanted.text.length > 0;
-        if (!good) {
+        wanted->is_uri = true;
+        wanted->same = is_set(request, "same");
+        wanted->text = find_iri(slice_string(uri), memory);
+        if (wanted->text.length == 0) {
             web_reply_error(reply, 400, "uri is no IRI: %.200s", uri);
         }
-    } else if (words != NULL) {
-        wanted.text = slice_string(words);
-    } else {
-        good = lookup_by_property(request, &wanted, &memory, reply);
+        return wanted->text.length > 0;
     }
-    if (good) {
+    wanted->text = slice_string(words);
+    return words != NULL || lookup_by_property(request, wanted, memory, reply);
+}
+
+void
+web_lookup(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    struct find_request wanted = {.is_uri = false};
+    struct buf memory, filters;
+    buf_init(&memory, URL_MAXIMUM);
+    buf_init(&filters, WEB_BODY_MAXIMUM);
+    web_parameters(request, "fq", web_add_line, &filters);
+    wanted.filters = buf_slice(&filters);
+    if (read_lookup(request, &wanted, &memory, reply)) {
         lookup_answer(service, request, &wanted, wanted.text, ANSWER_PLAIN, reply);
     }
     buf_release(&memory);
+    buf_release(&filters);
+}
+
+/* The same by words, of which there need be none yet. */
+void
+web_search(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    struct buf filters;
+    buf_init(&filters, WEB_BODY_MAXIMUM);
+    web_parameters(request, "fq", web_add_line, &filters);
+    const char *group = web_parameter(request, "group", NULL);
+    struct find_request wanted = {.text = slice_string(web_parameter(request, "q", NULL)),
+                                  .filters = buf_slice(&filters),
+                                  .group = group != NULL && strcmp(group, "resource") == 0
+                                               ? FIND_BY_RESOURCE
+                                               : FIND_BY_DOCUMENT};
+    lookup_answer(service, request, &wanted, wanted.text, ANSWER_PLAIN, reply);
+    buf_release(&filters);
 }

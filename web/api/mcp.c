@@ -66,12 +66,10 @@ run_find(struct call *call, struct find_request *request, struct reason *why)
                         : asked > 0                     ? FOUND_MOST
                                                         : FOUND_USUAL;
     struct find_results results;
-    request->query = call->query;
+    const struct find_page page = {.count = most};
     request->group = FIND_BY_RESOURCE;
-    enum status status = find_run(call->service, request, &results, why);
-    if (status == STATUS_OK) {
-        status = find_describe(call->service, request, &results, 0, most, why);
-    }
+    const enum status status =
+        find_for(call->service, call->query, request, &page, NULL, &results, why);
     json_t *entries = json_array();
     for (size_t i = 0; status == STATUS_OK && i < results.count && i < most; i++) {
         const struct find_entry *entry = &results.entries[i];

@@ -129,10 +129,9 @@ static enum status
 add_found(struct matching *matching, const struct find_request *request, struct reason *why)
 {
     struct find_results results;
-    enum status status = find_run(matching->service, request, &results, why);
-    if (status == STATUS_OK) {
-        status = find_describe(matching->service, request, &results, 0, CANDIDATES, why);
-    }
+    const struct find_page page = {.count = CANDIDATES};
+    const enum status status =
+        find_for(matching->service, matching->query, request, &page, NULL, &results, why);
     for (size_t i = 0; status == STATUS_OK && i < results.count && i < CANDIDATES; i++) {
         const struct find_entry *entry = &results.entries[i];
         if (entry->resource.kind != TERM_IRI || !iri_is_absolute(entry->resource.value) ||
@@ -163,8 +162,7 @@ find_by_name(struct matching *matching, struct reason *why)
         search_text(matching->asked->name, ways[i], &words);
         const struct find_request request = {.text = buf_slice(&words),
                                              .filters = buf_slice(&matching->filters),
-                                             .group = FIND_BY_RESOURCE,
-                                             .query = matching->query};
+                                             .group = FIND_BY_RESOURCE};
         status = words.length > 0 ? add_found(matching, &request, why) : STATUS_OK;
     }
     buf_release(&words);
@@ -188,8 +186,7 @@ find_by_values(struct matching *matching, struct reason *why)
             const struct find_request request = {.text = value,
                                                  .property = matching->properties[i],
                                                  .filters = buf_slice(&matching->filters),
-                                                 .group = FIND_BY_RESOURCE,
-                                                 .query = matching->query};
+                                                 .group = FIND_BY_RESOURCE};
             if (value.length > 0) {
                 TRY(add_found(matching, &request, why));
             }

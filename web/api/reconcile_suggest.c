@@ -25,12 +25,9 @@ suggest_entities(struct web_service *service, const struct web_query *place, str
         words.length--;
     }
     (void)buf_append_string(&words, words.length > 0 ? "*" : "");
-    const struct find_request request = {
-        .text = buf_slice(&words), .group = FIND_BY_RESOURCE, .query = place};
-    *status = find_run(service, &request, &results, why);
-    if (*status == STATUS_OK) {
-        *status = find_describe(service, &request, &results, 0, SUGGESTIONS, why);
-    }
+    const struct find_request request = {.text = buf_slice(&words), .group = FIND_BY_RESOURCE};
+    const struct find_page page = {.count = SUGGESTIONS};
+    *status = find_for(service, place, &request, &page, NULL, &results, why);
     for (size_t i = 0; *status == STATUS_OK && i < results.count && i < SUGGESTIONS; i++) {
         const struct find_entry *entry = &results.entries[i];
         if (entry->resource.kind == TERM_IRI) {

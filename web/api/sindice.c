@@ -93,28 +93,13 @@ add_filters(void *context, const char *value)
 {
     struct slice rest = slice_string(value);
     for (;;) {
-        const struct slice word = slice_next_word(&rest);
+        const struct slice word = find_next_word(&rest);
         if (word.length == 0) {
             return;
         }
         if (!slice_starts(word, SLICE("format:"))) {
             (void)buf_append_slice(context, word);
-            (void)buf_append_char(context, ' ');
-        }
-    }
-}
-
-static bool
-filters_are_known(struct slice filters)
-{
-    for (;;) {
-        const struct slice word = slice_next_word(&filters);
-        if (word.length == 0) {
-            return true;
-        }
-        if (!slice_starts(word, SLICE("class:")) && !slice_starts(word, SLICE("predicate:")) &&
-            !slice_starts(word, SLICE("domain:"))) {
-            return false;
+            (void)buf_append_char(context, '\n');
         }
     }
 }
@@ -134,8 +119,6 @@ search(struct web_service *service, const struct web_request *request, struct sl
         web_reply_error(reply, 400, "There must be q= or nq=.");
     } else if (words.length > 0 && pattern.length > 0) {
         web_reply_error(reply, 400, "q and nq are not answered together.");
-    } else if (!filters_are_known(wanted.filters)) {
-        web_reply_error(reply, 400, "fq knows class:, predicate:, domain: and format:.");
     } else if (pattern.length > 0 && !read_pattern(pattern, &wanted, &memory)) {
         web_reply_error(reply, 400, "A pattern is * <property> \"value\", * * <uri> or <uri> * *.");
     } else {

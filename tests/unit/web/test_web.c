@@ -15,6 +15,7 @@
 
 #include "base/url/url.h"
 #include "config/config.h"
+#include "search/spelling.h"
 #include "tests/unit/scratch.h"
 #include "warc/remote.h"
 #include "web/html.h"
@@ -23,7 +24,6 @@
 #include "web/http/host.h"
 #include "web/http/range.h"
 #include "web/query_form.h"
-#include "web/spelling.h"
 #include "web/web_service.h"
 
 static void

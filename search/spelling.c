@@ -1,4 +1,4 @@
-#include "web/spelling.h"
+#include "search/spelling.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * letter too many, missing, another one, or two of them exchanged; one of 9 letters and more by
  * two, when its first four are right. Of those that the index has the one is taken that is most
  * frequent in the literals found. Words in quotation marks and with signs are left as they are. */
-#ifndef WEB_SPELLING_H
-#define WEB_SPELLING_H
+#ifndef SEARCH_SPELLING_H
+#define SEARCH_SPELLING_H
 
 #include "base/buf.h"
 #include "base/status.h"

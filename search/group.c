@@ -1,0 +1,173 @@
+/* Rows made into groups, and groups that are one document in several syntaxes into one. */
+#include <stdlib.h>
+
+#include "base/ascii.h"
+#include "base/digest.h"
+#include "base/memory.h"
+#include "search/find_private.h"
+
+static const struct term *
+key_of(const struct find_row *row, enum find_group group)
+{
+    return group == FIND_BY_DOCUMENT ? &row->quad.graph : &row->quad.subject;
+}
+
+static int
+compare_triples(const struct quad *a, const struct quad *b)
+{
+    const int subject = term_compare(&a->subject, &b->subject);
+    const int predicate = subject != 0 ? subject : term_compare(&a->predicate, &b->predicate);
+    return predicate != 0 ? predicate : term_compare(&a->object, &b->object);
+}
+
+static int
+compare_rows(const void *a, const void *b, void *group)
+{
+    const struct find_row *left = a, *right = b;
+    const enum find_group by = *(const enum find_group *)group;
+    const int order = term_compare(key_of(left, by), key_of(right, by));
+    if (order != 0) {
+        return order;
+    }
+    if (left->score != right->score) {
+        return left->score < right->score ? 1 : -1;
+    }
+    const int triples = compare_triples(&left->quad, &right->quad);
+    return triples != 0 ? triples : term_compare(&left->quad.graph, &right->quad.graph);
+}
+
+static int
+compare_entries(const void *a, const void *b)
+{
+    const struct find_entry *left = a, *right = b;
+    if (left->score != right->score) {
+        return left->score < right->score ? 1 : -1;
+    }
+    const int order = slice_compare(left->document, right->document);
+    return order != 0 ? order : term_compare(&left->resource, &right->resource);
+}
+
+static void
+weigh(struct find_entry *entry, const struct find_row *rows, const struct find_weights *weights)
+{
+    double share = 1;
+    for (size_t i = 0; i < entry->statements; i++) {
+        if (i == 0 || compare_triples(&rows[i - 1].quad, &rows[i].quad) != 0) {
+            entry->score += rows[i].score * share;
+            share *= weights->rest;
+        }
+    }
+    if (entry->resource.kind == TERM_IRI &&
+        slice_equal_nocase(find_host(entry->resource.value), find_host(entry->document))) {
+        entry->score *= weights->host;
+    }
+}
+
+/* ---- syntaxes of one document ---- */
+
+/* Host and name of a document without what tells its syntax; empty: it has no name. */
+static struct slice
+name_of(struct slice document, struct arena *arena)
+{
+    enum { ENDING_MOST = 8 };
+    struct slice path = slice_of(document.at, slice_find(document, '#'));
+    struct slice query = path;
+    path = slice_take(&query, '?');
+    struct slice name = find_local_name(path);
+    size_t end = name.length;
+    while (end > 0 && ascii_is_letter(name.at[end - 1])) {
+        end--;
+    }
+    if (end > 1 && name.at[end - 1] == '.' && name.length - end <= ENDING_MOST) {
+        name.length = end - 1;
+    }
+    if (name.length == 0 || slice_is(name, "index")) {
+        return slice_of(NULL, 0);
+    }
+    const bool syntax =
+        slice_starts(query, SLICE("format=")) || slice_starts(query, SLICE("output="));
+    const struct slice host = find_host(document);
+    return arena_printf(arena, "%.*s %.*s %.*s", SLICE_PRINT(host), SLICE_PRINT(name),
+                        SLICE_PRINT(syntax ? slice_of(NULL, 0) : query));
+}
+
+/* A number for the triples found in a document, whatever blank nodes are called there. */
+static uint64_t
+digest_of(const struct find_row *rows, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct term *terms[] = {&rows[i].quad.subject, &rows[i].quad.predicate,
+                                      &rows[i].quad.object};
+        uint64_t triple = 1;
+        for (size_t k = 0; k < 3; k++) {
+            const bool blank = terms[k]->kind == TERM_BLANK;
+            triple = triple * 31 + (blank ? 1 : digest_local(terms[k]->value)) * (k + 2);
+        }
+        sum += triple;
+    }
+    return sum;
+}
+
+static void
+merge_syntaxes(struct find_results *results)
+{
+    struct {
+        struct slice name;
+        uint64_t digest;
+    } *seen = memory_zero(results->count + 1, sizeof *seen);
+    size_t kept = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct find_entry *entry = &results->entries[i];
+        const struct slice name = name_of(entry->document, &results->arena);
+        const uint64_t digest = digest_of(&results->rows[entry->first_row], entry->statements);
+        size_t at = name.length > 0 ? 0 : kept;
+        while (at < kept && !(seen[at].digest == digest && slice_equal(seen[at].name, name))) {
+            at++;
+        }
+        if (at < kept) {
+            struct find_entry *first = &results->entries[at];
+            first->alternates =
+                arena_printf(&results->arena, "%.*s%.*s\n", SLICE_PRINT(first->alternates),
+                             SLICE_PRINT(entry->document));
+        } else {
+            seen[kept].name = name;
+            seen[kept].digest = digest;
+            results->entries[kept++] = *entry;
+        }
+    }
+    results->count = kept;
+    free(seen);
+}
+
+void
+find_group_rows(struct find_run *run)
+{
+    struct find_results *results = run->results;
+    enum find_group group = run->request->group;
+    const struct find_weights *weights =
+        run->request->weights != NULL ? run->request->weights : &find_usual_weights;
+    struct find_row *rows = results->rows;
+    qsort_r(rows, results->row_count, sizeof *rows, compare_rows, &group);
+    results->entries = memory_zero(results->row_count + 1, sizeof *results->entries);
+    for (size_t i = 0; i < results->row_count;) {
+        const struct find_row *first = &rows[i];
+        struct find_entry *entry = &results->entries[results->count++];
+        *entry = (struct find_entry){.document = first->quad.graph.value,
+                                     .resource = first->quad.subject,
+                                     .predicate = first->quad.predicate,
+                                     .object = first->quad.object,
+                                     .same = first->same,
+                                     .first_row = i};
+        while (i < results->row_count &&
+               term_equal(key_of(&rows[i], group), key_of(first, group))) {
+            entry->statements++;
+            i++;
+        }
+        weigh(entry, first, weights);
+    }
+    qsort(results->entries, results->count, sizeof *results->entries, compare_entries);
+    if (group == FIND_BY_DOCUMENT) {
+        merge_syntaxes(results);
+    }
+}

@@ -1,0 +1,129 @@
+/* Questions to the index beside those that find statements, and their answers as values of JSON. */
+#include "base/url/url.h"
+#include "search/find_private.h"
+
+enum { ANSWER_BYTES = 16 << 20, PAIRS_MOST = 5000 };
+
+enum status
+find_append(void *buffer, struct slice bytes, struct reason *why)
+{
+    const enum status status = buf_append_slice(buffer, bytes);
+    return status == STATUS_OK
+               ? status
+               : status_fail(why, status, "the answer is longer than %d bytes", ANSWER_BYTES);
+}
+
+enum status
+find_ask(const struct find_access *access, struct slice sparql, json_t **bindings,
+         struct reason *why)
+{
+    const struct index_query_options options = {.timeout_ms = access->timeout_ms,
+                                                .client = access->asker};
+    struct buf answer;
+    *bindings = NULL;
+    buf_init(&answer, ANSWER_BYTES);
+    enum status status =
+        index_query(access->index, sparql, "json", &options, find_append, &answer, why);
+    if (status == STATUS_OK) {
+        json_t *result = json_loadb(answer.data, answer.length, JSON_ALLOW_NUL, NULL);
+        *bindings = json_incref(json_object_get(json_object_get(result, "results"), "bindings"));
+        json_decref(result);
+        if (*bindings == NULL) {
+            status = status_fail(why, STATUS_UNSUPPORTED, "the query is no SELECT");
+        }
+    }
+    buf_release(&answer);
+    return status;
+}
+
+struct slice
+find_value(const json_t *binding, const char *variable)
+{
+    const json_t *value = json_object_get(json_object_get(binding, variable), "value");
+    return slice_of(json_string_value(value), json_string_length(value));
+}
+
+void
+find_put_iri(struct buf *text, struct slice iri)
+{
+    if (iri_is_absolute(iri)) {
+        (void)buf_printf(text, " <%.*s>", SLICE_PRINT(iri));
+    }
+}
+
+/* The different IRIs at a place of the rows, each once, FIND_SUBJECTS at most. */
+static void
+put_iris(struct find_run *run, bool subjects, struct buf *text)
+{
+    json_t *seen = json_object();
+    for (size_t i = 0; i < run->results->row_count; i++) {
+        const struct quad *quad = &run->results->rows[i].quad;
+        const struct term *term = subjects ? &quad->subject : &quad->graph;
+        if (term->kind != TERM_IRI ||
+            json_object_getn(seen, term->value.at, term->value.length) != NULL) {
+            continue;
+        }
+        if (json_object_size(seen) == FIND_SUBJECTS) {
+            run->full = true;
+            break;
+        }
+        (void)json_object_setn_new(seen, term->value.at, term->value.length, json_true());
+        find_put_iri(text, term->value);
+    }
+    json_decref(seen);
+}
+
+/* Makes {key: [value]} of two columns. */
+static enum status
+read_pairs(struct find_run *run, struct buf *text, const char *key, const char *value,
+           json_t **pairs, struct reason *why)
+{
+    json_t *bindings;
+    *pairs = json_object();
+    TRY(find_ask(run->access, buf_slice(text), &bindings, why));
+    for (size_t i = 0; i < json_array_size(bindings); i++) {
+        const json_t *binding = json_array_get(bindings, i);
+        const struct slice name = find_value(binding, key);
+        json_t *list = json_object_getn(*pairs, name.at, name.length);
+        if (list == NULL && name.length > 0) {
+            list = json_array();
+            (void)json_object_setn_new(*pairs, name.at, name.length, list);
+        }
+        (void)json_array_append(list, json_object_get(json_object_get(binding, value), "value"));
+    }
+    json_decref(bindings);
+    return STATUS_OK;
+}
+
+enum status
+find_read_classes(struct find_run *run, struct reason *why)
+{
+    struct buf text;
+    if (run->classes != NULL) {
+        return STATUS_OK;
+    }
+    buf_init(&text, FIND_ROW_BYTES);
+    (void)buf_append_string(&text, "SELECT DISTINCT ?s ?c { VALUES ?s {");
+    put_iris(run, true, &text);
+    (void)buf_printf(&text, " } ?s a ?c } LIMIT %d", PAIRS_MOST);
+    const enum status status = read_pairs(run, &text, "s", "c", &run->classes, why);
+    buf_release(&text);
+    return status;
+}
+
+enum status
+find_read_times(struct find_run *run, struct reason *why)
+{
+    struct buf text;
+    if (run->times != NULL) {
+        return STATUS_OK;
+    }
+    buf_init(&text, FIND_ROW_BYTES);
+    (void)buf_append_string(&text, "SELECT ?g ?time { VALUES ?g {");
+    put_iris(run, false, &text);
+    (void)buf_append_string(&text, " } GRAPH <urn:x-quadrille:query#provenance> { ?g "
+                                   "<http://www.w3.org/ns/prov#generatedAtTime> ?time } }");
+    const enum status status = read_pairs(run, &text, "g", "time", &run->times, why);
+    buf_release(&text);
+    return status;
+}
