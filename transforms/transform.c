@@ -8,6 +8,7 @@
 #include "rdf/jsonld/jsonld_link.h"
 #include "transforms/common/contexts.h"
 #include "transforms/common/unpack.h"
+#include "transforms/core/builtins.h"
 #include "transforms/core/transformation.h"
 #include "transforms/html/profile.h"
 #include "transforms/xml/xml.h"
@@ -71,6 +72,7 @@ transformer_new(struct transformer **transformer, struct registry *registry,
                 const struct transform_limits *limits, struct reason *why)
 {
     xml_prepare();
+    builtin_pdf_prepare();
     stylesheets_prepare();
     TRY(load_contexts(registry, why));
     TRY(load_grddl(registry, why));

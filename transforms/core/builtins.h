@@ -33,6 +33,9 @@ builtin_function builtin_microformats;
 builtin_function builtin_image;
 builtin_function builtin_recording;
 builtin_function builtin_pdf;
+/* Loads poppler, once in a process and before it enters a sandbox; builtin_pdf does it otherwise.
+ * Where it cannot be loaded, each PDF is reported. Any thread may call it. */
+void builtin_pdf_prepare(void);
 /* transforms/text/content_line.h */
 builtin_function builtin_calendar;
 builtin_function builtin_vcard;

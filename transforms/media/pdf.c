@@ -1,10 +1,60 @@
 /* The transform "pdf": what a PDF's information dictionary and XMP packet say, and where its
  * links lead. By poppler, which opens no file for that; fonts and pages are not rendered.
+ *
+ * Poppler brings some thirty libraries with it, and a program that is linked with them takes twice
+ * as long to start. So it is loaded by builtin_pdf_prepare, which programs call that transform
+ * documents.
  */
+#include <dlfcn.h>
 #include <poppler.h>
+#include <pthread.h>
 
 #include "transforms/core/builtins.h"
 #include "transforms/media/media.h"
+
+#define LIBRARY "libpoppler-glib.so.8"
+
+#define FUNCTIONS(X)                       \
+    X(document_get_author)                 \
+    X(document_get_creation_date_time)     \
+    X(document_get_creator)                \
+    X(document_get_keywords)               \
+    X(document_get_metadata)               \
+    X(document_get_modification_date_time) \
+    X(document_get_n_pages)                \
+    X(document_get_page)                   \
+    X(document_get_pdf_version_string)     \
+    X(document_get_producer)               \
+    X(document_get_subject)                \
+    X(document_get_title)                  \
+    X(document_new_from_bytes)             \
+    X(page_free_link_mapping)              \
+    X(page_get_link_mapping)
+
+#define POINTER(name) __typeof__(poppler_##name) *name;
+static struct {
+    FUNCTIONS(POINTER)
+    bool loaded;
+} poppler;
+
+#define LOAD(name)                                                                       \
+    *(void **)&poppler.name = library != NULL ? dlsym(library, "poppler_" #name) : NULL; \
+    poppler.loaded = poppler.loaded && poppler.name != NULL;
+
+static void
+load(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    poppler.loaded = library != NULL;
+    FUNCTIONS(LOAD)
+}
+
+void
+builtin_pdf_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+}
 
 #define NFO "http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#"
 #define PDF "http://ns.adobe.com/pdf/1.3/"
@@ -51,14 +101,14 @@ say_keywords(struct media *media, char *keywords)
 static void
 say_page_links(struct media *media, PopplerPage *page, unsigned *left)
 {
-    GList *links = poppler_page_get_link_mapping(page);
+    GList *links = poppler.page_get_link_mapping(page);
     for (GList *at = links; at && *left > 0; at = at->next, --*left) {
         const PopplerAction *action = ((PopplerLinkMapping *)at->data)->action;
         if (action && action->type == POPPLER_ACTION_URI && action->uri.uri) {
             media_link(media, VOCABULARY_SIOC "links_to", slice_string(action->uri.uri));
         }
     }
-    poppler_page_free_link_mapping(links);
+    poppler.page_free_link_mapping(links);
 }
 
 static void
@@ -66,7 +116,7 @@ say_links(struct media *media, PopplerDocument *document, int pages)
 {
     unsigned left = LINKS;
     for (int i = 0; i < pages && i < LINK_PAGES && left > 0; i++) {
-        PopplerPage *page = poppler_document_get_page(document, i);
+        PopplerPage *page = poppler.document_get_page(document, i);
         if (page) {
             say_page_links(media, page, &left);
             g_object_unref(page);
@@ -77,24 +127,24 @@ say_links(struct media *media, PopplerDocument *document, int pages)
 static void
 say_document(struct media *media, PopplerDocument *document)
 {
-    const int pages = poppler_document_get_n_pages(document);
+    const int pages = poppler.document_get_n_pages(document);
     media_class(media, VOCABULARY_FOAF "Document");
     media_format(media);
-    say_text(media, VOCABULARY_DCTERMS "title", poppler_document_get_title(document));
-    say_text(media, VOCABULARY_DC "creator", poppler_document_get_author(document));
-    say_text(media, VOCABULARY_DCTERMS "description", poppler_document_get_subject(document));
-    say_keywords(media, poppler_document_get_keywords(document));
-    say_text(media, VOCABULARY_XMP "CreatorTool", poppler_document_get_creator(document));
-    say_text(media, PDF "Producer", poppler_document_get_producer(document));
-    say_text(media, PDF "PDFVersion", poppler_document_get_pdf_version_string(document));
+    say_text(media, VOCABULARY_DCTERMS "title", poppler.document_get_title(document));
+    say_text(media, VOCABULARY_DC "creator", poppler.document_get_author(document));
+    say_text(media, VOCABULARY_DCTERMS "description", poppler.document_get_subject(document));
+    say_keywords(media, poppler.document_get_keywords(document));
+    say_text(media, VOCABULARY_XMP "CreatorTool", poppler.document_get_creator(document));
+    say_text(media, PDF "Producer", poppler.document_get_producer(document));
+    say_text(media, PDF "PDFVersion", poppler.document_get_pdf_version_string(document));
     say_date(media, VOCABULARY_DCTERMS "created",
-             poppler_document_get_creation_date_time(document));
+             poppler.document_get_creation_date_time(document));
     say_date(media, VOCABULARY_DCTERMS "modified",
-             poppler_document_get_modification_date_time(document));
+             poppler.document_get_modification_date_time(document));
     if (pages > 0) {
         media_integer(media, NFO "pageCount", pages);
     }
-    char *packet = poppler_document_get_metadata(document);
+    char *packet = poppler.document_get_metadata(document);
     if (packet) {
         media_xmp(media, slice_string(packet));
         g_free(packet);
@@ -128,10 +178,16 @@ builtin_pdf(struct transformation *transformation, struct reason *why)
 {
     struct media media;
     GError *error = NULL;
+    builtin_pdf_prepare();
     g_log_set_default_handler(say_nothing, NULL);
     media_begin(&media, transformation, why);
+    if (!poppler.loaded) {
+        media_problem(&media, "PDF: %s cannot be loaded", LIBRARY);
+        scan_for_packet(&media);
+        return media_end(&media);
+    }
     GBytes *bytes = g_bytes_new_static(media.bytes.at, media.bytes.length);
-    PopplerDocument *document = poppler_document_new_from_bytes(bytes, NULL, &error);
+    PopplerDocument *document = poppler.document_new_from_bytes(bytes, NULL, &error);
     g_bytes_unref(bytes);
     if (document) {
         say_document(&media, document);
