@@ -75,6 +75,13 @@ struct count_request {
     const void *check_context;
 };
 
+/* Identifiers of one type of value, in the order of their values but for neighbours: from first to
+ * last; those below low have values before a given one or none, those above high after it or none.
+ */
+struct oid_span {
+    oid first, low, high, last;
+};
+
 struct quad_source {
     void *context;
     /* The identifier of a term; *id = OID_NONE when no stored quad has it. */
@@ -90,6 +97,13 @@ struct quad_source {
     enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
                              struct reason *why);
     void (*scan_close)(struct quad_scan *scan);
+    /* Goes on with the rows from `quad` on, in the order of the scan; not back. NULL: the source
+     * cannot. */
+    void (*scan_skip)(struct quad_scan *scan, const struct quad_oids *quad);
+    /* Whether the value of one identifier is certainly before another's, and the span around one
+     * (false: none). NULL: identifiers say nothing of values. */
+    bool (*before)(oid a, oid b);
+    bool (*span)(oid id, struct oid_span *span);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
      * come in the order of the patterns, each with the number of its own; scan_close ends it.
      * patterns live until then. graphs false: the rows' graphs are not wanted, they are OID_NONE

@@ -12,7 +12,7 @@ enum {
     WRITE_BYTES = 64 << 10,
     FAN_LEAST = 4,
     FAN_MOST = 64,
-    CUT_AT_LEAST = 4096,
+    CUT_AT_LEAST = 512,
     CHECK_EVERY = 1 << 16
 };
 
@@ -65,6 +65,7 @@ free_memory(struct sorter *sorter)
     sorter->bytes = NULL;
     sorter->places = NULL;
     sorter->bytes_room = sorter->places_room = sorter->filled = sorter->count = 0;
+    sorter->bounded = false;
 }
 
 void
@@ -75,7 +76,7 @@ sorter_reset(struct sorter *sorter)
     }
     sorter->run_count = sorter->first_run = sorter->heap_count = 0;
     sorter->filled = sorter->count = sorter->given = 0;
-    sorter->ended = sorter->advance = false;
+    sorter->ended = sorter->advance = sorter->bounded = false;
 }
 
 void
@@ -143,7 +144,14 @@ cut(struct sorter *sorter, struct reason *why)
     }
     free(sorter->bytes);
     sorter->bytes = bytes;
+    sorter->bounded = sorter->most > 0 && sorter->count == sorter->most;
     return STATUS_OK;
+}
+
+const uint64_t *
+sorter_bound(const struct sorter *sorter)
+{
+    return sorter->bounded ? record_at(sorter, sorter->places[sorter->most - 1]) : NULL;
 }
 
 enum status

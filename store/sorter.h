@@ -33,6 +33,7 @@ struct sorter {
     size_t *heap;
     size_t heap_count;
     bool ended, advance;
+    bool bounded;  /* the last of the first `most` is at places[most - 1] */
     unsigned work; /* comparisons, to look at the clock now and then */
     enum status stopped;
 };
@@ -44,6 +45,8 @@ void sorter_reset(struct sorter *sorter);
 void sorter_release(struct sorter *sorter);
 enum status sorter_add(struct sorter *sorter, const uint64_t *record, size_t words,
                        struct reason *why);
+/* A record that no other of the first `most` is behind, until one is added; NULL: none is known. */
+const uint64_t *sorter_bound(const struct sorter *sorter);
 /* Puts what is in memory into a file and frees the memory. */
 enum status sorter_flush(struct sorter *sorter, struct reason *why);
 enum status sorter_end(struct sorter *sorter, struct reason *why);

@@ -37,6 +37,8 @@ enum status quads_scan_open(struct quads_scan **scan, struct quads *quads,
 /* Up to `most` quads; *n = 0 at the end. */
 enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most,
                             size_t *n, struct reason *why);
+/* Goes on with the rows from `quad` on, in the order of the scan; not back. */
+void quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad);
 void quads_scan_close(struct quads_scan *scan);
 
 /* Rows that match about; total: quads in the index. Counts exactly up to a few blocks. */

@@ -172,6 +172,20 @@ quads_scan_close(struct quads_scan *scan)
     }
 }
 
+void
+quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad)
+{
+    const struct row to = row_of(quad, scan->order);
+    while (scan->at < scan->rows.count && row_compare(&scan->rows.rows[scan->at], &to) < 0) {
+        scan->at++;
+    }
+    if (scan->at == scan->rows.count && row_compare(&scan->next, &to) < 0) {
+        scan->next = to;
+        scan->ended = scan->ended || row_compare(&to, &scan->upper) >= 0;
+        scan->blocks = 1;
+    }
+}
+
 /* Inside the latch: rows of up to `blocks` blocks from scan->next on, as of the snapshot. */
 static enum status
 fill(struct quads_scan *scan, unsigned blocks, struct reason *why)

@@ -183,6 +183,65 @@ field(uint64_t value, int shift, int bits)
     return (unsigned)(value >> shift & (((uint64_t)1 << bits) - 1));
 }
 
+/* ---- order of values ---- */
+
+enum { HOURS = 24, MONTH_SPAN = 5 /* from one December to the next January in packed fields */ };
+
+static bool
+is_day(uint64_t value)
+{
+    static const uint8_t days[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0};
+    const unsigned day = field(value, DAY_SHIFT, 5);
+    return field(value, YEAR_SHIFT, 14) > 0 && day > 0 && day <= days[field(value, MONTH_SHIFT, 4)];
+}
+
+/* Whether the fields are those of one moment that no other has, but for its milliseconds. */
+static bool
+is_plain(oid id)
+{
+    const uint64_t value = id & OID_INLINE_MASK;
+    switch ((enum oid_inline)(id >> OID_INLINE_BITS)) {
+    case OID_INLINE_INTEGER:
+        return true;
+    case OID_INLINE_DATE:
+        return is_day(value);
+    case OID_INLINE_DATETIME:
+    case OID_INLINE_DATETIME_UTC:
+        return is_day(value) && field(value, HOUR_SHIFT, 5) < HOURS &&
+               field(value, MINUTE_SHIFT, 6) < 60 && field(value, SECOND_SHIFT, 6) < 60;
+    default:
+        return false;
+    }
+}
+
+bool
+oid_inline_before(oid a, oid b)
+{
+    /* Neighbours may be one moment written with and without milliseconds. */
+    return a >> OID_INLINE_BITS == b >> OID_INLINE_BITS && a < b && b - a > 1 && is_plain(a) &&
+           is_plain(b);
+}
+
+bool
+oid_inline_span(oid id, struct oid_span *span)
+{
+    const uint64_t months = (uint64_t)MONTH_SPAN << MONTH_SHIFT;
+    const oid first = id & ~OID_INLINE_MASK, last = id | OID_INLINE_MASK;
+    if (!is_plain(id)) {
+        return false;
+    }
+    /* The hour 24 is the next day's 0, which may be the next month's. */
+    const enum oid_inline type = (enum oid_inline)(id >> OID_INLINE_BITS);
+    const bool midnight = (type == OID_INLINE_DATETIME || type == OID_INLINE_DATETIME_UTC) &&
+                          field(id, HOUR_SHIFT, 5) == 0;
+    const uint64_t before = midnight ? months : 1;
+    *span = (struct oid_span){.first = first,
+                              .low = id - first > before ? id - before : first,
+                              .high = id < last ? id + 1 : last,
+                              .last = last};
+    return true;
+}
+
 static int
 print_datetime(uint64_t value, const char *zone, char text[OID_INLINE_TEXT])
 {

@@ -67,6 +67,11 @@ oid_kind(oid id)
 enum oid_kind oid_kind_of(const struct term *term);
 /* OID_NONE when the term cannot be inline. */
 oid oid_inline_of(const struct term *term);
+/* The value of a is certainly before that of b: both are of one inline type and well-formed. */
+bool oid_inline_before(oid a, oid b);
+/* The identifiers of id's inline type, and of these those that may have its value. False when id is
+ * not inline. */
+bool oid_inline_span(oid id, struct oid_span *span);
 /* Bytes the lexical form of an inline literal needs at most. */
 enum { OID_INLINE_TEXT = 40 };
 /* Fills term; its lexical form is written to text. False when id is no valid inline one. */

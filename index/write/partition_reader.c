@@ -56,6 +56,12 @@ source_scan_close(struct quad_scan *scan)
     quads_scan_close(inner(scan));
 }
 
+static void
+source_scan_skip(struct quad_scan *scan, const struct quad_oids *quad)
+{
+    quads_scan_skip(inner(scan), quad);
+}
+
 static enum status
 source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, struct reason *why)
 {
@@ -175,6 +181,9 @@ reader_new(struct partition *partition)
                                           .scan = source_scan,
                                           .scan_next = source_scan_next,
                                           .scan_close = source_scan_close,
+                                          .scan_skip = source_scan_skip,
+                                          .before = oid_inline_before,
+                                          .span = oid_inline_span,
                                           .count_triples = source_count_triples,
                                           .estimate = source_estimate,
                                           .estimate_star = source_estimate_star,

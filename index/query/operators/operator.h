@@ -116,6 +116,11 @@ struct operator* seed_new(struct run *run);
 enum status seed_give(struct operator* seed, const struct batch *batch, uint32_t ordinal,
                       struct reason *why);
 
+/* Identifiers of one type that a filter above lets through: those from first to last that lie from
+ * low to high. first 0: all. */
+struct id_range {
+    oid first, low, high, last;
+};
 /* A triple or quad pattern. */
 struct scan_spec {
     struct pattern pattern;
@@ -132,6 +137,7 @@ struct scan_spec {
      * NUMBER_NONE: each comes. */
     uint32_t weight;
     struct slots needed;
+    struct id_range objects; /* others of their type may be left out */
 };
 /* How many rows a row stands for. */
 static inline uint64_t

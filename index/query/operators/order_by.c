@@ -2,8 +2,9 @@
  *
  * A record of the sorter is a row, its number, and for each key the kind, number and text of its
  * value, so that comparisons look nowhere else. What kind, number and text do not decide (times,
- * numbers of many digits) is read again from the term, which is in the record, too. Rows equal in
- * all keys keep the order in which they came.
+ * numbers of many digits) is read again from the term, which is in the record, too. Where the
+ * source tells the order of values by their identifiers, a value is looked at only when these do
+ * not decide. Rows equal in all keys keep the order in which they came.
  *
  *   sequence | row | keys | text, language and datatype of each key's term
  */
@@ -13,12 +14,12 @@
 #include "base/memory.h"
 #include "index/query/operators/operator.h"
 
-enum { KEY_WORDS = 6 };
+enum { KEY_WORDS = 6, KIND_UNBOUND = -1, KIND_LATER = -2 /* the identifier is all there is */ };
 
 struct sort_key {
     oid id;
-    int64_t kind; /* -1: unbound; else enum value_kind */
-    double number;
+    int64_t kind;  /* UNBOUND, LATER, else enum value_kind */
+    double number; /* of numbers, and seconds of times with a zone; else NaN */
     uint64_t text; /* first byte of the term's text, from the record's first */
     uint64_t length;
     uint32_t language_length, datatype_length; /* 0 for IRIs, blank nodes and strings */
@@ -34,6 +35,7 @@ struct order {
     uint64_t *record;
     size_t room; /* words of record */
     bool opened, done;
+    struct sort_key completed; /* the LATER key that was looked at last */
 };
 
 static bool
@@ -46,6 +48,30 @@ static bool
 number_class(int64_t kind)
 {
     return kind >= VALUE_INTEGER && kind <= VALUE_DOUBLE;
+}
+
+static bool
+time_class(int64_t kind)
+{
+    return kind == VALUE_DATE_TIME || kind == VALUE_DATE;
+}
+
+static double
+number_of(const struct value *value)
+{
+    return value_is_number(value)    ? value_number(value)
+           : time_class(value->kind) ? moment_seconds(&value->moment)
+                                     : NAN;
+}
+
+/* Whether the keys' numbers decide. Seconds are rounded, those of far years most. */
+static bool
+numbers_decide(const struct sort_key *a, const struct sort_key *b)
+{
+    const double difference = fabs(a->number - b->number);
+    return number_class(a->kind)
+               ? number_class(b->kind) && difference > 0
+               : a->kind == b->kind && difference > 1e-3 + 1e-12 * fabs(a->number);
 }
 
 static const struct sort_key *
@@ -72,32 +98,75 @@ value_of_key(const uint64_t *record, const struct sort_key *key, struct value *v
     value_of_term(&term, value);
 }
 
+/* A key with its kind and number. */
+static struct sort_key
+complete_key(struct order *order, const struct sort_key *key)
+{
+    struct value value;
+    if (key->kind != KIND_LATER) {
+        return *key;
+    }
+    if (order->completed.id != key->id) {
+        const bool known = identifier_value(&order->operator.run->evaluation, key->id, &value);
+        order->completed = *key;
+        order->completed.kind = known ? (int64_t)value.kind : KIND_UNBOUND;
+        order->completed.number = known ? number_of(&value) : NAN;
+    }
+    return order->completed;
+}
+
+static void
+value_at(struct order *order, const uint64_t *record, const struct sort_key *key,
+         struct value *value)
+{
+    if (key->kind != KIND_LATER ||
+        !identifier_value(&order->operator.run->evaluation, key->id, value)) {
+        value_of_key(record, key, value);
+    }
+}
+
+static int
+compare_values(struct order *order, const uint64_t *left, const uint64_t *right, size_t key)
+{
+    const struct sort_key *first = &keys_of(order, left)[key];
+    const struct sort_key *second = &keys_of(order, right)[key];
+    const struct sort_key a = complete_key(order, first), b = complete_key(order, second);
+    if (a.kind < 0 || b.kind < 0) {
+        return (a.kind >= 0) - (b.kind >= 0);
+    }
+    const int classes = value_class((enum value_kind)a.kind) - value_class((enum value_kind)b.kind);
+    if (classes) {
+        return classes;
+    }
+    if (text_class(a.kind)) {
+        return slice_compare(text_of(left, first), text_of(right, second));
+    }
+    if (numbers_decide(&a, &b)) {
+        return a.number < b.number ? -1 : 1;
+    }
+    struct value x, y;
+    value_at(order, left, first, &x);
+    value_at(order, right, second, &y);
+    return value_order(&x, &y);
+}
+
 static int
 compare_keys(struct order *order, const uint64_t *left, const uint64_t *right, size_t key)
 {
+    const struct quad_source *source = order->operator.run->source;
     const struct sort_key *a = &keys_of(order, left)[key], *b = &keys_of(order, right)[key];
     if (a->id == b->id) {
         return 0;
     }
-    if (a->kind < 0 || b->kind < 0) {
-        return (a->kind >= 0) - (b->kind >= 0);
+    if (a->kind == KIND_LATER && b->kind == KIND_LATER) {
+        if (source->before(a->id, b->id)) {
+            return -1;
+        }
+        if (source->before(b->id, a->id)) {
+            return 1;
+        }
     }
-    const int classes =
-        value_class((enum value_kind)a->kind) - value_class((enum value_kind)b->kind);
-    if (classes) {
-        return classes;
-    }
-    if (text_class(a->kind)) {
-        return slice_compare(text_of(left, a), text_of(right, b));
-    }
-    if (number_class(a->kind) && number_class(b->kind) && a->number != b->number &&
-        !isnan(a->number) && !isnan(b->number)) {
-        return a->number < b->number ? -1 : 1;
-    }
-    struct value x, y;
-    value_of_key(left, a, &x);
-    value_of_key(right, b, &y);
-    return value_order(&x, &y);
+    return compare_values(order, left, right, key);
 }
 
 static int
@@ -154,13 +223,17 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
 {
     struct evaluation *evaluation = &order->operator.run->evaluation;
     struct sort_key key = {.id = expression_id(evaluation, order->keys[number].expression, row),
-                           .kind = -1,
+                           .kind = KIND_UNBOUND,
                            .text = *words * sizeof(uint64_t)};
+    const struct quad_source *source = order->operator.run->source;
     struct slice parts[3] = {{0}};
     struct value value;
-    if (key.id && identifier_value(evaluation, key.id, &value)) {
+    struct oid_span span;
+    if (key.id && key.id < OID_LOCAL && source->before && source->span(key.id, &span)) {
+        key.kind = KIND_LATER;
+    } else if (key.id && identifier_value(evaluation, key.id, &value)) {
         key.kind = value.kind;
-        key.number = value_is_number(&value) ? value_number(&value) : 0;
+        key.number = number_of(&value);
         parts[0] = value.term.value;
         if (!text_class(key.kind)) {
             parts[1] = value.term.language;
@@ -173,6 +246,20 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
     TRY(put_text(order, parts, words, why));
     memcpy(order->record + 1 + order->operator.run->width + number * KEY_WORDS, &key, sizeof key);
     return STATUS_OK;
+}
+
+/* Whether the row is certainly behind those that are wanted, by the identifier of its first key. */
+static bool
+is_behind(const struct order *order, const oid *row)
+{
+    const struct quad_source *source = order->operator.run->source;
+    const struct expression *key = order->count ? order->keys[0].expression : NULL;
+    const uint64_t *bound = source->before ? sorter_bound(&order->sorter) : NULL;
+    if (!bound || key->kind != EXPRESSION_VARIABLE || row[key->number] >= OID_LOCAL) {
+        return false;
+    }
+    const oid id = row[key->number], limit = keys_of(order, bound)->id;
+    return order->keys[0].descending ? source->before(id, limit) : source->before(limit, id);
 }
 
 static enum status
@@ -188,7 +275,10 @@ add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
         TRY(put_key(order, i, row, &words, why));
     }
     TRY(evaluation_check(&run->evaluation, why));
-    return sorter_add(&order->sorter, order->record, words, why);
+    const uint64_t *bound = sorter_bound(&order->sorter);
+    return bound && compare_records(order, order->record, bound) > 0
+               ? STATUS_OK
+               : sorter_add(&order->sorter, order->record, words, why);
 }
 
 static enum status
@@ -203,7 +293,9 @@ gather(struct order *order, struct reason *why)
             break;
         }
         for (size_t i = 0; i < batch->count; i++) {
-            TRY(add(order, batch_row(operator->run, batch, i), sequence++, why));
+            const oid *row = batch_row(operator->run, batch, i);
+            TRY(is_behind(order, row) ? STATUS_OK : add(order, row, sequence, why));
+            sequence++;
         }
         TRY(run_check(operator->run, why));
     }

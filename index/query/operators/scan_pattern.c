@@ -346,6 +346,30 @@ scan_take_row(struct scan *scan)
     }
 }
 
+/* Of a scan by predicate and object: goes over objects that are out of their range. True: there are
+ * quads left of those read. */
+static bool
+skip_objects(struct scan *scan)
+{
+    const struct id_range *objects = &scan->spec.objects;
+    const struct quad_source *source = scan->operator.run->source;
+    if (!objects->first || scan->many || scan->duplicates != DUPLICATES_BY_SUBJECT) {
+        return scan->quad < scan->quad_count;
+    }
+    for (; scan->quad < scan->quad_count; scan->quad++) {
+        const struct quad_oids *quad = &scan->quads[scan->quad];
+        const bool low = quad->object >= objects->first && quad->object < objects->low;
+        const bool high = quad->object > objects->high && quad->object <= objects->last;
+        if (!low && !high) {
+            return true;
+        }
+        const struct quad_oids next = {.predicate = quad->predicate,
+                                       .object = low ? objects->low : objects->last + 1};
+        source->scan_skip(scan->open, &next);
+    }
+    return false;
+}
+
 /* Makes scan->quad < scan->quad_count, or *end. */
 static enum status
 scan_more(struct scan *scan, bool *end, struct reason *why)
@@ -365,7 +389,11 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
             scan->quad = 0;
             run->report.scanned += scan->quad_count;
             if (scan->quad_count) {
-                return run_check(run, why);
+                TRY(run_check(run, why));
+                if (skip_objects(scan)) {
+                    return STATUS_OK;
+                }
+                continue;
             }
             scan_stop(scan);
             if (!many) {

@@ -77,6 +77,90 @@ plan_filters(struct planner *planner, struct operator** pipeline, const struct k
     return STATUS_OK;
 }
 
+/* ---- ranges of values ---- */
+
+/* What "?x < 5", or "5 > ?x", says. */
+struct comparison {
+    bool below, above; /* the values that pass are those not above, not below */
+};
+static bool
+read_comparison(const struct expression *filter, uint32_t slot, uint32_t *constant,
+                struct comparison *comparison)
+{
+    static const struct {
+        const char *name;
+        struct comparison comparison;
+    } functions[] = {{"<", {true, false}},
+                     {"<=", {true, false}},
+                     {">", {false, true}},
+                     {">=", {false, true}},
+                     {"=", {true, true}}};
+    if (filter->kind != EXPRESSION_CALL || filter->count != 2) {
+        return false;
+    }
+    const bool swapped = filter->arguments[0]->kind == EXPRESSION_CONSTANT;
+    const struct expression *variable = filter->arguments[swapped ? 1 : 0];
+    const struct expression *other = filter->arguments[swapped ? 0 : 1];
+    if (variable->kind != EXPRESSION_VARIABLE || variable->number != slot ||
+        other->kind != EXPRESSION_CONSTANT) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (filter->function == function_find(slice_string(functions[i].name))) {
+            const struct comparison found = functions[i].comparison;
+            *comparison = swapped ? (struct comparison){found.above, found.below} : found;
+            *constant = other->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+narrow(const struct planner *planner, const struct expression *filter, uint32_t slot,
+       struct id_range *range)
+{
+    const struct quad_source *source = planner->run->source;
+    struct comparison comparison;
+    struct oid_span span;
+    uint32_t constant;
+    if (filter->kind == EXPRESSION_CALL && filter->function == function_find(SLICE("&&"))) {
+        for (size_t i = 0; i < filter->count; i++) {
+            narrow(planner, filter->arguments[i], slot, range);
+        }
+        return;
+    }
+    if (!read_comparison(filter, slot, &constant, &comparison) ||
+        !source->span(planner->run->constants[constant], &span) ||
+        (range->first && range->first != span.first)) {
+        return;
+    }
+    if (!range->first) {
+        *range = (struct id_range){span.first, span.first, span.last, span.last};
+    }
+    if (comparison.above && span.low > range->low) {
+        range->low = span.low;
+    }
+    if (comparison.below && span.high < range->high) {
+        range->high = span.high;
+    }
+}
+
+struct id_range
+plan_range(const struct planner *planner, uint32_t slot, const struct pending *pending)
+{
+    struct id_range range = {0};
+    const struct quad_source *source = planner->run->source;
+    for (; source->span && source->scan_skip && pending; pending = pending->outer) {
+        for (size_t i = 0; i < pending->count; i++) {
+            if (!pending->done[i] && !pending->filters[i]->exists) {
+                narrow(planner, pending->filters[i], slot, &range);
+            }
+        }
+    }
+    return range;
+}
+
 /* "?x = <a>", "?x IN (<a>, <b>)": the filter's variable, or NUMBER_NONE. */
 static uint32_t
 listed_slot(const struct run *run, const struct expression *filter)

@@ -128,6 +128,7 @@ plan_scan(struct planner *planner, const struct plan_item *item, const struct pl
     struct run *run = planner->run;
     struct scan_spec spec;
     fill_spec(planner, item->pattern, &spec);
+    spec.objects = item->objects;
     if (sorted) {
         spec.order = sorted->order;
         spec.any_predicate = sorted->any_predicate;
@@ -355,7 +356,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         return plan_merge(planner, &merging, item, joined, pipeline, known);
     }
     TRY(plan_scan(planner, item, NULL, pipeline, known));
-    if (first && joined->alone) {
+    if (first && joined->alone && !item->objects.first) {
         return plan_counts(planner, item->pattern, pipeline, known);
     }
     if (first && !item->pattern->path) {
@@ -374,6 +375,9 @@ plan_item(struct planner *planner, const struct plan_items *items, struct plan_i
         item->pattern ? known->rows * plan_fan_out(planner, items, item, &known->maybe) : 0;
     item->done = true;
     if (item->pattern && !item->search) {
+        item->objects = item->pattern->object.kind == PLACE_SLOT
+                            ? plan_range(planner, item->pattern->object.number, pending)
+                            : item->objects;
         if (planner->graph.kind == PLACE_SLOT &&
             planner->graph.number < planner->run->query->slot_count) {
             slots_add(&item->slots, planner->graph.number);

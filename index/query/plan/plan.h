@@ -54,6 +54,7 @@ struct plan_item {
     double rows;    /* without any variable bound */
     struct slots slots;
     bool search, done;
+    struct id_range objects; /* what filters let through */
 };
 struct plan_items {
     struct plan_item *list;
@@ -146,6 +147,9 @@ enum status plan_share(struct planner *planner, const struct algebra *node, uint
 /* Plans a GROUP over all partitions, whose rows are put together from those of each. */
 enum status plan_share_group(struct planner *planner, const struct algebra *node,
                              struct operator** pipeline, struct known *known, bool *shared);
+/* The identifiers of the slot's values that filters let through which wait. */
+struct id_range plan_range(const struct planner *planner, uint32_t slot,
+                           const struct pending *pending);
 /* One filter on top of the pipeline. */
 enum status plan_add_filter(struct planner *planner, const struct expression *expression,
                             struct operator** pipeline, const struct known *known);

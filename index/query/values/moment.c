@@ -1,5 +1,7 @@
 #include "index/query/values/moment.h"
 
+#include <math.h>
+
 /* Reads exactly count digits. */
 static bool
 digits(struct slice *text, size_t count, int *number)
@@ -140,14 +142,26 @@ day_number(int64_t year, int month, int day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
 }
 
+static int64_t
+minutes_at(const struct moment *moment, int zone)
+{
+    const int64_t days = day_number(moment->year, moment->month, moment->day);
+    return (days * 24 + moment->hour) * 60 + moment->minute - zone;
+}
+
+double
+moment_seconds(const struct moment *moment)
+{
+    return moment->has_zone
+               ? (double)minutes_at(moment, moment->zone) * 60 + decimal_double(moment->second)
+               : NAN;
+}
+
 /* Compares as if the zones were these. */
 static int
 compare_at(const struct moment *a, int zone_a, const struct moment *b, int zone_b)
 {
-    const int64_t minutes_a =
-        (day_number(a->year, a->month, a->day) * 24 + a->hour) * 60 + a->minute - zone_a;
-    const int64_t minutes_b =
-        (day_number(b->year, b->month, b->day) * 24 + b->hour) * 60 + b->minute - zone_b;
+    const int64_t minutes_a = minutes_at(a, zone_a), minutes_b = minutes_at(b, zone_b);
     if (minutes_a != minutes_b) {
         return minutes_a < minutes_b ? -1 : 1;
     }

@@ -21,6 +21,8 @@ struct moment {
 enum moment_kind { MOMENT_DATE_TIME, MOMENT_DATE, MOMENT_TIME };
 /* False when text is no value of the type. */
 bool moment_parse(struct slice text, enum moment_kind kind, struct moment *out);
+/* Seconds of a moment with a zone from a fixed time on, to some milliseconds; NaN without one. */
+double moment_seconds(const struct moment *moment);
 /* -1, 0, 1; 2 when one has no zone and the order depends on it. */
 int moment_compare(const struct moment *a, const struct moment *b);
 

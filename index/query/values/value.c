@@ -131,7 +131,7 @@ find_datatype(struct slice datatype)
     if (datatype.length > prefix && memcmp(datatype.at, XSD, prefix) == 0) {
         const struct slice name = slice_of(datatype.at + prefix, datatype.length - prefix);
         for (size_t i = 0; i < sizeof datatypes / sizeof *datatypes; i++) {
-            if (slice_is(name, datatypes[i].name)) {
+            if (*name.at == *datatypes[i].name && slice_is(name, datatypes[i].name)) {
                 return &datatypes[i];
             }
         }

@@ -113,9 +113,43 @@ check_pattern(struct quads *quads, struct snapshot *snapshot, const bool *model,
     assert_memory_equal(found, expected, count * sizeof(found[0]));
 }
 
+/* Goes on from a place ahead of where the scan is, many times: what comes is what the model has
+ * from there on. */
+static void
+check_skipping(struct quads *quads, struct snapshot *snapshot, const bool *model)
+{
+    static struct quad_oids expected[UNIVERSE];
+    const struct quad_oids any = {0};
+    struct reason why = {""};
+    struct quads_scan *scan;
+    size_t count = 0, at = 0, n = 1;
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        if (model[i]) {
+            expected[count++] = universe[i];
+        }
+    }
+    qsort(expected, count, sizeof(*expected), compare_cspo);
+    assert_int_equal(quads_scan_open(&scan, quads, snapshot, &any, ORDER_CSPO, &why), STATUS_OK);
+    while (n > 0) {
+        struct quad_oids found[7];
+        assert_int_equal(quads_scan_next(scan, found, 7, &n, &why), STATUS_OK);
+        assert_true(n > 0 || at == count);
+        for (size_t i = 0; i < n; i++) {
+            assert_memory_equal(&found[i], &expected[at++], sizeof(*found));
+        }
+        const size_t ahead = at + random_number() % (random_number() % 2 ? 5 : 900);
+        if (ahead < count) {
+            quads_scan_skip(scan, &expected[ahead]);
+            at = ahead;
+        }
+    }
+    quads_scan_close(scan);
+}
+
 static void
 check_patterns(struct quads *quads, struct snapshot *snapshot, const bool *model)
 {
+    check_skipping(quads, snapshot, model);
     for (unsigned mask = 0; mask < 16; mask++) {
         struct quad_oids pattern = universe[random_number() % UNIVERSE];
         pattern.subject = mask & 1 ? pattern.subject : OID_NONE;

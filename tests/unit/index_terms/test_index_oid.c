@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+
+#include "index/query/values/value.h"
 #include "index/terms/oid.h"
 #include "rdf/core/vocabulary.h"
 
@@ -114,6 +117,81 @@ kinds_of_terms(void **state)
     assert_false(oid_is_stored(id | OID_LOCAL));
 }
 
+/* Moments around the turns of minutes, days, months and years, some of them none. */
+static const char *const moments[] = {
+    "0000-12-31T23:59:59",     "2019-12-31T23:59:59.999", "2019-12-31T24:00:00",
+    "2020-01-01T00:00:00",     "2020-01-01T00:00:00.000", "2020-01-01T00:00:00.001",
+    "2020-01-31T24:00:00.000", "2020-02-01T00:00:00",     "2020-02-28T24:00:00",
+    "2020-02-29T00:00:00",     "2020-02-29T24:00:00",     "2020-03-01T00:00:00",
+    "2020-03-01T00:00:60",     "2020-03-01T00:01:00",     "2020-06-31T00:00:00",
+    "2020-07-00T00:00:00",     "2020-12-31T23:60:00",     "2020-13-01T00:00:00",
+    "2020-15-31T31:63:63",     "2021-01-01T00:00:00",     "9999-12-31T24:00:00"};
+enum { MOMENTS = sizeof moments / sizeof *moments, LITERALS = 3 * MOMENTS + 8 };
+
+static struct {
+    oid id;
+    char text[OID_INLINE_TEXT];
+    struct value value;
+} literals[LITERALS];
+
+static void
+make_literal(size_t at, const char *datatype)
+{
+    const struct term term = typed(literals[at].text, datatype);
+    literals[at].id = oid_inline_of(&term);
+    assert_true(literals[at].id != OID_NONE);
+    value_of_term(&term, &literals[at].value);
+}
+
+static void
+make_literals(void)
+{
+    static const char *const numbers[] = {"-9999999999999999", "-2", "-1", "0", "1", "2", "7",
+                                          "9999999999999999"};
+    for (size_t i = 0; i < MOMENTS; i++) {
+        snprintf(literals[3 * i].text, OID_INLINE_TEXT, "%s", moments[i]);
+        make_literal(3 * i, XSD_NAMESPACE "dateTime");
+        snprintf(literals[3 * i + 1].text, OID_INLINE_TEXT, "%sZ", moments[i]);
+        make_literal(3 * i + 1, XSD_NAMESPACE "dateTime");
+        snprintf(literals[3 * i + 2].text, OID_INLINE_TEXT, "%.10s", moments[i]);
+        make_literal(3 * i + 2, XSD_NAMESPACE "date");
+    }
+    for (size_t i = 0; i < LITERALS - 3 * MOMENTS; i++) {
+        snprintf(literals[3 * MOMENTS + i].text, OID_INLINE_TEXT, "%s", numbers[i]);
+        make_literal(3 * MOMENTS + i, XSD_INTEGER);
+    }
+}
+
+/* What identifiers say of the order of values is what the values say, whatever the pair. */
+static void
+identifiers_tell_the_order_of_values(void **state)
+{
+    size_t told = 0, spans = 0;
+    (void)state;
+    make_literals();
+    for (size_t i = 0; i < LITERALS; i++) {
+        struct oid_span span;
+        const bool spanned = oid_inline_span(literals[i].id, &span);
+        spans += spanned;
+        for (size_t k = 0; k < LITERALS; k++) {
+            const oid id = literals[k].id;
+            const int order = value_compare(&literals[k].value, &literals[i].value);
+            if (oid_inline_before(literals[k].id, literals[i].id)) {
+                told++;
+                assert_int_equal(order, -1);
+                assert_int_equal(value_order(&literals[k].value, &literals[i].value), -1);
+            }
+            if (spanned && id >= span.first && id < span.low) {
+                assert_true(order != 0 && order != 1);
+            }
+            if (spanned && id > span.high && id <= span.last) {
+                assert_true(order != 0 && order != -1);
+            }
+        }
+    }
+    assert_true(told > LITERALS && spans > LITERALS / 2);
+}
+
 int
 main(void)
 {
@@ -121,6 +199,7 @@ main(void)
         cmocka_unit_test(canonical_literals_are_inline_and_come_back),
         cmocka_unit_test(other_forms_are_not_inline),
         cmocka_unit_test(inline_integers_are_ordered_as_numbers),
+        cmocka_unit_test(identifiers_tell_the_order_of_values),
         cmocka_unit_test(kinds_of_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
