@@ -1,5 +1,6 @@
 /* How much work plans do, counted in rows and quads and never in time, and that rows which stand
  * for several give the same counts as the rows themselves. */
+#include "index/statistics/triple_counts.h"
 #include "tests/unit/query/query_case.h"
 
 enum { SUBJECTS = 4000, VALUES = 60 };
@@ -285,6 +286,122 @@ test_a_count_too_large(void **state)
     memory_source_free(source);
 }
 
+/* ---- being stopped ---- */
+
+/* One query at least for each operator. */
+static const char *const stopped[] = {
+    "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
+    "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p",
+    "SELECT ?l (COUNT(DISTINCT ?s) AS ?n) { ?s :label ?l } GROUP BY ?l",
+    "SELECT (SUM(?a) AS ?n) { ?s :label ?l BIND(STRLEN(?l) AS ?a) }",
+    "SELECT * { ?s ?p ?o }",
+    "SELECT * { ?s ?p ?o FILTER(?o = 7) }",
+    "SELECT * { ?a :knows ?x . ?b :knows ?x FILTER(STR(?a) = 'x') }",
+    "SELECT * { ?a :knows ?b . ?b a ?c }",
+    "SELECT * { ?s a :C1 ; :label ?l ; :description ?d } LIMIT 300",
+    "SELECT * { ?s a :C0 OPTIONAL { ?s :description ?d } }",
+    "SELECT * { ?s :label ?l OPTIONAL { ?x :description ?l FILTER(?x != ?s) } }",
+    "SELECT * { { ?s :label ?l } UNION { ?s :description ?l } }",
+    "SELECT * { ?s :label ?l MINUS { ?s :description ?d } }",
+    "SELECT * { ?s :label ?l FILTER NOT EXISTS { ?s :description ?d } }",
+    "SELECT * { ?s :label ?l FILTER NOT EXISTS { ?x :description ?l FILTER(?x = ?s) } }",
+    "SELECT * { ?a :knows+ ?b }",
+    "SELECT * { GRAPH ?g { ?s :label ?l } }",
+    "SELECT * { GRAPH ?g { { SELECT ?s { ?s :label ?l } LIMIT 1000 } } }",
+    "SELECT * { ?l q:matches '7' . ?s :label ?l }",
+    "SELECT * { { SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s } ?s :label ?l }",
+    "SELECT DISTINCT ?s ?p { ?s ?p ?o }",
+    "SELECT * { ?s :label ?l } ORDER BY ?l LIMIT 10",
+    "SELECT * { ?s :label ?l } ORDER BY DESC(?l) ?s",
+    "SELECT * { VALUES ?x { 1 2 3 4 5 } ?s :label ?l }",
+};
+
+/* Rows that were read between two looks at the flag. */
+static struct {
+    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+                             struct reason *why);
+    struct quad_source source;
+    size_t rows, most;
+    unsigned steps, stop_at; /* looks; the one at which the flag is set, 0: none */
+    atomic_bool cancel;
+} watched;
+
+static enum status
+watched_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
+             struct reason *why)
+{
+    TRY(watched.scan_next(scan, rows, most, n, why));
+    watched.rows += *n;
+    watched.most = watched.rows > watched.most ? watched.rows : watched.most;
+    return STATUS_OK;
+}
+
+static enum status
+watched_counts(void *context, const struct count_request *request, struct triple_count **counts,
+               size_t *count, struct reason *why)
+{
+    (void)context;
+    return triple_counts_read(&watched.source, request, counts, count, why);
+}
+
+static void
+watched_step(void *context)
+{
+    (void)context;
+    watched.rows = 0;
+    if (++watched.steps == watched.stop_at) {
+        watched.cancel = true;
+    }
+}
+
+static enum status
+run_watched(const char *text, unsigned stop_at)
+{
+    const struct query_options options = {.step = watched_step, .cancel = &watched.cancel};
+    const struct query_sink sink = {0};
+    struct query *query;
+    struct reason why = {{0}};
+    char *whole = NULL;
+    assert_true(asprintf(&whole, PREFIXES "%s", text) > 0);
+    watched.rows = watched.most = watched.steps = 0;
+    watched.stop_at = stop_at;
+    watched.cancel = false;
+    if (query_prepare(&query, slice_string(whole), SLICE(""), &why) != STATUS_OK) {
+        fail_msg("%s: %s", whole, why.text);
+    }
+    const enum status status = query_run(query, &watched.source, &options, &sink, NULL, &why);
+    query_free(query);
+    free(whole);
+    return status;
+}
+
+/* Wherever the flag is set, nothing goes on; and it is looked at before much was read. */
+static void
+test_every_operator_stops(void **state)
+{
+    enum { ROWS_MOST = 4096, TRIED = 4 };
+    struct memory_source *memory = make_source();
+    (void)state;
+    watched.source = *memory_source_table(memory);
+    watched.scan_next = watched.source.scan_next;
+    watched.source.scan_next = watched_next;
+    watched.source.count_triples = watched_counts;
+    for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++) {
+        assert_int_equal(run_watched(stopped[i], 0), STATUS_OK);
+        const unsigned steps = watched.steps;
+        if (steps < 3 || watched.most > ROWS_MOST) {
+            fail_msg("%s: %u looks, %zu rows between two", stopped[i], steps, watched.most);
+        }
+        for (unsigned stop = 1; stop <= steps; stop += 1 + steps / TRIED) {
+            if (run_watched(stopped[i], stop) != STATUS_CANCELLED || watched.steps != stop) {
+                fail_msg("%s: stopped at %u of %u looks, and had %u", stopped[i], stop, steps,
+                         watched.steps);
+            }
+        }
+    }
+    memory_source_free(memory);
+}
+
 int
 main(void)
 {
@@ -295,6 +412,7 @@ main(void)
         cmocka_unit_test(test_exists_is_read_once),
         cmocka_unit_test(test_distinct_comes_before_order),
         cmocka_unit_test(test_a_count_too_large),
+        cmocka_unit_test(test_every_operator_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
