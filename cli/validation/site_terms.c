@@ -58,16 +58,20 @@ term_survey_site(struct term_survey *survey, const char *site, struct reason *wh
     const char *prefixes[2];
     static const char *const schemes[] = {"http://", "https://"};
     struct buf key;
+    enum status status = STATUS_OK;
     buf_init(&key, 2 * URL_MAXIMUM);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 && status == STATUS_OK; i++) {
         const struct slice text = arena_printf(&survey->arena, "%s%s", schemes[i], site);
         buf_reset(&key);
-        TRY(url_crawl_key(text, slice_of(NULL, 0), &key, why));
+        status = url_crawl_key(text, slice_of(NULL, 0), &key, why);
         prefixes[i] = arena_copy(&survey->arena, buf_slice(&key)).at;
     }
     buf_release(&key);
-    TRY(term_survey_prefixes(survey, prefixes, 2, why));
-    return survey->documents > 0
-               ? STATUS_OK
-               : status_fail(why, STATUS_NOT_FOUND, "nothing is indexed of %.200s", site);
+    if (status == STATUS_OK) {
+        status = term_survey_prefixes(survey, prefixes, 2, why);
+    }
+    if (status == STATUS_OK && survey->documents == 0) {
+        status = status_fail(why, STATUS_NOT_FOUND, "nothing is indexed of %.200s", site);
+    }
+    return status;
 }

@@ -210,15 +210,15 @@ html_term(struct buf *out, const struct surveyed_term *term)
         buf_append_string(out, "<p class=\"good\">Nothing to mend.</p></section>\n");
         return;
     }
-    buf_append_string(out, "<table><thead><tr><th>Severity</th><th>Rule</th><th>What, and how it "
-                           "is mended</th></tr></thead>\n");
+    buf_append_string(out, "<table><thead><tr><th>Severity</th><th>What, and how it is mended</th>"
+                           "</tr></thead>\n");
     for (size_t i = 0; i < TERM_RULES; i++) {
         const struct rule_verdict *verdict = &term->verdicts[i];
         const struct slice since = since_of(term, i);
         if (!is_told(verdict)) {
             continue;
         }
-        buf_printf(out, "<tr><td class=\"%s\">%s</td><td>%s</td><td>",
+        buf_printf(out, "<tr><td class=\"%s\">%s</td><td><span class=\"tag\">%s</span> ",
                    verdict->severity == REPORT_ERROR ? "bad" : "",
                    report_severity_name(verdict->severity), term_rules[i].name);
         html_text(out, verdict->text);

@@ -40,6 +40,7 @@ for name in down status top stats verify compact queue scope datasets changes du
     'meta http://one.example/' 'report one.example' 'query ASK{}' 'update CLEAR' 'search page' \
     'explain http://one.example/' "backup $work/never" 'add http://one.example/' 'transforms list' \
     'plan one.example' 'sitemap validate http://one.example/s.xml' "detect $work/seeds" "transform $work/seeds" \
+    "inspect $work/seeds" 'validate one.example' \
     "slice --source http://one.example/ --format turtle $work/seeds"; do
     read -ra words <<<"$name"
     refused 100 'no data directory' quadrille "${words[0]}" --dir "$work/foreign" "${words[@]:1}"

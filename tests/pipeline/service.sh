@@ -2,7 +2,7 @@
 # The service's contracts with programs, asked as those programs ask: service_check.py says which.
 . "$(dirname "$0")/lib.sh"
 "$bin/quadrille" init --dir "$work/d" >/dev/null
-"$bin/quadrille" serve --dir "$work/d" --set web.listen=127.0.0.1:0 --set web.update=loopback \
+"$bin/quadrille" serve --dir "$work/d" --set web.listen=127.0.0.1:0 --set web.update=loopback --set fetch.delay=3600 \
     --set web.allow_origin='*' >"$work/out" 2>&1 &
 for _ in $(seq "$patience"); do
     port=$(sed -nE 's,^http://127\.0\.0\.1:([0-9]+)/ serves.*,\1,p' "$work/out")

@@ -461,6 +461,9 @@ def check_inspection():
     assert not json.loads(indexed)["boolean"], "what was pasted is indexed"
     # The address filter is on, nothing but the web is asked, and no other site's page asks.
     assert "address" in ask(query("/inspect", url=BASE + "/"), status=422)[0]
+    # A host that was asked rests: fetch.delay is an hour here.
+    reply = ask(query("/inspect", url=BASE + "/other"), status=429)
+    assert reply[1]["Retry-After"], reply
     for url in "file:///etc/passwd", "--help", "/etc/passwd":
         ask(query("/inspect", url=url), status=400)
     ask(query("/inspect", url="http://a.example/"), status=403, Origin="http://evil.example")
