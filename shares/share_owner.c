@@ -1,12 +1,15 @@
-/* See share_owner.h. A step reads and writes in an order that the protocol stands on:
+/* See share_owner.h. Steps read and write in an order that the protocol stands on:
  *
- *   renew our session; read the claims; read the sessions, those of owners among them, which were
- *   there before they claimed anything; claim what the plan gives us; read the claims again,
+ *   our session is there and lives; read the claims; read the sessions, those of owners among them,
+ *   which were there before they claimed anything; claim what the plan gives us; read the claims
+ *   again,
  * because a claim counts only while no later one is there.
  */
 #include "shares/share_owner.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +42,9 @@ struct share_owner {
     struct seen_session *sessions; /* sorted by name of session */
     size_t session_count;
     struct known_share *shares;
-    uint64_t until;
-    bool begun, leaving, draining;
+    bool leaving, draining;
+    _Atomic uint64_t until;  /* 0: the session has not begun */
+    pthread_mutex_t telling; /* of what is told of shares */
 };
 
 static uint64_t
@@ -58,6 +62,7 @@ share_owner_open(const struct share_owner_settings *settings)
     owner->settings = *settings;
     owner->sessions = memory_zero(SESSIONS_MOST, sizeof *owner->sessions);
     owner->shares = memory_zero(settings->cluster.shares, sizeof *owner->shares);
+    (void)pthread_mutex_init(&owner->telling, NULL);
     struct share_session *self = &owner->self;
     (void)snprintf(self->machine, sizeof self->machine, "%s", settings->machine);
     (void)snprintf(self->address, sizeof self->address, "%s", settings->address);
@@ -75,6 +80,7 @@ void
 share_owner_close(struct share_owner *owner)
 {
     if (owner != NULL) {
+        (void)pthread_mutex_destroy(&owner->telling);
         free(owner->sessions);
         free(owner->shares);
         free(owner);
@@ -103,10 +109,12 @@ void
 share_owner_tell(struct share_owner *owner, size_t share, const char *text)
 {
     char *told = owner->shares[share].told;
+    (void)pthread_mutex_lock(&owner->telling);
     (void)snprintf(told, SHARE_TOLD_SIZE, "%s", text);
     for (char *c = told; *c != '\0'; c++) {
         *c = *c == '\n' ? ' ' : *c;
     }
+    (void)pthread_mutex_unlock(&owner->telling);
 }
 
 static void
@@ -134,36 +142,48 @@ is_ours(const struct share_owner *owner, const struct known_share *share)
            strcmp(share->claim.session, owner->self.session) == 0;
 }
 
-/* The lease counts from before the write: whoever sees the new beat begins to count later. */
+static void
+put_session(struct share_owner *owner, struct buf *text)
+{
+    owner->self.beat++;
+    share_session_put(&owner->self, text);
+    (void)pthread_mutex_lock(&owner->telling);
+    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
+        if (owner->shares[i].told[0] != '\0') {
+            buf_printf(text, "share %zu %s\n", i, owner->shares[i].told);
+        }
+    }
+    (void)pthread_mutex_unlock(&owner->telling);
+}
+
 static enum status
-renew(struct share_owner *owner, struct reason *why)
+lease_is_lost(struct reason *why)
+{
+    return status_fail(why, STATUS_CANCELLED, "the lease could not be renewed in time");
+}
+
+/* The lease counts from before the write: whoever sees the new beat begins to count later. */
+enum status
+share_owner_renew(struct share_owner *owner, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
-    const uint64_t before = now(owner);
+    const uint64_t before = now(owner), had = owner->until;
     const uint64_t until = before + owner->settings.cluster.lease_ms;
     char name[NAME_SIZE];
     struct buf text;
-    if (owner->begun && before >= owner->until) {
-        return status_fail(why, STATUS_CANCELLED, "the lease could not be renewed in time");
+    if (had > 0 && before >= had) {
+        return lease_is_lost(why);
     }
-    owner->self.beat++;
     session_path(owner->self.session, name);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
-    share_session_put(&owner->self, &text);
-    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
-        if (owner->shares[i].told[0] != '\0') {
-            buf_printf(&text, "share %zu %s\n", i, owner->shares[i].told);
-        }
-    }
+    put_session(owner, &text);
     const enum status status = files->replace(files->context, name, buf_slice(&text), why);
     buf_release(&text);
-    const uint64_t after = now(owner);
-    if (after >= (owner->begun ? owner->until : until)) {
-        return status_fail(why, STATUS_CANCELLED, "the lease could not be renewed in time");
+    if (now(owner) >= (had > 0 ? had : until)) {
+        return lease_is_lost(why);
     }
     if (status == STATUS_OK) {
         owner->until = until;
-        owner->begun = true;
         owner->settings.renewed(owner->settings.renewed_context, until);
     }
     return status;
@@ -652,13 +672,20 @@ tidy(struct share_owner *owner, struct reason *why)
     return STATUS_OK;
 }
 
+static enum status
+check_lease(const struct share_owner *owner, struct reason *why)
+{
+    return now(owner) >= owner->until ? lease_is_lost(why) : STATUS_OK;
+}
+
 enum status
 share_owner_step(struct share_owner *owner, struct reason *why)
 {
-    TRY(renew(owner, why));
+    TRY(check_lease(owner, why));
     TRY(read_claims(owner, why));
     TRY(read_sessions(owner, why));
     TRY(read_moves(owner, why));
+    TRY(check_lease(owner, why));
     struct planned *planned = memory_zero(1, sizeof *planned);
     plan(owner, planned);
     leave_what_is_due(owner, planned);
@@ -673,7 +700,7 @@ share_owner_step(struct share_owner *owner, struct reason *why)
 enum share_ownership
 share_owner_has(const struct share_owner *owner, size_t share)
 {
-    if (!is_ours(owner, &owner->shares[share]) || !owner->begun || now(owner) >= owner->until) {
+    if (!is_ours(owner, &owner->shares[share]) || now(owner) >= owner->until) {
         return SHARE_OTHERS;
     }
     return owner->shares[share].leaving ? SHARE_LEAVING : SHARE_OURS;

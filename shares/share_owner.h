@@ -1,10 +1,10 @@
 /* One machine's part in running the shares of a cluster, over files and a clock that may be real or
  * simulated. docs/CLUSTER.md has the protocol and why it is safe.
  *
- * The caller steps it some times in each lease and, after each step, lets processes run of exactly
- * the shares that are SHARE_OURS, no longer than share_owner_until(): something that stands on
- * nothing else has to end them by then. Of a share that is SHARE_LEAVING it ends them in order and
- * then calls share_owner_release. */
+ * The caller renews it some times in each lease. It steps it as often and, after each step, lets
+ * processes run of exactly the shares that are SHARE_OURS, no longer than share_owner_until():
+ * something that stands on nothing else has to end them by then. Of a share that is SHARE_LEAVING
+ * it ends them in order and then calls share_owner_release. */
 #ifndef SHARES_SHARE_OWNER_H
 #define SHARES_SHARE_OWNER_H
 
@@ -18,8 +18,7 @@ struct share_owner_settings {
     struct share_files files;
     uint64_t (*now_ms)(void *clock); /* does not go back, and goes on while the machine sleeps */
     void *clock;
-    /* Called as soon as the lease holds until a later time: who guards the processes must know in
-     * time, and the rest of a step may take long. */
+    /* Called by share_owner_renew as soon as the lease holds until a later time. */
     void (*renewed)(void *context, uint64_t until);
     void *renewed_context;
     struct share_settings cluster;
@@ -36,10 +35,16 @@ void share_owner_close(struct share_owner *owner);
 /* "MACHINE.INCARNATION" */
 const char *share_owner_session(const struct share_owner *owner);
 
-/* Renews, looks around, claims. Not OK: the file system said so; what is ours stays ours until
- * share_owner_until(). CANCELLED: that time has passed, all is lost; begin with a new one. */
+/* Writes that we live: the first time the session begins by it, then it extends the lease. A thread
+ * of its own may call it while another is in any function but close and end: a step waits for files
+ * that a machine which died has used, on CephFS until that machine's session has ended, and must
+ * not cost the lease of those that live. Not OK: the file system said so; what is ours stays ours
+ * until share_owner_until(). CANCELLED: that time has passed, all is lost; begin with a new one. */
+enum status share_owner_renew(struct share_owner *owner, struct reason *why);
+/* Looks around and claims, while the lease holds. Results as those of share_owner_renew. */
 enum status share_owner_step(struct share_owner *owner, struct reason *why);
-/* The time, by the clock, from which on nothing may be done in the name of this owner. */
+/* The time, by the clock, from which on nothing may be done in the name of this owner; 0 before the
+ * session has begun. */
 uint64_t share_owner_until(const struct share_owner *owner);
 
 enum share_ownership { SHARE_OTHERS, SHARE_OURS, SHARE_LEAVING };
@@ -55,7 +60,7 @@ enum status share_owner_release(struct share_owner *owner, size_t share, bool cl
 void share_owner_leave(struct share_owner *owner);
 /* Ends the session at once for all others; only when no share is ours any more. */
 void share_owner_end(struct share_owner *owner);
-/* What the session says of its share at the next step; one line. */
+/* What the session says of its share at the next renewal; one line. */
 void share_owner_tell(struct share_owner *owner, size_t share, const char *text);
 
 /* ---- looking on without taking part ---- */

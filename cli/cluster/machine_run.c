@@ -1,14 +1,16 @@
 /* See machine_run.h. One loop: step the owner some times in a lease, then bring what runs into line
- * with what is ours. */
+ * with what is ours. A thread beside it renews the lease, because a step may have to wait. */
 #include "cli/cluster/machine_run.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -22,7 +24,13 @@
 #include "cli/shared/cli.h"
 #include "shares/share_owner.h"
 
-enum { STEPS_IN_LEASE = 5, PAUSE_MS = 2000, PATH_SIZE = 4096, CONFIGURATION_MAXIMUM = 64 << 20 };
+enum {
+    STEPS_IN_LEASE = 5,
+    PACE_MOST_MS = 3000,
+    PAUSE_MS = 2000,
+    PATH_SIZE = 4096,
+    CONFIGURATION_MAXIMUM = 64 << 20
+};
 
 /* A share, as far as this machine runs it. */
 struct run_share {
@@ -35,10 +43,19 @@ struct run_share {
     char failure[SHARE_TOLD_SIZE];
 };
 
+/* The thread that renews the lease of one session. */
+struct renewal {
+    pthread_t thread;
+    bool runs;
+    int stop; /* an eventfd */
+};
+
 struct machine {
     const struct machine_run_settings *settings;
     struct share_files files;
     struct share_owner *owner;
+    struct renewal renewal;
+    pthread_mutex_t guarding; /* of what share_guard_* are called with */
     struct run_share *shares;
     struct flag_list assignments; /* of every share */
     char root_settings[PATH_SIZE];
@@ -58,12 +75,61 @@ later_by(uint64_t ms)
 
 /* ---- the lease ---- */
 
+/* How often the lease is renewed, and how often the machine looks around. The lease of one that has
+ * to wait for the file system holds for all but this of its time, and who asks for a move does not
+ * wait for long. */
+static uint64_t
+pace_ms(const struct machine *machine)
+{
+    const uint64_t part = machine->settings->cluster.lease_ms / STEPS_IN_LEASE;
+    return part < PACE_MOST_MS ? part : PACE_MOST_MS;
+}
+
 static void
 extend_guards(void *context, uint64_t until)
 {
-    const struct machine *machine = context;
+    struct machine *machine = context;
+    (void)pthread_mutex_lock(&machine->guarding);
     for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
         share_guard_extend(&machine->shares[i].guard, until);
+    }
+    (void)pthread_mutex_unlock(&machine->guarding);
+}
+
+/* Ends with the lease; the next step finds that it has. */
+static void *
+renew(void *context)
+{
+    struct machine *machine = context;
+    struct pollfd stop = {.fd = machine->renewal.stop, .events = POLLIN};
+    struct reason why;
+    while (poll(&stop, 1, (int)pace_ms(machine)) == 0 &&
+           share_owner_renew(machine->owner, &why) != STATUS_CANCELLED) {
+    }
+    return NULL;
+}
+
+static enum status
+start_renewal(struct machine *machine, struct reason *why)
+{
+    struct renewal *renewal = &machine->renewal;
+    renewal->stop = eventfd(0, EFD_CLOEXEC);
+    renewal->runs =
+        renewal->stop >= 0 && pthread_create(&renewal->thread, NULL, renew, machine) == 0;
+    return renewal->runs ? STATUS_OK
+                         : status_fail(why, STATUS_SYSTEM, "cannot start the thread of the lease");
+}
+
+static void
+stop_renewal(struct machine *machine)
+{
+    struct renewal *renewal = &machine->renewal;
+    const uint64_t one = 1;
+    if (renewal->runs) {
+        (void)!write(renewal->stop, &one, sizeof one);
+        (void)pthread_join(renewal->thread, NULL);
+        (void)close(renewal->stop);
+        renewal->runs = false;
     }
 }
 
@@ -77,6 +143,7 @@ begin_session(struct machine *machine, struct reason *why)
     }
     char unique[SESSION_NAME_SIZE];
     snprintf(unique, sizeof unique, "%s.%016" PRIx64, settings->machine, incarnation);
+    stop_renewal(machine);
     root_files_close(&machine->files);
     TRY(root_files_open(&machine->files, settings->root, unique, why));
     const struct share_owner_settings owner = {.files = machine->files,
@@ -142,12 +209,14 @@ start_share(struct machine *machine, size_t number, struct reason *why)
     const uint64_t rested_at = later_by(rest_ms(machine->cli.options, clean));
     share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
     snprintf(directory, sizeof directory, "%s/shares/%zu", machine->settings->root, number);
-    const struct share_guard_settings guard = {.directory = directory,
-                                               .assignments = &machine->assignments,
-                                               .until_ms = share_owner_until(machine->owner),
-                                               .fetch_after_ms =
-                                                   share->rested_at - share_clock_ms(NULL)};
-    TRY(share_guard_start(&share->guard, &guard, why));
+    struct share_guard_settings guard = {.directory = directory,
+                                         .assignments = &machine->assignments,
+                                         .fetch_after_ms = share->rested_at - share_clock_ms(NULL)};
+    (void)pthread_mutex_lock(&machine->guarding);
+    guard.until_ms = share_owner_until(machine->owner);
+    const enum status status = share_guard_start(&share->guard, &guard, why);
+    (void)pthread_mutex_unlock(&machine->guarding);
+    TRY(status);
     share->stopping = false;
     share->settings = machine->configured;
     log_info("share_started", "share=%zu clean=%d fetch_after_ms=%" PRIu64, number, clean,
@@ -226,7 +295,10 @@ reap(struct machine *machine, size_t number)
 {
     struct run_share *share = &machine->shares[number];
     int code;
-    if (!share_guard_has_ended(&share->guard, &code)) {
+    (void)pthread_mutex_lock(&machine->guarding);
+    const bool ended = share_guard_has_ended(&share->guard, &code);
+    (void)pthread_mutex_unlock(&machine->guarding);
+    if (!ended) {
         return;
     }
     if (code == EXIT_DONE) {
@@ -348,7 +420,16 @@ static enum status
 step(struct machine *machine)
 {
     struct reason why = {""};
-    enum status status = share_owner_step(machine->owner, &why);
+    enum status status = STATUS_OK;
+    if (!machine->renewal.runs) {
+        status = share_owner_renew(machine->owner, &why);
+        if (status == STATUS_OK) {
+            TRY(start_renewal(machine, &why));
+        }
+    }
+    if (status == STATUS_OK) {
+        status = share_owner_step(machine->owner, &why);
+    }
     if (status != STATUS_OK && (status == STATUS_CANCELLED || !machine->step_failed)) {
         log_warning("lease", "session=%s reason=%s", share_owner_session(machine->owner), why.text);
     }
@@ -369,11 +450,10 @@ step(struct machine *machine)
 static enum status
 loop(struct machine *machine)
 {
-    const uint64_t pace = machine->settings->cluster.lease_ms / STEPS_IN_LEASE;
     for (;;) {
         look_at_settings(machine);
         TRY(step(machine));
-        const uint64_t next = later_by(pace);
+        const uint64_t next = later_by(pace_ms(machine));
         do {
             mind_shares(machine, next);
             if (machine->stopping && !anything_runs(machine)) {
@@ -400,6 +480,7 @@ open_machine(struct machine *machine, struct reason *why)
         machine->assignments.items[machine->assignments.count++] = own->items[i];
     }
     machine->shares = memory_zero(settings->cluster.shares, sizeof *machine->shares);
+    (void)pthread_mutex_init(&machine->guarding, NULL);
     take_signals(machine);
     return begin_session(machine, why);
 }
@@ -412,6 +493,7 @@ machine_run(const struct machine_run_settings *settings, struct reason *why)
     if (status == STATUS_OK) {
         status = loop(&machine);
     }
+    stop_renewal(&machine);
     if (status == STATUS_OK) {
         share_owner_end(machine.owner);
     }

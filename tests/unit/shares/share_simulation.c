@@ -1,5 +1,6 @@
-/* See share_simulation.h. Each machine is a coroutine that gives way before and after the effect of
- * every operation on a file; the scheduler lets the one go on whose time is next. */
+/* See share_simulation.h. Each machine is two coroutines, one that steps and one that renews the
+ * lease, which give way before and after the effect of every operation on a file; the scheduler
+ * lets the one go on whose time is next. */
 #include "tests/unit/shares/share_simulation.h"
 
 #include <stdio.h>
@@ -19,6 +20,9 @@ enum {
     END_MS = 40000,
     FILES = 64,
     STACK = 256 << 10,
+    TASK_STEPS = 0,
+    TASK_RENEWALS,
+    TASKS,
 };
 
 struct file {
@@ -27,16 +31,21 @@ struct file {
     size_t length;
 };
 
+struct task {
+    ucontext_t context;
+    char *stack;
+    uint64_t wake_ms; /* true time at which it goes on */
+};
+
 struct simulation;
 struct machine {
     struct simulation *simulation;
     unsigned number;
     char name[16];
-    ucontext_t context;
-    char *stack;
+    struct task tasks[TASKS];
+    bool renewing;
     double rate; /* of its clock */
     uint64_t offset;
-    uint64_t wake_ms; /* true time at which it goes on */
     uint64_t cut_until;
     bool killed, ended;
     struct share_owner *owner;
@@ -51,7 +60,7 @@ struct simulation {
     struct file files[FILES];
     struct machine machines[MACHINES];
     ucontext_t scheduler;
-    struct machine *current;
+    struct task *current;
     bool ended;
     struct simulation_result *result;
 };
@@ -93,13 +102,18 @@ clock_of(void *context)
 /* ---- time ---- */
 
 static void
+sleep_for(struct simulation *simulation, uint64_t ms)
+{
+    simulation->current->wake_ms = simulation->now_ms + ms;
+    swapcontext(&simulation->current->context, &simulation->scheduler);
+}
+
+static void
 give_way(struct machine *machine, uint64_t ms)
 {
-    if (ms == 0 || machine->killed) {
-        return;
+    if (ms > 0 && !machine->killed) {
+        sleep_for(machine->simulation, ms);
     }
-    machine->wake_ms = machine->simulation->now_ms + ms;
-    swapcontext(&machine->context, &machine->simulation->scheduler);
 }
 
 /* How long one half of an operation takes: most often nothing, at times longer than a lease. */
@@ -333,16 +347,26 @@ begin_guard(struct machine *machine)
     }
 }
 
+/* No session ends before what renews it has. */
+static void
+await_renewal(struct machine *machine)
+{
+    while (machine->renewing) {
+        sleep_for(machine->simulation, 1);
+    }
+}
+
 /* Its next run, after it was killed; never one after the end of all. */
 static void
 come_back(struct machine *machine)
 {
     struct simulation *simulation = machine->simulation;
+    await_renewal(machine);
     begin_session(machine);
     do {
         machine->killed = false; /* also when the end of all comes while it is away */
         machine->ended = simulation->ended;
-        give_way(machine, 1 + below(simulation, 3 * LEASE_MS));
+        sleep_for(simulation, 1 + below(simulation, 3 * LEASE_MS));
     } while (simulation->ended);
 }
 
@@ -351,13 +375,20 @@ run_machine(struct machine *machine)
 {
     for (;;) {
         struct reason why;
-        const enum status status = share_owner_step(machine->owner, &why);
+        enum status status = STATUS_OK;
+        if (share_owner_until(machine->owner) == 0) {
+            status = share_owner_renew(machine->owner, &why);
+        }
+        if (status == STATUS_OK) {
+            status = share_owner_step(machine->owner, &why);
+        }
         if (machine->killed) {
             come_back(machine);
             continue;
         }
         if (status == STATUS_CANCELLED) {
             machine->simulation->result->losses++;
+            await_renewal(machine);
             begin_session(machine);
             continue;
         }
@@ -370,29 +401,57 @@ run_machine(struct machine *machine)
 }
 
 static void
+renew_lease(struct machine *machine)
+{
+    for (;;) {
+        struct reason why;
+        if (!machine->killed && share_owner_until(machine->owner) > 0) {
+            machine->renewing = true;
+            (void)share_owner_renew(machine->owner, &why);
+            machine->renewing = false;
+        }
+        sleep_for(machine->simulation, 1 + below(machine->simulation, STEP_MS));
+    }
+}
+
+static void
 enter(unsigned high, unsigned low)
 {
-    run_machine((struct machine *)(((uintptr_t)high << 32) | low));
+    struct machine *machine = (struct machine *)(((uintptr_t)high << 32) | low);
+    if (machine->simulation->current == &machine->tasks[TASK_STEPS]) {
+        run_machine(machine);
+    } else {
+        renew_lease(machine);
+    }
+}
+
+static void
+make_task(struct machine *machine, struct task *task)
+{
+    const uintptr_t address = (uintptr_t)machine;
+    task->stack = memory_zero(STACK, 1);
+    getcontext(&task->context);
+    task->context.uc_stack.ss_sp = task->stack;
+    task->context.uc_stack.ss_size = STACK;
+    task->context.uc_link = NULL;
+    makecontext(&task->context, (void (*)(void))enter, 2, (unsigned)(address >> 32),
+                (unsigned)address);
 }
 
 static void
 make_machine(struct simulation *simulation, unsigned number)
 {
     struct machine *machine = &simulation->machines[number];
-    const uintptr_t address = (uintptr_t)machine;
     machine->simulation = simulation;
     machine->number = number;
     (void)snprintf(machine->name, sizeof machine->name, "m%u", number);
     machine->rate = 0.95 + (double)below(simulation, 100) / 1000;
     machine->offset = below(simulation, 1000000);
-    machine->stack = memory_zero(STACK, 1);
     begin_session(machine);
-    getcontext(&machine->context);
-    machine->context.uc_stack.ss_sp = machine->stack;
-    machine->context.uc_stack.ss_size = STACK;
-    machine->context.uc_link = NULL;
-    makecontext(&machine->context, (void (*)(void))enter, 2, (unsigned)(address >> 32),
-                (unsigned)address);
+    for (size_t i = 0; i < TASKS; i++) {
+        make_task(machine, &machine->tasks[i]);
+        machine->tasks[i].wake_ms = below(simulation, 3000);
+    }
 }
 
 /* ---- what happens to them ---- */
@@ -403,7 +462,9 @@ kill_machine(struct simulation *simulation, struct machine *machine)
 {
     memset(machine->acts, 0, sizeof machine->acts);
     machine->killed = true;
-    machine->wake_ms = simulation->now_ms;
+    for (size_t i = 0; i < TASKS; i++) {
+        machine->tasks[i].wake_ms = simulation->now_ms;
+    }
 }
 
 static void
@@ -430,7 +491,9 @@ trouble(struct simulation *simulation)
     struct machine *machine = &simulation->machines[below(simulation, MACHINES)];
     switch (below(simulation, 4)) {
     case 0: /* stopped, with all its processes */
-        machine->wake_ms += below(simulation, 4 * LEASE_MS);
+        for (size_t i = 0, ms = below(simulation, 4 * LEASE_MS); i < TASKS; i++) {
+            machine->tasks[i].wake_ms += ms;
+        }
         break;
     case 1: /* evicted from the file system, or cut off from it */
         machine->cut_until = simulation->now_ms + below(simulation, 4 * LEASE_MS);
@@ -456,14 +519,24 @@ end_trouble(struct simulation *simulation)
     }
 }
 
-static struct machine *
-next_machine(struct simulation *simulation)
+static struct task *
+next_task(struct simulation *simulation)
 {
-    struct machine *next = &simulation->machines[0];
-    for (unsigned m = 1; m < MACHINES; m++) {
-        next = simulation->machines[m].wake_ms < next->wake_ms ? &simulation->machines[m] : next;
+    struct task *next = &simulation->machines[0].tasks[0];
+    for (unsigned m = 0; m < MACHINES; m++) {
+        for (size_t i = 0; i < TASKS; i++) {
+            struct task *task = &simulation->machines[m].tasks[i];
+            next = task->wake_ms < next->wake_ms ? task : next;
+        }
     }
     return next;
+}
+
+static void
+go_on(struct simulation *simulation, struct task *task)
+{
+    simulation->current = task;
+    swapcontext(&simulation->scheduler, &task->context);
 }
 
 static bool
@@ -491,21 +564,20 @@ simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_resul
     simulation->result = result;
     for (unsigned m = 0; m < MACHINES; m++) {
         make_machine(simulation, m);
-        simulation->machines[m].wake_ms = below(simulation, 3000);
     }
     simulation->fault = fault;
     trouble_ms = below(simulation, 2000);
     while (!result->settled && !result->broken && simulation->now_ms < END_MS) {
-        struct machine *machine = next_machine(simulation);
-        if (is_troubled(simulation) && trouble_ms <= machine->wake_ms) {
+        struct task *task = next_task(simulation);
+        if (is_troubled(simulation) && trouble_ms <= task->wake_ms) {
             simulation->now_ms = trouble_ms > simulation->now_ms ? trouble_ms : simulation->now_ms;
             trouble(simulation);
             trouble_ms = simulation->now_ms + below(simulation, 1500);
             continue;
         }
         simulation->now_ms =
-            machine->wake_ms > simulation->now_ms ? machine->wake_ms : simulation->now_ms;
-        swapcontext(&simulation->scheduler, &machine->context);
+            task->wake_ms > simulation->now_ms ? task->wake_ms : simulation->now_ms;
+        go_on(simulation, task);
         check(simulation);
         if (!is_troubled(simulation)) {
             end_trouble(simulation);
@@ -517,11 +589,16 @@ simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_resul
     for (unsigned m = 0; m < MACHINES; m++) {
         struct machine *machine = &simulation->machines[m];
         machine->killed = true; /* what it is in the middle of fails, and it comes to its end */
-        while (!machine->ended) {
-            swapcontext(&simulation->scheduler, &machine->context);
+        while (machine->renewing) {
+            go_on(simulation, &machine->tasks[TASK_RENEWALS]);
         }
-        share_owner_close(simulation->machines[m].owner);
-        free(simulation->machines[m].stack);
+        while (!machine->ended) {
+            go_on(simulation, &machine->tasks[TASK_STEPS]);
+        }
+        share_owner_close(machine->owner);
+        for (size_t i = 0; i < TASKS; i++) {
+            free(machine->tasks[i].stack);
+        }
     }
     for (size_t i = 0; i < FILES; i++) {
         free(simulation->files[i].text);

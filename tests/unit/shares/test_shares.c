@@ -193,7 +193,7 @@ static void
 step(struct share_owner *owner)
 {
     struct reason why = {""};
-    if (share_owner_step(owner, &why) != STATUS_OK) {
+    if (share_owner_renew(owner, &why) != STATUS_OK || share_owner_step(owner, &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }
 }
@@ -256,6 +256,7 @@ shares_change_hands(void **state)
     step(b);
     assert_int_equal(count_of(b, SHARE_OURS), 4);
     assert_false(share_owner_took_clean(b, 0)); /* who had it may have asked somebody just now */
+    assert_int_equal(share_owner_renew(a, &why), STATUS_CANCELLED);
     assert_int_equal(share_owner_step(a, &why), STATUS_CANCELLED);
     assert_int_equal(share_owner_release(a, 0, true, &why), STATUS_OK); /* too late: no effect */
     step(b);
@@ -264,6 +265,48 @@ shares_change_hands(void **state)
     share_owner_close(b);
     root_files_close(&files_a);
     root_files_close(&files_b);
+}
+
+static struct share_owner *renewing;
+static enum status (*make_at_once)(void *context, const char *name, struct slice text, bool *made,
+                                   struct reason *why);
+
+/* A file system that has a claim wait for a machine which died, for many leases, in which the
+ * thread that renews goes on. */
+static enum status
+make_slowly(void *context, const char *name, struct slice text, bool *made, struct reason *why)
+{
+    for (int i = 0; i < 30; i++) {
+        clock_ms += 200;
+        assert_int_equal(share_owner_renew(renewing, why), STATUS_OK);
+    }
+    return make_at_once(context, name, text, made, why);
+}
+
+static void
+a_step_that_waits_costs_no_lease(void **state)
+{
+    (void)state;
+    struct share_files files;
+    struct reason why;
+    clock_ms = 1000;
+    assert_int_equal(root_files_open(&files, root, "a", &why), STATUS_OK);
+    make_at_once = files.make;
+    files.make = make_slowly;
+    const struct share_owner_settings settings = {.files = files,
+                                                  .now_ms = clock_now,
+                                                  .renewed = renewed,
+                                                  .cluster = {.shares = 4, .lease_ms = 1000},
+                                                  .machine = "a",
+                                                  .address = "127.0.0.1:7000",
+                                                  .incarnation = 1,
+                                                  .weight = 1};
+    renewing = share_owner_open(&settings);
+    assert_int_equal(share_owner_step(renewing, &why), STATUS_CANCELLED); /* it has not begun */
+    step(renewing);
+    assert_int_equal(count_of(renewing, SHARE_OURS), 4);
+    share_owner_close(renewing);
+    root_files_close(&files);
 }
 
 static void
@@ -346,6 +389,7 @@ main(void)
         cmocka_unit_test(names_addresses_and_lists),
         cmocka_unit_test(shares_are_planned_by_weight_and_stay),
         cmocka_unit_test_setup_teardown(shares_change_hands, root_make, root_remove),
+        cmocka_unit_test_setup_teardown(a_step_that_waits_costs_no_lease, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_file_is_made_once, root_make, root_remove),
         cmocka_unit_test(two_owners_never_act_at_once),
         cmocka_unit_test(schedules_find_faults),
