@@ -13,6 +13,7 @@
 #include "base/rpc/rpc.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
+#include "cli/cluster/share_lag.h"
 #include "cli/shared/cli.h"
 #include "shares/share_owner.h"
 
@@ -172,6 +173,7 @@ struct shown {
     struct buf *texts; /* of the sessions */
     struct share_seen shares[SHARES_MOST];
     char moved_to[SHARES_MOST][MACHINE_NAME_SIZE];
+    struct share_lag lags[SHARES_MOST];
 };
 
 static void
@@ -255,6 +257,31 @@ describe(const struct shown *shown, size_t share, const char **machine, char sta
     }
 }
 
+/* Only of shares that run: nobody waits for answers of the others. */
+static enum status
+take_lags(struct shown *shown, struct reason *why)
+{
+    bool run[SHARES_MOST] = {0};
+    for (size_t i = 0; i < shown->settings->shares; i++) {
+        const char *machine;
+        char state[SHARE_TOLD_SIZE];
+        describe(shown, i, &machine, state);
+        run[i] = strncmp(state, "runs", 4) == 0;
+    }
+    return share_lag_ask(shown->root, run, shown->lags, shown->settings->shares, why);
+}
+
+static void
+print_lag(const struct share_lag *lag, FILE *out)
+{
+    if (lag->answers) {
+        fprintf(out, "%9" PRIu64 " %8.0f ", lag->jobs, (double)lag->oldest_ms / 1000);
+    } else {
+        fprintf(out, "%9s %8s ", "-", "-");
+    }
+    fprintf(out, "%8" PRIu64 "  ", lag->outbox);
+}
+
 static void
 print_text(const struct shown *shown, FILE *out)
 {
@@ -269,13 +296,15 @@ print_text(const struct shown *shown, FILE *out)
             fprintf(out, "%s\n", one->draining ? "drains" : "alive");
         }
     }
-    fprintf(out, "\n%-6s %-16s %-11s %s\n", "share", "machine", "generation", "state");
+    fprintf(out, "\n%-6s %-16s %-10s %9s %8s %8s  %s\n", "share", "machine", "generation", "jobs",
+            "oldest s", "outboxes", "state");
     for (size_t i = 0; i < shown->settings->shares; i++) {
         const char *machine;
         char state[SHARE_TOLD_SIZE];
         describe(shown, i, &machine, state);
-        fprintf(out, "%-6zu %-16s %-11" PRIu64 " %s", i, machine, shown->shares[i].generation,
-                state);
+        fprintf(out, "%-6zu %-16s %-10" PRIu64 " ", i, machine, shown->shares[i].generation);
+        print_lag(&shown->lags[i], out);
+        fputs(state, out);
         if (shown->moved_to[i][0] != '\0' && strcmp(shown->moved_to[i], machine) != 0) {
             fprintf(out, "; to go to %s", shown->moved_to[i]);
         }
@@ -307,9 +336,11 @@ print_json(const struct shown *shown, FILE *out)
         buf_append_json(&text, slice_string(state));
         fprintf(out,
                 "%s{\"share\":%zu,\"machine\":\"%s\",\"generation\":%" PRIu64
-                ",\"state\":\"%s\",\"moved_to\":\"%s\"}",
+                ",\"state\":\"%s\",\"moved_to\":\"%s\",\"answers\":%s,\"jobs\":%" PRIu64
+                ",\"oldest_ms\":%" PRIu64 ",\"outboxes\":%" PRIu64 "}",
                 i > 0 ? "," : "", i, machine, shown->shares[i].generation, text.data,
-                shown->moved_to[i]);
+                shown->moved_to[i], shown->lags[i].answers ? "true" : "false", shown->lags[i].jobs,
+                shown->lags[i].oldest_ms, shown->lags[i].outbox);
     }
     fputs("]}\n", out);
     buf_release(&text);
@@ -327,7 +358,10 @@ cluster_root_print(const char *root, const struct share_settings *settings, bool
     shown->settings = settings;
     shown->sessions = memory_zero(SESSIONS_MOST, sizeof *shown->sessions);
     shown->texts = memory_zero(SESSIONS_MOST, sizeof *shown->texts);
-    const enum status status = take_all(shown, why);
+    enum status status = take_all(shown, why);
+    if (status == STATUS_OK) {
+        status = take_lags(shown, why);
+    }
     if (status == STATUS_OK) {
         (json ? print_json : print_text)(shown, out);
     }

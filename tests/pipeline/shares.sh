@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shares of a cluster move between machines that come, are drained, killed, stopped past their lease and
-# continued; two claim one share. The dump is that of one machine, hosts are asked by one owner at a time.
+# continued; two claim one share; one is down until all other work is done. The dump is that of one machine,
+# hosts are asked by one owner at a time.
 . "$(dirname "$0")/lib.sh"
 ROOT=$work/root
 declare -A machine
@@ -170,7 +171,34 @@ P
 kills=$(cat "$work"/*.out | grep -c 'event=share_started .*clean=0')
 again=$(repeated "$web_log" | wc -l)
 ((again <= kills * 12)) || fail "$again documents were fetched again, after $kills kills: $(repeated "$web_log")"
+quads=$(wc -l <"$work/shares.nq")
 for m in alpha beta; do kill -TERM "${machine[$m]}"; done
 all_free() { owners >"$work/owners" && ! grep -qv '^- free$' "$work/owners"; }
 await "all shares are given back" all_free
-echo "shares: $(wc -l <"$work/shares.nq") quads, the same bytes as one machine's; $kills starts after kills, $again documents fetched again"
+
+# A share is down while the crawl does all else; what is for it waits in the outboxes of the others.
+ROOT=$work/down
+"$bin/quadrille" cluster init --root "$ROOT" --shares 3 --lease 2 >/dev/null || fail "cluster init"
+mapfile -t web < <(web_settings | grep -v '^--set$')
+printf '%s\n' "${web[@]}" fetch.delay=0 >>"$ROOT/quadrille.conf"
+run_machine alpha 1 --shares 0,2
+"$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
+crawl=$!
+waiting() { # jobs and what outboxes have, of each share
+    "$bin/quadrille" cluster status --root "$ROOT" --json | python3 -c 'import json, sys
+shares = json.load(sys.stdin)["shares"]
+print(*([share["answers"], share["jobs"], share["outboxes"]] for share in shares))
+sys.exit(not all(share["answers"] or share["outboxes"] > 9 for share in shares))'
+}
+nothing_changes() { # for a second; what needs to know of documents of the share is tried now and then
+    local before
+    before=$(waiting) && sleep 1 && [[ $(waiting) == "$before" ]]
+}
+await "all that can be done without share 1 is done" nothing_changes
+kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
+run_machine beta 2 --shares 1
+wait "$crawl" || fail "crawl with a share that came late: $(cat "$work/crawl.out")"
+grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
+"$bin/quadrille" dump --dir "$ROOT" --output "$work/late.nq" || fail "dump of the cluster"
+same "$work/one.nq" "$work/late.nq" "a share that came late"
+echo "shares: $quads quads, the same bytes as one machine's; $kills starts after kills, $again documents fetched again"
