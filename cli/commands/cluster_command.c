@@ -153,7 +153,8 @@ command_cluster(int argc, char **argv)
          "which machine runs what."},
         {"lease", 0, FLAG_INTEGER, "SECONDS", &asked.lease,
          "init: how long a machine that cannot reach ROOT goes on, and how long others wait for it "
-         "(15); less than after what time the file system declares a client dead."},
+         "(50): longer than the file system makes others wait for a client that died, shorter than "
+         "until it declares it dead; docs/CLUSTER_STORAGE.md."},
         {"machine", 'm', FLAG_STRING, "NAME", &asked.machine, "run: which machine this is."},
         {"address", 'a', FLAG_STRING, "HOST:PORT", &asked.address,
          "run: where others reach it; share N has the 64 ports from PORT + 64 N on."},
@@ -177,8 +178,10 @@ command_cluster(int argc, char **argv)
             "init makes ROOT. run, in the foreground on each machine, takes the shares that are "
             "its part and runs their processes; it takes over those of a machine that has fallen "
             "silent, hands some to one that comes, and all on SIGTERM. When it cannot renew its "
-            "lease it ends all of its processes. status shows machines, shares and moves under "
-            "way. drain has a machine give all its shares away. move gives a share to a machine "
+            "lease it ends all of its processes. status shows machines, shares, how far these are "
+            "behind, and "
+            "moves under way. drain has a machine give all its shares away. move gives a share to "
+            "a machine "
             "for as long as that one lives; to the machine \"any\": takes that back.\n\n"
             "forget has the node of a data directory wait no more for one that is gone for good: "
             "what is to go to it goes to those that have its part by the present cluster.conf, "
