@@ -237,6 +237,7 @@ printf 'http://%s/\n' "${hosts[@]}" >"$work/seeds"
 "$tool" up "$ceph" >"$work/cephfs.out" 2>&1 || fail "no CephFS: $(tail -n 5 "$work/cephfs.out")"
 # As docs/CLUSTER_STORAGE.md says: a dead client keeps others waiting for less than a lease.
 cephfs ceph config set mds mds_cap_revoke_eviction_timeout 30
+cephfs ceph config set mds mds_reconnect_timeout 20
 # A client that was evicted comes back by itself; what it had open stays lost.
 printf '[client]\nclient_reconnect_stale=true\n' >>"$ceph/ceph.conf"
 make_hosts_network
