@@ -4,6 +4,7 @@ import json
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import xmlrpc.client
 
@@ -88,8 +89,13 @@ def tell():
     check(ask("/indexnow", "{", "application/json")[0] == 400, "no JSON")
     check(ask("/indexnow?key=" + GOOD)[0] == 400, "no url")
     check(ask("/ping/" + "0" * 32)[0] == 404, "no such receipt")
-    status, _, text = ask(receipts["post"], Accept="text/html")
-    check(status == 200 and "<table>" in text and SITE + "/a.ttl" in text, text)
+    status, headers, text = ask(receipts["post"], Accept="text/html")
+    check(status == 200 and "<table>" in text and SITE + "/a.ttl" in text and "Refresh" in headers, text)
+    # What a browser sends from the form; it is led to the receipt.
+    check('name="url"' in ask("/ping", Accept="text/html")[2], "no form")
+    status, _, text = ask("/v2/ping", urllib.parse.urlencode({"url": f"{SITE}/a.ttl\r\n{SITE}/b.ttl"}),
+                          "application/x-www-form-urlencoded", Accept="text/html", Origin=service)
+    check(status == 200 and "2 URLs" in text and SITE + "/b.ttl" in text, status, text)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(receipts, file)
 
@@ -109,6 +115,7 @@ def follow():
     with open(path, encoding="utf-8") as file:
         receipts = json.load(file)
     post = until(receipts["post"], lambda r: r["ended"] == 4)
+    check("Refresh" not in ask(receipts["post"], Accept="text/html")[1], "all is final")
     by_url = {f["url"]: f for f in post["found"]}
     a = by_url[SITE + "/a.ttl"]
     check((a["state"], a["quads"], a["status"]) == ("indexed", 1, 200), a)
