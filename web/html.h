@@ -5,9 +5,11 @@
 #include "base/html_text.h"
 #include "web/http/server.h"
 
-/* The style sheet has these classes: hit (one of a list), where (small and grey), bad, note (aside,
- * coloured), card and cards (boxes side by side), facets, pager, tag, number (a cell), wide (around
- * what may be wider than a phone), wrap (a long IRI).
+/* The style sheet has these classes: hit (one of a list), where (small and grey), bad, good, note
+ * (aside, coloured), tag (a word in a frame), card and cards (boxes side by side), facets, pager,
+ * pairs (a list of names and values), row (a form in a line), plain (a button of less weight),
+ * number (a cell), figures (a table of numbers), statements and triples (tables of three columns
+ * that become lines on a phone), wide (around what may be wider than a phone).
  *
  * title: text. words: what stands in the search field. */
 void html_begin(struct buf *out, const char *title, struct slice words);

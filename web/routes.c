@@ -61,7 +61,7 @@ static const struct web_parameter_row sparql_parameters[] = {
     {"using-named-graph-uri", WEB_VALUE_IRI, false, 0, "Of an update; may be repeated."},
     {"timeout", WEB_VALUE_NUMBER, false, UINT32_MAX, "Milliseconds."},
     {"format", WEB_VALUE_TEXT, false, 0,
-     "json, xml, csv, tsv; ttl, nt, nq, trig, rdf, jsonld: in place of Accept."},
+     "json, xml, csv, tsv; ttl, nt, nq, trig, rdf, jsonld; html: in place of Accept."},
     {"partial", WEB_VALUE_TEXT, false, 0, "error or warn: see /search."},
     {0}};
 static const struct web_parameter_row graph_parameters[] = {

@@ -32,7 +32,8 @@ PAGES = {
     "front": "/",
     "search": address("/search", q="apple"),
     "nothing-found": address("/search", q="qqqqqqqqqqqq"),
-    "lookup": address("/lookup", q="apple", group="resource"),
+    "narrowed": address("/search", q="apple", fq="domain:recipes.example"),
+    "lookup": address("/lookup", q="apple"),
     "query": "/sparql",
     "answer": address("/sparql", query=GROUPED),
     "chart": address("/sparql", query=GROUPED, view="chart"),
@@ -209,6 +210,9 @@ def check_search(browser):
     browser.wait("hits of the suggestion", "location.search.includes('orchard') && document.querySelector('.hit')")
     browser.open(address("/search", q="orchrad"))
     browser.wait("hits of a misspelt word", "document.querySelector('.hit') && document.body.innerText.includes('orchard')")
+    browser.picture("misspelt")
+    browser.click('.hit a[href^="/resource?uri="]')
+    browser.wait("who says what of it", "location.pathname === '/resource' && document.querySelector('table.statements')")
     browser.open(PAGES["resource"])
     browser.wait("the name", "document.querySelector('h1').textContent === 'Béla Szöllősi'")
     browser.click('table.statements a[href*="/document?uri="]')

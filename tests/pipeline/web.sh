@@ -38,6 +38,8 @@ done
 expect '200 application/json' "$url/status.json"
 has '"fetch":{"ready":0'
 has '"quads":'
+has '"outcomes":{"fetch":{"fetched":'
+has '"hosts":['
 expect '200 text/html' "$url/status"
 has 'Status of the crawl'
 has '<dt>fetched (2xx)</dt><dd>'
