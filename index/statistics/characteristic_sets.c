@@ -9,7 +9,13 @@
 #include "base/varint.h"
 #include "index/statistics/statistics.h"
 
-enum { VALUE_MOST = (2 + 2 * SET_PREDICATES_MOST) * VARINT_MAXIMUM };
+enum { VALUE_MOST = (2 + 2 * SET_PREDICATES_MOST) * VARINT_MAXIMUM, RESTS = 64 };
+
+/* What is left of a predicate's counts when those of all sets held are taken away. */
+struct rest {
+    oid predicate; /* OID_NONE: of none */
+    struct statistic_count left;
+};
 
 struct characteristic_sets {
     struct tree *tree;
@@ -17,6 +23,7 @@ struct characteristic_sets {
     pthread_mutex_t mutex;       /* guards what follows; the writer alone changes it */
     struct predicate_sets table; /* `number` is that of the set's key */
     uint64_t subjects, large, other;
+    struct rest rests[RESTS]; /* until the next change; a predicate has one place */
 };
 
 /* ---- the tree ---- */
@@ -113,6 +120,7 @@ enum status
 characteristic_sets_reload(struct characteristic_sets *sets, struct reason *why)
 {
     pthread_mutex_lock(&sets->mutex);
+    memset(sets->rests, 0, sizeof(sets->rests));
     const enum status status = load(sets, why);
     pthread_mutex_unlock(&sets->mutex);
     return status;
@@ -256,6 +264,7 @@ characteristic_sets_apply(struct characteristic_sets *sets, struct transaction *
         .sets = sets, .transaction = transaction, .differences = differences};
     enum status status = STATUS_OK;
     pthread_mutex_lock(&sets->mutex);
+    memset(sets->rests, 0, sizeof(sets->rests));
     const uint64_t before[2] = {sets->other, sets->large};
     for (size_t i = 0; i < differences->count && status == STATUS_OK; i++) {
         if (!makes_no_difference(differences, &differences->sets[i])) {
@@ -328,23 +337,38 @@ add_matching(const struct predicate_sets *table, const oid *predicates, size_t c
     }
 }
 
-/* Of the subjects that no set held counts: what is left of a predicate's counts. */
+/* Each predicate of a query is asked for many times. */
 static enum status
-add_rest(const struct characteristic_sets *sets, const oid *predicates, size_t count,
-         double *subjects, double *rows, struct reason *why)
+rest_of(struct characteristic_sets *sets, oid predicate, struct statistic_count *left,
+        struct reason *why)
+{
+    struct rest *rest = &sets->rests[oid_number(predicate) % RESTS];
+    if (rest->predicate != predicate) {
+        struct statistic_count found;
+        TRY(statistics_count(sets->tree, STATISTIC_PREDICATE, predicate, &found, why));
+        for (size_t i = 0; i < sets->table.count; i++) {
+            const struct predicate_set *set = &sets->table.sets[i];
+            const int64_t *n = predicate_set_rows(&sets->table, set, predicate);
+            found.subjects -= n != NULL ? (uint64_t)set->subjects : 0;
+            found.quads -= n != NULL ? (uint64_t)*n : 0;
+        }
+        *rest = (struct rest){predicate, found};
+    }
+    *left = rest->left;
+    return STATUS_OK;
+}
+
+/* Of the subjects that no set held counts. */
+static enum status
+add_rest(struct characteristic_sets *sets, const oid *predicates, size_t count, double *subjects,
+         double *rows, struct reason *why)
 {
     const double rest = (double)(sets->large + sets->other);
     double found = rest;
     double joined = rest;
     for (size_t k = 0; k < count && found > 0; k++) {
         struct statistic_count left;
-        TRY(statistics_count(sets->tree, STATISTIC_PREDICATE, predicates[k], &left, why));
-        for (size_t i = 0; i < sets->table.count; i++) {
-            const struct predicate_set *set = &sets->table.sets[i];
-            const int64_t *n = predicate_set_rows(&sets->table, set, predicates[k]);
-            left.subjects -= n != NULL ? (uint64_t)set->subjects : 0;
-            left.quads -= n != NULL ? (uint64_t)*n : 0;
-        }
+        TRY(rest_of(sets, predicates[k], &left, why));
         found *= (double)left.subjects / rest;
         joined *= (double)left.quads / rest;
     }
