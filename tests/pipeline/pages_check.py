@@ -18,7 +18,7 @@ PORT, PROFILE, PICTURES = sys.argv[1:]
 SITE = f"http://127.0.0.1:{PORT}"
 BELA, HOSTILE = "http://people.example/bela.ttl", "http://hostile.example/thing.ttl"
 ENTER, TAB, DOWN, CONTROL, SPACE = "\ue007", "\ue004", "\ue015", "\ue009", " "
-PATIENCE = 60
+PATIENCE = 600  # seconds, which only end what hangs
 GROUPED = "SELECT ?class (COUNT(*) AS ?n) { ?s a ?class } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT 10"
 PLACES = "SELECT ?place ?name ?lat ?long { ?place geo:lat ?lat ; geo:long ?long . OPTIONAL { ?place rdfs:label ?name } }"
 CONSTRUCT = f"CONSTRUCT {{ ?s ?p ?o }} {{ GRAPH <{BELA}> {{ ?s ?p ?o }} }}"
@@ -76,7 +76,7 @@ class Browser:
         request = urllib.request.Request(self.base + self.session + path, data, {"Content-Type": "application/json"},
                                          method=method)
         try:
-            with urllib.request.urlopen(request, timeout=120) as reply:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
                 return json.load(reply)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.read()[:600]}") from None

@@ -35,6 +35,7 @@
       field.form.requestSubmit();
     };
     const show = (words) => {
+      const kept = chosen >= 0 ? words.indexOf(items[chosen]) : -1; /* what somebody is about to take stays chosen */
       items = words;
       list.replaceChildren(...words.map((word, i) => {
         const item = document.createElement('li');
@@ -44,7 +45,7 @@
         item.addEventListener('pointerdown', (event) => { event.preventDefault(); take(i); });
         return item;
       }));
-      choose(-1);
+      choose(kept);
       list.hidden = words.length === 0;
       field.setAttribute('aria-expanded', String(!list.hidden));
     };
