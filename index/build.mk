@@ -6,8 +6,8 @@ index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o clien
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
 	verify_rolling.o)
 index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)
-index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o quads.o quads_build.o quads_merge.o quads_scan.o \
-	rows.o snapshot.o)
+index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o quads.o quads_build.o quads_merge.o \
+	quads_scan.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
@@ -21,12 +21,12 @@ index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o envi
 	fences.o latch.o)
 index_OBJECTS += $(addprefix index/words/,literals.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
-index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o graph_differences.o graph_transaction.o \
+index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o gathering.o graph_differences.o graph_transaction.o \
 	packed_quads.o partition.o partition_reader.o patch.o staging.o staging_merge.o)
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o
 UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_changes \
-	tests/unit/index/test_index_faults tests/unit/index/test_index_kill \
+	tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \

@@ -30,6 +30,7 @@ struct state {
 struct change_log {
     struct tree *tree, *statistics;
     uint64_t limit;
+    uint64_t keep;         /* the first batch that may not go */
     struct state writing;  /* the writer's */
     pthread_mutex_t mutex; /* guards */
     struct state committed;
@@ -46,6 +47,7 @@ change_log_open(struct change_log **result, struct environment *environment,
     pthread_mutex_init(&log->mutex, NULL);
     log->statistics = statistics;
     log->limit = limit;
+    log->keep = UINT64_MAX;
     uint64_t numbers[STATE_NUMBERS] = {batches + 1, 0, 0};
     const enum status status = statistics_read(statistics, SLICE("L"), numbers, STATE_NUMBERS, why);
     TRY(status == STATUS_NOT_FOUND ? STATUS_OK : status);
@@ -81,6 +83,18 @@ piece_key(uint64_t batch, uint32_t piece, uint8_t key[KEY_SIZE])
     codec_write_u64(key, batch);
     codec_write_u32(key + 8, piece);
     return slice_of((const char *)key, KEY_SIZE);
+}
+
+bool
+change_log_holds(const struct change_log *log, size_t changes)
+{
+    return changes * ROW_LARGE <= log->limit;
+}
+
+void
+change_log_keep(struct change_log *log, uint64_t batch)
+{
+    log->keep = batch > 0 ? batch : UINT64_MAX;
 }
 
 /* ---- appending ---- */
@@ -236,7 +250,8 @@ remove_some(struct change_log *log, struct transaction *transaction, uint64_t bo
         } else if (status == STATUS_OK) {
             *batch = codec_read_u64(key);
             *piece = codec_read_u32(key + 8);
-            if (i == LATCH_BLOCKS || (*piece == 0 && log->writing.bytes <= bound)) {
+            if (i == LATCH_BLOCKS ||
+                (*piece == 0 && (log->writing.bytes <= bound || *batch >= log->keep))) {
                 break;
             }
             log->writing.bytes -= KEY_SIZE + length;
@@ -247,14 +262,14 @@ remove_some(struct change_log *log, struct transaction *transaction, uint64_t bo
     return status == STATUS_END ? STATUS_OK : status;
 }
 
-/* Whole batches go, the oldest first, until the rest is within the bound. */
+/* Whole batches go, the oldest first, until the rest is within the bound or has to be kept. */
 static enum status
 trim(struct change_log *log, struct transaction *transaction, uint64_t bound, struct reason *why)
 {
-    while (log->writing.bytes > bound) {
+    if (log->writing.bytes > bound && log->writing.first < log->keep) {
         uint64_t batch = 0;
         uint32_t piece = 1;
-        while (log->writing.bytes > bound || piece != 0) {
+        while (piece != 0 || (log->writing.bytes > bound && batch < log->keep)) {
             TRY(remove_some(log, transaction, bound, &batch, &piece, why));
             latch_leave(tree_latch(log->tree));
             latch_enter_writing(tree_latch(log->tree));
@@ -415,6 +430,23 @@ change_reader_open(struct change_reader **result, struct change_log *log,
     reader->log = log;
     reader->at = *since;
     *result = reader;
+    return STATUS_OK;
+}
+
+enum status
+change_reader_open_at(struct change_reader **reader, struct change_log *log, uint64_t batch,
+                      struct reason *why)
+{
+    struct change_position last;
+    uint64_t first;
+    *reader = NULL;
+    change_log_state(log, &last, &first);
+    if (batch <= first || batch > last.batch) {
+        return status_fail(why, STATUS_CORRUPT, "change log: batch %llu is not there",
+                           (unsigned long long)batch);
+    }
+    *reader = memory_zero(1, sizeof(**reader));
+    **reader = (struct change_reader){.log = log, .at = {batch - 1, 0}, .any_stamp = true};
     return STATUS_OK;
 }
 

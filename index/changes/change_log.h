@@ -5,7 +5,8 @@
  * partition holds after it. Numbers grow by one per batch. The stamp tells histories apart: after
  * an index was put back from a copy, batches have the same numbers again but other stamps. A batch
  * is in the log wholly or not at all; the oldest go when the log passes its bound. What a batch
- * changed can be read once it is durable, not before.
+ * changed can be read once it is durable, not before. Batches whose changes are gathered
+ * (index/quads/memtable.h) are kept beyond the bound, since a start has these changes from here.
  *
  * Threads: the writer appends; readers may be many, one thread each. */
 #ifndef INDEX_CHANGES_CHANGE_LOG_H
@@ -30,6 +31,10 @@ struct graph_generation {
     oid graph;
     uint64_t generation;
 };
+/* Whether a set of so many changes surely finds room: only such ones may be gathered. */
+bool change_log_holds(const struct change_log *log, size_t changes);
+/* Batches from this one on are to be kept, whatever the bound; 0: none is. */
+void change_log_keep(struct change_log *log, uint64_t batch);
 /* The next batch. generations: of all graphs that the set changes, at least, in their order. */
 enum status change_log_append(struct change_log *log, struct transaction *transaction,
                               const struct change_set *set,
@@ -48,6 +53,9 @@ struct change_reader;
  * not of this history. */
 enum status change_reader_open(struct change_reader **reader, struct change_log *log,
                                const struct change_position *since, struct reason *why);
+/* At the start: from this batch on, which is kept. */
+enum status change_reader_open_at(struct change_reader **reader, struct change_log *log,
+                                  uint64_t batch, struct reason *why);
 void change_reader_close(struct change_reader *reader);
 
 struct change_batch {

@@ -69,10 +69,17 @@ change_set_new(struct quad_change *changes, size_t count)
     return set;
 }
 
+struct change_set *
+change_set_use(struct change_set *set)
+{
+    set->users++;
+    return set;
+}
+
 void
 change_set_free(struct change_set *set)
 {
-    if (set != NULL) {
+    if (set != NULL && set->users-- == 0) {
         for (int i = 0; i < ORDER_COUNT; i++) {
             free(set->orders[i]);
         }
@@ -126,4 +133,32 @@ change_set_find_from(const struct change_set *set, enum quad_order order, const 
         step *= 2;
     }
     return find_between(set, order, row, low, set->count);
+}
+
+struct change_set *
+change_set_join(const struct change_set *older, const struct change_set *newer)
+{
+    struct quad_change *changes =
+        memory_alloc((older->count + newer->count + 1) * sizeof(*changes));
+    size_t count = 0, from = 0;
+    for (size_t i = 0; i < newer->count; i++) {
+        const struct row row = row_of(&newer->changes[i].quad, ORDER_CSPO);
+        int comparison = 1;
+        while (from < older->count) {
+            const struct row other = row_of(&older->changes[from].quad, ORDER_CSPO);
+            comparison = row_compare(&other, &row);
+            if (comparison >= 0) {
+                break;
+            }
+            changes[count++] = older->changes[from++];
+        }
+        from += from < older->count && comparison == 0;
+        changes[count++] = newer->changes[i];
+    }
+    while (from < older->count) {
+        changes[count++] = older->changes[from++];
+    }
+    struct change_set *set = change_set_new(changes, count);
+    set->batch = older->batch;
+    return set;
 }

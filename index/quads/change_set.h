@@ -25,12 +25,18 @@ struct change_set {
     size_t document_count;
     uint64_t version; /* set when published: snapshot.h */
     struct change_set *next;
+    uint64_t batch; /* the first batch whose changes it holds: memtable.h */
+    unsigned users; /* besides the first: change_set_use */
 };
 
 /* Takes the array, which must be sorted by graph, subject, predicate, object and hold each quad
  * once. Fewer than 2^32 changes. */
 struct change_set *change_set_new(struct quad_change *changes, size_t count);
+/* One who frees it more: the writer's, as all that makes and frees sets. */
+struct change_set *change_set_use(struct change_set *set);
 void change_set_free(struct change_set *set);
+/* What both do one after the other; of a quad in both the newer change. */
+struct change_set *change_set_join(const struct change_set *older, const struct change_set *newer);
 size_t change_set_bytes(const struct change_set *set);
 
 static inline struct row

@@ -134,22 +134,41 @@ apply_some(struct application *a, size_t *next, struct reason *why)
     return STATUS_OK;
 }
 
-/* Block by block. */
+/* Block by block, from change *next on, until it is at `end` or past it. */
 static enum status
-apply(struct application *a, enum quad_order order, struct transaction *transaction,
-      struct reason *why)
+apply(struct application *a, enum quad_order order, struct transaction *transaction, size_t *next,
+      size_t end, struct reason *why)
 {
     struct tree *tree = a->quads->trees[order];
     enum status status = STATUS_OK;
     a->order = order;
     fence_open(&a->cursor, tree, transaction);
-    for (size_t next = 0; next < a->set->count && status == STATUS_OK;) {
+    while (*next < end && status == STATUS_OK) {
         latch_enter_writing(tree_latch(tree));
-        status = apply_some(a, &next, why);
+        status = apply_some(a, next, why);
         fence_close(&a->cursor);
         latch_leave(tree_latch(tree));
     }
-    return status;
+    return status == STATUS_OK ? status : status_prefix(why, status, "tree %s", tree_names[order]);
+}
+
+/* All changes, to one tree. */
+static enum status
+apply_all(struct application *a, enum quad_order order, struct transaction *transaction,
+          size_t build_from, struct reason *why)
+{
+    size_t next = 0;
+    bool build = build_from > 0 && a->set->count >= build_from;
+    enum status status = STATUS_OK;
+    if (build) {
+        status = quads_build_pays(a->quads, order, a->set, &build, why);
+    }
+    if (status != STATUS_OK || !build) {
+        return status != STATUS_OK ? status
+                                   : apply(a, order, transaction, &next, a->set->count, why);
+    }
+    status = quads_build(a->quads, order, transaction, a->set, why);
+    return status == STATUS_OK ? status : status_prefix(why, status, "tree %s", tree_names[order]);
 }
 
 enum status
@@ -161,18 +180,53 @@ quads_apply(struct quads *quads, struct transaction *transaction, const struct c
     a->set = set;
     enum status status = STATUS_OK;
     for (enum quad_order order = 0; order < ORDER_COUNT && status == STATUS_OK; order++) {
-        bool build = build_from > 0 && set->count >= build_from;
-        if (build) {
-            status = quads_build_pays(quads, order, set, &build, why);
-        }
-        if (status == STATUS_OK) {
-            status = build ? quads_build(quads, order, transaction, set, why)
-                           : apply(a, order, transaction, why);
-        }
-        if (status != STATUS_OK) {
-            status_prefix(why, status, "tree %s", tree_names[order]);
-        }
+        status = apply_all(a, order, transaction, build_from, why);
     }
     free(a);
     return status;
+}
+
+enum status
+quads_apply_graphs(struct quads *quads, struct transaction *transaction,
+                   const struct change_set *set, struct reason *why)
+{
+    struct application *a = memory_alloc(sizeof(*a));
+    a->quads = quads;
+    a->set = set;
+    const enum status status = apply_all(a, ORDER_CSPO, transaction, 0, why);
+    free(a);
+    return status;
+}
+
+enum status
+quads_flush(struct quads *quads, struct transaction *transaction, const struct change_set *set,
+            struct quads_progress *progress, size_t most, bool *end, struct reason *why)
+{
+    struct application *a = memory_alloc(sizeof(*a));
+    a->quads = quads;
+    a->set = set;
+    enum status status = STATUS_OK;
+    while (progress->order < ORDER_COUNT && status == STATUS_OK && most > 0) {
+        const size_t left = set->count - progress->next;
+        const size_t until = progress->next + (left < most ? left : most);
+        const size_t from = progress->next;
+        if (progress->order != ORDER_CSPO) {
+            status = apply(a, progress->order, transaction, &progress->next, until, why);
+            most -= progress->next - from < most ? progress->next - from : most;
+        }
+        if (progress->order == ORDER_CSPO || progress->next == set->count) {
+            progress->order++;
+            progress->next = 0;
+        }
+    }
+    *end = progress->order == ORDER_COUNT;
+    free(a);
+    return status;
+}
+
+uint64_t
+quads_blocks(struct quads *quads)
+{
+    enum { BLOCKS_OF_PAGE = 4 };
+    return (uint64_t)tree_pages(quads->trees[ORDER_POCS]) * BLOCKS_OF_PAGE;
 }

@@ -19,7 +19,21 @@ void quads_close(struct quads *quads);
  * change are built anew when there are so many changes (0: never). */
 enum status quads_apply(struct quads *quads, struct transaction *transaction,
                         const struct change_set *set, size_t build_from, struct reason *why);
-/* The writer's own view, without a snapshot: rows with the first `bound` places of prefix. */
+/* The same, but to CSPO alone; and to the five others, in steps, the set's changes being those that
+ * were gathered. Where the progress stands, {0} at first, must be kept as of the last commit. */
+enum status quads_apply_graphs(struct quads *quads, struct transaction *transaction,
+                               const struct change_set *set, struct reason *why);
+struct quads_progress {
+    enum quad_order order;
+    size_t next; /* change */
+};
+enum status quads_flush(struct quads *quads, struct transaction *transaction,
+                        const struct change_set *set, struct quads_progress *progress, size_t most,
+                        bool *end, struct reason *why);
+/* Blocks of a tree, about. */
+uint64_t quads_blocks(struct quads *quads);
+/* The writer's own view, of CSPO alone, without a snapshot: rows with the first `bound` places of
+ * prefix. */
 enum status quads_read(struct quads *quads, enum quad_order order, const struct row *prefix,
                        unsigned bound, struct row_vector *rows, struct reason *why);
 
@@ -42,8 +56,9 @@ void quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad);
 void quads_scan_close(struct quads_scan *scan);
 
 /* Rows that match about; total: quads in the index. Counts exactly up to a few blocks. */
-enum status quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total,
-                           uint64_t *rows, struct reason *why);
+enum status quads_estimate(struct quads *quads, struct snapshot *snapshot,
+                           const struct quad_oids *pattern, uint64_t total, uint64_t *rows,
+                           struct reason *why);
 
 /* One bounded step of merging thinly filled blocks from *length bytes of key on (none: the start);
  * key = where to go on. The writer, inside the tree's latch. */

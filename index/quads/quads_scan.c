@@ -277,8 +277,9 @@ quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, s
 
 /* Counts rows in the first few blocks of the range; *done when that was all of it. */
 static enum status
-count_few(struct quads *quads, enum quad_order order, const struct row *lower,
-          const struct row *upper, uint64_t *rows, bool *done, struct reason *why)
+count_few(struct quads *quads, struct snapshot *snapshot, enum quad_order order,
+          const struct row *lower, const struct row *upper, uint64_t *rows, bool *done,
+          struct reason *why)
 {
     uint8_t key[ROW_KEY_SIZE];
     row_key(lower, key);
@@ -297,15 +298,19 @@ count_few(struct quads *quads, enum quad_order order, const struct row *lower,
         *done = true;
         status = STATUS_OK;
     }
+    const struct row to = *done ? *upper : row_after_fence(cursor.fence, cursor.fence_length);
     fence_close(&cursor);
+    if (status == STATUS_OK) {
+        status = snapshot_restore(snapshot, order, lower, &to, &vector, why);
+    }
     *rows = vector.count;
     row_vector_release(&vector);
     return status;
 }
 
 enum status
-quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t total, uint64_t *rows,
-               struct reason *why)
+quads_estimate(struct quads *quads, struct snapshot *snapshot, const struct quad_oids *pattern,
+               uint64_t total, uint64_t *rows, struct reason *why)
 {
     unsigned bound;
     const enum quad_order order = quads_order_for(pattern, &bound);
@@ -319,7 +324,7 @@ quads_estimate(struct quads *quads, const struct quad_oids *pattern, uint64_t to
     }
     struct latch *latch = tree_latch(quads->trees[order]);
     latch_enter_reading(latch);
-    enum status status = count_few(quads, order, &lower, &upper, rows, &done, why);
+    enum status status = count_few(quads, snapshot, order, &lower, &upper, rows, &done, why);
     double from = 0;
     double to = 1;
     if (status == STATUS_OK && !done) {

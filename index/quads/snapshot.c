@@ -19,6 +19,7 @@ struct snapshots {
     pthread_mutex_t mutex;     /* guards everything but the sets' contents */
     struct change_set *newest; /* linked to older ones */
     struct change_set *dropped;
+    struct memtable gathered;
     uint64_t last; /* version of the newest set ever */
     uint64_t committed;
     uint64_t oldest_readable; /* snapshots of smaller versions have ended */
@@ -48,6 +49,9 @@ snapshots_free(struct snapshots *snapshots)
         snapshots->newest = next;
     }
     snapshots_tidy(snapshots);
+    for (size_t i = 0; i < snapshots->gathered.count; i++) {
+        change_set_free(snapshots->gathered.sets[i]);
+    }
     pthread_mutex_destroy(&snapshots->mutex);
     latch_release(&snapshots->latch);
     free(snapshots);
@@ -91,9 +95,13 @@ snapshots_tidy(struct snapshots *snapshots)
 }
 
 void
-snapshots_publish(struct snapshots *snapshots, struct change_set *set)
+snapshots_publish(struct snapshots *snapshots, struct change_set *set, bool gathered)
 {
+    struct memtable *table = &snapshots->gathered;
     latch_enter_writing(&snapshots->latch);
+    if (gathered) {
+        table->sets[table->count++] = change_set_use(set);
+    }
     pthread_mutex_lock(&snapshots->mutex);
     set->version = ++snapshots->last;
     set->next = snapshots->newest;
@@ -104,11 +112,122 @@ snapshots_publish(struct snapshots *snapshots, struct change_set *set)
     latch_leave(&snapshots->latch);
 }
 
+/* Inside the latch. Takes out the set that was brought in; it is to be freed outside of it. */
+static struct change_set *
+take_flushed(struct memtable *table)
+{
+    struct change_set *set = table->sets[0];
+    table->count--;
+    memmove(table->sets, table->sets + 1, table->count * sizeof(struct change_set *));
+    table->flushing = false;
+    return set;
+}
+
+/* Two neighbouring sets become one; the readers have them until that is made. */
+static void
+join_sets(struct snapshots *snapshots, size_t at)
+{
+    struct memtable *table = &snapshots->gathered;
+    struct change_set *older = table->sets[at], *newer = table->sets[at + 1];
+    struct change_set *both = change_set_join(older, newer);
+    latch_enter_writing(&snapshots->latch);
+    table->sets[at] = both;
+    table->count--;
+    memmove(table->sets + at + 1, table->sets + at + 2,
+            (table->count - at - 1) * sizeof(struct change_set *));
+    latch_leave(&snapshots->latch);
+    change_set_free(older);
+    change_set_free(newer);
+}
+
+/* So that readers have few sets to look into, and each change is seldom copied. */
+static void
+join_last(struct snapshots *snapshots)
+{
+    const struct memtable *table = &snapshots->gathered;
+    const size_t first = table->flushing ? 1 : 0;
+    while (table->count >= first + 2 &&
+           table->sets[table->count - 2]->count < 2 * table->sets[table->count - 1]->count) {
+        join_sets(snapshots, table->count - 2);
+    }
+}
+
 void
-snapshots_end(struct snapshots *snapshots, bool applied)
+snapshots_flush(struct snapshots *snapshots)
+{
+    struct memtable *table = &snapshots->gathered;
+    while (table->count > 1) {
+        join_sets(snapshots, table->count - 2);
+    }
+    table->flushing = true;
+}
+
+const struct change_set *
+snapshots_flushing(const struct snapshots *snapshots)
+{
+    return snapshots->gathered.flushing ? snapshots->gathered.sets[0] : NULL;
+}
+
+void
+snapshots_flushed(struct snapshots *snapshots)
 {
     latch_enter_writing(&snapshots->latch);
+    struct change_set *set = take_flushed(&snapshots->gathered);
+    latch_leave(&snapshots->latch);
+    change_set_free(set);
+}
+
+void
+snapshots_gathered(struct snapshots *snapshots, struct change_set *set)
+{
+    struct memtable *table = &snapshots->gathered;
+    if (set == NULL) {
+        table->missing = true;
+        return;
+    }
+    table->sets[table->count++] = set;
+    join_last(snapshots);
+}
+
+size_t
+snapshots_gathered_changes(struct snapshots *snapshots)
+{
+    latch_enter_reading(&snapshots->latch);
+    const size_t count = memtable_changes(&snapshots->gathered, 0);
+    latch_leave(&snapshots->latch);
+    return count;
+}
+
+uint64_t
+snapshots_gathered_from(struct snapshots *snapshots, bool flushed)
+{
+    const struct memtable *table = &snapshots->gathered;
+    const size_t first = flushed ? 1 : 0;
+    return table->count > first ? table->sets[first]->batch : 0;
+}
+
+static const char missing_text[] = "what was gathered for the trees cannot be read: a page of "
+                                   "changes.db is damaged";
+
+enum status
+snapshots_health(struct snapshots *snapshots, struct reason *why)
+{
+    return snapshots->gathered.missing ? status_fail(why, STATUS_CORRUPT, missing_text) : STATUS_OK;
+}
+
+void
+snapshots_end(struct snapshots *snapshots, bool applied, bool flushed)
+{
+    struct memtable *table = &snapshots->gathered;
+    struct change_set *done = NULL, *undone = NULL;
+    latch_enter_writing(&snapshots->latch);
     pthread_mutex_lock(&snapshots->mutex);
+    if (applied && flushed) {
+        done = take_flushed(table);
+    }
+    if (!applied && table->count > 0 && table->sets[table->count - 1] == snapshots->newest) {
+        undone = table->sets[--table->count];
+    }
     if (applied) {
         snapshots->committed = snapshots->last;
     } else {
@@ -137,6 +256,9 @@ snapshots_end(struct snapshots *snapshots, bool applied)
     }
     pthread_mutex_unlock(&snapshots->mutex);
     latch_leave(&snapshots->latch);
+    change_set_free(done);
+    change_set_free(undone);
+    join_last(snapshots);
 }
 
 /* other NULL: the committed version. */
@@ -227,51 +349,6 @@ snapshot_close(struct snapshot *snapshot)
 
 /* ---- rows ---- */
 
-void
-row_vector_reserve(struct row_vector *vector, size_t count)
-{
-    if (count > vector->capacity) {
-        vector->capacity = count + count / 2;
-        vector->rows = memory_resize(vector->rows, vector->capacity, sizeof(*vector->rows));
-    }
-}
-
-void
-row_vector_release(struct row_vector *vector)
-{
-    free(vector->rows);
-    *vector = (struct row_vector){0};
-}
-
-/* Takes back the changes [first, last) of one set. */
-static void
-take_back(const struct change_set *set, enum quad_order order, size_t first, size_t last,
-          struct row_vector *rows)
-{
-    const size_t most = rows->count + (last - first);
-    struct row_vector result = {0};
-    row_vector_reserve(&result, most);
-    size_t at = 0;
-    for (size_t i = first; i < last; i++) {
-        const struct row row = change_row(set, order, i);
-        int comparison = 1;
-        while (at < rows->count && (comparison = row_compare(&rows->rows[at], &row)) < 0) {
-            result.rows[result.count++] = rows->rows[at++];
-        }
-        if (at < rows->count && comparison == 0) {
-            at++;
-        }
-        if (change_removed(set, order, i)) {
-            result.rows[result.count++] = row;
-        }
-    }
-    while (at < rows->count) {
-        result.rows[result.count++] = rows->rows[at++];
-    }
-    row_vector_release(rows);
-    *rows = result;
-}
-
 enum status
 snapshot_restore(struct snapshot *snapshot, enum quad_order order, const struct row *from,
                  const struct row *to, struct row_vector *rows, struct reason *why)
@@ -282,14 +359,21 @@ snapshot_restore(struct snapshot *snapshot, enum quad_order order, const struct 
     const bool ended = snapshot->version < snapshots->oldest_readable;
     const struct change_set *set = snapshots->newest;
     pthread_mutex_unlock(&snapshots->mutex);
+    if (!ended) {
+        memtable_restore(&snapshots->gathered, order, from, to, rows);
+    }
     for (; !ended && set != NULL && set->version > snapshot->version; set = set->next) {
         const size_t first = change_set_find(set, order, from);
         const size_t last = to ? change_set_find_from(set, order, to, first) : set->count;
         if (first < last) {
-            take_back(set, order, first, last, rows);
+            rows_change(set, order, first, last, true, rows);
         }
     }
+    const bool missing = snapshots->gathered.missing && order != ORDER_CSPO;
     latch_leave(&snapshots->latch);
+    if (missing) {
+        return status_fail(why, STATUS_CORRUPT, missing_text);
+    }
     return !ended ? STATUS_OK
                   : status_fail(why, STATUS_STALE,
                                 "the index has changed too much since this query began; ask again");

@@ -5,7 +5,9 @@
 #include "base/codec.h"
 #include "base/varint.h"
 
-enum { FORMAT = 7, AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
+/* An index of the format before is one of this without changes that are gathered. */
+enum { FORMAT = 8, FORMAT_BEFORE = 7 };
+enum { AHEAD = 16, VALUE_MOST = STATISTIC_NUMBERS_MOST * VARINT_MAXIMUM };
 
 /* ---- numbers ---- */
 
@@ -38,22 +40,31 @@ statistics_write(struct tree *statistics, struct transaction *transaction, struc
                     why);
 }
 
+/* Two pages: an index that cannot grow can still be opened to be read. */
+static enum status
+write_format(struct tree *statistics, struct environment *environment, struct reason *why)
+{
+    const uint64_t format = FORMAT;
+    struct transaction *transaction;
+    TRY(transaction_begin(&transaction, environment, TRANSACTION_WITHIN_RESERVE, why));
+    const enum status status =
+        statistics_write(statistics, transaction, SLICE("F"), &format, 1, why);
+    if (status != STATUS_OK) {
+        transaction_abort(transaction);
+        return status;
+    }
+    return transaction_commit(transaction, why);
+}
+
 enum status
 statistics_open(struct tree *statistics, struct environment *environment, struct totals *totals,
                 struct reason *why)
 {
     uint64_t format = FORMAT;
     enum status status = statistics_read(statistics, SLICE("F"), &format, 1, why);
-    if (status == STATUS_NOT_FOUND) {
-        struct transaction *transaction;
-        /* Two pages: an index that cannot grow can still be opened to be read. */
-        TRY(transaction_begin(&transaction, environment, TRANSACTION_WITHIN_RESERVE, why));
-        status = statistics_write(statistics, transaction, SLICE("F"), &format, 1, why);
-        if (status != STATUS_OK) {
-            transaction_abort(transaction);
-            return status;
-        }
-        status = transaction_commit(transaction, why);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && format == FORMAT_BEFORE)) {
+        status = write_format(statistics, environment, why);
+        format = FORMAT;
     }
     TRY(status);
     if (format != FORMAT) {

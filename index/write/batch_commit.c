@@ -310,7 +310,7 @@ write_all(struct batch_commit *b, struct reason *why)
     return commit_statistics(&b->commit, why);
 }
 
-enum { QUAD_LOG_BYTES = 4096 };
+enum { QUAD_LOG_BYTES = 12 << 10 };
 
 /* About: what is new takes twice its memory, in trees and log; what is there is rewritten in
  * blocks, and the log has each as it was and as it is, but no more blocks than there are. */
@@ -326,8 +326,9 @@ static enum status
 commit_batch(struct index_batch *batch, struct reason *why)
 {
     struct partition *partition = batch->partition;
-    struct batch_commit b = {.commit = {.partition = partition, .totals = partition->totals},
-                             .batch = batch};
+    struct batch_commit b = {
+        .commit = {.partition = partition, .totals = partition->totals, .gathers = true},
+        .batch = batch};
     TRY(choose_documents(batch, why));
     bool any = false;
     for (size_t i = 0; i < batch->count; i++) {

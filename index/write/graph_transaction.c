@@ -1,5 +1,6 @@
 #include "index/write/graph_transaction.h"
 
+#include "index/write/gathering.h"
 #include "rdf/core/vocabulary.h"
 
 enum status
@@ -7,9 +8,7 @@ commit_quads(struct commit *commit, const struct graph_generation *generations, 
              struct reason *why)
 {
     struct partition *partition = commit->partition;
-    snapshots_publish(partition->snapshots, commit->set);
-    commit->published = true;
-    TRY(quads_apply(partition->quads, commit->transaction, commit->set, commit->build_from, why));
+    TRY(gathering_apply(commit, why));
     return change_log_append(partition->change_log, commit->transaction, commit->set, generations,
                              count, why);
 }
@@ -46,7 +45,7 @@ commit_end(struct commit *commit, enum status status, struct reason *why)
         (void)lexicon_forget(partition->lexicon, NULL);
     }
     if (commit->published) {
-        snapshots_end(partition->snapshots, status == STATUS_OK);
+        gathering_end(commit, status == STATUS_OK);
     } else {
         change_set_free(commit->set);
     }

@@ -13,7 +13,12 @@ struct commit {
     struct change_set *set; /* NULL until the changes are known */
     struct census census;   /* told of subjects and documents */
     size_t build_from;      /* of quads_apply */
+    bool gathers;           /* the set need not go into all trees now: gathering.h */
     bool published;
+    /* gathering.c's: how far a flush has come, whether it is at its end, and the record G */
+    struct quads_progress progress;
+    bool flushed;
+    uint64_t gathered_from;
 };
 
 /* Publishes the set for readers, brings it into the six trees and appends it to the change log.

@@ -8,8 +8,14 @@
 #include "base/memory.h"
 #include "base/system/log.h"
 #include "base/system/watchdog.h"
+#include "index/write/gathering.h"
 
-enum { MEBIBYTE = 1 << 20, IDLE_S = 30, DISK_WAIT_S = 2 };
+enum {
+    MEBIBYTE = 1 << 20,
+    IDLE_S = 30,
+    DISK_WAIT_S = 2,
+    CHANGE_MEMORY = sizeof(struct quad_change) + ORDER_COUNT * sizeof(uint32_t)
+};
 
 void
 partition_options_default(struct partition_options *options, const char *folder)
@@ -33,8 +39,8 @@ partition_options_default(struct partition_options *options, const char *folder)
 struct duty {
     uint64_t limit; /* terms below */
     bool checkpoint;
-    bool write;        /* words from memory, though there is room */
-    bool merge_staged; /* quads that wait, since nothing follows them */
+    bool write;    /* words from memory, though there is room */
+    bool bring_in; /* what waits or is gathered, since nothing follows it */
 };
 
 /* Between two batches. AGAIN: no room on the disk now. */
@@ -56,11 +62,34 @@ merge_rest(struct partition *partition, struct reason *why)
     return partition_waits(partition, status) ? STATUS_AGAIN : status;
 }
 
+/* Until a batch comes; then changes are brought in with each. */
+static enum status
+flush_gathered(struct partition *partition, struct reason *why)
+{
+    bool more = true;
+    while (more) {
+        partition_lock_writer(partition);
+        enum status status = gathering_flush_some(partition, &more, why);
+        pthread_mutex_unlock(&partition->writer);
+        if (status == STATUS_OK) {
+            status = environment_checkpoint(partition->environment, false, why);
+        }
+        if (status != STATUS_OK) {
+            return partition_waits(partition, status) ? STATUS_AGAIN : status;
+        }
+        pthread_mutex_lock(&partition->mutex);
+        more = more && !partition->checkpoint_due && !partition->stopping;
+        pthread_mutex_unlock(&partition->mutex);
+    }
+    return STATUS_OK;
+}
+
 static enum status
 keep(struct partition *partition, const struct duty *duty, struct reason *why)
 {
-    if (duty->merge_staged) {
+    if (duty->bring_in) {
         TRY(merge_rest(partition, why));
+        TRY(flush_gathered(partition, why));
     }
     TRY(literals_catch_up(partition->literals, lexicon_nodes(partition->lexicon), duty->limit,
                           why));
@@ -119,6 +148,15 @@ note_failure(struct partition *partition, enum status status, const struct reaso
     return false;
 }
 
+/* Something that is to be brought into the trees when nothing follows. */
+static bool
+something_waits(const struct partition *partition)
+{
+    return staging_rows(partition->staging) > 0 ||
+           (snapshots_health(partition->snapshots, NULL) == STATUS_OK &&
+            snapshots_gathered_changes(partition->snapshots) > 0);
+}
+
 static void *
 keeper(void *argument)
 {
@@ -129,20 +167,20 @@ keeper(void *argument)
     pthread_mutex_lock(&partition->mutex);
     while (well) {
         const bool all = wants_words(partition, idle);
-        const bool staging = staging_rows(partition->staging) > 0;
-        if (is_done(partition, all) && !(due && staging)) {
+        const bool waits = something_waits(partition);
+        if (is_done(partition, all) && !(due && waits)) {
             pthread_cond_broadcast(&partition->settled);
             if (partition->stopping) {
                 break;
             }
-            const bool nothing = !wait_for_work(partition, staging ? partition->pause_s : IDLE_S);
-            due = nothing && staging && !atomic_load(&partition->more_come);
-            if (nothing && !staging && !idle) {
+            const bool nothing = !wait_for_work(partition, waits ? partition->pause_s : IDLE_S);
+            due = nothing && waits && !atomic_load(&partition->more_come);
+            if (nothing && !waits && !idle) {
                 pthread_mutex_unlock(&partition->mutex);
                 (void)malloc_trim(0); /* what large batches left */
                 pthread_mutex_lock(&partition->mutex);
             }
-            idle = nothing && !staging;
+            idle = nothing && !waits;
             continue;
         }
         const struct duty duty = {partition->totals.terms + 1, partition->checkpoint_due, all,
@@ -265,6 +303,7 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(quads_open(&partition->quads, partition->environment, why));
     TRY(lexicon_open(&partition->lexicon, partition->environment, options->term_memory,
                      options->block_memory, why));
+    TRY(gathering_open(partition, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
     TRY(literals_open(&partition->literals, partition->environment, options->words_memory,
                       options->build_from, why));
@@ -293,6 +332,10 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
     partition->triple_counts = triple_count_cache_new();
+    partition->gather_most = options->snapshot_memory / 2 / CHANGE_MEMORY;
+    if (getenv("GATHER")) {
+        partition->gather_most = strtoull(getenv("GATHER"), NULL, 10);
+    }
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
         partition_close(partition);

@@ -45,6 +45,9 @@ struct partition {
     atomic_bool more_come; /* a batch that will wait is being gathered */
     uint32_t pause_s;
     size_t build_from;
+    size_t gather_most;            /* changes: gathering.h */
+    uint64_t gathered_from;        /* the record G */
+    struct quads_progress flushed; /* of what snapshots_flushing gives, as committed */
 
     _Atomic enum status writes; /* how the last batch went */
 

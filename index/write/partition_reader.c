@@ -77,7 +77,7 @@ source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, 
         *rows = count.quads;
         return status;
     }
-    return quads_estimate(partition->quads, pattern, reader->total, rows, why);
+    return quads_estimate(partition->quads, reader->snapshot, pattern, reader->total, rows, why);
 }
 
 static enum status

@@ -29,16 +29,16 @@ __wrap_transaction_begin(struct transaction **transaction, struct environment *e
 
 static int64_t documents_noted; /* those that came, less those that went */
 
-void __real_snapshots_publish(struct snapshots *snapshots, struct change_set *set);
-void __wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set);
+void __real_snapshots_publish(struct snapshots *snapshots, struct change_set *set, bool gathered);
+void __wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set, bool gathered);
 void
-__wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set)
+__wrap_snapshots_publish(struct snapshots *snapshots, struct change_set *set, bool gathered)
 {
     for (size_t i = 0; i < set->document_count; i++) {
         assert_int_not_equal(set->documents[i].step, 0);
         documents_noted += set->documents[i].step;
     }
-    __real_snapshots_publish(snapshots, set);
+    __real_snapshots_publish(snapshots, set, gathered);
 }
 
 enum status __real_fence_seek(struct fence_cursor *cursor, struct slice key, struct reason *why);
@@ -262,11 +262,11 @@ of_doubles_the_latest_is_left(void **state)
 }
 
 /* All of a batch of hundreds are written, and room is asked for: twice what the batch holds, and a
- * block for each quad, but no more than all blocks twice. */
+ * block in three trees for each quad, but no more than all blocks twice. */
 static void
 room_is_asked_for_what_is_written(void **state)
 {
-    enum { MANY = 300, QUADS = 20, BLOCK_LOG = 4096 };
+    enum { MANY = 300, QUADS = 20, BLOCK_LOG = 12 << 10 };
     char folder[SCRATCH_SIZE], uri[64];
     struct reason why = {""};
     struct buf text;

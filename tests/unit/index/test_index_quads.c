@@ -232,6 +232,29 @@ check_latches(struct environment *environment, struct quads *quads, struct snaps
     latch_leave(tree_latch(tree));
 }
 
+static struct quads_progress progress; /* of what is flushed */
+
+/* Brings the set into the trees, or into one and what was gathered before, or a part of that, into
+ * the others; *flushed: all of it. */
+static void
+apply(struct quads *quads, struct snapshots *snapshots, struct transaction *transaction,
+      struct change_set *set, bool gathers, bool *flushed)
+{
+    struct reason why = {""};
+    *flushed = false;
+    if (snapshots_flushing(snapshots) != NULL) {
+        const size_t most = gathers ? random_number() % (2 * UNIVERSE) : SIZE_MAX;
+        assert_int_equal(quads_flush(quads, transaction, snapshots_flushing(snapshots), &progress,
+                                     most, flushed, &why),
+                         STATUS_OK);
+    }
+    const enum status status = gathers ? quads_apply_graphs(quads, transaction, set, &why)
+                                       : quads_apply(quads, transaction, set, 0, &why);
+    if (status != STATUS_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
 static void
 random_batches_agree_with_a_set(void **state)
 {
@@ -258,17 +281,23 @@ random_batches_agree_with_a_set(void **state)
         const size_t first = round % 3 ? random_number() % UNIVERSE : 0;
         struct change_set *set =
             random_batch(round % 4 ? 1 + random_number() % 20 : 300, first, UNIVERSE);
-        snapshots_publish(snapshots, set);
+        const bool gathers = round % 9 != 8;
+        bool flushed;
+        if (snapshots_gathered_from(snapshots, false) > 0 &&
+            (!gathers || (snapshots_flushing(snapshots) == NULL && round % 4 == 2))) {
+            snapshots_flush(snapshots);
+            progress = (struct quads_progress){0};
+            check_patterns(quads, open[slot], models[slot]);
+        }
+        set->batch = (uint64_t)round + 1;
+        snapshots_publish(snapshots, set, gathers);
         check_patterns(quads, open[slot], models[slot]);
         struct transaction *transaction;
         assert_int_equal(transaction_begin(&transaction, environment, 0, &why), STATUS_OK);
-        const enum status status = quads_apply(quads, transaction, set, 0, &why);
-        if (status != STATUS_OK) {
-            fail_msg("%s", why.text);
-        }
+        apply(quads, snapshots, transaction, set, gathers, &flushed);
         assert_int_equal(transaction_commit(transaction, &why), STATUS_OK);
         check_patterns(quads, open[slot], models[slot]);
-        snapshots_end(snapshots, true);
+        snapshots_end(snapshots, true, flushed);
         check_trees_agree(quads, snapshots);
         struct snapshot *now = snapshot_open(snapshots);
         check_patterns(quads, now, present);

@@ -346,11 +346,14 @@ other_formats_are_refused(void **state)
     partition_close(partition);
     const uint64_t format = change_format(0);
     partition_options_default(&options, folder);
-    for (int i = -2; i <= 1; i += i == -1 ? 2 : 1) {
+    for (int i = -3; i <= 1; i += i == -2 ? 3 : 1) {
         (void)change_format(format + (uint64_t)i);
         assert_int_equal(partition_open(&partition, &options, &why), STATUS_UNSUPPORTED);
     }
-    (void)change_format(format);
+    (void)change_format(format - 1); /* it becomes the present one */
+    partition = fixture_open(folder, CACHE);
+    partition_close(partition);
+    assert_int_equal(change_format(0), format);
     partition = fixture_open(folder, CACHE);
 }
 
