@@ -9,7 +9,8 @@ const struct opt index_options[] = {
      "words of new literals, one for changes that running queries must not see yet (when it is "
      "full the oldest queries end with an error), and a sixteenth each for terms met lately, terms "
      "that queries resolved, a batch of documents and the sorting of a dump. A checkpoint is "
-     "written after a quarter of it in log, 256M at most. An import takes as much again while it "
+     "written after a quarter of it in log, 256M at most. Beside it, changes "
+     "of documents that are gathered take up to a quarter, and an import as much again while it "
      "runs. More "
      "makes an index faster that does not fit."},
     {"index.changes", OPT_SIZE, "16M", 0, 1e15, NULL,

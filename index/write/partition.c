@@ -14,6 +14,7 @@ enum {
     MEBIBYTE = 1 << 20,
     IDLE_S = 30,
     DISK_WAIT_S = 2,
+    GATHERED_PAUSES = 6, /* a crawl's batches come with pauses, a large one takes its time */
     CHANGE_MEMORY = sizeof(struct quad_change) + ORDER_COUNT * sizeof(uint32_t)
 };
 
@@ -62,26 +63,28 @@ merge_rest(struct partition *partition, struct reason *why)
     return partition_waits(partition, status) ? STATUS_AGAIN : status;
 }
 
-/* Until a batch comes; then changes are brought in with each. */
+/* A step, unless a batch has come: then changes are brought in with each. */
+static enum status
+flush_step(struct partition *partition, bool *more, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const bool goes_on = !partition->checkpoint_due && !partition->stopping;
+    pthread_mutex_unlock(&partition->mutex);
+    *more = false;
+    TRY(goes_on ? gathering_flush_some(partition, more, why) : STATUS_OK);
+    return environment_checkpoint(partition->environment, false, why);
+}
+
 static enum status
 flush_gathered(struct partition *partition, struct reason *why)
 {
-    bool more = true;
-    while (more) {
+    enum status status = STATUS_OK;
+    for (bool more = true; more && status == STATUS_OK;) {
         partition_lock_writer(partition);
-        enum status status = gathering_flush_some(partition, &more, why);
+        status = flush_step(partition, &more, why);
         pthread_mutex_unlock(&partition->writer);
-        if (status == STATUS_OK) {
-            status = environment_checkpoint(partition->environment, false, why);
-        }
-        if (status != STATUS_OK) {
-            return partition_waits(partition, status) ? STATUS_AGAIN : status;
-        }
-        pthread_mutex_lock(&partition->mutex);
-        more = more && !partition->checkpoint_due && !partition->stopping;
-        pthread_mutex_unlock(&partition->mutex);
     }
-    return STATUS_OK;
+    return partition_waits(partition, status) ? STATUS_AGAIN : status;
 }
 
 static enum status
@@ -148,13 +151,16 @@ note_failure(struct partition *partition, enum status status, const struct reaso
     return false;
 }
 
-/* Something that is to be brought into the trees when nothing follows. */
-static bool
-something_waits(const struct partition *partition)
+/* How long nothing may come until what waits or is gathered is brought into the trees. *waits:
+ * there is something. */
+static unsigned
+pause_of(const struct partition *partition, bool *waits)
 {
-    return staging_rows(partition->staging) > 0 ||
-           (snapshots_health(partition->snapshots, NULL) == STATUS_OK &&
-            snapshots_gathered_changes(partition->snapshots) > 0);
+    const bool gathered = snapshots_health(partition->snapshots, NULL) == STATUS_OK &&
+                          snapshots_gathered_changes(partition->snapshots) > 0;
+    const bool staged = staging_rows(partition->staging) > 0;
+    *waits = staged || gathered;
+    return staged ? partition->pause_s : gathered ? GATHERED_PAUSES * partition->pause_s : IDLE_S;
 }
 
 static void *
@@ -167,13 +173,14 @@ keeper(void *argument)
     pthread_mutex_lock(&partition->mutex);
     while (well) {
         const bool all = wants_words(partition, idle);
-        const bool waits = something_waits(partition);
+        bool waits;
+        const unsigned pause_s = pause_of(partition, &waits);
         if (is_done(partition, all) && !(due && waits)) {
             pthread_cond_broadcast(&partition->settled);
             if (partition->stopping) {
                 break;
             }
-            const bool nothing = !wait_for_work(partition, waits ? partition->pause_s : IDLE_S);
+            const bool nothing = !wait_for_work(partition, pause_s);
             due = nothing && waits && !atomic_load(&partition->more_come);
             if (nothing && !waits && !idle) {
                 pthread_mutex_unlock(&partition->mutex);
@@ -333,9 +340,6 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->snapshots = snapshots_new(options->snapshot_memory);
     partition->triple_counts = triple_count_cache_new();
     partition->gather_most = options->snapshot_memory / 2 / CHANGE_MEMORY;
-    if (getenv("GATHER")) {
-        partition->gather_most = strtoull(getenv("GATHER"), NULL, 10);
-    }
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
         partition_close(partition);
