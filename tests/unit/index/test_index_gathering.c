@@ -14,7 +14,7 @@
 #include "index/write/gathering.h"
 #include "tests/unit/brief.h"
 
-enum { DOCUMENTS = 24, QUADS = 40, CACHE = 4 << 20, TRIES = 12, TRIES_LEAST = 4, NEVER_S = 3600 };
+enum { DOCUMENTS = 24, QUADS = 40, CACHE = 4 << 20, TRIES = 4, TRIES_LEAST = 1, NEVER_S = 3600 };
 
 static char base[SCRATCH_SIZE], folder[SCRATCH_SIZE + 32];
 static struct buf versions[2][DOCUMENTS];
