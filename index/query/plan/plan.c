@@ -439,6 +439,19 @@ late_order(const struct algebra *node)
     return order;
 }
 
+/* Of one pattern whose rows are all read, those that are equal in what is selected may come as one.
+ */
+static void
+weigh_distinct(struct planner *planner, const struct algebra *below, const struct slots *selected)
+{
+    if (below->kind == ALGEBRA_PATTERNS && below->pattern_count == 1 && !planner->first &&
+        planner->run->width < SLOTS_MAXIMUM) {
+        planner->weighted = true;
+        planner->needed = *selected;
+        planner->weight = (uint32_t)planner->run->width++;
+    }
+}
+
 static enum status
 plan_distinct(struct planner *planner, const struct algebra *node, uint64_t most,
               struct operator** pipeline, struct known *known)
@@ -453,6 +466,9 @@ plan_distinct(struct planner *planner, const struct algebra *node, uint64_t most
     inside.duplicates = true;
     inside.first = order ? 0 : inside.first * DISTINCT_PASSES;
     inside.batch_rows = order ? BATCH_ROWS : inside.batch_rows;
+    if (order) {
+        weigh_distinct(&inside, order->left, &node->left->maybe);
+    }
     TRY(plan_node(&inside, order ? order->left : node->left, pipeline, known, NULL));
     known->maybe = node->maybe;
     known->certain = node->certain;
