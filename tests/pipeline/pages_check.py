@@ -254,7 +254,7 @@ def check_query(browser):
     if browser.run("return document.querySelector('.CodeMirror') !== null"):
         browser.run("document.querySelector('.CodeMirror').CodeMirror.setValue('')")
         browser.run("document.querySelector('.CodeMirror').CodeMirror.focus()")
-        browser.press("SELECT ?one ?other { ?one foaf:kno")
+        browser.press("SELECT ?one ?other { ?one foaf:know")
         browser.press((CONTROL, SPACE))
         browser.wait("completions", "document.querySelector('.CodeMirror-hint')?.textContent.startsWith('foaf:knows')")
         browser.picture("completions")
