@@ -78,8 +78,8 @@ ask(struct load *load, struct connection *connection)
     }
     const struct slice path = slice_take(&load->rest, '\n');
     const int length =
-        snprintf(head, sizeof head, "GET %.*s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: %s\r\n\r\n",
-                 SLICE_PRINT(path), load->accept);
+        snprintf(head, sizeof head, "GET %.*s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: %s\r\n\r\n",
+                 SLICE_PRINT(path), load->port, load->accept);
     buf_reset(&connection->answer);
     connection->asked_us = clock_monotonic_us();
     if (length >= (int)sizeof head ||

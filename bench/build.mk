@@ -1,4 +1,4 @@
-BENCHES += bench_detect bench_frontier bench_html bench_http bench_identity bench_incremental bench_index bench_jsonld bench_lookups bench_measure bench_metastore bench_parse bench_plans bench_query bench_queue bench_recrawl bench_transform
+BENCHES += bench_detect bench_frontier bench_html bench_http bench_identity bench_incremental bench_index bench_jsonld bench_lookups bench_measure bench_metastore bench_parse bench_plans bench_query bench_queue bench_ranking bench_recrawl bench_transform
 
 $(BUILD)/bench/bench_http $(BUILD)/bench/bench_incremental $(BUILD)/bench/bench_lookups: $(BUILD)/obj/bench/sample.o
 -include $(BUILD)/obj/bench/sample.d
