@@ -227,7 +227,8 @@ P
     run_machine alpha 1
     run_machine beta 2
     run_machine gamma 3
-    await "all shares run again" all_run_by alpha beta gamma
+    before=$(requests)
+    await "requests go on" requests_come $((before + 50))
     end_crawl
 }
 
