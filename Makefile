@@ -74,7 +74,7 @@ unsanitized := $(filter-out $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: FORCE all help run check check-cluster bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
+.PHONY: FORCE all help run check check-cluster check-packages deb bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
 	tests units warnings fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -102,6 +102,7 @@ help:
 	@echo 'make bench        rates of each part and stage, beside stock tools; SECTIONS="stores index" for some'
 	@echo 'make conformance  the W3C and other suites, one row each'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
+	@echo 'make deb          a Debian package; make check-packages tries it in a bare Debian 12'
 	@echo 'make asan ubsan fuzz format lint sample clean'
 
 # V=1 prints whole commands.
@@ -250,6 +251,15 @@ install: all man
 	install -m 644 $(filter %.1,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(filter %.8,$(manuals)) $(DESTDIR)$(PREFIX)/share/man/man8
 	cp -R transforms/data/. $(DESTDIR)$(PREFIX)/share/quadrille
+
+deb:
+	@deploy/install-deps --package
+	$(make_now) all man
+	@deploy/package/build
+
+# As root; asks Debian's mirror.
+check-packages: deb
+	@tests/packages
 
 # deploy/quadrille.conf, after a change of an option table.
 sample: $(BUILD)/bin/quadrille
