@@ -345,14 +345,14 @@ make_entry(struct triple_count_cache *cache, size_t bytes)
     struct entry *entry = oldest(cache);
     forget(cache, entry);
     while (cache->bytes + bytes > CACHE_BYTES) {
-        struct entry *most = NULL;
-        for (size_t i = 0; i < ENTRIES; i++) {
+        struct entry *filled = &cache->entries[0];
+        for (size_t i = 1; i < ENTRIES; i++) {
             struct entry *other = &cache->entries[i];
-            if (other->count > 0 && (most == NULL || other->used < most->used)) {
-                most = other;
+            if (other->count > 0 && (filled->count == 0 || other->used < filled->used)) {
+                filled = other;
             }
         }
-        forget(cache, most);
+        forget(cache, filled);
     }
     return entry;
 }
