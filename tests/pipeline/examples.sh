@@ -84,6 +84,7 @@ run_examples() { # file of examples, folder to work in
         line=${line//https:/http:}
         line=${line//:8480/:$web_port}
         line=$(sed -E 's/\bDIR\b/crawl/g; s/\bFILE\b/page.html/g' <<<"$line")
+        line=${line/#quadrille inspect http/quadrille inspect --dir crawl http} # which says where the web is
         runs=(timeout 600) # which ends what hangs
         case $line in
             *--background*) ;;
@@ -99,6 +100,7 @@ run_examples() { # file of examples, folder to work in
         "${runs[@]}" bash -c "exec $line" >out 2>&1 </dev/null || code=$?
         [[ $code -eq 0 ]] || echo "exit $code: $line: $(tail -n 3 out)"
         case $line in
+            *' >'*) ;; # to a file
             *'quadrille search'* | *'quadrille query'* | *'quadrille meta'* | *'quadrille report'* | \
                 *'quadrille explain'* | *'quadrille prefixes'*)
                 [[ -s out ]] || echo "says nothing: $line" ;;

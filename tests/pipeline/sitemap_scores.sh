@@ -27,6 +27,7 @@ sitemap() { # lastmod of all
     echo '</urlset>'
 }
 sitemap 2020-01-01 >"$site/map.xml"
+touch -d '1 hour ago' "$site/map.xml" # so that the next one has another time, whatever the clock's
 echo 'Sitemap: /map.xml' >"$site/robots.txt"
 start_web "$hosts"
 echo http://order.example/ >"$work/seeds"
