@@ -60,6 +60,16 @@ html_text(struct buf *out, struct slice text)
     }
 }
 
+struct slice
+html_text_start(struct slice text, size_t most)
+{
+    size_t length = text.length < most ? text.length : most;
+    while (length > 0 && length < text.length && ((unsigned char)text.at[length] & 0xC0) == 0x80) {
+        length--;
+    }
+    return slice_of(text.at, length);
+}
+
 void
 html_iri(struct buf *out, struct slice iri)
 {

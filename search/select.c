@@ -8,9 +8,9 @@ enum status
 find_append(void *buffer, struct slice bytes, struct reason *why)
 {
     const enum status status = buf_append_slice(buffer, bytes);
-    return status == STATUS_OK
-               ? status
-               : status_fail(why, status, "the answer is longer than %d bytes", ANSWER_BYTES);
+    return status == STATUS_OK ? status
+                               : status_fail(why, status, "the answer is longer than %zu bytes",
+                                             ((const struct buf *)buffer)->maximum);
 }
 
 enum status

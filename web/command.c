@@ -240,7 +240,7 @@ converse(struct running *running, struct slice input, const struct web_query *qu
                                out->maximum);
         }
         if (ends[1].revents != 0 && take(&running->error, error) != STATUS_OK) {
-            close_one(&running->error);
+            buf_reset(error); /* only its last line is told */
         }
         if (ends[2].revents != 0) {
             give(&running->input, &input);

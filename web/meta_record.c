@@ -7,8 +7,9 @@
 
 enum { ANSWER_MS = 10000, RECORD_BYTES = 32 << 20, KEY_BYTES = URL_MAXIMUM + 1 };
 
-static enum status
-look_up(struct web_service *service, struct slice key, struct buf *record, struct reason *why)
+enum status
+web_metastore_open(struct web_service *service, struct metastore_client **client,
+                   struct reason *why)
 {
     const struct cluster_services *services = &service->metastores;
     const struct metastore_client_options options = {.endpoints = services->endpoints,
@@ -17,9 +18,15 @@ look_up(struct web_service *service, struct slice key, struct buf *record, struc
                                                          services->owner_of_partition,
                                                      .name = "web",
                                                      .keys = services->keys};
-    struct metastore_client *client;
     TRY(web_check_part(service, "metastore", why));
-    enum status status = metastore_client_open(&client, &options, why);
+    return metastore_client_open(client, &options, why);
+}
+
+static enum status
+look_up(struct web_service *service, struct slice key, struct buf *record, struct reason *why)
+{
+    struct metastore_client *client;
+    enum status status = web_metastore_open(service, &client, why);
     if (status == STATUS_OK) {
         status = metastore_get_wait(client, key, record, ANSWER_MS, why);
         metastore_client_close(client);

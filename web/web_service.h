@@ -10,6 +10,7 @@
 #include "web/http/server.h"
 #include "web/queries.h"
 
+struct metastore_client;
 struct web_ping;
 
 struct web_service {
@@ -73,6 +74,9 @@ bool web_has_token(const struct web_service *service, const struct web_request *
 struct web_ping *web_ping_open(struct web_service *service);
 void web_ping_close(struct web_ping *ping); /* NULL is allowed */
 
+/* A client of the metadata store, to be closed. */
+enum status web_metastore_open(struct web_service *service, struct metastore_client **client,
+                               struct reason *why);
 /* What the metadata store knows of a document, or of a host by its origin: the record with its key
  * (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
 enum status web_document_fields(struct web_service *service, struct slice uri, struct buf *key,

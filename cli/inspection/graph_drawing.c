@@ -125,17 +125,6 @@ place(struct drawing *drawing)
 
 /* ---- as SVG ---- */
 
-/* At most so many bytes, and no part of a character. */
-static struct slice
-shortened(struct slice text, size_t most)
-{
-    size_t length = text.length < most ? text.length : most;
-    while (length > 0 && length < text.length && ((unsigned char)text.at[length] & 0xC0) == 0x80) {
-        length--;
-    }
-    return slice_of(text.at, length);
-}
-
 /* The last part of an IRI, the begin of a literal. */
 static void
 append_label(struct buf *out, const struct term *term)
@@ -148,7 +137,7 @@ append_label(struct buf *out, const struct term *term)
         }
         text = begin < text.length ? slice_of(text.at + begin, text.length - begin) : text;
     }
-    const struct slice shown = shortened(text, LABEL_BYTES);
+    const struct slice shown = html_text_start(text, LABEL_BYTES);
     (void)buf_append_string(out, term->kind == TERM_BLANK ? "_:" : "");
     html_text(out, shown);
     (void)buf_append_string(out, shown.length < text.length ? "…" : "");
@@ -157,7 +146,7 @@ append_label(struct buf *out, const struct term *term)
 static void
 append_title(struct buf *out, const struct term *term)
 {
-    const struct slice shown = shortened(term->value, TITLE_BYTES);
+    const struct slice shown = html_text_start(term->value, TITLE_BYTES);
     (void)buf_append_string(out, "<title>");
     html_text(out, shown);
     (void)buf_append_string(out, shown.length < term->value.length ? "…</title>" : "</title>");

@@ -150,16 +150,6 @@ keep_statement(void *context, const struct quad *quad, struct reason *why)
     return STATUS_OK;
 }
 
-static struct slice
-take_until(struct slice *rest, char mark)
-{
-    const size_t end = slice_find(*rest, mark);
-    const size_t step = end < rest->length ? end + 1 : end;
-    const struct slice taken = slice_of(rest->at, end);
-    *rest = slice_of(rest->at + step, rest->length - step);
-    return taken;
-}
-
 /* Lines "transform/version TAB line TAB quad". */
 static enum status
 read_statements(struct inspection *inspection, struct slice explanation, struct reason *why)
@@ -167,13 +157,9 @@ read_statements(struct inspection *inspection, struct slice explanation, struct 
     struct statements_reader reader = {.inspection = inspection};
     const struct quad_sink sink = {keep_statement, &reader};
     while (explanation.length > 0) {
-        struct slice quad = take_until(&explanation, '\n');
-        reader.transform = take_until(&quad, '\t');
-        const struct slice digits = take_until(&quad, '\t');
-        reader.line = 0;
-        for (size_t i = 0; i < digits.length; i++) {
-            reader.line = reader.line * 10 + (uint64_t)(digits.at[i] - '0');
-        }
+        struct slice quad = slice_take(&explanation, '\n');
+        reader.transform = slice_take(&quad, '\t');
+        reader.line = slice_number(slice_take(&quad, '\t'));
         TRY(nquads_parse(quad, NULL, &sink, why));
     }
     return STATUS_OK;

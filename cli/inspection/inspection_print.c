@@ -160,8 +160,8 @@ inspection_print_svg(const struct inspection *inspection, FILE *out)
 static void
 html_term(struct buf *out, const struct term *term)
 {
-    const bool cut = term->value.length > TERM_SHOWN;
-    const struct slice shown = slice_of(term->value.at, cut ? TERM_SHOWN : term->value.length);
+    const struct slice shown = html_text_start(term->value, TERM_SHOWN);
+    const bool cut = shown.length < term->value.length;
     if (term->kind == TERM_IRI && !cut) {
         html_iri(out, shown);
         return;

@@ -168,13 +168,11 @@ failing_since(struct facts_reader *reader, struct slice record)
     }
     (void)meta_record_text(record, META_ATTEMPTS, &attempts);
     while (attempts.length > 0) {
-        const size_t line = slice_find(attempts, '\n');
-        const struct slice time = slice_of(attempts.at, slice_find(attempts, ' '));
-        const size_t step = line < attempts.length ? line + 1 : line;
-        if (time.length < line && slice_compare(time, slice_string(indexed)) > 0) {
+        struct slice line = slice_take(&attempts, '\n');
+        const struct slice time = slice_take(&line, ' ');
+        if (line.length > 0 && slice_compare(time, slice_string(indexed)) > 0) {
             return arena_copy(reader->arena, time);
         }
-        attempts = slice_of(attempts.at + step, attempts.length - step);
     }
     if (meta_record_number(record, META_FETCHED, &when)) {
         clock_text(when, 0, text);

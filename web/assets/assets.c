@@ -144,8 +144,10 @@ reply_editor(const struct web_request *request, const char *name, const char *ty
             web_reply_error(reply, 500, "A file of the editor cannot be read.");
         }
     }
-    reply->content_type = type;
-    web_reply_header(reply, "Cache-Control", "public, max-age=86400");
+    if (reply->problem[0] == '\0') { /* what failed is asked for again */
+        reply->content_type = type;
+        web_reply_header(reply, "Cache-Control", "public, max-age=86400");
+    }
     if (file >= 0) {
         (void)close(file);
     }

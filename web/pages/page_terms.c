@@ -151,12 +151,8 @@ is_plain_type(struct slice datatype)
 static void
 page_literal(struct buf *out, const struct term *term)
 {
-    struct slice text = term->value;
-    const bool cut = text.length > SHOWN_BYTES;
-    text.length = cut ? SHOWN_BYTES : text.length;
-    while (cut && text.length > 0 && ((unsigned char)text.at[text.length] & 0xC0) == 0x80) {
-        text.length--; /* no part of a character */
-    }
+    const struct slice text = html_text_start(term->value, SHOWN_BYTES);
+    const bool cut = text.length < term->value.length;
     (void)buf_append_string(out, "<bdi");
     if (term->language.length > 0) {
         (void)buf_append_string(out, " lang=\"");

@@ -127,7 +127,7 @@ exchange_samples(const struct sample *present)
             base = *candidates[i];
         }
     }
-    if (present->ms - newer.ms >= RATE_MS) {
+    if (present->ms >= newer.ms + RATE_MS) {
         older = newer;
         newer = *present;
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/html_text.h"
 #include "base/memory.h"
 #include "base/url/url.h"
 
@@ -33,10 +34,12 @@ text_of(struct slice record, enum meta_field field)
     return text;
 }
 
+/* What is cut stays UTF-8, else JSON would not have it. */
 static void
 copy(char *to, size_t size, struct slice text)
 {
-    (void)snprintf(to, size, "%.*s", SLICE_PRINT(text));
+    const struct slice start = html_text_start(text, size - 1);
+    (void)snprintf(to, size, "%.*s", SLICE_PRINT(start));
 }
 
 /* ---- what the records say ---- */
@@ -144,16 +147,9 @@ enum status
 finding_clients_open(struct finding_clients *clients, struct web_service *service,
                      struct reason *why)
 {
-    const struct metastore_client_options options = {.endpoints = service->metastores.endpoints,
-                                                     .endpoint_count = service->metastores.count,
-                                                     .owner_of_partition =
-                                                         service->metastores.owner_of_partition,
-                                                     .name = "web",
-                                                     .keys = service->metastores.keys};
     *clients = (struct finding_clients){.service = service};
     clients->queues = memory_zero(service->queues.count + 1, sizeof *clients->queues);
-    TRY(web_check_part(service, "metastore", why));
-    return metastore_client_open(&clients->metastore, &options, why);
+    return web_metastore_open(service, &clients->metastore, why);
 }
 
 void

@@ -173,7 +173,7 @@ indexnow_get(struct submission *submission)
     if (url.length == 0 || submission->key.length == 0) {
         web_reply_error(submission->reply, 400, "url and key have to be said.");
     } else if (ping_batch_add(&submission->batch, url, &why) != STATUS_OK) {
-        web_reply_error(submission->reply, 400, "%s", why.text);
+        web_reply_error(submission->reply, 400, "%s.", why.text);
     } else {
         answer(submission, url);
     }

@@ -129,15 +129,8 @@ key_proof(struct web_service *service, struct slice key_file, struct slice key, 
           struct key_answer *answer, struct reason *why)
 {
     struct reading reading = {.service = service, .answer = answer};
-    const struct metastore_client_options options = {.endpoints = service->metastores.endpoints,
-                                                     .endpoint_count = service->metastores.count,
-                                                     .owner_of_partition =
-                                                         service->metastores.owner_of_partition,
-                                                     .name = "web",
-                                                     .keys = service->metastores.keys};
     *answer = (struct key_answer){.proof = PROOF_AWAITED};
-    TRY(web_check_part(service, "metastore", why));
-    TRY(metastore_client_open(&reading.metastore, &options, why));
+    TRY(web_metastore_open(service, &reading.metastore, why));
     buf_init(&reading.at, KEY_BYTES);
     buf_init(&reading.record, PING_RECORD_BYTES);
     set_at(&reading, key_file);

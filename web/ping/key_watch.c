@@ -180,7 +180,9 @@ key_watch_open(struct web_ping *ping)
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&watch->changed, &attributes);
     (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_lock(&watch->lock); /* the thread reads it at once */
     watch->stop = pthread_create(&watch->thread, NULL, watch_keys, watch) != 0;
+    (void)pthread_mutex_unlock(&watch->lock);
     return watch;
 }
 

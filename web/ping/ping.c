@@ -89,21 +89,21 @@ open_queue(struct web_service *service, struct queue_client **queue, struct reas
 }
 
 static enum status
-put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct reason *why)
+put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struct outcome *outcome,
+             struct reason *why)
 {
-    struct outcome outcome = {0};
     const uint64_t until_ms = clock_monotonic_ms() + PING_ANSWER_MS;
-    queue_put(queue, jobs, n, outcome_take, &outcome);
-    while (!outcome.given) {
+    queue_put(queue, jobs, n, outcome_take, outcome);
+    while (!outcome->given) {
         struct pollfd descriptor = {.fd = queue_client_descriptor(queue), .events = POLLIN};
         const int wait = queue_client_wait_ms(queue);
         (void)poll(&descriptor, 1, wait < 0 || wait > POLL_MS ? POLL_MS : wait);
         queue_client_process(queue);
-        if (!outcome.given && clock_monotonic_ms() > until_ms) {
+        if (!outcome->given && clock_monotonic_ms() > until_ms) {
             return status_fail(why, STATUS_AGAIN, "the queue does not answer");
         }
     }
-    const enum status status = outcome_status(&outcome, why);
+    const enum status status = outcome_status(outcome, why);
     return status == STATUS_FULL ? STATUS_AGAIN : status;
 }
 
@@ -111,8 +111,9 @@ enum status
 ping_put_jobs(struct web_service *service, const struct job *jobs, size_t n, struct reason *why)
 {
     struct queue_client *queue;
+    struct outcome outcome = {0}; /* closing the client gives it when the queue has not */
     TRY(open_queue(service, &queue, why));
-    const enum status status = put_and_wait(queue, jobs, n, why);
+    const enum status status = put_and_wait(queue, jobs, n, &outcome, why);
     queue_client_close(queue);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/url/url.h"
+#include "web/api/find.h"
 #include "web/ping/indexnow.h"
 #include "web/ping/ping.h"
 
@@ -67,10 +68,9 @@ static void
 refuse(struct ping_batch *batch, struct slice url, const char *reason)
 {
     if (batch->refused_count++ < REFUSED_TOLD) {
-        json_t *text = json_stringn(url.at != NULL ? url.at : "", url.length);
-        (void)json_array_append_new(
-            batch->refused, json_pack("{s:o,s:s}", "url", text != NULL ? text : json_string("?"),
-                                      "reason", reason));
+        (void)json_array_append_new(batch->refused,
+                                    json_pack("{s:o,s:o}", "url", find_json_text(url), "reason",
+                                              find_json_text(slice_string(reason))));
     }
 }
 
@@ -98,7 +98,7 @@ ping_batch_add(struct ping_batch *batch, struct slice url, struct reason *why)
     struct reason problem = {""};
     const char *because = "";
     if (batch->count == RECEIPT_URIS_MOST) {
-        return status_fail(why, STATUS_LIMIT, "A ping has at most %d URLs.", RECEIPT_URIS_MOST);
+        return status_fail(why, STATUS_LIMIT, "a ping has at most %d URLs", RECEIPT_URIS_MOST);
     }
     buf_init(&key, 2 * URL_MAXIMUM);
     if (ping_batch_key(batch, url, &key, &problem) != STATUS_OK) {
@@ -120,7 +120,7 @@ ping_batch_add(struct ping_batch *batch, struct slice url, struct reason *why)
         batch->count++;
     }
     buf_release(&key);
-    return batch->uris.overflowed ? status_fail(why, STATUS_LIMIT, "The URLs are too long.")
+    return batch->uris.overflowed ? status_fail(why, STATUS_LIMIT, "the URLs are too long together")
                                   : STATUS_OK;
 }
 

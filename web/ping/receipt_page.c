@@ -68,18 +68,11 @@ find_out(struct web_service *service, struct view *view, struct reason *why)
 
 /* ---- JSON ---- */
 
-static json_t *
-json_of(struct slice text)
-{
-    json_t *value = json_stringn(text.at != NULL ? text.at : "", text.length);
-    return value != NULL ? value : json_string("?"); /* no UTF-8 */
-}
-
 static void
 set_text(json_t *object, const char *name, struct slice text)
 {
     if (text.length > 0) {
-        (void)json_object_set_new(object, name, json_of(text));
+        (void)json_object_set_new(object, name, find_json_text(text));
     }
 }
 
@@ -236,6 +229,7 @@ write_page(const struct view *view, struct web_reply *reply)
         (void)buf_append_string(out, " Key file: ");
         html_iri(out, receipt->key_location);
         (void)buf_printf(out, ", proved: %s.", proofs[receipt->proof]);
+        (void)buf_append_char(out, ' ');
         html_text(out, slice_string(view->key_reason.text));
     }
     (void)buf_append_string(out, "</p><div class=\"wide\"><table><tr><th>URL<th>State<th>Outcome"

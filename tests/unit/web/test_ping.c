@@ -436,6 +436,35 @@ test_findings(void **state)
     }
 }
 
+/* A reason too long for its place is cut between characters: JSON has no others. */
+static void
+test_finding_stays_text(void **state)
+{
+    (void)state;
+    struct meta_update update;
+    struct buf record, reason;
+    struct finding finding = {0};
+    meta_update_init(&update);
+    buf_init(&record, 1 << 16);
+    buf_init(&reason, 1 << 12);
+    (void)buf_append_string(&reason, "xxx"); /* the last place is inside of a character */
+    for (size_t i = 0; i < REASON_SIZE; i++) {
+        (void)buf_append_string(&reason, i % 2 == 0 ? "\xC3\xA9" : "\xE2\x82\xAC");
+    }
+    meta_set_text(&update, META_STATE, SLICE("failed"));
+    meta_set_text(&update, META_REASON, buf_slice(&reason));
+    assert_int_equal(meta_merge((struct slice){0}, meta_update_fields(&update), &record),
+                     META_MERGED);
+    finding_judge(&finding, buf_slice(&record), NULL);
+    json_t *text = json_string(finding.reason);
+    assert_non_null(text);
+    assert_in_range(json_string_length(text), REASON_SIZE - 4, REASON_SIZE - 1);
+    json_decref(text);
+    meta_update_release(&update);
+    buf_release(&record);
+    buf_release(&reason);
+}
+
 int
 main(void)
 {
@@ -454,6 +483,7 @@ main(void)
         cmocka_unit_test(test_indexnow_bodies),
         cmocka_unit_test(test_indexnow_keys),
         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_finding_stays_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

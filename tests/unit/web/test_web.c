@@ -261,6 +261,8 @@ test_html_is_escaped(void **state)
                         "<a rel=\"noreferrer\" href=\"http://a/?b&amp;&quot;\">"
                         "http://a/?b&amp;&quot;</a>a%20b%26%C3");
     buf_release(&out);
+    assert_true(slice_is(html_text_start(SLICE("a\xC3\xA9"), 2), "a"));
+    assert_true(slice_is(html_text_start(SLICE("a\xC3\xA9"), 3), "a\xC3\xA9"));
 }
 
 /* ---- over HTTP ---- */
