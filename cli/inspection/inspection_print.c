@@ -9,6 +9,7 @@
 #include "cli/report/html_frame.h"
 #include "cli/report/report_html.h"
 #include "cli/report/report_print.h"
+#include "cli/shared/cli.h"
 #include "index/query/results/result.h"
 #include "rdf/core/writer.h"
 
@@ -98,14 +99,6 @@ inspection_print_json(const struct inspection *inspection, FILE *out)
 
 /* ---- RDF ---- */
 
-static enum status
-write_piece(void *file, struct slice bytes, struct reason *why)
-{
-    return fwrite(bytes.at, 1, bytes.length, file) == bytes.length
-               ? STATUS_OK
-               : status_fail_errno(why, "cannot write");
-}
-
 enum status
 inspection_print_rdf(const struct inspection *inspection, const char *format, FILE *out,
                      struct reason *why)
@@ -114,7 +107,7 @@ inspection_print_rdf(const struct inspection *inspection, const char *format, FI
     struct result_writer *writer;
     enum status status = STATUS_OK;
     TRY(result_format_find(slice_string(format), QUERY_CONSTRUCT, &chosen, why));
-    result_writer_open(&writer, chosen, write_piece, out);
+    result_writer_open(&writer, chosen, cli_print_piece, out);
     const struct query_sink *sink = result_writer_sink(writer);
     for (size_t i = 0; i < inspection->count && status == STATUS_OK; i++) {
         struct quad triple = inspection->statements[i].quad;

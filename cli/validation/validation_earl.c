@@ -1,4 +1,5 @@
 /* Each assertion is a blank node, with a second one for its result. */
+#include "cli/shared/cli.h"
 #include "cli/validation/validation_print.h"
 #include "index/query/results/result.h"
 #include "rdf/core/vocabulary.h"
@@ -13,14 +14,6 @@ struct earl {
     struct arena arena;
     struct term assertion, result;
 };
-
-static enum status
-write_piece(void *file, struct slice bytes, struct reason *why)
-{
-    return fwrite(bytes.at, 1, bytes.length, file) == bytes.length
-               ? STATUS_OK
-               : status_fail_errno(why, "cannot write");
-}
 
 static enum status
 say(struct earl *earl, struct term subject, const char *predicate, struct term object,
@@ -39,8 +32,8 @@ named(const char *iri)
 }
 
 static enum status
-say_result(struct earl *earl, const struct surveyed_term *term, const struct rule_verdict *verdict,
-           bool since, struct reason *why)
+say_result(struct earl *earl, const struct rule_verdict *verdict, struct slice since,
+           struct reason *why)
 {
     static const char *const outcomes[] = {[RULE_PASSED] = EARL "passed",
                                            [RULE_FAILED] = EARL "failed",
@@ -54,8 +47,8 @@ say_result(struct earl *earl, const struct surveyed_term *term, const struct rul
     TRY(say(earl, earl->result, EARL "info", term_literal(slice_string(verdict->remedy)), why));
     TRY(say(earl, earl->result, VALIDATE "severity",
             term_literal(slice_string(report_severity_name(verdict->severity))), why));
-    if (since && term->facts.at->since.length > 0) {
-        struct term time = term_literal(term->facts.at->since);
+    if (since.length > 0) {
+        struct term time = term_literal(since);
         time.datatype = SLICE(XSD_NAMESPACE "dateTime");
         TRY(say(earl, earl->result, VALIDATE "since", time, why));
     }
@@ -68,8 +61,6 @@ say_assertion(struct earl *earl, const struct surveyed_term *term, size_t term_n
 {
     const struct rule_verdict *verdict = &term->verdicts[rule];
     const struct slice test = arena_printf(&earl->arena, VALIDATE "%s", term_rules[rule].name);
-    const bool since = verdict->outcome == RULE_FAILED && test.length > 0 &&
-                       slice_is(slice_string(term_rules[rule].name), "resolves");
     earl->assertion = term_blank(arena_printf(&earl->arena, "a%zur%zu", term_number, rule));
     earl->result = term_blank(arena_printf(&earl->arena, "a%zur%zuresult", term_number, rule));
     TRY(say(earl, earl->assertion, RDF_TYPE, named(EARL "Assertion"), why));
@@ -78,7 +69,7 @@ say_assertion(struct earl *earl, const struct surveyed_term *term, size_t term_n
     TRY(say(earl, earl->assertion, EARL "subject", term_iri(term->facts.iri), why));
     TRY(say(earl, earl->assertion, EARL "test", term_iri(test), why));
     TRY(say(earl, earl->assertion, EARL "result", earl->result, why));
-    return say_result(earl, term, verdict, since, why);
+    return say_result(earl, verdict, validation_since(term, rule), why);
 }
 
 /* What the tests and the one who applies them are. */
@@ -120,7 +111,7 @@ validation_print_earl(const struct term_survey *survey, const char *format, FILE
     enum result_format chosen;
     TRY(result_format_find(slice_string(format), QUERY_CONSTRUCT, &chosen, why));
     arena_init(&earl.arena, 0);
-    result_writer_open(&earl.writer, chosen, write_piece, out);
+    result_writer_open(&earl.writer, chosen, cli_print_piece, out);
     const enum status status = say_all(&earl, survey, why);
     result_writer_free(earl.writer);
     arena_release(&earl.arena);

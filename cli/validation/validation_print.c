@@ -1,6 +1,7 @@
 #include "cli/validation/validation_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/html_text.h"
 #include "cli/report/html_frame.h"
@@ -33,12 +34,10 @@ is_told(const struct rule_verdict *verdict)
     return verdict->outcome == RULE_FAILED || verdict->outcome == RULE_UNTOLD;
 }
 
-/* What fails at the document has begun at some time; what is wrong in the data has not. */
-static struct slice
-since_of(const struct surveyed_term *term, size_t rule)
+struct slice
+validation_since(const struct surveyed_term *term, size_t rule)
 {
-    static const char resolves[] = "resolves";
-    return slice_is(slice_string(term_rules[rule].name), resolves) &&
+    return strcmp(term_rules[rule].name, "resolves") == 0 &&
                    term->verdicts[rule].outcome == RULE_FAILED
                ? term->facts.at->since
                : slice_of(NULL, 0);
@@ -60,7 +59,7 @@ text_term(struct buf *out, const struct surveyed_term *term)
     buf_append_char(out, '\n');
     for (size_t i = 0; i < TERM_RULES; i++) {
         const struct rule_verdict *verdict = &term->verdicts[i];
-        const struct slice since = since_of(term, i);
+        const struct slice since = validation_since(term, i);
         if (!is_told(verdict)) {
             continue;
         }
@@ -127,7 +126,7 @@ json_verdicts(struct buf *out, const struct surveyed_term *term)
         if (is_told(verdict)) {
             json_text(out, "severity", slice_string(report_severity_name(verdict->severity)));
             json_text(out, "text", verdict->text);
-            json_text(out, "since", since_of(term, i));
+            json_text(out, "since", validation_since(term, i));
             json_text(out, "advice", slice_string(verdict->remedy));
         }
         buf_append_char(out, '}');
@@ -214,7 +213,7 @@ html_term(struct buf *out, const struct surveyed_term *term)
                            "</tr></thead>\n");
     for (size_t i = 0; i < TERM_RULES; i++) {
         const struct rule_verdict *verdict = &term->verdicts[i];
-        const struct slice since = since_of(term, i);
+        const struct slice since = validation_since(term, i);
         if (!is_told(verdict)) {
             continue;
         }

@@ -11,6 +11,8 @@ struct validation_totals {
     size_t untold;
 };
 struct validation_totals validation_count(const struct term_survey *survey);
+/* What fails at the document has begun at some time; what is wrong in the data has not: empty. */
+struct slice validation_since(const struct surveyed_term *term, size_t rule);
 
 /* asked: a document or site. good: also the terms with nothing to mend. */
 void validation_print_text(const struct term_survey *survey, const char *asked, bool good,
