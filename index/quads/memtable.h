@@ -11,9 +11,9 @@
 
 #include "index/quads/change_set.h"
 
-/* A set is joined with the next when that is half as large: so each is twice as large as the next,
- * and all of them, of fewer than 2^32 changes, find room, with one that is being brought in and
- * one of the batch under way. */
+/* A set is joined with the next when that is more than half as large: so each is at least twice as
+ * large as the next, and all of them, of fewer than 2^32 changes, find room, with one that is being
+ * brought in and one of the batch under way. None is empty, since those would never be joined. */
 enum { MEMTABLE_SETS = 36 };
 
 struct memtable {

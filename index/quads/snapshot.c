@@ -99,7 +99,7 @@ snapshots_publish(struct snapshots *snapshots, struct change_set *set, bool gath
 {
     struct memtable *table = &snapshots->gathered;
     latch_enter_writing(&snapshots->latch);
-    if (gathered) {
+    if (gathered && set->count > 0) {
         table->sets[table->count++] = change_set_use(set);
     }
     pthread_mutex_lock(&snapshots->mutex);
@@ -183,6 +183,10 @@ snapshots_gathered(struct snapshots *snapshots, struct change_set *set)
     struct memtable *table = &snapshots->gathered;
     if (set == NULL) {
         table->missing = true;
+        return;
+    }
+    if (set->count == 0) {
+        change_set_free(set);
         return;
     }
     table->sets[table->count++] = set;

@@ -235,6 +235,35 @@ a_start_has_what_was_gathered(void **state)
     partition_close(partition);
 }
 
+/* Documents that are fetched again and are as before make batches without changes. */
+static void
+batches_without_changes_take_no_room(void **state)
+{
+    enum { BATCHES = 2 * MEMTABLE_SETS };
+    char copy[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    (void)state;
+    copy_index(copy);
+    leave_gathered(copy, 1);
+    struct partition *partition = open_partition(copy);
+    const size_t count = gathered(partition);
+    for (unsigned i = 0; i < BATCHES; i++) {
+        struct index_batch *batch = index_batch_new(partition);
+        fixture_add(batch, 1, 2 + i, &versions[0][1]);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+        assert_int_equal(gathered(partition), count);
+    }
+    for (unsigned starts = 0; starts < 2; starts++) {
+        check_dump(partition, copy, 1, 1);
+        fixture_verify(partition, copy);
+        partition_close(partition);
+        partition = open_partition(copy);
+        assert_int_equal(gathered(partition), count);
+    }
+    partition_close(partition);
+}
+
 /* A batch that is too large to be gathered comes after what was gathered, in all trees. */
 static void
 a_large_batch_comes_after(void **state)
@@ -374,6 +403,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_start_has_what_was_gathered),
+                                       cmocka_unit_test(batches_without_changes_take_no_room),
                                        cmocka_unit_test(a_large_batch_comes_after),
                                        cmocka_unit_test(what_is_gathered_stays_in_the_log),
                                        cmocka_unit_test(without_its_log_nothing_wrong_is_answered),
