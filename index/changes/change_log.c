@@ -221,7 +221,7 @@ append_rows(struct appending *appending, const struct change_set *set,
             TRY(end_block(appending, why));
             (void)add_row(appending, &row, change->removed, generation);
         }
-        if (appending->bytes > appending->log->limit) {
+        if (appending->counting && appending->bytes > appending->log->limit) {
             return STATUS_OK; /* it does not fit */
         }
     }
