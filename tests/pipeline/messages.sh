@@ -14,7 +14,7 @@ dir=$work/d
 "$bin/quadrille" up --dir "$dir" --only queue,metastore,index,web --background --set web.listen=127.0.0.1:0 \
     --set index.query_timeout=1s --set scope.hosts=a.example >"$work/out" 2>&1 || fail "up: $(cat "$work/out")"
 pid_of() { # program
-    pgrep -f -- "quadrille-$1 --dir $dir( |\$)" | head -n 1
+    pgrep -f -- "quadrille-$1 --dir $dir( |\$)" | head -n 1 || true
 }
 for _ in $(seq "$patience"); do
     port=$(sed -nE 's/.*event=listening.*port=([0-9]+).*/\1/p' "$dir"/log/web*.log 2>/dev/null | tail -n 1) || true
@@ -25,7 +25,11 @@ done
 declare -A pids addresses=([queue]=ipc://$dir/run/queue.sock [metastore]=ipc://$dir/run/metastore.sock
     [index]=ipc://$dir/run/index-0.sock [http]=127.0.0.1:$port)
 for daemon in queue metastore index http; do
-    pids[$daemon]=$(pid_of "${daemon/http/web}")
+    for _ in $(seq "$patience"); do # the import's daemons have left their sockets
+        pids[$daemon]=$(pid_of "${daemon/http/web}")
+        [[ -n ${pids[$daemon]} ]] && break
+        sleep 0.05
+    done
     [[ -n ${pids[$daemon]} ]] || fail "$daemon does not run"
 done
 for daemon in queue metastore index http; do
