@@ -36,12 +36,7 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
-end() {
-    "$bin/quadrille" down --dir "$work/quadrille" >/dev/null 2>&1 || true
-    [[ -s $work/virtuoso/pid ]] && kill "$(cat "$work/virtuoso/pid")" 2>/dev/null && sleep 1
-    rm -rf "$work"
-}
-trap end EXIT
+trap 'end_servers "$work"' EXIT
 if ((peer)) && ! { command -v virtuoso-t && command -v isql-vt; } >/dev/null; then
     echo 'not measured beside Virtuoso: not installed (package virtuoso-opensource)'
     peer=0

@@ -21,12 +21,7 @@ done
 mkdir -p "$out"
 file=$("$here/bench/data.sh" "$count") || exit $(($? == 77 ? 0 : 111))
 work=$(mktemp -d "$out/work.XXXXXX")
-end_all() {
-    "$bin/quadrille" down --dir "$work/quadrille" >/dev/null 2>&1 || true
-    [[ -s $work/virtuoso/pid ]] && kill "$(cat "$work/virtuoso/pid")" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap end_all EXIT
+trap 'end_servers "$work"' EXIT
 awk 'BEGIN { srand(7) } rand() < 0.01 && match($0, /"[^"]*"/) {
     n = split(substr($0, RSTART + 1, RLENGTH - 2), w, " "); v = w[1 + int(rand() * n)]
     if (v ~ /^[a-z]+$/) print v }' "$file" | head -n 5000 >"$work/words"

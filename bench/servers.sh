@@ -47,3 +47,10 @@ start_virtuoso() { # folder with virtuoso.ini, port
         sleep 0.1
     done
 }
+
+# Ends the servers of a bench's folder, quadrille/ and virtuoso/ in it, and removes it.
+end_servers() { # folder
+    "$bin/quadrille" down --dir "$1/quadrille" >/dev/null 2>&1 || true
+    [[ -s $1/virtuoso/pid ]] && kill "$(cat "$1/virtuoso/pid")" 2>/dev/null && sleep 1
+    rm -rf "$1"
+}

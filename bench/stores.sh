@@ -32,12 +32,7 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
-end_all() {
-    "$bin/quadrille" down --dir "$work/quadrille" >/dev/null 2>&1 || true
-    [[ -s $work/virtuoso/pid ]] && kill "$(cat "$work/virtuoso/pid")" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap end_all EXIT
+trap 'end_servers "$work"' EXIT
 bytes_of() { # folder; of Quadrille what belongs to the index
     local files=$1
     [[ -d $1/queue ]] && files=$1/index-0
