@@ -15,6 +15,7 @@
 #include "base/system/clock.h"
 #include "config/config.h"
 #include "config/pass_settings.h"
+#include "web/http/accept.h"
 
 enum { HOSTS = 64, TURN_MS = 200, ERROR_BYTES = 4096, PIECE = 64 << 10, FIRST_DESCRIPTOR = 3 };
 
@@ -338,4 +339,62 @@ web_command_run(struct web_service *service, const struct web_request *request,
     }
     leave(turn, place, opt_duration_ms(service->options, "fetch.delay"));
     return done;
+}
+
+/* ---- the form of an answer ---- */
+
+static const struct web_command_format formats[] = {
+    {"json", "application/json"},
+    {"html", "text/html", true},
+    {"ttl", "text/turtle"},
+    {"nt", "application/n-triples"},
+    {"nq", "application/n-quads"},
+    {"rdf", "application/rdf+xml"},
+    {"jsonld", "application/ld+json"},
+    {"svg", "image/svg+xml"},
+    {"tsv", "text/tab-separated-values"},
+};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static const struct web_command_format *
+find_format(const char *name)
+{
+    const struct web_command_format *found = formats;
+    while (strcmp(found->name, name) != 0) {
+        found++;
+    }
+    return found;
+}
+
+const struct web_command_format *
+web_command_format(const struct web_request *request, const char *const *names, const char *told,
+                   struct web_reply *reply)
+{
+    const char *asked = web_parameter(request, "format", NULL);
+    const char *types[FORMATS];
+    int count = 0, chosen = -1;
+    for (; names[count] != NULL; count++) {
+        types[count] = find_format(names[count])->type;
+        chosen = asked != NULL && strcmp(asked, names[count]) == 0 ? count : chosen;
+    }
+    if (asked == NULL || asked[0] == '\0') {
+        chosen = web_accept_choose(web_header(request, "Accept"), types, (size_t)count);
+    }
+    if (chosen < 0) {
+        web_reply_error(reply, asked != NULL ? 400 : 406, "%s", told);
+        return NULL;
+    }
+    return find_format(names[chosen]);
+}
+
+const char *
+web_command_format_flag(const struct web_command_format *format)
+{
+    return format->page ? "content" : format->name;
+}
+
+const char *
+web_command_format_type(const struct web_command_format *format)
+{
+    return format->page ? "text/html; charset=utf-8" : format->type;
 }

@@ -17,6 +17,22 @@ struct web_command {
     struct slice host;                            /* of the web that it asks; empty: none */
 };
 
+/* A form of an answer. */
+struct web_command_format {
+    const char *name; /* of format= and of the command's --format */
+    const char *type;
+    bool page; /* what the command prints stands in the frame of a page */
+};
+
+/* One of the formats with these names, NULL ends them, by format= or Accept, which likes the
+ * earlier of equals. NULL: the reply has the text `told`. */
+const struct web_command_format *web_command_format(const struct web_request *request,
+                                                    const char *const *names, const char *told,
+                                                    struct web_reply *reply);
+/* What the command's --format is, and the reply's type. */
+const char *web_command_format_flag(const struct web_command_format *format);
+const char *web_command_format_type(const struct web_command_format *format);
+
 /* Runs it and appends what it printed to out, which is bounded. Otherwise the reply says why, and
  * false is returned: too many commands, misuse (400), a failure (422), no answer in time (504). */
 bool web_command_run(struct web_service *service, const struct web_request *request,

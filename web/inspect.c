@@ -3,42 +3,10 @@
 #include "base/url/url.h"
 #include "web/command.h"
 #include "web/html.h"
-#include "web/http/accept.h"
 #include "web/http/form.h"
 
-/* By format= or Accept; the name is that of the command's --format. */
-static const struct {
-    const char *type, *format;
-} formats[] = {{"application/json", "json"},
-               {"text/html", "html"},
-               {"text/turtle", "ttl"},
-               {"application/n-triples", "nt"},
-               {"application/n-quads", "nq"},
-               {"application/rdf+xml", "rdf"},
-               {"application/ld+json", "jsonld"},
-               {"image/svg+xml", "svg"}};
-enum { FORMATS = sizeof formats / sizeof formats[0], FORMAT_HTML = 1 };
-
-/* -1: the reply says which there are. */
-static int
-choose(const struct web_request *request, struct web_reply *reply)
-{
-    const char *format = web_parameter(request, "format", NULL);
-    const char *types[FORMATS];
-    int chosen = -1;
-    for (int i = 0; i < FORMATS; i++) {
-        types[i] = formats[i].type;
-        chosen = format != NULL && strcmp(format, formats[i].format) == 0 ? i : chosen;
-    }
-    if (format == NULL || format[0] == '\0') {
-        chosen = web_accept_choose(web_header(request, "Accept"), types, FORMATS);
-    }
-    if (chosen < 0) {
-        web_reply_error(reply, format != NULL ? 400 : 406,
-                        "format is html, json, ttl, nt, nq, rdf, jsonld or svg.");
-    }
-    return chosen;
-}
+static const char *const formats[] = {"json", "html",   "ttl", "nt", "nq",
+                                      "rdf",  "jsonld", "svg", NULL};
 
 static void
 page(struct buf *out, struct slice url, struct slice uri, struct slice document,
@@ -111,8 +79,9 @@ web_inspect(struct web_service *service, const struct web_request *request, stru
 {
     struct web_command command = {.arguments = {"--format"}};
     struct buf content;
-    const int chosen = choose(request, reply);
-    if (chosen < 0 || !read_request(request, &command, reply)) {
+    const struct web_command_format *format = web_command_format(
+        request, formats, "format is html, json, ttl, nt, nq, rdf, jsonld or svg.", reply);
+    if (format == NULL || !read_request(request, &command, reply)) {
         return;
     }
     const struct slice url = slice_string(web_parameter(request, "url", NULL));
@@ -120,7 +89,7 @@ web_inspect(struct web_service *service, const struct web_request *request, stru
     buf_init(&content, WEB_COMMAND_BYTES);
     reply->body.maximum = 2 * WEB_COMMAND_BYTES;
     if (command.host.length == 0 && command.input.length == 0) {
-        if (request->method == WEB_POST || chosen != FORMAT_HTML) {
+        if (request->method == WEB_POST || !format->page) {
             web_reply_error(reply, 400, "There must be url= or a document.");
         } else {
             page(&reply->body, url, uri, command.input, buf_slice(&content));
@@ -131,11 +100,10 @@ web_inspect(struct web_service *service, const struct web_request *request, stru
         web_reply_error(reply, 403, "Pages of other sites may not have documents inspected.");
         return;
     }
-    command.arguments[1] = chosen == FORMAT_HTML ? "content" : formats[chosen].format;
+    command.arguments[1] = web_command_format_flag(format);
     if (web_command_run(service, request, &command, &content, reply)) {
-        reply->content_type = formats[chosen].type;
-        if (chosen == FORMAT_HTML) {
-            reply->content_type = "text/html; charset=utf-8";
+        reply->content_type = web_command_format_type(format);
+        if (format->page) {
             page(&reply->body, url, uri, command.input, buf_slice(&content));
         } else {
             (void)buf_append_slice(&reply->body, buf_slice(&content));

@@ -3,51 +3,6 @@
 #include "base/url/url.h"
 #include "web/command.h"
 #include "web/html.h"
-#include "web/http/accept.h"
-
-/* By format= or Accept; the name is that of the command's --format. */
-struct report_format {
-    const char *type, *format;
-};
-static const struct report_format formats[] = {{"application/json", "json"},
-                                               {"text/html", "html"},
-                                               {"text/turtle", "ttl"},
-                                               {"application/n-triples", "nt"},
-                                               {"application/n-quads", "nq"},
-                                               {"application/rdf+xml", "rdf"},
-                                               {"application/ld+json", "jsonld"},
-                                               {"text/tab-separated-values", "tsv"}};
-enum {
-    FORMAT_HTML = 1,
-    VALIDATE_FORMATS = 7,
-    REPORT_FORMATS = 8 /* of which RDF is left out */
-};
-
-static int
-choose(const struct web_request *request, bool rdf, struct web_reply *reply)
-{
-    const char *format = web_parameter(request, "format", NULL);
-    const char *types[REPORT_FORMATS];
-    int of[REPORT_FORMATS], chosen = -1;
-    size_t count = 0;
-    for (int i = 0; i < REPORT_FORMATS; i++) {
-        const bool is_rdf = i > FORMAT_HTML && i < VALIDATE_FORMATS;
-        if (i <= FORMAT_HTML || is_rdf == rdf) {
-            types[count] = formats[i].type;
-            of[count++] = i;
-            chosen = format != NULL && strcmp(format, formats[i].format) == 0 ? i : chosen;
-        }
-    }
-    if (format == NULL || format[0] == '\0') {
-        const int accepted = web_accept_choose(web_header(request, "Accept"), types, count);
-        chosen = accepted >= 0 ? of[accepted] : -1;
-    }
-    if (chosen < 0) {
-        web_reply_error(reply, format != NULL ? 400 : 406, "format is html, json, %s.",
-                        rdf ? "ttl, nt, nq, rdf, jsonld" : "tsv");
-    }
-    return chosen;
-}
 
 #define PAGES_MOST "200" /* of a report; totals are of all */
 
@@ -82,20 +37,19 @@ page(struct buf *out, const struct asked *asked, bool may_add, struct slice cont
 /* flags: two more words for the command; NULL: none. */
 static void
 answer(struct web_service *service, const struct web_request *request, const struct asked *asked,
-       int chosen, const char *const flags[2], struct web_reply *reply)
+       const struct web_command_format *format, const char *const flags[2], struct web_reply *reply)
 {
-    const bool html = chosen == FORMAT_HTML;
     const bool may_add = strcmp(asked->command, "validate") == 0 && web_may_write(service, request);
     const struct web_command command = {
         .name = asked->command,
-        .arguments = {"--format", html ? "content" : formats[chosen].format, flags[0], flags[1]},
+        .arguments = {"--format", web_command_format_flag(format), flags[0], flags[1]},
         .operand = asked->value};
     struct reason why = {""};
     struct buf content;
     buf_init(&content, WEB_COMMAND_BYTES);
     reply->body.maximum = 2 * WEB_COMMAND_BYTES;
     if (asked->value == NULL || asked->value[0] == '\0') {
-        if (html) {
+        if (format->page) {
             page(&reply->body, asked, false, slice_of(NULL, 0));
         } else {
             web_reply_error(reply, 400, "There must be %s=.", asked->parameter);
@@ -106,8 +60,8 @@ answer(struct web_service *service, const struct web_request *request, const str
     if (status != STATUS_OK) {
         web_reply_failure(reply, status, &why);
     } else if (web_command_run(service, request, &command, &content, reply)) {
-        reply->content_type = html ? "text/html; charset=utf-8" : formats[chosen].type;
-        if (html) {
+        reply->content_type = web_command_format_type(format);
+        if (format->page) {
             page(&reply->body, asked, may_add, buf_slice(&content));
         } else {
             (void)buf_append_slice(&reply->body, buf_slice(&content));
@@ -129,8 +83,10 @@ web_validate(struct web_service *service, const struct web_request *request,
         .intro = "Whether properties and classes lead to documents that define them, by what the "
                  "crawl has seen, and what to mend.",
         .value = web_parameter(request, "uri", NULL)};
-    const int chosen = choose(request, true, reply);
-    if (chosen < 0) {
+    static const char *const formats[] = {"json", "html", "ttl", "nt", "nq", "rdf", "jsonld", NULL};
+    const struct web_command_format *format = web_command_format(
+        request, formats, "format is html, json, ttl, nt, nq, rdf, jsonld.", reply);
+    if (format == NULL) {
         return;
     }
     if (request->method == WEB_POST && !web_may_write(service, request)) {
@@ -138,7 +94,7 @@ web_validate(struct web_service *service, const struct web_request *request,
         return;
     }
     const char *const flags[2] = {request->method == WEB_POST ? "--add" : "--all"};
-    answer(service, request, &asked, chosen, flags, reply);
+    answer(service, request, &asked, format, flags, reply);
 }
 
 void
@@ -152,9 +108,11 @@ web_report(struct web_service *service, const struct web_request *request, struc
                                 .intro = "What was found on a site's pages, and what its publisher "
                                          "can mend.",
                                 .value = web_parameter(request, "host", NULL)};
-    const int chosen = choose(request, false, reply);
-    if (chosen >= 0) {
+    static const char *const formats[] = {"json", "html", "tsv", NULL};
+    const struct web_command_format *format =
+        web_command_format(request, formats, "format is html, json, tsv.", reply);
+    if (format != NULL) {
         static const char *const flags[2] = {"--limit", PAGES_MOST};
-        answer(service, request, &asked, chosen, flags, reply);
+        answer(service, request, &asked, format, flags, reply);
     }
 }

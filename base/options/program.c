@@ -199,6 +199,20 @@ program_parse(const struct program *program, int argc, char **argv, char ***oper
     return STATUS_OK;
 }
 
+enum status
+program_parse_one(const struct program *program, int argc, char **argv, const char *wanted,
+                  char **operand, struct reason *why)
+{
+    char **operands;
+    int count;
+    TRY(program_parse(program, argc, argv, &operands, &count, why));
+    if (count != 1) {
+        return status_fail(why, STATUS_MISUSE, "%s", wanted);
+    }
+    *operand = operands[0];
+    return STATUS_OK;
+}
+
 /* ---- --help ---- */
 
 static void

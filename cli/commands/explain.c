@@ -430,12 +430,9 @@ command_explain(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one PATTERN or URI is needed; see --help");
-    }
+    char *operand;
+    enum status status = program_parse_one(
+        &program, argc, argv, "one PATTERN or URI is needed; see --help", &operand, &why);
     if (status == STATUS_OK && (limit < 1 || limit > LIMIT_MOST || offset < 0)) {
         status =
             status_fail(&why, STATUS_MISUSE, "--limit is 1 to %d, --offset 0 or more", LIMIT_MOST);
@@ -446,8 +443,8 @@ command_explain(int argc, char **argv)
     if (status == STATUS_OK) {
         explaining.limit = (uint64_t)limit;
         explaining.offset = (uint64_t)offset;
-        status = is_uri(operands[0]) ? explain_uri(&common, operands[0], explaining.json, &why)
-                                     : explain(&explaining, &common, operands[0], &why);
+        status = is_uri(operand) ? explain_uri(&common, operand, explaining.json, &why)
+                                 : explain(&explaining, &common, operand, &why);
     }
     return cli_end(&program, status, &why);
 }

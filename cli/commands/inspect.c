@@ -133,14 +133,11 @@ command_inspect(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one FILE or URL is needed; see --help");
-    }
+    char *operand;
+    enum status status = program_parse_one(&program, argc, argv,
+                                           "one FILE or URL is needed; see --help", &operand, &why);
     if (status == STATUS_OK) {
-        status = run(&inspecting, operands[0], &why);
+        status = run(&inspecting, operand, &why);
     }
     return cli_end(&program, status, &why);
 }

@@ -235,17 +235,14 @@ command_backup(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one TARGET is needed; see --help");
-    }
+    char *operand;
+    enum status status =
+        program_parse_one(&program, argc, argv, "one TARGET is needed; see --help", &operand, &why);
     if (status == STATUS_OK) {
         status = cli_check_directory(common.directory, &why);
     }
     if (status == STATUS_OK) {
-        status = back_up(&common, operands[0], &why);
+        status = back_up(&common, operand, &why);
     }
     return cli_end(&program, status, &why);
 }
@@ -421,14 +418,11 @@ command_restore(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one SOURCE is needed, and --dir; see --help");
-    }
+    char *operand;
+    enum status status = program_parse_one(
+        &program, argc, argv, "one SOURCE is needed, and --dir; see --help", &operand, &why);
     if (status == STATUS_OK) {
-        status = restore(&common, operands[0], &why);
+        status = restore(&common, operand, &why);
     }
     return cli_end(&program, status, &why);
 }

@@ -250,14 +250,11 @@ command_plan(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "which HOST? See --help");
-    }
+    char *operand;
+    enum status status =
+        program_parse_one(&program, argc, argv, "which HOST? See --help", &operand, &why);
     if (status == STATUS_OK) {
-        status = survey_operand(&plan, operands[0], plan_host, &why);
+        status = survey_operand(&plan, operand, plan_host, &why);
     }
     return cli_end(&program, status, &why);
 }

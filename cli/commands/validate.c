@@ -202,15 +202,12 @@ command_validate(int argc, char **argv)
         .flags = flags,
     };
     struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n != 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one URI or SITE is needed; see --help");
-    }
+    char *operand;
+    enum status status = program_parse_one(&program, argc, argv,
+                                           "one URI or SITE is needed; see --help", &operand, &why);
     if (status == STATUS_OK) {
         validating.format = json ? "json" : validating.format;
-        status = run(&validating, operands[0], &why);
+        status = run(&validating, operand, &why);
     }
     if (validating.index != NULL) {
         index_client_close(validating.index);
