@@ -88,7 +88,7 @@ ask(struct load *load, struct connection *connection)
     }
 }
 
-/* Whether all of an answer is there. */
+/* Tells whether the whole answer has arrived. */
 static bool
 is_whole(struct slice answer)
 {

@@ -1,4 +1,4 @@
-/* What pages say of the entries that they show. */
+/* Finds what pages say of the entries that they show. */
 #include <stdlib.h>
 
 #include "base/url/url.h"

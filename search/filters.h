@@ -55,7 +55,7 @@ struct slice find_next_word(struct slice *text);
 struct slice find_iri(struct slice name, struct buf *memory);
 /* Host of an IRI in brackets or not, without port; empty: it has none. */
 struct slice find_host(struct slice iri);
-/* What stands behind the last # or / of an IRI. */
+/* Gives the part of an IRI behind its last # or /. */
 struct slice find_local_name(struct slice iri);
 
 #endif

@@ -1,4 +1,4 @@
-/* What has the words, statement by statement. */
+/* Finds the statements that have the words. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -60,7 +60,7 @@ enum status share_owner_release(struct share_owner *owner, size_t share, bool cl
 void share_owner_leave(struct share_owner *owner);
 /* Ends the session at once for all others; only when no share is ours any more. */
 void share_owner_end(struct share_owner *owner);
-/* What the session says of its share at the next renewal; one line. */
+/* Sets the line that the session writes about its share at the next renewal. */
 void share_owner_tell(struct share_owner *owner, size_t share, const char *text);
 
 /* ---- looking on without taking part ---- */

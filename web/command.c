@@ -189,7 +189,7 @@ close_one(int *descriptor)
     }
 }
 
-/* What one end gives; closed at its end. LIMIT: the buffer is full. */
+/* Reads what one end gives, and closes it at its end. LIMIT: the buffer is full. */
 static enum status
 take(int *descriptor, struct buf *out)
 {

@@ -29,7 +29,7 @@ struct web_command_format {
 const struct web_command_format *web_command_format(const struct web_request *request,
                                                     const char *const *names, const char *told,
                                                     struct web_reply *reply);
-/* What the command's --format is, and the reply's type. */
+/* Give the value of the command's --format, and the reply's type. */
 const char *web_command_format_flag(const struct web_command_format *format);
 const char *web_command_format_type(const struct web_command_format *format);
 

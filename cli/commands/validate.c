@@ -43,7 +43,7 @@ survey_archived(struct validating *validating, struct term_survey *survey, struc
     return status;
 }
 
-/* What is asked for is a document that uses terms, a term, or both. */
+/* Surveys a URI, which may be a document that uses terms, a term, or both. */
 static enum status
 survey_uri(struct validating *validating, struct term_survey *survey, struct slice uri,
            struct reason *why)

@@ -11,7 +11,7 @@
 #include "rdf/nquads/nquads.h"
 #include "stages/skeleton/document_meta.h"
 
-/* What unpacks to more than the arena has room for is no answer: web_client_get says so. */
+/* A body that unpacks to more than the arena has room for is refused by web_client_get. */
 enum {
     FILE_MAXIMUM = 1 << 30,
     RECORD_MAXIMUM = 16 << 20,

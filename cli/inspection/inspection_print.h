@@ -11,7 +11,7 @@ enum {
 void inspection_print_text(const struct inspection *inspection, FILE *out);
 void inspection_print_json(const struct inspection *inspection, FILE *out);
 void inspection_print_svg(const struct inspection *inspection, FILE *out);
-/* What stands in the frame of a page. */
+/* Prints the HTML that stands in the frame of a page. */
 void inspection_print_html(const struct inspection *inspection, FILE *out);
 /* All statements, each once, in a syntax of index/query/results/result.h: "ttl", "nq" ... */
 enum status inspection_print_rdf(const struct inspection *inspection, const char *format, FILE *out,

@@ -202,7 +202,7 @@ read_page(struct facts_reader *reader, struct document_facts *facts)
     }
 }
 
-/* Of what stands at the end of redirects. */
+/* Reads the facts of the document at the end of redirects from its metadata. */
 static void
 read_record(struct facts_reader *reader, struct document_facts *facts, struct slice record)
 {

@@ -17,7 +17,7 @@ struct fact_hop { /* a redirect */
     uint64_t status;
 };
 
-/* What a document says of one that it speaks of. */
+/* Flags of what a document says of another one. */
 enum said_of {
     SAID_ANYTHING = 1,
     SAID_PROPERTY = 2,

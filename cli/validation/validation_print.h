@@ -11,14 +11,15 @@ struct validation_totals {
     size_t untold;
 };
 struct validation_totals validation_count(const struct term_survey *survey);
-/* What fails at the document has begun at some time; what is wrong in the data has not: empty. */
+/* Gives since when a document fails; the text is empty for a fault of its data, which has no such
+ * time. */
 struct slice validation_since(const struct surveyed_term *term, size_t rule);
 
 /* asked: a document or site. good: also the terms with nothing to mend. */
 void validation_print_text(const struct term_survey *survey, const char *asked, bool good,
                            FILE *out);
 void validation_print_json(const struct term_survey *survey, const char *asked, FILE *out);
-/* What stands in the frame of a page. */
+/* Prints the HTML that stands in the frame of a page. */
 void validation_print_html(const struct term_survey *survey, const char *asked, bool good,
                            FILE *out);
 /* As EARL 1.0 (https://www.w3.org/TR/EARL10-Schema/): an assertion for each term and rule that is

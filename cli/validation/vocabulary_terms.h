@@ -7,7 +7,7 @@
 
 #include "base/slice.h"
 
-/* What a statement with a predicate says, or'ed. */
+/* Flags of what statements with a predicate say; they are or'ed. */
 enum vocabulary_role {
     ROLE_LABEL = 1,     /* a name for people */
     ROLE_TEXT = 2,      /* a description for people */

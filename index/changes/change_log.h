@@ -31,7 +31,7 @@ struct graph_generation {
     oid graph;
     uint64_t generation;
 };
-/* Whether a set of so many changes surely finds room: only such ones may be gathered. */
+/* Tells whether a set of so many changes surely finds room; only such sets may be gathered. */
 bool change_log_holds(const struct change_log *log, size_t changes);
 /* Batches from this one on are to be kept, whatever the bound; 0: none is. */
 void change_log_keep(struct change_log *log, uint64_t batch);

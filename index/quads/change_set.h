@@ -35,7 +35,8 @@ struct change_set *change_set_new(struct quad_change *changes, size_t count);
 /* One who frees it more: the writer's, as all that makes and frees sets. */
 struct change_set *change_set_use(struct change_set *set);
 void change_set_free(struct change_set *set);
-/* What both do one after the other; of a quad in both the newer change. */
+/* Makes the set that does what both do, one after the other: of a quad in both it has the newer
+ * change. */
 struct change_set *change_set_join(const struct change_set *older, const struct change_set *newer);
 size_t change_set_bytes(const struct change_set *set);
 

@@ -358,7 +358,7 @@ rest_of(struct characteristic_sets *sets, oid predicate, struct statistic_count 
     return STATUS_OK;
 }
 
-/* Of the subjects that no set held counts. */
+/* Adds what the subjects bring that are in none of the sets held. */
 static enum status
 add_rest(struct characteristic_sets *sets, const oid *predicates, size_t count, double *subjects,
          double *rows, struct reason *why)

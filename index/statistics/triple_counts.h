@@ -19,7 +19,7 @@ enum status triple_counts_read(const struct quad_source *source,
 struct triple_count_cache;
 struct triple_count_cache *triple_count_cache_new(void);
 void triple_count_cache_free(struct triple_count_cache *cache);
-/* What the cache has, or triple_counts_read; versions grow. */
+/* Gives what the cache has, or else what triple_counts_read finds; versions grow. */
 enum status triple_counts_cached(struct triple_count_cache *cache, uint64_t version,
                                  const struct quad_source *source,
                                  const struct count_request *request, struct triple_count **counts,

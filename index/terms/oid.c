@@ -195,7 +195,7 @@ is_day(uint64_t value)
     return field(value, YEAR_SHIFT, 14) > 0 && day > 0 && day <= days[field(value, MONTH_SHIFT, 4)];
 }
 
-/* Whether the fields are those of one moment that no other has, but for its milliseconds. */
+/* Tells whether the fields are those of one moment only, but for its milliseconds. */
 static bool
 is_plain(oid id)
 {

@@ -35,7 +35,7 @@ static const struct own_file {
                  {"icon.svg", "image/svg+xml", icon_svg, icon_svg_end}};
 enum { OWN_FILES = sizeof own_files / sizeof own_files[0] };
 
-/* What the page of queries loads of CodeMirror, and nothing else. */
+/* Names the files of CodeMirror that the page of queries loads. */
 #define EDITOR_FOLDER "/usr/share/javascript/"
 static const char *const editor_files[][2] = {
     {"codemirror/lib/codemirror.js", "text/javascript; charset=utf-8"},

@@ -11,7 +11,7 @@ enum { ASSET_ADDRESS_BYTES = 96 };
 /* The address of a file of ours. It changes with the file, so a browser keeps what it has for ever.
  */
 void asset_address(const char *name, char address[ASSET_ADDRESS_BYTES]);
-/* Whether the editor is installed. */
+/* Tells whether the editor is installed. */
 bool asset_has_editor(void);
 
 web_handle web_assets; /* what is below /assets/ */

@@ -30,7 +30,7 @@ keep_object(void *context, const struct quad *quad, struct reason *why)
     return STATUS_OK;
 }
 
-/* As Turtle has it without quotation marks. */
+/* Makes the literal of a text that Turtle writes without quotation marks. */
 static struct term
 bare_literal(struct slice text)
 {
@@ -69,7 +69,7 @@ page_term_read(struct slice text, struct arena *arena)
 
 /* ---- writing ---- */
 
-/* Whether it can stand after a prefix without escapes. */
+/* Tells whether a name can stand after a prefix without escapes. */
 static bool
 is_local_name(struct slice text)
 {

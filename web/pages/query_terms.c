@@ -30,7 +30,7 @@ contains_nocase(struct slice text, struct slice part)
     return false;
 }
 
-/* Whether its IRI, or its name with a prefix, has the part. */
+/* Tells whether a term's IRI, or its name with a prefix, has the part. */
 static bool
 fits(struct slice iri, struct slice part, struct buf *memory)
 {

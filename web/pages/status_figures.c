@@ -157,7 +157,7 @@ find_rates(struct status_now *now)
     now->quad_rate = now->has_rates ? rate(base.quads, present.quads, seconds) : 0;
 }
 
-/* As `quadrille status` finds it. */
+/* Finds the bottleneck as `quadrille status` does. */
 static void
 find_bottleneck(struct status_now *now)
 {

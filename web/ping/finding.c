@@ -34,7 +34,7 @@ text_of(struct slice record, enum meta_field field)
     return text;
 }
 
-/* What is cut stays UTF-8, else JSON would not have it. */
+/* A text that is cut stays UTF-8; otherwise JSON would not take it. */
 static void
 copy(char *to, size_t size, struct slice text)
 {

@@ -64,7 +64,7 @@ number_of(const struct value *value)
                                      : NAN;
 }
 
-/* Whether the keys' numbers decide. Seconds are rounded, those of far years most. */
+/* Tells whether the keys' numbers decide. Seconds are rounded, those of far years most. */
 static bool
 numbers_decide(const struct sort_key *a, const struct sort_key *b)
 {
@@ -248,7 +248,7 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
     return STATUS_OK;
 }
 
-/* Whether the row is certainly behind those that are wanted, by the identifier of its first key. */
+/* Tells by the identifier of its first key whether a row is certainly behind those wanted. */
 static bool
 is_behind(const struct order *order, const oid *row)
 {
