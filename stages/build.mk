@@ -23,6 +23,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_fetch_balan
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_resources tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
+test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_stage_pace_PARTS := tests/unit/stages/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \

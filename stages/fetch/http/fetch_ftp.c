@@ -64,6 +64,9 @@ ftp_prepare(struct transfer *transfer, const struct fetch_request *request)
     curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
     curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)request->range_from);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    /* These connections are in no loop, whose table of descriptors belongs to the owner's thread.
+     */
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, NULL);
     /* A proxy connects, it does not translate. */
     curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
     curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);

@@ -1,4 +1,5 @@
 /* Transfers by FTP against tests/web/ftp_server.py, which misbehaves as each test says. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -91,6 +92,21 @@ open_ftp(const char *more)
                                        more,
                                        NULL};
     return open_client(assignments);
+}
+
+static _Atomic unsigned told_by_others; /* of descriptors, by a thread that does not own the loop */
+static pthread_t owner;
+
+void __real_fetch_http_forget(struct fetch_http *http, int descriptor);
+void __wrap_fetch_http_forget(struct fetch_http *http, int descriptor);
+void
+__wrap_fetch_http_forget(struct fetch_http *http, int descriptor)
+{
+    if (pthread_equal(pthread_self(), owner)) {
+        __real_fetch_http_forget(http, descriptor);
+    } else {
+        told_by_others++;
+    }
 }
 
 /* What a sink saw. */
@@ -345,6 +361,22 @@ many_wait_for_a_thread(void **state)
     close_client(client);
 }
 
+/* A handle that served HTTP before says no more to the loop than a new one. */
+static void
+the_loop_is_told_of_no_socket_of_a_thread(void **state)
+{
+    struct client *client = open_ftp(NULL);
+    (void)state;
+    faults("");
+    get_url(client, "http://127.0.0.1:1/");
+    for (int i = 0; i < 3; i++) {
+        get(client, "/pub/d.nt", 0);
+        assert_int_equal(client->status, 200);
+    }
+    close_client(client);
+    assert_int_equal(told_by_others, 0);
+}
+
 static void
 only_allowed_addresses_are_connected_to(void **state)
 {
@@ -399,9 +431,11 @@ main(void)
         cmocka_unit_test(hostile_replies_are_bounded),
         cmocka_unit_test(nobody_waits_for_a_silent_server),
         cmocka_unit_test(many_wait_for_a_thread),
+        cmocka_unit_test(the_loop_is_told_of_no_socket_of_a_thread),
         cmocka_unit_test(only_allowed_addresses_are_connected_to),
         cmocka_unit_test(credentials_go_to_their_origin_and_nowhere_else),
     };
     signal(SIGPIPE, SIG_IGN);
+    owner = pthread_self();
     return cmocka_run_group_tests_name("fetch_ftp", tests, start_server, stop_server);
 }
