@@ -1,6 +1,6 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
-	client_maintenance.o client_statistics.o \
+	client_lookup.o client_maintenance.o client_statistics.o \
 	client_stream.o client_update.o federation.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
@@ -10,7 +10,7 @@ index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o qu
 	quads_scan.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
-index_OBJECTS += $(addprefix index/serve/,answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
+index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \
@@ -44,6 +44,7 @@ test_index_partition_PARTS := tests/unit/index/index_steps.o tests/unit/index/in
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
+test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := rpc_client_post clock_monotonic_ms poll
 test_change_stream_WRAPS := stream_start stream_next stream_close

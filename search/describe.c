@@ -1,12 +1,11 @@
 /* Finds what pages say of the entries that they show. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/url/url.h"
+#include "base/memory.h"
 #include "search/find_private.h"
 
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-
-enum { STATEMENTS_MOST = 2000 };
 
 static struct find_entry *
 end_of(const struct find_results *results, size_t from, size_t count)
@@ -14,62 +13,65 @@ end_of(const struct find_results *results, size_t from, size_t count)
     return results->entries + (from + count < results->count ? from + count : results->count);
 }
 
-/* One query gives all that entries say of their resources: names and classes are picked out here,
- * since a list of properties in the query would be joined with the list of entries. */
+struct describing {
+    struct find_entry **entries; /* by the number of their resource in the question */
+    unsigned *ranks;             /* of the properties that their titles are from */
+};
+
+/* A title by the property that is first in the list. */
 static void
-put_pairs(struct buf *text, const struct find_entry *entry, const struct find_entry *end)
+note(void *context, size_t resource, size_t predicate, const struct term *object)
 {
-    for (; entry < end; entry++) {
-        if (entry->resource.kind == TERM_IRI && iri_is_absolute(entry->resource.value) &&
-            iri_is_absolute(entry->document)) {
-            (void)buf_printf(text, " (<%.*s> <%.*s>)", SLICE_PRINT(entry->document),
-                             SLICE_PRINT(entry->resource.value));
-        }
+    const struct describing *describing = context;
+    struct find_entry *entry = describing->entries[resource];
+    if (predicate == FIND_LABEL_PROPERTIES) {
+        entry->type = object->value;
+    } else if (predicate < describing->ranks[resource]) {
+        entry->title = object->value;
+        describing->ranks[resource] = (unsigned)predicate;
     }
 }
 
-static void
-note(struct find_results *results, struct find_entry *entry, const struct find_entry *end,
-     const json_t *binding)
+/* Titles that were found by their words stay. */
+static enum status
+describe(const struct find_access *access, struct find_results *results, struct find_entry *first,
+         const struct find_entry *end, struct reason *why)
 {
-    const struct slice document = find_value(binding, "g"), subject = find_value(binding, "s"),
-                       predicate = find_value(binding, "p"), object = find_value(binding, "o");
-    const bool names = find_is_label(predicate), types = slice_is(predicate, RDF_TYPE);
-    for (; (names || types) && entry < end; entry++) {
-        struct slice *place = names ? &entry->title : &entry->type;
-        if (place->length == 0 && slice_equal(entry->document, document) &&
-            slice_equal(entry->resource.value, subject)) {
-            *place = arena_copy(&results->arena, object);
+    struct slice predicates[FIND_LABEL_PROPERTIES + 1];
+    const size_t most = (size_t)(end - first);
+    struct index_resource *resources = memory_alloc((most + 1) * sizeof *resources);
+    struct describing describing = {.entries = memory_alloc((most + 1) * sizeof(void *)),
+                                    .ranks = memory_zero(most + 1, sizeof(unsigned))};
+    size_t count = 0;
+    memcpy(predicates, find_label_properties, sizeof find_label_properties);
+    predicates[FIND_LABEL_PROPERTIES] = SLICE(RDF_TYPE);
+    for (struct find_entry *entry = first; entry < end; entry++) {
+        if (find_is_label(entry->predicate.value)) {
+            entry->title = entry->object.value;
+        }
+        if (entry->resource.kind == TERM_IRI) {
+            describing.ranks[count] = entry->title.length > 0 ? 0 : FIND_LABEL_PROPERTIES;
+            describing.entries[count] = entry;
+            resources[count++] =
+                (struct index_resource){entry->resource, term_iri(entry->document)};
         }
     }
+    const enum status status =
+        index_describe(access->index, resources, count, predicates, FIND_LABEL_PROPERTIES + 1,
+                       &results->arena, note, &describing, why);
+    free(resources);
+    free(describing.entries);
+    free(describing.ranks);
+    return status;
 }
 
 enum status
 find_describe(const struct find_access *access, struct find_results *results, size_t from,
               size_t count, struct reason *why)
 {
-    struct buf text;
-    json_t *bindings = NULL;
-    if (from >= results->count) {
-        return STATUS_OK;
-    }
-    struct find_entry *first = results->entries + from, *end = end_of(results, from, count);
-    buf_init(&text, FIND_ROW_BYTES);
-    for (struct find_entry *entry = first; entry < end; entry++) {
-        if (find_is_label(entry->predicate.value)) {
-            entry->title = entry->object.value;
-        }
-    }
-    (void)buf_append_string(&text, "SELECT ?g ?s ?p ?o { VALUES (?g ?s) {");
-    put_pairs(&text, first, end);
-    (void)buf_printf(&text, " } GRAPH ?g { ?s ?p ?o } } LIMIT %d", STATEMENTS_MOST);
-    const enum status status = find_ask(access, buf_slice(&text), &bindings, why);
-    for (size_t i = 0; i < json_array_size(bindings); i++) {
-        note(results, first, end, json_array_get(bindings, i));
-    }
-    json_decref(bindings);
-    buf_release(&text);
-    return status;
+    return from >= results->count ? STATUS_OK
+                                  : describe(access, results, results->entries + from,
+                                             end_of(results, from, count), why);
 }
 
 /* ---- documents ---- */

@@ -5,8 +5,6 @@
 
 #include "base/memory.h"
 #include "base/url/url.h"
-#include "rdf/core/writer.h"
-#include "rdf/nquads/nquads.h"
 #include "search/spelling.h"
 
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -15,23 +13,23 @@ enum { ARENA_BYTES = 64 << 20, CORRECTED_BYTES = 1 << 20 };
 
 const struct find_weights find_usual_weights = {.label = 2, .rest = 0.5, .host = 1.5};
 
-static const char *const label_properties[] = {
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://xmlns.com/foaf/0.1/name",
-    "https://schema.org/name",
-    "http://schema.org/name",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-    "http://purl.org/rss/1.0/title",
-    "http://www.w3.org/2006/vcard/ns#fn",
+const struct slice find_label_properties[FIND_LABEL_PROPERTIES] = {
+    SLICE_INIT("http://www.w3.org/2000/01/rdf-schema#label"),
+    SLICE_INIT("http://www.w3.org/2004/02/skos/core#prefLabel"),
+    SLICE_INIT("http://xmlns.com/foaf/0.1/name"),
+    SLICE_INIT("https://schema.org/name"),
+    SLICE_INIT("http://schema.org/name"),
+    SLICE_INIT("http://purl.org/dc/terms/title"),
+    SLICE_INIT("http://purl.org/dc/elements/1.1/title"),
+    SLICE_INIT("http://purl.org/rss/1.0/title"),
+    SLICE_INIT("http://www.w3.org/2006/vcard/ns#fn"),
 };
 
 bool
 find_is_label(struct slice predicate)
 {
-    for (size_t i = 0; i < sizeof label_properties / sizeof label_properties[0]; i++) {
-        if (slice_is(predicate, label_properties[i])) {
+    for (size_t i = 0; i < FIND_LABEL_PROPERTIES; i++) {
+        if (slice_equal(predicate, find_label_properties[i])) {
             return true;
         }
     }
@@ -41,48 +39,18 @@ find_is_label(struct slice predicate)
 /* ---- statements ---- */
 
 static enum status
-take_quad(void *context, const struct quad *quad, struct reason *why)
+take_statement(void *context, const struct index_statement *statement, struct reason *why)
 {
     struct find_run *run = context;
     struct find_results *results = run->results;
+    (void)why;
     if (results->row_count == run->most) {
         run->full = true;
         return STATUS_OK;
     }
-    struct find_row *row = &results->rows[results->row_count];
-    if (!quad_copy(&results->arena, quad, &row->quad)) {
-        return status_fail(why, STATUS_LIMIT, "what was found is longer than %d bytes",
-                           ARENA_BYTES);
-    }
-    row->score = run->score;
-    row->same = run->same;
-    results->row_count++;
+    results->rows[results->row_count++] =
+        (struct find_row){.quad = statement->quad, .score = statement->score, .same = run->same};
     return STATUS_OK;
-}
-
-/* Lines of index_search. */
-static enum status
-read_hits(struct find_run *run, struct slice lines, struct reason *why)
-{
-    const struct quad_sink sink = {take_quad, run};
-    struct buf statement;
-    enum status status = STATUS_OK;
-    buf_init(&statement, FIND_ROW_BYTES);
-    while (lines.length > 0 && status == STATUS_OK) {
-        struct slice line = slice_take(&lines, '\n');
-        const struct slice score = slice_take(&line, '\t'), literal = slice_take(&line, '\t'),
-                           subject = slice_take(&line, '\t'), predicate = slice_take(&line, '\t');
-        char number[SLICE_NUMBER_MOST + 1] = "";
-        memcpy(number, score.at,
-               score.length < SLICE_NUMBER_MOST ? score.length : SLICE_NUMBER_MOST);
-        run->score = strtod(number, NULL);
-        buf_reset(&statement);
-        (void)buf_printf(&statement, "%.*s %.*s %.*s %.*s .\n", SLICE_PRINT(subject),
-                         SLICE_PRINT(predicate), SLICE_PRINT(literal), SLICE_PRINT(line));
-        status = nquads_parse(buf_slice(&statement), NULL, &sink, why);
-    }
-    buf_release(&statement);
-    return status;
 }
 
 static enum status
@@ -90,16 +58,11 @@ search_words(struct find_run *run, struct slice words, struct reason *why)
 {
     const struct find_weights *weights =
         run->request->weights != NULL ? run->request->weights : &find_usual_weights;
+    const struct index_find find = {.words = words, .limit = (uint32_t)run->most + 1};
     struct find_results *results = run->results;
     const size_t first = results->row_count;
-    struct buf lines;
-    buf_init(&lines, FIND_ROW_BYTES);
-    enum status status =
-        index_search(run->access->index, words, (uint32_t)run->most + 1, find_append, &lines, why);
-    if (status == STATUS_OK) {
-        status = read_hits(run, buf_slice(&lines), why);
-    }
-    buf_release(&lines);
+    const enum status status =
+        index_find(run->access->index, &find, &results->arena, take_statement, run, why);
     for (size_t i = first; i < results->row_count; i++) {
         if (find_is_label(results->rows[i].quad.predicate.value)) {
             results->rows[i].score *= weights->label;
@@ -109,18 +72,11 @@ search_words(struct find_run *run, struct slice words, struct reason *why)
 }
 
 static enum status
-match(struct find_run *run, const struct quad *pattern, struct reason *why)
+match(struct find_run *run, const struct quad *patterns, size_t count, struct reason *why)
 {
-    const struct quad_sink sink = {take_quad, run};
-    struct buf lines;
-    buf_init(&lines, FIND_ROW_BYTES);
-    enum status status =
-        index_pattern(run->access->index, pattern, run->most + 1, find_append, &lines, why);
-    if (status == STATUS_OK) {
-        status = nquads_parse(buf_slice(&lines), NULL, &sink, why);
-    }
-    buf_release(&lines);
-    return status;
+    const struct index_find find = {
+        .patterns = patterns, .pattern_count = count, .limit = (uint32_t)run->most + 1};
+    return index_find(run->access->index, &find, &run->results->arena, take_statement, run, why);
 }
 
 /* A value is the IRI, or the string; strings with a language are found by their words. */
@@ -128,13 +84,10 @@ static enum status
 match_value(struct find_run *run, struct slice property, struct slice value, struct reason *why)
 {
     struct find_results *results = run->results;
-    struct quad pattern = {.predicate = term_iri(property)};
-    if (iri_is_absolute(value)) {
-        pattern.object = term_iri(value);
-        TRY(match(run, &pattern, why));
-    }
-    pattern.object = term_literal(value);
-    TRY(match(run, &pattern, why));
+    const struct quad patterns[] = {
+        {.predicate = term_iri(property), .object = term_literal(value)},
+        {.predicate = term_iri(property), .object = term_iri(value)}};
+    TRY(match(run, patterns, iri_is_absolute(value) ? 2 : 1, why));
     const size_t first = results->row_count;
     struct buf phrase;
     buf_init(&phrase, FIND_ROW_BYTES);
@@ -165,10 +118,7 @@ static enum status
 match_uri(struct find_run *run, struct slice uri, struct reason *why)
 {
     const struct quad patterns[] = {{.subject = term_iri(uri)}, {.object = term_iri(uri)}};
-    for (size_t i = 0; i < 2; i++) {
-        TRY(match(run, &patterns[i], why));
-    }
-    return STATUS_OK;
+    return match(run, patterns, 2, why);
 }
 
 /* ---- who is the same ---- */
@@ -272,7 +222,7 @@ match_filters(struct find_run *run, struct reason *why)
             pattern.predicate = term_iri(SLICE(RDF_TYPE));
             pattern.object = term_iri(filter->value);
         }
-        return match(run, &pattern, why);
+        return match(run, &pattern, 1, why);
     }
     return run->filters.count == 0
                ? STATUS_OK
@@ -328,7 +278,6 @@ find_run(const struct find_access *access, const struct find_request *request,
     struct find_run run = {.access = access,
                            .request = request,
                            .results = results,
-                           .score = 1,
                            .most = request->rows > 0 ? request->rows : FIND_ROWS};
     *results = (struct find_results){.count = 0};
     arena_init(&results->arena, ARENA_BYTES);

@@ -2,6 +2,7 @@
 #ifndef SEARCH_FIND_PRIVATE_H
 #define SEARCH_FIND_PRIVATE_H
 
+#include "index/client/client_lookup.h"
 #include "search/find.h"
 
 enum { FIND_ROW_BYTES = 16 << 20, FIND_SUBJECTS = 500 };
@@ -11,13 +12,16 @@ struct find_run {
     const struct find_request *request;
     struct find_results *results;
     struct find_filters filters;
-    size_t most;  /* rows */
-    double score; /* of the line being read */
-    struct slice same;
+    size_t most;       /* rows */
+    struct slice same; /* of the statements being read */
     bool full;
     json_t *classes; /* subject: [class]; NULL: not asked for yet */
     json_t *times;   /* document: time */
 };
+
+/* Of names and titles, the best first. */
+enum { FIND_LABEL_PROPERTIES = 9 };
+extern const struct slice find_label_properties[FIND_LABEL_PROPERTIES];
 
 /* Ask for the classes of subjects and the times of documents among the rows, once. */
 enum status find_read_classes(struct find_run *run, struct reason *why);

@@ -91,6 +91,9 @@ enum status stream_take(struct index_stream_reader *stream, struct slice *bytes,
 /* Waits for the next bytes; END. */
 enum status stream_next(struct index_stream_reader *stream, struct slice *bytes,
                         struct reason *why);
+/* As stream_next; where the call may go on without the partition its stream just ends. */
+enum status client_next_bytes(struct index_stream_reader *stream, struct slice *bytes,
+                              struct reason *why);
 /* Tells the service when the stream has not ended; does not wait. */
 void stream_close(struct index_stream_reader *stream);
 

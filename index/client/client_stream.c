@@ -240,6 +240,21 @@ stream_next(struct index_stream_reader *stream, struct slice *bytes, struct reas
     return status; /* AGAIN: the partition does not answer */
 }
 
+enum status
+client_next_bytes(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    struct reason what = {""};
+    const enum status status = stream_next(stream, bytes, &what);
+    if (status == STATUS_OK || status == STATUS_END) {
+        return status;
+    }
+    if (client_ended(stream->client)) {
+        return status_fail(why, status, "%s", what.text);
+    }
+    TRY(client_miss(stream->client, stream->partition, status, &what, why));
+    return STATUS_END;
+}
+
 void
 stream_close(struct index_stream_reader *stream)
 {

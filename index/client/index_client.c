@@ -280,22 +280,6 @@ struct line_source {
     bool ended;
 };
 
-/* As stream_next; where the call may go on without the partition its stream just ends. */
-static enum status
-next_bytes(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    struct reason what = {""};
-    const enum status status = stream_next(stream, bytes, &what);
-    if (status == STATUS_OK || status == STATUS_END) {
-        return status;
-    }
-    if (client_ended(stream->client)) {
-        return status_fail(why, status, "%s", what.text);
-    }
-    TRY(client_miss(stream->client, stream->partition, status, &what, why));
-    return STATUS_END;
-}
-
 /* The partitions' streams one after the other; all have begun before the first is read. */
 enum status
 index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
@@ -319,7 +303,7 @@ index_pattern(struct index_client *client, const struct quad *pattern, uint64_t 
     for (size_t i = first; i < started && status == STATUS_OK && limited.left > 0; i++) {
         struct slice bytes;
         while (status == STATUS_OK &&
-               (status = next_bytes(&streams[i], &bytes, why)) == STATUS_OK) {
+               (status = client_next_bytes(&streams[i], &bytes, why)) == STATUS_OK) {
             status = pass_lines(&limited, bytes, why);
         }
         status = status == STATUS_END ? STATUS_OK : status;
@@ -355,7 +339,7 @@ next_line(struct line_source *source, struct reason *why)
             source->at = 0;
         }
         struct slice bytes;
-        const enum status status = next_bytes(&source->stream, &bytes, why);
+        const enum status status = client_next_bytes(&source->stream, &bytes, why);
         source->ended = status == STATUS_END;
         if (status == STATUS_OK) {
             (void)buf_append_slice(&source->text, bytes);

@@ -32,7 +32,9 @@ enum index_stream {
     INDEX_STREAM_COUNTS = 9,   /* lines of partition_counts */
     INDEX_STREAM_ROWS = 10,    /* rows of many patterns */
     INDEX_STREAM_CHANGES = 11, /* lines of index/serve/change_lines.h */
-    INDEX_STREAM_SHARE = 12    /* rows of a part of a query */
+    INDEX_STREAM_SHARE = 12,   /* rows of a part of a query */
+    INDEX_STREAM_FIND = 13,    /* statements of a lookup */
+    INDEX_STREAM_DESCRIBE = 14 /* what little is said of each of many resources */
 };
 
 /* Flags of a piece. */
@@ -46,6 +48,10 @@ enum { INDEX_STAR_PARTS = 1000 };       /* numbers of a STAR are in thousandths 
 enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };
 enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5 };
 enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
+
+/* The kinds of the stream FIND; scores are in so many parts of 1. */
+enum { INDEX_FIND_PATTERNS = 0, INDEX_FIND_WORDS = 1 };
+enum { INDEX_SCORE_PARTS = 10000 };
 
 /* Whether a name is followed by its term: those of identifiers that are stored, or that stand for
  * what a query computed. Others are inline, or OID_NONE, which is nothing. */

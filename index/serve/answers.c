@@ -7,6 +7,7 @@
 #include "index/read/dump.h"
 #include "index/read/provenance.h"
 #include "index/read/quad_text.h"
+#include "index/serve/answer_lookup.h"
 #include "index/serve/answer_rows.h"
 #include "index/serve/answer_share.h"
 #include "index/serve/change_lines.h"
@@ -77,6 +78,11 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     case INDEX_STREAM_LITERALS:
         answer->text = codec_get_slice(in);
         answer->limit = codec_get_varint(in);
+        return true;
+    case INDEX_STREAM_FIND:
+    case INDEX_STREAM_DESCRIBE:
+        answer->text = slice_of((const char *)in->at, (size_t)(in->end - in->at));
+        in->at = in->end;
         return true;
     case INDEX_STREAM_ROWS:
         answer->session = codec_get_u64(in);
@@ -383,6 +389,12 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         break;
     case INDEX_STREAM_ROWS:
         status = answer_rows(partition_reader_source(reader), answer->text, cursor, why);
+        break;
+    case INDEX_STREAM_FIND:
+        status = answer_find(reader, answer->text, cursor, why);
+        break;
+    case INDEX_STREAM_DESCRIBE:
+        status = answer_describe(reader, answer->text, cursor, why);
         break;
     default:
         status = produce_search(answer, reader, cursor, why);

@@ -132,6 +132,10 @@ void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);
 const struct quad_source *partition_reader_source(struct partition_reader *reader);
+/* As the source's search, but also with literals that no quad has any more, for who asks for their
+ * quads anyway; and without an end at `most`, about so many are wanted. */
+enum status partition_reader_search(struct partition_reader *reader, struct slice words,
+                                    uint32_t most, struct text_scan **scan, struct reason *why);
 /* Gives the position as of which the reader sees the partition. AGAIN when it was opened in the
  * moment between a commit and its being announced, or later ones came since: renew, and ask again
  * at once. */

@@ -7,6 +7,7 @@
 struct text_scan {
     struct partition_reader *reader;
     struct literals_search *search;
+    bool any;      /* whether or not a quad has it */
     uint32_t left; /* to be given */
 };
 
@@ -112,6 +113,7 @@ source_search(void *context, struct slice words, uint32_t most, struct text_scan
     struct text_scan *opened = memory_alloc(sizeof(*opened));
     opened->reader = reader;
     opened->search = NULL;
+    opened->any = false;
     opened->left = most;
     const enum status status =
         literals_search_open(&opened->search, reader->partition->literals,
@@ -121,6 +123,16 @@ source_search(void *context, struct slice words, uint32_t most, struct text_scan
         return status;
     }
     *scan = opened;
+    return STATUS_OK;
+}
+
+enum status
+partition_reader_search(struct partition_reader *reader, struct slice words, uint32_t most,
+                        struct text_scan **scan, struct reason *why)
+{
+    TRY(source_search(reader, words, most, scan, why));
+    (*scan)->any = true;
+    (*scan)->left = UINT32_MAX;
     return STATUS_OK;
 }
 
@@ -154,6 +166,9 @@ source_search_next(struct text_scan *scan, oid *literal, double *score, bool *en
             return STATUS_OK;
         }
         TRY(status);
+        if (scan->any) {
+            return STATUS_OK;
+        }
         TRY(is_live(scan->reader, *literal, &live, why));
     }
     scan->left--;

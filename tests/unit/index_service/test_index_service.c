@@ -11,6 +11,7 @@
 #include "index/client/index_client.h"
 #include "index/protocol/service_protocol.h"
 #include "index/serve/index_service.h"
+#include "tests/unit/index_service/lookup_checks.h"
 
 enum { PARTITIONS_MOST = 3, DOCUMENTS = 40, ANSWER = 1 << 26 };
 
@@ -185,6 +186,8 @@ check_answers(size_t count)
     buf_reset(&out);
     must(index_search(world.client, SLICE("number"), 5, fixture_append, &out, &why), &why);
     assert_int_equal(lines_of(&out), 5);
+
+    lookup_checks(world.client);
 
     query(&world,
           "SELECT ?o WHERE { <http://s.example/a> <http://own.example/link> ?o }"

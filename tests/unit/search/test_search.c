@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "index/client/client_lookup.h"
+#include "rdf/nquads/nquads.h"
 #include "search/find.h"
 #include "search/marks.h"
 
@@ -28,18 +30,84 @@ enum status
 index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
              void *context, struct reason *why)
 {
-    (void)client, (void)limit;
-    (void)snprintf(words_asked, sizeof words_asked, "%.*s", SLICE_PRINT(words));
+    (void)client, (void)words, (void)limit;
     return give(piece, context, hits, why);
 }
 
-enum status
-index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
-              index_piece *piece, void *context, struct reason *why)
+/* Statements from lines. */
+struct giving {
+    struct arena *arena;
+    index_statement_take *take;
+    void *context;
+    struct index_statement statement;
+};
+
+static enum status
+give_quad(void *context, const struct quad *quad, struct reason *why)
 {
-    (void)client, (void)pattern, (void)limit;
-    assert_true(patterns_asked < 4);
-    return give(piece, context, pattern_lines[patterns_asked++], why);
+    struct giving *giving = context;
+    assert_true(quad_copy(giving->arena, quad, &giving->statement.quad));
+    return giving->take(giving->context, &giving->statement, why);
+}
+
+static enum status
+give_hits(struct giving *giving, struct slice lines, struct reason *why)
+{
+    const struct quad_sink sink = {give_quad, giving};
+    while (lines.length > 0) {
+        struct slice line = slice_take(&lines, '\n');
+        char text[1024];
+        giving->statement.score = (double)slice_number(slice_take(&line, '\t'));
+        const struct slice literal = slice_take(&line, '\t'), subject = slice_take(&line, '\t'),
+                           predicate = slice_take(&line, '\t');
+        const int length =
+            snprintf(text, sizeof text, "%.*s %.*s %.*s %.*s .\n", SLICE_PRINT(subject),
+                     SLICE_PRINT(predicate), SLICE_PRINT(literal), SLICE_PRINT(line));
+        TRY(nquads_parse(slice_of(text, (size_t)length), NULL, &sink, why));
+    }
+    return STATUS_OK;
+}
+
+enum status
+index_find(struct index_client *client, const struct index_find *find, struct arena *arena,
+           index_statement_take *take, void *context, struct reason *why)
+{
+    (void)client;
+    struct giving giving = {.arena = arena, .take = take, .context = context};
+    const struct quad_sink sink = {give_quad, &giving};
+    if (find->words.length > 0) {
+        (void)snprintf(words_asked, sizeof words_asked, "%.*s", SLICE_PRINT(find->words));
+        return give_hits(&giving, slice_string(hits), why);
+    }
+    for (size_t i = 0; i < find->pattern_count; i++) {
+        assert_true(patterns_asked < 4);
+        TRY(nquads_parse(slice_string(pattern_lines[patterns_asked++]), NULL, &sink, why));
+    }
+    return STATUS_OK;
+}
+
+/* What the index says of resources: number, predicate, value. */
+static struct {
+    size_t resource;
+    const char *predicate, *value;
+} said[4];
+static size_t said_count;
+
+enum status
+index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
+               const struct slice *predicates, size_t predicate_count, struct arena *arena,
+               index_object_take *take, void *context, struct reason *why)
+{
+    (void)client, (void)resources, (void)arena, (void)why;
+    for (size_t i = 0; i < said_count; i++) {
+        for (size_t k = 0; k < predicate_count; k++) {
+            if (said[i].resource < count && slice_is(predicates[k], said[i].predicate)) {
+                const struct term object = term_literal(slice_string(said[i].value));
+                take(context, said[i].resource, k, &object);
+            }
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status
@@ -328,6 +396,41 @@ test_labels_come_first(void **state)
     find_release(&results);
 }
 
+/* Of several labels that of the first property counts, in whatever order they come; but a label
+ * that was found stays the title. */
+static void
+test_titles(void **state)
+{
+    (void)state;
+    static const struct find_access access = {.timeout_ms = 1000};
+    struct find_results results;
+    struct reason why = {""};
+    hits = "4\t\"Red thing\"\t<http://a.org/x>\t<http://a.org/p>\t<http://c.org/1>\n"
+           "1\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://c.org/2>\n";
+    said[0].predicate = "http://xmlns.com/foaf/0.1/name";
+    said[0].value = "Name";
+    said[1].predicate = "http://www.w3.org/2004/02/skos/core#prefLabel";
+    said[1].value = "Preferred";
+    said[2].predicate = "http://purl.org/dc/terms/title";
+    said[2].value = "Title";
+    said[3].predicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+    said[3].value = "http://v.org/Fruit";
+    said_count = 4;
+    for (size_t number = 0; number < 2; number++) {
+        for (size_t i = 0; i < said_count; i++) {
+            said[i].resource = number;
+        }
+        assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
+        assert_int_equal(find_describe(&access, &results, 0, 10, &why), STATUS_OK);
+        assert_true(slice_is(results.entries[0].title, number == 0 ? "Preferred" : ""));
+        assert_true(slice_is(results.entries[1].title, "Red"));
+        assert_true(slice_is(results.entries[number].type, "http://v.org/Fruit"));
+        assert_int_equal(results.entries[1 - number].type.length, 0);
+        find_release(&results);
+    }
+    said_count = 0;
+}
+
 static const struct find_facet *
 facet_of(const struct find_results *results, enum find_filter_kind kind)
 {
@@ -475,6 +578,7 @@ main(void)
         cmocka_unit_test(test_snippets_of_long_texts),
         cmocka_unit_test(test_syntaxes_of_one_document),
         cmocka_unit_test(test_labels_come_first),
+        cmocka_unit_test(test_titles),
         cmocka_unit_test(test_facets_and_filters),
         cmocka_unit_test(test_filters_without_words),
         cmocka_unit_test(test_totals),

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/options/opt.h"
 #include "base/system/clock.h"
+#include "index/client/client_lookup.h"
 #include "index/serve/index_service.h"
 #include "rdf/core/writer.h"
 #include "tests/unit/scratch.h"
@@ -179,19 +180,44 @@ enum status
 index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
              void *context, struct reason *why)
 {
+    (void)client, (void)words, (void)limit, (void)piece, (void)context, (void)why;
+    return STATUS_OK;
+}
+
+/* The words themselves, and one more. */
+enum status
+index_find(struct index_client *client, const struct index_find *find, struct arena *arena,
+           index_statement_take *take, void *context, struct reason *why)
+{
     (void)client;
-    char line[256];
     searched_with = with_partial;
-    if (slice_is(words, "none")) {
+    if (slice_is(find->words, "none")) {
         return STATUS_OK;
     }
-    const int length =
-        snprintf(line, sizeof line,
-                 "1.5\t\"%.*s <b>\\\"\\u00E9\"@en\t_:b\t<http://p/>\t<http://d/?a&b>\n"
-                 "%u\t\"two\"\t<http://s/>\t<http://p/>\t<http://d/>\n",
-                 SLICE_PRINT(words), limit);
-    TRY(piece(context, slice_of(line, 10), why));
-    return piece(context, slice_of(line + 10, (size_t)length - 10), why);
+    struct index_statement statement = {.score = 1.5};
+    statement.quad = (struct quad){
+        .subject = {.kind = TERM_BLANK, .value = SLICE("b")},
+        .predicate = term_iri(SLICE("http://p/")),
+        .object = {.kind = TERM_LITERAL,
+                   .value = arena_printf(arena, "%.*s <b>\"\xC3\xA9", SLICE_PRINT(find->words)),
+                   .language = SLICE("en")},
+        .graph = term_iri(SLICE("http://d/?a&b"))};
+    TRY(take(context, &statement, why));
+    statement.score = find->limit;
+    statement.quad.subject = term_iri(SLICE("http://s/"));
+    statement.quad.object = term_literal(SLICE("two"));
+    statement.quad.graph = term_iri(SLICE("http://d/"));
+    return take(context, &statement, why);
+}
+
+enum status
+index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
+               const struct slice *predicates, size_t predicate_count, struct arena *arena,
+               index_object_take *take, void *context, struct reason *why)
+{
+    (void)client, (void)resources, (void)count, (void)predicates, (void)predicate_count;
+    (void)arena, (void)take, (void)context, (void)why;
+    return STATUS_OK;
 }
 
 enum status
