@@ -41,7 +41,18 @@ fraction(uint64_t number)
     return (double)(number >> 11) / (double)(1ull << 53);
 }
 
-enum { OF_PAGES = 1, OF_ROBOTS, OF_ADDRESS, OF_TRAPS, OF_KIND, OF_LENGTH, OF_LINK, OF_DELAY };
+enum {
+    OF_PAGES = 1,
+    OF_ROBOTS,
+    OF_ADDRESS,
+    OF_TRAPS,
+    OF_KIND,
+    OF_LENGTH,
+    OF_LINK,
+    OF_DELAY,
+    OF_CHANGE,
+    OF_PHASE
+};
 
 /* ---- hosts ---- */
 
@@ -105,8 +116,8 @@ struct response {
     const struct web *web;
     const struct web_host *host;
     struct web_answer *answer;
-    uint32_t page, step;
-    uint64_t elapsed_ms;
+    const struct web_request *request;
+    uint32_t page, step, version;
 };
 
 static void
@@ -143,15 +154,16 @@ links(const struct response *r, struct buf *body)
     const struct web_host *host = r->host;
     const uint32_t first = r->page == 0 ? 1 : 0;
     const uint32_t own = r->page == 0 ? host->pages - 1 : 3;
+    const uint64_t of = r->page * 16 + (r->version << 24); /* links change with the version */
     for (uint32_t i = 0; i < own && i < LISTED_MOST; i++) {
-        const uint32_t any = (uint32_t)(chance(r->web, OF_LINK, host->number, r->page * 16 + i));
+        const uint32_t any = (uint32_t)(chance(r->web, OF_LINK, host->number, of + i));
         link_to(r, body, host->number, first ? i + 1 : any % host->pages);
     }
     if (r->page == 0) {
         buf_append_string(body, "<li><a href=\"/private/p1\">private</a>\n");
     }
     for (uint32_t i = 0; i < 3; i++) { /* the smaller its number, the more link to a host */
-        const double u = fraction(chance(r->web, OF_LINK, host->number, r->page * 16 + 8 + i));
+        const double u = fraction(chance(r->web, OF_LINK, host->number, of + 8 + i));
         link_to(r, body, (uint32_t)(u * u * u * r->web->hosts), 0);
     }
     if (host->traps) {
@@ -175,22 +187,57 @@ html(struct response *r, const char *more)
         buf_init(&body, 1 << 20);
     }
     buf_reset(&body);
-    buf_printf(&body,
-               "<!DOCTYPE html><html lang=\"en\"><head><title>Page %u of host "
-               "%u</title></head><body>\n<ul>\n",
+    buf_printf(&body, "<!DOCTYPE html><html lang=\"en\"><head><title>Page %u of host %u</title>",
                r->page, r->host->number);
+    if (r->web->change_s > 0) {
+        buf_printf(&body, "<link rel=\"license\" href=\"http://version.example/%u\">", r->version);
+    }
+    buf_append_string(&body, "</head><body>\n<ul>\n");
     links(r, &body);
     buf_append_string(&body, "</ul>\n<p>");
-    buf_append(&body, filler + lot % (FILLER - BODY_MOST), fill);
+    buf_append(&body, filler + (lot + r->version) % (FILLER - BODY_MOST), fill);
     buf_append_string(&body, "</p></body></html>\n");
     head(r, 200, "text/html; charset=utf-8", body.length, more);
     buf_append_slice(&r->answer->bytes, buf_slice(&body));
 }
 
+struct web_change
+web_change(const struct web *web, const struct web_host *host, uint32_t number)
+{
+    struct web_change change = {0};
+    if (web->change_s > 0) {
+        const uint64_t lot = chance(web, OF_CHANGE, host->number, number);
+        change.period_s = (uint32_t)(web->change_s * pow(WEB_PERIODS, fraction(lot)));
+        change.phase_s = (uint32_t)(chance(web, OF_PHASE, host->number, number) %
+                                    ((uint64_t)change.period_s * WEB_VERSIONS));
+        change.goes = number > 0 && lot % 16 == 0;
+    }
+    return change;
+}
+
+static void missing(struct response *r);
+
 static void
 good(struct response *r)
 {
-    html(r, "");
+    char more[40];
+    struct slice tag;
+    const struct web_change change = web_change(r->web, r->host, r->page);
+    if (change.period_s == 0) {
+        html(r, "");
+        return;
+    }
+    r->version = (uint32_t)((r->request->now_s + change.phase_s) / change.period_s % WEB_VERSIONS);
+    snprintf(more, sizeof more, "ETag: \"v%u\"\r\n", r->version);
+    tag = slice_of(more + 6, 4);
+    if (change.goes && r->version == WEB_VERSION_GONE) {
+        missing(r);
+    } else if (slice_equal(r->request->validator, tag)) {
+        r->answer->status = 304;
+        buf_printf(&r->answer->bytes, "HTTP/1.1 304 Not Modified\r\n%s\r\n", more);
+    } else {
+        html(r, more);
+    }
 }
 
 static void
@@ -260,7 +307,8 @@ static void
 later(struct response *r, unsigned status)
 {
     char more[40];
-    const uint64_t at = r->elapsed_ms + chance(r->web, OF_KIND, r->host->number, 0) % STORM_MS;
+    const uint64_t at =
+        r->request->elapsed_ms + chance(r->web, OF_KIND, r->host->number, 0) % STORM_MS;
     if (at / STORM_MS % 2 == 1) {
         html(r, "");
         return;
@@ -559,10 +607,11 @@ static const struct place places[] = {
 };
 
 void
-web_answer(const struct web *web, const struct web_host *host, struct slice path,
-           uint64_t elapsed_ms, struct web_answer *answer)
+web_answer(const struct web *web, const struct web_host *host, const struct web_request *request,
+           struct web_answer *answer)
 {
-    struct response r = {.web = web, .host = host, .answer = answer, .elapsed_ms = elapsed_ms};
+    const struct slice path = request->path;
+    struct response r = {.web = web, .host = host, .answer = answer, .request = request};
     answer->status = 0;
     answer->delivery = SEND_WHOLE;
     answer->close = false;

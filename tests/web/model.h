@@ -16,6 +16,16 @@ struct web {
     uint32_t hosts, pages, most_pages; /* pages: the smallest host's; most_pages: the largest's */
     uint32_t faults;                   /* pages of thousand that are not plainly good */
     uint16_t port;
+    uint32_t change_s; /* the shortest time between two changes of a page; 0: none changes */
+};
+
+/* A page that changes has versions 0 to WEB_VERSIONS - 1 in turn, so what is ever said has a bound.
+ * The times between changes are even over the logarithm, from the shortest to WEB_PERIODS times it.
+ */
+enum { WEB_VERSIONS = 8, WEB_PERIODS = 256, WEB_VERSION_GONE = 5 };
+struct web_change {
+    uint32_t period_s, phase_s; /* version: (time + phase) / period mod WEB_VERSIONS */
+    bool goes;                  /* version WEB_VERSION_GONE is that it is not there */
 };
 
 enum robots_kind {
@@ -61,10 +71,14 @@ void web_close(void);
 struct web_host web_host(const struct web *web, uint32_t number);
 /* false: not the name of a host. */
 bool web_host_number(const struct web *web, struct slice name, uint32_t *number);
-/* answer->bytes is initialised by the caller and empty. elapsed_ms: of the server's life; storms
- * come and go with it. */
-void web_answer(const struct web *web, const struct web_host *host, struct slice path,
-                uint64_t elapsed_ms, struct web_answer *answer);
+struct web_request {
+    struct slice path, validator; /* validator: If-None-Match */
+    uint64_t elapsed_ms;          /* of the server's life; storms come and go with it */
+    uint64_t now_s;               /* since 1970: what version a page has */
+};
+/* answer->bytes is initialised by the caller and empty. */
+void web_answer(const struct web *web, const struct web_host *host,
+                const struct web_request *request, struct web_answer *answer);
 
 /* The paths of a host that a crawler should know of, root first; what each is, and how a fetch of
  * it ends as docs/FETCH.md has it. */
@@ -74,5 +88,7 @@ struct web_page {
 };
 uint32_t web_page_count(const struct web_host *host); /* with the one robots.txt forbids */
 struct web_page web_page(const struct web *web, const struct web_host *host, uint32_t number);
+/* Of a page whose kind is "good"; period 0: it stays as it is. */
+struct web_change web_change(const struct web *web, const struct web_host *host, uint32_t number);
 
 #endif

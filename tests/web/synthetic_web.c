@@ -6,7 +6,9 @@
  *   synthetic_web --pages                  URI, kind, how its fetch ends
  *   synthetic_web --hosts-file             for fetch.hosts_file
  *   synthetic_web --rules                  host, address, Crawl-delay in ms, whether /private/ is
- * forbidden common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE --port N
+ * forbidden synthetic_web --changes                of good pages: URI, period and phase in s,
+ * whether it goes common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE
+ * --port N --change S
  *
  * The log has one line per request: begin and end in µs, host number, address the connection came
  * in at, status, bytes, how it ended (whole, part: as planned; left: the client went; gone: it had
@@ -281,11 +283,14 @@ serve(struct server *server, struct connection *c)
         return true;
     }
     const size_t length = (size_t)(end + 4 - c->request);
+    char validator[64];
     c->begin_us = c->last_us = now_us();
     if (!understand(server, c, slice_of(c->request, length))) {
         end_connection(server, c, false);
         return false;
     }
+    const struct slice tag = header_of(slice_of(c->request, length), "If-None-Match");
+    snprintf(validator, sizeof validator, "%.*s", SLICE_PRINT(tag));
     memmove(c->request, c->request + length, c->received - length);
     c->received -= length;
     c->sent = 0;
@@ -297,8 +302,10 @@ serve(struct server *server, struct connection *c)
     }
     c->busy = true;
     buf_reset(&c->answer.bytes);
-    web_answer(&server->web, &c->host, slice_string(c->path),
-               (c->begin_us - server->started_us) / 1000, &c->answer);
+    const struct web_request request = {slice_string(c->path), slice_string(validator),
+                                        (c->begin_us - server->started_us) / 1000,
+                                        (uint64_t)time(NULL)};
+    web_answer(&server->web, &c->host, &request, &c->answer);
     const enum delivery how = c->answer.delivery;
     const size_t all = c->answer.bytes.length;
     c->limit = how == SEND_SLOWLY ? all / PARTS : how == SEND_RESET ? all / 2 : all;
@@ -462,7 +469,7 @@ run(struct server *server)
 /* ---- lists ---- */
 
 static void
-list(const struct web *web, bool pages, bool hosts_file)
+list(const struct web *web, bool pages, bool hosts_file, bool changes)
 {
     for (uint32_t i = 0; i < web->hosts; i++) {
         const struct web_host host = web_host(web, i);
@@ -472,9 +479,17 @@ list(const struct web *web, bool pages, bool hosts_file)
             printf("http://h%u.web.example:%u%s\t%s\t%s\n", i, web->port, page.path, page.kind,
                    page.end);
         }
+        for (uint32_t p = 0; changes && host.robots != ROBOTS_BROKEN && p < host.pages; p++) {
+            const struct web_page page = web_page(web, &host, p);
+            const struct web_change change = web_change(web, &host, p);
+            if (strcmp(page.kind, "good") == 0) {
+                printf("http://h%u.web.example:%u%s\t%u\t%u\t%s\n", i, web->port, page.path,
+                       change.period_s, change.phase_s, change.goes ? "goes" : "");
+            }
+        }
         if (hosts_file) {
             printf("%s h%u.web.example\n", inet_ntoa(address), i);
-        } else if (!pages) {
+        } else if (!pages && !changes) {
             printf("%u\t%s\t%u\t%s\n", i, inet_ntoa(address), host.crawl_delay_ms,
                    host.forbids ? "forbids" : "");
         }
@@ -490,13 +505,15 @@ main(int argc, char **argv)
     bool pages = false;
     bool hosts_file = false;
     bool rules = false;
+    bool changes = false;
     const char *log = NULL;
-    int64_t seed = 1, hosts = 200, least = 4, most = 100, faults = 150, port = 0;
+    int64_t seed = 1, hosts = 200, least = 4, most = 100, faults = 150, port = 0, change = 0;
     const struct flag flags[] = {
         {"serve", 0, FLAG_SWITCH, NULL, &serving, "Serve."},
         {"pages", 0, FLAG_SWITCH, NULL, &pages, "List the pages, their kinds and ends."},
         {"hosts-file", 0, FLAG_SWITCH, NULL, &hosts_file, "List addresses and names."},
         {"rules", 0, FLAG_SWITCH, NULL, &rules, "List what check_politeness must know of hosts."},
+        {"changes", 0, FLAG_SWITCH, NULL, &changes, "List how good pages change."},
         {"log", 0, FLAG_STRING, "FILE", &log, "Where requests are noted."},
         {"seed", 0, FLAG_INTEGER, "N", &seed, "Another web."},
         {"hosts", 0, FLAG_INTEGER, "N", &hosts, "Hosts."},
@@ -504,12 +521,15 @@ main(int argc, char **argv)
         {"pages-most", 0, FLAG_INTEGER, "N", &most, "Pages of the largest."},
         {"faults", 0, FLAG_INTEGER, "N", &faults, "Faulty pages of thousand."},
         {"port", 0, FLAG_INTEGER, "N", &port, "Port; 0 for any."},
+        {"change", 0, FLAG_INTEGER, "S", &change,
+         "Shortest time between changes; 0: no page changes."},
         {0},
     };
-    const struct program program = {.name = "synthetic_web",
-                                    .synopsis = "--serve|--pages|--hosts-file|--rules [OPTION]...",
-                                    .summary = "a web for crawlers under test",
-                                    .flags = flags};
+    const struct program program = {
+        .name = "synthetic_web",
+        .synopsis = "--serve|--pages|--hosts-file|--rules|--changes [OPTION]...",
+        .summary = "a web for crawlers under test",
+        .flags = flags};
     char **operands;
     int count;
     enum status status = program_parse(&program, argc, argv, &operands, &count, &why);
@@ -517,12 +537,13 @@ main(int argc, char **argv)
         return 0;
     }
     if (status == STATUS_OK &&
-        (count > 0 || serving + pages + hosts_file + rules != 1 || hosts < 1 || hosts > 65000 ||
-         least < 1 || most < least || most > 100000 || faults < 0 || faults > 1000)) {
+        (count > 0 || serving + pages + hosts_file + rules + changes != 1 || hosts < 1 ||
+         hosts > 65000 || least < 1 || most < least || most > 100000 || faults < 0 ||
+         faults > 1000 || change < 0 || change > 1000000)) {
         status = status_fail(&why, STATUS_MISUSE, "see --help");
     }
-    server.web = (struct web){(uint64_t)seed, (uint32_t)hosts,  (uint32_t)least,
-                              (uint32_t)most, (uint32_t)faults, (uint16_t)port};
+    server.web = (struct web){(uint64_t)seed,   (uint32_t)hosts, (uint32_t)least, (uint32_t)most,
+                              (uint32_t)faults, (uint16_t)port,  (uint32_t)change};
     if (status == STATUS_OK && serving) {
         web_open(&server.web);
         status = open_server(&server, log, &why);
@@ -532,7 +553,7 @@ main(int argc, char **argv)
         return status_exit_code(status);
     }
     if (!serving) {
-        list(&server.web, pages, hosts_file);
+        list(&server.web, pages, hosts_file, changes);
         return 0;
     }
     const int code = run(&server);
