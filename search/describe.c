@@ -105,8 +105,8 @@ read_documents(const struct find_access *access, struct find_results *results, s
         for (struct find_entry *entry = first; entry < end; entry++) {
             if (slice_equal(entry->document, document)) {
                 entry->triples = triples.length > 0 ? slice_number(triples) : entry->triples;
-                entry->fetched =
-                    time.length > 0 ? arena_copy(&results->arena, time) : entry->fetched;
+                entry->changed =
+                    time.length > 0 ? arena_copy(&results->arena, time) : entry->changed;
             }
         }
     }
@@ -119,9 +119,7 @@ static enum status
 read_times(const struct find_access *access, struct find_results *results, size_t from,
            size_t count, struct reason *why)
 {
-    return read_documents(access, results, from, count, "SELECT ?g ?time {",
-                          " GRAPH <urn:x-quadrille:query#provenance> { ?g "
-                          "<http://www.w3.org/ns/prov#generatedAtTime> ?time } }",
+    return read_documents(access, results, from, count, "SELECT ?g ?time {", FIND_TIME_PATTERN,
                           why);
 }
 
@@ -143,7 +141,7 @@ static int
 compare_times(const void *a, const void *b)
 {
     const struct find_entry *left = a, *right = b;
-    const int order = slice_compare(right->fetched, left->fetched);
+    const int order = slice_compare(right->changed, left->changed);
     if (order != 0 || left->score == right->score) {
         return order != 0 ? order : slice_compare(left->document, right->document);
     }

@@ -46,10 +46,10 @@ struct find_entry {
     struct slice same;       /* of its best statement */
     struct slice alternates; /* the document in other syntaxes: IRIs, each ended by a newline */
     /* Filled by find_describe. */
-    struct slice title; /* empty: it has none */
-    struct slice type;  /* IRI of a class of the resource; empty: it has none */
-    uint64_t triples;   /* of the document */
-    struct slice fetched;
+    struct slice title;   /* empty: it has none */
+    struct slice type;    /* IRI of a class of the resource; empty: it has none */
+    uint64_t triples;     /* of the document */
+    struct slice changed; /* when the document did, as xsd:dateTime; empty: not known */
 };
 
 enum { FACET_VALUES = 10 };

@@ -16,14 +16,14 @@ struct find_run {
     struct slice same; /* of the statements being read */
     bool full;
     json_t *classes; /* subject: [class]; NULL: not asked for yet */
-    json_t *times;   /* document: time */
+    json_t *times;   /* document: of its last change */
 };
 
 /* Of names and titles, the best first. */
 enum { FIND_LABEL_PROPERTIES = 9 };
 extern const struct slice find_label_properties[FIND_LABEL_PROPERTIES];
 
-/* Ask for the classes of subjects and the times of documents among the rows, once. */
+/* Ask for the classes of subjects and the times at which documents of the rows changed, once. */
 enum status find_read_classes(struct find_run *run, struct reason *why);
 enum status find_read_times(struct find_run *run, struct reason *why);
 /* Keeps the rows that pass all filters. */
@@ -36,6 +36,13 @@ enum { FIND_VALUES_MOST = 16 };
 size_t find_values_of(const struct find_run *run, const struct find_row *row,
                       enum find_filter_kind kind, struct slice values[FIND_VALUES_MOST]);
 enum status find_append(void *buffer, struct slice bytes, struct reason *why);
+/* Binds ?time to when the document ?g last changed: the last visit that found a change, or the
+ * fetch of a document that is not visited again. */
+#define FIND_TIME_PATTERN                                           \
+    " GRAPH <urn:x-quadrille:query#provenance> { ?g "               \
+    "<http://www.w3.org/ns/prov#generatedAtTime> ?fetched "         \
+    "OPTIONAL { ?g <urn:x-quadrille:meta#changeSeen> ?changed } } " \
+    "BIND(COALESCE(?changed, ?fetched) AS ?time) }"
 /* "<IRI>" for a query, when it is one. */
 void find_put_iri(struct buf *text, struct slice iri);
 

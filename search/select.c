@@ -121,8 +121,7 @@ find_read_times(struct find_run *run, struct reason *why)
     buf_init(&text, FIND_ROW_BYTES);
     (void)buf_append_string(&text, "SELECT ?g ?time { VALUES ?g {");
     put_iris(run, false, &text);
-    (void)buf_append_string(&text, " } GRAPH <urn:x-quadrille:query#provenance> { ?g "
-                                   "<http://www.w3.org/ns/prov#generatedAtTime> ?time } }");
+    (void)buf_append_string(&text, " }" FIND_TIME_PATTERN);
     const enum status status = read_pairs(run, &text, "g", "time", &run->times, why);
     buf_release(&text);
     return status;

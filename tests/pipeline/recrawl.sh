@@ -69,6 +69,24 @@ quadrille meta --dir "$work/crawl" http://data.example/lively1.nt >"$work/meta"
 grep -q 'meta:nextVisit' "$work/meta" || fail "$(cat "$work/meta")"
 kill -INT "$crawling"
 wait "$crawling" || fail "the crawl: $(cat "$work/out")"
+
+# A search dates a document by its last change, not by the last visit that found it as it was.
+quadrille serve --dir "$work/crawl" --set web.listen=127.0.0.1:0 >"$work/served" 2>&1 &
+serving=$!
+for _ in $(seq "$patience"); do
+    port=$(sed -nE 's,^http://127\.0\.0\.1:([0-9]+)/ serves.*,\1,p' "$work/served")
+    [[ -n $port ]] && break
+    sleep 0.1
+done
+[[ -n ${port:-} ]] || fail "quadrille serve does not start: $(cat "$work/served")"
+dates=$(curl -fsS "http://127.0.0.1:$port/lookup?format=json&documents=1&uri=http://data.example/calm1" |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["entries"][0]["updated"])')
+changed=$(quadrille meta --dir "$work/crawl" http://data.example/calm1.nt | sed -nE 's/.*meta:changeSeen "([^"]*)".*/\1/p')
+fetched=$(quadrille meta --dir "$work/crawl" http://data.example/calm1.nt | sed -nE 's/.*prov:generatedAtTime "([^"]*)".*/\1/p')
+[[ $dates == "$changed" && $changed < $fetched ]] ||
+    fail "dated $dates, changed $changed, fetched last $fetched"
+kill -INT "$serving"
+wait "$serving" || true
 kill -INT "$following"
 wait "$following" || true
 [[ $(grep -c lively "$work/changes") -ge 14 ]] || fail "changes: $(cat "$work/changes")"

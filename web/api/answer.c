@@ -224,8 +224,8 @@ json_entry(const struct answer *answer, struct find_marks *marks, size_t at)
     if (entry->type.length > 0) {
         (void)json_object_set_new(object, "class", json_pack("[o]", find_json_text(entry->type)));
     }
-    if (entry->fetched.length > 0) {
-        (void)json_object_set_new(object, "updated", find_json_text(entry->fetched));
+    if (entry->changed.length > 0) {
+        (void)json_object_set_new(object, "updated", find_json_text(entry->changed));
     }
     if (entry->resource.kind == TERM_IRI) {
         (void)json_object_set_new(object, "resource", find_json_text(entry->resource.value));
@@ -382,7 +382,7 @@ write_atom(const struct answer *answer, struct web_reply *reply)
         html_text(out, entry->document);
         (void)buf_append_string(out, "\"/>\n");
         atom_element(out, "updated",
-                     entry->fetched.length > 0 ? entry->fetched : slice_string(now));
+                     entry->changed.length > 0 ? entry->changed : slice_string(now));
         atom_element(out, "summary", entry->object.value);
         (void)buf_append_string(out, "</entry>\n");
     }

@@ -109,10 +109,10 @@ put_entry(struct buf *out, struct find_marks *marks, const struct find_entry *en
     (void)buf_append_string(out, "</p><p class=\"where\">in ");
     html_iri(out, entry->document);
     (void)buf_printf(out, " · %zu found there", entry->statements);
-    if (entry->fetched.length > 0) {
+    if (entry->changed.length > 0) {
         (void)buf_append_string(out, " · ");
-        html_text(out, slice_of(entry->fetched.at,
-                                entry->fetched.length < 10 ? entry->fetched.length : 10));
+        html_text(out, slice_of(entry->changed.at,
+                                entry->changed.length < 10 ? entry->changed.length : 10));
     }
     (void)buf_append_string(out, " · ");
     link_to(out, "/document?uri=", entry->document, "about this document");
