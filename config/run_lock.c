@@ -1,5 +1,6 @@
 #include "config/run_lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,4 +87,50 @@ run_lock_held(const char *directory, const char *name, pid_t *owner)
         close(lock);
     }
     return held;
+}
+
+/* Sockets and folders cannot be opened for writing, and no lock is one. */
+static size_t
+remove_if_lost(const char *path)
+{
+    const int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const bool lost = lock >= 0 && !run_lock_try(lock, LOCK_SH) && errno == EIO;
+    if (lock >= 0) {
+        close(lock);
+    }
+    if (lost) {
+        log_warning("lock_lost", "file=%s", path);
+    }
+    return lost && unlink(path) == 0;
+}
+
+/* Of each entry of the folder: the file itself, or the one called file in it. */
+static size_t
+remove_lost_in(const char *folder, const char *file)
+{
+    DIR *entries = opendir(folder);
+    size_t removed = 0;
+    struct buf path;
+    buf_init(&path, PATH_MAXIMUM);
+    for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        buf_reset(&path);
+        buf_printf(&path, "%s/%s%s", folder, entry->d_name, file);
+        removed += remove_if_lost(path.data);
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    buf_release(&path);
+    return removed;
+}
+
+size_t
+run_locks_remove_lost(const char *directory)
+{
+    struct buf run;
+    buf_init(&run, PATH_MAXIMUM);
+    buf_printf(&run, "%s/run", directory);
+    const size_t removed = remove_lost_in(run.data, "") + remove_lost_in(directory, "/lock");
+    buf_release(&run);
+    return removed;
 }

@@ -5,6 +5,7 @@
 #define CONFIG_RUN_LOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #define SUPERVISOR_LOCK "supervisor.lock"
@@ -23,6 +24,11 @@ bool run_lock_try(int lock, int operation);
 void run_lock_sign(int lock, const char *text);
 /* The process id that the file has; 0: none. Without looking whether it lives. */
 pid_t run_lock_signed(int lock);
+/* Removes those files of the directory's locks, DIR/run/NAME and DIR/FOLDER/lock, that cannot be
+ * locked any more, so that new ones take their place, and returns their number. CephFS fails with
+ * EIO on every file of which a process had a lock when the client lost its session, also after that
+ * process has ended. Only for who knows by other means that nobody uses the directory. */
+size_t run_locks_remove_lost(const char *directory);
 /* Whether somebody has DIR/run/NAME for himself alone; owner: his process id, 0 when he has not
  * signed yet. */
 bool run_lock_held(const char *directory, const char *name, pid_t *owner);

@@ -318,6 +318,32 @@ is_drained(const struct share_owner *owner, const char *machine, bool *drained, 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* Whether it is one that this run had before it lost its lease: all that acted for it is dead. */
+static bool
+is_earlier_of_run(const struct share_owner *owner, const char *session)
+{
+    const char *dot = strrchr(session, '.'), *own = strrchr(owner->self.session, '.');
+    const size_t length = (size_t)(own - owner->self.session);
+    char *end;
+    if (dot == NULL || (size_t)(dot - session) != length ||
+        memcmp(session, owner->self.session, length) != 0) {
+        return false;
+    }
+    const uint64_t theirs = strtoull(dot + 1, &end, 16), ours = owner->settings.incarnation;
+    return *end == '\0' && theirs < ours &&
+           theirs >> SESSION_COUNT_BITS == ours >> SESSION_COUNT_BITS;
+}
+
+/* Nobody, we ourselves least of all, has to wait until it is silent. */
+static enum status
+end_earlier(struct share_owner *owner, const char *session, struct reason *why)
+{
+    const struct share_files *files = &owner->settings.files;
+    char name[NAME_SIZE];
+    session_path(session, name);
+    return files->remove(files->context, name, why);
+}
+
 /* A folder that is being listed may leave out a file that is replaced meanwhile, so what we know
  * and what owners are named is read, too. */
 static void
@@ -343,7 +369,9 @@ read_sessions(struct share_owner *owner, struct reason *why)
     name_known(owner, &names);
     enum status status = files->list(files->context, "machines", take_name, &names, why);
     for (size_t i = 0; i < names.count && status == STATUS_OK; i++) {
-        if (strcmp(names.items[i], owner->self.session) != 0) {
+        if (is_earlier_of_run(owner, names.items[i])) {
+            status = end_earlier(owner, names.items[i], why);
+        } else if (strcmp(names.items[i], owner->self.session) != 0) {
             status = read_session(owner, names.items[i], why);
         }
     }

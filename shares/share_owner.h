@@ -14,6 +14,8 @@
 #include "shares/share_files.h"
 #include "shares/share_records.h"
 
+enum { SESSION_COUNT_BITS = 16 };
+
 struct share_owner_settings {
     struct share_files files;
     uint64_t (*now_ms)(void *clock); /* does not go back, and goes on while the machine sleeps */
@@ -23,7 +25,9 @@ struct share_owner_settings {
     void *renewed_context;
     struct share_settings cluster;
     const char *machine, *address;
-    uint64_t incarnation; /* differs for each run of each machine */
+    /* Differs for each run of each machine but for its last SESSION_COUNT_BITS, which count the
+     * sessions of one run. Nothing may act any more for those that came before. */
+    uint64_t incarnation;
     unsigned weight;
     const bool *only; /* NULL: whichever */
 };

@@ -54,6 +54,7 @@ struct machine {
     const struct machine_run_settings *settings;
     struct share_files files;
     struct share_owner *owner;
+    uint64_t incarnation; /* of the session that is owner's */
     struct renewal renewal;
     pthread_mutex_t guarding; /* of what share_guard_* are called with */
     struct run_share *shares;
@@ -136,13 +137,10 @@ stop_renewal(struct machine *machine)
 static enum status
 begin_session(struct machine *machine, struct reason *why)
 {
-    uint64_t incarnation;
     const struct machine_run_settings *settings = machine->settings;
-    if (getrandom(&incarnation, sizeof incarnation, 0) != sizeof incarnation) {
-        return status_fail_errno(why, "cannot get a random number");
-    }
     char unique[SESSION_NAME_SIZE];
-    snprintf(unique, sizeof unique, "%s.%016" PRIx64, settings->machine, incarnation);
+    machine->incarnation++;
+    snprintf(unique, sizeof unique, "%s.%016" PRIx64, settings->machine, machine->incarnation);
     stop_renewal(machine);
     root_files_close(&machine->files);
     TRY(root_files_open(&machine->files, settings->root, unique, why));
@@ -153,7 +151,7 @@ begin_session(struct machine *machine, struct reason *why)
                                                .cluster = settings->cluster,
                                                .machine = settings->machine,
                                                .address = settings->address,
-                                               .incarnation = incarnation,
+                                               .incarnation = machine->incarnation,
                                                .weight = settings->weight,
                                                .only = settings->only};
     share_owner_close(machine->owner);
@@ -416,6 +414,20 @@ look_at_settings(struct machine *machine)
     buf_release(&text);
 }
 
+/* Kills all that runs. The next session declares the one before it ended, so it begins only when
+ * nothing acts for that one any more. */
+static bool
+have_all_ended(struct machine *machine)
+{
+    bool all = true;
+    for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+        share_guard_kill(&machine->shares[i].guard);
+        reap(machine, i);
+        all = all && machine->shares[i].guard.pid <= 0;
+    }
+    return all;
+}
+
 static enum status
 step(struct machine *machine)
 {
@@ -435,8 +447,8 @@ step(struct machine *machine)
     }
     machine->step_failed = status != STATUS_OK;
     if (status == STATUS_CANCELLED) {
-        for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
-            share_guard_kill(&machine->shares[i].guard);
+        if (!have_all_ended(machine)) {
+            return STATUS_OK; /* the next step comes here again */
         }
         status = begin_session(machine, &why);
         if (status == STATUS_OK && machine->stopping) {
@@ -482,6 +494,11 @@ open_machine(struct machine *machine, struct reason *why)
     machine->shares = memory_zero(settings->cluster.shares, sizeof *machine->shares);
     (void)pthread_mutex_init(&machine->guarding, NULL);
     take_signals(machine);
+    if (getrandom(&machine->incarnation, sizeof machine->incarnation, 0) !=
+        sizeof machine->incarnation) {
+        return status_fail_errno(why, "cannot get a random number");
+    }
+    machine->incarnation = machine->incarnation >> SESSION_COUNT_BITS << SESSION_COUNT_BITS;
     return begin_session(machine, why);
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "config/pass_settings.h"
+#include "config/run_lock.h"
 
 enum { MARGIN_MS = 50, SIGNAL_CODE = 128 };
 /* The one order that is no time. */
@@ -60,6 +61,8 @@ become_supervisor(const struct share_guard_settings *settings, pid_t parent)
         dprintf(STDERR_FILENO, "quadrille: %s\n", why.text);
         _exit(EXIT_SYSTEM);
     }
+    /* The claim is ours alone, so that nobody can have what the file system has no locks of. */
+    (void)run_locks_remove_lost(settings->directory);
     snprintf(after, sizeof after, "%llu",
              (unsigned long long)((settings->fetch_after_ms + 999) / 1000));
     argv[n++] = "quadrille";

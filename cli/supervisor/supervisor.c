@@ -253,6 +253,10 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
         stop_all(supervisor);
         run_lock_sign(supervisor->lock, supervisor->crawl_over ? "" : SUPERVISOR_STOPPED);
     }
+    if (supervisor->lockless[0] != '\0') {
+        return status_fail(why, STATUS_SYSTEM, "the file system has lost the lock of %s",
+                           supervisor->lockless);
+    }
     if (supervisor->misused[0] != '\0') {
         struct process_state state;
         const bool said = process_state_read(supervisor->directory, supervisor->misused, &state) &&
@@ -301,13 +305,19 @@ static enum status
 take_lock(struct supervisor *supervisor, struct reason *why)
 {
     enum { TRIES = 50, PAUSE_US = 10000 };
+    int error = EWOULDBLOCK;
     supervisor->lock = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
-    for (int i = 0; i < TRIES && supervisor->lock >= 0; i++) {
+    for (int i = 0; i < TRIES && error == EWOULDBLOCK; i++) {
         if (run_lock_try(supervisor->lock, LOCK_EX)) {
             supervisor_sign_lock(supervisor->lock);
             return STATUS_OK;
         }
+        error = errno;
         usleep(PAUSE_US);
+    }
+    if (error != EWOULDBLOCK) {
+        errno = error;
+        return status_fail_errno(why, "cannot lock %s/run/" SUPERVISOR_LOCK, supervisor->directory);
     }
     return status_fail(why, STATUS_DENIED, "another quadrille runs in %s", supervisor->directory);
 }

@@ -19,7 +19,11 @@
 #include "config/pass_settings.h"
 #include "config/run_lock.h"
 
-enum { PAUSE_FIRST_MS = 100, STEADY_MS = 10000 };
+enum {
+    PAUSE_FIRST_MS = 100,
+    STEADY_MS = 10000,
+    EXIT_LOCKLESS = 101 /* of a child that has not become its program yet */
+};
 
 /* ---- which processes ---- */
 
@@ -183,8 +187,9 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
         _exit(EXIT_SYSTEM);
     }
     if (!stand_by(supervisor, child)) {
+        const int code = errno == EIO ? EXIT_LOCKLESS : EXIT_SYSTEM;
         dprintf(STDERR_FILENO, "%s: cannot lock its name: %s\n", child->name, strerror(errno));
-        _exit(EXIT_SYSTEM);
+        _exit(code);
     }
     buf_init(&path, 1 << 16);
     buf_printf(&path, "%s/%s", supervisor->programs, child->program);
@@ -249,6 +254,12 @@ child_ended(struct supervisor *supervisor, struct child *child, int how)
     }
     if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
         memcpy(supervisor->misused, child->name, sizeof child->name);
+        supervisor->stopping = true;
+        return;
+    }
+    /* No file of that name can be locked while processes of ours live: all have to end. */
+    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_LOCKLESS) {
+        memcpy(supervisor->lockless, child->name, sizeof child->name);
         supervisor->stopping = true;
         return;
     }

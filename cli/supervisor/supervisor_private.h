@@ -38,7 +38,8 @@ struct supervisor {
     uint64_t log_most, logs_checked_ms;
     struct scope_keeper scope;
     bool stopping, crawl_over;
-    char misused[32]; /* name of a child that refused its configuration */
+    char misused[32];  /* name of a child that refused its configuration */
+    char lockless[32]; /* of one whose lock the file system has lost */
 };
 
 /* MISUSE when a word of a list "queue,index" is no part. */

@@ -27,7 +27,7 @@ tidy() {
     set +e
     kill -KILL "${machine[@]}" 2>/dev/null
     nsenter --net=/run/netns/$hosts_net "$miniweb/serve" stop --run "$work/web" 2>/dev/null
-    for n in 1 2 3 4 5; do umount -l "$work/m$n" 2>/dev/null; done
+    for n in 1 2 3 4 5; do umount -l "$work/at/m$n" 2>/dev/null; done
     "$tool" down "$ceph" >/dev/null 2>&1
     ip netns del $hosts_net 2>/dev/null
     (exit $code)
@@ -38,7 +38,8 @@ trap tidy EXIT
 say() { echo "ceph: after $SECONDS s: $*"; }
 cephfs() { "$tool" "$1" "$ceph" "${@:2}" >>"$work/cephfs.out" 2>&1; }
 on() { nsenter --net="/run/netns/qc$1" "${@:2}"; } # machine's number, command
-mount_at() { cephfs mount "$1" "$work/m$1" || fail "machine $1 cannot mount: $(tail -n 3 "$work/cephfs.out")"; }
+# In at/, where nothing that looks at a failed test goes: a machine that is cut off keeps it waiting for ever.
+mount_at() { cephfs mount "$1" "$work/at/m$1" || fail "machine $1 cannot mount: $(tail -n 3 "$work/cephfs.out")"; }
 
 # The network over which hosts are reached: machine N is 10.79.0.N, the web 10.79.0.100.
 make_hosts_network() {
@@ -57,7 +58,7 @@ make_hosts_network() {
 }
 
 run_machine() { # name, number
-    local program=("$bin/quadrille" cluster run --root "$work/m$2/$crawl_name" --machine "$1" --address "10.78.0.$2:7000"
+    local program=("$bin/quadrille" cluster run --root "$work/at/m$2/$crawl_name" --machine "$1" --address "10.78.0.$2:7000"
         --set "fetch.user_agent=check-cluster/1 (on $1; mailto:nobody@example.org)")
     nsenter --net="/run/netns/qc$2" unshare --pid --fork --kill-child --mount-proc "${program[@]}" 2>>"$work/$1.out" &
     machine[$1]=$! number[$1]=$2
@@ -66,7 +67,7 @@ run_machine() { # name, number
 die() { # name: all its processes, at once
     kill -KILL "${machine[$1]}"
 }
-cluster() { on 4 "$bin/quadrille" cluster "$@" --root "$work/m4/$crawl_name"; }
+cluster() { on 4 "$bin/quadrille" cluster "$@" --root "$work/at/m4/$crawl_name"; }
 owners() { # "machine state" of each share
     cluster status --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"].split(";")[0])'
@@ -101,8 +102,8 @@ begin_crawl() { # name
     rm -f "$work"/*.out.old
     : >"$web_log"
     for m in "${!machine[@]}"; do mv "$work/$m.out" "$work/$m.out.old"; done
-    on 4 "$bin/quadrille" cluster init --root "$work/m4/$1" --shares 6 --lease $lease >/dev/null || fail "cluster init"
-    cat >>"$work/m4/$1/quadrille.conf" <<C
+    on 4 "$bin/quadrille" cluster init --root "$work/at/m4/$1" --shares 6 --lease $lease >/dev/null || fail "cluster init"
+    cat >>"$work/at/m4/$1/quadrille.conf" <<C
 fetch.connect_to = http=10.79.0.100:8480,https=10.79.0.100:8443
 fetch.ca_file = $work/web/ca.pem
 fetch.allow_address = 10.79.0.0/24
@@ -115,7 +116,7 @@ C
     run_machine alpha 1
     run_machine beta 2
     run_machine gamma 3
-    on 4 "$bin/quadrille" crawl --dir "$work/m4/$1" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
+    on 4 "$bin/quadrille" crawl --dir "$work/at/m4/$1" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
     crawl=$!
     began=$SECONDS
     await "three machines have their part" all_run_by alpha beta gamma
@@ -148,8 +149,8 @@ end_crawl() {
     wait "$crawl" || fail "crawl over the cluster: $(tail -n 8 "$work/crawl.out")"
     say "the crawl has ended, $((SECONDS - began)) s after its begin"
     grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
-    on 4 "$bin/quadrille" dump --dir "$work/m4/$crawl_name" --output "$work/shares.nq" || fail "dump of the cluster"
-    on 4 "$bin/quadrille" verify --dir "$work/m4/$crawl_name" >/dev/null || fail "verify of the cluster"
+    on 4 "$bin/quadrille" dump --dir "$work/at/m4/$crawl_name" --output "$work/shares.nq" || fail "dump of the cluster"
+    on 4 "$bin/quadrille" verify --dir "$work/at/m4/$crawl_name" >/dev/null || fail "verify of the cluster"
     same "$work/one.nq" "$work/shares.nq" "machines on CephFS"
     check_politeness
     # Fetched again is only what was under way when processes were killed: of each host one document, and
@@ -172,7 +173,7 @@ case_lost() {
     die beta
     cephfs kill fuse2
     cephfs kill osd2
-    umount -l "$work/m2"
+    umount -l "$work/at/m2"
     say "beta is destroyed, with its OSD"
     run_machine epsilon 5
     await "its shares run elsewhere" all_run_by alpha epsilon gamma

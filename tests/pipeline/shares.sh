@@ -79,6 +79,7 @@ fetch.delay_factor = 0
 fetch.delay_maximum = $delay
 fetch.crawl_delay_maximum = $delay
 fetch.timeout = 3
+fetch.attempts = 6
 C
 run_machine alpha 1
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &

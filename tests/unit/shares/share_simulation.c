@@ -285,9 +285,13 @@ tell_guard(void *context, uint64_t until)
     }
 }
 
+/* Of the same run, after the lease was lost, or of another one. */
 static void
-begin_session(struct machine *machine)
+begin_session(struct machine *machine, bool same_run)
 {
+    machine->incarnation = same_run ? machine->incarnation + 1
+                                    : ((machine->incarnation >> SESSION_COUNT_BITS) + 1)
+                                          << SESSION_COUNT_BITS;
     const struct share_owner_settings settings = {
         .files = {.context = machine,
                   .read = sim_read,
@@ -302,13 +306,15 @@ begin_session(struct machine *machine)
         .cluster = {.shares = SHARES, .lease_ms = LEASE_MS},
         .machine = machine->name,
         .address = "127.0.0.1:7000",
-        .incarnation = ++machine->incarnation,
+        .incarnation = machine->incarnation,
         .weight = 1 + machine->number % 2,
     };
     share_owner_close(machine->owner);
     machine->owner = share_owner_open(&settings);
-    memset(machine->acts, 0, sizeof machine->acts);
-    machine->until = 0;
+    if (machine->simulation->fault != FAULT_EARLY_SESSION) {
+        memset(machine->acts, 0, sizeof machine->acts);
+        machine->until = 0;
+    }
 }
 
 static void
@@ -362,7 +368,7 @@ come_back(struct machine *machine)
 {
     struct simulation *simulation = machine->simulation;
     await_renewal(machine);
-    begin_session(machine);
+    begin_session(machine, false);
     do {
         machine->killed = false; /* also when the end of all comes while it is away */
         machine->ended = simulation->ended;
@@ -386,10 +392,11 @@ run_machine(struct machine *machine)
             come_back(machine);
             continue;
         }
-        if (status == STATUS_CANCELLED) {
+        if (status == STATUS_CANCELLED ||
+            (status != STATUS_OK && machine->simulation->fault == FAULT_EARLY_SESSION)) {
             machine->simulation->result->losses++;
             await_renewal(machine);
-            begin_session(machine);
+            begin_session(machine, true);
             continue;
         }
         begin_guard(machine);
@@ -447,7 +454,7 @@ make_machine(struct simulation *simulation, unsigned number)
     (void)snprintf(machine->name, sizeof machine->name, "m%u", number);
     machine->rate = 0.95 + (double)below(simulation, 100) / 1000;
     machine->offset = below(simulation, 1000000);
-    begin_session(machine);
+    begin_session(machine, false);
     for (size_t i = 0; i < TASKS; i++) {
         make_task(machine, &machine->tasks[i]);
         machine->tasks[i].wake_ms = below(simulation, 3000);

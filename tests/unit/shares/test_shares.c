@@ -267,6 +267,43 @@ shares_change_hands(void **state)
     root_files_close(&files_b);
 }
 
+/* A machine that lost its lease has its shares again with its next session; for all others, the
+ * next run of the machine among them, the old session has to fall silent. */
+static void
+a_run_takes_its_own_shares_again(void **state)
+{
+    const uint64_t run = (uint64_t)7 << SESSION_COUNT_BITS;
+    struct share_files files[4];
+    struct reason why;
+    (void)state;
+    clock_ms = 1000;
+    struct share_owner *first = open_owner(&files[0], "a", run + 1);
+    step(first);
+    assert_int_equal(count_of(first, SHARE_OURS), 4);
+    clock_ms += 1001;
+    assert_int_equal(share_owner_renew(first, &why), STATUS_CANCELLED);
+    struct share_owner *other_run = open_owner(&files[1], "a", run + (1 << SESSION_COUNT_BITS));
+    struct share_owner *other_machine = open_owner(&files[2], "aa", run + 2);
+    step(other_run);
+    step(other_machine);
+    assert_int_equal(count_of(other_run, SHARE_OURS), 0);
+    assert_int_equal(count_of(other_machine, SHARE_OURS), 0);
+    share_owner_end(other_run);
+    share_owner_end(other_machine);
+    struct share_owner *second = open_owner(&files[3], "a", run + 3);
+    step(second);
+    assert_int_equal(count_of(second, SHARE_OURS), 4);
+    assert_false(share_owner_took_clean(second, 0));
+    assert_int_equal(count_of(first, SHARE_OURS), 0);
+    share_owner_close(first);
+    share_owner_close(other_run);
+    share_owner_close(other_machine);
+    share_owner_close(second);
+    for (size_t i = 0; i < 4; i++) {
+        root_files_close(&files[i]);
+    }
+}
+
 static struct share_owner *renewing;
 static enum status (*make_at_once)(void *context, const char *name, struct slice text, bool *made,
                                    struct reason *why);
@@ -370,7 +407,7 @@ static void
 schedules_find_faults(void **state)
 {
     (void)state;
-    for (int fault = FAULT_NO_DEADLINE; fault <= FAULT_MAKE_REPLACES; fault++) {
+    for (int fault = FAULT_NO_DEADLINE; fault <= FAULT_EARLY_SESSION; fault++) {
         struct simulation_result result = {0};
         uint64_t i = 0;
         while (!result.broken && i < 2000) {
@@ -389,6 +426,7 @@ main(void)
         cmocka_unit_test(names_addresses_and_lists),
         cmocka_unit_test(shares_are_planned_by_weight_and_stay),
         cmocka_unit_test_setup_teardown(shares_change_hands, root_make, root_remove),
+        cmocka_unit_test_setup_teardown(a_run_takes_its_own_shares_again, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_step_that_waits_costs_no_lease, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_file_is_made_once, root_make, root_remove),
         cmocka_unit_test(two_owners_never_act_at_once),
