@@ -262,7 +262,8 @@ run_ours(struct machine *machine, size_t number)
         if (strcmp(share->failure, why.text) != 0) {
             log_warning("share_waits", "share=%zu reason=%s", number, why.text);
         }
-        snprintf(share->failure, sizeof share->failure, "%s", why.text);
+        snprintf(share->failure, sizeof share->failure, "%.*s", (int)sizeof share->failure - 1,
+                 why.text);
     }
 }
 
