@@ -8,7 +8,7 @@ index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.
 index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)
 index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o quads.o quads_build.o quads_merge.o \
 	quads_scan.o rows.o snapshot.o)
-index_OBJECTS += $(addprefix index/read/,dump.o links.o links_default.o partition_counts.o provenance.o \
+index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
@@ -30,7 +30,8 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
-	tests/unit/index/test_triple_counts tests/unit/index_service/test_change_stream \
+	tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
+	tests/unit/index_service/test_change_stream \
 	tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \

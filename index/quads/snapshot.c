@@ -326,6 +326,15 @@ snapshot_go_on(struct snapshot *held)
 }
 
 uint64_t
+snapshots_committed(struct snapshots *snapshots)
+{
+    pthread_mutex_lock(&snapshots->mutex);
+    const uint64_t committed = snapshots->committed;
+    pthread_mutex_unlock(&snapshots->mutex);
+    return committed;
+}
+
+uint64_t
 snapshot_version(const struct snapshot *snapshot)
 {
     return snapshot->version;

@@ -61,6 +61,8 @@ void snapshot_go_on(struct snapshot *held);
 struct snapshot *snapshot_share(const struct snapshot *other);
 /* Batches committed before it since the partition was opened. */
 uint64_t snapshot_version(const struct snapshot *snapshot);
+/* That of a snapshot that is opened now, or a lower one. */
+uint64_t snapshots_committed(struct snapshots *snapshots);
 void snapshot_close(struct snapshot *snapshot);
 
 /* Reader, inside the tree's latch still: rows are all rows of the tree in [from, to); makes them

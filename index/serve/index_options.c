@@ -8,7 +8,8 @@ const struct opt index_options[] = {
      "Memory of each partition, beside that of queries: a quarter for database pages, one for the "
      "words of new literals, one for changes that running queries must not see yet (when it is "
      "full the oldest queries end with an error), and a sixteenth each for terms met lately, terms "
-     "that queries resolved, a batch of documents and the sorting of a dump. A checkpoint is "
+     "that queries resolved, answers to lookups, which are kept until the next commit, a batch of "
+     "documents and the sorting of a dump. A checkpoint is "
      "written after a quarter of it in log, 256M at most. Beside it, changes "
      "of documents that are gathered take up to a quarter, and an import as much again while it "
      "runs. More "
@@ -64,6 +65,7 @@ service_options_from(struct service_options *options, const struct opt_set *set)
     options->query_disk = QUERY_DISK_FACTOR * options->query_memory;
     options->answer_bytes = ANSWER_BYTES;
     options->sort_memory = (uint64_t)opt_integer(set, "index.memory") / 16;
+    options->answer_memory = (uint64_t)opt_integer(set, "index.memory") / 16;
 }
 
 void

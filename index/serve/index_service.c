@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
+#include "index/read/answer_cache.h"
 #include "index/serve/answers.h"
 #include "index/serve/publisher.h"
 #include "index/serve/work_pool.h"
@@ -33,6 +34,8 @@ struct slot {
     struct rpc_request request;
     bool parked, opening, dying;
     uint64_t offset, since_ms;
+    bool kept;                        /* its answer is to be, if it is one piece */
+    struct partition_version version; /* before it was begun */
 };
 
 /* A request that waits for a batch after the one it names. */
@@ -49,6 +52,7 @@ struct service {
     struct patch_queue *patches;
     struct turns *turns, *maintenance_turns;
     struct sessions *sessions;
+    struct answer_cache *answers;
     struct publisher *publisher;
     int event;
     struct slot *slots;
@@ -135,6 +139,10 @@ serve_slot(struct service *service, struct slot *slot, uint64_t now)
     }
     slot->parked = false;
     slot->since_ms = now;
+    if (slot->kept && slot->opening && end) {
+        answer_cache_put(service->answers, &slot->version, slot->request.payload,
+                         buf_slice(&service->reply));
+    }
     answer(service, &slot->request, status, &why);
     if (slot->opening && (end || status != STATUS_OK)) {
         let_die(slot); /* all was said in one answer */
@@ -301,10 +309,34 @@ open_slot(struct service *service, const struct rpc_request *request, struct ans
     return STATUS_OK;
 }
 
+/* Lookups are asked for again and again. False: the request is not answered. */
+static bool
+answer_kept(struct service *service, struct rpc_request *request, bool *kept,
+            struct partition_version *version)
+{
+    const uint8_t stream = request->payload.length > 0 ? (uint8_t)request->payload.at[0] : 0;
+    struct slice answer;
+    *kept = stream == INDEX_STREAM_FIND || stream == INDEX_STREAM_DESCRIBE;
+    if (!*kept) {
+        return false;
+    }
+    partition_version(service->partition, version);
+    if (!answer_cache_find(service->answers, version, request->payload, &answer)) {
+        return false;
+    }
+    rpc_reply(service->rpc, request, STATUS_OK, answer, NULL);
+    return true;
+}
+
 static void
 open_cursor(struct service *service, struct rpc_request *request)
 {
     struct slot *slot = opened_before(service, request);
+    struct partition_version version = {0, 0};
+    bool kept = false;
+    if (slot == NULL && answer_kept(service, request, &kept, &version)) {
+        return;
+    }
     if (slot == NULL) {
         struct reason why = {""};
         struct answer *job;
@@ -318,6 +350,8 @@ open_cursor(struct service *service, struct rpc_request *request)
             answer(service, request, status, &why);
             return;
         }
+        slot->kept = kept;
+        slot->version = version;
     }
     park(slot, request, 0);
 }
@@ -527,6 +561,7 @@ service_start(struct service **result, struct partition *partition,
     service->turns = turns_new(options->query_threads, options->query_memory);
     service->maintenance_turns = turns_new(options->query_threads, 0);
     service->sessions = sessions_new(partition, options->cursors);
+    service->answers = answer_cache_new(options->answer_memory);
     service->slot_count = options->cursors + options->cursors / 4 + 1;
     service->slots = memory_zero(service->slot_count, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);
@@ -589,6 +624,7 @@ service_stop(struct service *service)
         cursor_close(slot->cursor);
     }
     sessions_free(service->sessions);
+    answer_cache_free(service->answers);
     rpc_server_close(service->rpc);
     turns_free(service->turns);
     turns_free(service->maintenance_turns);

@@ -29,6 +29,7 @@ struct service_options {
     uint64_t query_disk;       /* bytes of one query's temporary files */
     uint64_t answer_bytes;     /* of one query's answer */
     uint64_t sort_memory;
+    uint64_t answer_memory; /* for answers to lookups that are kept */
 };
 /* Fills the options from index_options; what these do not say is left alone. */
 void service_options_from(struct service_options *options, const struct opt_set *set);

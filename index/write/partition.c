@@ -239,6 +239,15 @@ partition_position(struct partition *partition, struct change_position *position
 }
 
 void
+partition_version(struct partition *partition, struct partition_version *version)
+{
+    pthread_mutex_lock(&partition->mutex);
+    version->words = partition->literals_next;
+    pthread_mutex_unlock(&partition->mutex);
+    version->commits = snapshots_committed(partition->snapshots);
+}
+
+void
 partition_lock_writer(struct partition *partition)
 {
     watchdog_pause();

@@ -136,6 +136,12 @@ const struct quad_source *partition_reader_source(struct partition_reader *reade
  * quads anyway; and without an end at `most`, about so many are wanted. */
 enum status partition_reader_search(struct partition_reader *reader, struct slice words,
                                     uint32_t most, struct text_scan **scan, struct reason *why);
+/* What readers that are opened from now on see at least: how many commits, and the literals up to
+ * which number by their words. While it is the same, so is what they find. */
+struct partition_version {
+    uint64_t commits, words;
+};
+void partition_version(struct partition *partition, struct partition_version *version);
 /* Gives the position as of which the reader sees the partition. AGAIN when it was opened in the
  * moment between a commit and its being announced, or later ones came since: renew, and ask again
  * at once. */

@@ -68,7 +68,8 @@ start(struct world *world, size_t count)
                                                 .query_timeout_ms = 60000,
                                                 .query_memory = 64 << 20,
                                                 .answer_bytes = ANSWER,
-                                                .sort_memory = 1 << 20};
+                                                .sort_memory = 1 << 20,
+                                                .answer_memory = 4 << 20};
         must(service_start(&world->services[i], world->partitions[i], &options, &why), &why);
     }
     const struct index_client_options options = {
@@ -222,6 +223,46 @@ three_partitions_answer_as_one(void **state)
 {
     (void)state;
     check_answers(3);
+}
+
+static size_t
+found(struct world *world)
+{
+    const struct index_find find = {.words = SLICE("fresh"), .limit = 1000};
+    struct reason why = {""};
+    struct arena arena;
+    size_t count = 0;
+    arena_init(&arena, 0);
+    must(index_find(world->client, &find, &arena, lookup_count, &count, &why), &why);
+    arena_release(&arena);
+    return count;
+}
+
+/* Answers are kept until the next commit, and no longer. */
+static void
+lookups_see_each_commit(void **state)
+{
+    (void)state;
+    struct world world;
+    struct reason why = {""};
+    struct buf quads;
+    start(&world, 1);
+    buf_init(&quads, ANSWER);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(found(&world), i);
+        assert_int_equal(found(&world), i);
+        struct index_batch *batch = index_batch_new(world.partitions[0]);
+        (void)buf_printf(&quads,
+                         "<http://s.example/%zu> <http://p.example/> \"fresh %zu\" "
+                         "<http://host1.example/document/1> .\n",
+                         i, i);
+        fixture_add(batch, 1, 2 + (uint32_t)i, &quads);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+        must(partition_settle(world.partitions[0], &why), &why);
+    }
+    buf_release(&quads);
+    stop(&world);
 }
 
 /* What the others have is estimated as if it were in one. */
@@ -831,6 +872,7 @@ main(void)
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
         cmocka_unit_test(short_queries_pass_long_ones),
         cmocka_unit_test(unread_cursors_make_way),
+        cmocka_unit_test(lookups_see_each_commit), /* last: it changes the documents */
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
