@@ -50,14 +50,6 @@ codec_put_u8(struct buf *buf, uint8_t value)
 }
 
 void
-codec_put_u16(struct buf *buf, uint16_t value)
-{
-    uint8_t bytes[2];
-    codec_write_u16(bytes, value);
-    (void)buf_append(buf, bytes, sizeof bytes);
-}
-
-void
 codec_put_u32(struct buf *buf, uint32_t value)
 {
     uint8_t bytes[4];
@@ -123,13 +115,6 @@ codec_get_u8(struct codec_reader *reader)
 {
     const uint8_t *at = take(reader, 1);
     return at ? at[0] : 0;
-}
-
-uint16_t
-codec_get_u16(struct codec_reader *reader)
-{
-    const uint8_t *at = take(reader, 2);
-    return at ? codec_read_u16(at) : 0;
 }
 
 uint32_t

@@ -15,7 +15,6 @@
 #include "base/slice.h"
 
 void codec_put_u8(struct buf *buf, uint8_t value);
-void codec_put_u16(struct buf *buf, uint16_t value);
 void codec_put_u32(struct buf *buf, uint32_t value);
 void codec_put_u64(struct buf *buf, uint64_t value);
 void codec_put_varint(struct buf *buf, uint64_t value);
@@ -29,7 +28,6 @@ struct codec_reader {
 
 struct codec_reader codec_reader_of(struct slice bytes);
 uint8_t codec_get_u8(struct codec_reader *reader);
-uint16_t codec_get_u16(struct codec_reader *reader);
 uint32_t codec_get_u32(struct codec_reader *reader);
 uint64_t codec_get_u64(struct codec_reader *reader);
 uint64_t codec_get_varint(struct codec_reader *reader);    /* more than 10 bytes or 64 bits: bad */

@@ -18,13 +18,10 @@ while [[ $# -gt 0 ]]; do
         *) echo "usage: bench/pipeline.sh [--pages N] [--chain N]" >&2; exit 100 ;;
     esac
 done
-if [[ ! -x $shared/miniweb/serve ]]; then
-    echo "bench/pipeline.sh: no $shared/miniweb; set QUADRILLE_SHARED to the folder of test data" >&2
-    exit 0
-fi
+. "$here/bench/servers.sh"
+need_miniweb
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
-port=$((20000 + RANDOM % 10000)) # below the ports of outgoing connections
 cleanup() {
     "$bin/quadrille" down --dir "$work/data" >/dev/null 2>&1 || true
     "$bin/quadrille" down --dir "$work/whole" >/dev/null 2>&1 || true
@@ -52,12 +49,8 @@ for copy in $(seq "$copies"); do
     sed "s,^,http://copy$copy.," "$work/files"
 done >"$work/seeds"
 bytes=$(cd "$hosts" && xargs -d '\n' -a "$work/files" stat -c %s | awk '{s += $1} END {print s}')
-"$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$work/web" \
-    --hosts "$work/hosts" >/dev/null
-
-settings=(--set "fetch.connect_to=127.0.0.1:$port,https=127.0.0.1:$((port + 1))"
-    --set fetch.allow_address=127.0.0.0/8 --set "fetch.ca_file=$work/web/ca.pem"
-    --set fetch.delay=0 --set scope.depth=0 --set scope.include=^http://copy --set queue.high_water=1000000
+start_miniweb "$work/web" --hosts "$work/hosts"
+settings+=(--set scope.depth=0 --set scope.include=^http://copy --set queue.high_water=1000000
     --set log.level=warning --set processes.web=0)
 per_stage=(--set processes.fetch=2 --set processes.transform=2)
 

@@ -16,13 +16,10 @@ while [[ $# -gt 1 ]]; do
     esac
     shift 2
 done
-if [[ ! -x $shared/miniweb/serve ]]; then
-    echo "bench/ranking.sh: no $shared/miniweb; set QUADRILLE_SHARED to the folder of test data" >&2
-    exit 0
-fi
+. "$here/bench/servers.sh"
+need_miniweb
 mkdir -p "$here/build/bench"
 work=$(mktemp -d "$here/build/bench/work.XXXXXX")
-port=$((20000 + RANDOM % 10000)) # below the ports of outgoing connections
 cleanup() {
     "$bin/quadrille" down --dir "$work/data" >/dev/null 2>&1 || true
     "$shared/miniweb/serve" stop --run "$work/web" >/dev/null 2>&1 || true
@@ -32,10 +29,8 @@ trap cleanup EXIT
 # Sites whose links are few beside their data.
 [[ -n $seeds ]] || { seeds=$work/seeds; printf 'http://%s/\n' dokie.li foafnaut.org pcdm.org rdf-tests.example rdfweb.org \
     solid.github.io www.foaf-project.org xmlns.com >"$seeds"; }
-"$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$work/web" >/dev/null
-settings=(--set "fetch.connect_to=http=127.0.0.1:$port,https=127.0.0.1:$((port + 1))"
-    --set "fetch.ca_file=$work/web/ca.pem" --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0
-    --set log.level=warning --set processes.web=0)
+start_miniweb "$work/web"
+settings+=(--set log.level=warning --set processes.web=0)
 "$bin/quadrille" crawl --dir "$work/data" --seeds "$seeds" "${settings[@]}" >"$work/crawl.log" 2>&1 ||
     { tail -n 5 "$work/crawl.log" >&2; exit 111; }
 "$bin/quadrille" up --dir "$work/data" --background --only queue,metastore,index "${settings[@]}" >/dev/null

@@ -1,4 +1,21 @@
-# Servers that several benches ask: ours, and Virtuoso. Source it; bin is the folder of our programs.
+# Servers that several benches ask: ours, Virtuoso, and the mini web. Source it; bin is the folder of our programs,
+# shared that of test data.
+
+# Ends the bench when there is no mini web.
+need_miniweb() {
+    [[ -x $shared/miniweb/serve ]] && return
+    echo "$0: no $shared/miniweb; set QUADRILLE_SHARED to the folder of test data" >&2
+    exit 0
+}
+
+# Serves the mini web; sets port, that of HTTP, which is below those of outgoing connections, and settings, those of a
+# crawl.
+start_miniweb() { # folder, more words for `serve start`
+    port=$((20000 + RANDOM % 10000))
+    "$shared/miniweb/serve" start --port $port --tls-port $((port + 1)) --run "$1" "${@:2}" >/dev/null
+    settings=(--set "fetch.connect_to=http=127.0.0.1:$port,https=127.0.0.1:$((port + 1))" --set fetch.delay=0
+        --set "fetch.ca_file=$1/ca.pem" --set fetch.allow_address=127.0.0.0/8)
+}
 
 # Loads the file into a new directory and serves it; sets port, that of HTTP.
 serve_quadrille() { # folder, file, log, --set NAME=VALUE...

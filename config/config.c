@@ -16,12 +16,12 @@
 #include "config/access.h"
 #include "config/pass_settings.h"
 
-const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
-                                   "error|warning|info|debug",
-                                   "The least important events that are logged."},
-                                  {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
-                                   "text: key=value pairs; json: one object a line."},
-                                  {.name = NULL}};
+static const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
+                                          "error|warning|info|debug",
+                                          "The least important events that are logged."},
+                                         {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
+                                          "text: key=value pairs; json: one object a line."},
+                                         {.name = NULL}};
 
 /* Tables live beside the code that reads them, above this folder. */
 extern const struct opt process_options[], scope_options[], traps_options[], urls_options[],

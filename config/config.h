@@ -17,7 +17,6 @@
 
 /* All tables, NULL-terminated: for opt_set_new. */
 extern const struct opt *const config_tables[];
-extern const struct opt log_options[];
 
 /* A new set: defaults, then DIR/quadrille.conf if there is one, then the assignments
  * ("name=value" of --set, or "@FILE" for those of a file that is like quadrille.conf). directory

@@ -27,7 +27,7 @@ names(const struct slice *uris, size_t count, struct slice uri)
 }
 
 /* The sitemap in the deepest folder that the URI is in. */
-const struct description *
+static const struct description *
 claims_owner(const struct claims *claims, struct slice uri)
 {
     const struct description *owner = NULL;

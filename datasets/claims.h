@@ -23,8 +23,6 @@ void claims_judge_endpoints(const struct claims *claims, const struct descriptio
  * one, and with no other description's deeper space. */
 bool claims_own(const struct claims *claims, const struct description *description,
                 struct slice uri);
-/* The sitemap whose author a URI belongs to, NULL: nobody's here. */
-const struct description *claims_owner(const struct claims *claims, struct slice uri);
 /* Sub- and parent sitemaps that are named and not among the descriptions: to be fetched.
  * Appends to *missing in the arena. */
 size_t claims_missing(const struct claims *claims, struct slice **missing);

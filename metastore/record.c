@@ -70,7 +70,7 @@ meta_field_kind(enum meta_field field)
     return entry == NULL ? META_KIND_TEXT : entry->kind;
 }
 
-size_t
+static size_t
 meta_value_maximum(enum meta_field field)
 {
     static const enum meta_field long_ones[] = {META_ROBOTS_BODY, META_SITEMAPS,  META_DESCRIPTIONS,

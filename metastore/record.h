@@ -171,7 +171,7 @@ const char *meta_field_name(enum meta_field field);    /* "http_status"; NULL if
 enum meta_kind meta_field_kind(enum meta_field field); /* unknown: TEXT */
 
 /* A record is encoded fields in ascending tag order; it can be read in place.
- * Times are wall ms. Values are bounded by meta_value_maximum (cut, never refused). */
+ * Times are wall ms. A value that is longer than its field allows is cut, never refused. */
 enum {
     META_VALUE_MAXIMUM = 512 << 10,
     META_FIELDS_MAXIMUM = 256, /* in one record or update */
@@ -181,7 +181,6 @@ enum {
     META_ATTEMPTS_LINE_BYTES = 255,
     META_DESCRIPTIONS_LINE_BYTES = 2048
 };
-size_t meta_value_maximum(enum meta_field field);
 
 /* An update being built. key: "u" + crawl URI, "h" + origin, or "s" + crawl URI: when and where it
  * was seen, and what sitemaps say of it, also while it is not fetched. */

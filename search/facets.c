@@ -16,7 +16,7 @@ take_listed(const json_t *lists, struct slice key, struct slice values[FIND_VALU
     return count;
 }
 
-size_t
+static size_t
 find_values_of(const struct find_run *run, const struct find_row *row, enum find_filter_kind kind,
                struct slice values[FIND_VALUES_MOST])
 {

@@ -33,8 +33,6 @@ enum status find_count_facets(struct find_run *run, struct reason *why);
 
 /* The values of a row that a kind of filter looks at; at most VALUES_MOST. */
 enum { FIND_VALUES_MOST = 16 };
-size_t find_values_of(const struct find_run *run, const struct find_row *row,
-                      enum find_filter_kind kind, struct slice values[FIND_VALUES_MOST]);
 enum status find_append(void *buffer, struct slice bytes, struct reason *why);
 /* Binds ?time to when the document ?g last changed: the last visit that found a change, or the
  * fetch of a document that is not visited again. */

@@ -158,18 +158,6 @@ enum status warc_read(struct warc_reader *reader, struct slice file, uint64_t of
 enum status warc_read_member(struct slice member, const struct warc_limits *limits,
                              struct buf *memory, struct warc_record *record, struct reason *why);
 
-/* Walks a file from its start, gzip members or plain records. Records larger than the limit are
- * passed over with `skipped` counted. visit returns false to stop. */
-struct warc_scan_result {
-    uint64_t records, skipped;
-    uint64_t end; /* offset after the last whole record */
-    bool torn;    /* bytes after it are no whole record */
-};
-typedef bool warc_visit(void *context, const struct warc_record *record, uint64_t offset,
-                        uint64_t length);
-enum status warc_scan(const char *path, const struct warc_limits *limits, warc_visit *visit,
-                      void *context, struct warc_scan_result *result, struct reason *why);
-
 /* A value of an HTTP header block by name (any case), trimmed; {NULL, 0} when absent. */
 struct slice warc_http_header(struct slice http_header, const char *name);
 

@@ -16,7 +16,7 @@
 
 enum { PATH_BYTES = 4096, LEAST_TIMEOUT_MS = 10 };
 
-const struct web_result_types web_table_types = {
+static const struct web_result_types web_table_types = {
     {"application/sparql-results+json", "application/json", "application/sparql-results+xml",
      "text/csv", "text/tab-separated-values", "application/xml"},
     {"json", "json", "xml", "csv", "tsv", "xml"},

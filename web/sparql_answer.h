@@ -11,7 +11,7 @@ struct web_result_types {
     size_t count;
     int usual; /* of the form, which says nothing of the query's form: format= */
 };
-extern const struct web_result_types web_table_types, web_graph_types;
+extern const struct web_result_types web_graph_types;
 
 /* The place in types, by ?format= or Accept; -1 with the reply filled in. */
 int web_choose_type(const struct web_request *request, const struct web_result_types *types,

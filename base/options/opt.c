@@ -236,7 +236,8 @@ opt_set_free(struct opt_set *set)
     free(set);
 }
 
-struct opt_value *
+/* Returns the value of an option; NULL when the name is unknown. */
+static struct opt_value *
 opt_find(const struct opt_set *set, struct slice name)
 {
     size_t low = 0, high = set->count;

@@ -23,7 +23,4 @@ struct opt_set {
     const struct opt *const *tables; /* for printing in the tables' order */
 };
 
-/* NULL when the name is unknown. */
-struct opt_value *opt_find(const struct opt_set *set, struct slice name);
-
 #endif

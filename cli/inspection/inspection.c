@@ -27,7 +27,8 @@ struct material {
     struct buf file;
 };
 
-bool
+/* Returns whether the place is an http or https URL, and no file. */
+static bool
 inspection_is_address(const char *place)
 {
     const struct slice text = slice_string(place);

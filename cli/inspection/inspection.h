@@ -44,7 +44,4 @@ enum status inspect(struct inspection *inspection, const struct inspection_reque
                     const struct offline_settings *settings, struct reason *why);
 void inspection_release(struct inspection *inspection); /* also after a failure */
 
-/* An http or https URL, and no file. */
-bool inspection_is_address(const char *place);
-
 #endif

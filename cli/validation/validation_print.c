@@ -8,7 +8,7 @@
 
 enum { OUTPUT_MAXIMUM = 1 << 30 };
 
-struct validation_totals
+static struct validation_totals
 validation_count(const struct term_survey *survey)
 {
     struct validation_totals totals = {.untold = 0};

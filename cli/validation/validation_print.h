@@ -10,7 +10,6 @@ struct validation_totals {
     size_t by_severity[REPORT_SEVERITIES]; /* terms */
     size_t untold;
 };
-struct validation_totals validation_count(const struct term_survey *survey);
 /* Gives since when a document fails; the text is empty for a fault of its data, which has no such
  * time. */
 struct slice validation_since(const struct surveyed_term *term, size_t rule);

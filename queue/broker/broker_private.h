@@ -229,7 +229,6 @@ struct sequence *broker_sequence(struct broker *broker, uint8_t stage, uint64_t 
 
 /* ---- submit.c ---- */
 
-struct parked *broker_park(struct broker *broker);
 void broker_unpark(struct broker *broker, size_t at);
 
 /* ---- put.c ---- */

@@ -251,7 +251,7 @@ read_transfer(struct broker *broker, struct pending *pending, struct codec_reade
     return reader->bad ? STATUS_OK : broker_take_scope(broker, pending, why);
 }
 
-struct parked *
+static struct parked *
 broker_park(struct broker *broker)
 {
     if (broker->parked_count == broker->parked_capacity) {

@@ -29,7 +29,8 @@ const struct layer_kind frontier_layers[FRONTIER_LAYERS] = {
 
 /* ---- small services ---- */
 
-struct layer *
+/* Returns the layer that holds a tree, or NULL when the tree is not one of layers. */
+static struct layer *
 frontier_layer(struct frontier *frontier, enum store_tree tree)
 {
     for (int i = 0; i < FRONTIER_LAYERS; i++) {

@@ -90,7 +90,6 @@ struct frontier {
     struct work works[WORK_KINDS];
 };
 
-struct layer *frontier_layer(struct frontier *frontier, enum store_tree tree); /* or NULL */
 void frontier_run_path(const struct frontier *frontier, const struct layer_kind *kind,
                        uint64_t number, struct buf *path);
 void frontier_add_run(struct layer *layer, size_t at, const struct held_run *held);

@@ -167,7 +167,8 @@ expand_graph(struct jsonld *jsonld, struct expansion *expansion, const struct js
     return STATUS_OK;
 }
 
-bool
+/* Returns whether an expanded element is a node: no value, list or set. */
+static bool
 jsonld_is_node(const struct json *expanded)
 {
     return expanded->kind == JSON_OBJECT && jsonld_entry(expanded, KEYWORD_VALUE) == NULL &&

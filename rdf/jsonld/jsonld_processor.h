@@ -273,7 +273,6 @@ struct json *jsonld_copy(struct jsonld *jsonld, const struct json *node);
 struct json *jsonld_text(struct jsonld *jsonld, struct slice text, uint32_t line);
 
 /* jsonld_keywords.c */
-bool jsonld_is_node(const struct json *expanded); /* no value, list or set */
 enum status jsonld_expand_keyword(struct jsonld *jsonld, struct expansion *expansion,
                                   enum keyword keyword, const struct json *entry);
 /* Adds the values to the object's @reverse map. */

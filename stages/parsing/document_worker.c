@@ -594,38 +594,3 @@ document_transform(struct document_workers *workers, const struct transform_requ
     buf_release(&header);
     return status;
 }
-
-/* In a worker of its own. */
-static enum status
-transform_known(const struct opt_set *options, const char *directory,
-                const struct transform_request *request, struct buf *reply,
-                struct document_outcome *outcome, bool *died, struct reason *why)
-{
-    struct fork_server *fork_server = fork_server_start(&document_worker_program);
-    struct document_workers *workers = NULL;
-    enum status status =
-        document_workers_open(&workers, fork_server, options, directory, DOCUMENT_TRANSFORM, why);
-    if (status == STATUS_OK) {
-        status = document_transform(workers, request, reply, outcome, died, why);
-    }
-    document_workers_close(workers);
-    fork_server_close(fork_server);
-    return status;
-}
-
-enum status
-transform_bytes(const struct opt_set *options, const char *directory,
-                const struct transform_request *request, struct slice content_type,
-                struct buf *reply, struct document_outcome *outcome, bool *died, struct reason *why)
-{
-    struct transform_request known = *request;
-    struct detection detection;
-    *died = false;
-    if (known.type.length == 0) {
-        const struct detect_input input = {
-            .bytes = request->bytes, .content_type = content_type, .uri = request->uri};
-        TRY(detect_bytes(options, &input, &detection, why));
-        known.type = slice_string(detection.type);
-    }
-    return transform_known(options, directory, &known, reply, outcome, died, why);
-}

@@ -58,12 +58,5 @@ bool document_outcome_decode(struct slice reply, struct document_outcome *outcom
  * name. options: transforms_options among them. */
 enum status detect_bytes(const struct opt_set *options, const struct detect_input *input,
                          struct detection *detection, struct reason *why);
-/* An empty request->type is detected first, content_type (may be empty) being evidence. *reply
- * (buf_init'ed, large) holds what *outcome points to. A worker that died is reported by a status
- * other than OK and *died. */
-enum status transform_bytes(const struct opt_set *options, const char *directory,
-                            const struct transform_request *request, struct slice content_type,
-                            struct buf *reply, struct document_outcome *outcome, bool *died,
-                            struct reason *why);
 
 #endif

@@ -38,7 +38,8 @@ is_listed(const char *list, struct slice word)
     return false;
 }
 
-const char *
+/* Returns the predicate of a relation, in *name; NULL when the word cannot be one. */
+static const char *
 relation_predicate(struct slice word, struct buf *name)
 {
     char lower[64];

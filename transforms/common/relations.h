@@ -19,9 +19,6 @@ struct link_relations {
 void relations_emit(struct emitter *emitter, struct buf *name, const struct term *from,
                     const struct term *target, const struct link_relations *relations);
 
-/* The predicate of a relation in *name; NULL when the word cannot be one. */
-const char *relation_predicate(struct slice word, struct buf *name);
-
 /* A BCP 47 tag as N-Quads allows it, in lower case; empty when malformed. */
 enum { LANGUAGE_TAG_SIZE = 36 };
 struct slice language_tag(struct slice tag, char text[LANGUAGE_TAG_SIZE]);

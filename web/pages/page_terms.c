@@ -235,7 +235,8 @@ page_rows_release(struct page_rows *rows)
     buf_release(&rows->lines);
 }
 
-enum status
+/* Appends bytes until there are enough rows, then stops the call with LIMIT and *cut. */
+static enum status
 page_rows_take(void *context, struct slice bytes, struct reason *why)
 {
     struct page_rows *rows = context;

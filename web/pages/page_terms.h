@@ -34,8 +34,6 @@ struct page_rows {
 };
 void page_rows_init(struct page_rows *rows, uint64_t most);
 void page_rows_release(struct page_rows *rows);
-/* Appends bytes until there are enough rows, then stops the call with LIMIT and *cut. */
-enum status page_rows_take(void *rows, struct slice bytes, struct reason *why);
 /* Answers a query for a page: format "tsv" or "nt". A cut answer is OK. */
 enum status page_query(struct web_service *service, struct web_query *query, struct slice sparql,
                        const char *format, struct page_rows *rows, struct reason *why);

@@ -95,7 +95,8 @@ judge_record(struct finding *finding, struct slice record)
     }
 }
 
-bool
+/* Returns whether the record tells of a visit since the ping; else the frontier has to be asked. */
+static bool
 finding_is_told(struct slice record, uint64_t since_ms)
 {
     return number_of(record, META_FETCHED) >= since_ms ||

@@ -35,8 +35,6 @@ struct finding_look {
     bool known, waiting, scheduled, found, leased;
     uint64_t generation;
 };
-/* Whether the record tells of a visit since the ping; else the frontier has to be asked. */
-bool finding_is_told(struct slice record, uint64_t since_ms);
 /* Fills state, final, outcome, reason and the numbers. look NULL: the record tells. */
 void finding_judge(struct finding *finding, struct slice record, const struct finding_look *look);
 

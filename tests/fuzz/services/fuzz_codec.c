@@ -24,9 +24,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t choice = codec_get_u8(&reader);
         const uint8_t *before = reader.at;
         switch (choice & 7) {
-        case 0:
-            codec_put_u16(&again, codec_get_u16(&reader));
-            break;
         case 1:
             codec_put_u32(&again, codec_get_u32(&reader));
             break;

@@ -13,19 +13,17 @@ static void
 integers_are_big_endian(void **state)
 {
     (void)state;
-    static const uint8_t expected[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
-                                       0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
+    static const uint8_t expected[] = {0x01, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09,
+                                       0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
     struct buf buf;
     buf_init(&buf, 100);
     codec_put_u8(&buf, 0x01);
-    codec_put_u16(&buf, 0x0203);
     codec_put_u32(&buf, 0x04050607);
     codec_put_u64(&buf, UINT64_C(0x08090a0b0c0d0e0f));
     assert_int_equal(buf.length, sizeof expected);
     assert_memory_equal(buf.data, expected, sizeof expected);
     struct codec_reader reader = codec_reader_of(buf_slice(&buf));
     assert_int_equal(codec_get_u8(&reader), 0x01);
-    assert_int_equal(codec_get_u16(&reader), 0x0203);
     assert_int_equal(codec_get_u32(&reader), 0x04050607);
     assert_int_equal(codec_get_u64(&reader), UINT64_C(0x08090a0b0c0d0e0f));
     assert_true(codec_at_end(&reader));

@@ -301,8 +301,15 @@ test_external_program(void **state)
         struct document_outcome outcome;
         struct reason why = {""};
         bool died;
+        struct document_workers *workers;
+        struct fork_server *fork_server = fork_server_start(&document_worker_program);
+        assert_int_equal(
+            document_workers_open(&workers, fork_server, options, NULL, DOCUMENT_TRANSFORM, &why),
+            STATUS_OK);
         const enum status status =
-            transform_bytes(options, NULL, &request, SLICE(""), &reply, &outcome, &died, &why);
+            document_transform(workers, &request, &reply, &outcome, &died, &why);
+        document_workers_close(workers);
+        fork_server_close(fork_server);
         assert_string_equal(why.text, "");
         assert_int_equal(status, STATUS_OK);
         assert_int_equal(outcome.quads, cases[i].quads);

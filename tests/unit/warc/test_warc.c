@@ -16,6 +16,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "tests/support/warc_scan.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/warc/warc_writer.h"
 #include "warc/warc.h"

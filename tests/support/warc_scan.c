@@ -1,4 +1,5 @@
-/* Walking a WARC file of anybody: gzip members, one record each, or plain records. */
+#include "tests/support/warc_scan.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
