@@ -21,10 +21,23 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_resources tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
+	tests/unit/stages/test_index_stage tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
 test_dump_fetch_PARTS := stages/fetch/dump_fetch.o
 test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
+test_index_stage_PARTS := stages/index/index_stage.o
+test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_string stage_worker_number stage_directory \
+	stage_cluster cluster_self cluster_node cluster_keys services_metastores cluster_services_release \
+	metastore_client_options_copy stage_set_lane transform_output_maximum content_open content_close content_close_files \
+	partition_open partition_options_from partition_close partition_waits service_options_from service_start \
+	service_stop service_patches patch_queue_descriptor stage_watch patch_queue_work patch_queue_refuse index_batch_new \
+	index_batch_free index_batch_reset index_batch_documents index_batch_bytes index_batch_add index_batch_commit \
+	index_batch_result content_read content_refused process_state_wait process_state_goes_on process_state_end log_event \
+	clock_monotonic_ms clock_wall_ms stage_done stage_output_next stage_count_as stage_yield schedule_visit
+test_slice_job_PARTS := stages/fetch/slice.o
+test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_directory stage_options stage_assignments \
+	stage_metastore opt_integer metastore_get hosts_find clock_wall_ms fork waitpid \
+	settings_pass execv
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_stage_pace_PARTS := tests/unit/stages/stage_batches.o

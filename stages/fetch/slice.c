@@ -251,8 +251,9 @@ take_record(struct slicing_job *job, struct sought *sought, struct slice record)
     if (!meta_record_text(record, META_STATE, &state) || !is_final(job, sought, state, record)) {
         return;
     }
-    if (slice_is(state, "redirected") && sought->hops++ < REDIRECTS &&
+    if (slice_is(state, "redirected") && sought->hops < REDIRECTS &&
         meta_record_text(record, META_REDIRECT_TO, &target)) {
+        sought->hops++;
         sought->key = arena_printf(&job->arena, "u%.*s%s", SLICE_PRINT(target),
                                    sought->dump ? DUMP_FRAGMENT : "");
         return;

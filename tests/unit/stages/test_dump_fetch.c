@@ -3,6 +3,7 @@
  * stand in the place of the rest of the fetch program, and tell what was asked of them as lines of
  * a trace. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ static struct fetch_request request;
 static struct buf trace;
 static bool archive_fails, rename_fails;
 static int syncs_until_failure; /* -1: none fails */
+static int lowest;              /* descriptor that is free before and after each case */
 
 /* ---- in the place of others ---- */
 
@@ -240,6 +242,14 @@ end_as(enum fetch_end end, unsigned status, const char *header)
 }
 
 static int
+lowest_descriptor(void)
+{
+    const int descriptor = open("/", O_RDONLY | O_CLOEXEC);
+    close(descriptor);
+    return descriptor;
+}
+
+static int
 set_up(void **state)
 {
     struct buf name;
@@ -263,6 +273,7 @@ set_up(void **state)
     meta_update_init(&job.meta);
     archive_fails = rename_fails = false;
     syncs_until_failure = -1;
+    lowest = lowest_descriptor();
     return 0;
 }
 
@@ -271,6 +282,7 @@ tear_down(void **state)
 {
     char command[SCRATCH_SIZE + 16];
     (void)state;
+    assert_int_equal(lowest_descriptor(), lowest);
     buf_release(&trace);
     meta_update_release(&job.meta);
     snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -322,6 +334,38 @@ a_dump_comes_whole(void **state)
     end_as(FETCH_ANSWERED, 206, "");
     assert_trace("ended\nkept length\ndone fetched: \n");
     assert_file(path, "0123456789");
+}
+
+/* What has begun anew since stays, also beside a whole file of before. */
+static void
+a_part_is_newer_than_the_file(void **state)
+{
+    (void)state;
+    begin_first();
+    assert_true(pour(200, "ETag: \"2\"\r\n\r\n", "0123456789"));
+    end_as(FETCH_ANSWERED, 200, "");
+    FILE *file = fopen(part, "w");
+    assert_non_null(file);
+    fputs("abc", file);
+    fclose(file);
+    buf_reset(&trace);
+    begin(DUMP, DUMP_WHOLE);
+    assert_trace("ask from 2 if '\"2\"' unless '' ''\n");
+    assert_file(path, "0123456789");
+    end_as(FETCH_ANSWERED, 404, "");
+}
+
+/* A part of one would be that of another version. */
+static void
+a_validator_that_is_too_long_is_none(void **state)
+{
+    char header[600] = "ETag: \"";
+    (void)state;
+    memset(header + strlen(header), 'e', 500);
+    strcat(header, "\"\r\n\r\n");
+    leave(header, "01234");
+    begin_first();
+    end_as(FETCH_ANSWERED, 404, "");
 }
 
 static void
@@ -498,6 +542,7 @@ it_goes_on_only_where_it_ended(void **state)
         {"Content-Range: bytes -4/10\r\n\r\n", false},
         {"Content-Range: bytes \r\n\r\n", false},
         {"Content-Range: lines 4-9/10\r\n\r\n", false},
+        {"Content-Range: bytes=4-9/10\r\n\r\n", false},
         {"Content-Range: bytes 000000000000000000000000000000004-9/10\r\n\r\n", false},
         {"\r\n", false},
     };
@@ -677,6 +722,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_dump_comes_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_is_newer_than_the_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_validator_that_is_too_long_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_without_a_dump, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirects_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_asked_again_is_asked_with_conditions, set_up,

@@ -452,6 +452,8 @@ requests_go_through_a_proxy(void **state)
     assert_int_equal(atomic_load(&questions), 0);
     ask_host(client, "one.test");
     assert_body(client, "GET /x HTTP/1.1");
+    get_url(client, "http://127.0.0.1:1/z"); /* allowed, and asked for by way of the proxy, too */
+    assert_body(client, "GET http://127.0.0.1:1/z HTTP/1.1");
     get_url(client, "http://10.1.2.3/");
     assert_int_equal(client->end, FETCH_REFUSED_ADDRESS);
     get_url(client, "http://[fd00::1]/");
