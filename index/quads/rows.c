@@ -285,20 +285,53 @@ read_all(const uint8_t *near, struct reading *r)
     r->at = at;
 }
 
+/* The first place in which the rows differ, 4: none. */
+static inline unsigned
+first_different(const struct row *a, const struct row *b)
+{
+    unsigned i = 0;
+    while (i < 4 && a->place[i] == b->place[i]) {
+        i++;
+    }
+    return i;
+}
+
+/* Where a row stands to a bound. Rows ascend; so one that begins as the row before it up to behind
+ * the place in which that one was below the bound is below it, too, and need not be compared. */
+struct bound {
+    const struct row *row;
+    unsigned different;
+};
+
+/* Whether the row is still below the bound; first: the place in which it differs from the row
+ * before, which was below. */
+static ALWAYS_INLINE bool
+stays_below(struct bound *bound, const struct row *row, unsigned first)
+{
+    if (first > bound->different) {
+        return true;
+    }
+    const unsigned i = first_different(row, bound->row);
+    bound->different = i;
+    return i < 4 && row->place[i] < bound->row->place[i];
+}
+
 static ALWAYS_INLINE void
 read_between(const uint8_t *near, const struct row *from, const struct row *to, struct reading *r)
 {
     struct unfolding unfolding = {{0}};
     struct row row;
+    struct bound lower = {from, 4}, upper = {to, 4};
     bool begun = from == NULL;
     for (size_t i = 0; i < ROWS_BLOCK_MOST && r->at != NULL && r->at < r->end; i++) {
+        const unsigned first = *r->at >> FIRST_SHIFT;
         r->at = read_row(near, r->at, r->end, &unfolding);
         memcpy(&row, unfolding.place, sizeof(row));
-        if (!begun && row_compare(&row, from) < 0) {
+        if (!begun && stays_below(&lower, &row, first)) {
             continue;
         }
         begun = true;
-        if (to != NULL && row_compare(&row, to) >= 0) {
+        if (to != NULL && !stays_below(&upper, &row, first)) {
             r->passed = r->at != NULL;
             break;
         }
@@ -306,22 +339,32 @@ read_between(const uint8_t *near, const struct row *from, const struct row *to, 
     }
 }
 
-/* Code of its own for each order: most of the time of a long scan is spent here. */
+static ALWAYS_INLINE void
+read_rows(const uint8_t *near, const struct row *from, const struct row *to, struct reading *r)
+{
+    if (from == NULL && to == NULL) {
+        read_all(near, r);
+    } else {
+        read_between(near, from, to, r);
+    }
+}
+
+/* Code of its own for each order: most of the time of scans and of lookups is spent here. */
 static void
-read_all_of(enum quad_order order, struct reading *r)
+read_of(enum quad_order order, const struct row *from, const struct row *to, struct reading *r)
 {
     switch (order) {
     case ORDER_SPOC:
-        read_all(near_place[ORDER_SPOC], r);
+        read_rows(near_place[ORDER_SPOC], from, to, r);
         break;
     case ORDER_POCS:
-        read_all(near_place[ORDER_POCS], r);
+        read_rows(near_place[ORDER_POCS], from, to, r);
         break;
     case ORDER_OSPC:
-        read_all(near_place[ORDER_OSPC], r);
+        read_rows(near_place[ORDER_OSPC], from, to, r);
         break;
     default:
-        read_all(near_place[order], r);
+        read_rows(near_place[order], from, to, r);
     }
 }
 
@@ -337,11 +380,7 @@ rows_read_range(enum quad_order order, const uint8_t *bytes, size_t length, cons
     }
     TRY(check_codec(bytes, length, why));
     struct reading reading = {.at = bytes + ROWS_HEADER, .end = bytes + length, .rows = rows};
-    if (from == NULL && to == NULL) {
-        read_all_of(order, &reading);
-    } else {
-        read_between(near_place[order], from, to, &reading);
-    }
+    read_of(order, from, to, &reading);
     *count = reading.count;
     *passed = reading.passed;
     return reading.at == reading.end || *passed ? STATUS_OK

@@ -46,7 +46,7 @@ row_table_release(struct row_table *table)
     row_table_init(table, table->account, table->what, table->width, table->keys);
 }
 
-static uint64_t
+static inline uint64_t
 hash_keys(const struct row_table *table, const oid *keys)
 {
     uint64_t hash = 0;
@@ -70,7 +70,7 @@ row_table_reset(struct row_table *table)
     table->count = 0;
 }
 
-static bool
+static inline bool
 keys_equal(const struct row_table *table, const oid *a, const oid *b)
 {
     for (size_t i = 0; i < table->keys; i++) {
@@ -81,12 +81,12 @@ keys_equal(const struct row_table *table, const oid *a, const oid *b)
     return true;
 }
 
-static void
-link_row(struct row_table *table, size_t at)
+static inline void
+link_row(struct row_table *table, size_t at, uint64_t hash)
 {
-    const size_t place = hash_keys(table, row_table_row(table, at)) & (table->places - 1);
-    table->chain[at] = table->table[place];
-    table->table[place] = (uint32_t)at + 1;
+    uint64_t *place = &table->table[hash & (table->places - 1)];
+    table->chain[at] = (uint32_t)*place;
+    *place = (hash & ~(uint64_t)UINT32_MAX) | (at + 1);
 }
 
 static size_t
@@ -122,13 +122,13 @@ grow(struct row_table *table, struct reason *why)
     table->room = room;
     table->places = places;
     for (size_t at = 0; at < table->count; at++) {
-        link_row(table, at);
+        link_row(table, at, hash_keys(table, row_table_row(table, at)));
     }
     return STATUS_OK;
 }
 
-enum status
-row_table_add(struct row_table *table, const oid *row, struct reason *why)
+static enum status
+add_hashed(struct row_table *table, const oid *row, uint64_t hash, struct reason *why)
 {
     if (table->count == table->room) {
         TRY(grow(table, why));
@@ -136,23 +136,17 @@ row_table_add(struct row_table *table, const oid *row, struct reason *why)
     if (table->width) {
         memcpy(table->rows + table->count * table->width, row, table->width * sizeof *row);
     }
-    link_row(table, table->count++);
+    link_row(table, table->count++, hash);
     return STATUS_OK;
 }
 
 enum status
-row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at, struct reason *why)
+row_table_add(struct row_table *table, const oid *row, struct reason *why)
 {
-    *at = row_table_find(table, row);
-    *added = *at == SIZE_MAX;
-    if (*added) {
-        *at = table->count;
-        return row_table_add(table, row, why);
-    }
-    return STATUS_OK;
+    return add_hashed(table, row, hash_keys(table, row), why);
 }
 
-static size_t
+static inline size_t
 first_equal(const struct row_table *table, const oid *keys, uint32_t link)
 {
     while (link) {
@@ -165,13 +159,37 @@ first_equal(const struct row_table *table, const oid *keys, uint32_t link)
     return SIZE_MAX;
 }
 
-size_t
-row_table_find(const struct row_table *table, const oid *keys)
+static inline size_t
+find_hashed(const struct row_table *table, const oid *keys, uint64_t hash)
 {
     if (!table->places) {
         return SIZE_MAX;
     }
-    return first_equal(table, keys, table->table[hash_keys(table, keys) & (table->places - 1)]);
+    const uint64_t place = table->table[hash & (table->places - 1)];
+    const uint32_t newest = (uint32_t)place;
+    if (newest == 0) {
+        return SIZE_MAX;
+    }
+    return first_equal(table, keys, (place ^ hash) >> 32 ? table->chain[newest - 1] : newest);
+}
+
+enum status
+row_table_put(struct row_table *table, const oid *row, bool *added, size_t *at, struct reason *why)
+{
+    const uint64_t hash = hash_keys(table, row);
+    *at = find_hashed(table, row, hash);
+    *added = *at == SIZE_MAX;
+    if (*added) {
+        *at = table->count;
+        return add_hashed(table, row, hash, why);
+    }
+    return STATUS_OK;
+}
+
+size_t
+row_table_find(const struct row_table *table, const oid *keys)
+{
+    return find_hashed(table, keys, hash_keys(table, keys));
 }
 
 size_t

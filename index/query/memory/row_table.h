@@ -27,7 +27,9 @@ struct row_table {
     oid *rows;
     uint32_t *chain; /* of each row: the row before it in its place + 1, or 0 */
     size_t count, room;
-    uint32_t *table;
+    /* The newest row of each place + 1, 0: none; above it the upper half of its key's hash, by
+     * which most other keys are told without a look at the row. */
+    uint64_t *table;
     size_t places; /* a power of two */
 };
 

@@ -117,7 +117,17 @@ plan_fan_out(struct planner *planner, const struct plan_items *items, const stru
 {
     double rows = item->rows;
     if (!item->pattern) {
-        return slots_meet(&item->slots, bound) ? sqrt(rows) : rows;
+        double inside = rows;
+        if (!slots_meet(&item->slots, bound)) {
+            return rows;
+        }
+        if (item->node->kind == ALGEBRA_VALUES && slots_within(&item->slots, bound)) {
+            return fmin(rows, 0.5);
+        }
+        return item->node->kind == ALGEBRA_GRAPH &&
+                       plan_estimate(planner, item->node, bound, &inside) == STATUS_OK
+                   ? fmin(sqrt(rows), inside)
+                   : sqrt(rows);
     }
     if (item->search) {
         return is_bound(item->pattern->subject, bound) ? 0.1 : rows;
@@ -134,7 +144,7 @@ plan_fan_out(struct planner *planner, const struct plan_items *items, const stru
         rows = subject ? fmin(rows, 0.5) : fmin(rows, predicate ? fmax(2, pow(rows, 0.4)) : 10);
     }
     if (is_bound(item->pattern->predicate, bound)) {
-        rows = pow(rows, 0.7);
+        rows = subject ? fmin(rows, 1.5) : pow(rows, 0.7);
     }
     if (item->pattern->path) {
         rows *= 4;
@@ -253,6 +263,31 @@ bool
 plan_table_pays(double input, double rows)
 {
     return input > FEW && (1 + BUILD) * rows + PROBE * input < LOOKUP * input;
+}
+
+double
+plan_score(struct planner *planner, const struct plan_items *items, const struct plan_item *item,
+           const struct slots *bound, bool *joined)
+{
+    *joined = slots_meet(&item->slots, bound);
+    if (*joined || !item->node || item->node->kind != ALGEBRA_VALUES) {
+        return plan_fan_out(planner, items, item, bound);
+    }
+    const struct slots all = slots_union(bound, &item->slots);
+    double least = INFINITY;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct plan_item *other = &items->list[i];
+        if (other == item || other->done || !slots_meet(&other->slots, &item->slots)) {
+            continue;
+        }
+        const bool meets = slots_meet(&other->slots, bound);
+        const double rows = plan_fan_out(planner, items, other, &all);
+        if ((meets && !*joined) || (meets == *joined && rows < least)) {
+            least = rows;
+            *joined = meets;
+        }
+    }
+    return item->rows * (least == INFINITY ? 1 : *joined ? least : fmax(1, least / LOOKUP));
 }
 
 enum join_method

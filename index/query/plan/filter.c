@@ -214,18 +214,26 @@ listed_values(struct planner *planner, const struct expression *filter, uint32_t
     return values;
 }
 
-/* IRIs are equal when they are the same term, so a filter that lists them is inline data, which
- * can come first and be looked up. The filter itself stays. */
-static enum status
-add_listed(struct planner *planner, const struct pending *pending, struct algebra **node)
+static bool
+is_conjunction(const struct expression *expression)
+{
+    return expression->kind == EXPRESSION_CALL &&
+           expression->function == function_find(SLICE("&&"));
+}
+
+enum status
+plan_listed(struct planner *planner, const struct expression *expression, struct algebra **node)
 {
     const struct slots certain = (*node)->certain;
-    for (size_t i = 0; i < pending->count; i++) {
-        const uint32_t slot = listed_slot(planner->run, pending->filters[i]);
+    const size_t count = is_conjunction(expression) ? expression->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct expression *filter =
+            is_conjunction(expression) ? expression->arguments[i] : expression;
+        const uint32_t slot = listed_slot(planner->run, filter);
         if (slot == NUMBER_NONE || !slots_have(&certain, slot)) {
             continue;
         }
-        struct algebra *values = listed_values(planner, pending->filters[i], slot);
+        struct algebra *values = listed_values(planner, filter, slot);
         *node = values ? algebra_join(&planner->run->arena, *node, values) : NULL;
         if (!*node) {
             return plan_too_large(planner);
@@ -295,8 +303,7 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
             struct known *known, struct pending *outer)
 {
     const struct expression *expression = node->expression;
-    const bool conjunction =
-        expression->kind == EXPRESSION_CALL && expression->function == function_find(SLICE("&&"));
+    const bool conjunction = is_conjunction(expression);
     struct pending pending = {.count = conjunction ? expression->count : 1, .outer = outer};
     pending.filters = conjunction ? expression->arguments : &expression;
     pending.done = arena_zero(&planner->run->arena, pending.count);
@@ -305,7 +312,7 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
     }
     struct algebra *left = node->left;
     if (left->kind < ALGEBRA_VALUES || left->kind == ALGEBRA_GRAPH) {
-        TRY(add_listed(planner, &pending, &left));
+        TRY(plan_listed(planner, expression, &left));
     }
     struct planner inside = plan_needing(planner, &expression->slots);
     inside.weighted = inside.weighted && !expression->volatile_value;

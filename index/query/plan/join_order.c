@@ -9,6 +9,9 @@
 
 #include "index/query/plan/plan.h"
 
+/* Rows of an object for each of them with the pattern's predicate, at most. */
+#define NEARLY_ALL 1.25
+
 /* ---- collecting ---- */
 
 static size_t
@@ -143,6 +146,43 @@ plan_scan(struct planner *planner, const struct plan_item *item, const struct pl
                     "%.*s", SLICE_PRINT(note));
 }
 
+/* Whether the source has the order. */
+static bool
+order_works(const struct planner *planner, const struct plan_item *item,
+            const struct plan_sorted *sorted)
+{
+    const struct run *run = planner->run;
+    struct quad_scan *scan;
+    const struct pattern *pattern = item->pattern;
+    const struct quad_oids quad = {
+        .subject = plan_constant(run, pattern->subject),
+        .predicate = sorted->any_predicate ? OID_NONE : plan_constant(run, pattern->predicate),
+        .object = plan_constant(run, pattern->object),
+        .graph = planner->graphs.kind == GRAPHS_ONE ? planner->graphs.ids[0] : OID_NONE};
+    if (quad.graph >= OID_LOCAL || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
+        quad.object >= OID_LOCAL ||
+        run->source->scan(run->source->context, &quad, sorted->order, &scan, NULL) != STATUS_OK) {
+        return false;
+    }
+    run->source->scan_close(scan);
+    return true;
+}
+
+/* An object's rows in the order of their subjects, where nearly all have the predicate: then a
+ * triple of several graphs comes side by side, and nothing is remembered to leave it out. False: it
+ * is read by predicate. */
+static bool
+reads_by_subject(const struct planner *planner, const struct plan_item *item,
+                 struct plan_sorted *sorted)
+{
+    const struct pattern *pattern = item->pattern;
+    return !planner->duplicates && pattern->subject.kind == PLACE_SLOT &&
+           pattern->object.kind == PLACE_CONSTANT &&
+           plan_sorted_scan(planner, item, pattern->subject.number, sorted) &&
+           sorted->any_predicate && sorted->rows <= item->rows * NEARLY_ALL &&
+           order_works(planner, item, sorted);
+}
+
 /* A pipeline that is one scan. */
 static enum status
 plan_scan_alone(struct planner *planner, const struct plan_item *item,
@@ -151,6 +191,8 @@ plan_scan_alone(struct planner *planner, const struct plan_item *item,
     *known = (struct known){.maybe = item->slots, .certain = item->slots, .rows = item->rows};
     *scan = NULL;
     TRY(plan_set(planner, unit_new(planner->run), scan, known, NULL));
+    struct plan_sorted by_subject;
+    sorted = !sorted && reads_by_subject(planner, item, &by_subject) ? &by_subject : sorted;
     return plan_scan(planner, item, sorted, scan, known);
 }
 
@@ -177,28 +219,6 @@ find_merge(const struct planner *planner, const struct joined *joined, const str
             *best = merging;
         }
     }
-}
-
-/* Whether the source has the order. */
-static bool
-order_works(const struct planner *planner, const struct plan_item *item,
-            const struct plan_sorted *sorted)
-{
-    const struct run *run = planner->run;
-    struct quad_scan *scan;
-    const struct pattern *pattern = item->pattern;
-    const struct quad_oids quad = {
-        .subject = plan_constant(run, pattern->subject),
-        .predicate = sorted->any_predicate ? OID_NONE : plan_constant(run, pattern->predicate),
-        .object = plan_constant(run, pattern->object),
-        .graph = planner->graphs.kind == GRAPHS_ONE ? planner->graphs.ids[0] : OID_NONE};
-    if (quad.graph >= OID_LOCAL || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
-        quad.object >= OID_LOCAL ||
-        run->source->scan(run->source->context, &quad, sorted->order, &scan, NULL) != STATUS_OK) {
-        return false;
-    }
-    run->source->scan_close(scan);
-    return true;
 }
 
 static enum status
@@ -355,13 +375,16 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     if (method == JOIN_MERGE) {
         return plan_merge(planner, &merging, item, joined, pipeline, known);
     }
-    TRY(plan_scan(planner, item, NULL, pipeline, known));
+    struct plan_sorted by_subject;
+    const bool sorted = first && reads_by_subject(planner, item, &by_subject);
+    TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
     if (first && joined->alone && !item->objects.first) {
         return plan_counts(planner, item->pattern, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
         joined->first = item;
+        joined->sorted = sorted ? item->pattern->subject.number : joined->sorted;
     }
     return STATUS_OK;
 }
@@ -413,8 +436,8 @@ cheapest(struct planner *planner, const struct plan_items *items, const struct k
         if (item->done) {
             continue;
         }
-        const double rows = plan_fan_out(planner, items, item, &known->maybe);
-        const bool joined = slots_meet(&item->slots, &known->maybe);
+        bool joined;
+        const double rows = plan_score(planner, items, item, &known->maybe, &joined);
         if (!best || (joined && !best_joined) || (joined == best_joined && rows < best_rows)) {
             best = item;
             best_rows = rows;

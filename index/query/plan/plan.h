@@ -120,6 +120,12 @@ enum status plan_estimate_pattern(struct planner *planner, const struct pattern 
 /* Rows for each row of input; items: those that are done were joined; may be NULL. */
 double plan_fan_out(struct planner *planner, const struct plan_items *items,
                     const struct plan_item *item, const struct slots *bound);
+/* By what the next item is chosen, the least first: its rows for each row of input; *joined: it has
+ * a variable that is bound. A list of values is worth what it makes of the pattern that it leads
+ * to: a predicate's rows are many, or few where the subject is known. Where nothing is bound yet
+ * these are read one after the other, while others' rows are looked up. */
+double plan_score(struct planner *planner, const struct plan_items *items,
+                  const struct plan_item *item, const struct slots *bound, bool *joined);
 /* False when there is no such scan. */
 bool plan_sorted_scan(const struct planner *planner, const struct plan_item *item, uint32_t slot,
                       struct plan_sorted *sorted);
@@ -153,6 +159,19 @@ enum status plan_add_filter(struct planner *planner, const struct expression *ex
                             struct operator** pipeline, const struct known *known);
 enum status plan_filter(struct planner *planner, const struct algebra *node,
                         struct operator** pipeline, struct known *known, struct pending *outer);
+/* IRIs are equal when they are the same term, so a filter that lists those of a variable which the
+ * node certainly binds is inline data, which can come first and be looked up: it is joined to the
+ * node. The filter itself stays. */
+enum status plan_listed(struct planner *planner, const struct expression *expression,
+                        struct algebra **node);
+/* optional.c */
+enum status plan_left_join(struct planner *planner, const struct algebra *node,
+                           struct operator** pipeline, struct known *known,
+                           struct pending *pending);
+enum status plan_minus(struct planner *planner, const struct algebra *node,
+                       struct operator** pipeline, struct known *known, struct pending *pending);
+enum status plan_union(struct planner *planner, const struct algebra *node,
+                       struct operator** pipeline, struct known *known);
 enum status plan_graph(struct planner *planner, const struct algebra *node,
                        struct operator** pipeline, struct known *known, struct pending *pending);
 enum status plan_too_large(struct planner *planner);

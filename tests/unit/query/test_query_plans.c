@@ -225,6 +225,37 @@ test_first_rows_read_little(void **state)
     memory_source_free(source);
 }
 
+/* A short list of predicates is looked up with the subjects that another pattern finds; neither is
+ * all that these predicates have read, nor all that the subjects have. */
+static void
+test_listed_predicates_are_looked_up(void **state)
+{
+    struct memory_source *source = make_source();
+    static const struct {
+        const char *text;
+        uint64_t rows, most; /* quads read */
+    } cases[] = {
+        {"GRAPH ?g { :s3 :knows ?x . ?x ?p ?o VALUES ?p { :label :knows } }", 1, 10},
+        {"GRAPH ?g { VALUES ?p { :a :label } :s3 :knows ?x . ?x ?p ?o }", 61, 70},
+        {"GRAPH ?g { :s3 :knows ?x . ?x ?p ?o FILTER(?p IN (:a, :label)) }", 61, 70},
+        {"GRAPH ?g { :s3 :knows ?x } GRAPH ?h { ?x ?p ?o } VALUES ?p { :label :a }", 61, 70},
+        {":s3 :knows ?x . ?x ?p ?o VALUES ?p { :label :a }", 61, 70},
+        {":s3 :knows ?x OPTIONAL { ?x ?p ?o FILTER(?p IN (:label, :self)) }", 2, 10},
+        {"VALUES ?p { :self :c } GRAPH ?g { ?s ?p ?o }", VALUES + 2, VALUES + 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        struct query_report report;
+        snprintf(text, sizeof text, PREFIXES "SELECT * { %s }", cases[i].text);
+        assert_int_equal(run(source, text, NULL, &report).rows, cases[i].rows);
+        if (report.scanned > cases[i].most) {
+            fail_msg("%s: %llu quads are read", text, (unsigned long long)report.scanned);
+        }
+    }
+    memory_source_free(source);
+}
+
 static void
 test_exists_is_read_once(void **state)
 {
@@ -409,6 +440,7 @@ main(void)
         cmocka_unit_test(test_counts_are_those_of_the_rows),
         cmocka_unit_test(test_counts_make_no_products),
         cmocka_unit_test(test_first_rows_read_little),
+        cmocka_unit_test(test_listed_predicates_are_looked_up),
         cmocka_unit_test(test_exists_is_read_once),
         cmocka_unit_test(test_distinct_comes_before_order),
         cmocka_unit_test(test_a_count_too_large),
