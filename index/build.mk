@@ -7,7 +7,7 @@ index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.
 	verify_rolling.o)
 index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)
 index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o quads.o quads_build.o quads_merge.o \
-	quads_scan.o rows.o snapshot.o)
+	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answers.o change_lines.o cursor.o \

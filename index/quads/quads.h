@@ -8,7 +8,7 @@
 #ifndef INDEX_QUADS_QUADS_H
 #define INDEX_QUADS_QUADS_H
 
-#include "index/quads/snapshot.h"
+#include "index/quads/recent_blocks.h"
 
 struct quads;
 
@@ -48,6 +48,8 @@ struct quads_scan;
 enum status quads_scan_open(struct quads_scan **scan, struct quads *quads,
                             struct snapshot *snapshot, const struct quad_oids *pattern,
                             enum quad_order order, struct reason *why);
+/* For a scan that has not begun: recent is of its thread and lives as long. */
+void quads_scan_remember(struct quads_scan *scan, struct recent_blocks *recent);
 /* Up to `most` quads; *n = 0 at the end. */
 enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most,
                             size_t *n, struct reason *why);

@@ -127,6 +127,7 @@ struct quads_scan {
     unsigned blocks; /* to be read next: more the more was read, since most lookups end early */
     struct row_vector rows;
     size_t at;
+    struct recent_blocks *recent; /* NULL: none are kept */
 };
 
 /* Joins ask for what literals are the subjects of; no quad is. */
@@ -164,6 +165,13 @@ quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot
 }
 
 void
+quads_scan_remember(struct quads_scan *scan, struct recent_blocks *recent)
+{
+    scan->recent = recent;
+    recent_blocks_use(recent, scan->snapshot);
+}
+
+void
 quads_scan_close(struct quads_scan *scan)
 {
     if (scan != NULL) {
@@ -186,6 +194,26 @@ quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad)
     }
 }
 
+/* Inside the latch, at the start of a scan: reads the first block whole if the last lookup went
+ * there, too. *kept: it did. */
+static enum status
+keep_first(struct quads_scan *scan, const struct fence_cursor *cursor, bool *kept,
+           struct reason *why)
+{
+    *kept = false;
+    if (scan->recent == NULL || scan->blocks > 1) {
+        return STATUS_OK;
+    }
+    if (!recent_blocks_again(scan->recent, scan->order, &scan->next)) {
+        recent_blocks_note(scan->recent, scan->order, &scan->next, cursor);
+        return STATUS_OK;
+    }
+    TRY(recent_blocks_keep(scan->recent, scan->order, &scan->next, cursor, scan->snapshot, why));
+    *kept = recent_blocks_take(scan->recent, scan->order, &scan->next, &scan->upper, &scan->rows,
+                               &scan->ended);
+    return STATUS_OK;
+}
+
 /* Inside the latch: rows of up to `blocks` blocks from scan->next on, as of the snapshot. */
 static enum status
 fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
@@ -196,8 +224,16 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     fence_open(&cursor, scan->quads->trees[scan->order], NULL);
     scan->rows.count = 0;
     bool done = false;
+    bool kept = false;
     const struct row *from = &scan->next;
     enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
+    if (status == STATUS_OK) {
+        status = keep_first(scan, &cursor, &kept, why);
+    }
+    if (kept) {
+        fence_close(&cursor);
+        return STATUS_OK;
+    }
     while (status == STATUS_OK) {
         status = take_block(&cursor, scan->order, from, &scan->upper, &scan->rows, &done, why);
         from = NULL;
@@ -262,6 +298,12 @@ quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, s
             break;
         }
         scan->at = 0;
+        if (scan->recent != NULL && scan->blocks == 1 &&
+            recent_blocks_take(scan->recent, scan->order, &scan->next, &scan->upper, &scan->rows,
+                               &scan->ended)) {
+            scan->blocks = 2;
+            continue;
+        }
         struct latch *latch = tree_latch(scan->quads->trees[scan->order]);
         latch_enter_reading(latch);
         const enum status status =

@@ -75,6 +75,7 @@ void partition_committed(struct partition *partition, const struct totals *total
 struct partition_reader {
     struct partition *partition;
     struct snapshot *snapshot;
+    struct recent_blocks *recent;
     struct nodes_reader *nodes;
     uint64_t total; /* quads when the snapshot was taken */
     struct quad_source source;

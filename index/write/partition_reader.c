@@ -40,6 +40,9 @@ source_scan(void *context, const struct quad_oids *pattern, enum quad_order orde
     struct quads_scan *opened;
     const enum status status =
         quads_scan_open(&opened, reader->partition->quads, reader->snapshot, pattern, order, why);
+    if (status == STATUS_OK) {
+        quads_scan_remember(opened, reader->recent);
+    }
     *scan = (struct quad_scan *)opened;
     return status;
 }
@@ -189,6 +192,7 @@ reader_new(struct partition *partition)
 {
     struct partition_reader *reader = memory_zero(1, sizeof(*reader));
     reader->partition = partition;
+    reader->recent = recent_blocks_new();
     reader->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));
     reader->source = (struct quad_source){.context = reader,
                                           .lookup = source_lookup,
@@ -232,6 +236,7 @@ partition_reader_close(struct partition_reader *reader)
 {
     if (reader != NULL) {
         snapshot_close(reader->snapshot);
+        recent_blocks_free(reader->recent);
         nodes_reader_free(reader->nodes);
         free(reader);
     }

@@ -74,6 +74,9 @@ compare_oids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct quad_oids));
 }
 
+/* Of all scans that remember, whatever snapshot they are of. */
+static struct recent_blocks *recent;
+
 static void
 check_pattern(struct quads *quads, struct snapshot *snapshot, const bool *model,
               const struct quad_oids *pattern)
@@ -91,6 +94,9 @@ check_pattern(struct quads *quads, struct snapshot *snapshot, const bool *model,
     const enum quad_order order = quads_order_for(pattern, &bound);
     assert_int_equal(quads_scan_open(&scan, quads, snapshot, pattern, ORDER_COUNT, &why),
                      STATUS_OK);
+    if (random_number() % 4) {
+        quads_scan_remember(scan, recent);
+    }
     size_t count = 0;
     size_t n = 1;
     while (n > 0 && count <= UNIVERSE) {
@@ -158,6 +164,35 @@ check_patterns(struct quads *quads, struct snapshot *snapshot, const bool *model
         pattern.graph = mask & 8 ? pattern.graph : OID_NONE;
         check_pattern(quads, snapshot, model, &pattern);
     }
+    /* Lookups that come back to the same blocks. */
+    const size_t at = random_number() % (UNIVERSE - 8);
+    for (size_t i = at; i < at + 8; i++) {
+        check_pattern(quads, snapshot, model, &(struct quad_oids){.subject = universe[i].subject});
+    }
+}
+
+/* The second lookup in a block keeps it, and the next one takes its rows from there. */
+static void
+check_kept_block(struct quads *quads, struct snapshot *snapshot)
+{
+    struct reason why = {""};
+    for (int times = 0; times < 2; times++) {
+        const struct quad_oids pattern = {.subject = universe[0].subject};
+        struct quads_scan *scan;
+        struct quad_oids found[8];
+        size_t n;
+        assert_int_equal(quads_scan_open(&scan, quads, snapshot, &pattern, ORDER_SPOC, &why),
+                         STATUS_OK);
+        quads_scan_remember(scan, recent);
+        assert_int_equal(quads_scan_next(scan, found, 8, &n, &why), STATUS_OK);
+        quads_scan_close(scan);
+    }
+    struct row next = {{universe[0].subject}};
+    const struct row upper = {{universe[0].subject + 1}};
+    struct row_vector rows = {0};
+    bool ended;
+    assert_true(recent_blocks_take(recent, ORDER_SPOC, &next, &upper, &rows, &ended));
+    row_vector_release(&rows);
 }
 
 /* A batch that turns about one in `odds` of a run of the universe around. */
@@ -270,6 +305,7 @@ random_batches_agree_with_a_set(void **state)
     struct quads *quads;
     assert_int_equal(quads_open(&quads, environment, &why), STATUS_OK);
     struct snapshots *snapshots = snapshots_new(64 << 20);
+    recent = recent_blocks_new();
 
     static bool models[SNAPSHOTS][UNIVERSE];
     struct snapshot *open[SNAPSHOTS] = {NULL};
@@ -303,6 +339,7 @@ random_batches_agree_with_a_set(void **state)
         check_patterns(quads, now, present);
         const struct quad_oids of_literal = {.subject = oid_stored(11, OID_KIND_STRING)};
         check_pattern(quads, now, present, &of_literal);
+        check_kept_block(quads, now);
         check_latches(environment, quads, now);
         snapshot_close(now);
         const int other = (int)(random_number() % SNAPSHOTS);
@@ -315,6 +352,7 @@ random_batches_agree_with_a_set(void **state)
         snapshot_close(open[i]);
     }
     snapshots_free(snapshots);
+    recent_blocks_free(recent);
     quads_close(quads);
     environment_close(environment);
     char command[128];
