@@ -75,7 +75,7 @@ plan_pattern_text(struct planner *planner, const struct pattern *pattern)
 
 /* ---- joining pipelines ---- */
 
-static bool
+bool
 plan_is_safe(const struct planner *planner, const struct algebra *node, const struct known *known)
 {
     const struct slots left = slots_without(&known->maybe, &planner->substituted);

@@ -3,7 +3,7 @@
  * A node is planned onto a pipeline: it extends the rows that come from the left. That is the
  * join of the two only if the node means the same with the left side's values put in, which is
  * so for patterns, but not, say, for a group whose filter uses a variable that the group does
- * not bind (plan.c). Where it is not, the node is planned on its own and hash-joined.
+ * not bind (see plan_is_safe). Where it is not, the node is planned on its own and hash-joined.
  * In EXISTS putting values in is what the language asks for, so those are `substituted`.
  *
  * Filters are applied as soon as all their variables are certainly bound.
@@ -103,6 +103,8 @@ enum status plan_filters(struct planner *planner, struct operator** pipeline,
 /* Plans the EXISTS inside an expression. */
 enum status plan_expression(struct planner *planner, const struct expression *expression,
                             const struct known *known);
+bool plan_is_safe(const struct planner *planner, const struct algebra *node,
+                  const struct known *known);
 /* The planner for a node above which `more` is mentioned besides. */
 struct planner plan_needing(const struct planner *planner, const struct slots *more);
 /* That for a node whose rows come one by one. */
