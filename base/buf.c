@@ -182,19 +182,20 @@ buf_append_json(struct buf *buf, struct slice text)
     const unsigned char *at = (const unsigned char *)text.at;
     const size_t before = buf->length;
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < text.length && status == STATUS_OK;) {
-        const size_t length = utf8_length(at + i, text.length - i);
-        if (length == 0) {
-            status = buf_append_string(buf, "\xef\xbf\xbd");
-            i++;
-        } else if (length == 1 &&
-                   (at[i] < 0x20 || at[i] == '"' || at[i] == '\\' || at[i] == 0x7f)) {
-            status = append_json_escape(buf, at[i]);
-            i++;
-        } else {
-            status = buf_append(buf, at + i, length);
+    for (size_t i = 0, plain = 0; plain < text.length && status == STATUS_OK;) {
+        const size_t length = i < text.length ? utf8_length(at + i, text.length - i) : 0;
+        const bool escaped =
+            length == 1 && (at[i] < 0x20 || at[i] == '"' || at[i] == '\\' || at[i] == 0x7f);
+        if (length > 0 && !escaped) {
             i += length;
+            continue;
         }
+        status = buf_append(buf, at + plain, i - plain);
+        if (i < text.length && status == STATUS_OK) {
+            status =
+                escaped ? append_json_escape(buf, at[i]) : buf_append_string(buf, "\xef\xbf\xbd");
+        }
+        plain = ++i;
     }
     if (status != STATUS_OK && buf->data) {
         buf->length = before; /* all or nothing */

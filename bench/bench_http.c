@@ -4,6 +4,8 @@
  *   connections=N   kept open, each with one request under way at a time (default 8)
  *   seconds=N       (default 10)
  *   accept=TYPE     what the requests ask for (default application/json)
+ *   servers=PID,... processes that answer: their processor time for each request is told, which
+ *                   other load on the machine changes less than rates
  *
  * FILE has a path with its query on each line; they are asked in turn, from the first again after
  * the last. Prints one line; an answer that is none of status 200 counts as failed. */
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -28,7 +31,8 @@ enum {
     CONNECTIONS_MOST = 256,
     ANSWER_MOST = 64 << 20,
     FILE_MOST = 256 << 20,
-    TIMES_MOST = 4 << 20
+    TIMES_MOST = 4 << 20,
+    SERVERS_MOST = 8
 };
 
 struct connection {
@@ -45,6 +49,8 @@ struct load {
     struct connection connections[CONNECTIONS_MOST];
     uint64_t *times;
     uint64_t done, failed, bytes;
+    clockid_t servers[SERVERS_MOST]; /* clocks of their processor time */
+    size_t server_count;
 };
 
 static void
@@ -52,6 +58,34 @@ fail(const char *what)
 {
     fprintf(stderr, "bench_http: %s: %s\n", what, strerror(errno));
     exit(EXIT_SYSTEM);
+}
+
+static void
+read_servers(struct load *load, const char *pids)
+{
+    while (*pids != '\0' && load->server_count < SERVERS_MOST) {
+        char *end;
+        const pid_t pid = (pid_t)strtol(pids, &end, 10);
+        if (end == pids || clock_getcpuclockid(pid, &load->servers[load->server_count++]) != 0) {
+            fail(pids);
+        }
+        pids = *end == ',' ? end + 1 : end;
+    }
+}
+
+/* Processor time of all servers. */
+static uint64_t
+servers_us(const struct load *load)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < load->server_count; i++) {
+        struct timespec time;
+        if (clock_gettime(load->servers[i], &time) != 0) {
+            fail("a server has ended");
+        }
+        sum += (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+    }
+    return sum;
 }
 
 static void
@@ -144,6 +178,7 @@ run(struct load *load, size_t count, uint64_t seconds)
         ask(load, &load->connections[i]);
         waits[i] = (struct pollfd){.events = POLLIN};
     }
+    const uint64_t cpu = servers_us(load);
     const uint64_t begin = clock_monotonic_us(), end = begin + seconds * 1000000;
     while (clock_monotonic_us() < end) {
         for (size_t i = 0; i < count; i++) {
@@ -157,9 +192,12 @@ run(struct load *load, size_t count, uint64_t seconds)
         }
     }
     const double took = (double)(clock_monotonic_us() - begin) / 1e6;
-    printf("requests=%llu failed=%llu rate=%.0f p50_ms=%.2f p99_ms=%.2f max_ms=%.2f bytes=%llu\n",
+    const uint64_t each = (servers_us(load) - cpu) / (load->done > 0 ? load->done : 1);
+    printf("requests=%llu failed=%llu rate=%.0f cpu_us=%llu p50_ms=%.2f p99_ms=%.2f max_ms=%.2f "
+           "bytes=%llu\n",
            (unsigned long long)load->done, (unsigned long long)load->failed,
-           (double)load->done / took, (double)sample_percentile(load->times, load->done, 0.5) / 1e3,
+           (double)load->done / took, (unsigned long long)each,
+           (double)sample_percentile(load->times, load->done, 0.5) / 1e3,
            (double)sample_percentile(load->times, load->done, 0.99) / 1e3,
            (double)sample_percentile(load->times, load->done, 1) / 1e3,
            (unsigned long long)(load->bytes / (load->done > 0 ? load->done : 1)));
@@ -187,7 +225,9 @@ main(int argc, char **argv)
     static struct load load = {.accept = "application/json"};
     uint64_t connections = 8, seconds = 10;
     if (argc < 3) {
-        fputs("usage: bench_http PORT FILE [connections=N] [seconds=N] [accept=TYPE]\n", stderr);
+        fputs("usage: bench_http PORT FILE [connections=N] [seconds=N] [accept=TYPE] "
+              "[servers=PID,...]\n",
+              stderr);
         return EXIT_MISUSE;
     }
     load.port = (uint16_t)strtoul(argv[1], NULL, 10);
@@ -199,6 +239,8 @@ main(int argc, char **argv)
             seconds = strtoull(argv[i] + 8, NULL, 10);
         } else if (strncmp(argv[i], "accept=", 7) == 0) {
             load.accept = argv[i] + 7;
+        } else if (strncmp(argv[i], "servers=", 8) == 0) {
+            read_servers(&load, argv[i] + 8);
         }
     }
     load.times = memory_alloc(TIMES_MOST * sizeof *load.times);

@@ -109,20 +109,39 @@ digest_of(const struct find_row *rows, size_t count)
     return sum;
 }
 
+/* What an entry is compared by. Its name is made only where the triples are the same as another's,
+ * which is seldom. */
+struct syntax {
+    uint64_t digest;
+    struct slice name;
+    bool named;
+};
+
+static bool
+same_document(struct syntax *a, struct slice document_a, struct syntax *b, struct slice document_b,
+              struct arena *arena)
+{
+    if (a->digest != b->digest) {
+        return false;
+    }
+    a->name = a->named ? a->name : name_of(document_a, arena);
+    b->name = b->named ? b->name : name_of(document_b, arena);
+    a->named = b->named = true;
+    return a->name.length > 0 && slice_equal(a->name, b->name);
+}
+
 static void
 merge_syntaxes(struct find_results *results)
 {
-    struct {
-        struct slice name;
-        uint64_t digest;
-    } *seen = memory_zero(results->count + 1, sizeof *seen);
+    struct syntax *seen = memory_zero(results->count + 1, sizeof *seen);
     size_t kept = 0;
     for (size_t i = 0; i < results->count; i++) {
         const struct find_entry *entry = &results->entries[i];
-        const struct slice name = name_of(entry->document, &results->arena);
-        const uint64_t digest = digest_of(&results->rows[entry->first_row], entry->statements);
-        size_t at = name.length > 0 ? 0 : kept;
-        while (at < kept && !(seen[at].digest == digest && slice_equal(seen[at].name, name))) {
+        struct syntax syntax = {.digest =
+                                    digest_of(&results->rows[entry->first_row], entry->statements)};
+        size_t at = 0;
+        while (at < kept && !same_document(&seen[at], results->entries[at].document, &syntax,
+                                           entry->document, &results->arena)) {
             at++;
         }
         if (at < kept) {
@@ -131,8 +150,7 @@ merge_syntaxes(struct find_results *results)
                 arena_printf(&results->arena, "%.*s%.*s\n", SLICE_PRINT(first->alternates),
                              SLICE_PRINT(entry->document));
         } else {
-            seen[kept].name = name;
-            seen[kept].digest = digest;
+            seen[kept] = syntax;
             results->entries[kept++] = *entry;
         }
     }

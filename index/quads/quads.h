@@ -53,6 +53,8 @@ void quads_scan_remember(struct quads_scan *scan, struct recent_blocks *recent);
 /* Up to `most` quads; *n = 0 at the end. */
 enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most,
                             size_t *n, struct reason *why);
+/* Begins anew for another pattern with the same places bound. */
+void quads_scan_again(struct quads_scan *scan, const struct quad_oids *pattern);
 /* Goes on with the rows from `quad` on, in the order of the scan; not back. */
 void quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad);
 void quads_scan_close(struct quads_scan *scan);

@@ -181,6 +181,21 @@ quads_scan_close(struct quads_scan *scan)
 }
 
 void
+quads_scan_again(struct quads_scan *scan, const struct quad_oids *pattern)
+{
+    const struct row row = row_of(pattern, scan->order);
+    unsigned bound = 0;
+    while (bound < 4 && row.place[bound] != OID_NONE) {
+        bound++;
+    }
+    scan->blocks = 1;
+    scan->at = scan->rows.count = 0;
+    scan->next = row_lower(&row, bound);
+    scan->upper = row_upper(&row, bound);
+    scan->ended = !is_possible(pattern);
+}
+
+void
 quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad)
 {
     const struct row to = row_of(quad, scan->order);

@@ -22,6 +22,7 @@ struct lookup {
     struct row_names names;
     struct arena arena;
     struct buf out;
+    struct quad_scan *scan; /* used again for patterns of the same places; NULL: not yet */
     unsigned number_count, place_count; /* of a row */
     struct lookup_row *rows;            /* to be sent */
     size_t count, capacity;
@@ -92,12 +93,34 @@ add_row(struct lookup *lookup, const struct lookup_row *row, struct reason *why)
     return STATUS_OK;
 }
 
+/* Of a pattern with the same places bound as the one before. */
+static enum status
+scan_like(struct lookup *lookup, const struct quad_oids *pattern, struct reason *why)
+{
+    const struct quad_source *source = lookup->source;
+    if (lookup->scan != NULL) {
+        partition_scan_again(lookup->scan, pattern);
+        return STATUS_OK;
+    }
+    return source->scan(source->context, pattern, ORDER_COUNT, &lookup->scan, why);
+}
+
+static void
+end_scans(struct lookup *lookup)
+{
+    if (lookup->scan != NULL) {
+        lookup->source->scan_close(lookup->scan);
+        lookup->scan = NULL;
+    }
+}
+
 static enum status
 lookup_end(struct lookup *lookup, enum status status, struct reason *why)
 {
     if (status == STATUS_OK && lookup->count > 0) {
         status = send_rows(lookup, true, why);
     }
+    end_scans(lookup);
     row_names_release(&lookup->names);
     arena_release(&lookup->arena);
     buf_release(&lookup->out);
@@ -123,11 +146,10 @@ add_quads(struct lookup *lookup, const struct quad_oids *pattern, uint64_t numbe
 {
     const struct quad_source *source = lookup->source;
     struct quad_oids found[SCANNED];
-    struct quad_scan *scan;
-    TRY(source->scan(source->context, pattern, ORDER_COUNT, &scan, why));
     enum status status = STATUS_OK;
+    TRY(scan_like(lookup, pattern, why));
     for (size_t n = 1; n > 0 && *left > 0 && status == STATUS_OK;) {
-        status = source->scan_next(scan, found, *left < SCANNED ? *left : SCANNED, &n, why);
+        status = source->scan_next(lookup->scan, found, *left < SCANNED ? *left : SCANNED, &n, why);
         for (size_t i = 0; i < n && status == STATUS_OK; i++) {
             const struct quad_oids *quad = &found[i];
             const struct lookup_row row = {
@@ -138,7 +160,6 @@ add_quads(struct lookup *lookup, const struct quad_oids *pattern, uint64_t numbe
         }
         status = status == STATUS_OK ? check_cancelled(lookup, why) : status;
     }
-    source->scan_close(scan);
     return status;
 }
 
@@ -156,6 +177,7 @@ find_patterns(struct lookup *lookup, struct codec_reader *in, uint64_t limit, st
         }
         TRY(answer_pattern(lookup->source, &pattern, &ids, &possible, why));
         TRY(possible ? add_quads(lookup, &ids, i, &left, why) : STATUS_OK);
+        end_scans(lookup);
     }
     return codec_at_end(in) ? STATUS_OK : malformed(why);
 }
@@ -231,34 +253,45 @@ note_first(struct lookup *lookup, struct description *description, const struct 
 {
     const struct quad_source *source = lookup->source;
     struct quad_oids found[SCANNED];
-    struct quad_scan *scan;
     enum status status = STATUS_OK;
-    TRY(source->scan(source->context, pattern, ORDER_COUNT, &scan, why));
+    TRY(scan_like(lookup, pattern, why));
     for (size_t n = 1; n > 0 && most > 0 && status == STATUS_OK; most -= n) {
-        status = source->scan_next(scan, found, most < SCANNED ? most : SCANNED, &n, why);
+        status = source->scan_next(lookup->scan, found, most < SCANNED ? most : SCANNED, &n, why);
         for (size_t i = 0; i < n; i++) {
             note_object(description, &found[i]);
         }
         *all = n == 0;
     }
-    source->scan_close(scan);
     return status;
+}
+
+/* The predicates that were not among the first rows, each by a scan of its own. */
+static enum status
+note_rest(struct lookup *lookup, struct description *description, const struct quad_oids *resource,
+          struct reason *why)
+{
+    struct quad_oids pattern = *resource;
+    bool all;
+    end_scans(lookup);
+    for (size_t i = 0; i < description->count; i++) {
+        pattern.predicate = description->predicates[i];
+        if (pattern.predicate != OID_NONE && description->objects[i] == OID_NONE) {
+            TRY(note_first(lookup, description, &pattern, 1, &all, why));
+        }
+    }
+    end_scans(lookup);
+    return STATUS_OK;
 }
 
 static enum status
 describe_one(struct lookup *lookup, struct description *description,
              const struct quad_oids *resource, uint64_t number, struct reason *why)
 {
-    struct quad_oids pattern = *resource;
     bool all = false;
     memset(description->objects, 0, sizeof description->objects);
-    TRY(note_first(lookup, description, &pattern, SCANNED, &all, why));
+    TRY(note_first(lookup, description, resource, SCANNED, &all, why));
+    TRY(all ? STATUS_OK : note_rest(lookup, description, resource, why));
     for (size_t i = 0; i < description->count; i++) {
-        pattern.predicate = description->predicates[i];
-        if (!all && pattern.predicate != OID_NONE && description->objects[i] == OID_NONE) {
-            TRY(note_first(lookup, description, &pattern, 1, &all, why));
-            all = false;
-        }
         if (description->objects[i] != OID_NONE) {
             const struct lookup_row row = {.numbers = {number, i},
                                            .places = {description->objects[i]}};

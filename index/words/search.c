@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "index/words/search_words.h"
 
-enum { FIRST_WANTED = 64, WANTED_MOST = 1 << 22 };
+enum { FIRST_WANTED = 128, WANTED_MOST = 1 << 22 };
 
 /* BM25's, as most have them. */
 static const double saturation = 1.2, by_length = 0.75;

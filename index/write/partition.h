@@ -136,6 +136,8 @@ const struct quad_source *partition_reader_source(struct partition_reader *reade
  * quads anyway; and without an end at `most`, about so many are wanted. */
 enum status partition_reader_search(struct partition_reader *reader, struct slice words,
                                     uint32_t most, struct text_scan **scan, struct reason *why);
+/* Begins a scan of a partition's source anew, for another pattern with the same places bound. */
+void partition_scan_again(struct quad_scan *scan, const struct quad_oids *pattern);
 /* What readers that are opened from now on see at least: how many commits, and the literals up to
  * which number by their words. While it is the same, so is what they find. */
 struct partition_version {

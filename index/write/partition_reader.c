@@ -54,6 +54,12 @@ source_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, si
     return quads_scan_next(inner(scan), rows, most, n, why);
 }
 
+void
+partition_scan_again(struct quad_scan *scan, const struct quad_oids *pattern)
+{
+    quads_scan_again(inner(scan), pattern);
+}
+
 static void
 source_scan_close(struct quad_scan *scan)
 {

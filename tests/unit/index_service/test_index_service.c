@@ -238,6 +238,37 @@ found(struct world *world)
     return count;
 }
 
+static void
+take_value(void *out, size_t resource, size_t predicate, const struct term *object)
+{
+    (void)buf_printf(out, "%zu %zu %.*s\n", resource, predicate, SLICE_PRINT(object->value));
+}
+
+/* Of many statements, the few that are wanted. */
+static void
+check_large_resource(struct world *world)
+{
+    static const struct slice predicates[] = {SLICE_INIT("http://p.example/first"),
+                                              SLICE_INIT("http://p.example/last"),
+                                              SLICE_INIT("http://p.example/none")};
+    const struct term many = term_iri(SLICE("http://s.example/many")),
+                      one = term_iri(SLICE("http://s.example/0")),
+                      document = term_iri(SLICE("http://host1.example/document/1"));
+    const struct index_resource resources[] = {{many, document}, {one, document}, {many, document}};
+    struct reason why = {""};
+    struct arena arena;
+    struct buf said;
+    arena_init(&arena, 0);
+    buf_init(&said, ANSWER);
+    must(
+        index_describe(world->client, resources, 3, predicates, 3, &arena, take_value, &said, &why),
+        &why);
+    assert_string_equal(said.data,
+                        "0 0 value 0\n0 1 end 199\n1 1 fresh 0\n2 0 value 0\n2 1 end 199\n");
+    buf_release(&said);
+    arena_release(&arena);
+}
+
 /* Answers are kept until the next commit, and no longer. */
 static void
 lookups_see_each_commit(void **state)
@@ -248,12 +279,20 @@ lookups_see_each_commit(void **state)
     struct buf quads;
     start(&world, 1);
     buf_init(&quads, ANSWER);
+    for (size_t i = 0; i < 200; i++) {
+        const char *predicate = i == 0 ? "first" : i == 199 ? "last" : "middle";
+        const char *value = i == 0 ? "value" : i == 199 ? "end" : "other";
+        (void)buf_printf(&quads,
+                         "<http://s.example/many> <http://p.example/%s> \"%s %zu\" "
+                         "<http://host1.example/document/1> .\n",
+                         predicate, value, i);
+    }
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(found(&world), i);
         assert_int_equal(found(&world), i);
         struct index_batch *batch = index_batch_new(world.partitions[0]);
         (void)buf_printf(&quads,
-                         "<http://s.example/%zu> <http://p.example/> \"fresh %zu\" "
+                         "<http://s.example/%zu> <http://p.example/last> \"fresh %zu\" "
                          "<http://host1.example/document/1> .\n",
                          i, i);
         fixture_add(batch, 1, 2 + (uint32_t)i, &quads);
@@ -261,6 +300,7 @@ lookups_see_each_commit(void **state)
         index_batch_free(batch);
         must(partition_settle(world.partitions[0], &why), &why);
     }
+    check_large_resource(&world);
     buf_release(&quads);
     stop(&world);
 }
