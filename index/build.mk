@@ -47,7 +47,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	clock_monotonic_ms
 test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
-test_stream_reader_WRAPS := rpc_client_post clock_monotonic_ms poll
+test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o
 test_share_WRAPS := stream_start stream_next stream_close client_miss

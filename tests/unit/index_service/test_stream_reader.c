@@ -66,6 +66,32 @@ __wrap_poll(struct pollfd *list, nfds_t count, int wait)
     return 0;
 }
 
+/* What each partition's stream comes to, in place of it; NULL: the streams are read. */
+static const enum status *verdicts;
+static size_t passed_on;
+static uint8_t passed_verb;
+
+enum status __real_stream_pass_on(struct index_client *client, size_t partition,
+                                  struct slice request, index_piece *piece, void *context,
+                                  struct reason *why);
+enum status __wrap_stream_pass_on(struct index_client *client, size_t partition,
+                                  struct slice request, index_piece *piece, void *context,
+                                  struct reason *why);
+enum status
+__wrap_stream_pass_on(struct index_client *client, size_t partition, struct slice request,
+                      index_piece *piece, void *context, struct reason *why)
+{
+    if (verdicts == NULL) {
+        return __real_stream_pass_on(client, partition, request, piece, context, why);
+    }
+    assert_int_equal(partition, passed_on++);
+    assert_int_equal(request.length, 1);
+    passed_verb = (uint8_t)request.at[0];
+    return verdicts[partition] == STATUS_OK
+               ? STATUS_OK
+               : status_fail(why, verdicts[partition], "partition %zu", partition);
+}
+
 /* ---- answers ---- */
 
 static void
@@ -416,6 +442,62 @@ tear_down(void **state)
     return 0;
 }
 
+/* Damage of one is no reason not to look at the others; that nobody answers is. What is to be
+ * compacted ends with the first that fails. */
+static void
+each_partition_is_verified(void **state)
+{
+    static const struct {
+        enum status verdicts[PARTITIONS_ASKED], verified;
+        size_t asked;
+        const char *why;
+        enum status compacted;
+        size_t compacted_asked;
+    } cases[] = {
+        {{STATUS_OK, STATUS_OK, STATUS_OK}, STATUS_OK, 3, "", STATUS_OK, 3},
+        {{STATUS_CORRUPT, STATUS_OK, STATUS_OK},
+         STATUS_CORRUPT,
+         3,
+         "partition 0",
+         STATUS_CORRUPT,
+         1},
+        {{STATUS_OK, STATUS_OK, STATUS_CORRUPT},
+         STATUS_CORRUPT,
+         3,
+         "partition 2",
+         STATUS_CORRUPT,
+         3},
+        {{STATUS_OK, STATUS_TIMEOUT, STATUS_OK},
+         STATUS_TIMEOUT,
+         2,
+         "partition 1",
+         STATUS_TIMEOUT,
+         2},
+        {{STATUS_CORRUPT, STATUS_SYSTEM, STATUS_OK},
+         STATUS_SYSTEM,
+         2,
+         "partition 1",
+         STATUS_CORRUPT,
+         1},
+    };
+    struct index_client client = {.count = PARTITIONS_ASKED};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reason why = {""};
+        verdicts = cases[i].verdicts;
+        passed_on = 0;
+        assert_int_equal(index_verify(&client, NULL, NULL, &why), cases[i].verified);
+        assert_int_equal(passed_verb, INDEX_STREAM_VERIFY);
+        assert_int_equal(passed_on, cases[i].asked);
+        assert_string_equal(why.text, cases[i].why);
+        passed_on = 0;
+        assert_int_equal(index_compact(&client, NULL, NULL, &why), cases[i].compacted);
+        assert_int_equal(passed_verb, INDEX_STREAM_COMPACT);
+        assert_int_equal(passed_on, cases[i].compacted_asked);
+    }
+    verdicts = NULL;
+}
+
 int
 main(void)
 {
@@ -429,6 +511,7 @@ main(void)
         cmocka_unit_test(a_call_ends_when_it_is_cancelled_or_its_time_is_over),
         cmocka_unit_test(partitions_may_be_missed_where_that_is_wanted),
         cmocka_unit_test(graphs_have_the_partition_that_their_name_says),
+        cmocka_unit_test(each_partition_is_verified),
     };
     return cmocka_run_group_tests_name("stream_reader", tests, set_up, tear_down);
 }
