@@ -21,7 +21,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
 test_dump_fetch_PARTS := stages/fetch/dump_fetch.o
 test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
@@ -34,6 +34,7 @@ test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_st
 	index_batch_free index_batch_reset index_batch_documents index_batch_bytes index_batch_add index_batch_commit \
 	index_batch_result content_read content_refused process_state_wait process_state_goes_on process_state_end log_event \
 	clock_monotonic_ms clock_wall_ms stage_done stage_output_next stage_count_as stage_yield schedule_visit
+test_next_visit_WRAPS := stage_output stage_options stage_release clock_wall_ms cluster_self cluster_key_owner
 test_slice_job_PARTS := stages/fetch/slice.o
 test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_directory stage_options stage_assignments \
 	stage_metastore opt_integer metastore_get hosts_find clock_wall_ms fork waitpid \

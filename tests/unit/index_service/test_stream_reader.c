@@ -480,18 +480,18 @@ each_partition_is_verified(void **state)
          STATUS_CORRUPT,
          1},
     };
-    struct index_client client = {.count = PARTITIONS_ASKED};
+    struct index_client all = {.count = PARTITIONS_ASKED};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reason why = {""};
         verdicts = cases[i].verdicts;
         passed_on = 0;
-        assert_int_equal(index_verify(&client, NULL, NULL, &why), cases[i].verified);
+        assert_int_equal(index_verify(&all, NULL, NULL, &why), cases[i].verified);
         assert_int_equal(passed_verb, INDEX_STREAM_VERIFY);
         assert_int_equal(passed_on, cases[i].asked);
         assert_string_equal(why.text, cases[i].why);
         passed_on = 0;
-        assert_int_equal(index_compact(&client, NULL, NULL, &why), cases[i].compacted);
+        assert_int_equal(index_compact(&all, NULL, NULL, &why), cases[i].compacted);
         assert_int_equal(passed_verb, INDEX_STREAM_COMPACT);
         assert_int_equal(passed_on, cases[i].compacted_asked);
     }
