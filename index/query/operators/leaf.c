@@ -105,10 +105,15 @@ search(struct text *text, struct reason *why)
     struct text_scan *scan;
     TRY(run->source->search(run->source->context, text->words, run->search_most, &scan, why));
     enum status status;
-    for (;;) {
+    for (unsigned work = 0;; work++) {
         oid pair[2] = {OID_NONE, OID_NONE};
         double score;
         bool end;
+        /* Whether a quad has the literal is a lookup. */
+        status = work % 64 == 0 ? run_check(run, why) : STATUS_OK;
+        if (status != STATUS_OK) {
+            break;
+        }
         status = run->source->search_next(scan, &pair[0], &score, &end, why);
         if (status != STATUS_OK || end) {
             break;
