@@ -17,7 +17,7 @@ quadrille_OBJECTS := $(addprefix cli/,main.o)
 quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o cluster_command.o crawl.o datasets.o explain.o identity_command.o import.o inspect.o maintenance.o \
 	meta.o plan.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
 	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o validate.o)
-quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o machine_run.o share_guard.o share_lag.o)
+quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o machine_run.o share_forget.o share_guard.o share_lag.o)
 quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
 	slice_steps.o slice_store.o)
 quadrille_OBJECTS += $(addprefix cli/inspection/,inspection.o inspection_print.o)

@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "shares/share_claims.h"
 #include "shares/share_plan.h"
 
-enum { GRACE_PARTS = 8, FORGET_LEASES = 20, NAME_SIZE = 160, LEAVING_AT_A_TIME = 1 };
+enum { GRACE_PARTS = 8, FORGET_LEASES = 20, LEAVING_AT_A_TIME = 1 };
 
 /* Another session, as we have seen it. */
 struct seen_session {
@@ -31,7 +32,7 @@ struct known_share {
     uint64_t generation;
     struct share_claim claim;
     char moved_to[MACHINE_NAME_SIZE]; /* empty: nowhere */
-    bool leaving;
+    bool leaving, forgotten;
     char told[SHARE_TOLD_SIZE];
 };
 
@@ -118,15 +119,15 @@ share_owner_tell(struct share_owner *owner, size_t share, const char *text)
 }
 
 static void
-session_path(const char *session, char name[NAME_SIZE])
+session_path(const char *session, char name[SHARE_PATH_SIZE])
 {
-    (void)snprintf(name, NAME_SIZE, "machines/%s", session);
+    (void)snprintf(name, SHARE_PATH_SIZE, "machines/%s", session);
 }
 
 void
 share_owner_end(struct share_owner *owner)
 {
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct reason why;
     session_path(owner->self.session, name);
     (void)owner->settings.files.remove(owner->settings.files.context, name, &why);
@@ -169,7 +170,7 @@ share_owner_renew(struct share_owner *owner, struct reason *why)
     const struct share_files *files = &owner->settings.files;
     const uint64_t before = now(owner), had = owner->until;
     const uint64_t until = before + owner->settings.cluster.lease_ms;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf text;
     if (had > 0 && before >= had) {
         return lease_is_lost(why);
@@ -252,7 +253,7 @@ read_session(struct share_owner *owner, const char *session, struct reason *why)
     const struct share_files *files = &owner->settings.files;
     const uint64_t before = now(owner);
     struct share_session record;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf text;
     session_path(session, name);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
@@ -287,7 +288,7 @@ static void
 remove_old(struct share_owner *owner, const struct seen_session *seen)
 {
     const struct share_files *files = &owner->settings.files;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct reason why;
     if (seen->silent && now(owner) - seen->changed_ms >=
                             FORGET_LEASES * (uint64_t)owner->settings.cluster.lease_ms) {
@@ -308,7 +309,7 @@ static enum status
 is_drained(const struct share_owner *owner, const char *machine, bool *drained, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf text;
     (void)snprintf(name, sizeof name, "drains/%s", machine);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
@@ -339,7 +340,7 @@ static enum status
 end_earlier(struct share_owner *owner, const char *session, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     session_path(session, name);
     return files->remove(files->context, name, why);
 }
@@ -394,69 +395,20 @@ read_sessions(struct share_owner *owner, struct reason *why)
 
 /* ---- claims ---- */
 
-struct latest {
-    size_t shares;
-    uint64_t *generations;
-};
-
-static void
-take_claim(void *context, const char *name)
-{
-    struct latest *latest = context;
-    uint64_t share, generation;
-    char end;
-    if (sscanf(name, "%" SCNu64 ".%" SCNu64 "%c", &share, &generation, &end) == 2 &&
-        share < latest->shares && generation > latest->generations[share]) {
-        latest->generations[share] = generation;
-    }
-}
-
-/* latest->generations is to be freed. */
-static enum status
-list_claims(const struct share_files *files, size_t shares, struct latest *latest,
-            struct reason *why)
-{
-    *latest = (struct latest){.shares = shares,
-                              .generations = memory_zero(shares, sizeof *latest->generations)};
-    return files->list(files->context, "claims", take_claim, latest, why);
-}
-
-static void
-claim_path(size_t share, uint64_t generation, char name[NAME_SIZE])
-{
-    (void)snprintf(name, NAME_SIZE, "claims/%zu.%" PRIu64, share, generation);
-}
-
-static enum status
-read_claim(const struct share_files *files, size_t share, uint64_t generation,
-           struct share_claim *claim, struct reason *why)
-{
-    char name[NAME_SIZE];
-    struct buf text;
-    claim_path(share, generation, name);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    enum status status = files->read(files->context, name, &text, why);
-    if (status == STATUS_OK && !share_claim_parse(buf_slice(&text), claim)) {
-        status = status_fail(why, STATUS_CORRUPT, "%s is no claim", name);
-    }
-    buf_release(&text);
-    return status;
-}
-
 static enum status
 read_claims(struct share_owner *owner, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
     const size_t shares = owner->settings.cluster.shares;
-    struct latest latest;
-    enum status status = list_claims(files, shares, &latest, why);
+    struct share_latest latest;
+    enum status status = share_claims_list(files, shares, &latest, why);
     for (size_t i = 0; i < shares && status == STATUS_OK; i++) {
         struct known_share *share = &owner->shares[i];
         struct share_claim claim;
         if (latest.generations[i] <= share->generation) {
             continue; /* a claim never changes, and the latest is never removed */
         }
-        status = read_claim(files, i, latest.generations[i], &claim, why);
+        status = share_claim_read(files, i, latest.generations[i], &claim, why);
         if (status == STATUS_OK) {
             share->generation = latest.generations[i];
             share->claim = claim;
@@ -469,45 +421,7 @@ read_claims(struct share_owner *owner, struct reason *why)
     return status;
 }
 
-enum status
-share_claims_read(const struct share_files *files, size_t shares, struct share_seen *seen,
-                  struct reason *why)
-{
-    struct latest latest;
-    enum status status = list_claims(files, shares, &latest, why);
-    for (size_t i = 0; i < shares && status == STATUS_OK; i++) {
-        struct share_claim claim = {.freed = true};
-        seen[i] = (struct share_seen){.generation = latest.generations[i]};
-        if (latest.generations[i] > 0) {
-            status = read_claim(files, i, latest.generations[i], &claim, why);
-        }
-        if (status == STATUS_OK && !claim.freed) {
-            memcpy(seen[i].session, claim.session, sizeof claim.session);
-        }
-        status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    }
-    free(latest.generations);
-    return status;
-}
-
 /* ---- the plan ---- */
-
-enum status
-share_move_read(const struct share_files *files, size_t share, char machine[MACHINE_NAME_SIZE],
-                struct reason *why)
-{
-    char name[NAME_SIZE];
-    struct buf text;
-    (void)snprintf(name, sizeof name, "moves/%zu", share);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    const enum status status = files->read(files->context, name, &text, why);
-    const struct slice to = slice_trim(buf_slice(&text));
-    (void)snprintf(machine, MACHINE_NAME_SIZE, "%.*s",
-                   status == STATUS_OK && to.length < MACHINE_NAME_SIZE ? (int)to.length : 0,
-                   to.length > 0 ? to.at : "");
-    buf_release(&text);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
 
 static enum status
 read_moves(struct share_owner *owner, struct reason *why)
@@ -584,15 +498,32 @@ plan(const struct share_owner *owner, struct planned *planned)
             .owner = owned ? number_of(planned, share->claim.session, NULL) : NOBODY,
             .wanted =
                 share->moved_to[0] != '\0' ? number_of(planned, NULL, share->moved_to) : NOBODY,
+            .forgotten = share->forgotten,
         };
     }
     share_plan(planned->machines, planned->count, planned->shares, shares, planned->should);
+}
+
+static enum status
+read_forgotten(struct share_owner *owner, struct reason *why)
+{
+    const struct share_files *files = &owner->settings.files;
+    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
+        struct known_share *share = &owner->shares[i];
+        if (!share->forgotten) {
+            TRY(share_forgotten_read(files, i, &share->forgotten, why));
+        }
+    }
+    return STATUS_OK;
 }
 
 /* Whether its last owner, if any, cannot act any more. */
 static bool
 can_be_claimed(const struct share_owner *owner, const struct known_share *share)
 {
+    if (share->forgotten) {
+        return false;
+    }
     if (share->generation == 0 || share->claim.freed) {
         return true;
     }
@@ -607,7 +538,7 @@ static enum status
 publish(struct share_owner *owner, size_t share, struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf wanted, present;
     buf_init(&wanted, SHARE_TEXT_MAXIMUM);
     buf_init(&present, SHARE_TEXT_MAXIMUM);
@@ -632,11 +563,11 @@ claim_share(struct share_owner *owner, size_t number, struct reason *why)
     const struct known_share *share = &owner->shares[number];
     struct share_claim claim = {.clean = share->generation == 0 ||
                                          (share->claim.freed && share->claim.clean)};
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf text;
     bool made;
     memcpy(claim.session, owner->self.session, sizeof claim.session);
-    claim_path(number, share->generation + 1, name);
+    share_claim_path(number, share->generation + 1, name);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
     share_claim_put(&claim, &text);
     const enum status status = files->make(files->context, name, buf_slice(&text), &made, why);
@@ -655,7 +586,11 @@ claim_what_is_due(struct share_owner *owner, const struct planned *planned, stru
             any = true;
         }
     }
-    return any ? read_claims(owner, why) : STATUS_OK;
+    if (any) {
+        TRY(read_claims(owner, why));
+        TRY(read_forgotten(owner, why)); /* who forgets looks for claims after he has said so */
+    }
+    return STATUS_OK;
 }
 
 /* One after the other, so that most of the cluster works while shares change hands; all when the
@@ -692,8 +627,8 @@ tidy(struct share_owner *owner, struct reason *why)
         }
         TRY(publish(owner, i, why));
         for (uint64_t back = 1; back <= 2 && back < share->generation; back++) {
-            char name[NAME_SIZE];
-            claim_path(i, share->generation - back, name);
+            char name[SHARE_PATH_SIZE];
+            share_claim_path(i, share->generation - back, name);
             TRY(files->remove(files->context, name, why));
         }
     }
@@ -713,6 +648,7 @@ share_owner_step(struct share_owner *owner, struct reason *why)
     TRY(read_claims(owner, why));
     TRY(read_sessions(owner, why));
     TRY(read_moves(owner, why));
+    TRY(read_forgotten(owner, why));
     TRY(check_lease(owner, why));
     struct planned *planned = memory_zero(1, sizeof *planned);
     plan(owner, planned);
@@ -731,7 +667,8 @@ share_owner_has(const struct share_owner *owner, size_t share)
     if (!is_ours(owner, &owner->shares[share]) || now(owner) >= owner->until) {
         return SHARE_OTHERS;
     }
-    return owner->shares[share].leaving ? SHARE_LEAVING : SHARE_OURS;
+    return owner->shares[share].leaving || owner->shares[share].forgotten ? SHARE_LEAVING
+                                                                          : SHARE_OURS;
 }
 
 bool
@@ -745,14 +682,14 @@ share_owner_release(struct share_owner *owner, size_t share, bool clean, struct 
 {
     const struct share_files *files = &owner->settings.files;
     struct share_claim claim = {.freed = true, .clean = clean};
-    char name[NAME_SIZE];
+    char name[SHARE_PATH_SIZE];
     struct buf text;
     bool made;
     if (!is_ours(owner, &owner->shares[share])) {
         return STATUS_OK; /* somebody took it over meanwhile */
     }
     memcpy(claim.session, owner->self.session, sizeof claim.session);
-    claim_path(share, owner->shares[share].generation + 1, name);
+    share_claim_path(share, owner->shares[share].generation + 1, name);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
     share_claim_put(&claim, &text);
     enum status status = files->make(files->context, name, buf_slice(&text), &made, why);

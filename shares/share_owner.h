@@ -69,17 +69,7 @@ void share_owner_tell(struct share_owner *owner, size_t share, const char *text)
 
 /* ---- looking on without taking part ---- */
 
-struct share_seen {
-    uint64_t generation;             /* 0: nobody has ever had it */
-    char session[SESSION_NAME_SIZE]; /* the latest owner; empty: freed, or never had */
-};
 /* How long a session says nothing before it counts as silent. */
 uint64_t share_patience_ms(const struct share_settings *cluster);
-/* The machine that a person moved the share to; empty: none. */
-enum status share_move_read(const struct share_files *files, size_t share,
-                            char machine[MACHINE_NAME_SIZE], struct reason *why);
-/* The latest claim of each share, of what the files say now. */
-enum status share_claims_read(const struct share_files *files, size_t shares,
-                              struct share_seen *seen, struct reason *why);
 
 #endif

@@ -18,6 +18,13 @@ may_run(const struct plan *plan, int machine, size_t share)
            (plan->machines[machine].only == NULL || plan->machines[machine].only[share]);
 }
 
+/* Whether it is to go wherever there is room. */
+static bool
+is_open(const struct plan *plan, size_t share)
+{
+    return plan->should[share] == NOBODY && !plan->shares[share].forgotten;
+}
+
 /* Shares that people gave a place: by a move, or by a machine's list. */
 static void
 place_chosen(struct plan *plan)
@@ -25,6 +32,10 @@ place_chosen(struct plan *plan)
     for (size_t i = 0; i < plan->share_count; i++) {
         const struct plan_share *share = &plan->shares[i];
         int chosen = may_run(plan, share->wanted, i) ? share->wanted : NOBODY;
+        plan->should[i] = NOBODY;
+        if (share->forgotten) {
+            continue;
+        }
         if (chosen == NOBODY && may_run(plan, share->owner, i) &&
             plan->machines[share->owner].only != NULL) {
             chosen = share->owner;
@@ -99,7 +110,7 @@ share_plan(const struct plan_machine *machines, size_t machine_count,
     size_t count = 0;
     place_chosen(&plan);
     for (size_t i = 0; i < share_count; i++) {
-        count += should[i] == NOBODY || machines[should[i]].only == NULL;
+        count += is_open(&plan, i) || (should[i] != NOBODY && machines[should[i]].only == NULL);
     }
     make_room(&plan, count);
     for (size_t i = 0; i < share_count; i++) {
@@ -109,12 +120,12 @@ share_plan(const struct plan_machine *machines, size_t machine_count,
     }
     for (size_t i = 0; i < share_count; i++) { /* who has one keeps it while there is room */
         const int owner = shares[i].owner;
-        if (should[i] == NOBODY && may_run(&plan, owner, i) && plan.room[owner] > 0) {
+        if (is_open(&plan, i) && may_run(&plan, owner, i) && plan.room[owner] > 0) {
             place(&plan, i, (size_t)owner);
         }
     }
     for (size_t i = 0; i < share_count; i++) {
-        const int machine = should[i] == NOBODY ? any_room(&plan) : NOBODY;
+        const int machine = is_open(&plan, i) ? any_room(&plan) : NOBODY;
         if (machine != NOBODY) {
             place(&plan, i, (size_t)machine);
         }

@@ -15,6 +15,7 @@
 #include "base/system/file.h"
 #include "cli/cluster/share_lag.h"
 #include "cli/shared/cli.h"
+#include "shares/share_claims.h"
 #include "shares/share_owner.h"
 
 enum { NAME_SIZE = 320 };
@@ -40,8 +41,8 @@ put_nodes(struct buf *text, size_t shares, const char *prefix, const char *publi
 static enum status
 make_folders(const char *root, size_t shares, struct reason *why)
 {
-    static const char *const folders[] = {"machines", "claims", "addresses", "moves",
-                                          "drains",   "shares", "tmp",       "log"};
+    static const char *const folders[] = {"machines", "claims", "addresses", "moves",    "drains",
+                                          "shares",   "tmp",    "log",       "forgotten"};
     TRY(file_make_folder(root, 0700, why));
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char path[ROOT_PATH_SIZE + NAME_SIZE];
@@ -173,6 +174,7 @@ struct shown {
     struct buf *texts; /* of the sessions */
     struct share_seen shares[SHARES_MOST];
     char moved_to[SHARES_MOST][MACHINE_NAME_SIZE];
+    bool forgotten[SHARES_MOST];
     struct share_lag lags[SHARES_MOST];
 };
 
@@ -234,6 +236,7 @@ take_all(struct shown *shown, struct reason *why)
             shown->sessions[owner].shares++;
         }
         (void)share_move_read(files, i, shown->moved_to[i], &none);
+        (void)share_forgotten_read(files, i, &shown->forgotten[i], &none);
     }
     return STATUS_OK;
 }
@@ -246,7 +249,7 @@ describe(const struct shown *shown, size_t share, const char **machine, char sta
     const int owner = session_number(shown, seen->session);
     *machine = owner >= 0 ? shown->sessions[owner].session.machine : "";
     if (seen->session[0] == '\0') {
-        snprintf(state, SHARE_TOLD_SIZE, "free");
+        snprintf(state, SHARE_TOLD_SIZE, shown->forgotten[share] ? "forgotten" : "free");
     } else if (owner < 0 || is_silent(shown, &shown->sessions[owner])) {
         snprintf(state, SHARE_TOLD_SIZE, "its owner is silent");
     } else {
@@ -411,16 +414,26 @@ cluster_root_drain(const char *root, const char *machine, bool drain, struct rea
 }
 
 enum status
+cluster_root_share(const struct share_settings *settings, const char *text, size_t *share,
+                   struct reason *why)
+{
+    bool one[SHARES_MOST];
+    if (strchr(text, ',') != NULL || !share_list_parse(text, settings->shares, one)) {
+        return status_fail(why, STATUS_MISUSE, "shares are 0 to %zu, not %.100s",
+                           settings->shares - 1, text);
+    }
+    *share = strtoul(text, NULL, 10);
+    return STATUS_OK;
+}
+
+enum status
 cluster_root_move(const char *root, const struct share_settings *settings, const char *share,
                   const char *machine, struct reason *why)
 {
-    bool one[SHARES_MOST];
+    size_t number;
     char name[NAME_SIZE];
     TRY(check_machine(machine, why));
-    if (strchr(share, ',') != NULL || !share_list_parse(share, settings->shares, one)) {
-        return status_fail(why, STATUS_MISUSE, "shares are 0 to %zu, not %.100s",
-                           settings->shares - 1, share);
-    }
-    snprintf(name, sizeof name, "moves/%lu", strtoul(share, NULL, 10));
+    TRY(cluster_root_share(settings, share, &number, why));
+    snprintf(name, sizeof name, "moves/%zu", number);
     return put_or_remove(root, name, strcmp(machine, "any") == 0 ? NULL : machine, why);
 }

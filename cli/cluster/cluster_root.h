@@ -4,6 +4,7 @@
 #define CLI_CLUSTER_CLUSTER_ROOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -28,5 +29,9 @@ enum status cluster_root_drain(const char *root, const char *machine, bool drain
 /* The share goes to the machine, as soon as and as long as that one lives; "any": to whichever. */
 enum status cluster_root_move(const char *root, const struct share_settings *settings,
                               const char *share, const char *machine, struct reason *why);
+
+/* The number of a share, as people write it. */
+enum status cluster_root_share(const struct share_settings *settings, const char *text,
+                               size_t *share, struct reason *why);
 
 #endif

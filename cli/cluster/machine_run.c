@@ -39,7 +39,7 @@ struct run_share {
     bool unclean;       /* processes of ours were killed: what they asked may be under way */
     uint64_t start_at;  /* not before, after a failure */
     uint64_t rested_at; /* fetch of it starts then */
-    uint64_t settings;  /* fingerprint of ROOT/quadrille.conf that it runs with */
+    uint64_t settings;  /* machine->configured, as it was when it was started */
     char failure[SHARE_TOLD_SIZE];
 };
 
@@ -59,12 +59,12 @@ struct machine {
     pthread_mutex_t guarding; /* of what share_guard_* are called with */
     struct run_share *shares;
     struct flag_list assignments; /* of every share */
-    char root_settings[PATH_SIZE];
+    char root_settings[PATH_SIZE], root_nodes[PATH_SIZE];
     int signals;
     bool stopping, step_failed;
     size_t turn;         /* the share that is minded next */
     struct cli cli;      /* of ROOT, with its settings as they are now */
-    uint64_t configured; /* fingerprint of ROOT/quadrille.conf */
+    uint64_t configured; /* fingerprint of ROOT/quadrille.conf and ROOT/cluster.conf */
     struct reason wrong; /* what keeps these settings from use; empty: nothing */
 };
 
@@ -408,6 +408,7 @@ look_at_settings(struct machine *machine)
     struct reason why;
     buf_init(&text, CONFIGURATION_MAXIMUM);
     if (file_read(machine->root_settings, &text, &why) == STATUS_OK &&
+        file_read(machine->root_nodes, &text, &why) == STATUS_OK &&
         fingerprint64(buf_slice(&text)) != machine->configured) {
         machine->configured = fingerprint64(buf_slice(&text));
         take_settings(machine);
@@ -483,6 +484,7 @@ open_machine(struct machine *machine, struct reason *why)
     const struct flag_list *own = settings->assignments;
     static char root_assignment[PATH_SIZE + 1];
     snprintf(machine->root_settings, PATH_SIZE, "%s/quadrille.conf", settings->root);
+    snprintf(machine->root_nodes, PATH_SIZE, "%s/cluster.conf", settings->root);
     snprintf(root_assignment, sizeof root_assignment, "@%s", machine->root_settings);
     machine->assignments.items[machine->assignments.count++] = "processes.web=0";
     machine->assignments.items[machine->assignments.count++] = root_assignment;

@@ -15,9 +15,11 @@ static void
 add_outbox(void *context, const struct queue_node *node)
 {
     const struct asking *asking = context;
-    for (size_t i = 0; i < asking->shares; i++) {
-        if (slice_is(node->name, cluster_node(asking->cli->cluster, i)->name)) {
-            asking->lags[i].outbox += node->jobs;
+    for (size_t i = 0; i < cluster_node_count(asking->cli->cluster); i++) {
+        const size_t share = cli_share_number(asking->cli, i);
+        if (share < asking->shares &&
+            slice_is(node->name, cluster_node(asking->cli->cluster, i)->name)) {
+            asking->lags[share].outbox += node->jobs;
         }
     }
 }
@@ -46,16 +48,17 @@ ask_all(struct asking *asking, const bool *marked, struct reason *why)
     struct cluster_services services;
     TRY(services_queues(cli->cluster, cli->directory, &services, why));
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < services.count && i < asking->shares && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < services.count && status == STATUS_OK; i++) {
+        const size_t share = cli_share_number(cli, i);
         const struct queue_client_options options = {
             .endpoint = services.endpoints[i], .name = "cli.lag", .keys = services.keys};
         struct queue_client *queue;
-        if (!marked[i]) {
+        if (share >= asking->shares || !marked[share]) {
             continue;
         }
         status = queue_client_open(&queue, &options, why);
         if (status == STATUS_OK) {
-            ask_share(asking, queue, &asking->lags[i]);
+            ask_share(asking, queue, &asking->lags[share]);
             queue_client_close(queue);
         }
     }

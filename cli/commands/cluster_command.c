@@ -6,6 +6,7 @@
 #include "base/system/log.h"
 #include "cli/cluster/cluster_root.h"
 #include "cli/cluster/machine_run.h"
+#include "cli/cluster/share_forget.h"
 #include "cli/shared/cli.h"
 
 enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
@@ -13,7 +14,7 @@ enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
 struct asked {
     const char *directory, *root, *shares, *machine, *address;
     int64_t weight, lease;
-    bool json, undo;
+    bool json, undo, force;
     struct flag_list assignments;
 };
 
@@ -115,16 +116,17 @@ obey(struct asked *asked, char **operands, int n, struct reason *why)
     if (strcmp(action, "init") == 0 && n == 1) {
         return initialise(asked, why);
     }
-    if (strcmp(action, "forget") == 0 && n == 2) {
+    if (strcmp(action, "forget") == 0 && n == 2 && asked->root == NULL) {
         return forget(asked, operands[1], why);
     }
-    const bool known = (n == 1 && (strcmp(action, "run") == 0 || strcmp(action, "status") == 0)) ||
-                       (n == 2 && strcmp(action, "drain") == 0) ||
-                       (n == 3 && strcmp(action, "move") == 0);
+    const bool known =
+        (n == 1 && (strcmp(action, "run") == 0 || strcmp(action, "status") == 0)) ||
+        (n == 2 && (strcmp(action, "drain") == 0 || strcmp(action, "forget") == 0)) ||
+        (n == 3 && strcmp(action, "move") == 0);
     if (!known) {
         return status_fail(why, STATUS_MISUSE,
                            "say init, run, status, drain MACHINE, move SHARE MACHINE, or forget "
-                           "NODE; see --help");
+                           "SHARE; see --help");
     }
     TRY(cluster_root_open(asked->root, root, &settings, why));
     if (strcmp(action, "run") == 0) {
@@ -132,6 +134,9 @@ obey(struct asked *asked, char **operands, int n, struct reason *why)
     }
     if (strcmp(action, "status") == 0) {
         return cluster_root_print(root, &settings, asked->json, stdout, why);
+    }
+    if (strcmp(action, "forget") == 0) {
+        return share_forget(root, &settings, operands[1], asked->force, stdout, why);
     }
     return strcmp(action, "drain") == 0
                ? cluster_root_drain(root, operands[1], !asked->undo, why)
@@ -163,13 +168,16 @@ command_cluster(int argc, char **argv)
         {"set", 's', FLAG_REPEATED, "NAME=VALUE", &asked.assignments,
          "run: sets an option of all shares that run on this machine; @FILE: those of a file."},
         {"undo", 0, FLAG_SWITCH, NULL, &asked.undo, "drain: the machine takes shares again."},
+        {"force", 0, FLAG_SWITCH, NULL, &asked.force,
+         "forget: also a share that has an owner, or whose data are there; they are given up."},
         {"json", 'j', FLAG_SWITCH, NULL, &asked.json, "status: prints one JSON object."},
         {0},
     };
     const struct program program = {
         .name = "quadrille cluster",
-        .synopsis = "[init | run | status | drain MACHINE | move SHARE MACHINE] --root ROOT "
-                    "[OPTION]... | forget NODE --dir DIR",
+        .synopsis =
+            "[init | run | status | drain MACHINE | move SHARE MACHINE | forget SHARE] --root "
+            "ROOT [OPTION]... | forget NODE --dir DIR",
         .summary = "run one crawl on many machines, by shares that move between them",
         .description =
             "A cluster is a folder ROOT that all machines have mounted, with a fixed number of "
@@ -183,7 +191,13 @@ command_cluster(int argc, char **argv)
             "moves under way. drain has a machine give all its shares away. move gives a share to "
             "a machine "
             "for as long as that one lives; to the machine \"any\": takes that back.\n\n"
-            "forget has the node of a data directory wait no more for one that is gone for good: "
+            "forget SHARE gives up a share that is lost for good: no machine takes it any more, "
+            "its "
+            "URIs and hosts belong to the others, and what waits for it goes to them, with counts. "
+            "What only that share had is lost. It is refused while the share has an owner or its "
+            "data, unless --force says so.\n\n"
+            "forget NODE --dir DIR has the node of a data directory wait no more for one that is "
+            "gone for good: "
             "what is to go to it goes to those that have its part by the present cluster.conf, "
             "which must not name it; or, when this node has lost its own data, takes what NODE "
             "sends although what came before is missing.\n\n"
@@ -192,6 +206,7 @@ command_cluster(int argc, char **argv)
         .examples = "quadrille cluster init --root ROOT --shares 12\n"
                     "quadrille cluster run --root ROOT --machine alpha --address 10.0.0.1:7000\n"
                     "quadrille cluster status --root ROOT\n"
+                    "quadrille cluster forget --root ROOT 7\n"
                     "quadrille cluster forget --dir DIR gamma\n"
                     "quadrille crawl --dir ROOT https://example.org/",
         .flags = flags,

@@ -427,6 +427,19 @@ mind_nodes(struct crawl *crawl)
     crawl->troubles_told = progress->trouble_count;
 }
 
+/* A share that is forgotten is waited for no more. */
+static enum status
+follow_cluster(struct crawl *crawl, struct reason *why)
+{
+    bool changed;
+    TRY(cli_follow_cluster(&crawl->cli, &changed, why));
+    if (changed) {
+        progress_close(&crawl->progress);
+        return progress_open(&crawl->progress, &crawl->cli, why);
+    }
+    return STATUS_OK;
+}
+
 static enum status
 follow(struct crawl *crawl, struct reason *why)
 {
@@ -439,6 +452,7 @@ follow(struct crawl *crawl, struct reason *why)
         TRY(keep_supervisor(crawl, why));
         TRY(mind_processes(crawl, why));
         tell_page(crawl);
+        TRY(follow_cluster(crawl, why));
         const enum status status = progress_take(&crawl->progress, STATS_WAIT_MS, why);
         if (status == STATUS_OK) {
             mind_nodes(crawl);

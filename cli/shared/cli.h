@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/options/opt.h"
@@ -37,6 +38,7 @@ struct cli {
     bool reading; /* DIR may only be read, and the command only reads */
     struct opt_set *options;
     struct cluster *cluster;
+    struct timespec cluster_time; /* of cluster.conf, before it was read */
     const struct flag_list *assignments;
     int helper;          /* process id of a supervisor of our own, 0: none */
     int helper_stays;    /* a byte from here: it stays for other commands */
@@ -69,6 +71,12 @@ enum status cli_make_directory(const char *directory, struct reason *why);
 enum { CLI_PLACE_SIZE = 4096 };
 size_t cli_scope_places(const struct cli *cli);
 void cli_scope_place(const struct cli *cli, size_t number, char place[CLI_PLACE_SIZE]);
+/* The share that a node of a cluster's cluster.conf is: not its place there once shares have been
+ * forgotten. SIZE_MAX: none. */
+size_t cli_share_number(const struct cli *cli, size_t node);
+/* Reads cluster.conf of a cluster again when it has changed; clients that were made of it are to be
+ * made anew then. */
+enum status cli_follow_cluster(struct cli *cli, bool *changed, struct reason *why);
 
 enum { CLI_ANSWER_MS = 30000 };
 /* Of a cluster that of a share that answers: it passes on what others own. */

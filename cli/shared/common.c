@@ -52,6 +52,19 @@ cli_check_files(char **paths, int n, struct reason *why)
     return STATUS_OK;
 }
 
+/* When cluster.conf was written; 0: there is none. */
+static struct timespec
+cluster_time(const struct cli *cli)
+{
+    struct stat info = {0};
+    struct buf path;
+    buf_init(&path, PATH_MAX);
+    (void)buf_printf(&path, "%s/cluster.conf", cli->directory);
+    (void)stat(path.data, &info);
+    buf_release(&path);
+    return info.st_mtim;
+}
+
 static enum status
 open_any(struct cli *cli, const struct cli_common *common, bool reads, struct reason *why)
 {
@@ -67,6 +80,7 @@ open_any(struct cli *cli, const struct cli_common *common, bool reads, struct re
     TRY(config_load(cli->directory, &common->assignments, &cli->options, why));
     config_open_log(cli->options, "quadrille");
     process_troubles_end_waits(cli->directory, false);
+    cli->cluster_time = cluster_time(cli);
     TRY(cluster_open(&cli->cluster, cli->directory, cli->options, why));
     return common->takes_root || !cluster_is_client(cli->cluster)
                ? STATUS_OK
@@ -213,11 +227,40 @@ cli_scope_places(const struct cli *cli)
     return cluster_is_client(cli->cluster) ? cluster_node_count(cli->cluster) : 1;
 }
 
+enum status
+cli_follow_cluster(struct cli *cli, bool *changed, struct reason *why)
+{
+    const struct timespec now = cluster_time(cli);
+    struct cluster *fresh;
+    *changed = false;
+    if (!cluster_is_client(cli->cluster) ||
+        (now.tv_sec == cli->cluster_time.tv_sec && now.tv_nsec == cli->cluster_time.tv_nsec)) {
+        return STATUS_OK;
+    }
+    TRY(cluster_open(&fresh, cli->directory, cli->options, why));
+    cluster_close(cli->cluster);
+    cli->cluster = fresh;
+    cli->cluster_time = now;
+    *changed = true;
+    return STATUS_OK;
+}
+
+size_t
+cli_share_number(const struct cli *cli, size_t node)
+{
+    static const char prefix[] = "share-";
+    const char *name = cluster_node(cli->cluster, node)->name;
+    return strncmp(name, prefix, sizeof prefix - 1) == 0
+               ? strtoul(name + sizeof prefix - 1, NULL, 10)
+               : SIZE_MAX;
+}
+
 void
 cli_scope_place(const struct cli *cli, size_t number, char place[CLI_PLACE_SIZE])
 {
     if (cluster_is_client(cli->cluster)) {
-        (void)snprintf(place, CLI_PLACE_SIZE, "%s/shares/%zu", cli->directory, number);
+        (void)snprintf(place, CLI_PLACE_SIZE, "%s/shares/%zu", cli->directory,
+                       cli_share_number(cli, number));
     } else {
         (void)snprintf(place, CLI_PLACE_SIZE, "%s", cli->directory);
     }

@@ -121,8 +121,9 @@ plan_is(const struct plan_machine *machines, size_t n, const char *owners, const
     char got[NINE + 1] = "";
     const size_t count = strlen(owners);
     for (size_t i = 0; i < count; i++) {
+        shares[i].forgotten = wanted[i] == 'x';
         shares[i].owner = owners[i] == '-' ? NOBODY : owners[i] - 'a';
-        shares[i].wanted = wanted[i] == '-' ? NOBODY : wanted[i] - 'a';
+        shares[i].wanted = wanted[i] == '-' || wanted[i] == 'x' ? NOBODY : wanted[i] - 'a';
     }
     share_plan(machines, n, shares, count, should);
     for (size_t i = 0; i < count; i++) {
@@ -152,6 +153,9 @@ shares_are_planned_by_weight_and_stay(void **state)
     plan_is(bound, 2, "aaaaaa", "------", "aaaabb"); /* a list is exactly that */
     plan_is(bound, 2, "bbbbbb", "------", "aaaabb");
     plan_is(bound, 2, "------", "b-----", "aaaabb"); /* and no move changes it */
+    plan_is(equal, 2, "------", "xx----", "--aabb"); /* forgotten ones are no part */
+    plan_is(equal, 2, "aabb--", "xx----", "--bbaa");
+    plan_is(bound, 2, "------", "----x-", "aaaa-b");
     plan_is(equal, 0, "------", "------", "------");
 }
 
@@ -304,6 +308,43 @@ a_run_takes_its_own_shares_again(void **state)
     }
 }
 
+/* Who has a share that is given up gives it back, and nobody claims it again. */
+static void
+a_forgotten_share_is_nobodys(void **state)
+{
+    struct share_files files[2];
+    struct reason why;
+    char path[SCRATCH_SIZE + 32];
+    bool made;
+    (void)state;
+    clock_ms = 1000;
+    (void)snprintf(path, sizeof path, "%s/forgotten", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    struct share_owner *a = open_owner(&files[0], "a", 1);
+    step(a);
+    assert_int_equal(count_of(a, SHARE_OURS), 4);
+    assert_int_equal(files[0].make(files[0].context, "forgotten/2", SLICE("\n"), &made, &why),
+                     STATUS_OK);
+    step(a);
+    assert_int_equal(count_of(a, SHARE_OURS), 3);
+    assert_int_equal(share_owner_has(a, 2), SHARE_LEAVING);
+    release_what_leaves(a);
+    struct share_owner *b = open_owner(&files[1], "b", 2);
+    for (int round = 0; round < 4; round++) {
+        clock_ms += 10;
+        step(b);
+        step(a);
+        release_what_leaves(a);
+        assert_int_equal(share_owner_has(a, 2), SHARE_OTHERS);
+        assert_int_equal(share_owner_has(b, 2), SHARE_OTHERS);
+    }
+    assert_int_equal(count_of(a, SHARE_OURS) + count_of(b, SHARE_OURS), 3);
+    share_owner_close(a);
+    share_owner_close(b);
+    root_files_close(&files[0]);
+    root_files_close(&files[1]);
+}
+
 static struct share_owner *renewing;
 static enum status (*make_at_once)(void *context, const char *name, struct slice text, bool *made,
                                    struct reason *why);
@@ -427,6 +468,7 @@ main(void)
         cmocka_unit_test(shares_are_planned_by_weight_and_stay),
         cmocka_unit_test_setup_teardown(shares_change_hands, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_run_takes_its_own_shares_again, root_make, root_remove),
+        cmocka_unit_test_setup_teardown(a_forgotten_share_is_nobodys, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_step_that_waits_costs_no_lease, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_file_is_made_once, root_make, root_remove),
         cmocka_unit_test(two_owners_never_act_at_once),

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# A share of a cluster is given up for good in the middle of a crawl: what waited for it goes to the others, the
+# crawl ends, and the dump is that of one machine, because the share had nothing yet that could be lost.
+. "$(dirname "$0")/lib.sh"
+ROOT=$work/root machine=
+end_machine() {
+    local code=$?
+    set +e
+    [[ -n $machine ]] && kill -KILL "$machine" 2>/dev/null
+    (exit $code)
+    end_all
+}
+trap end_machine EXIT
+cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
+await() { # what, condition
+    local what=$1
+    shift
+    for _ in $(seq "$patience"); do
+        "$@" && return
+        sleep 0.1
+    done
+    cluster status >&2
+    fail "in vain waited for: $what"
+}
+refused() { # words of the reason, command...
+    local code=0
+    "${@:2}" >"$work/refused" 2>&1 || code=$?
+    [[ $code -eq 100 ]] && grep -q -- "$1" "$work/refused" || fail "not refused with '$1': $code, $(cat "$work/refused")"
+}
+
+start_web "$root/examples/web/hosts"
+seeds_of "$root/examples/web/hosts" >"$work/seeds"
+crawl "$work/one" >/dev/null || fail "crawl with one machine"
+dump_and_verify "$work/one" "$work/one.nq"
+
+cluster init --shares 3 --lease 2 >/dev/null || fail "cluster init"
+mapfile -t web < <(web_settings | grep -v '^--set$')
+printf '%s\n' "${web[@]}" >>"$ROOT/quadrille.conf"
+"$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "127.0.0.9:$((20000 + 97 * ($$ % 110)))" --shares 0,2 \
+    2>>"$work/alpha.out" &
+machine=$!
+disown
+"$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
+crawl=$!
+much_waits() { # for share 1
+    cluster status --json | python3 -c 'import json, sys
+shares = json.load(sys.stdin)["shares"]
+sys.exit(not (shares[0]["answers"] and shares[2]["answers"] and shares[1]["outboxes"] > 9))'
+}
+await "jobs for a share that nobody runs" much_waits
+refused 'has an owner' cluster forget 0
+refused 'shares are 0 to 2' cluster forget 3
+mkdir "$ROOT/shares/1/queue"
+refused 'has its data' cluster forget 1
+rmdir "$ROOT/shares/1/queue"
+kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
+
+cluster forget 1 >"$work/forget.out" 2>&1 || fail "forget: $(cat "$work/forget.out")"
+grep -qE 'given up: [1-9][0-9]* jobs that waited for it go elsewhere' "$work/forget.out" || fail "forget: $(cat "$work/forget.out")"
+wait "$crawl" || fail "crawl after a share was given up: $(cat "$work/crawl.out")"
+grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
+"$bin/quadrille" dump --dir "$ROOT" --output "$work/two.nq" || fail "dump of the cluster"
+same "$work/one.nq" "$work/two.nq" "a share that was given up"
+"$bin/quadrille" verify --dir "$ROOT" >/dev/null || fail "verify of the cluster"
+prints '^1 .* forgotten$' cluster status || fail "status: $(cluster status)"
+cluster forget 1 >"$work/forget.out" || fail "forget again: $(cat "$work/forget.out")"
+grep -q ' 0 jobs that waited' "$work/forget.out" || fail "forget again: $(cat "$work/forget.out")"
+
+# By force also one that has an owner, who ends its processes first.
+cluster forget 0 --force >"$work/forget.out" || fail "forget by force: $(cat "$work/forget.out")"
+prints '^0 .* forgotten$' cluster status || fail "status: $(cluster status)"
+refused 'share 2 is the last one' cluster forget 2 --force
+echo "shares_forget: $(wc -l <"$work/two.nq") quads, the same bytes as one machine's, without one share of three"
