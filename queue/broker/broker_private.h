@@ -1,8 +1,15 @@
-/* Inside of the broker: shared by open.c (life), broker.c (rounds), submit.c (reading
- * requests), put.c (jobs come in), complete.c (jobs end), reserve.c (jobs go
- * out), scope_change.c (the scope changes), view.c (people look), explain_uri.c (why a URI
- * is where it is), node_transfer.c (between nodes), node_forget.c (nodes that are gone for good),
- * trouble.c (hosts that fail).
+/* Inside of the broker. A file calls what stands below it here, and itself:
+ *
+ *   open.c round.c submit.c  its life; the rounds; reading requests
+ *   view.c explain_uri.c     people look; why a URI is where it is
+ *   complete.c               jobs end
+ *   node_receive.c           jobs come from other nodes
+ *   scope_change.c           the scope changes
+ *   put.c                    jobs come in
+ *   reserve.c trouble.c      jobs go out; hosts that fail
+ *   node_forget.c            nodes that are gone for good
+ *   node_transfer.c          jobs for other nodes
+ *   broker.c                 what all of them need
  *
  * A round: requests are decoded into `incoming` jobs and `endings`; what they need of `seen` is
  * loaded; then they are applied in order, which writes to the batch, to the counters and to the
@@ -226,9 +233,7 @@ bool broker_touched(const struct broker *broker, uint64_t id);
 void broker_touch(struct broker *broker, uint64_t id);
 /* NULL: the stage has no such lane (fetch has none at all). */
 struct sequence *broker_sequence(struct broker *broker, uint8_t stage, uint64_t lane);
-
-/* ---- submit.c ---- */
-
+/* A request that waited for jobs waits no more. */
 void broker_unpark(struct broker *broker, size_t at);
 
 /* ---- put.c ---- */
@@ -317,9 +322,8 @@ enum status broker_nodes_open(struct broker *broker, struct reason *why);
 void broker_to_node(struct broker *broker, const struct incoming *incoming);
 /* Jobs of the stage that wait for nodes that answer. */
 uint64_t broker_outbox_moving(const struct broker *broker, uint8_t stage);
-/* The last sequence that is committed of a node. */
-uint64_t broker_received(struct broker *broker, uint64_t origin);
-enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);
+/* Returns what is known of the outbox of a node; nothing of it is stored when it is new. */
+struct origin *broker_origin(struct broker *broker, uint64_t origin);
 /* Deletes what other nodes have committed; writes the sequences that changed. */
 void broker_nodes_write(struct broker *broker);
 void broker_nodes_settle(struct broker *broker, bool committed);
@@ -327,6 +331,10 @@ void broker_nodes_settle(struct broker *broker, bool committed);
 enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,
                             uint64_t *waiting, struct reason *why);
 struct slice broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence);
+
+/* ---- node_receive.c ---- */
+
+enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);
 
 /* ---- node_forget.c ---- */
 

@@ -275,7 +275,7 @@ metadata_of_transfer(struct broker *broker, struct slice payload, struct broker_
                      size_t *n)
 {
     struct codec_reader reader = codec_reader_of(payload);
-    const uint64_t known = broker_received(broker, codec_get_u64(&reader));
+    const uint64_t known = broker_origin(broker, codec_get_u64(&reader))->last;
     (void)codec_get_u64(&reader);
     const uint64_t first = codec_get_u64(&reader);
     const uint64_t count = codec_get_varint(&reader);

@@ -1,4 +1,4 @@
-/* Jobs between nodes: the outbox, and what comes from the outboxes of others. */
+/* Jobs for other nodes: the outbox, and what is known of their outboxes. */
 #include "queue/broker/broker_private.h"
 
 #include <stdlib.h>
@@ -150,8 +150,7 @@ broker_nodes_open(struct broker *broker, struct reason *why)
         TRY(open_peer(broker, i, why));
     }
     memcpy(broker->peers_committed, broker->peers, n * sizeof *broker->peers);
-    TRY(load_origins(broker, why));
-    return broker_strangers_open(broker, why);
+    return load_origins(broker, why);
 }
 
 /* ---- out ---- */
@@ -246,7 +245,6 @@ broker_nodes_settle(struct broker *broker, bool committed)
         memcpy(broker->peers, broker->peers_committed, n * sizeof *broker->peers);
         (void)load_origins(broker, NULL);
     }
-    broker_strangers_settle(broker, committed);
 }
 
 struct outgoing {
@@ -328,8 +326,8 @@ broker_delivered(struct broker *broker, size_t node, enum status status, uint64_
 
 /* ---- in ---- */
 
-static struct origin *
-origin_of(struct broker *broker, uint64_t id)
+struct origin *
+broker_origin(struct broker *broker, uint64_t id)
 {
     for (size_t i = 0; i < broker->origin_count; i++) {
         if (broker->origins[i].origin == id) {
@@ -340,79 +338,4 @@ origin_of(struct broker *broker, uint64_t id)
         memory_resize(broker->origins, broker->origin_count + 1, sizeof *broker->origins);
     broker->origins[broker->origin_count] = (struct origin){.origin = id};
     return &broker->origins[broker->origin_count++];
-}
-
-uint64_t
-broker_received(struct broker *broker, uint64_t origin)
-{
-    return origin_of(broker, origin)->last;
-}
-
-/* The sender deletes only what was acknowledged, so after a gap this node has lost what it had: its
- * disk, or all that came after a backup. A person must know, and says so by `cluster forget`. */
-static bool
-is_gap(struct origin *origin, const struct pending *pending)
-{
-    const struct slice client = pending->request.client; /* "queue@node" */
-    const size_t at = slice_find(client, '@');
-    const uint64_t first = pending->transfer.first;
-    const uint64_t gap = first > origin->last + 1 ? first - origin->last - 1 : 0;
-    if (gap == 0 || origin->accept_gap) {
-        return false;
-    }
-    if (origin->gap != gap) {
-        log_error("transfer_gap", "client=%.*s last=%lu first=%lu", SLICE_PRINT(client),
-                  (unsigned long)origin->last, (unsigned long)first);
-    }
-    origin->gap = gap;
-    (void)snprintf(origin->name, sizeof origin->name, "%.*s",
-                   (int)(at < client.length ? client.length - at - 1 : client.length),
-                   at < client.length ? client.at + at + 1 : client.at);
-    return true;
-}
-
-enum status
-broker_receive(struct broker *broker, struct pending *pending, struct reason *why)
-{
-    const struct transfer *transfer = &pending->transfer;
-    struct origin *origin = origin_of(broker, transfer->origin);
-    uint8_t key[8];
-    uint8_t value[16];
-    (void)why;
-    if (transfer->epoch < origin->epoch) {
-        pending->status =
-            status_fail(&pending->why, STATUS_STALE, "epoch %llu of the sender is over",
-                        (unsigned long long)transfer->epoch);
-        return STATUS_OK;
-    }
-    if (is_gap(origin, pending)) {
-        pending->status = status_fail(
-            &pending->why, STATUS_CORRUPT,
-            "it has lost %llu jobs that it had taken; if they cannot be restored, `quadrille "
-            "cluster forget %s` there goes on without them",
-            (unsigned long long)origin->gap, origin->name);
-        return STATUS_OK;
-    }
-    origin->gap = 0;
-    uint64_t sequence = transfer->first;
-    for (size_t i = 0; i < pending->incoming_count; i++, sequence++) {
-        const struct incoming *incoming = &broker->incoming[pending->first_incoming + i];
-        if (sequence > origin->last) {
-            if (broker_is_scope_word(&incoming->job)) {
-                broker_sweep(broker);
-            } else {
-                broker_enqueue(broker, incoming);
-            }
-            origin->last = sequence;
-            broker->counters.received++;
-        }
-    }
-    origin->epoch = transfer->epoch;
-    codec_write_u64(key, transfer->origin);
-    codec_write_u64(value, origin->last);
-    codec_write_u64(value + 8, origin->epoch);
-    store_batch_put(&broker->batch, TREE_ORIGINS, slice_of((char *)key, sizeof key),
-                    slice_of((char *)value, sizeof value));
-    pending->number = origin->last;
-    return STATUS_OK;
 }

@@ -187,7 +187,8 @@ open_all(struct broker *broker, struct reason *why)
     TRY(load_lanes(broker, why));
     TRY(load_workers(broker, why));
     TRY(open_sequences(broker, why));
-    return broker_nodes_open(broker, why);
+    TRY(broker_nodes_open(broker, why));
+    return broker_strangers_open(broker, why);
 }
 
 enum status

@@ -90,7 +90,7 @@ broker_is_scope_word(const struct job *job)
 enum status
 broker_take_scope(struct broker *broker, const struct pending *pending, struct reason *why)
 {
-    const uint64_t known = broker_received(broker, pending->transfer.origin);
+    const uint64_t known = broker_origin(broker, pending->transfer.origin)->last;
     enum status status = STATUS_OK;
     struct buf change;
     buf_init(&change, ROUND_BYTES);

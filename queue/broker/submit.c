@@ -262,13 +262,6 @@ broker_park(struct broker *broker)
     return &broker->parked[broker->parked_count++];
 }
 
-void
-broker_unpark(struct broker *broker, size_t at)
-{
-    memmove(&broker->parked[at], &broker->parked[at + 1],
-            (--broker->parked_count - at) * sizeof *broker->parked);
-}
-
 /* What the worker's requests still wait for it does not want any more: they are answered in this
  * round, without jobs. */
 static void

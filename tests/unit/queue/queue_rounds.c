@@ -1,4 +1,4 @@
-/* Rounds of the broker (queue/broker/broker.c): what one writes, what one that failed leaves, who
+/* Rounds of the broker (queue/broker/round.c): what one writes, what one that failed leaves, who
  * is told what, when the daemon wakes, and what it takes in. Time stands still but when the test
  * moves it.
  */
