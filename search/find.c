@@ -11,8 +11,6 @@
 
 enum { ARENA_BYTES = 64 << 20, CORRECTED_BYTES = 1 << 20 };
 
-const struct find_weights find_usual_weights = {.label = 2, .rest = 0.5, .host = 1.5};
-
 const struct slice find_label_properties[FIND_LABEL_PROPERTIES] = {
     SLICE_INIT("http://www.w3.org/2000/01/rdf-schema#label"),
     SLICE_INIT("http://www.w3.org/2004/02/skos/core#prefLabel"),

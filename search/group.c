@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "search/find_private.h"
 
+const struct find_weights find_usual_weights = {.label = 2, .rest = 0.5, .host = 1.5};
+
 static const struct term *
 key_of(const struct find_row *row, enum find_group group)
 {

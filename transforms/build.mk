@@ -15,7 +15,8 @@ transforms_OBJECTS += $(addprefix transforms/microdata/,microdata.o microdata_bu
 transforms_OBJECTS += $(addprefix transforms/microformats/,microformats.o microformats_builtin.o \
 	microformats_children.o microformats_classic.o microformats_dates.o microformats_emit.o microformats_implied.o \
 	microformats_values.o microformats_vocabulary.o)
-transforms_OBJECTS += $(addprefix transforms/page/,page_extract.o page_links.o page_meta.o page_rdfa_names.o)
+transforms_OBJECTS += $(addprefix transforms/page/,page_extract.o page_links.o page_meta.o page_rdfa_names.o \
+	page_walk.o)
 transforms_OBJECTS += $(addprefix transforms/rdfa/,rdfa.o rdfa_attributes.o rdfa_builtin.o rdfa_initial.o \
 	rdfa_markup.o rdfa_names.o rdfa_rules.o rdfa_steps.o rdfa_value.o)
 transforms_OBJECTS += $(addprefix transforms/text/,calendar.o content_line.o csv.o csv_builtin.o vcard.o)

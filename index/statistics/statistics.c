@@ -291,12 +291,10 @@ statistics_next_host(struct tree *statistics, bool first, struct host_entry *ent
 /* ---- all of it ---- */
 
 enum status
-statistics_apply(struct tree *statistics, struct characteristic_sets *sets,
-                 struct transaction *transaction, const struct statistics_change *change,
-                 struct reason *why)
+statistics_apply(struct tree *statistics, struct transaction *transaction,
+                 const struct statistics_change *change, struct reason *why)
 {
     TRY(apply_runs(statistics, transaction, change, why));
     TRY(apply_hosts(statistics, transaction, change->census, why));
-    TRY(characteristic_sets_apply(sets, transaction, &change->census->sets, why));
     return statistics_put_totals(statistics, transaction, change->totals, why);
 }

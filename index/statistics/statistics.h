@@ -30,8 +30,7 @@ struct statistics_change {
     const struct totals *totals;
 };
 /* Brings all counts up to date with the change, and writes totals. */
-enum status statistics_apply(struct tree *statistics, struct characteristic_sets *sets,
-                             struct transaction *transaction,
+enum status statistics_apply(struct tree *statistics, struct transaction *transaction,
                              const struct statistics_change *change, struct reason *why);
 
 enum statistic {

@@ -14,18 +14,6 @@ enum {
     PATH_SIZE = 4096
 };
 
-enum status
-environment_failed(struct environment *environment, bool writing, int code, struct reason *why,
-                   const char *what)
-{
-    if (code == EBADMSG) { /* what was written so far can be undone */
-        return status_fail(why, STATUS_CORRUPT, "%s: %s: %s", environment->database.folder, what,
-                           environment_damage());
-    }
-    environment->database.broken |= writing;
-    return database_failed(&environment->database, code, why, what);
-}
-
 /* ---- opening ---- */
 
 enum status
@@ -121,6 +109,29 @@ tree_open_file(DB **result, struct environment *environment, const char *file, u
     return database_open_tree(&environment->database, result, file, flags, why);
 }
 
+/* Reads which file of the tree is in use; 0 when it was never built anew. */
+static enum status
+read_number(struct environment *environment, const char *name, uint64_t *number, struct reason *why)
+{
+    uint8_t record[TREE_RECORD_SIZE];
+    size_t length = sizeof(record);
+    *number = 0;
+    if (environment->files == NULL) {
+        return STATUS_OK;
+    }
+    const enum status status =
+        tree_get(environment->files, NULL, slice_of(name, strlen(name)), record, &length, why);
+    if (status == STATUS_NOT_FOUND) {
+        return STATUS_OK;
+    }
+    TRY(status);
+    return length > 1 && record[0] == TREE_RECORD_VERSION &&
+                   varint_get(record + 1, record + length, number) == record + length
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
+                             name);
+}
+
 enum status
 tree_open(struct tree **result, struct environment *environment, const char *name,
           struct reason *why)
@@ -129,7 +140,7 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     uint64_t number;
     char file[TREE_FILE_SIZE];
     DB *db;
-    TRY(tree_number_read(environment, name, &number, why));
+    TRY(read_number(environment, name, &number, why));
     tree_file_name(name, number, file);
     TRY(tree_remove_others(environment, name, file, why));
     TRY(tree_open_file(&db, environment, file, DB_CREATE | DB_AUTO_COMMIT, why));
@@ -203,13 +214,6 @@ environment_open_latches(struct environment *environment)
     for (struct tree *tree = environment->trees; tree != NULL; tree = tree->next) {
         latch_leave(&tree->latch);
     }
-}
-
-enum status
-tree_failed(struct tree *tree, bool writing, int code, struct reason *why, const char *what)
-{
-    const enum status status = environment_failed(tree->environment, writing, code, why, what);
-    return status_prefix(why, status, "tree %s", tree->name);
 }
 
 /* ---- transactions ---- */

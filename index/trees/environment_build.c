@@ -11,112 +11,24 @@
  * pages are never written twice. Readers read the old file until the commit and need not wait. */
 #include "index/trees/environment_private.h"
 
-#include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/varint.h"
-
-enum { RECORD_SIZE = 1 + VARINT_MAXIMUM, RECORD_VERSION = 1 };
-
-struct tree_build {
-    struct tree *tree;
-    uint64_t number;
-    char file[TREE_FILE_SIZE];
-    DB *db;                  /* not transactional until tree_build_end */
-    struct tree_build *next; /* of the transaction */
-};
-
-/* ---- which file is the tree ---- */
-
-void
-tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE])
-{
-    if (number == 0) {
-        snprintf(file, TREE_FILE_SIZE, "%s.db", name);
-    } else {
-        snprintf(file, TREE_FILE_SIZE, "%s.%" PRIu64 ".db", name, number);
-    }
-}
-
-void
-tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
-{
-    tree_file_name(tree->name, tree->number, file);
-}
-
-enum status
-tree_number_read(struct environment *environment, const char *name, uint64_t *number,
-                 struct reason *why)
-{
-    uint8_t record[RECORD_SIZE];
-    size_t length = sizeof(record);
-    *number = 0;
-    if (environment->files == NULL) {
-        return STATUS_OK;
-    }
-    const enum status status =
-        tree_get(environment->files, NULL, slice_of(name, strlen(name)), record, &length, why);
-    if (status == STATUS_NOT_FOUND) {
-        return STATUS_OK;
-    }
-    TRY(status);
-    return length > 1 && record[0] == RECORD_VERSION &&
-                   varint_get(record + 1, record + length, number) == record + length
-               ? STATUS_OK
-               : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
-                             name);
-}
 
 static enum status
 write_number(const struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
     struct tree *files = build->tree->environment->files;
-    uint8_t record[RECORD_SIZE] = {RECORD_VERSION};
+    uint8_t record[TREE_RECORD_SIZE] = {TREE_RECORD_VERSION};
     const uint8_t *end = varint_put(record + 1, build->number);
     const char *name = build->tree->name;
     latch_enter_writing(&files->latch);
     const enum status status = tree_put(files, transaction, slice_of(name, strlen(name)),
                                         slice_of((char *)record, (size_t)(end - record)), why);
     latch_leave(&files->latch);
-    return status;
-}
-
-/* Whether the file is of the tree with this name, whatever its number. */
-static bool
-is_file_of(const char *file, const char *name)
-{
-    const size_t length = strlen(name);
-    if (strncmp(file, name, length) != 0 || file[length] != '.') {
-        return false;
-    }
-    const char *rest = file + length + 1;
-    const size_t digits = strspn(rest, "0123456789");
-    return strcmp(rest, "db") == 0 || (digits > 0 && strcmp(rest + digits, ".db") == 0);
-}
-
-enum status
-tree_remove_others(struct environment *environment, const char *name, const char *current,
-                   struct reason *why)
-{
-    DIR *folder = opendir(environment->database.folder);
-    if (folder == NULL) {
-        return status_fail_errno(why, "cannot read %s", environment->database.folder);
-    }
-    enum status status = STATUS_OK;
-    const struct dirent *entry;
-    while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
-        if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
-            unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
-            status = status_fail_errno(why, "cannot remove %s/%s", environment->database.folder,
-                                       entry->d_name);
-        }
-    }
-    closedir(folder);
     return status;
 }
 
@@ -173,68 +85,4 @@ tree_build_end(struct tree_build *build, struct transaction *transaction, struct
     TRY(tree_build_sync(build, why)); /* its name was synced when it was made */
     TRY(open_for_use(build, why));
     return write_number(build, transaction, why);
-}
-
-/* ---- the end of the transaction ---- */
-
-/* The tree was closed without writing its pages: nobody needs them. Berkeley DB syncs the log of a
- * removal, and with it a commit that was not synced, before it touches the file. */
-static void
-remove_file(struct environment *environment, const char *file)
-{
-    struct reason why;
-    const int code = environment->database.environment->dbremove(environment->database.environment,
-                                                                 NULL, file, NULL, DB_AUTO_COMMIT);
-    if (code != 0) {
-        (void)environment_failed(environment, true, code, &why, file);
-    }
-}
-
-static void
-take_into_use(struct tree_build *build)
-{
-    struct tree *tree = build->tree;
-    char file[TREE_FILE_SIZE];
-    tree_file_name(tree->name, tree->number, file);
-    latch_enter_writing(&tree->latch);
-    DB *old = tree->db;
-    tree->db = build->db;
-    tree->number = build->number;
-    latch_leave(&tree->latch);
-    if (old->close(old, DB_NOSYNC) != 0) {
-        tree->environment->database.broken = true;
-        return;
-    }
-    remove_file(tree->environment, file);
-}
-
-void
-tree_build_drop(struct tree_build *build)
-{
-    if (build == NULL) {
-        return;
-    }
-    struct environment *environment = build->tree->environment;
-    if (build->db != NULL) {
-        (void)build->db->close(build->db, DB_NOSYNC);
-        if (!environment->database.broken) {
-            remove_file(environment, build->file);
-        }
-    }
-    free(build);
-}
-
-void
-tree_builds_finish(struct tree_build *builds, bool committed)
-{
-    while (builds != NULL) {
-        struct tree_build *build = builds;
-        builds = build->next;
-        if (committed) {
-            take_into_use(build);
-            free(build);
-        } else {
-            tree_build_drop(build);
-        }
-    }
 }

@@ -44,49 +44,6 @@ environment_tree(const struct environment *environment, const struct tree *after
     return after == NULL ? environment->trees : after->next;
 }
 
-/* ---- copying ---- */
-
-/* Berkeley DB's layout of a page. Its checksum, in the machine's byte order and taken as 0 where it
- * stands itself, is over the page, of a meta page over the first 512 bytes. */
-enum {
-    PAGE_NUMBER_AT = 8,
-    PAGE_TYPE_AT = 25,
-    PAGE_CHECKSUM_AT = 28,
-    META_TYPE = 9, /* of a B+tree */
-    META_CHECKSUM_AT = 492,
-    META_SIZE = 512,
-    CHECKSUM_SIZE = 4
-};
-
-static uint32_t
-add_to_checksum(uint32_t sum, const uint8_t *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        sum = sum * 33 + bytes[i];
-    }
-    return sum;
-}
-
-bool
-page_is_sound(const uint8_t *bytes, size_t size, uint32_t page)
-{
-    static const uint8_t zeros[CHECKSUM_SIZE];
-    const bool meta = bytes[PAGE_TYPE_AT] == META_TYPE;
-    const size_t at = meta ? META_CHECKSUM_AT : PAGE_CHECKSUM_AT;
-    uint32_t stored, number;
-    memcpy(&stored, bytes + at, sizeof(stored));
-    memcpy(&number, bytes + PAGE_NUMBER_AT, sizeof(number));
-    uint32_t sum = add_to_checksum(0, bytes, at);
-    sum = add_to_checksum(sum, zeros, sizeof(zeros));
-    const size_t after = at + CHECKSUM_SIZE;
-    sum = add_to_checksum(sum, bytes + after, (meta ? META_SIZE : size) - after);
-    if (sum == stored && number == page) {
-        return true;
-    }
-    /* never written */
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-}
-
 /* The tree may be built anew meanwhile, but not between these two. */
 static enum status
 open_pages(struct tree *tree, int *file, uint32_t *size, char name[TREE_FILE_SIZE],

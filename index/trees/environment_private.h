@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "base/varint.h"
 #include "index/trees/environment.h"
 #include "store/database.h"
 
@@ -13,7 +14,7 @@ struct environment {
     struct database database;
     struct environment_options options; /* not its folder */
     atomic_bool checkpoints_held;
-    struct tree *files; /* which file each tree is: environment_build.c */
+    struct tree *files; /* which file each tree is: tree_files.c */
     struct tree *trees; /* open ones, the last opened first */
     dev_t device;       /* of the folder */
     ino_t inode;
@@ -36,19 +37,32 @@ struct transaction {
     struct tree_build *builds; /* in use from the commit on */
 };
 
+/* What `files` has of a tree: a version and the number of its file. */
+enum { TREE_RECORD_SIZE = 1 + VARINT_MAXIMUM, TREE_RECORD_VERSION = 1 };
+
+/* A tree that is built anew beside the one in use. */
+struct tree_build {
+    struct tree *tree;
+    uint64_t number;
+    char file[TREE_FILE_SIZE];
+    DB *db;                  /* not transactional until tree_build_end */
+    struct tree_build *next; /* of the transaction */
+};
+
 struct tree_cursor {
     DBC *dbc;
     struct tree *tree;
     bool writes;
 };
 
-/* Berkeley DB's code as a status; a failed write leaves the environment broken. */
+/* environment_io.c. Berkeley DB's code as a status; a failed write leaves the environment broken.
+ */
 enum status environment_failed(struct environment *environment, bool writing, int code,
                                struct reason *why, const char *what);
 enum status tree_failed(struct tree *tree, bool writing, int code, struct reason *why,
                         const char *what);
 
-/* Gives the name of the file that has the tree of this name. */
+/* tree_files.c. Gives the name of the file that has the tree of this name. */
 void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
 /* As database_open_tree. */
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,
@@ -57,9 +71,6 @@ enum status tree_open_file(DB **db, struct environment *environment, const char 
 /* tree_append for a handle; Berkeley DB's code. */
 int tree_append_to(DB *db, DB_TXN *txn, struct slice key, struct slice value);
 
-/* environment_build.c. */
-enum status tree_number_read(struct environment *environment, const char *name, uint64_t *number,
-                             struct reason *why);
 /* Files of the tree that a crash has left beside the current one. */
 enum status tree_remove_others(struct environment *environment, const char *name,
                                const char *current, struct reason *why);
@@ -77,7 +88,7 @@ const char *environment_damage(void);
 /* pread(2) while no page is being written. */
 ssize_t environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset);
 
-/* Berkeley DB's checksum of a page in a file; page: its number. environment_copy.c. */
+/* Berkeley DB's checksum of a page in a file; page: its number. environment_io.c. */
 bool page_is_sound(const uint8_t *bytes, size_t size, uint32_t page);
 
 #endif

@@ -25,8 +25,11 @@ commit_statistics(struct commit *commit, struct reason *why)
     const struct statistics_change change = {
         .set = commit->set, .census = &commit->census, .type = type, .totals = &commit->totals};
     latch_enter_writing(tree_latch(partition->statistics));
-    const enum status status =
-        statistics_apply(partition->statistics, partition->sets, commit->transaction, &change, why);
+    enum status status =
+        characteristic_sets_apply(partition->sets, commit->transaction, &commit->census.sets, why);
+    if (status == STATUS_OK) {
+        status = statistics_apply(partition->statistics, commit->transaction, &change, why);
+    }
     latch_leave(tree_latch(partition->statistics));
     return status;
 }

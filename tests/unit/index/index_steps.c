@@ -65,9 +65,9 @@ STEP(differences_add,
       struct reason *why),
      (differences, documents, n, why))
 STEP(statistics_apply,
-     (struct tree * statistics, struct characteristic_sets *sets, struct transaction *transaction,
+     (struct tree * statistics, struct transaction *transaction,
       const struct statistics_change *change, struct reason *why),
-     (statistics, sets, transaction, change, why))
+     (statistics, transaction, change, why))
 
 /* New documents, changed ones, one that is gone, one that is the same, and a patch. */
 static void

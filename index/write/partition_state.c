@@ -1,0 +1,80 @@
+/* What all that writes to a partition asks of it and tells it: its lock, health and version. */
+#include <unistd.h>
+
+#include "base/system/watchdog.h"
+#include "index/write/partition_private.h"
+
+void
+partition_committed(struct partition *partition, const struct totals *totals)
+{
+    nodes_committed(lexicon_nodes(partition->lexicon));
+    pthread_mutex_lock(&partition->mutex);
+    partition->totals = *totals;
+    partition->checkpoint_due = true;
+    pthread_cond_signal(&partition->wake);
+    if (partition->announce >= 0) {
+        const uint64_t one = 1;
+        const ssize_t written = write(partition->announce, &one, sizeof(one));
+        (void)written;
+    }
+    pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_announce_to(struct partition *partition, int event)
+{
+    pthread_mutex_lock(&partition->mutex);
+    partition->announce = event;
+    pthread_mutex_unlock(&partition->mutex);
+}
+
+void
+partition_position(struct partition *partition, struct change_position *position, uint64_t *first)
+{
+    change_log_state(partition->change_log, position, first);
+}
+
+void
+partition_version(struct partition *partition, struct partition_version *version)
+{
+    pthread_mutex_lock(&partition->mutex);
+    version->words = partition->literals_next;
+    pthread_mutex_unlock(&partition->mutex);
+    version->commits = snapshots_committed(partition->snapshots);
+}
+
+void
+partition_lock_writer(struct partition *partition)
+{
+    watchdog_pause();
+    pthread_mutex_lock(&partition->writer);
+    watchdog_resume();
+}
+
+enum status
+partition_health(struct partition *partition, struct reason *why)
+{
+    pthread_mutex_lock(&partition->mutex);
+    const enum status status = partition->failed;
+    const struct reason failure = partition->failure;
+    pthread_mutex_unlock(&partition->mutex);
+    return status == STATUS_OK ? STATUS_OK : status_fail(why, status, "%s", failure.text);
+}
+
+void
+partition_stats(struct partition *partition, struct partition_stats *stats)
+{
+    pthread_mutex_lock(&partition->mutex);
+    stats->totals = partition->totals;
+    stats->literals_indexed = partition->literals_next - 1;
+    pthread_mutex_unlock(&partition->mutex);
+    stats->bytes = environment_bytes(partition->environment);
+    stats->writes = atomic_load(&partition->writes);
+}
+
+bool
+partition_waits(const struct partition *partition, enum status status)
+{
+    return (status == STATUS_FULL || status == STATUS_CORRUPT) &&
+           !environment_is_broken(partition->environment);
+}
