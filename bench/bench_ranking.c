@@ -200,6 +200,8 @@ main(int argc, char **argv)
                 {"labels 2, rest 0.5, host 1.5", {2, 0.5, 1.5}, 1000},
                 {"labels 2, rest 0.25, host 1.5", {2, 0.25, 1.5}, 1000},
                 {"labels 2, rest 0.5, host 1.2", {2, 0.5, 1.2}, 1000},
+                {"as it is, 30 statements", {0, 0, 0}, 30},
+                {"as it is, 50 statements", {0, 0, 0}, 50},
                 {"as it is, 100 statements", {0, 0, 0}, 100},
                 {"as it is, 1000 statements", {0, 0, 0}, 1000}};
     struct bench bench = {.count = 0};

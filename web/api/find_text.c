@@ -40,6 +40,23 @@ give_access(struct web_service *service, const struct web_query *query,
     return web_query_status(query, status, why);
 }
 
+/* Reads more statements as long as there are, and they do not make enough entries for the page. */
+static enum status
+run_for_page(const struct find_access *access, const struct find_request *request,
+             const struct find_page *page, struct find_results *results, struct reason *why)
+{
+    enum { GROWTH = 4 };
+    struct find_request wanted = *request;
+    enum status status = find_run(access, &wanted, results, why);
+    while (status == STATUS_OK && results->at_least && wanted.rows > 0 && wanted.rows < FIND_ROWS &&
+           results->count < page->from + page->count) {
+        wanted.rows = wanted.rows < FIND_ROWS / GROWTH ? GROWTH * wanted.rows : FIND_ROWS;
+        find_release(results);
+        status = find_run(access, &wanted, results, why);
+    }
+    return status;
+}
+
 enum status
 find_for(struct web_service *service, const struct web_query *query,
          const struct find_request *request, const struct find_page *page, struct web_reply *reply,
@@ -48,7 +65,7 @@ find_for(struct web_service *service, const struct web_query *query,
     struct find_access access;
     *results = (struct find_results){.count = 0};
     TRY(take_access(service, query, page->partial, &access, why));
-    enum status status = find_run(&access, request, results, why);
+    enum status status = run_for_page(&access, request, page, results, why);
     if (page->partial) {
         web_reply_missing(reply, access.index);
     }

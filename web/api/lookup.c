@@ -5,7 +5,7 @@
 #include "web/api/answer.h"
 #include "web/api/lookup.h"
 
-enum { PER_PAGE = 10, PER_PAGE_MOST = 100, ROWS_PER_ENTRY = 10 };
+enum { PER_PAGE = 10, PER_PAGE_MOST = 100, ROWS_PER_ENTRY = 10, ROWS_PER_ENTRY_OF_WORDS = 3 };
 
 static size_t
 number(const struct web_request *request, const char *name, size_t usual)
@@ -22,11 +22,14 @@ is_set(const struct web_request *request, const char *name)
     return text != NULL && strcmp(text, "1") == 0;
 }
 
-/* Enough statements for a page: all that may be read only where something depends on all. */
+/* Enough statements for a page: all that may be read only where something depends on all. Words
+ * find the best first, and few of these have several in a document; find_for reads more if so. */
 static size_t
 rows_for(const struct answer *answer, const struct find_request *wanted, bool by_date)
 {
-    const size_t rows = answer->page * answer->per_page * ROWS_PER_ENTRY;
+    const bool words = !wanted->is_uri && wanted->property.length == 0;
+    const size_t rows =
+        answer->page * answer->per_page * (words ? ROWS_PER_ENTRY_OF_WORDS : ROWS_PER_ENTRY);
     return wanted->facets || by_date || answer->filters.length > 0 || rows > FIND_ROWS ? FIND_ROWS
                                                                                        : rows;
 }

@@ -184,6 +184,8 @@ index_search(struct index_client *client, struct slice words, uint32_t limit, in
     return STATUS_OK;
 }
 
+enum { CROWDED = 100 };
+
 /* The words themselves, and one more. */
 enum status
 index_find(struct index_client *client, const struct index_find *find, struct arena *arena,
@@ -195,6 +197,17 @@ index_find(struct index_client *client, const struct index_find *find, struct ar
         return STATUS_OK;
     }
     struct index_statement statement = {.score = 1.5};
+    if (slice_is(find->words, "crowded")) { /* most in one document */
+        statement.quad = (struct quad){.subject = term_iri(SLICE("http://s/")),
+                                       .predicate = term_iri(SLICE("http://p/")),
+                                       .object = term_literal(SLICE("crowded"))};
+        for (unsigned i = 0; i < CROWDED + 10 && i < find->limit; i++) {
+            statement.quad.graph =
+                term_iri(arena_printf(arena, "http://d/%u", i < CROWDED ? 0 : i));
+            TRY(take(context, &statement, why));
+        }
+        return STATUS_OK;
+    }
     statement.quad = (struct quad){
         .subject = {.kind = TERM_BLANK, .value = SLICE("b")},
         .predicate = term_iri(SLICE("http://p/")),
@@ -685,6 +698,10 @@ test_search(void **state)
     assert_int_equal(ask("/search?q=a&partial=warn", "text/html", NULL, NULL), 200);
     assert_int_equal(searched_with, INDEX_PARTIAL_WARN);
     assert_int_equal(ask("/search?q=a&partial=maybe", "text/html", NULL, NULL), 400);
+    /* A page is full where there is enough for it. */
+    assert_int_equal(ask("/search?q=crowded", "application/json", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "\"totalResults\": 11"));
+    assert_non_null(strstr(reply.data, "\"totalIsAtLeast\": false"));
     assert_int_equal(ask("/search?q=none", "text/html", NULL, NULL), 200);
     assert_non_null(strstr(reply.data, "Nothing found"));
     assert_int_equal(ask("/search", "text/html", NULL, NULL), 200);
