@@ -17,12 +17,15 @@ quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,dump_fetch.o endpoint.o fet
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
-UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_fetch_balance \
+UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
+test_endpoint_PARTS := stages/fetch/endpoint.o
+test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
+	parsed_count fdatasync file_rename
 test_dump_fetch_PARTS := stages/fetch/dump_fetch.o
 test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
 test_index_stage_PARTS := stages/index/index_stage.o
