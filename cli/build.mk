@@ -5,7 +5,7 @@ cli_OBJECTS += $(addprefix cli/report/,html_frame.o report_advice.o report_html.
 	sitemap_study.o)
 cli_OBJECTS += $(addprefix cli/shared/,archived_document.o common.o crawl_outcome.o offline_transform.o progress.o \
 	quad_diff.o query_interrupt.o reading_copy.o seeds.o)
-cli_OBJECTS += $(addprefix cli/validation/,document_facts.o site_terms.o term_rules.o term_survey.o validation_earl.o \
+cli_OBJECTS += $(addprefix cli/validation/,document_facts.o negotiation.o site_terms.o term_rules.o term_survey.o validation_earl.o \
 	validation_print.o vocabulary_terms.o)
 cli_OBJECTS += $(addprefix cli/supervisor/,process_log.o process_troubles.o supervisor.o supervisor_child.o \
 	supervisor_state.o)

@@ -17,7 +17,7 @@ struct validating {
     struct metastore_client *metastore;
     struct index_client *index;
     const char *format;
-    bool add, good;
+    bool add, ask, good;
 };
 
 /* ---- which terms ---- */
@@ -149,8 +149,15 @@ run(struct validating *validating, const char *asked, struct reason *why)
     TRY(cli_serve(cli, validating->add ? "index,metastore,queue" : "index,metastore", why));
     TRY(cli_metastore(cli, &validating->metastore, why));
     TRY(cli_index(cli, &validating->index, why));
+    const struct offline_settings settings = {
+        .options = cli->options, .directory = cli->directory, .cli = cli};
     term_survey_init(&survey, validating->metastore, validating->index);
-    enum status status = survey_asked(validating, &survey, asked, why);
+    survey.settings = &settings;
+    enum status status =
+        validating->ask ? web_client_open(&survey.client, cli->options, why) : STATUS_OK;
+    if (status == STATUS_OK) {
+        status = survey_asked(validating, &survey, asked, why);
+    }
     if (status == STATUS_OK) {
         status = term_survey_judge(&survey, why);
     }
@@ -160,6 +167,7 @@ run(struct validating *validating, const char *asked, struct reason *why)
     if (status == STATUS_OK) {
         status = print(validating, &survey, asked, why);
     }
+    web_client_close(survey.client);
     term_survey_release(&survey);
     return status;
 }
@@ -172,7 +180,10 @@ static const char description[] =
     "are labels, descriptions and a page for people; whether Content-Type is right and all forms "
     "of its document say the same.\n\n"
     "All of it comes from what the crawl has seen, nothing is fetched. What it has not seen is "
-    "told, and --add puts it into the queue. Of a site the first 1000 pages are looked at.";
+    "told, and --add puts it into the queue. Of a site the first 1000 pages are looked at.\n\n"
+    "With --ask the servers of the first 16 documents are asked for Turtle, RDF/XML, JSON-LD and "
+    "HTML, with the manners of the fetch stage: whether each is what comes, and whether all of "
+    "them say the same.";
 
 int
 command_validate(int argc, char **argv)
@@ -189,11 +200,13 @@ command_validate(int argc, char **argv)
          "In text and html also the terms with nothing to mend."},
         {"add", 0, FLAG_SWITCH, NULL, &validating.add,
          "Has the documents that are not known fetched, as `quadrille add` does."},
+        {"ask", 0, FLAG_SWITCH, NULL, &validating.ask,
+         "Asks servers for each form of their documents, and compares these."},
         {0},
     };
     const struct program program = {
         .name = "quadrille validate",
-        .synopsis = "--dir DIR [--format FORMAT] [--all] [--add] URI|SITE",
+        .synopsis = "--dir DIR [--format FORMAT] [--all] [--add] [--ask] URI|SITE",
         .summary = "say whether properties and classes are published as linked data",
         .description = description,
         .examples = "quadrille validate --dir DIR http://example.org/card\n"

@@ -7,7 +7,6 @@
 #include "base/system/file.h"
 #include "base/url/url.h"
 #include "cli/import/import_files.h"
-#include "cli/shared/web_client.h"
 #include "rdf/nquads/nquads.h"
 #include "stages/skeleton/document_meta.h"
 
@@ -48,20 +47,21 @@ inspection_release(struct inspection *inspection)
 /* ---- how it is had ---- */
 
 static enum status
-take_address(struct inspection *inspection, const char *place, const struct opt_set *options,
-             struct material *material, struct reason *why)
+take_address(struct inspection *inspection, const struct inspection_request *request,
+             const struct opt_set *options, struct material *material, struct reason *why)
 {
-    struct web_client *client = NULL;
+    struct web_client *client = request->client, *own = NULL;
     struct web_answer answer;
     struct buf key;
     buf_init(&key, 2 * URL_MAXIMUM);
-    enum status status = url_crawl_key(slice_string(place), slice_of(NULL, 0), &key, why);
-    if (status == STATUS_OK) {
-        status = web_client_open(&client, options, why);
+    enum status status = url_crawl_key(slice_string(request->place), slice_of(NULL, 0), &key, why);
+    if (status == STATUS_OK && client == NULL) {
+        status = web_client_open(&own, options, why);
+        client = own;
     }
     if (status == STATUS_OK) {
-        status = web_client_get(client, buf_slice(&key), INSPECTION_BYTES, &inspection->answer,
-                                &answer, why);
+        status = web_client_get_as(client, buf_slice(&key), request->accept, INSPECTION_BYTES,
+                                   &inspection->answer, &answer, why);
     }
     if (status == STATUS_OK) {
         material->uri = answer.url;
@@ -74,7 +74,7 @@ take_address(struct inspection *inspection, const char *place, const struct opt_
             inspection->asked = arena_copy(&inspection->arena, buf_slice(&key));
         }
     }
-    web_client_close(client);
+    web_client_close(own);
     buf_release(&key);
     return status;
 }
@@ -279,11 +279,11 @@ inspect(struct inspection *inspection, const struct inspection_request *request,
     buf_init(&inspection->record, RECORD_MAXIMUM);
     buf_init(&material.file, FILE_MAXIMUM);
     report_page_init(&inspection->page);
-    enum status status =
-        request->archive != NULL ? take_archived(inspection, request, &material, why)
-        : inspection_is_address(request->place)
-            ? take_address(inspection, request->place, settings->options, &material, why)
-            : take_file(inspection, request, &material, why);
+    enum status status = request->archive != NULL
+                             ? take_archived(inspection, request, &material, why)
+                         : inspection_is_address(request->place)
+                             ? take_address(inspection, request, settings->options, &material, why)
+                             : take_file(inspection, request, &material, why);
     if (status == STATUS_OK && material.bytes.length > INSPECTION_BYTES) {
         material.cut = true;
         material.bytes = slice_of(material.bytes.at, INSPECTION_BYTES);

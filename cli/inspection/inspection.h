@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "cli/report/report_page.h"
 #include "cli/shared/offline_transform.h"
+#include "cli/shared/web_client.h"
 #include "rdf/core/term.h"
 
 enum {
@@ -32,10 +33,12 @@ struct inspection {
 };
 
 struct inspection_request {
-    const char *place;        /* a file, "-" or an http or https URL, which is fetched */
-    struct cli *archive;      /* the URL's document is taken out of it instead; NULL: none */
-    const char *uri;          /* of a file's document; NULL: made of its path */
-    const char *content_type; /* what a server would say of a file; NULL: nothing is said */
+    const char *place;         /* a file, "-" or an http or https URL, which is fetched */
+    struct web_client *client; /* that asks for the URL; NULL: one is made for it */
+    struct slice accept;       /* types to ask for; empty: those of a crawl */
+    struct cli *archive;       /* the URL's document is taken out of it instead; NULL: none */
+    const char *uri;           /* of a file's document; NULL: made of its path */
+    const char *content_type;  /* what a server would say of a file; NULL: nothing is said */
 };
 
 /* A server that answers with an error, or a worker that dies of the document, is a finding, not a

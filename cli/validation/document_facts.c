@@ -361,3 +361,19 @@ document_facts_of(struct facts_reader *reader, struct slice uri,
     *facts = found;
     return status;
 }
+
+enum status
+document_facts_negotiate(struct facts_reader *reader, const struct document_facts *facts,
+                         struct web_client *client, const struct offline_settings *settings,
+                         struct reason *why)
+{
+    struct negotiated_form *forms =
+        arena_zero(reader->arena, NEGOTIATED_FORMS * sizeof(struct negotiated_form));
+    TRY(negotiate(client, settings, facts->address, reader->arena, forms, why));
+    for (size_t i = 0; i < reader->count; i++) {
+        if (reader->documents[i] == facts) {
+            reader->documents[i]->negotiated = forms;
+        }
+    }
+    return STATUS_OK;
+}

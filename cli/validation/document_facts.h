@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "cli/report/report_page.h"
-#include "cli/validation/term_facts.h"
+#include "cli/validation/negotiation.h"
 #include "index/client/index_client.h"
 #include "metastore/metastore_client.h"
 #include "rdf/core/term.h"
@@ -35,6 +35,10 @@ void facts_reader_release(struct facts_reader *reader);
  * known. */
 enum status document_facts_of(struct facts_reader *reader, struct slice uri,
                               const struct document_facts **facts, struct reason *why);
+/* Asks the server of a document for its forms. */
+enum status document_facts_negotiate(struct facts_reader *reader,
+                                     const struct document_facts *facts, struct web_client *client,
+                                     const struct offline_settings *settings, struct reason *why);
 /* Hands out the quads of a document, FACTS_QUADS at most. */
 enum status document_quads(struct facts_reader *reader, struct slice document,
                            const struct quad_sink *sink, struct reason *why);

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/slice.h"
 
-enum { FACTS_HOPS = 6, FACTS_FORMS = 4 };
+enum { FACTS_HOPS = 6, FACTS_FORMS = 4, NEGOTIATED_FORMS = 4 };
 
 struct fact_hop { /* a redirect */
     struct slice uri;
@@ -28,6 +28,15 @@ enum said_of {
 struct spoken_of {
     struct slice iri;
     unsigned said; /* enum said_of, or'ed */
+};
+
+/* What a server answers who asks for one type. */
+struct negotiated_form {
+    const char *asked;    /* "text/turtle" */
+    uint64_t http_status; /* 0: there was no answer */
+    struct slice type;    /* that was detected; empty: none */
+    uint64_t statements;  /* of the document, without those of its Link header */
+    struct slice digest;  /* of its graph, whatever its blank nodes are called; empty: unknown */
 };
 
 struct document_facts {
@@ -55,6 +64,7 @@ struct document_facts {
     struct map places;                               /* of subjects, by digest of their IRIs */
     const struct document_facts *forms[FACTS_FORMS]; /* the same in other syntaxes, by its links */
     size_t form_count;
+    const struct negotiated_form *negotiated; /* NEGOTIATED_FORMS; NULL: nobody asked */
 };
 
 /* enum said_of, or'ed; 0: nothing. */

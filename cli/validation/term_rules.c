@@ -4,6 +4,8 @@
 
 #include "base/digest.h"
 
+enum { HTTP_NOT_ACCEPTABLE = 406 };
+
 unsigned
 document_says_of(const struct document_facts *document, struct slice iri)
 {
@@ -210,15 +212,99 @@ judge_described(const struct term_facts *facts, struct arena *arena, struct rule
     }
 }
 
+/* ---- what its server answers, by what is asked for ---- */
+
+static bool
+is_page(struct slice type)
+{
+    return slice_is(type, "text/html") || slice_is(type, "application/xhtml+xml");
+}
+
+static bool
+is_answer(const struct negotiated_form *form)
+{
+    return form->http_status >= 200 && form->http_status < 300;
+}
+
+/* The first that has RDF by itself, as others may have it. */
+static const struct negotiated_form *
+first_with_data(const struct document_facts *at)
+{
+    for (size_t i = 0; i < NEGOTIATED_FORMS; i++) {
+        if (is_answer(&at->negotiated[i]) && at->negotiated[i].digest.length > 0) {
+            return &at->negotiated[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+judge_form(const struct negotiated_form *form, const struct negotiated_form *first,
+           struct arena *arena, struct rule_verdict *verdict)
+{
+    if (form->http_status == HTTP_NOT_ACCEPTABLE) {
+        return; /* it is not offered, and says so */
+    }
+    if (!is_answer(form)) {
+        fail(verdict, form->http_status == 0
+                          ? arena_printf(arena, "who asks for %s gets no answer", form->asked)
+                          : arena_printf(arena, "who asks for %s is answered %" PRIu64, form->asked,
+                                         form->http_status));
+    } else if (form->digest.length > 0 && !slice_equal(form->digest, first->digest)) {
+        fail(verdict, arena_printf(arena,
+                                   "asked for as %s it has other statements (%" PRIu64
+                                   ") than as %s (%" PRIu64 ")",
+                                   form->asked, form->statements, first->asked, first->statements));
+    } else if (!slice_is(form->type, form->asked) &&
+               !(is_page(form->type) && is_page(slice_string(form->asked)))) {
+        verdict->severity = REPORT_ADVICE;
+        fail(verdict, arena_printf(arena, "who asks for %s gets %.*s", form->asked,
+                                   SLICE_PRINT(form->type.length > 0 ? form->type
+                                                                     : SLICE("an unknown type"))));
+    }
+}
+
+static void
+judge_negotiation(const struct term_facts *facts, struct arena *arena, struct rule_verdict *verdict)
+{
+    const struct document_facts *at = facts->at;
+    const struct negotiated_form *first = at->negotiated != NULL ? first_with_data(at) : NULL;
+    if (first == NULL) {
+        verdict->outcome = RULE_INAPPLICABLE;
+        return;
+    }
+    for (size_t i = 0; i < NEGOTIATED_FORMS; i++) {
+        struct rule_verdict found = *verdict;
+        found.outcome = RULE_PASSED;
+        found.severity = REPORT_WARNING;
+        judge_form(&at->negotiated[i], first, arena, &found);
+        if (found.outcome == RULE_FAILED &&
+            (verdict->outcome != RULE_FAILED || found.severity < verdict->severity)) {
+            *verdict = found;
+        }
+    }
+}
+
+static bool
+negotiates_page(const struct document_facts *at)
+{
+    for (size_t i = 0; at->negotiated != NULL && i < NEGOTIATED_FORMS; i++) {
+        if (is_answer(&at->negotiated[i]) && is_page(at->negotiated[i].type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 judge_page(const struct term_facts *facts, struct arena *arena, struct rule_verdict *verdict)
 {
     const struct document_facts *at = facts->at;
     if (!answers(at) || !at->has_data) {
         verdict->outcome = RULE_INAPPLICABLE;
-    } else if (!at->has_page) {
+    } else if (!at->has_page && !negotiates_page(at)) {
         /* Servers may have one for who prefers HTML; a crawl asks for data. */
-        verdict->outcome = RULE_UNTOLD;
+        verdict->outcome = at->negotiated != NULL ? RULE_FAILED : RULE_UNTOLD;
         verdict->text = arena_printf(arena, "no page for people is seen beside <%.*s>",
                                      SLICE_PRINT(at->document));
     }
@@ -283,6 +369,11 @@ const struct term_rule term_rules[TERM_RULES] = {
      judge_page},
     {"forms", "All forms of a document define the same terms.", REPORT_WARNING,
      "Make all forms of the document from one source.", judge_forms},
+    {"negotiated", "Who asks for a syntax gets it, or 406, and all of them say the same.",
+     REPORT_WARNING,
+     "Choose by Accept among forms that are made from one source, and answer 406 Not Acceptable "
+     "when there is none.",
+     judge_negotiation},
 };
 
 struct rule_verdict

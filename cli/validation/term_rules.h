@@ -30,7 +30,7 @@ struct term_rule {
     void (*judge)(const struct term_facts *facts, struct arena *arena,
                   struct rule_verdict *verdict);
 };
-enum { TERM_RULES = 12 };
+enum { TERM_RULES = 13 };
 extern const struct term_rule term_rules[TERM_RULES];
 
 struct rule_verdict term_judge(const struct term_rule *rule, const struct term_facts *facts,

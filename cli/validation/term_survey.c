@@ -167,6 +167,27 @@ descend(struct term_survey *survey, const struct surveyed_term *term, struct map
     return term_survey_document(survey, at->document, depth, why);
 }
 
+/* Asks the servers of the first documents for their forms. What a rule forbids is left out. */
+static enum status
+ask_servers(struct term_survey *survey, struct reason *why)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < survey->count && survey->client != NULL; i++) {
+        const struct document_facts *at = survey->terms[i].facts.at;
+        if (!at->web || at->negotiated != NULL) {
+            continue;
+        }
+        if (asked++ == NEGOTIATIONS_MOST) {
+            survey->cut = true;
+            break;
+        }
+        const enum status status =
+            document_facts_negotiate(&survey->reader, at, survey->client, survey->settings, why);
+        TRY(status == STATUS_DENIED ? STATUS_OK : status);
+    }
+    return STATUS_OK;
+}
+
 enum status
 term_survey_judge(struct term_survey *survey, struct reason *why)
 {
@@ -182,6 +203,9 @@ term_survey_judge(struct term_survey *survey, struct reason *why)
         }
     }
     map_release(&seen);
+    if (status == STATUS_OK) {
+        status = ask_servers(survey, why);
+    }
     for (size_t i = 0; i < survey->count && status == STATUS_OK; i++) {
         judge(survey, &survey->terms[i]);
     }

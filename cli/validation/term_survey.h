@@ -31,6 +31,9 @@ struct term_survey {
     struct map places;
     size_t documents; /* that use terms, vocabularies among them */
     bool cut;         /* by one of the limits */
+    /* NULL: servers are not asked, all is what the crawl has seen. */
+    struct web_client *client;
+    const struct offline_settings *settings; /* of the documents that they answer with */
 };
 
 void term_survey_init(struct term_survey *survey, struct metastore_client *metastore,

@@ -219,6 +219,67 @@ validate --add --set scope.hosts=never.example http://use.example/data.ttl >/dev
 quadrille explain --dir "$work/one" http://never.example/asked >"$work/text" || fail "explain"
 has 'waiting|fetch'
 
+# ---- forms that a server chooses by Accept ----
+
+python3 - "$work/forms.port" <<'P' &
+import http.server, sys
+turtle = b'@prefix r: <http://www.w3.org/2000/01/rdf-schema#> . <> r:label "Terms" . <#a> r:label "A" ; r:seeAlso [ r:label "B" ] .'
+rdfxml = b'''<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://www.w3.org/2000/01/rdf-schema#">
+<r:Description r:about=""><label>Terms</label></r:Description>
+<r:Description r:about="#a"><label>A</label><seeAlso r:parseType="Resource"><label>B</label></seeAlso></r:Description></r:RDF>'''
+jsonld = b'{"@id": "#a", "http://www.w3.org/2000/01/rdf-schema#label": "A"}'
+page = b"<!DOCTYPE html><title>Terms</title><p>About them."
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        accept = self.headers["Accept"]
+        name = self.path.split(".")[0]
+        forms = {"text/turtle": ("ttl", turtle), "application/rdf+xml": ("rdf", rdfxml), "text/html": ("html", page)}
+        if name == "/uneven":
+            forms["application/ld+json"] = ("json", jsonld)
+        type = next((type for type in forms if type in accept), None)
+        if name not in ("/even", "/uneven"):
+            self.send_error(404)
+        elif type is None:
+            self.send_error(406)
+        elif self.path == name: # each form has an address
+            self.send_response(303)
+            self.send_header("Location", name + "." + forms[type][0])
+            self.end_headers()
+        else:
+            body = next(body for ending, body in forms.values() if self.path.endswith("." + ending))
+            self.send_response(200)
+            self.send_header("Content-Type", type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+    def log_message(self, *arguments):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(server.server_address[1]))
+import os
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+server.serve_forever()
+P
+forms=$!
+for _ in $(seq "$patience"); do
+    [[ -s $work/forms.port ]] && break
+    sleep 0.1
+done
+ask() { # address: what the rule says of it
+    validate "${settings[@]}" --set "fetch.connect_to=127.0.0.1:$(cat "$work/forms.port")" --ask --json "$1" >"$work/json" ||
+        fail "validate --ask: $(cat "$work/json")"
+    python3 -c 'import json, sys
+rule = next(rule for rule in json.load(sys.stdin)["terms"][0]["rules"] if rule["rule"] == "negotiated")
+print(rule["outcome"], rule.get("text", ""))' <"$work/json"
+}
+even=$(ask http://forms.example/even#a) uneven=$(ask http://forms.example/uneven#a)
+kill "$forms"
+wait "$forms" || true
+[[ $even == passed* ]] || fail "the same in each form: $even"
+[[ $uneven == 'failed asked for as application/ld+json it has other statements (1) than as text/turtle (4)' ]] ||
+    fail "other statements: $uneven"
+
 # ---- which pages ----
 
 pages() { report "$@" | grep -c '^http://' || true; }

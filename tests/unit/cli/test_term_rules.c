@@ -92,7 +92,8 @@ test_good_term(void **state)
     assert_wrong("");
     for (size_t i = 0; i < TERM_RULES; i++) {
         const enum rule_outcome outcome = term_judge(&term_rules[i], &facts, &arena).outcome;
-        assert_true(outcome == RULE_PASSED || strcmp(term_rules[i].name, "forms") == 0);
+        assert_true(outcome == RULE_PASSED || strcmp(term_rules[i].name, "forms") == 0 ||
+                    strcmp(term_rules[i].name, "negotiated") == 0);
     }
 }
 
@@ -264,6 +265,45 @@ test_people_and_forms(void **state)
 }
 
 static void
+test_negotiation(void **state)
+{
+    (void)state;
+    const struct negotiated_form fine[NEGOTIATED_FORMS] = {
+        {"text/turtle", 200, SLICE("text/turtle"), 3, SLICE("d1")},
+        {"application/rdf+xml", 200, SLICE("application/rdf+xml"), 3, SLICE("d1")},
+        {"application/ld+json", 406, SLICE("text/html"), 0, {NULL, 0}},
+        {"text/html", 200, SLICE("application/xhtml+xml"), 0, {NULL, 0}}};
+    struct negotiated_form forms[NEGOTIATED_FORMS];
+    memcpy(forms, fine, sizeof forms);
+    good();
+    at.negotiated = forms;
+    at.has_page = false; /* the server has one for who asks for it */
+    assert_wrong("");
+    assert_int_equal(verdict_of("negotiated").outcome, RULE_PASSED);
+    forms[3].http_status = 406;
+    assert_int_equal(verdict_of("page").outcome, RULE_FAILED);
+    assert_wrong("page");
+    memcpy(forms, fine, sizeof forms);
+    forms[1].type = SLICE("text/html");
+    forms[1].digest = SLICE("");
+    assert_wrong("negotiated");
+    assert_says("negotiated", "who asks for application/rdf+xml gets text/html");
+    assert_int_equal(verdict_of("negotiated").severity, REPORT_ADVICE);
+    /* What is worse is told. */
+    forms[2].http_status = 500;
+    assert_says("negotiated", "who asks for application/ld+json is answered 500");
+    assert_int_equal(verdict_of("negotiated").severity, REPORT_WARNING);
+    forms[2].http_status = 0;
+    assert_says("negotiated", "who asks for application/ld+json gets no answer");
+    memcpy(forms, fine, sizeof forms);
+    forms[1].digest = SLICE("d2");
+    forms[1].statements = 4;
+    assert_says("negotiated", "other statements (4) than as text/turtle (3)");
+    forms[0].digest = forms[1].digest = SLICE(""); /* nothing to compare */
+    assert_int_equal(verdict_of("negotiated").outcome, RULE_INAPPLICABLE);
+}
+
+static void
 test_vocabulary(void **state)
 {
     (void)state;
@@ -293,7 +333,7 @@ main(void)
         cmocka_unit_test(test_unknown_and_denied), cmocka_unit_test(test_resolves),
         cmocka_unit_test(test_document),           cmocka_unit_test(test_definition),
         cmocka_unit_test(test_redirects),          cmocka_unit_test(test_people_and_forms),
-        cmocka_unit_test(test_vocabulary),
+        cmocka_unit_test(test_negotiation),        cmocka_unit_test(test_vocabulary),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }
