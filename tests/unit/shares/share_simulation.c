@@ -311,10 +311,8 @@ begin_session(struct machine *machine, bool same_run)
     };
     share_owner_close(machine->owner);
     machine->owner = share_owner_open(&settings);
-    if (machine->simulation->fault != FAULT_EARLY_SESSION) {
-        memset(machine->acts, 0, sizeof machine->acts);
-        machine->until = 0;
-    }
+    memset(machine->acts, 0, sizeof machine->acts);
+    machine->until = 0;
 }
 
 static void
@@ -392,8 +390,7 @@ run_machine(struct machine *machine)
             come_back(machine);
             continue;
         }
-        if (status == STATUS_CANCELLED ||
-            (status != STATUS_OK && machine->simulation->fault == FAULT_EARLY_SESSION)) {
+        if (status == STATUS_CANCELLED) {
             machine->simulation->result->losses++;
             await_renewal(machine);
             begin_session(machine, true);

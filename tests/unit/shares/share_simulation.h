@@ -20,7 +20,6 @@ enum simulation_fault {
     FAULT_NONE,
     FAULT_NO_DEADLINE,   /* an owner acts on when its lease has run out */
     FAULT_MAKE_REPLACES, /* a claim replaces one that is there */
-    FAULT_EARLY_SESSION, /* a run begins its next session while processes of the last one act */
 };
 void simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_result *result);
 

@@ -448,7 +448,7 @@ static void
 schedules_find_faults(void **state)
 {
     (void)state;
-    for (int fault = FAULT_NO_DEADLINE; fault <= FAULT_EARLY_SESSION; fault++) {
+    for (int fault = FAULT_NO_DEADLINE; fault <= FAULT_MAKE_REPLACES; fault++) {
         struct simulation_result result = {0};
         uint64_t i = 0;
         while (!result.broken && i < 2000) {
