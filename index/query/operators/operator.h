@@ -40,6 +40,7 @@ struct graphs {
 };
 
 struct operator;
+struct star_estimate;
 struct run {
     const struct query *query;
     const struct quad_source *source;
@@ -54,8 +55,9 @@ struct run {
     struct graphs default_graphs, named_graphs;
     size_t width; /* columns of a row */
     oid *base_row;
-    struct operator** exists; /* plans of EXISTS, made when planning */
-    struct operator* all;     /* every operator, for closing */
+    struct star_estimate *stars; /* known when planning (index/query/plan/cost.c) */
+    struct operator** exists;    /* plans of EXISTS, made when planning */
+    struct operator* all;        /* every operator, for closing */
     struct deadline deadline;
     uint64_t now_ms;
     uint32_t search_most;

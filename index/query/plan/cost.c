@@ -58,42 +58,85 @@ is_bound(struct place place, const struct slots *bound)
     return place.kind == PLACE_SLOT && slots_have(bound, place.number);
 }
 
+enum { STAR_PREDICATES = 16 };
+
+/* What the source said of subjects with all these predicates; it looks through all its sets, and
+ * planning asks the same many times. */
+struct star_estimate {
+    struct star_estimate *following;
+    oid predicates[STAR_PREDICATES]; /* ascending */
+    size_t count;
+    bool known;
+    double subjects, rows;
+};
+
+static void
+insert_sorted(oid *predicates, size_t count, oid predicate)
+{
+    for (; count > 0 && predicates[count - 1] > predicate; count--) {
+        predicates[count] = predicates[count - 1];
+    }
+    predicates[count] = predicate;
+}
+
+/* predicates ascend. NULL: it is not known. */
+static const struct star_estimate *
+star_estimate(const struct planner *planner, const oid *predicates, size_t count)
+{
+    struct run *run = planner->run;
+    struct star_estimate *star = run->stars;
+    while (star && (star->count != count ||
+                    memcmp(star->predicates, predicates, count * sizeof *predicates) != 0)) {
+        star = star->following;
+    }
+    if (!star) {
+        star = arena_zero(&run->arena, sizeof *star);
+        if (!star) {
+            return NULL;
+        }
+        memcpy(star->predicates, predicates, count * sizeof *predicates);
+        star->count = count;
+        star->known = run->source->estimate_star(run->source->context, predicates, count,
+                                                 &star->subjects, &star->rows, NULL) == STATUS_OK;
+        star->following = run->stars;
+        run->stars = star;
+    }
+    return star->known ? star : NULL;
+}
+
 /* Rows of `?s predicate ?o` for each subject that has the predicates of the patterns that were
  * joined; negative when it is not known. */
 static double
 star_fan_out(const struct planner *planner, const struct plan_items *items,
              const struct plan_item *item)
 {
-    enum { PREDICATES = 16 };
-    const struct quad_source *source = planner->run->source;
     const struct pattern *pattern = item->pattern;
-    oid predicates[PREDICATES];
+    oid predicates[STAR_PREDICATES];
     size_t count = 0;
-    double subjects, before, after;
-    if (!source->estimate_star || pattern->path || pattern->predicate.kind != PLACE_CONSTANT) {
+    if (!planner->run->source->estimate_star || pattern->path ||
+        pattern->predicate.kind != PLACE_CONSTANT) {
         return -1;
     }
-    for (size_t i = 0; items && i < items->count && count < PREDICATES - 1; i++) {
+    for (size_t i = 0; items && i < items->count && count < STAR_PREDICATES - 1; i++) {
         const struct plan_item *other = &items->list[i];
         if (other->done && other->pattern && !other->search && !other->pattern->path &&
             other->pattern->subject.kind == pattern->subject.kind &&
             other->pattern->subject.number == pattern->subject.number &&
             other->pattern->predicate.kind == PLACE_CONSTANT) {
-            predicates[count++] = plan_constant(planner->run, other->pattern->predicate);
+            insert_sorted(predicates, count++,
+                          plan_constant(planner->run, other->pattern->predicate));
         }
     }
-    const bool star = count > 0;
-    if (star && (source->estimate_star(source->context, predicates, count, &subjects, &before,
-                                       NULL) != STATUS_OK ||
-                 before <= 0)) {
+    const struct star_estimate *before = count ? star_estimate(planner, predicates, count) : NULL;
+    if (count && (!before || before->rows <= 0)) {
         return -1;
     }
-    predicates[count++] = plan_constant(planner->run, pattern->predicate);
-    if (source->estimate_star(source->context, predicates, count, &subjects, &after, NULL) !=
-        STATUS_OK) {
-        return -1;
-    }
-    return star ? after / before : subjects > 0 ? after / subjects : 0;
+    insert_sorted(predicates, count++, plan_constant(planner->run, pattern->predicate));
+    const struct star_estimate *after = star_estimate(planner, predicates, count);
+    return !after                ? -1
+           : before              ? after->rows / before->rows
+           : after->subjects > 0 ? after->rows / after->subjects
+                                 : 0;
 }
 
 /* The part of a predicate's rows that have the pattern's object. */

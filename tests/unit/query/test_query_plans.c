@@ -433,6 +433,36 @@ test_every_operator_stops(void **state)
     memory_source_free(memory);
 }
 
+static unsigned star_questions;
+
+static enum status
+answer_star(void *context, const oid *predicates, size_t count, double *subjects, double *rows,
+            struct reason *why)
+{
+    (void)context, (void)predicates, (void)why;
+    star_questions++;
+    *subjects = 100.0 / (double)count;
+    *rows = 200.0 / (double)count;
+    return STATUS_OK;
+}
+
+/* A source goes through all it has on sets of predicates for each question about one. */
+static void
+test_sets_of_predicates_are_asked_for_once(void **state)
+{
+    enum { PATTERNS = 4, SETS = (1 << PATTERNS) - 1 };
+    struct memory_source *memory = make_source();
+    (void)state;
+    watched.source = *memory_source_table(memory);
+    watched.source.estimate_star = answer_star;
+    star_questions = 0;
+    assert_int_equal(
+        run_watched("SELECT * { ?s a ?c ; :label ?l ; :description ?d ; :knows ?k }", 0),
+        STATUS_OK);
+    assert_in_range(star_questions, 1, SETS);
+    memory_source_free(memory);
+}
+
 int
 main(void)
 {
@@ -445,6 +475,7 @@ main(void)
         cmocka_unit_test(test_distinct_comes_before_order),
         cmocka_unit_test(test_a_count_too_large),
         cmocka_unit_test(test_every_operator_stops),
+        cmocka_unit_test(test_sets_of_predicates_are_asked_for_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
