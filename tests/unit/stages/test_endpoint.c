@@ -147,6 +147,7 @@ task_archive(struct task *one, struct slice url, const struct fetch_result *resu
     assert_true(slice_equal(url, one->request.url));
     assert_int_equal(truncated.length, 0);
     assert_true(slice_is(result->body, "answer") && slice_is(result->ip, "10.1.1.1"));
+    assert_true(slice_is(result->request, "GET"));
     return keep(one, "archived");
 }
 
@@ -312,18 +313,24 @@ begin(const struct harvest_position *at)
     buf_reset(&trace);
 }
 
+/* What a transfer has is gone when it has told of it. */
 static void
 come(enum fetch_end end, unsigned status, const char *header, uint64_t retry_after_ms)
 {
+    char body[] = "answer", ip[] = "10.1.1.1", sent[] = "GET";
     const struct fetch_result result = {.end = end,
                                         .status = (uint16_t)status,
                                         .response_header = slice_string(header),
-                                        .body = SLICE("answer"),
-                                        .ip = SLICE("10.1.1.1"),
+                                        .body = slice_string(body),
+                                        .ip = slice_string(ip),
+                                        .request = slice_string(sent),
                                         .retry_after_ms = retry_after_ms,
                                         .address = 99,
                                         .problem = "it broke"};
     request.done(request.context, &result);
+    memset(body, 'x', sizeof body - 1);
+    memset(ip, 'x', sizeof ip - 1);
+    memset(sent, 'x', sizeof sent - 1);
 }
 
 /* A worker has read the answer. */
