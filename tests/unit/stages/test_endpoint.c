@@ -23,7 +23,14 @@
 #define ENDPOINT "http://data.example/sparql"
 #define DATASET "http://data.example/#slice=0123456789abcdef"
 #define LAST "http://data.example/9"
-enum { RETRY_MS = 7000, ATTEMPTS = 3, PAGE = 100, LARGEST = 1000, QUERIES_MOST = 10000 };
+enum {
+    RETRY_MS = 7000,
+    ATTEMPTS = 3,
+    PAGE = 100,
+    LARGEST = 1000,
+    GET_BYTES = 6000,
+    QUERIES_MOST = 10000
+};
 
 static char folder[SCRATCH_SIZE], path[300], part[310];
 static struct fetch fetch;
@@ -797,6 +804,7 @@ static void
 by_post_the_graph_is_in_the_form(void **state)
 {
     const struct harvest_position at = {.page = 4, .number = 1, .post = 1};
+    char last[GET_BYTES + 1];
     (void)state;
     begin_at(&at);
     task->url = SLICE(ENDPOINT "?default-graph-uri=http%3A%2F%2Fg.example%2F");
@@ -814,6 +822,12 @@ by_post_the_graph_is_in_the_form(void **state)
     assert_int_equal(request.form.length, 0);
     assert_true(slice_starts(request.url, SLICE(ENDPOINT "?query=")));
     come(FETCH_CROWDED, 0, "", 0);
+    memset(last, 'a', GET_BYTES);
+    last[GET_BYTES] = '\0'; /* of a query that is too long for a URL */
+    begin(&(struct harvest_position){.page = 4, .number = 2, .after = slice_string(last)});
+    assert_true(slice_starts(request.form, SLICE("query=")));
+    come(FETCH_ANSWERED, 405, "", 0); /* no other way is left */
+    assert_trace("done failed: the endpoint answered 405\n");
 }
 
 static void
