@@ -521,9 +521,6 @@ read_forgotten(struct share_owner *owner, struct reason *why)
 static bool
 can_be_claimed(const struct share_owner *owner, const struct known_share *share)
 {
-    if (share->forgotten) {
-        return false;
-    }
     if (share->generation == 0 || share->claim.freed) {
         return true;
     }
