@@ -29,8 +29,8 @@ pid_t run_lock_signed(int lock);
  * EIO on every file of which a process had a lock when the client lost its session, also after that
  * process has ended. Only for who knows by other means that nobody uses the directory. */
 size_t run_locks_remove_lost(const char *directory);
-/* Whether somebody has DIR/run/NAME for himself alone; owner: his process id, 0 when he has not
- * signed yet. */
+/* Returns whether somebody has DIR/run/NAME for himself alone; owner: his process id, 0 when he has
+ * not signed yet. */
 bool run_lock_held(const char *directory, const char *name, pid_t *owner);
 
 #endif

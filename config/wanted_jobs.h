@@ -30,7 +30,7 @@ struct wanted_jobs {
     struct timespec written;
 };
 enum status wanted_jobs_open(struct wanted_jobs *wanted, const char *directory, struct reason *why);
-/* Whether somebody wants jobs done. */
+/* Returns whether somebody wants jobs done. */
 bool wanted_jobs_any(const struct wanted_jobs *wanted);
 /* Options as config_load makes them, with the settings of whoever wants jobs done; NULL when they
  * are those that it gave before. Free with opt_set_free. */

@@ -40,16 +40,16 @@ double recrawl_interval(const struct recrawl_estimate *estimate, double threshol
 /* The period that a sitemap's changefreq names ("daily"); 0: none that is known. */
 double recrawl_period_named(struct slice change_frequency);
 
-/* Whether that period makes a change likelier than not, so long after the last visit. */
+/* Returns whether that period makes a change likelier than not, so long after the last visit. */
 bool recrawl_foretells(double period, double elapsed);
-/* Whether a visit may be left out because the sitemap says that there was no change: only on a word
- * that held nearly always, and never for all: one in eight is made. number: as below. */
+/* Returns whether a visit may be left out because the sitemap says that there was no change: only
+ * on a word that held nearly always, and never for all: one in eight is made. number: as below. */
 bool recrawl_spares(uint64_t held, uint64_t broken, uint64_t number);
 
 /* Whether to believe who said that a document had changed, from how often it held. */
 double recrawl_trust(uint64_t held, uint64_t broken);
-/* Whether one claim is followed: all while trust is good, else samples, by which it can be won
- * back. number: any that differs from claim to claim. */
+/* Returns whether one claim is followed: all while trust is good, else samples, by which it can be
+ * won back. number: any that differs from claim to claim. */
 bool recrawl_believes(double trust, uint64_t number);
 
 /* Keeps visits within so many a second: an account that fills with time, and the threshold, which

@@ -31,7 +31,7 @@ void robots_tags_header(struct robots_tags *tags, struct slice header);
 /* <meta> elements of the first ROBOTS_TAGS_PAGE bytes of an HTML or XHTML page, up to <body>. */
 void robots_tags_page(struct robots_tags *tags, struct slice page);
 
-/* Whether one of the lines that robots_signals gives does, or reserves mining. */
+/* Returns whether one of the lines that robots_signals gives does, or reserves mining. */
 bool signals_reserve(struct slice lines, struct slice path_query);
 
 #endif

@@ -44,9 +44,9 @@ uint64_t scope_version(const struct scope *scope);
  * look whether there are any of version `least`, which the queue says is in force. */
 uint64_t scope_at_least(struct scope *scope, uint64_t least);
 
-/* Whether anything says which URIs are in scope. */
+/* Returns whether anything says which URIs are in scope. */
 bool scope_is_said(const struct scope *scope);
-/* Whether that is only hosts of this machine: localhost, addresses of loopback. */
+/* Returns whether that is only hosts of this machine: localhost, addresses of loopback. */
 bool scope_is_local(const struct scope *scope);
 
 /* Changes DIR/scope.conf durably: lines "name = value" for those of the names given; lines of other

@@ -19,8 +19,8 @@ void claims_judge(const struct claims *claims);
  * claims_judge. */
 void claims_judge_endpoints(const struct claims *claims, const struct description *description,
                             struct dataset *dataset);
-/* Whether the description's author may speak of the URI: it begins with its own space or a joined
- * one, and with no other description's deeper space. */
+/* Returns whether the description's author may speak of the URI: it begins with its own space or a
+ * joined one, and with no other description's deeper space. */
 bool claims_own(const struct claims *claims, const struct description *description,
                 struct slice uri);
 /* Sub- and parent sitemaps that are named and not among the descriptions: to be fetched.

@@ -75,7 +75,7 @@ bool execution_add_space(struct execution *execution, struct slice prefix, enum 
 void execution_encode(const struct execution *execution, struct buf *text);
 /* Slices point into text. False past the arena's maximum. */
 bool execution_decode(struct slice text, struct arena *arena, struct execution *execution);
-/* Whether the document may be cut out of the dumps: rule 4 of docs/DATASETS.md. */
+/* Returns whether the document may be cut out of the dumps: rule 4 of docs/DATASETS.md. */
 bool execution_owns(const struct execution *execution, struct slice document);
 /* Name of a dump's file in DIR/dumps: its fingerprint, and the end of the URI's path, which tells
  * the syntax. uri: without fragment. */

@@ -35,7 +35,7 @@ enum status lenient_xml_parse(struct lenient_xml *xml, struct slice bytes,
 void lenient_xml_stop(struct lenient_xml *xml);
 /* Line of the event, 1-based. */
 unsigned lenient_xml_line(const struct lenient_xml *xml);
-/* Whether these bytes have to be XML to be anything. */
+/* Returns whether these bytes have to be XML to be anything. */
 bool lenient_xml_is_wide(struct slice bytes);
 /* Attributes of a start event come as five pointers each. The value of the one with this name,
  * with or without a namespace; at NULL: there is none. */

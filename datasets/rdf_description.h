@@ -13,9 +13,9 @@
 #include "datasets/description.h"
 #include "rdf/core/graph.h"
 
-/* Whether N-Quads speak of dumps or endpoints at all: cheap, may err to yes. */
+/* Returns whether N-Quads speak of dumps or endpoints at all: cheap, may err to yes. */
 bool rdf_description_likely(struct slice quads);
-/* Whether there is a dump or an endpoint to plan with. */
+/* Returns whether there is a dump or an endpoint to plan with. */
 bool rdf_description_offers(const struct description *description);
 /* Sorts the graph. uri: of the document that it is from; its folder, or the whole host for
  * /.well-known/void, is the description's space. No dataset in it is no error. */

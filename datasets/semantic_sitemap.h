@@ -18,7 +18,8 @@
  * is no XML whose root is that of a sitemap; OK without datasets when it is one that has none. */
 enum status semantic_sitemap_parse(struct slice bytes, struct slice uri, struct arena *arena,
                                    struct description *description, struct reason *why);
-/* Whether a decoded beginning of a sitemap speaks of datasets at all: cheap, may err to yes. */
+/* Returns whether a decoded beginning of a sitemap speaks of datasets at all: cheap, may err to
+ * yes. */
 bool semantic_sitemap_likely(struct slice bytes);
 
 #endif

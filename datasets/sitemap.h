@@ -56,8 +56,8 @@ struct sitemap_result {
 /* Returns a text for people that says what was left out; it is empty when nothing was. */
 const char *sitemap_truncation(const struct sitemap_result *result);
 
-/* Whether the first SITEMAP_SNIFF_BYTES have a sitemap's root element, under any prefix. Cheap; of
- * the formats those that are nothing else. */
+/* Returns whether the first SITEMAP_SNIFF_BYTES have a sitemap's root element, under any prefix.
+ * Cheap; of the formats those that are nothing else. */
 bool sitemap_is_likely(struct slice bytes);
 
 /* bytes: content-decoded. BAD_INPUT when it is no sitemap of any kind. */

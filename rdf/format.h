@@ -33,7 +33,8 @@ const struct rdf_syntax *rdf_syntax(enum rdf_format format); /* NULL for NONE */
 enum rdf_format rdf_format_of_name(struct slice name);
 enum rdf_format rdf_format_of_media_type(struct slice media_type);
 enum rdf_format rdf_format_of_extension(struct slice extension);
-/* By the last extension of a file's name, path or URL that is no compression: "dump.nt.gz". */
+/* Returns the format by the last extension of a file's name, path or URL that is no compression:
+ * "dump.nt.gz". */
 enum rdf_format rdf_format_of_file(struct slice name);
 
 /* Parses bytes with the format's parser (see rdf/core/parse.h); UNSUPPORTED for NONE. */

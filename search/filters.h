@@ -45,7 +45,7 @@ void find_filters_release(struct find_filters *filters);
 enum status find_filters_read(struct find_filters *filters, struct slice text, bool beside,
                               struct arena *arena, struct reason *why);
 bool find_filters_have(const struct find_filters *filters, enum find_filter_kind kind);
-/* Whether one of the values is as the filters of the kind want; without values none is. */
+/* Returns whether one of the values is as the filters of the kind want; without values none is. */
 bool find_filters_pass(const struct find_filters *filters, enum find_filter_kind kind,
                        const struct slice *values, size_t count);
 

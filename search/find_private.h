@@ -19,7 +19,7 @@ struct find_run {
     json_t *times;   /* document: of its last change */
 };
 
-/* Of names and titles, the best first. */
+/* Predicates of names and titles, the best first. */
 enum { FIND_LABEL_PROPERTIES = 9 };
 extern const struct slice find_label_properties[FIND_LABEL_PROPERTIES];
 

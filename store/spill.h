@@ -31,8 +31,8 @@ void spill_init(struct spill *spill, struct memory_account *account, const char 
                 uint64_t maximum);
 enum status spill_may_go_on(const struct spill *spill, struct reason *why);
 void spill_release(struct spill *spill);
-/* Whether a structure that can go on in files may take bytes more: these share a part of the
- * memory, the rest is for what cannot and for buffers. True when there are no files: then the
+/* Returns whether a structure that can go on in files may take bytes more: these share a part of
+ * the memory, the rest is for what cannot and for buffers. True when there are no files: then the
  * account's own limit ends the run. */
 bool spill_may_take(const struct spill *spill, size_t bytes);
 

@@ -30,8 +30,8 @@ size_t compressor_bound(struct compressor *compressor, size_t length);
 size_t compressor_member(struct compressor *compressor, enum compressor_kind kind,
                          struct slice record, size_t packed_at, char *room);
 
-/* Whether the bytes look compressed or encrypted: in a sample of them each value is about as
- * frequent as any other. */
+/* Returns whether the bytes look compressed or encrypted: in a sample of them each value is about
+ * as frequent as any other. */
 bool compressor_is_packed(struct slice bytes);
 
 #endif

@@ -22,8 +22,8 @@ enum status warc_fetch_remote(struct warc_remote *remote, const char *web, struc
                               uint64_t offset, uint64_t length, struct buf *member,
                               struct reason *why);
 
-/* Whether the name can be that of a WARC file in DIR/warc: letters, digits, "-", "_", "." and
- * no dot first. */
+/* Returns whether the name can be that of a WARC file in DIR/warc: letters, digits, "-", "_", "."
+ * and no dot first. */
 bool warc_file_name_valid(struct slice file);
 
 #endif

@@ -61,13 +61,14 @@ web_visit web_add_line;
 /* The reply for a failed call: 400, 404, 503, 504 or 500. */
 void web_reply_failure(struct web_reply *reply, enum status status, const struct reason *why);
 
-/* Whether the request comes from a page of another site, as browsers say. */
+/* Returns whether the request comes from a page of another site, as browsers say. */
 bool web_is_foreign(const struct web_request *request);
-/* By web.update: who has the token, or programs on this machine that are no page of another site.
+/* Returns whether web.update lets the request change data: of who has the token, or programs on
+ * this machine that are no page of another site.
  */
 bool web_may_write(const struct web_service *service, const struct web_request *request);
 
-/* Whether the request has the token of web.update_token. */
+/* Returns whether the request has the token of web.update_token. */
 bool web_has_token(const struct web_service *service, const struct web_request *request);
 
 /* Begins at once to wait for key files that receipts wait for (web/ping/). */

@@ -106,7 +106,8 @@ struct program {
  * the flags, "-" alone is an operand. Every program has those three flags by itself. */
 enum status program_parse(const struct program *program, int argc, char **argv, char ***operands,
                           int *operand_count, struct reason *why);
-/* The same for a program that takes one operand; MISUSE with the text `wanted` if there are others.
+/* Parses as program_parse does, for a program that takes one operand; MISUSE with the text `wanted`
+ * if there are others.
  */
 enum status program_parse_one(const struct program *program, int argc, char **argv,
                               const char *wanted, char **operand, struct reason *why);

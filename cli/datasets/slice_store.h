@@ -30,7 +30,7 @@ enum status sliced_quads(struct graph *graph, const struct sliced_document *docu
                          struct buf *text, struct reason *why);
 /* A slicer_visit. */
 slicer_visit slice_store_take;
-/* Whether the document was taken. */
+/* Returns whether the document was taken. */
 bool slice_store_has(struct slice_store *store, struct slice uri);
 /* A document that is no more: its graph is emptied. */
 enum status slice_store_remove(struct slice_store *store, struct slice uri, struct reason *why);

@@ -21,7 +21,7 @@ struct import_nodes_options {
 
 struct import_nodes *import_nodes_new(const struct import_nodes_options *options);
 void import_nodes_free(struct import_nodes *nodes);
-/* Whether the quad (its graph an IRI) has a node that must be named. */
+/* Returns whether the quad (its graph an IRI) has a node that must be named. */
 bool import_nodes_concern(const struct quad *quad);
 enum status import_nodes_add(struct import_nodes *nodes, const struct quad *quad,
                              struct reason *why);

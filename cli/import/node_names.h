@@ -6,8 +6,8 @@
 
 #include "base/slice.h"
 
-/* Whether the label is one that the index gave to a node of this graph, as a dump has it: then it
- * means that node. */
+/* Returns whether the label is one that the index gave to a node of this graph, as a dump has it:
+ * then it means that node. */
 bool node_name_is_given(struct slice label, struct slice graph);
 
 #endif

@@ -51,7 +51,7 @@ struct cli {
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
 /* For commands that change nothing: of such a directory cli_serve makes a private copy. */
 enum status cli_open_reading(struct cli *cli, const struct cli_common *common, struct reason *why);
-/* Also stops what cli_serve started, unless others use it. */
+/* Closes what cli_open opened, and stops what cli_serve started unless others use it. */
 void cli_close(struct cli *cli);
 /* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and
  * runs them where nobody else does, so that a finished crawl can be queried without `quadrille up`.

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/* Whether the folder's file system or mode forbids to write in it. */
+/* Returns whether the folder's file system or mode forbids to write in it. */
 bool reading_copy_needed(const char *directory);
 
 /* parts: as of cli_serve. *copy: the new folder, to be removed. Archived files are not copied.

@@ -31,7 +31,7 @@ struct supervisor_settings {
  * to must outlive it. */
 enum status supervisor_open(struct supervisor **supervisor,
                             const struct supervisor_settings *settings, struct reason *why);
-/* Whether it is to run processes that fetch. */
+/* Returns whether it is to run processes that fetch. */
 bool supervisor_fetches(const struct supervisor *supervisor);
 /* Runs until it is told to end by a signal, then stops all children: stages first, then the index,
  * then queue and metadata store; a helper each when nobody uses it any more. SIGUSR1: the crawl
@@ -41,7 +41,7 @@ void supervisor_close(struct supervisor *supervisor);
 
 /* The `quadrille up` of DIR; 0: none. */
 int supervisor_pid(const char *directory);
-/* Whether the latest one was told to stop, and has. */
+/* Returns whether the latest one was told to stop, and has. */
 bool supervisor_was_stopped(const char *directory);
 
 /* A command's use of a part, until the descriptor is closed: while somebody has it, no helper ends

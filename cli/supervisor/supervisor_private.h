@@ -51,7 +51,7 @@ void supervisor_add_children(struct supervisor *supervisor, const struct opt_set
 void child_start(struct supervisor *supervisor, struct child *child);
 /* how: as waitpid tells. Decides when it starts again. */
 void child_ended(struct supervisor *supervisor, struct child *child, int how);
-/* Whether it runs its program and does not stand by. */
+/* Returns whether it runs its program and does not stand by. */
 bool child_runs(const struct supervisor *supervisor, const struct child *child);
 /* Writes our process id into a lock. */
 void supervisor_sign_lock(int lock);

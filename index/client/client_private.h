@@ -37,7 +37,7 @@ void client_begin(struct index_client *client, enum index_partial partial, uint6
                   const atomic_bool *cancel);
 /* Waits until something comes in, for a bounded time. CANCELLED, TIMEOUT: the call's end. */
 enum status client_wait(struct index_client *client, struct reason *why);
-/* Whether the call itself is to end: cancelled, or its time is over. */
+/* Returns whether the call itself is to end: cancelled, or its time is over. */
 bool client_ended(const struct index_client *client);
 /* The call's status and reason when the partition failed with status and what: names it. */
 enum status client_fail(const struct index_client *client, size_t partition, enum status status,
@@ -91,7 +91,8 @@ enum status stream_take(struct index_stream_reader *stream, struct slice *bytes,
 /* Waits for the next bytes; END. */
 enum status stream_next(struct index_stream_reader *stream, struct slice *bytes,
                         struct reason *why);
-/* As stream_next; where the call may go on without the partition its stream just ends. */
+/* Does what stream_next does; where the call may go on without the partition its stream just ends.
+ */
 enum status client_next_bytes(struct index_stream_reader *stream, struct slice *bytes,
                               struct reason *why);
 /* Tells the service when the stream has not ended; does not wait. */

@@ -53,8 +53,8 @@ enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
 enum { INDEX_FIND_PATTERNS = 0, INDEX_FIND_WORDS = 1 };
 enum { INDEX_SCORE_PARTS = 10000 };
 
-/* Whether a name is followed by its term: those of identifiers that are stored, or that stand for
- * what a query computed. Others are inline, or OID_NONE, which is nothing. */
+/* Returns whether a name is followed by its term: those of identifiers that are stored, or that
+ * stand for what a query computed. Others are inline, or OID_NONE, which is nothing. */
 static inline bool
 index_name_has_term(oid id)
 {

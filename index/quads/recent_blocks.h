@@ -21,7 +21,7 @@ bool recent_blocks_take(const struct recent_blocks *recent, enum quad_order orde
 /* A lookup of rows from `from` on looked into the block at the cursor. */
 void recent_blocks_note(struct recent_blocks *recent, enum quad_order order, const struct row *from,
                         const struct fence_cursor *cursor);
-/* Whether the block with the row was looked into last. */
+/* Returns whether the block with the row was looked into last. */
 bool recent_blocks_again(const struct recent_blocks *recent, enum quad_order order,
                          const struct row *row);
 /* Keeps the block at the cursor, in which the row belongs; inside the latch of its tree. */

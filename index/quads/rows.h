@@ -57,7 +57,7 @@ row_compare(const struct row *a, const struct row *b)
 void row_key(const struct row *row, uint8_t key[ROW_KEY_SIZE]);
 /* The shortest key that is not before left and before right. Returns its length. */
 size_t row_fence(const struct row *left, const struct row *right, uint8_t fence[ROW_KEY_SIZE]);
-/* Whether the row lies at or before the fence. */
+/* Returns whether the row lies at or before the fence. */
 bool row_within(const struct row *row, const uint8_t *fence, size_t length);
 
 struct rows_writer {

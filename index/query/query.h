@@ -56,7 +56,7 @@ void query_free(struct query *query);
 enum query_form query_form_of(const struct query *query);
 /* The columns of SELECT, in order, without "?". They live as long as the query. */
 size_t query_columns(const struct query *query, const struct slice **names);
-/* Whether the IRI stands anywhere in the query. */
+/* Returns whether the IRI stands anywhere in the query. */
 bool query_mentions(const struct query *query, struct slice iri);
 /* True when the rows are ordered (ORDER BY). */
 bool query_ordered(const struct query *query);

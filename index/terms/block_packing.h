@@ -20,7 +20,7 @@ enum status packing_reload(struct packing *packing, struct reason *why);
 
 /* ---- the writer ---- */
 
-/* Whether a dictionary should be made now that there are to be so many terms. */
+/* Returns whether a dictionary should be made now that there are to be so many terms. */
 bool packing_is_due(const struct packing *packing, uint64_t terms);
 enum { PACKING_SAMPLE_BYTES = 1 << 20 /* enough */ };
 /* Makes a dictionary of samples that lie end to end: takes a tenth of a second. What is no use as

@@ -64,7 +64,7 @@ enum status tree_failed(struct tree *tree, bool writing, int code, struct reason
 
 /* tree_files.c. Gives the name of the file that has the tree of this name. */
 void tree_file_name(const char *name, uint64_t number, char file[TREE_FILE_SIZE]);
-/* As database_open_tree. */
+/* Opens a file as database_open_tree does. */
 enum status tree_open_file(DB **db, struct environment *environment, const char *file,
                            uint32_t flags, struct reason *why);
 

@@ -32,7 +32,7 @@ enum status literals_catch_up(struct literals *literals, struct nodes *nodes, ui
 uint64_t literals_next(const struct literals *literals);
 uint64_t literals_written(const struct literals *literals);
 
-/* Whether something is to be written; all: or could be. */
+/* Returns whether something is to be written; all: or could be. */
 bool literals_is_full(const struct literals *literals);
 bool literals_to_write(const struct literals *literals, bool all);
 /* One bounded step, in a transaction of its own that is not synced. Begins with what waits when

@@ -106,17 +106,18 @@ enum status index_batch_commit(struct index_batch *batch, struct reason *why);
  * nothing came for a moment. Far faster for many quads. Results mean nothing. */
 enum status index_batch_stage(struct index_batch *batch, size_t memory, struct reason *why);
 size_t index_batch_staged_bytes(const struct index_batch *batch); /* memory held for that */
-/* Whether it is time for that: the batch alone has `memory`, or its quads fill it with those that
- * wait already; with more of them, these would have to be brought in without it. Never without any.
+/* Returns whether it is time for that: the batch alone has `memory`, or its quads fill it with
+ * those that wait already; with more of them, these would have to be brought in without it. Never
+ * without any.
  */
 bool index_batch_is_full(const struct index_batch *batch, size_t memory);
 /* Brings in the quads that wait, so that readers see them. *added (may be NULL) gets how many quads
  * that waited were not there before, of all since the last call that asked. */
 enum status partition_merge_staged(struct partition *partition, uint64_t *added,
                                    struct reason *why);
-/* Whether after such a status of a batch nothing was changed, the partition is as usable as before,
- * and the batch may be tried again: the disk has no room now (FULL), or a page is damaged that the
- * batch needs (CORRUPT). */
+/* Returns whether after such a status of a batch nothing was changed, the partition is as usable as
+ * before, and the batch may be tried again: the disk has no room now (FULL), or a page is damaged
+ * that the batch needs (CORRUPT). */
 bool partition_waits(const struct partition *partition, enum status status);
 /* After a commit, until reset. */
 const struct index_result *index_batch_result(const struct index_batch *batch, size_t number);

@@ -61,7 +61,7 @@ void broker_serve_as(struct broker *broker, uint64_t incarnation);
 void broker_set_scope(struct broker *broker, uint64_t version, struct slice change);
 /* The version in force. */
 uint64_t broker_scope(const struct broker *broker);
-/* Whether this round takes another request; if not, call broker_work first. */
+/* Returns whether this round takes another request; if not, call broker_work first. */
 bool broker_has_room(const struct broker *broker);
 void broker_submit(struct broker *broker, const struct broker_request *request);
 /* Anything but OK: the store needs a new start, the process must end. */

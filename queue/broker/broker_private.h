@@ -264,15 +264,16 @@ enum status broker_scope_open(struct broker *broker, struct reason *why);
 /* Puts the version that was told in force and has all documents considered again. */
 void broker_adopt_scope(struct broker *broker);
 void broker_scope_settle(struct broker *broker, bool committed);
-/* Whether the job is a node's word that a version is in force there, as it comes from its outbox.
+/* Returns whether the job is a node's word that a version is in force there, as it comes from its
+ * outbox.
  */
 bool broker_is_scope_word(const struct job *job);
-/* Is called when a TRANSFER is read: puts what is new of the scope into this node's files. */
+/* When a TRANSFER is read, puts what is new of the scope into this node's files. */
 enum status broker_take_scope(struct broker *broker, const struct pending *pending,
                               struct reason *why);
 /* Another node has a newer version in force: what it filtered before is considered again here. */
 void broker_sweep(struct broker *broker);
-/* Whether a job that has ended must be considered again: by rules that are not in force. */
+/* Returns whether a job that has ended must be considered again: by rules that are not in force. */
 bool broker_is_outdated(const struct broker *broker, const struct completion *completion);
 /* Queues that, after such a job. lift: its document is by so much less deep than the job says. */
 enum status broker_refilter(struct broker *broker, const struct ending *ending, uint16_t lift,

@@ -42,7 +42,7 @@ struct outcome_words {
     enum stage stage;
     const char *word, *text;
 };
-/* By enum job_outcome; that of OUTCOME_NONE is empty. */
+/* Names of outcomes, by enum job_outcome; that of OUTCOME_NONE is empty. */
 extern const struct outcome_words outcome_words[OUTCOME_COUNT];
 
 #endif

@@ -57,7 +57,7 @@ size_t cluster_self(const struct cluster *cluster);
 bool cluster_is_client(const struct cluster *cluster);
 /* False: no such node. */
 bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node);
-/* Whether this node serves the stage. */
+/* Returns whether this node serves the stage. */
 bool cluster_serves(const struct cluster *cluster, enum stage stage);
 /* The node that owns the URI's work in the stage. */
 size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri);

@@ -20,7 +20,7 @@ void metadata_intake_free(struct metadata_intake *intake);
  * place of what it repeats. */
 bool metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
                           struct rpc_request *request);
-/* Whether a request with the verb waits. */
+/* Returns whether a request with the verb waits. */
 bool metadata_intake_holds(const struct metadata_intake *intake, uint8_t verb);
 void metadata_intake_process(struct metadata_intake *intake);
 /* For poll; -1: nothing is there to be waited for. */

@@ -40,7 +40,7 @@ name_of(const struct link *link)
 }
 
 static void
-tell(const struct link *link)
+tell_broker(const struct link *link)
 {
     broker_tell_node(link->links->broker, link->node, link->down_since_ms,
                      slice_string(link->trouble.text));
@@ -53,7 +53,7 @@ hear(struct link *link)
     if (link->down_since_ms != 0) {
         log_info("node_back", "node=%s", name_of(link));
         link->down_since_ms = 0;
-        tell(link);
+        tell_broker(link);
     }
 }
 
@@ -92,7 +92,7 @@ look_at(struct link *link, uint64_t now)
         link->down_since_ms = clock_wall_ms() - (now - link->heard_ms);
         log_warning("node_down", "node=%s silent_ms=%lu", name_of(link),
                     (unsigned long)(now - link->heard_ms));
-        tell(link);
+        tell_broker(link);
     }
 }
 
@@ -118,7 +118,7 @@ note_trouble(struct link *link, enum status status, const struct reason *why)
         return;
     }
     (void)snprintf(link->trouble.text, sizeof link->trouble.text, "%s", text);
-    tell(link);
+    tell_broker(link);
     if (refused) {
         log_warning("transfer_refused", "node=%s reason=%s", name_of(link), text);
     } else {

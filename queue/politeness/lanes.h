@@ -43,7 +43,8 @@ void lanes_restore(struct lanes *lanes, uint64_t lane, uint64_t due_ms, uint64_t
 /* A lane that is due and whose group has room is BUSY now. Not *known: what is stored of it has
  * not been read since it is in memory: call lanes_restore, then lanes_return. */
 bool lanes_next(struct lanes *lanes, uint64_t now_ms, uint64_t *lane, bool *known);
-/* Whether another job of the BUSY lane may go out with those that are; it counts as out then. */
+/* Returns whether another job of the BUSY lane may go out with those that are; it counts as out
+ * then. */
 bool lanes_more(struct lanes *lanes, uint64_t lane);
 /* It did not. */
 void lanes_no_more(struct lanes *lanes, uint64_t lane);
@@ -79,7 +80,7 @@ bool lanes_listed(const struct lanes *lanes, uint64_t lane);
 /* 0, the usual one, to LANES_SPEEDS - 1: of the lanes that wait for their turn each speed goes when
  * none of a smaller one waits, and in one turn of four. Nothing when the lane is not in memory. */
 void lanes_set_speed(struct lanes *lanes, uint64_t lane, uint8_t speed);
-/* Whether the next job is to be a sitemap's; each call counts as a job. */
+/* Returns whether the next job is to be a sitemap's; each call counts as a job. */
 bool lanes_turn(struct lanes *lanes, uint64_t lane);
 
 /* The place of a lane, for people. */

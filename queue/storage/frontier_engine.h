@@ -8,7 +8,7 @@
 
 struct frontier;
 
-/* As the functions of the same names in queue/storage/store.h. */
+/* These do what the functions of the same names in queue/storage/store.h do. */
 enum status frontier_open(struct frontier **frontier, const struct store_options *options,
                           struct reason *why);
 void frontier_close(struct frontier *frontier);

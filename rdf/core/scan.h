@@ -94,7 +94,7 @@ scan_within(struct slice text, unsigned stops, unsigned char *any)
     return (size_t)(at - text.at);
 }
 
-/* Whether the text has these two bytes, one behind the other. */
+/* Returns whether the text has these two bytes, one behind the other. */
 static inline bool
 scan_has_pair(struct slice text, char first, char second)
 {

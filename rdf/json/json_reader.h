@@ -28,13 +28,13 @@ enum status json_read_string(struct json_reader *reader, char quote, struct slic
 
 /* Comments, wrappers, odd characters at reader->at. False: none there. */
 bool json_skip_odd(struct json_reader *reader);
-/* Whether the quote at `at` ends its string. */
+/* Returns whether the quote at `at` ends its string. */
 bool json_quote_ends(const struct json_reader *reader, const char *at, char quote);
 /* A key that does not start with a quotation mark. */
 enum status json_read_name(struct json_reader *reader, struct slice *text);
 /* A value that starts as none does. */
 enum status json_read_odd(struct json_reader *reader, struct json *node);
-/* Whether a member starts at reader->at although no comma came. */
+/* Returns whether a member starts at reader->at although no comma came. */
 bool json_starts_member(const struct json_reader *reader);
 /* Undoes HTML's references when all quotation marks are written as such. */
 struct slice json_undo_entities(struct json_reader *reader, struct slice text);

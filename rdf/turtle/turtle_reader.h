@@ -87,7 +87,7 @@ enum status turtle_read_blank(struct turtle_reader *reader, struct slice *label)
 enum status turtle_read_literal(struct turtle_reader *reader, struct term *term);
 enum status turtle_read_number(struct turtle_reader *reader, struct term *term);
 
-/* Whether the bare word stands here: not followed by more of a name or by a colon. */
+/* Returns whether the bare word stands here: not followed by more of a name or by a colon. */
 bool turtle_at_word(const struct turtle_reader *reader, const char *word, bool any_case);
 
 /* Declares; the slices are copied. */

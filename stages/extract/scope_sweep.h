@@ -14,8 +14,8 @@ struct sweep;
 enum status sweep_open(struct sweep **sweep, struct stage_run *run, struct reason *why);
 void sweep_close(struct sweep *sweep); /* NULL is allowed */
 
-/* Whether the URI is that of a job for fetch which asks for no document: the plan of a host's
- * datasets, or what an older scope refused of sitemaps. It is put again as it is. */
+/* Returns whether the URI is that of a job for fetch which asks for no document: the plan of a
+ * host's datasets, or what an older scope refused of sitemaps. It is put again as it is. */
 bool sweep_is_errand(struct slice uri);
 
 /* Takes the job and ends it. scope: the version in force; a sweep of an older one is over. */

@@ -148,7 +148,7 @@ enum task_kind task_kind(struct slice uri);
 /* rules.c */
 void task_check_rules(struct task *task);
 
-/* Whether robots.txt of the task's host, as far as it is known, allows it. */
+/* Returns whether robots.txt of the task's host, as far as it is known, allows it. */
 bool task_may_ask(const struct task *task, struct slice url);
 
 /* visit.c */
@@ -158,7 +158,7 @@ void task_begin(struct task *task);
 /* From the records of host, document and what sitemaps say of it; empty when it is new. */
 void task_take_visit(struct task *task, struct slice host, struct slice record,
                      struct slice sighting);
-/* Whether the document was fetched after this job was scheduled: by another job, which has
+/* Returns whether the document was fetched after this job was scheduled: by another job, which has
  * scheduled the next visit. */
 bool task_is_superseded(const struct task *task, struct slice record);
 /* Learns from the answer (NULL when there is none) how often the document changes. */
@@ -225,7 +225,7 @@ void task_end_request(struct task *task, const struct fetch_result *result);
 uint64_t task_patience_ms(const struct task *task);
 /* Requests in a row that it did not answer. */
 uint32_t task_host_failures(const struct task *task);
-/* Whether it was in trouble when last asked. */
+/* Returns whether it was in trouble when last asked. */
 bool task_is_troubled(const struct task *task);
 /* A request to the task's own origin has ended; rules: it was for robots.txt. */
 void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
@@ -238,9 +238,10 @@ void task_take_pace(struct task *task, struct slice record);
 uint64_t task_pace_ms(const struct task *task);
 
 /* sitemap_fetch.c */
-/* Whether the job is that of a sitemap which robots.txt or an index named, or of a guess. */
+/* Returns whether the job is that of a sitemap which robots.txt or an index named, or of a guess.
+ */
 bool task_is_sitemap(const struct task *task);
-/* Whether it is only where a sitemap may be (fetch.sitemaps). */
+/* Returns whether it is only where a sitemap may be (fetch.sitemaps). */
 bool task_is_guess(const struct task *task);
 #define GUESS_FOUND "found"
 /* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */
@@ -277,7 +278,7 @@ enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
 void task_describe(struct task *task);
 /* Queues the host's /.well-known/void, once. */
 void task_ask_void(struct task *task);
-/* Whether the job is that, or what it redirects to. */
+/* Returns whether the job is that, or what it redirects to. */
 bool task_is_void(const struct task *task);
 /* For the record of a host. */
 void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);

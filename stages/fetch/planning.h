@@ -45,7 +45,7 @@ void planning_free(struct planning *planning);
 void planning_wait(struct planning *planning, const char *reason);
 /* With all descriptions at hand; ends the job. */
 void planning_decide(struct planning *planning);
-/* Whether another host may be asked one time more. */
+/* Returns whether another host may be asked one time more. */
 bool planning_may_ask(struct planning *planning, struct slice uri);
 /* Returns the type of the jobs of other hosts' plans that this plan puts. */
 struct slice planning_type(const struct planning *planning);

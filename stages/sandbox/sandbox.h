@@ -35,7 +35,7 @@ enum status sandbox_enter(enum sandbox_policy policy, size_t memory, struct reas
  * before it becomes the program. False: it must not. */
 bool sandbox_enter_program(void);
 
-/* Whether the kernel has Landlock: the second wall behind seccomp. */
+/* Returns whether the kernel has Landlock: the second wall behind seccomp. */
 bool sandbox_has_landlock(void);
 
 /* False in builds with a sanitizer, which needs memory and calls that no cage would give: there

@@ -59,7 +59,7 @@ struct transform *registry_find(struct registry *registry, struct slice name);
  * REGISTRY_CHAIN); chain may be NULL. Thread-safe. */
 size_t registry_match(struct registry *registry, const struct registry_subject *subject,
                       struct transform *chain[REGISTRY_CHAIN]);
-/* Whether any match has this condition, so that pages must be looked into for it. */
+/* Returns whether any match has this condition, so that pages must be looked into for it. */
 bool registry_wants_profile(const struct registry *registry);
 /* A document of this type might be given to the transform, whatever else a match asks for. */
 bool registry_may_match(const struct registry *registry, const struct transform *transform,

@@ -179,7 +179,7 @@ bool html_take_blank(struct html_builder *builder, struct html_token *token);
 bool html_is_table_part(enum html_element element);
 /* <input type=hidden> */
 bool html_is_hidden(const struct html_builder *builder, const struct html_token *token);
-/* Whether a document type asks for quirks
+/* Returns whether a document type asks for quirks
  * (https://html.spec.whatwg.org/#the-initial-insertion-mode). text: what stands after "<!DOCTYPE".
  * cut_off: the input ends in it. */
 bool html_doctype_is_quirky(struct slice text, bool cut_off);

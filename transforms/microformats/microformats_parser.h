@@ -28,7 +28,7 @@ struct microformat_parser {
 bool microformat_attribute(const struct microformat_parser *p, uint32_t node, const char *name,
                            struct slice *value);
 bool microformat_has_class(const struct microformat_parser *p, uint32_t node, const char *name);
-/* Whether an element begins an item, or is a property of any. */
+/* Returns whether an element begins an item, or is a property of any. */
 bool microformat_is_root(const struct microformat_parser *p, uint32_t node);
 bool microformat_is_property(const struct microformat_parser *p, uint32_t node);
 /* False: no more work may be done. */
@@ -78,7 +78,7 @@ struct microformat_moment {
 void microformat_moment_add(struct microformat_moment *moment, struct slice piece);
 /* The date at the start of a text, as long as it is; empty: none. */
 struct slice microformat_date_of(struct slice text);
-/* Whether a text is a time of day alone. */
+/* Returns whether a text is a time of day alone. */
 bool microformat_is_time(struct slice text);
 
 /* ---- microformats_classic.c ---- */
@@ -92,9 +92,10 @@ struct slice microformat_classic_root(struct slice word);
 /* The property that a classic class (or rel, when relation) is in an item. */
 bool microformat_classic_property(const struct microformat_item *item, struct slice word,
                                   bool relation, struct microformat_name *name);
-/* Whether a class is an item of its own without a root class of its own: `item` of reviews. */
+/* Returns whether a class is an item of its own without a root class of its own: `item` of reviews.
+ */
 bool microformat_classic_is_item(const struct microformat_item *item, struct slice word);
-/* Whether any format has such a property. */
+/* Returns whether any format has such a property. */
 bool microformat_classic_is_property(struct slice word);
 
 /* ---- microformats_vocabulary.c ---- */

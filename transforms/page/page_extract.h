@@ -51,11 +51,11 @@ void html_walk_image(struct html_walk *walk);
 void html_walk_emails(struct html_walk *walk, struct slice text);
 /* The language of a node: its own or its ancestors' lang; empty when none or malformed. */
 struct slice html_walk_language(struct html_walk *walk, uint32_t node, char text[36]);
-/* Whether a link element declares a prefix, and which. */
+/* Returns whether a link element declares a prefix, and which. */
 bool html_is_schema(const struct html_tree *tree, uint32_t node, struct slice *prefix);
 /* The next word of a list; false: no more. */
 bool html_next_word(struct slice *list, struct slice *word);
-/* Whether a word of property, rel or rev is one that RDFa makes a statement with. */
+/* Returns whether a word of property, rel or rev is one that RDFa makes a statement with. */
 bool html_is_rdfa_name(const struct html_tree *tree, uint32_t node, struct slice word);
 
 #endif

@@ -50,8 +50,8 @@ struct rdfa_options {
 enum status rdfa_extract(const struct html_tree *tree, const struct rdfa_options *options,
                          const struct quad_sink *sink, struct reason *why);
 
-/* Whether the page may have RDFa at all: an attribute of RDFa, or a link relation that is one of
- * its terms, a CURIE or an IRI. features: html_features of the tree. */
+/* Returns whether the page may have RDFa at all: an attribute of RDFa, or a link relation that is
+ * one of its terms, a CURIE or an IRI. features: html_features of the tree. */
 bool rdfa_is_likely(const struct html_tree *tree, enum rdfa_host host, unsigned features);
 
 /* A vocabulary's own statements, in RDF or RDFa by its media type; what cannot be read says

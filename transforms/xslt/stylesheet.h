@@ -49,7 +49,7 @@ struct stylesheet_names;
 /* NULL when the stylesheet says nothing of the kind. */
 struct stylesheet_names *stylesheet_names_read(xmlDocPtr stylesheet);
 void stylesheet_names_free(struct stylesheet_names *names);
-/* Whether q:when lets the stylesheet run. */
+/* Returns whether q:when lets the stylesheet run. */
 bool stylesheet_names_apply(const struct stylesheet_names *names, struct slice type,
                             struct slice text);
 /* The document with names made equal; the caller frees it. NULL: no memory. */

@@ -20,10 +20,10 @@ struct answer {
     size_t page, per_page; /* page from 1 on */
 };
 
-/* By format= or Accept; -1 with the reply filled in. */
+/* Chooses by format= or Accept; -1 with the reply filled in. */
 int answer_format(const struct web_request *request, struct web_reply *reply);
 void answer_write(const struct answer *answer, int format, struct web_reply *reply);
-/* Whether a format shows facets (a page does) and the sizes and times of documents. */
+/* Returns whether a format shows facets (a page does) and the sizes and times of documents. */
 bool answer_shows_facets(int format);
 bool answer_shows_documents(int format);
 

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/slice.h"
 
-/* By an Accept-Encoding header; NULL: there is none. */
+/* Chooses by an Accept-Encoding header; NULL: there is none. */
 bool web_gzip_is_wanted(const char *accept_encoding);
 
 struct web_gzip;

@@ -42,7 +42,7 @@ void web_places_add_node(struct web_places *places, struct slice host);
 /* Most that are open at a time, those included that were just ended. */
 unsigned web_places_most(const struct web_places *places);
 
-/* Whether a connection from there may be had; it may end another one. One thread admits. */
+/* Returns whether a connection from there may be had; it may end another one. One thread admits. */
 bool web_places_admit(struct web_places *places, const struct sockaddr *address);
 /* The place of a connection that was admitted. NULL: there is none. */
 struct web_place *web_places_enter(struct web_places *places, int socket,

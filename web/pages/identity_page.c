@@ -20,8 +20,8 @@ gather(void *context, struct slice bytes, struct reason *why)
 }
 
 static enum status
-ask(struct web_service *service, struct web_query *query, struct slice uri, bool json,
-    struct buf *answer, struct reason *why)
+read_identity(struct web_service *service, struct web_query *query, struct slice uri, bool json,
+              struct buf *answer, struct reason *why)
 {
     const bool blank = slice_starts(uri, SLICE("_:"));
     const struct term term =
@@ -120,7 +120,7 @@ identity_put_members(struct web_service *service, struct web_query *query, struc
     struct reason why;
     struct buf text;
     buf_init(&text, ANSWER_BYTES);
-    if (ask(service, query, uri, true, &text, &why) == STATUS_OK) {
+    if (read_identity(service, query, uri, true, &text, &why) == STATUS_OK) {
         json_t *answer = json_loadb(text.data, text.length, JSON_ALLOW_NUL, NULL);
         if (json_array_size(json_object_get(answer, "members")) > 1) {
             (void)buf_append_string(out, "<h2>The same as</h2>\n");
@@ -187,9 +187,9 @@ web_identity(struct web_service *service, const struct web_request *request,
         return;
     }
     buf_init(&words, ANSWER_BYTES);
-    enum status status = ask(service, query, uri, true, &answer, &why);
+    enum status status = read_identity(service, query, uri, true, &answer, &why);
     if (status == STATUS_OK && !json) {
-        status = ask(service, query, uri, false, &words, &why);
+        status = read_identity(service, query, uri, false, &words, &why);
     }
     reply->body.maximum = 2 * ANSWER_BYTES; /* escaped it is longer */
     if (status != STATUS_OK) {

@@ -14,9 +14,9 @@ struct term page_term_read(struct slice text, struct arena *arena);
  * language or datatype beside it and cannot turn the direction of what stands around it. */
 void page_term(struct buf *out, const struct term *term);
 void page_resource_link(struct buf *out, struct slice iri);
-/* The same of a document: to the page about it. */
+/* Links to the page about a document, as page_resource_link does for a resource. */
 void page_document_link(struct buf *out, struct slice uri);
-/* Where it is on the web, when browsers can go there. */
+/* Links to where the IRI is on the web, when browsers can go there. */
 void page_web_link(struct buf *out, struct slice iri, const char *words);
 /* "foaf:name", or the IRI itself; into memory, which is reset. */
 struct slice page_name(struct slice iri, struct buf *memory);

@@ -97,8 +97,8 @@ best_of(const struct statements *said, const char *const *list)
 }
 
 static enum status
-ask(struct web_service *service, struct web_query *query, struct slice sparql, uint64_t most,
-    struct arena *arena, struct statements *found, struct reason *why)
+read_statements(struct web_service *service, struct web_query *query, struct slice sparql,
+                uint64_t most, struct arena *arena, struct statements *found, struct reason *why)
 {
     struct page_rows rows;
     *found = (struct statements){0};
@@ -290,7 +290,8 @@ put_speakers(struct web_service *service, struct web_query *query, const struct 
                "?document meta:activity/prov:generated/void:subset/prov:wasAttributedTo/"
                "dcterms:title ?how } } } ORDER BY DESC(?when) ?document ?how");
     if (count > 0 &&
-        ask(service, query, buf_slice(&text), 4 * SPEAKERS, arena, &found, &why) == STATUS_OK &&
+        read_statements(service, query, buf_slice(&text), 4 * SPEAKERS, arena, &found, &why) ==
+            STATUS_OK &&
         found.count > 0) {
         (void)buf_append_string(out,
                                 "<h2>Who speaks of it</h2>\n<div class=\"wide\"><table><thead><tr>"
@@ -351,7 +352,8 @@ write_page(struct web_service *service, struct web_query *query, struct slice ur
         "SELECT ?p ?o ?g { { SELECT ?p ?o ?g { GRAPH ?g { <%.*s> ?p ?o } } LIMIT %d } } "
         "ORDER BY ?p ?o ?g",
         SLICE_PRINT(uri), STATEMENTS + 1);
-    enum status status = ask(service, query, buf_slice(&text), STATEMENTS, &arena, &said, why);
+    enum status status =
+        read_statements(service, query, buf_slice(&text), STATEMENTS, &arena, &said, why);
     buf_reset(&text);
     (void)buf_printf(
         &text,
@@ -359,7 +361,7 @@ write_page(struct web_service *service, struct web_query *query, struct slice ur
         "ORDER BY ?p ?s ?g",
         SLICE_PRINT(uri), LINKS + 1);
     if (status == STATUS_OK) {
-        status = ask(service, query, buf_slice(&text), LINKS, &arena, &links, why);
+        status = read_statements(service, query, buf_slice(&text), LINKS, &arena, &links, why);
     }
     if (status == STATUS_OK && said.count + links.count == 0) {
         status = status_fail(why, STATUS_NOT_FOUND, "nothing is said of <%.*s>", SLICE_PRINT(uri));

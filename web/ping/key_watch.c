@@ -77,9 +77,9 @@ settle(struct web_ping *ping, const char *name, const struct receipt *receipt,
     return receipts_prove(ping->receipts, name, proved ? PROOF_GIVEN : PROOF_WRONG, why);
 }
 
-/* Whether it need not be looked at again. */
+/* Returns whether it need not be looked at again. */
 static bool
-look(struct web_ping *ping, const char *name)
+check_key(struct web_ping *ping, const char *name)
 {
     struct receipt receipt;
     struct key_answer answer;
@@ -161,7 +161,7 @@ watch_keys(void *context)
             continue;
         }
         (void)pthread_mutex_unlock(&watch->lock);
-        const bool done = look(watch->ping, first.name);
+        const bool done = check_key(watch->ping, first.name);
         (void)pthread_mutex_lock(&watch->lock);
         put_off(watch, first.name, done);
     }

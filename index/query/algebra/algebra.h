@@ -237,8 +237,8 @@ void slots_add_pattern(struct slots *slots, const struct pattern *pattern);
 /* All slots that the node or anything below mentions, expressions included. */
 struct slots algebra_mentioned(const struct algebra *node);
 
-/* Whether joining the node with a solution is the same as evaluating it with that solution's
- * values, of slots in `left`, put in. unit: the solution is empty. */
+/* Returns whether joining the node with a solution is the same as evaluating it with that
+ * solution's values, of slots in `left`, put in. unit: the solution is empty. */
 bool algebra_takes_values(const struct algebra *node, const struct slots *left, bool unit);
 
 #endif

@@ -27,9 +27,9 @@ struct function {
     function_form *form; /* either this or apply */
 };
 
-/* By keyword (any case) or operator; NULL when there is none. */
+/* Finds a function by its keyword (any case) or operator; NULL when there is none. */
 const struct function *function_find(struct slice name);
-/* By IRI: the casts of section 17.5. */
+/* Finds a function by its IRI: the casts of section 17.5. */
 const struct function *function_find_iri(struct slice iri);
 
 #endif

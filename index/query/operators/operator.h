@@ -149,7 +149,7 @@ row_weight(const oid *row, uint32_t weight)
 }
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
-/* Whether patterns are handed to the source many at a time; rows then have no order. */
+/* Returns whether patterns are handed to the source many at a time; rows then have no order. */
 bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
 /* Makes a scan that has not begun one in this order. */
 void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);

@@ -135,7 +135,7 @@ bool plan_sorted_scan(const struct planner *planner, const struct plan_item *ite
  * in advance. merge: rows read by a merge join more than the input, INFINITY: not possible. */
 enum join_method plan_join_method(const struct planner *planner, const struct plan_item *item,
                                   double input, bool rooted, double merge);
-/* Whether looking `input` rows up in a table of `rows` costs less than a scan for each. */
+/* Returns whether looking `input` rows up in a table of `rows` costs less than a scan for each. */
 bool plan_table_pays(double input, double rows);
 /* Rows to be looked up before a table of `rows` is made; 0: none. */
 uint64_t plan_lookups_first(const struct planner *planner, double rows);

@@ -36,7 +36,7 @@ enum share_grouping {
     SHARE_GROUP_VALUES /* each gives the different values of keys and arguments */
 };
 enum share_grouping share_grouping_of(const struct query *query, const struct algebra *group);
-/* Whether an ORDER's keys mean the same in every partition. */
+/* Returns whether an ORDER's keys mean the same in every partition. */
 bool share_orders(const struct query *query, const struct algebra *order);
 
 /* The parts of a GROUP as a GROUP: the same keys, then one aggregate for each column of a part, in

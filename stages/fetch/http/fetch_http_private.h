@@ -126,7 +126,7 @@ void transfer_free(struct transfer *transfer);
 /* All that libcurl must know of the request. Handles are used again with their buffers: only what
  * differs from one request to the next is set anew. */
 void transfer_prepare(struct transfer *transfer, const struct fetch_request *request);
-/* Whether the address of its host must be looked up. */
+/* Returns whether the address of its host must be looked up. */
 bool transfer_needs_address(const struct transfer *transfer, struct slice url);
 /* Goes to the first address that is allowed; false: there is none, and problem says why. */
 bool transfer_go_to(struct transfer *transfer, const struct dns_answer *answer);

@@ -28,9 +28,9 @@ void proxy_release(struct proxy *proxy);
 /* host: as in a crawl key. An exception is a host with all below it; "*" is all. */
 bool proxy_takes(const struct proxy *proxy, struct slice host);
 
-/* Whether that is an address of the proxy itself, with its port: what the operator trusts without
- * it being public. Looks the name up anew, which takes its time, when the address is not known and
- * the last look was a while ago. Any thread. */
+/* Returns whether that is an address of the proxy itself, with its port: what the operator trusts
+ * without it being public. Looks the name up anew, which takes its time, when the address is not
+ * known and the last look was a while ago. Any thread. */
 bool proxy_is_at(struct proxy *proxy, const struct sockaddr *address);
 
 #endif
