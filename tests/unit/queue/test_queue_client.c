@@ -16,7 +16,7 @@
 #include "queue/client/message.h"
 #include "queue/client/queue_client.h"
 
-enum { POSTS_MOST = 16, REPLIES_MOST = 4, TEXT_MAXIMUM = 1 << 16, LEASE_MS = 9000 };
+enum { POSTS_MOST = 16, REPLIES_MOST = 4, TEXT_MAXIMUM = 1 << 18, LEASE_MS = 9000 };
 
 static char place;
 static struct rpc_client *const transport =
@@ -524,6 +524,58 @@ nodes_and_explanations_are_told(void **state)
     assert_int_equal(called_verb, QUEUE_STATS);
 }
 
+static bool
+see_host(void *context, const struct queue_host *host)
+{
+    const size_t *most = context;
+    assert_int_equal(host->lane, seen);
+    seen++;
+    return seen < *most;
+}
+
+/* Hosts come so many at a time; the next are asked for behind the last lane. */
+static void
+hosts_are_asked_for_until_all_are_seen(void **state)
+{
+    enum { ALL = MESSAGE_HOSTS_MOST + 2 };
+    static const struct {
+        size_t most, seen, called;
+    } cases[] = {{ALL + 1, ALL, 2}, {3, 3, 1}, {MESSAGE_HOSTS_MOST + 1, MESSAGE_HOSTS_MOST + 1, 2}};
+    struct reason why = {""};
+    (void)state;
+    for (size_t part = 0; part < 2; part++) {
+        script(part, STATUS_OK, 0, 0, 0);
+        buf_reset(&replies[part].payload);
+        const uint32_t n = part == 0 ? MESSAGE_HOSTS_MOST : ALL - MESSAGE_HOSTS_MOST;
+        codec_put_u32(&replies[part].payload, n);
+        for (uint32_t i = 0; i < n; i++) {
+            message_put_host(&replies[part].payload,
+                             &(struct queue_host){.origin = SLICE("http://a.example"),
+                                                  .lane = part * MESSAGE_HOSTS_MOST + i});
+        }
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t most = cases[i].most;
+        seen = called = 0;
+        assert_int_equal(
+            queue_hosts(client, SLICE("http://a.example"), i == 1, see_host, &most, &why),
+            STATUS_OK);
+        assert_int_equal(called_verb, QUEUE_HOSTS);
+        assert_int_equal(seen, cases[i].seen);
+        assert_int_equal(called, cases[i].called);
+        struct codec_reader reader = codec_reader_of(buf_slice(&call));
+        assert_int_equal(codec_get_u64(&reader), called == 2 ? MESSAGE_HOSTS_MOST : 0);
+        assert_true(slice_is(codec_get_slice(&reader), "http://a.example"));
+        assert_int_equal(codec_get_u8(&reader), i == 1 ? HOSTS_ASIDE : 0);
+        assert_int_equal(codec_get_varint(&reader), MESSAGE_HOSTS_MOST);
+        assert_true(codec_at_end(&reader));
+    }
+    seen = called = 0;
+    size_t most = SIZE_MAX;
+    replies[1].payload.length--;
+    assert_int_equal(queue_hosts(client, SLICE(""), false, see_host, &most, &why), STATUS_PROTOCOL);
+}
+
 int
 main(void)
 {
@@ -538,6 +590,7 @@ main(void)
         cmocka_unit_test_setup_teardown(jobs_that_come_late_go_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(calls_are_repeated_until_nothing_is_left, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(hosts_are_asked_for_until_all_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nodes_and_explanations_are_told, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("queue_client", tests, NULL, NULL);
