@@ -181,6 +181,13 @@ reserve(uint64_t first, uint32_t n)
     const size_t post = posted;
     queue_reserve(client, STAGE_DETECT, 0, 10, 500, on_reserved, NULL);
     assert_int_equal(posts[post].verb, QUEUE_RESERVE);
+    struct codec_reader reader = codec_reader_of(buf_slice(&posts[post].payload));
+    assert_int_equal(codec_get_u8(&reader), STAGE_DETECT);
+    assert_int_equal(codec_get_u64(&reader), 0);
+    assert_int_equal(codec_get_varint(&reader), 10);
+    assert_int_equal(codec_get_varint(&reader), 500);
+    assert_int_equal(codec_get_u64(&reader), incarnation);
+    assert_true(codec_at_end(&reader));
     answer(post, buf_slice(&payload));
     assert_int_equal(told, STATUS_OK);
     assert_int_equal(told_jobs, n);
@@ -311,7 +318,8 @@ what_has_ended_is_not_held(void **state)
     }
     posts[1].done(posts[1].context, STATUS_TIMEOUT, (struct slice){0}, &(struct reason){"away"});
     assert_int_equal(told, STATUS_TIMEOUT);
-    queue_complete(client, two, 2, on_completed, NULL);
+    queue_complete(client, two, 2, on_completed, NULL); /* they are held until it is known */
+    assert_true(slice_equal(buf_slice(&posts[2].payload), buf_slice(&posts[1].payload)));
     answer(2, (struct slice){0});
     assert_int_equal(told, STATUS_OK);
     now_ms += LEASE_MS;
@@ -522,6 +530,10 @@ nodes_and_explanations_are_told(void **state)
     struct queue_stats stats;
     assert_int_equal(queue_stats_get(client, &stats, 1000, &why), STATUS_PROTOCOL);
     assert_int_equal(called_verb, QUEUE_STATS);
+    called = 0;
+    message_put_stats(&replies[0].payload, &(struct queue_stats){.seen = 55});
+    assert_int_equal(queue_stats_get(client, &stats, 1000, &why), STATUS_OK);
+    assert_int_equal(stats.seen, 55);
 }
 
 static bool
