@@ -44,6 +44,7 @@ test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_dire
 	settings_pass execv
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
+test_fetch_stage_PARTS := tests/unit/fetch_web.o
 test_stage_pace_PARTS := tests/unit/stages/stage_batches.o
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end

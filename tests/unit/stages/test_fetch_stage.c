@@ -1,19 +1,15 @@
 /* The fetch program between real daemons and a web of ill-behaved hosts: every end of a job that
  * docs/FETCH.md names, robots.txt asked for once by two processes, sitemaps, recrawls. Needs the
  * programs beside the tests (../bin). */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,282 +22,12 @@
 #include "metastore/metastore_client.h"
 #include "queue/client/queue_client.h"
 #include "stages/skeleton/document.h"
+#include "tests/unit/fetch_web.h"
 #include "tests/unit/scratch.h"
 #include "warc/warc.h"
 
-enum { PATIENCE_MS = 60000, REQUESTS_MAXIMUM = 4096 };
-static atomic_uint late_due; /* so many of the late answers are given */
-
-/* ---- the web: one thread a connection, one request a connection ---- */
-
-struct page {
-    const char *host, *path;
-    const char *header; /* status line and headers; NULL: close without an answer */
-    const char *body;
-    /* SECOND_TIME: header only from then on; LATE: when it is due */
-    enum { ONCE, FOR_EVER, SECOND_TIME, LATE } manner;
-};
-
-#define OK "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"latin1\"\r\n"
-#define RING                                                 \
-    "<sitemapindex><sitemap>http://ring.example/1</sitemap>" \
-    "<sitemap>http://ring.example/2</sitemap></sitemapindex>"
-#define TO(uri) "HTTP/1.1 301 Moved\r\nLocation: " uri "\r\n"
-
-static const struct page pages[] = {
-    {"plain.example", "/a", OK "Link: </b>; rel=x\r\nETag: \"1\"\r\nLink: </c>\r\n", "<p>a</p>", 0},
-    {"plain.example", "/empty", "HTTP/1.1 204 No Content\r\n", "", 0},
-    {"plain.example", "/gone", "HTTP/1.1 410 Gone\r\n", "", 0},
-    {"plain.example", "/no", "HTTP/1.1 403 Forbidden\r\n", "no", 0},
-    {"plain.example", "/late", OK, "<p>late</p>", SECOND_TIME},
-    {"plain.example", "/never", "HTTP/1.1 500 Broken\r\n", "", 0},
-    {"plain.example", "/closes", NULL, NULL, 0},
-    {"plain.example", "/endless", OK, "0123456789abcdef", FOR_EVER},
-    {"plain.example", "/header", "HTTP/1.1 200 OK\r\nX: 0123456789abcdef", NULL, FOR_EVER},
-    {"plain.example", "/moved", TO("/a"), "", 0},
-    {"plain.example", "/self", TO("/self"), "", 0},
-    {"plain.example", "/nowhere", "HTTP/1.1 302 Found\r\n", "", 0},
-    {"plain.example", "/outside", TO("http://outside.test/"), "", 0},
-    {"plain.example", "/loop", TO("/loop2"), "", 0},
-    {"plain.example", "/loop2", TO("/loop"), "", 0},
-    {"plain.example", "/chain0", TO("/chain1"), "", 0},
-    {"plain.example", "/chain1", TO("/chain2"), "", 0},
-    {"plain.example", "/chain2", TO("/chain3"), "", 0},
-    {"plain.example", "/chain3", TO("/chain4"), "", 0},
-    {"plain.example", "/chain4", TO("/chain5"), "", 0},
-    {"plain.example", "/chain5", TO("/chain6"), "", 0},
-    {"plain.example", "/chain6", TO("/chain7"), "", 0},
-    {"plain.example", "/chain7", TO("/chain8"), "", 0},
-    {"plain.example", "/chain8", TO("/chain9"), "", 0},
-    {"plain.example", "/chain9", TO("/chain10"), "", 0},
-    {"plain.example", "/chain10", TO("/chain11"), "", 0},
-    {"rules.example", "/robots.txt", OK,
-     "User-agent: *\nDisallow: /secret\nSitemap: http://maps.example/map.xml\n", 0},
-    {"rules.example", "/open", OK, "<p>open</p>", 0},
-    {"rules.example", "/from-map", OK, "<p>mapped</p>", 0},
-    {"rules.example", "/from-list", OK, "<p>listed</p>", 0},
-    {"maps.example", "/map.xml", "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n",
-     "<sitemapindex><sitemap><loc>http://maps.example/1.xml</loc></sitemap>"
-     "<sitemap><loc>http://maps.example/2.txt</loc></sitemap></sitemapindex>",
-     0},
-    {"maps.example", "/1.xml", "HTTP/1.1 200 OK\r\n",
-     "<urlset><url><loc>http://rules.example/from-map</loc></url>"
-     "<url><loc>http://foreign.example/x</loc></url></urlset>",
-     0},
-    {"maps.example", "/2.txt", "HTTP/1.1 200 OK\r\n", "http://rules.example/from-list\n", 0},
-    {"deep.example", "/robots.txt", OK, "Sitemap: /map.xml\n", 0},
-    {"deep.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", 0},
-    {"deep.example", "/entry", OK, "<p>entry</p>", 0},
-    {"unnamed.example", "/a", OK, "<p>a</p>", 0},
-    {"unnamed.example", "/b", OK, "<p>b</p>", 0},
-    {"unnamed.example", "/c", OK, "<p>c</p>", 0},
-    {"unnamed.example", "/sitemap.xml", OK,
-     "<urlset><url><loc>http://unnamed.example/entry</loc></url></urlset>", 0},
-    {"unnamed.example", "/entry", OK, "<p>entry</p>", 0},
-    {"away.example", "/a", OK, "<p>a</p>", 0},
-    {"away.example", "/sitemap.xml", TO("/maps/all.xml"), "", 0},
-    {"away.example", "/maps/all.xml", OK,
-     "<urlset><url><loc>http://away.example/entry</loc></url></urlset>", 0},
-    {"page.example", "/a", OK, "<p>a</p>", 0},
-    {"page.example", "/sitemap.xml", OK, "http://page.example/b\n", 0},
-    {"shut.example", "/robots.txt", OK, "User-agent: *\nDisallow: /sitemap.xml\n", 0},
-    {"shut.example", "/a", OK, "<p>a</p>", 0},
-    {"busy.example", "/a", OK, "<p>a</p>", SECOND_TIME},
-    {"busy.example", "/b", OK, "<p>b</p>", 0},
-    {"busy.example", "/c", OK, "<p>c</p>", 0},
-    {"down.example", "/robots.txt", "HTTP/1.1 503 Down\r\n", "", 0},
-    {"fails.example", "/robots.txt", "HTTP/1.1 500 Broken\r\n", "", 0},
-    {"elsewhere.example", "/robots.txt", TO("http://fails.example/shared"), "", 0},
-    {"fails.example", "/shared", "HTTP/1.1 500 Broken\r\n", "", 0},
-    {"late.example", "/robots.txt", OK, "Sitemap: /map.xml\n", LATE},
-    {"late.example", "/map.xml", OK, "<urlset><url><loc>/entry</loc></url></urlset>", LATE},
-    {"late.example", "/a", OK, "<p>a</p>", 0},
-    {"hop.example", "/robots.txt", TO("http://rules.example/robots.txt"), "", 0},
-    {"hop.example", "/secret", OK, "x", 0},
-    {"nest.example", "/robots.txt", OK, "Sitemap: /nest0\n", 0},
-    {"nest.example", "/a", OK, "<p>a</p>", 0},
-    {"wide.example", "/robots.txt", OK, "Sitemap: /wide\n", 0},
-    {"wide.example", "/a", OK, "<p>a</p>", 0},
-    {"wide.example", "/wide", OK,
-     "<sitemapindex><sitemap>http://wide.example/1</sitemap>"
-     "<sitemap>http://wide.example/2</sitemap><sitemap>http://wide.example/3</sitemap>"
-     "<sitemap>http://wide.example/4</sitemap><sitemap>http://wide.example/5</sitemap>"
-     "<sitemap>http://wide.example/6</sitemap><sitemap>http://wide.example/7</sitemap>"
-     "</sitemapindex>",
-     0},
-    {"names.example", "/robots.txt", OK, "Sitemap: http://ring.example/1\n", 0},
-    {"names.example", "/a", OK, "<p>a</p>", 0},
-    {"ring.example", "/1", OK, RING, 0},
-    {"ring.example", "/2", OK, RING, 0},
-};
-
-static int listener;
-static unsigned port;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char requests[REQUESTS_MAXIMUM][256]; /* "host/path" or, conditional, "host/path if" */
-static uint64_t requested_ms[REQUESTS_MAXIMUM];
-static size_t request_count;
-
-static unsigned
-count_requests(const char *what)
-{
-    unsigned n = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < request_count; i++) {
-        n += strcmp(requests[i], what) == 0;
-    }
-    pthread_mutex_unlock(&lock);
-    return n;
-}
-
-static uint64_t
-moment_of(const char *what)
-{
-    uint64_t moment_ms = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < request_count && moment_ms == 0; i++) {
-        moment_ms = strcmp(requests[i], what) == 0 ? requested_ms[i] : 0;
-    }
-    pthread_mutex_unlock(&lock);
-    return moment_ms;
-}
-
-static unsigned
-note_request(const char *host, const char *path, bool conditional)
-{
-    char line[256];
-    snprintf(line, sizeof line, "%s%s%s", host, path, conditional ? " if" : "");
-    const unsigned before = count_requests(line);
-    pthread_mutex_lock(&lock);
-    if (request_count < REQUESTS_MAXIMUM) {
-        requested_ms[request_count] = clock_monotonic_ms();
-        memcpy(requests[request_count++], line, sizeof line);
-    }
-    pthread_mutex_unlock(&lock);
-    return before;
-}
-
-static void
-say(int peer, const char *text)
-{
-    (void)send(peer, text, strlen(text), MSG_NOSIGNAL);
-}
-
-static void
-say_for_ever(int peer, const char *text)
-{
-    while (send(peer, text, strlen(text), MSG_NOSIGNAL) > 0) {
-    }
-}
-
-/* An index of sitemaps that lists another one, for ever. */
-static void
-answer_nested(int peer, const char *path)
-{
-    char body[200], header[100];
-    const unsigned number = (unsigned)strtoul(path + strlen("/nest"), NULL, 10);
-    snprintf(body, sizeof body,
-             "<sitemapindex><sitemap>http://nest.example/nest%u</sitemap></sitemapindex>",
-             number + 1);
-    snprintf(header, sizeof header, "%sContent-Length: %zu\r\n\r\n", OK, strlen(body));
-    say(peer, header);
-    say(peer, body);
-}
-
-static void
-answer(int peer, const char *host, const char *path, bool conditional)
-{
-    const unsigned before = note_request(host, path, conditional);
-    char length[64];
-    if (strncmp(path, "/nest", strlen("/nest")) == 0) {
-        answer_nested(peer, path);
-        return;
-    }
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
-        const struct page *page = &pages[i];
-        if (strcmp(page->host, host) != 0 || strcmp(page->path, path) != 0) {
-            continue;
-        }
-        static atomic_uint late;
-        for (const unsigned own = page->manner == LATE ? atomic_fetch_add(&late, 1) : 0;
-             page->manner == LATE && atomic_load(&late_due) <= own;) {
-            usleep(1000);
-        }
-        if (conditional) {
-            say(peer, "HTTP/1.1 304 Not Modified\r\n\r\n");
-        } else if (page->manner == SECOND_TIME && before == 0) {
-            say(peer, "HTTP/1.1 503 Wait\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n");
-        } else if (page->manner == FOR_EVER) {
-            say(peer, page->header);
-            say(peer, page->body != NULL ? "\r\n" : "");
-            say_for_ever(peer, page->body != NULL ? page->body : "0123456789");
-        } else if (page->header != NULL) {
-            snprintf(length, sizeof length, "Content-Length: %zu\r\n\r\n", strlen(page->body));
-            say(peer, page->header);
-            say(peer, length);
-            say(peer, page->body);
-        }
-        return;
-    }
-    say(peer, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-}
-
-static void *
-serve_one(void *context)
-{
-    const int peer = (int)(intptr_t)context;
-    char request[16384];
-    size_t length = 0;
-    for (;;) {
-        const ssize_t n = recv(peer, request + length, sizeof request - 1 - length, 0);
-        if (n <= 0) {
-            break;
-        }
-        length += (size_t)n;
-        request[length] = '\0';
-        if (strstr(request, "\r\n\r\n") != NULL) {
-            char path[100] = "";
-            char host[100] = "";
-            const char *at = strstr(request, "\r\nHost: ");
-            if (sscanf(request, "GET %99s", path) == 1 && at != NULL &&
-                sscanf(at + 8, "%99s", host) == 1) {
-                answer(peer, host, path, strstr(request, "\r\nIf-None-Match: \"1\"") != NULL);
-            }
-            break;
-        }
-    }
-    shutdown(peer, SHUT_RDWR);
-    close(peer);
-    return NULL;
-}
-
-static void *
-serve(void *context)
-{
-    (void)context;
-    for (;;) {
-        pthread_t thread;
-        const int peer = accept(listener, NULL, NULL);
-        if (peer >= 0 && pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)peer) == 0) {
-            pthread_detach(thread);
-        }
-    }
-    return NULL;
-}
-
-static void
-start_web(void)
-{
-    pthread_t thread;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(listener, 128), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    port = ntohs(address.sin_port);
-    assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
-}
+enum { PATIENCE_MS = 60000 };
+static unsigned port; /* of the web */
 
 /* ---- the programs ---- */
 
@@ -474,7 +200,7 @@ static void
 wait_for_request(const char *what)
 {
     const uint64_t until = clock_monotonic_ms() + PATIENCE_MS;
-    while (count_requests(what) == 0) {
+    while (fetch_web_count(what) == 0) {
         assert_true(clock_monotonic_ms() < until);
         usleep(5000);
     }
@@ -580,7 +306,7 @@ start(void **state)
     const int made = open(run, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(made >= 0);
     close(made);
-    start_web();
+    port = fetch_web_start();
     start_program("quadrille-queue", "1");
     start_program("quadrille-metastore", "1");
     start_program("quadrille-fetch", "1");
@@ -645,8 +371,8 @@ a_page_goes_to_detect_with_its_place_in_the_archive(void **state)
     buf_release(&memory);
     buf_release(&found.data);
     buf_release(&found.reason);
-    assert_int_equal(count_requests("plain.example/a"), 1);
-    assert_int_equal(count_requests("plain.example/robots.txt"), 1);
+    assert_int_equal(fetch_web_count("plain.example/a"), 1);
+    assert_int_equal(fetch_web_count("plain.example/robots.txt"), 1);
 }
 
 struct expectation {
@@ -693,7 +419,7 @@ every_end_has_its_state(void **state)
             check_meta(uri, META_REASON, expectations[i].reason);
         }
         if (expectations[i].requests > 0) {
-            assert_int_equal(count_requests(expectations[i].uri), expectations[i].requests);
+            assert_int_equal(fetch_web_count(expectations[i].uri), expectations[i].requests);
         }
     }
     assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/endless"), 1);
@@ -701,8 +427,8 @@ every_end_has_its_state(void **state)
     assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/late"), 1);
     assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/empty"), 0);
     check_meta("uhttp://plain.example/endless", META_TRUNCATED, "length");
-    assert_int_equal(count_requests("outside.test/"), 0);
-    assert_int_equal(count_requests("plain.example/robots.txt"), 1);
+    assert_int_equal(fetch_web_count("outside.test/"), 0);
+    assert_int_equal(fetch_web_count("plain.example/robots.txt"), 1);
 }
 
 static void
@@ -722,25 +448,25 @@ robots_rules_are_obeyed_and_sitemaps_followed(void **state)
     check_meta("uhttp://down.example/x", META_STATE, "");
     check_aside("http://down.example", 1, "robots.txt: the server answered 503");
     assert_int_equal(count_jobs(STAGE_FETCH, "aside", "http://down.example/x"), 1);
-    assert_int_equal(count_requests("down.example/robots.txt"), 3);
+    assert_int_equal(fetch_web_count("down.example/robots.txt"), 3);
     check_aside("http://fails.example", 1, "robots.txt: the server answered 500");
-    assert_int_equal(count_requests("fails.example/robots.txt"), 3);
+    assert_int_equal(fetch_web_count("fails.example/robots.txt"), 3);
     /* Each of the processes counts what it has seen itself. */
     assert_in_range(number_in("hhttp://fails.example", META_HOST_ERRORS), 2, 3);
     check_aside("http://elsewhere.example", 1, "robots.txt: the server answered 500");
     assert_in_range(number_in("hhttp://elsewhere.example", META_HOST_ERRORS), 2, 3);
-    assert_int_equal(count_requests("rules.example/secret/1"), 0);
-    assert_int_equal(count_requests("down.example/x"), 0);
+    assert_int_equal(fetch_web_count("rules.example/secret/1"), 0);
+    assert_int_equal(fetch_web_count("down.example/x"), 0);
     check_meta("hhttp://rules.example", META_SITEMAPS, "http://maps.example/map.xml\n");
     check_meta("uhttp://rules.example/from-map", META_STATE, "fetched");
     check_meta("uhttp://rules.example/from-map", META_VIA, "http://maps.example/1.xml");
     check_meta("uhttp://rules.example/from-list", META_STATE, "fetched");
     check_meta("uhttp://foreign.example/x", META_STATE, "");
     /* hop.example has the same robots.txt, so it names the sitemap, too; perhaps later. */
-    const unsigned maps = count_requests("maps.example/map.xml");
+    const unsigned maps = fetch_web_count("maps.example/map.xml");
     assert_true(maps == 1 || maps == 2);
     /* Once for its own sake, once for hop.example. */
-    assert_int_equal(count_requests("rules.example/robots.txt"), 2);
+    assert_int_equal(fetch_web_count("rules.example/robots.txt"), 2);
 }
 
 /* Without limits these have no end: indexes are no deeper than what lists them. */
@@ -752,19 +478,19 @@ indexes_of_sitemaps_end_at_their_limits(void **state)
     put("http://wide.example/a", JOB_SEED);
     put("http://names.example/a", JOB_SEED);
     wait_for_fetch();
-    assert_int_equal(count_requests("nest.example/nest3"), 1);
-    assert_int_equal(count_requests("nest.example/nest4"), 0);
+    assert_int_equal(fetch_web_count("nest.example/nest3"), 1);
+    assert_int_equal(fetch_web_count("nest.example/nest4"), 0);
     check_meta("uhttp://nest.example/nest2", META_SITEMAP_TRUNCATED, "");
     check_meta("uhttp://nest.example/nest3", META_SITEMAP_TRUNCATED,
                "more indexes above a sitemap than are followed");
-    assert_int_equal(count_requests("wide.example/5"), 1);
-    assert_int_equal(count_requests("wide.example/6"), 0);
+    assert_int_equal(fetch_web_count("wide.example/5"), 1);
+    assert_int_equal(fetch_web_count("wide.example/6"), 0);
     check_meta("uhttp://wide.example/wide", META_SITEMAP_TRUNCATED,
                "more sitemaps of the host than sitemaps.files");
     assert_int_equal(number_in("hhttp://wide.example", META_SITEMAP_FILES), 5);
     /* Sitemaps that another host names are fetched again, and so are those that they list. */
-    assert_in_range(count_requests("ring.example/1"), 1, 6);
-    assert_in_range(count_requests("ring.example/2"), 1, 6);
+    assert_in_range(fetch_web_count("ring.example/1"), 1, 6);
+    assert_in_range(fetch_web_count("ring.example/2"), 1, 6);
 }
 
 static void
@@ -773,17 +499,17 @@ sitemaps_are_followed_again_at_a_smaller_depth(void **state)
     (void)state;
     put_at("http://deep.example/x", 0, 5);
     wait_for_fetch();
-    assert_int_equal(count_requests("deep.example/map.xml"), 1);
+    assert_int_equal(fetch_web_count("deep.example/map.xml"), 1);
     check_meta("uhttp://deep.example/entry", META_STATE, "fetched");
     assert_int_equal(depth_of("hhttp://deep.example"), 5);
     assert_int_equal(depth_of("uhttp://deep.example/entry"), 6);
     put_at("http://deep.example/y", 0, 7);
     wait_for_fetch();
-    assert_int_equal(count_requests("deep.example/map.xml"), 1);
+    assert_int_equal(fetch_web_count("deep.example/map.xml"), 1);
     put_at("http://deep.example/z", 0, 1);
     wait_for_fetch();
-    assert_int_equal(count_requests("deep.example/map.xml"), 2);
-    assert_int_equal(count_requests("deep.example/entry"), 1);
+    assert_int_equal(fetch_web_count("deep.example/map.xml"), 2);
+    assert_int_equal(fetch_web_count("deep.example/entry"), 1);
     assert_int_equal(depth_of("hhttp://deep.example"), 1);
     assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://deep.example/entry"), 1);
 }
@@ -795,7 +521,7 @@ a_sitemap_that_nobody_names_is_looked_for(void **state)
     (void)state;
     put_at("http://unnamed.example/missing", 0, 4);
     wait_for_fetch();
-    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 0);
+    assert_int_equal(fetch_web_count("unnamed.example/sitemap.xml"), 0);
     put_at("http://unnamed.example/a", 0, 4);
     put("http://away.example/a", JOB_SEED);
     put("http://page.example/a", JOB_SEED);
@@ -808,10 +534,10 @@ a_sitemap_that_nobody_names_is_looked_for(void **state)
     assert_int_equal(depth_of("uhttp://unnamed.example/entry"), 5);
     put_at("http://unnamed.example/b", 0, 6);
     wait_for_fetch();
-    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 1);
+    assert_int_equal(fetch_web_count("unnamed.example/sitemap.xml"), 1);
     put_at("http://unnamed.example/c", 0, 1);
     wait_for_fetch();
-    assert_int_equal(count_requests("unnamed.example/sitemap.xml"), 2);
+    assert_int_equal(fetch_web_count("unnamed.example/sitemap.xml"), 2);
     assert_int_equal(number_in("hhttp://unnamed.example", META_SITEMAP_GUESS_DEPTH), 1);
     assert_int_equal(count_jobs(STAGE_EXTRACT, "ready", "http://unnamed.example/entry"), 1);
     check_meta("hhttp://away.example", META_SITEMAP_GUESS, "found");
@@ -819,14 +545,14 @@ a_sitemap_that_nobody_names_is_looked_for(void **state)
     /* What is there may be a page. */
     check_meta("hhttp://page.example", META_SITEMAP_GUESS, "what is there is none");
     check_meta("uhttp://page.example/sitemap.xml", META_STATE, "fetched");
-    assert_int_equal(count_requests("page.example/b"), 0);
+    assert_int_equal(fetch_web_count("page.example/b"), 0);
     check_meta("hhttp://shut.example", META_SITEMAP_GUESS, "robots.txt of the host");
-    assert_int_equal(count_requests("shut.example/sitemap.xml"), 0);
+    assert_int_equal(fetch_web_count("shut.example/sitemap.xml"), 0);
     /* No document: it has no state that a report would count. */
     check_meta("hhttp://plain.example", META_SITEMAP_GUESS, "gone");
     check_meta("uhttp://plain.example/sitemap.xml", META_STATE, "");
-    assert_int_equal(count_requests("plain.example/sitemap.xml"), 1);
-    assert_int_equal(count_requests("rules.example/sitemap.xml"), 0);
+    assert_int_equal(fetch_web_count("plain.example/sitemap.xml"), 1);
+    assert_int_equal(fetch_web_count("rules.example/sitemap.xml"), 0);
 }
 
 /* One document's 503 makes the whole host rest; a good answer ends that. */
@@ -840,7 +566,7 @@ trouble_slows_the_whole_host(void **state)
     put("http://busy.example/c", JOB_SEED);
     wait_for_request("busy.example/b");
     /* The server notes a request before it answers it, so the rest begins later than that. */
-    assert_true(moment_of("busy.example/b") - moment_of("busy.example/a") >= 300);
+    assert_true(fetch_web_moment("busy.example/b") - fetch_web_moment("busy.example/a") >= 300);
     wait_for_fetch();
     check_meta("uhttp://busy.example/a", META_STATE, "fetched");
     check_meta("uhttp://busy.example/c", META_STATE, "fetched");
@@ -862,12 +588,12 @@ late_robots_and_sitemaps_hold_up_no_pages(void **state)
         snprintf(uri, sizeof uri, "http://%s", pages_meanwhile[i]);
         put(uri, JOB_SEED);
         wait_for_request(pages_meanwhile[i]);
-        assert_int_equal(count_requests(i == 0 ? "late.example/a" : "late.example/entry"), 0);
-        atomic_fetch_add(&late_due, 1);
+        assert_int_equal(fetch_web_count(i == 0 ? "late.example/a" : "late.example/entry"), 0);
+        fetch_web_answer_late();
     }
     wait_for_fetch();
     check_meta("uhttp://late.example/a", META_STATE, "fetched");
-    assert_int_equal(count_requests("late.example/entry"), 1);
+    assert_int_equal(fetch_web_count("late.example/entry"), 1);
 }
 
 static void
@@ -877,7 +603,7 @@ a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
     put("http://plain.example/a", JOB_SEED | JOB_RECRAWL);
     put("http://plain.example/gone", JOB_SEED | JOB_RECRAWL);
     wait_for_fetch();
-    assert_int_equal(count_requests("plain.example/a if"), 1);
+    assert_int_equal(fetch_web_count("plain.example/a if"), 1);
     check_meta("uhttp://plain.example/a", META_REASON, "not modified");
     check_meta("uhttp://plain.example/a", META_ETAG, "\"1\"");
     assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/a"), 1);
