@@ -82,7 +82,7 @@ def tell():
     check(status == 202, status, text)
     receipts["bad"] = json.loads(text)["receipt"]
     check(submit("short", [SITE + "/a.ttl"])[0] == 422, "a key that is none")
-    check(submit(GOOD, [SITE + "/b.ttl", "http://elsewhere.example/"])[0] == 202, "one is in scope")
+    check(submit(GOOD, [SITE + "/d.ttl", "http://elsewhere.example/"])[0] == 202, "one is in scope")
     check(submit(GOOD, ["http://elsewhere.example/"], host="elsewhere.example")[0] == 422, "out of scope")
     check(submit(GOOD, [SITE + "/a.ttl"], host="elsewhere.example")[0] == 422, "another host")
     check(submit(GOOD, [SITE + "/a.ttl"], keyLocation=SITE + "/sub/k.txt")[0] == 422, "outside of the folder")
