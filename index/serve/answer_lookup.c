@@ -9,7 +9,13 @@
 #include "index/read/query_answer.h"
 #include "index/serve/row_names.h"
 
-enum { PLACES = 4, NUMBERS = 2, SCANNED = 64, CHUNK = 4096, PREDICATES_MOST = 64 };
+enum {
+    PLACES = 4,
+    NUMBERS = 2,
+    SCANNED = 64,
+    RESOLVED = 256, /* rows whose terms are in memory at once: they may be long */
+    PREDICATES_MOST = 64
+};
 
 struct lookup_row {
     uint64_t numbers[NUMBERS];
@@ -24,7 +30,7 @@ struct lookup {
     struct buf out;
     struct quad_scan *scan; /* used again for patterns of the same places; NULL: not yet */
     unsigned number_count, place_count; /* of a row */
-    struct lookup_row *rows;            /* to be sent */
+    struct lookup_row *rows;            /* whose terms are to be resolved */
     size_t count, capacity;
 };
 
@@ -57,10 +63,10 @@ resolve_name(void *context, oid id, struct term *term, struct reason *why)
     return lookup->source->resolve(lookup->source->context, id, &lookup->arena, term, why);
 }
 
+/* Puts the rows that wait behind those that are to be sent. */
 static enum status
-send_rows(struct lookup *lookup, bool last, struct reason *why)
+put_rows(struct lookup *lookup, struct reason *why)
 {
-    size_t room = CHUNK;
     for (size_t i = 0; i < lookup->count; i++) {
         for (unsigned place = 0; place < lookup->place_count; place++) {
             row_names_note(&lookup->names, lookup->rows[i].places[place]);
@@ -76,14 +82,24 @@ send_rows(struct lookup *lookup, bool last, struct reason *why)
         }
     }
     lookup->count = 0;
-    return row_names_send(&lookup->names, &lookup->out, lookup->cursor, last, CHUNK, &room, why);
+    return STATUS_OK;
 }
 
 static enum status
+send_rows(struct lookup *lookup, bool last, struct reason *why)
+{
+    size_t room = RESOLVED;
+    return row_names_send(&lookup->names, &lookup->out, lookup->cursor, last, RESOLVED, &room, why);
+}
+
+/* What fits into one piece leaves at the end, whole; more leaves as soon as a piece is full, since
+ * the reader's pace limits only what is not written yet. */
+static enum status
 add_row(struct lookup *lookup, const struct lookup_row *row, struct reason *why)
 {
-    if (lookup->count == CHUNK) {
-        TRY(send_rows(lookup, false, why));
+    if (lookup->count == RESOLVED) {
+        TRY(put_rows(lookup, why));
+        TRY(lookup->out.length > INDEX_PIECE_BYTES ? send_rows(lookup, false, why) : STATUS_OK);
     }
     if (lookup->count == lookup->capacity) {
         lookup->capacity = lookup->capacity ? 4 * lookup->capacity : SCANNED;
@@ -118,7 +134,8 @@ static enum status
 lookup_end(struct lookup *lookup, enum status status, struct reason *why)
 {
     if (status == STATUS_OK && lookup->count > 0) {
-        status = send_rows(lookup, true, why);
+        status = put_rows(lookup, why);
+        status = status == STATUS_OK ? send_rows(lookup, true, why) : status;
     }
     end_scans(lookup);
     row_names_release(&lookup->names);

@@ -10,6 +10,7 @@
 #include "base/system/clock.h"
 #include "index/client/index_client.h"
 #include "index/protocol/service_protocol.h"
+#include "index/serve/cursor.h"
 #include "index/serve/index_service.h"
 #include "tests/unit/index_service/lookup_checks.h"
 
@@ -301,6 +302,71 @@ lookups_see_each_commit(void **state)
         must(partition_settle(world.partitions[0], &why), &why);
     }
     check_large_resource(&world);
+    buf_release(&quads);
+    stop(&world);
+}
+
+/* The linker puts these in the place of what an answer is written with: they note how much at
+ * once. */
+static atomic_size_t longest_write;
+enum status __real_cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why);
+enum status __real_cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why);
+enum status __wrap_cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why);
+enum status __wrap_cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why);
+
+static void
+note_write(size_t length)
+{
+    if (length > atomic_load(&longest_write)) {
+        atomic_store(&longest_write, length);
+    }
+}
+
+enum status
+__wrap_cursor_write(struct cursor *cursor, struct slice bytes, struct reason *why)
+{
+    note_write(bytes.length);
+    return __real_cursor_write(cursor, bytes, why);
+}
+
+enum status
+__wrap_cursor_write_last(struct cursor *cursor, struct slice bytes, struct reason *why)
+{
+    note_write(bytes.length);
+    return __real_cursor_write_last(cursor, bytes, why);
+}
+
+/* Of long literals few are in the service's memory at once, however many are found. */
+static void
+long_literals_are_written_bit_by_bit(void **state)
+{
+    enum { STATEMENTS = 2000, LENGTH = 4096 };
+    (void)state;
+    struct world world;
+    struct reason why = {""};
+    struct buf quads;
+    struct arena arena;
+    size_t count = 0;
+    start(&world, 1);
+    buf_init(&quads, ANSWER);
+    for (int i = 0; i < STATEMENTS; i++) {
+        (void)buf_printf(&quads,
+                         "<http://s.example/long> <http://p.example/text> \"%0*d\" "
+                         "<http://host2.example/document/2> .\n",
+                         LENGTH, i);
+    }
+    struct index_batch *batch = index_batch_new(world.partitions[0]);
+    fixture_add(batch, 2, 2, &quads);
+    must(index_batch_commit(batch, &why), &why);
+    index_batch_free(batch);
+    const struct quad pattern = {.subject = term_iri(SLICE("http://s.example/long"))};
+    const struct index_find find = {.patterns = &pattern, .pattern_count = 1, .limit = UINT32_MAX};
+    arena_init(&arena, 0);
+    atomic_store(&longest_write, 0);
+    must(index_find(world.client, &find, &arena, lookup_count, &count, &why), &why);
+    assert_int_equal(count, STATEMENTS);
+    assert_in_range(atomic_load(&longest_write), 1, STATEMENTS * LENGTH / 4);
+    arena_release(&arena);
     buf_release(&quads);
     stop(&world);
 }
@@ -912,7 +978,9 @@ main(void)
         cmocka_unit_test(readers_see_old_or_new_never_a_mixture),
         cmocka_unit_test(short_queries_pass_long_ones),
         cmocka_unit_test(unread_cursors_make_way),
-        cmocka_unit_test(lookups_see_each_commit), /* last: it changes the documents */
+        /* last: these change the documents */
+        cmocka_unit_test(lookups_see_each_commit),
+        cmocka_unit_test(long_literals_are_written_bit_by_bit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
